@@ -3,8 +3,8 @@
 //! A script is an `async fn` that lists what happens in order, with waits in between. The host,
 //! a game loop or an engine, steps an [`Executor`] once a frame. A script that an executor runs
 //! is a *coroutine*. The executor polls only the scripts that are due, in a fixed order. It
-//! reads no clock: the host says how much time has passed. (The exceptions are [`Budget::new`]
-//! and [`Builder::slow_poll`].)
+//! reads no clock: the host says how much time has passed. (The exceptions are [`Budget::new`],
+//! [`Builder::slow_poll`] and [`Builder::profile`].)
 //!
 //! ```
 //! use framestep::prelude::*;
@@ -102,7 +102,7 @@
 //!
 //! More is built on these waits:
 //!
-//! - time: [`timeout`], [`interval`], [`frames`] and [`animate`];
+//! - time: [`timeout`], [`interval`](interval()), [`frames`] and [`animate`];
 //! - several futures at once: [`select!`], [`join!`], [`race`], [`join_all`] and
 //!   [`try_join_all`];
 //! - events and values that change: [`Signal`] and [`Watch`]; one answer: [`promise()`];
@@ -170,7 +170,7 @@
 //! in the next run of its phase if the host stops the script between two runs. A join of a
 //! script that panicked also returns a `JoinError`. A panic ends one script and nothing else.
 //! If no coroutine joins it, the executor [reports](Report) the panic.
-//! [`on_error`](Coroutine::on_error) handles an error that a script returns,
+//! [`on_error`] handles the error that a script returns,
 //! [`on_unread`](Executor::on_unread) the errors of all scripts. [`defer`] borrows the lent
 //! state when a script ends, for whatever reason.
 //!
@@ -395,12 +395,12 @@ mod watch;
 pub use budget::{Budget, Checkpoint};
 #[doc(hidden)]
 pub use combine::expansion as __expansion;
-pub use combine::{JoinAll, Race, TryJoinAll, join_all, race, try_join_all};
+pub use combine::{JoinAll, OnError, Race, TryJoinAll, join_all, on_error, race, try_join_all};
 pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, join};
 pub use executor::{Builder, Executor, Handle, Remote, TraceHook};
 pub use inspect::{
     CoroutineInfo, Moment, Profile, Refusal, Report, Snapshot, State, TimerClock, TraceEvent,
-    Traced, Wait, describe,
+    Traced, Wait, Waiting, describe,
 };
 pub use lend::{
     Defer, DeferCall, Lend, WithError, defer, defer_call, try_with, try_with_as, try_with_ref,

@@ -10,7 +10,7 @@
 //! | name | engine | its meaning there | import |
 //! |---|---|---|---|
 //! | [`next_frame`] | macroquad 0.4 | the end of a frame of its main loop | `use framestep::next_frame;` |
-//! | [`interval`] | Bevy 0.15 and later | a range of real numbers, for curves | `use framestep::interval;` |
+//! | [`interval`](interval()) | Bevy 0.15 and later | a range of real numbers, for curves | `use framestep::interval;` |
 //! | [`Signal`] | godot 0.5 | an event of Godot | `use framestep::Signal as Event;` |
 //!
 //! Add the explicit import to a file that has both glob imports. It takes
@@ -38,8 +38,8 @@ pub use crate::{
     MissedTicks, Owner, OwnerGuard, Permit, Permits, Phase, Promise, Resolver, Script, Seconds,
     Signal, Subscription, Watch, animate, clock, current, current_name, defer, defer_call,
     delta_seconds, end_of_frame, fixed_update, frames, handle, in_phase, interval, join, join_all,
-    named, next_frame, on, owner, owner_on, promise, race, realtime, remote, select, spawn,
-    spawn_in, start, start_in, stop, time, timeout, try_join_all, try_with, wait_frames,
+    named, next_frame, on, on_error, owner, owner_on, promise, race, realtime, remote, select,
+    spawn, spawn_in, start, start_in, stop, time, timeout, try_join_all, try_with, wait_frames,
     wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_ref,
     with_soon, yield_now,
 };

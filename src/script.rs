@@ -7,14 +7,13 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::end;
+use crate::core::life::end;
 use crate::core::owners::OwnerKey;
-use crate::core::scope::{self, Inside, Scope};
-use crate::core::start::Home;
-use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
+use crate::core::scope::{self, Scope};
+use crate::coroutine::{self, ByScript, Coroutine, CoroutineId, Named, Resolved, outside};
 use crate::executor::{Handle, Remote};
 use crate::owner::Owner;
-use crate::time::{Clock, Phase, PhaseIndex, Time};
+use crate::time::{Clock, Phase, Time};
 
 /// A boxed script: for tables, fields and traits that hold scripts of different
 /// functions.
@@ -78,44 +77,21 @@ fn executor(function: &str) -> Rc<Core> {
     inside(function, |scope| scope.core().rc())
 }
 
-/// The same, and the home and the owner of the coroutines that the caller spawns.
+/// What the caller of `function` makes.
+#[inline(never)]
 #[track_caller]
-#[inline(always)]
-fn executor_and_inherited(function: &str) -> (Rc<Core>, Home, Option<OwnerKey>) {
-    match scope::with_inlined(Heritage) {
-        Some((core, home, owner)) => (core, Home::Inherited(home), owner),
-        None => outside(function),
-    }
+fn resolve(function: &'static str) -> Resolved {
+    ByScript(function).resolve()
 }
 
-struct Heritage;
-
-impl Inside for Heritage {
-    type Output = Option<(Rc<Core>, PhaseIndex, Option<OwnerKey>)>;
-
-    #[inline(always)]
-    fn call(self, scope: Option<&Scope<'_>>) -> Self::Output {
-        let scope = scope?;
-        let core = scope.core();
-        Some((core.rc(), scope.home(), scope.inherited_owner()))
-    }
-}
-
-/// The same without the home, which the caller names.
+/// The executor that runs the caller of `function`, and the owner that the caller's
+/// coroutines inherit.
 #[track_caller]
-#[inline]
 fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerKey>) {
-    let (core, _, owner) = executor_and_inherited(function);
-    (core, owner)
-}
-
-#[cold]
-#[track_caller]
-fn outside(function: &str) -> ! {
-    panic!(
-        "`{function}` was called outside of an executor: call it in a coroutine or inside \
-         `Executor::enter`, or use the method of the same name of `Executor` or `Handle`"
-    )
+    inside(function, |scope| {
+        let (_, owner) = scope.heritage();
+        (scope.core().rc(), owner)
+    })
 }
 
 /// Adds a coroutine to the executor that runs the caller, like
@@ -149,8 +125,7 @@ pub fn spawn<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, home, owner) = executor_and_inherited("spawn");
-    Coroutine::spawn(Some(core), future, home, owner)
+    coroutine::spawn(ByScript("spawn"), future)
 }
 
 /// Adds a coroutine to the executor that runs the caller, like
@@ -166,8 +141,7 @@ pub fn spawn_in<F>(phase: Phase, future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, owner) = executor_and_owner("spawn_in");
-    Coroutine::spawn(Some(core), future, Home::named(phase), owner)
+    coroutine::spawn(resolve("spawn_in").at(phase), future)
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once, up
@@ -210,8 +184,7 @@ pub fn start<F>(future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, home, owner) = executor_and_inherited("start");
-    Coroutine::start(Some(core), Maker::Script, future, home, owner)
+    coroutine::start(ByScript("start"), future)
 }
 
 /// Adds a coroutine whose home is `phase` to the executor that runs the caller, and
@@ -247,8 +220,7 @@ pub fn start_in<F>(phase: Phase, future: F) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let (core, owner) = executor_and_owner("start_in");
-    Coroutine::start(Some(core), Maker::Script, future, Home::named(phase), owner)
+    coroutine::start(resolve("start_in").at(phase), future)
 }
 
 /// Names the coroutine that is about to be started or spawned. The name holds from
@@ -286,8 +258,8 @@ where
 /// ```
 #[track_caller]
 pub fn named(name: impl Into<Cow<'static, str>>) -> Named {
-    let (core, home, owner) = executor_and_inherited("named");
-    Named::new(name.into(), Some(core), Maker::Script, home, owner)
+    let resolved = resolve("named");
+    Named::new(name.into(), resolved)
 }
 
 /// Makes an [`Owner`] that is a child of the calling coroutine's owner.

@@ -11,7 +11,7 @@ use std::task::{Context, Waker};
 
 use slab::Slab;
 
-use crate::core::call::{self, Foreign};
+use crate::core::base::call::{self, Foreign};
 use crate::core::inspect::events::EventWait;
 use crate::core::inspect::named::Source;
 

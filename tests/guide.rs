@@ -20,6 +20,7 @@ pages! {
     first_game: "../docs/guide/first-game.md"
     state_and_owners: "../docs/guide/state-and-owners.md"
     time: "../docs/guide/time.md"
+    waits: "../docs/guide/waits.md"
     several: "../docs/guide/several.md"
     stopping: "../docs/guide/stopping.md"
     pausing: "../docs/guide/pausing.md"

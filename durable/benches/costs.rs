@@ -1,5 +1,5 @@
 //! What durable scripts cost, compared to plain ones:
-//! `cargo bench --manifest-path durable/Cargo.toml`.
+//! `cargo bench -p framestep_durable`.
 //!
 //! Each figure is the median of many rounds. Plain and durable rounds alternate, so that a busy
 //! machine slows down both.
@@ -141,32 +141,32 @@ fn rollback(entries: u32) -> [f64; 6] {
     let (mut saves, mut rollbacks, mut ticks, mut loads) = (vec![], vec![], vec![], vec![]);
     let mut kept = std::collections::VecDeque::new();
     for _ in 0..300 {
-        kept.push_back((runtime.snapshot().unwrap(), world.clone()));
+        kept.push_back((runtime.save_state().unwrap(), world.clone()));
         runtime.run_frame_with(&mut world, DT);
         if kept.len() < 8 {
             continue;
         }
         kept.pop_front();
         let begun = Instant::now();
-        let (snapshot, before) = kept[0].clone();
-        runtime.rollback(&snapshot).unwrap();
+        let (save, before) = kept[0].clone();
+        runtime.rollback(&save).unwrap();
         world = before;
         rollbacks.push(begun.elapsed());
         for place in &mut kept {
             let begins = Instant::now();
-            let snapshot = runtime.snapshot().unwrap();
+            let save = runtime.save_state().unwrap();
             saves.push(begins.elapsed());
-            *place = (snapshot, world.clone());
+            *place = (save, world.clone());
             runtime.run_frame_with(&mut world, DT);
         }
         ticks.push(begun.elapsed());
     }
-    let file = runtime.snapshot().unwrap().to_bytes();
+    let file = runtime.save_state().unwrap().to_bytes();
     for _ in 0..100 {
         let mut other = self::runtime();
-        let snapshot = Snapshot::from_bytes(&file).unwrap();
+        let save = SaveState::from_bytes(&file).unwrap();
         let begun = Instant::now();
-        other.restore(&snapshot, Policy::Fail).unwrap();
+        other.restore(&save, Policy::Fail).unwrap();
         loads.push(begun.elapsed());
     }
     let scripts = runtime.scripts().into_iter();

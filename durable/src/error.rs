@@ -69,9 +69,9 @@ pub enum RestoreError {
         /// Those of the runtime.
         now: [Duration; 2],
     },
-    /// The file has a world beside the snapshot.
+    /// The file has a world beside the save state.
     HasWorld,
-    /// The file has no world beside the snapshot.
+    /// The file has no world beside the save state.
     NoWorld,
     /// The world in the file is of another type, or its type has changed.
     OtherWorld {
@@ -106,10 +106,10 @@ impl fmt::Display for RestoreError {
                 saved[0], saved[1], now[0], now[1]
             ),
             RestoreError::HasWorld => f.write_str(
-                "the file has a world beside the snapshot: read it with `Snapshot::from_bytes_with`",
+                "the file has a world beside the save state: read it with `SaveState::from_bytes_with`",
             ),
             RestoreError::NoWorld => f.write_str(
-                "the file has no world beside the snapshot: read it with `Snapshot::from_bytes`",
+                "the file has no world beside the save state: read it with `SaveState::from_bytes`",
             ),
             RestoreError::OtherWorld { type_name } => write!(
                 f,

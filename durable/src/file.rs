@@ -1,26 +1,26 @@
-//! Snapshots as files: magic bytes, a version, a checksum, and the snapshot.
+//! Save states as files: magic bytes, a version, a checksum, and the save state.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::RestoreError;
-use crate::image::Snapshot;
+use crate::image::SaveState;
 use crate::journal::{Journal, Place};
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the format. It changes whenever the bytes change that are written here or by
 /// the executor.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-impl Snapshot {
-    /// The snapshot as a file: with a version, and a checksum.
+impl SaveState {
+    /// The save state as a file: with a version, and a checksum.
     ///
     /// # Panics
     ///
     /// Only if memory runs out.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        file_of(&postcard::to_stdvec(self).expect("a snapshot serialises"))
+        file_of(&postcard::to_stdvec(self).expect("a save state serialises"))
     }
 
     /// Reads a file that [`to_bytes`](Self::to_bytes) has made.
@@ -30,15 +30,15 @@ impl Snapshot {
     /// If the bytes are not such a file, have another version, were truncated or changed, or
     /// also contain a world.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
-        let (snapshot, world) = read(content_of(bytes)?)?;
+        let (save, world) = read(content_of(bytes)?)?;
         if world.is_empty() {
-            Ok(snapshot)
+            Ok(save)
         } else {
             Err(RestoreError::HasWorld)
         }
     }
 
-    /// The snapshot and the game's own state as one file, with a checksum of both.
+    /// The save state and the game's own state as one file, with a checksum of both.
     ///
     /// # Panics
     ///
@@ -58,8 +58,8 @@ impl Snapshot {
     /// let world = World { gold: 7 };
     /// let file = runtime.save().unwrap().to_bytes_with(&world);
     ///
-    /// let (snapshot, world) = Snapshot::from_bytes_with::<World>(&file)?;
-    /// runtime.restore(&snapshot, Policy::Fail)?;
+    /// let (save, world) = SaveState::from_bytes_with::<World>(&file)?;
+    /// runtime.restore(&save, Policy::Fail)?;
     /// assert_eq!(world.gold, 7);
     /// # Ok(())
     /// # }
@@ -84,9 +84,9 @@ impl Snapshot {
     /// If the bytes are not such a file, have another version, were truncated or changed, or
     /// do not contain a `W`.
     pub fn from_bytes_with<W: DeserializeOwned>(bytes: &[u8]) -> Result<(Self, W), RestoreError> {
-        let (snapshot, world) = read(content_of(bytes)?)?;
+        let (save, world) = read(content_of(bytes)?)?;
         match crate::bytes::read(world) {
-            Some(world) => Ok((snapshot, world)),
+            Some(world) => Ok((save, world)),
             None if world.is_empty() => Err(RestoreError::NoWorld),
             None => Err(RestoreError::OtherWorld {
                 type_name: std::any::type_name::<W>().to_owned(),
@@ -121,20 +121,20 @@ fn content_of(bytes: &[u8]) -> Result<&[u8], RestoreError> {
     Ok(content)
 }
 
-/// The snapshot at the beginning of the content, and what follows it.
-fn read(content: &[u8]) -> Result<(Snapshot, &[u8]), RestoreError> {
+/// The save state at the beginning of the content, and what follows it.
+fn read(content: &[u8]) -> Result<(SaveState, &[u8]), RestoreError> {
     postcard::take_from_bytes(content).map_err(|_| RestoreError::Damaged)
 }
 
-impl Snapshot {
+impl SaveState {
     /// A hash that is the same for the same state, on every machine. It covers everything in
-    /// the snapshot except the lines of the code. For netcode that compares its peers.
+    /// the save state except the lines of the code. For netcode that compares its peers.
     #[must_use]
     pub fn checksum(&self) -> u64 {
         self.checksum_with(&())
     }
 
-    /// The same for the snapshot and the game's own state.
+    /// The same for the save state and the game's own state.
     ///
     /// # Panics
     ///
@@ -161,7 +161,7 @@ impl Snapshot {
         let rest = (&self.owners, &self.ended, &self.signals, &self.values);
         let next = (self.next_script, self.next_request, self.next_owner);
         let content = postcard::to_stdvec(&(journals, scripts, lists, rest, next, world));
-        hash(&content.expect("the snapshot and the world serialise"))
+        hash(&content.expect("the save state and the world serialise"))
     }
 }
 

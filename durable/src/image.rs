@@ -1,4 +1,4 @@
-//! What a snapshot holds.
+//! What a save state holds.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -14,14 +14,15 @@ use crate::shared::Listed;
 
 /// The state of a runtime between two runs.
 ///
-/// [`Runtime::snapshot`](crate::Runtime::snapshot) takes one, and
+/// [`Runtime::save_state`](crate::Runtime::save_state) takes one, and
 /// [`Runtime::rollback`](crate::Runtime::rollback) goes back to it. It shares the journals
 /// with the runtime, so it is cheap to take, to keep and to clone.
 ///
 /// It can be serialised with serde, in any format, beside the game's own state.
-/// [`to_bytes`](Snapshot::to_bytes) turns it into a file with a version and a checksum.
+/// [`to_bytes`](SaveState::to_bytes) turns it into a file with a version and a checksum.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Snapshot {
+#[doc(alias = "Snapshot")]
+pub struct SaveState {
     pub(crate) build: String,
     /// The length of fixed steps, and that of the longest frame.
     pub(crate) settings: [Duration; 2],
@@ -48,7 +49,7 @@ pub struct Snapshot {
     pub(crate) is_taken: bool,
 }
 
-impl Snapshot {
+impl SaveState {
     /// Whether the numbers of scripts, owners, questions and waits fit together, and no counter is
     /// about to overflow.
     pub(crate) fn has_consistent_numbers(&self) -> bool {

@@ -54,8 +54,8 @@
 //! ```
 //!
 //! The host has a [`Runtime`], which is driven like an executor, and a [`Registry`] of its
-//! scripts. [`Runtime::save`] returns a [`Snapshot`] for a file, and [`Runtime::restore`]
-//! loads one. [`Runtime::snapshot`] and [`Runtime::rollback`] do the same in memory, many
+//! scripts. [`Runtime::save`] returns a [`SaveState`] for a file, and [`Runtime::restore`]
+//! loads one. [`Runtime::save_state`] and [`Runtime::rollback`] do the same in memory, many
 //! times a second.
 
 /// The code of the README is tested.
@@ -63,9 +63,10 @@
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-/// The code of the chapter in the guide is tested.
+/// The code of the chapters in the guide is tested.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/saving.md")]
+#[doc = include_str!("../../docs/guide/saves.md")]
 mod guide {}
 
 mod bytes;
@@ -97,7 +98,7 @@ pub use defer::{Defer, defer};
 pub use effect::{spawn, spawn_in, start, start_in, start_on, step, time};
 pub use error::{Divergence, RestoreError, SaveError};
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
-pub use image::Snapshot;
+pub use image::SaveState;
 pub use owner::{ClockId, OwnerId};
 pub use registry::Registry;
 pub use restore::{Policy, Restored};

@@ -1,12 +1,12 @@
 //! Everything that a durable script and its host need. The names are those of framestep's
 //! prelude.
 
-pub use framestep::{Phase, join_all, race, select, try_join_all};
+pub use framestep::{Phase, join_all, on_error, race, select, try_join_all};
 pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
     Chapter, ClockId, DurableScript, Handle, JoinError, MissedTicks, OwnerId, Policy, Registry,
-    Request, RequestId, RestoreError, Runtime, SaveError, ScriptId, Signal, Snapshot, Value,
+    Request, RequestId, RestoreError, Runtime, SaveError, SaveState, ScriptId, Signal, Value,
     animate, ask, defer, end_of_frame, fixed_update, in_phase, interval, join, next_frame, pause,
     resume, spawn, spawn_in, start, start_in, start_on, step, stop, time, timeout, wait_frames,
     wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,

@@ -1,44 +1,44 @@
-//! Replacing what a runtime holds with the content of a snapshot.
+//! Replacing what a runtime holds with the content of a save state.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use framestep::durable::{DurableWait, Reader};
-use framestep::{Clock, Coroutine, CoroutineId, Owner};
+use framestep::durable::{ClockNames, DurableWait, Reader};
+use framestep::{Coroutine, CoroutineId, Owner};
 
 use crate::cell::ScriptCell;
 use crate::driver::Driver;
 use crate::error::RestoreError;
 use crate::handle::Act;
-use crate::image::{OwnerImage, RequestImage, SlotImage, Snapshot};
+use crate::image::{OwnerImage, RequestImage, SaveState, SlotImage};
 use crate::owner::{ClockId, OwnerId};
 use crate::restore::{Fate, Prepared};
 use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared, ValueEntry};
 use crate::slot::{Animation, Awaited, Pending, Request, Slot};
 
 impl Shared {
-    /// Replaces everything by what the snapshot says.
+    /// Replaces everything by what the save state says.
     pub(crate) fn rebuild(
         self: &Rc<Self>,
-        snapshot: &Snapshot,
+        save: &SaveState,
         prepared: &[Prepared<'_>],
     ) -> Result<(), RestoreError> {
         self.clear(prepared);
-        self.make_clocks(&snapshot.clock_parents)?;
-        let clocks = self.own_clocks();
-        let mut image = Reader::new(&snapshot.clocks);
+        self.make_clocks(&save.clock_parents)?;
+        let clocks = self.door.name_clocks(&self.own_clocks());
+        let mut image = Reader::new(&save.clocks);
         let loaded = self.door.load_clocks(&clocks, &mut image);
         loaded.map_err(|_| RestoreError::Damaged)?;
-        self.make_owners(&snapshot.owners)?;
-        self.next_script.set(snapshot.next_script);
-        self.next_request.set(snapshot.next_request);
-        self.next_owner.set(snapshot.next_owner);
-        self.next_ticket.set(snapshot.next_ticket);
+        self.make_owners(&save.owners)?;
+        self.next_script.set(save.next_script);
+        self.next_request.set(save.next_request);
+        self.next_owner.set(save.next_owner);
+        self.next_ticket.set(save.next_ticket);
         self.taken.borrow_mut().clear();
         let ids = self.make_coroutines(prepared)?;
-        self.load_ended(snapshot);
-        self.load_waits(snapshot, prepared, &ids)?;
-        self.load_signals(snapshot);
+        self.load_ended(save);
+        self.load_waits(save, prepared, &ids)?;
+        self.load_signals(save);
         self.may_claim.set(true);
         let by_id = |id| prepared.binary_search_by_key(&id, |script| script.cell.id);
         self.keep_reported(|id| by_id(id).is_ok());
@@ -184,8 +184,8 @@ impl Shared {
         Ok(ids)
     }
 
-    fn load_ended(&self, snapshot: &Snapshot) {
-        let ended = snapshot.ended.iter().map(|(id, result)| {
+    fn load_ended(&self, save: &SaveState) {
+        let ended = save.ended.iter().map(|(id, result)| {
             let result = result.clone();
             let coroutine = None;
             (*id, Ended { result, coroutine })
@@ -193,16 +193,16 @@ impl Shared {
         self.ended.replace(ended.collect());
     }
 
-    /// Gives the scripts the waits of the snapshot, and puts them into the lists of the
+    /// Gives the scripts the waits of the save state, and puts them into the lists of the
     /// executor.
     fn load_waits(
         &self,
-        snapshot: &Snapshot,
+        save: &SaveState,
         prepared: &[Prepared<'_>],
         ids: &[CoroutineId],
     ) -> Result<(), RestoreError> {
-        let clocks = self.own_clocks();
-        let mut image = Reader::new(&snapshot.waits);
+        let clocks = self.door.name_clocks(&self.own_clocks());
+        let mut image = Reader::new(&save.waits);
         for (
             Prepared {
                 cell, image: of, ..
@@ -238,7 +238,7 @@ impl Shared {
                 pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
-        let mut lists = Reader::new(&snapshot.lists);
+        let mut lists = Reader::new(&save.lists);
         let loaded = self.door.load_lists(ids, &waits, &clocks, &mut lists);
         loaded.map_err(|_| RestoreError::Damaged)
     }
@@ -247,7 +247,7 @@ impl Shared {
         &self,
         slot: &SlotImage,
         id: CoroutineId,
-        clocks: &[Clock],
+        clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<Slot, RestoreError> {
         let mut wait = |joined: Option<&Coroutine<()>>| {
@@ -302,10 +302,9 @@ impl Shared {
         })
     }
 
-    fn load_signals(&self, snapshot: &Snapshot) {
-        self.signals
-            .replace(snapshot.signals.iter().cloned().collect());
-        let values = snapshot.values.iter().map(|(name, value, changes, waits)| {
+    fn load_signals(&self, save: &SaveState) {
+        self.signals.replace(save.signals.iter().cloned().collect());
+        let values = save.values.iter().map(|(name, value, changes, waits)| {
             let entry = ValueEntry {
                 value: value.clone(),
                 changes: *changes,

@@ -10,15 +10,15 @@ use crate::cell::ScriptCell;
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::{Found, RestoreError, SaveError};
-use crate::image::{NamedWait, ScriptImage, Snapshot};
+use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::journal::{Journal, Place};
 use crate::shared::Shared;
 
 impl Shared {
-    /// Replays the journals of a snapshot with new futures, and drops these.
-    pub(crate) fn verify(self: &Rc<Self>, snapshot: &Snapshot) -> Result<(), SaveError> {
-        let files = FileTable::of(self, snapshot);
-        for image in &snapshot.scripts {
+    /// Replays the journals of a save state with new futures, and drops these.
+    pub(crate) fn verify(self: &Rc<Self>, save: &SaveState) -> Result<(), SaveError> {
+        let files = FileTable::of(self, save);
+        for image in &save.scripts {
             let cell = self.replay(image, &files, true);
             cell.map_err(SaveError::Verify)?.drop_silently();
         }
@@ -119,16 +119,16 @@ fn replay_journal(
     Ok(())
 }
 
-/// Translates the files that the journals of a snapshot name into those of the runtime.
+/// Translates the files that the journals of a save state name into those of the runtime.
 pub(crate) struct FileTable {
     /// `None` if they are the same.
     numbers: Option<Vec<u32>>,
 }
 
 impl FileTable {
-    pub(crate) fn of(shared: &Shared, snapshot: &Snapshot) -> Self {
-        let is_same = shared.has_files(&snapshot.files);
-        let numbers = || snapshot.files.iter().map(|file| shared.file_number(file));
+    pub(crate) fn of(shared: &Shared, save: &SaveState) -> Self {
+        let is_same = shared.has_files(&save.files);
+        let numbers = || save.files.iter().map(|file| shared.file_number(file));
         FileTable {
             numbers: (!is_same).then(|| numbers().collect()),
         }

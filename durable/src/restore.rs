@@ -1,4 +1,4 @@
-//! Going back to a snapshot.
+//! Going back to a save state.
 //!
 //! 1. What was read from a file is built in another executor, to find damage.
 //! 2. `replay`: the scripts whose journals have changed since get new futures, which replay the
@@ -16,7 +16,7 @@ use framestep::{CoroutineId, Executor};
 
 use crate::cell::ScriptCell;
 use crate::error::{Divergence, RestoreError};
-use crate::image::{ScriptImage, Snapshot};
+use crate::image::{SaveState, ScriptImage};
 use crate::replay::FileTable;
 use crate::shared::Shared;
 
@@ -78,37 +78,29 @@ pub(crate) enum Fate {
 }
 
 impl Shared {
-    /// Goes back to a snapshot. `policy` says what becomes of a script that does not fit.
+    /// Goes back to a save state. `policy` says what becomes of a script that does not fit.
     /// `compares_lines` also compares the lines of the code.
     pub(crate) fn restore(
         self: &Rc<Self>,
-        snapshot: &Snapshot,
+        save: &SaveState,
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
     ) -> Result<Restored, RestoreError> {
         let settings = self.door.settings();
-        if snapshot.settings != settings {
+        if save.settings != settings {
             return Err(RestoreError::OtherSettings {
-                saved: snapshot.settings,
+                saved: save.settings,
                 now: settings,
             });
         }
-        if !snapshot.is_taken {
-            self.try_rebuild(snapshot)?;
+        if !save.is_taken {
+            self.try_rebuild(save)?;
         }
         let mut restored = Restored::default();
         let mut prepared = Preparing::default();
-        self.prepare_all(
-            snapshot,
-            policy,
-            compares_lines,
-            &mut restored,
-            &mut prepared,
-        )?;
+        self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
         // The hooks of the host may use the runtime.
-        let rebuilt = self
-            .door
-            .replace(|| self.rebuild(snapshot, &prepared.scripts));
+        let rebuilt = self.door.replace(|| self.rebuild(save, &prepared.scripts));
         debug_assert!(
             rebuilt.is_ok(),
             "damage is found before anything is replaced"
@@ -118,14 +110,14 @@ impl Shared {
         Ok(restored)
     }
 
-    /// Builds what a snapshot says in another executor, with scripts that only stand there.
-    /// Whether that succeeds depends on the snapshot and the settings alone. So damage is found
+    /// Builds what a save state says in another executor, with scripts that only stand there.
+    /// Whether that succeeds depends on the save state and the settings alone. So damage is found
     /// while the runtime is as it was.
-    fn try_rebuild(&self, snapshot: &Snapshot) -> Result<(), RestoreError> {
-        if !snapshot.has_consistent_numbers() {
+    fn try_rebuild(&self, save: &SaveState) -> Result<(), RestoreError> {
+        if !save.has_consistent_numbers() {
             return Err(RestoreError::Damaged);
         }
-        let [fixed_delta, max_delta] = snapshot.settings;
+        let [fixed_delta, max_delta] = save.settings;
         let builder = Executor::builder().max_delta(max_delta);
         let executor = builder.fixed_delta(fixed_delta).build();
         let shared = Shared::new(executor.durable(), executor.handle(), self.registry.clone());
@@ -134,24 +126,24 @@ impl Shared {
             let fate = Fate::Stays;
             Ok(Prepared { cell, image, fate })
         };
-        let prepared: Result<Vec<_>, _> = snapshot.scripts.iter().map(stand_in).collect();
-        let built = prepared.and_then(|prepared| shared.rebuild(snapshot, &prepared));
+        let prepared: Result<Vec<_>, _> = save.scripts.iter().map(stand_in).collect();
+        let built = prepared.and_then(|prepared| shared.rebuild(save, &prepared));
         // The scripts refer to `shared`, and it to the scripts.
         shared.clear(&[]);
         built
     }
 
-    /// Goes back to a snapshot from a file: all earlier handles become invalid.
+    /// Goes back to a save state from a file: all earlier handles become invalid.
     pub(crate) fn restore_file(
         self: &Rc<Self>,
-        snapshot: &Snapshot,
+        save: &SaveState,
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
     ) -> Result<Restored, RestoreError> {
         self.check_replaceable()?;
         let before = self.epoch.get();
         self.epoch.set(before.wrapping_add(1));
-        let restore = || self.restore(snapshot, policy, compares_lines);
+        let restore = || self.restore(save, policy, compares_lines);
         let restored = catch_unwind(AssertUnwindSafe(restore));
         if matches!(restored, Ok(Ok(_))) {
             self.keep_reported(|_| false);
@@ -169,27 +161,27 @@ impl Shared {
             let ids = scripts.values().filter_map(|cell| cell.coroutine_id());
             ids.collect()
         };
-        let checked = match self.door.check(&ids) {
-            Err(other @ Unsavable::OtherCoroutines) => Err(other),
-            _ => self
-                .door
-                .save_clocks(&self.own_clocks(), &mut Writer::default()),
+        let checked = if let Err(other @ Unsavable::OtherCoroutines) = self.door.check(&ids) {
+            Err(other)
+        } else {
+            let clocks = self.door.name_clocks(&self.own_clocks());
+            self.door.save_clocks(&clocks, &mut Writer::default())
         };
         checked.map_err(|error| RestoreError::Executor(error.to_string()))
     }
 
-    /// Makes all scripts of a snapshot.
+    /// Makes all scripts of a save state.
     fn prepare_all<'a>(
         self: &Rc<Self>,
-        snapshot: &'a Snapshot,
+        save: &'a SaveState,
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
         restored: &mut Restored,
         prepared: &mut Preparing<'a>,
     ) -> Result<(), RestoreError> {
-        let files = FileTable::of(self, snapshot);
-        prepared.scripts.reserve(snapshot.scripts.len());
-        for image in &snapshot.scripts {
+        let files = FileTable::of(self, save);
+        prepared.scripts.reserve(save.scripts.len());
+        for image in &save.scripts {
             let script = self.prepare(image, &files, policy, compares_lines, restored)?;
             prepared.scripts.push(script);
         }
@@ -205,7 +197,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Makes a script of a snapshot. One that has changed nothing since stays as it is.
+    /// Makes a script of a save state. One that has changed nothing since stays as it is.
     fn prepare<'a>(
         self: &Rc<Self>,
         image: &'a ScriptImage,

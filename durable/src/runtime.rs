@@ -13,7 +13,7 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::error::{Divergence, RestoreError, SaveError};
 use crate::handle::{Act, Handle, JoinError};
-use crate::image::Snapshot;
+use crate::image::SaveState;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
@@ -59,7 +59,7 @@ use crate::wait::{Request, RequestId, Signal, Value};
 ///
 /// // Another day, another process.
 /// let mut runtime = Runtime::new(registry);
-/// runtime.restore(&Snapshot::from_bytes(&file)?, Policy::Fail)?;
+/// runtime.restore(&SaveState::from_bytes(&file)?, Policy::Fail)?;
 /// runtime.run_frame_with(&mut lines, 0.25);
 /// assert_eq!(lines, ["Who goes there?", "Nobody."]);
 /// # Ok(())
@@ -162,7 +162,7 @@ impl Runtime {
         lent.expect("the executor exists")
     }
 
-    /// Takes a snapshot, between two runs.
+    /// Takes a save state, between two runs.
     ///
     /// # Errors
     ///
@@ -172,31 +172,33 @@ impl Runtime {
     ///
     /// Inside of a run, or of a script.
     #[track_caller]
-    pub fn snapshot(&self) -> Result<Snapshot, SaveError> {
-        self.host.shared.door.assert_idle("snapshot");
-        self.host.shared.snapshot()
+    #[doc(alias = "snapshot")]
+    pub fn save_state(&self) -> Result<SaveState, SaveError> {
+        self.host.shared.door.assert_idle("save_state");
+        self.host.shared.save_state()
     }
 
-    /// Takes a snapshot for a file. In debug builds, it is [verified](Self::verify) at once,
+    /// Takes a save state for a file. In debug builds, it is [verified](Self::verify) at once,
     /// so a script that cannot be restored is found when it is saved.
     ///
     /// # Errors
     ///
-    /// If something cannot be saved; in debug builds, also if something could not be restored.
+    /// If something cannot be saved. In debug builds, the same if something could not be
+    /// restored.
     ///
     /// # Panics
     ///
     /// Inside of a run, or of a script.
     #[track_caller]
-    pub fn save(&self) -> Result<Snapshot, SaveError> {
-        let snapshot = self.snapshot()?;
+    pub fn save(&self) -> Result<SaveState, SaveError> {
+        let save = self.save_state()?;
         if cfg!(debug_assertions) {
-            self.host.shared.verify(&snapshot)?;
+            self.host.shared.verify(&save)?;
         }
-        Ok(snapshot)
+        Ok(save)
     }
 
-    /// Checks that a snapshot taken now can be restored: replays each journal with a new
+    /// Checks that a save state taken now can be restored: replays each journal with a new
     /// future. Nothing changes.
     ///
     /// # Errors
@@ -208,11 +210,11 @@ impl Runtime {
     /// Inside of a run, or of a script.
     #[track_caller]
     pub fn verify(&self) -> Result<(), SaveError> {
-        let snapshot = self.snapshot()?;
-        self.host.shared.verify(&snapshot)
+        let save = self.save_state()?;
+        self.host.shared.verify(&save)
     }
 
-    /// Restores a snapshot from a file: everything becomes as it was. The current scripts are
+    /// Restores a save state from a file: everything becomes as it was. The current scripts are
     /// dropped, their destructors have no effects, and handles to them become invalid.
     ///
     /// If the host had a handle at the time of the save, it can get it back with
@@ -228,12 +230,8 @@ impl Runtime {
     ///
     /// Inside of a run, or of a script.
     #[track_caller]
-    pub fn restore(
-        &mut self,
-        snapshot: &Snapshot,
-        policy: Policy,
-    ) -> Result<Restored, RestoreError> {
-        self.restore_with(snapshot, |_| policy)
+    pub fn restore(&mut self, save: &SaveState, policy: Policy) -> Result<Restored, RestoreError> {
+        self.restore_with(save, |_| policy)
     }
 
     /// The same with a policy for each script that does not fit its save: `policy` is called
@@ -255,8 +253,8 @@ impl Runtime {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// # fn load(runtime: &mut Runtime, snapshot: &Snapshot) -> Result<(), RestoreError> {
-    /// let restored = runtime.restore_with(snapshot, |divergence| match &*divergence.name {
+    /// # fn load(runtime: &mut Runtime, save: &SaveState) -> Result<(), RestoreError> {
+    /// let restored = runtime.restore_with(save, |divergence| match &*divergence.name {
     ///     "main quest" => Policy::Fail,
     ///     _ if divergence.entry.is_none() => Policy::Drop,
     ///     _ => Policy::Restart,
@@ -270,36 +268,36 @@ impl Runtime {
     #[track_caller]
     pub fn restore_with(
         &mut self,
-        snapshot: &Snapshot,
+        save: &SaveState,
         mut policy: impl FnMut(&Divergence) -> Policy,
     ) -> Result<Restored, RestoreError> {
         self.host.shared.door.assert_idle("restore");
         let build = self.host.shared.registry.build();
-        let is_of_this_build = !build.is_empty() && snapshot.build == build;
+        let is_of_this_build = !build.is_empty() && save.build == build;
         self.host
             .shared
-            .restore_file(snapshot, &mut policy, is_of_this_build)
+            .restore_file(save, &mut policy, is_of_this_build)
     }
 
-    /// Goes back to a snapshot of this runtime. Scripts that have recorded nothing since keep
+    /// Goes back to a save state of this runtime. Scripts that have recorded nothing since keep
     /// their futures; the journals of the others are replayed with new futures. Later
-    /// snapshots remain valid.
+    /// save states remain valid.
     ///
     /// # Errors
     ///
     /// If a script does not fit its journal: it depends on what is not recorded. Or if the
-    /// snapshot is from a file, as those of [`restore`](Self::restore). Then nothing has changed.
+    /// save state is from a file, as those of [`restore`](Self::restore). Then nothing has changed.
     ///
     /// # Panics
     ///
     /// Inside of a run, or of a script.
     #[track_caller]
-    pub fn rollback(&mut self, snapshot: &Snapshot) -> Result<(), RestoreError> {
+    pub fn rollback(&mut self, save: &SaveState) -> Result<(), RestoreError> {
         self.host.shared.door.assert_idle("rollback");
         self.host.shared.check_replaceable()?;
         self.host
             .shared
-            .restore(snapshot, &mut |_| Policy::Fail, true)
+            .restore(save, &mut |_| Policy::Fail, true)
             .map(drop)
     }
 }

@@ -1,4 +1,4 @@
-//! Taking a snapshot: a look at the executor's lists and the scripts' slots.
+//! Taking a save state: a look at the executor's lists and the scripts' slots.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -9,7 +9,7 @@ use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 
 use crate::cell::ScriptCell;
 use crate::error::SaveError;
-use crate::image::{OwnerImage, RequestImage, ScriptImage, SlotImage, Snapshot, WaitImage};
+use crate::image::{OwnerImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage};
 use crate::shared::{Listed, Shared};
 use crate::slot::Slot;
 
@@ -19,8 +19,8 @@ impl Shared {
         clocks.iter().map(|entry| entry.clock.clone()).collect()
     }
 
-    /// Takes a snapshot.
-    pub(crate) fn snapshot(&self) -> Result<Snapshot, SaveError> {
+    /// Takes a save state.
+    pub(crate) fn save_state(&self) -> Result<SaveState, SaveError> {
         let scripts: Vec<Rc<ScriptCell>> = self.scripts.borrow().values().cloned().collect();
         let ids = scripts.iter().filter_map(|cell| cell.coroutine_id());
         let ids: Vec<CoroutineId> = ids.collect();
@@ -32,7 +32,7 @@ impl Shared {
             }
             error => error.into(),
         })?;
-        let clocks = self.own_clocks();
+        let clocks = self.door.name_clocks(&self.own_clocks());
         let mut out = Writer::default();
         self.door.save_clocks(&clocks, &mut out)?;
         let slots: Vec<_> = scripts.iter().map(|cell| cell.slots().borrow()).collect();
@@ -52,7 +52,7 @@ impl Shared {
         drop(slots);
         // They add to the table of files.
         let scripts = scripts.iter().map(|cell| save_script(cell)).collect();
-        Ok(Snapshot {
+        Ok(SaveState {
             build: self.registry.build().to_owned(),
             settings: self.door.settings(),
             files: self.files(),

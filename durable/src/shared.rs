@@ -351,8 +351,8 @@ impl Shared {
         }
     }
 
-    /// Wakes scripts, in order. Whoever calls this has changed all that they wait for: the host
-    /// may be notified, and take a snapshot.
+    /// Wakes scripts, in order. The caller must have changed everything that they wait for:
+    /// this may call the host's waker, which may take a save state.
     pub(crate) fn wake_all(&self, ids: impl IntoIterator<Item = ScriptId>) {
         let coroutine = |id| self.script(id).and_then(|cell| cell.coroutine_id());
         let coroutines: Vec<_> = ids.into_iter().filter_map(coroutine).collect();
@@ -597,7 +597,7 @@ impl Shared {
             return false;
         };
         // It accepts no more scripts, and is there until the last one has ended: hooks and
-        // destructors may take a snapshot, or make an owner below it.
+        // destructors may take a save state, or make an owner below it.
         owner.set_active(false);
         let dropped = {
             let mut owners = self.owners.borrow_mut();

@@ -31,6 +31,14 @@ EOS
     "$RUSTC" --version >/dev/null 2>&1
 }
 
+# The script that a page needs to run a game in macroquad, the argument: its folder.
+script_of_miniquad() {
+    local manifest
+    manifest=$(cargo build --quiet --release --message-format=json-render-diagnostics --manifest-path "$1/Cargo.toml" |
+        grep -o '[^"]*/miniquad-[^/"]*/Cargo.toml' | sort -u)
+    echo "$(dirname "$manifest")/js/gl.js"
+}
+
 # cargo build for the web, with additional arguments, in the profile $web_profile or in release.
 build_for_web() {
     local libraries profile=${web_profile:-release}

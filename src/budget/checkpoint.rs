@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use futures::future::FusedFuture;
 
-use crate::core::call::{self, Foreign};
+use crate::core::base::call::{self, Foreign};
 use crate::core::report::panics;
 use crate::inspect::TimeSource;
 use crate::time::Phase;
@@ -80,7 +80,7 @@ impl<'a> Checkpoint<'a> {
     /// Ends the step. Returns whether the job may continue at once.
     fn begin(&mut self, now: Now, time_source: &TimeSource) -> bool {
         let (shared, job) = (&self.budget.shared, self.budget.job);
-        let cost = shared.meter.cost(now.frame, self.units, time_source);
+        let cost = shared.meter.cost(self.units, time_source);
         let mut ledger = shared.ledger.borrow_mut();
         if ledger.charge(now.frame, job, cost) {
             return true;
@@ -124,7 +124,7 @@ impl<'a> Checkpoint<'a> {
         if let Some(watcher) = watcher {
             wake(watcher);
         }
-        shared.meter.begin(now.frame, time_source);
+        shared.meter.begin(time_source);
     }
 
     /// Wakes all other jobs that were granted more.

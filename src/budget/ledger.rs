@@ -18,7 +18,7 @@ use std::task::Waker;
 
 use slab::Slab;
 
-use crate::core::call::Foreign;
+use crate::core::base::call::Foreign;
 use crate::time::Phase;
 
 pub(super) struct Ledger {

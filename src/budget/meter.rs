@@ -11,9 +11,9 @@ pub(super) enum Meter {
     Units,
     /// The cost of a step is the time since the last reading.
     Time {
-        /// The last reading, and its frame.
-        read: Cell<Option<(u64, Duration)>>,
-        /// The cost of a step if the time cannot be read.
+        /// The last reading.
+        read: Cell<Option<Duration>>,
+        /// The cost of a step of unknown length.
         unknown: u64,
     },
 }
@@ -28,30 +28,26 @@ impl Meter {
         }
     }
 
-    /// Begins a step in `frame`, so that the time before it is not counted. Calls
-    /// user code.
-    pub(super) fn begin(&self, frame: u64, time_source: &TimeSource) {
+    /// Begins a step, so that the time before it is not counted. Calls user code.
+    pub(super) fn begin(&self, time_source: &TimeSource) {
         if let Meter::Time { read, .. } = self {
-            read.set(time_source.read().map(|now| (frame, now)));
+            read.set(time_source.read());
         }
     }
 
     /// The cost of the step that ends now; `units` if the jobs state their costs.
     /// Calls user code.
     ///
-    /// In time, the step began at the last reading, by any job. If there was no
-    /// reading in this frame, the beginning is unknown, and the step costs nothing.
-    pub(super) fn cost(&self, frame: u64, units: u64, time_source: &TimeSource) -> u64 {
+    /// In time, the step began at the last reading, by any job. If the job has waited for
+    /// something else since then, it began later, but nothing says when.
+    pub(super) fn cost(&self, units: u64, time_source: &TimeSource) -> u64 {
         let Meter::Time { read, unknown } = self else {
             return units;
         };
-        let Some(now) = time_source.read() else {
-            return *unknown;
-        };
-        let before = read.replace(Some((frame, now)));
-        let began = before.filter(|&(in_frame, _)| in_frame == frame);
-        let spent = began.map(|(_, began)| now.saturating_sub(began));
-        spent.map_or(0, |spent| {
+        let now = time_source.read();
+        let began = read.replace(now);
+        let spent = now.zip(began).map(|(now, began)| now.saturating_sub(began));
+        spent.map_or(*unknown, |spent| {
             u64::try_from(spent.as_nanos()).unwrap_or(u64::MAX)
         })
     }

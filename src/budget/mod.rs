@@ -42,8 +42,11 @@ pub use checkpoint::Checkpoint;
 /// # Two measures
 ///
 /// [`Budget::new`] measures time. It reads the computer's clock, or the executor's
-/// [`stopwatch`](crate::Builder::stopwatch), once when a job resumes and once at
-/// each checkpoint. How far a job advances in a frame depends on the machine.
+/// [`stopwatch`](crate::Builder::stopwatch), at each checkpoint and when a checkpoint
+/// resumes its job. How far a job advances in a frame depends on the machine. A step
+/// costs the time since the last reading. So if a job waits for something else between
+/// two checkpoints, that time counts, too, and usually spends the share. The first step
+/// of all has no reading before it, and spends the share.
 ///
 /// [`Budget::of_units`] counts units that the jobs state. The same inputs then
 /// produce the same frames: for tests, replays and lockstep.

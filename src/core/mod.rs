@@ -3,57 +3,52 @@
 //! [`Core`] holds the *parts*. A part owns its state and the methods on it, takes the
 //! other parts that it needs as arguments, and calls no user code. The *acts* are
 //! functions on the whole core, one module each: a run, a start, an end. They call user
-//! code. During such a call no part is borrowed (see [`call`]). An act keeps keys across
+//! code. During such a call no part is borrowed (see [`call`](base::call)). An act keeps keys across
 //! the call, not borrows.
 
-mod list;
-
-pub(crate) mod call;
-pub(crate) mod cell;
-pub(crate) mod clock;
-pub(crate) mod end;
+pub(crate) mod base;
+pub(crate) mod cold;
 pub(crate) mod image;
 pub(crate) mod inspect;
+pub(crate) mod life;
 pub(crate) mod owners;
 pub(crate) mod pause;
 pub(crate) mod phase;
 pub(crate) mod registration;
-pub(crate) mod registry;
 pub(crate) mod report;
 pub(crate) mod run;
 pub(crate) mod scope;
-pub(crate) mod start;
 pub(crate) mod task;
 pub(crate) mod timer;
 pub(crate) mod wake;
-pub(crate) mod waker;
 
+use crate::core::base::key::TaskKey;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::rc::{Rc, Weak};
 
 use crate::coroutine::CoroutineId;
-use crate::inspect::{Instruments, Reports};
+use crate::inspect::{Instruments, Reports, script_name};
 use crate::lend::Lending;
 use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 
-use cell::Guarded;
-use clock::shown::ShownClock;
-use end::deferred::Ends;
+use base::cell::Guarded;
+use cold::Colds;
 use inspect::event_waits::EventWaits;
+use life::end::deferred::Ends;
+use life::start::deferred::Starts;
 use owners::Owners;
 use pause::counts::Pauses;
 use pause::timers::PausedTimers;
 use phase::ready::Ready;
 use phase::state::Phases;
 use registration::entries::Entries;
-use registration::holders::Sharing;
 use registration::waits::Waits;
-use report::hooks::Unread;
-use report::panicked::{Panics, PassOn};
+use report::panics::{Panics, PassOn};
+use report::unread::Unread;
 use run::state::Runs;
-use start::deferred::Starts;
-use task::{Flags, Task, TaskKey, Tasks};
+use scope::shown::ShownClock;
+use task::{Flags, Task, Tasks};
 use wake::arrivals::Arrivals;
 use wake::host::Host;
 
@@ -69,12 +64,13 @@ pub(crate) struct Core {
     realtime: OnceCell<Clock>,
     pub(crate) shown: ShownClock,
     pub(crate) tasks: Tasks,
+    pub(crate) colds: Colds,
     entries: Guarded<Entries>,
     event_waits: Guarded<EventWaits>,
     pub(crate) phases: Phases,
     ready: Ready,
     pub(crate) runs: Runs,
-    starts: Starts,
+    pub(crate) starts: Starts,
     ends: Ends,
     panics: Panics,
     unread: Unread,
@@ -109,6 +105,7 @@ impl Core {
             game_clock: OnceCell::new(),
             realtime: OnceCell::new(),
             tasks,
+            colds: Colds::default(),
             entries: Guarded::new(Entries::new(id)),
             event_waits: Guarded::default(),
             phases: Phases::new(id),
@@ -129,10 +126,13 @@ impl Core {
             closed: Cell::new(false),
         });
         let this = Rc::downgrade(&core);
-        core.clock.on_quicker(Box::new(move || {
+        core.clock.on_changed(Box::new(move |clock, is_quicker| {
             if let Some(core) = this.upgrade() {
-                core.host.note_due();
-                core.host.notify();
+                core.phases.note_changed(clock);
+                if is_quicker {
+                    core.host.note_due();
+                    core.host.notify();
+                }
             }
         }));
         core
@@ -162,17 +162,10 @@ impl Core {
     pub(crate) fn paused_timers(&self) -> PausedTimers<'_> {
         PausedTimers {
             waits: self.waits(),
+            colds: &self.colds,
             pauses: &self.pauses,
             phases: &self.phases,
             clock: &self.clock,
-            host: &self.host,
-        }
-    }
-
-    /// The waits that several coroutines have polled.
-    fn sharing(&self) -> Sharing<'_> {
-        Sharing {
-            timers: self.paused_timers(),
         }
     }
 
@@ -224,13 +217,13 @@ impl Core {
 
     /// The given name of the task, or else the name of its future's type.
     pub(crate) fn name_of(&self, task: Task<'_>) -> Cow<'static, str> {
-        let given = self.tasks.cold(task, |cold| cold.name.clone()).flatten();
-        given.unwrap_or_else(|| Cow::Borrowed(self.tasks.type_name(task)))
+        let given = self.colds.of(task, |cold| cold.name.clone()).flatten();
+        given.unwrap_or_else(|| Cow::Borrowed(script_name(self.tasks.type_name(task))))
     }
 
     /// Names a task.
     #[cold]
     pub(crate) fn name(&self, task: Task<'_>, name: Cow<'static, str>) {
-        self.tasks.cold_or_new(task, |cold| cold.name = Some(name));
+        self.colds.of_or_new(task, |cold| cold.name = Some(name));
     }
 }

@@ -10,8 +10,9 @@ use std::rc::Rc;
 
 use slab::Slab;
 
-use crate::core::cell::Guarded;
-use crate::core::task::{Flags, Task, TaskKey};
+use crate::core::base::cell::Guarded;
+use crate::core::base::key::TaskKey;
+use crate::core::task::{Flags, Task};
 use crate::time::ClockState;
 
 /// Names an owner. The key of an owner that has been removed is stale. The table treats a
@@ -582,7 +583,7 @@ impl Guarded<Owners> {
 #[cfg(test)]
 mod tests {
     use super::{OwnerKey, Owners, PauseChange, index_of};
-    use crate::core::task::TaskKey;
+    use crate::core::base::key::TaskKey;
 
     fn key(index: u32) -> TaskKey {
         TaskKey {

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::core::call::{self, Foreign, Payload};
+use crate::core::base::call::{self, Foreign, Payload};
 use crate::coroutine::CoroutineId;
 
 /// How a coroutine ended.

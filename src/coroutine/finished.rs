@@ -10,15 +10,13 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::Core;
-use crate::core::end;
+use crate::core::life::end::{self, result::outcome};
 use crate::core::registration::{Bound, Registration, WaitList};
-use crate::core::run::runaway;
 use crate::core::task::{Reference, Task};
 use crate::image::{Damaged, Reader};
 use crate::time::PhaseIndex;
 
 use super::error::Outcome;
-use super::handle::{may_join_at_once, wait_for_next_run};
 
 /// A wait for the end of a coroutine, made by [`Coroutine::finished`].
 ///
@@ -74,7 +72,7 @@ impl Finished {
 
     fn outcome(&self) -> Option<Outcome> {
         match &self.target {
-            Target::Stored(core, task) => core.tasks.of(task).outcome(),
+            Target::Stored(core, task) => outcome(core.tasks.of(task)),
             Target::Known(outcome) => Some(*outcome),
         }
     }
@@ -102,16 +100,8 @@ impl Future for Finished {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
         let this = &mut *self;
-        let may_end = match &this.target {
-            Target::Stored(core, task) if this.outcome().is_none() => {
-                this.registration.wait_for_end(core, cx, task);
-                true
-            }
-            Target::Stored(core, _) => runaway::may_join_at_once(core),
-            Target::Known(_) => may_join_at_once(),
-        };
-        if !may_end {
-            return wait_for_next_run(cx);
+        if let (Target::Stored(core, task), None) = (&this.target, this.outcome()) {
+            this.registration.wait_for_end(core, cx, task);
         }
         // Registering clones the waker, which is user code: it may have ended the
         // task.

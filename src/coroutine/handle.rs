@@ -12,13 +12,11 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::Core;
-use crate::core::call;
-use crate::core::end::{self, result};
+use crate::core::base::key::TaskKey;
+use crate::core::life::end::{self, result};
 use crate::core::pause;
 use crate::core::registration::{Bound, Registration, WaitList};
-use crate::core::run::runaway;
-use crate::core::scope;
-use crate::core::task::{Task, TaskHandle};
+use crate::core::task::TaskHandle;
 use crate::time::{Phase, PhaseIndex};
 
 use super::error::{JoinError, Outcome};
@@ -34,7 +32,7 @@ use super::id::CoroutineId;
 /// detached coroutine is [reported](crate::Report::CoroutinePanicked). If the
 /// coroutine panicked before the drop, the drop reports the panic, unless a join
 /// has returned it. To handle errors that the coroutine returns, use
-/// [`on_error`](Coroutine::on_error).
+/// [`on_error`](crate::on_error()).
 ///
 /// # Resumes
 ///
@@ -143,7 +141,7 @@ impl<T> Coroutine<T> {
     /// id may be used after the handle has been dropped.
     pub fn id(&self) -> CoroutineId {
         match &self.state {
-            State::Stored(core, task) => CoroutineId::new(core.id, task.key()),
+            State::Stored(core, task) => core.id_of(core.tasks.of(task.reference())),
             State::Refused => CoroutineId::NEVER,
             State::Done(id, _) => *id,
         }
@@ -153,7 +151,10 @@ impl<T> Coroutine<T> {
     /// phase. `None` if the coroutine was refused, or if its result has been returned
     /// by a join.
     pub fn home(&self) -> Option<Phase> {
-        self.stored().map(|(_, task)| task.home().phase())
+        match &self.state {
+            State::Stored(core, task) => Some(core.tasks.of(task.reference()).home().phase()),
+            _ => None,
+        }
     }
 
     /// Stops the coroutine: drops its future and runs its destructors, before this
@@ -164,7 +165,7 @@ impl<T> Coroutine<T> {
     #[doc(alias = "StopCoroutine")]
     pub fn stop(&self) -> bool {
         match &self.state {
-            State::Stored(core, task) => end::stop(core, task.key()),
+            State::Stored(core, task) => end::stop(core, key(core, task)),
             _ => false,
         }
     }
@@ -203,7 +204,7 @@ impl<T> Coroutine<T> {
 
     fn set_paused(&self, paused: bool) -> bool {
         match &self.state {
-            State::Stored(core, task) => pause::set_paused(core, task.key(), paused),
+            State::Stored(core, task) => pause::set_paused(core, key(core, task), paused),
             _ => false,
         }
     }
@@ -211,7 +212,7 @@ impl<T> Coroutine<T> {
     /// Whether the coroutine is paused, itself or through an owner.
     pub fn is_paused(&self) -> bool {
         match &self.state {
-            State::Stored(core, task) => core.is_paused(task.key()),
+            State::Stored(core, task) => core.is_paused(key(core, task)),
             _ => false,
         }
     }
@@ -351,15 +352,6 @@ impl<T> Coroutine<T> {
         }
     }
 
-    /// The executor and the task, unless the result has been returned or no
-    /// executor accepted the coroutine.
-    pub(super) fn stored(&self) -> Option<(&Rc<Core>, Task<'_>)> {
-        match &self.state {
-            State::Stored(core, task) => Some((core, core.tasks.of(task.reference()))),
-            _ => None,
-        }
-    }
-
     /// Takes the result of a coroutine that has ended.
     #[inline]
     pub(crate) fn take_result(&mut self) -> Result<T, JoinError> {
@@ -369,7 +361,7 @@ impl<T> Coroutine<T> {
             return Err(refusal);
         };
         let (result, outcome) = result::take_result(core, core.tasks.open(task));
-        let id = CoroutineId::new(core.id, task.key());
+        let id = core.id_of(core.tasks.of(task.reference()));
         self.set_done(id, outcome);
         result
     }
@@ -382,10 +374,23 @@ impl<T> Coroutine<T> {
         }
     }
 
+    fn drop_stored(&mut self) {
+        if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
+            if self.stop_on_drop {
+                end::stop(&core, key(&core, &task));
+            }
+            end::drop_coroutine(&core, task);
+        }
+    }
+
     #[cold]
     fn refusal(&self) -> JoinError {
         JoinError::stopped(self.id(), "never started".into())
     }
+}
+
+fn key<T>(core: &Core, task: &TaskHandle<T>) -> TaskKey {
+    core.tasks.of(task.reference()).task_key()
 }
 
 impl<T> Future for Coroutine<T> {
@@ -400,9 +405,6 @@ impl<T> Future for Coroutine<T> {
         );
         let this = &mut *self;
         let State::Stored(core, handle) = &this.state else {
-            if !may_join_at_once() {
-                return wait_for_next_run(cx);
-            }
             return Poll::Ready(this.take_result());
         };
         let task = core.tasks.open(handle);
@@ -413,31 +415,14 @@ impl<T> Future for Coroutine<T> {
             if !task.get().has_ended() {
                 return Poll::Pending;
             }
-        } else if !runaway::may_join_at_once(core) {
-            return wait_for_next_run(cx);
         }
         // Joiners that the coroutine's end has yet to resume keep their list.
         this.registration.cancel(WaitList::Joins);
         let (result, outcome) = result::take_result(core, task);
-        let id = CoroutineId::new(core.id, handle.key());
+        let id = core.id_of(task.get());
         this.set_done(id, outcome);
         Poll::Ready(result)
     }
-}
-
-/// Counts a join of something that is not stored in an executor.
-#[cold]
-pub(super) fn may_join_at_once() -> bool {
-    let runs = scope::with(|scope| scope.map(|scope| scope.core().rc()));
-    runs.is_none_or(|core| runaway::may_join_at_once(&core))
-}
-
-/// The result of a join if the coroutine makes too many joins: the coroutine is woken,
-/// so that its next run polls it.
-#[cold]
-pub(super) fn wait_for_next_run<T>(cx: &Context<'_>) -> Poll<T> {
-    call::out(|| cx.waker().wake_by_ref());
-    Poll::Pending
 }
 
 impl<T> FusedFuture for Coroutine<T> {
@@ -477,11 +462,8 @@ impl<T> Drop for Coroutine<T> {
     #[inline]
     fn drop(&mut self) {
         self.registration.cancel(WaitList::Joins);
-        if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
-            if self.stop_on_drop {
-                end::stop(&core, task.key());
-            }
-            end::drop_coroutine(&core, task);
+        if matches!(self.state, State::Stored(..)) {
+            self.drop_stored();
         }
     }
 }

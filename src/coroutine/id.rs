@@ -1,8 +1,7 @@
 //! Ids of coroutines: small values that go stale when the coroutine ends.
 
+use crate::core::base::key::TaskKey;
 use std::fmt;
-
-use crate::core::task::TaskKey;
 
 /// Identifies one coroutine of one executor.
 ///

@@ -6,7 +6,6 @@ mod handle;
 mod id;
 mod make;
 mod named;
-mod on_error;
 
 pub use error::{JoinError, Outcome};
 pub use finished::Finished;
@@ -14,4 +13,4 @@ pub use handle::{Coroutine, join};
 pub use id::CoroutineId;
 pub use named::Named;
 
-pub(crate) use make::Maker;
+pub(crate) use make::{ByHost, ByScript, Resolved, outside, spawn, start};

@@ -3,15 +3,11 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
-use std::rc::Rc;
 
-use crate::core::Core;
-use crate::core::owners::OwnerKey;
-use crate::core::start::Home;
 use crate::time::Phase;
 
 use super::handle::Coroutine;
-use super::make::Maker;
+use super::make::{self, Resolved};
 
 /// Starts or spawns one coroutine under a name, which holds from the start: in the
 /// first poll, in the trace, in snapshots and in reports.
@@ -41,29 +37,13 @@ use super::make::Maker;
 /// ```
 #[must_use = "a name starts nothing: call `start` or `spawn`"]
 pub struct Named {
-    name: Cow<'static, str>,
-    core: Option<Rc<Core>>,
-    maker: Maker,
-    /// Unless the call names a phase.
-    home: Home,
-    owner: Option<OwnerKey>,
+    resolved: Resolved,
 }
 
 impl Named {
-    pub(crate) fn new(
-        name: Cow<'static, str>,
-        core: Option<Rc<Core>>,
-        maker: Maker,
-        home: Home,
-        owner: Option<OwnerKey>,
-    ) -> Self {
-        Named {
-            name,
-            core,
-            maker,
-            home,
-            owner,
-        }
+    pub(crate) fn new(name: Cow<'static, str>, resolved: Resolved) -> Self {
+        let resolved = resolved.named(name);
+        Named { resolved }
     }
 
     /// Starts the coroutine, like [`start`](crate::start) or
@@ -74,8 +54,7 @@ impl Named {
     where
         F: Future + 'static,
     {
-        let home = self.home;
-        self.start_at(home, future)
+        make::start(self.resolved, future)
     }
 
     /// Starts the coroutine with the home `phase`, like [`start_in`](crate::start_in).
@@ -84,7 +63,7 @@ impl Named {
     where
         F: Future + 'static,
     {
-        self.start_at(Home::named(phase), future)
+        make::start(self.resolved.at(phase), future)
     }
 
     /// Adds the coroutine, like [`spawn`](crate::spawn) or
@@ -94,8 +73,7 @@ impl Named {
     where
         F: Future + 'static,
     {
-        let home = self.home;
-        self.spawn_at(home, future)
+        make::spawn(self.resolved, future)
     }
 
     /// Adds the coroutine with the home `phase`, like [`spawn_in`](crate::spawn_in).
@@ -104,30 +82,12 @@ impl Named {
     where
         F: Future + 'static,
     {
-        self.spawn_at(Home::named(phase), future)
-    }
-
-    #[track_caller]
-    fn start_at<F>(self, home: Home, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        let name = || Some(self.name);
-        Coroutine::start_named(self.core, self.maker, name, future, home, self.owner)
-    }
-
-    #[track_caller]
-    fn spawn_at<F>(self, home: Home, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        let name = || Some(self.name);
-        Coroutine::spawn_named(self.core, name, future, home, self.owner)
+        make::spawn(self.resolved.at(phase), future)
     }
 }
 
 impl fmt::Debug for Named {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Named").field(&self.name).finish()
+        f.debug_tuple("Named").field(&self.resolved.name()).finish()
     }
 }

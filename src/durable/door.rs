@@ -8,22 +8,23 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::call;
-use crate::core::clock::own::OwnTime;
+use crate::core::base::call;
+use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::image::names::Names;
-use crate::core::image::{self, Unsavable};
+use crate::core::image::{self, ClockNames, Unsavable};
 use crate::core::inspect::observe;
-use crate::core::registration::key::WaitKey;
+use crate::core::life::start::{self, Home};
+use crate::core::owners::OwnerKey;
+use crate::core::pause::own::OwnTime;
 use crate::core::report::{self, panics};
 use crate::core::run;
-use crate::core::start::{self, Home};
-use crate::core::task::TaskKey;
+use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::core::wake;
 use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
 use crate::image::{Damaged, Reader, Writer};
 use crate::owner::Owner;
-use crate::time::{Clock, ClockState, Phase, PhaseIndex, Time};
+use crate::time::{Clock, ClockRef, ClockState, Phase, PhaseIndex, Time};
 use crate::wait::polled;
 
 use super::wait::DurableWait;
@@ -80,11 +81,16 @@ impl Door {
     where
         F: Future<Output = ()> + 'static,
     {
-        let core = &self.core;
-        let owner = owner.map(Owner::key);
-        let (task, handle) = start::store(core, || Some(name), future, Home::named(home), owner);
-        image::note_made(core, task, Location::caller());
-        Coroutine::of(Rc::clone(core), handle)
+        let script = Restored {
+            core: &self.core,
+            home: Home::named(home),
+            owner: owner.map(Owner::key),
+            name,
+        };
+        match move_in(future, script) {
+            Some(((), task)) => Coroutine::of(Rc::clone(&self.core), task),
+            None => Coroutine::default(),
+        }
     }
 
     /// Wakes coroutines, like calls of their wakers. The host is notified after the last one: its
@@ -97,15 +103,14 @@ impl Door {
             let keys = coroutines.iter().filter_map(|&id| core.key_of(id));
             keys.for_each(|key| wake::wake(core, key));
         });
-        core.host.notify();
+        observe::settle(core);
     }
 
     /// Calls `f`, which replaces the state of the executor. Trace hooks and the waker of the host
     /// are called after it: they may call any function, which must not find half of a state.
     pub fn replace<R>(&self, f: impl FnOnce() -> R) -> R {
         let replaced = self.core.host.silenced(f);
-        observe::send_events(&self.core);
-        self.core.host.notify();
+        observe::settle(&self.core);
         replaced
     }
 
@@ -145,14 +150,20 @@ impl Door {
         [self.core.clock.fixed_delta(), self.core.clock.max_delta()]
     }
 
-    /// Writes the executor's clocks and `clocks`, which were made by `child`, parents before
-    /// children.
+    /// Numbers clocks that were made by `child`, parents before children.
+    #[must_use]
+    pub fn name_clocks(&self, clocks: &[Clock]) -> ClockNames {
+        let states = clocks.iter().map(|clock| Rc::clone(clock.state()));
+        ClockNames::new(states.collect())
+    }
+
+    /// Writes the executor's own clocks and `clocks`.
     ///
     /// # Errors
     ///
     /// If a guard holds or scales one of them.
-    pub fn save_clocks(&self, clocks: &[Clock], out: &mut Writer) -> Result<(), Unsavable> {
-        image::save_clocks(&self.core, &states(clocks), out)
+    pub fn save_clocks(&self, clocks: &ClockNames, out: &mut Writer) -> Result<(), Unsavable> {
+        image::save_clocks(&self.core, clocks, out)
     }
 
     /// Reads what [`save_clocks`](Self::save_clocks) has written, in an executor with the same
@@ -161,8 +172,8 @@ impl Door {
     /// # Errors
     ///
     /// If the image is damaged.
-    pub fn load_clocks(&self, clocks: &[Clock], image: &mut Reader<'_>) -> Result<(), Damaged> {
-        image::load_clocks(&self.core, &states(clocks), image)
+    pub fn load_clocks(&self, clocks: &ClockNames, image: &mut Reader<'_>) -> Result<(), Damaged> {
+        image::load_clocks(&self.core, clocks, image)
     }
 
     /// Writes a wait that has begun.
@@ -173,7 +184,7 @@ impl Door {
     pub fn save_wait(
         &self,
         wait: &DurableWait,
-        clocks: &[Clock],
+        clocks: &ClockNames,
         out: &mut Writer,
     ) -> Result<(), Unsavable> {
         wait.save(&self.core, clocks, out)
@@ -190,7 +201,7 @@ impl Door {
         &self,
         id: CoroutineId,
         joined: Option<&Coroutine<()>>,
-        clocks: &[Clock],
+        clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<DurableWait, Damaged> {
         let key = self.core.key_of(id).ok_or(Damaged)?;
@@ -208,12 +219,11 @@ impl Door {
         &self,
         coroutines: &[CoroutineId],
         waits: &[&DurableWait],
-        clocks: &[Clock],
+        clocks: &ClockNames,
         out: &mut Writer,
     ) -> Result<(), Unsavable> {
         let (tasks, waits) = (self.keys(coroutines)?, keys_of(&self.core, waits));
-        let clocks = states(clocks);
-        image::save_lists(&self.core, &Names::new(&tasks, &waits, &clocks), out);
+        image::save_lists(&self.core, &Names::new(&tasks, &waits, clocks), out);
         Ok(())
     }
 
@@ -226,12 +236,12 @@ impl Door {
         &self,
         coroutines: &[CoroutineId],
         waits: &[&DurableWait],
-        clocks: &[Clock],
+        clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<(), Damaged> {
         let tasks = self.keys(coroutines).map_err(|_| Damaged)?;
-        let (waits, clocks) = (keys_of(&self.core, waits), states(clocks));
-        image::load_lists(&self.core, &Names::new(&tasks, &waits, &clocks), image)
+        let waits = keys_of(&self.core, waits);
+        image::load_lists(&self.core, &Names::new(&tasks, &waits, clocks), image)
     }
 }
 
@@ -249,13 +259,6 @@ fn keys_of(core: &Core, waits: &[&DurableWait]) -> Vec<WaitKey> {
     keys.map(live).collect()
 }
 
-pub(super) fn states(clocks: &[Clock]) -> Vec<Rc<ClockState>> {
-    clocks
-        .iter()
-        .map(|clock| Rc::clone(clock.state()))
-        .collect()
-}
-
 /// The time on the clock of the current coroutine, in nanoseconds, for something that continues
 /// in `phase`, or else in the home phase. With `begins`, for something that begins now.
 ///
@@ -267,10 +270,12 @@ pub(super) fn states(clocks: &[Clock]) -> Vec<Rc<ClockState>> {
 pub fn own_time(phase: Option<Phase>, begins: bool) -> i128 {
     polled("own_time()", |scope| {
         let phase = phase.map_or(scope.home(), PhaseIndex::new);
+        let clock = scope.core().shown.clock();
+        let clock = clock.as_ref().map_or(ClockRef::Game, ClockState::as_ref);
         let time = if begins {
-            OwnTime::at_begin(scope, phase)
+            OwnTime::at_begin(scope, phase, clock)
         } else {
-            OwnTime::now(scope, phase)
+            OwnTime::now(scope, phase, clock)
         };
         time.ns()
     })
@@ -334,4 +339,29 @@ pub fn phase_number(phase: Phase) -> u64 {
 pub fn phase_of(number: u64) -> Result<Phase, Damaged> {
     let index = PhaseIndex::from_number(number).ok_or(Damaged)?;
     Ok(index.phase())
+}
+
+/// Stores a coroutine whose waits are restored later.
+struct Restored<'c> {
+    core: &'c Core,
+    home: Home,
+    owner: Option<OwnerKey>,
+    name: Cow<'static, str>,
+}
+
+impl MoveIn for Restored<'_> {
+    type Beside = ();
+
+    #[track_caller]
+    fn move_in(self, future: Moving<'_>) -> Option<((), Moved<'_>)> {
+        let Restored {
+            core,
+            home,
+            owner,
+            name,
+        } = self;
+        let (task, moved) = start::store(core, Some(name), future, home, owner);
+        image::note_made(core, task, Location::caller());
+        Some(((), moved))
+    }
 }

@@ -7,7 +7,7 @@ mod door;
 mod event;
 mod wait;
 
-pub use crate::core::image::Unsavable;
+pub use crate::core::image::{ClockNames, Unsavable};
 pub use crate::image::{Damaged, Reader, Writer};
 pub use door::{Door, load_time, own_time, phase_number, phase_of, save_time};
 pub use event::{Event, EventNote};

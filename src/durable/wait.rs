@@ -6,16 +6,17 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::image::Unsavable;
-use crate::core::image::names::Names;
+use crate::core::base::key::WaitKey;
+use crate::core::image::{ClockNames, Unsavable};
+use crate::core::pause::own::OwnTime;
 use crate::core::registration::Registration;
-use crate::core::registration::key::WaitKey;
+use crate::core::scope::Scope;
 use crate::core::task::Task;
 use crate::core::timer::Unit;
 use crate::coroutine::{Coroutine, Finished};
 use crate::image::{Damaged, Reader, Writer};
-use crate::time::{Clock, ClockRef, Nanos, Phase, PhaseIndex, Seconds};
-use crate::wait::{Asked, Count, PhaseWait, Timer, WaitSeconds};
+use crate::time::{Clock, Nanos, Phase, PhaseIndex, Seconds};
+use crate::wait::{Asked, Count, PhaseWait, Timer, WaitSeconds, interval, polled};
 
 /// A wait of the crate that can be saved.
 #[derive(Debug)]
@@ -116,6 +117,24 @@ impl DurableWait {
         Self::time(wait, phase)
     }
 
+    /// A point in the [own time](super::own_time) of the coroutine being polled.
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
+    #[must_use]
+    #[track_caller]
+    pub fn own_time(point_ns: Option<i128>, phase: Phase) -> Self {
+        let until = |scope: &Scope<'_>| {
+            let clock = scope.core().shown.clock();
+            let point = OwnTime::at(point_ns?);
+            interval::wait_until(scope, PhaseIndex::new(phase), clock.as_ref(), point)
+        };
+        let wait = polled("own_time()", until);
+        let never = || crate::wait::wait_seconds(f64::INFINITY);
+        Self::time(wait.unwrap_or_else(never), Some(phase))
+    }
+
     fn time(wait: WaitSeconds, phase: Option<Phase>) -> Self {
         Self::of(Kind::Time(match phase {
             Some(phase) => wait.in_phase(phase),
@@ -194,7 +213,7 @@ impl DurableWait {
     pub(super) fn save(
         &self,
         core: &Core,
-        clocks: &[Clock],
+        clocks: &ClockNames,
         out: &mut Writer,
     ) -> Result<(), Unsavable> {
         match &self.kind {
@@ -208,10 +227,7 @@ impl DurableWait {
             }
             Kind::Time(wait) => {
                 out.put(2);
-                let clocks = super::door::states(clocks);
-                let names = Names::new(&[], &[], &clocks);
-                wait.timer
-                    .save(core, |clock| names.clock_number(clock), out)?;
+                wait.timer.save(core, clocks, out)?;
             }
             Kind::Condition(wait) => {
                 out.put(3);
@@ -229,17 +245,14 @@ impl DurableWait {
         core: &Core,
         task: Task<'_>,
         joined: Option<&Coroutine<()>>,
-        clocks: &[Clock],
+        clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<Self, Damaged> {
         let kind = match image.take()? {
             0 => Kind::Run(PhaseWait::of(Registration::load(core, task, image, false)?)),
             1 => Kind::Count(Count::load(core, task, image)?),
             2 => {
-                let clocks = super::door::states(clocks);
-                let names = Names::new(&[], &[], &clocks);
-                let clock = |number| -> Result<ClockRef<'_>, Damaged> { names.clock(number) };
-                let timer = Timer::load(core, task, clock, image)?;
+                let timer = Timer::load(core, task, clocks, image)?;
                 Kind::Time(WaitSeconds { timer })
             }
             3 => Kind::Condition(Asked::of(Registration::load(core, task, image, false)?)),

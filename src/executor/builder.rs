@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::registry;
-use crate::core::report::panicked::PassOn;
+use crate::core::report::panics::PassOn;
+use crate::core::scope::registry;
 use crate::executor::Executor;
 use crate::inspect::{Instruments, TimeSource};
 use crate::time::FrameClock;
@@ -295,17 +295,17 @@ impl Builder {
         self
     }
 
-    /// Sets the clock of [`Budget`](crate::Budget) and of the report of [slow
-    /// polls](Self::slow_poll). `stopwatch` returns the time since a fixed moment.
-    /// Nothing else in an executor reads the wall-clock time.
+    /// Sets the clock of [`Budget::new`](crate::Budget::new), of the report of [slow
+    /// polls](Self::slow_poll), and of [profiles](Self::profile). `stopwatch` returns the
+    /// time since a fixed moment. Nothing else in an executor reads the wall-clock time.
     ///
     /// The default is [`std::time::Instant`]. A target without it, such as
     /// `wasm32-unknown-unknown`, needs a stopwatch. In a browser, use
     /// `performance.now()`, which the engine or `web-sys` provides. Without a
     /// stopwatch on such a target, each job with a budget of time makes one step a
-    /// frame, and no poll is reported as slow. The same applies to a stopwatch that
-    /// panics; the panic is [reported](crate::Report::HookPanicked), or passed on as
-    /// [`propagate_panics`](Self::propagate_panics) says.
+    /// frame, no poll is reported as slow, and profiles stay empty. The same applies to
+    /// a stopwatch that panics; the panic is [reported](crate::Report::HookPanicked), or
+    /// passed on as [`propagate_panics`](Self::propagate_panics) says.
     ///
     /// The executor calls `stopwatch` while it polls coroutines. `stopwatch` may
     /// call any function of this crate.
@@ -331,8 +331,9 @@ impl Builder {
     ///     }
     ///     time().frame
     /// };
-    /// // Five steps in the first frame, five in the second.
-    /// assert_eq!(executor.run_until(job, 0.1), 2);
+    /// // Nothing says how long the job took before its first checkpoint, so that takes the
+    /// // first frame. Five steps in the second frame, five in the third.
+    /// assert_eq!(executor.run_until(job, 0.1), 3);
     /// ```
     pub fn stopwatch(mut self, stopwatch: impl Fn() -> Duration + 'static) -> Self {
         self.time_source = TimeSource::new(stopwatch);

@@ -9,14 +9,13 @@ use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::Core;
-use crate::core::end;
+use crate::core::base::key::TaskKey;
 use crate::core::inspect::snapshot;
+use crate::core::life::end;
 use crate::core::pause;
 use crate::core::report::unread;
 use crate::core::scope;
-use crate::core::start::Home;
-use crate::core::task::TaskKey;
-use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
+use crate::coroutine::{self, Coroutine, CoroutineId, Named, Resolved};
 use crate::inspect::{Snapshot, TraceEvent};
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, Time};
@@ -74,6 +73,10 @@ impl Handle {
         self.core.upgrade().filter(|core| !core.is_closed())
     }
 
+    fn resolved(&self) -> Resolved {
+        Resolved::of_host(self.core())
+    }
+
     /// Calls `f` with the key of a coroutine. Returns `false` if the executor has
     /// been dropped, or if the coroutine belongs to another executor.
     fn with_key(&self, id: CoroutineId, f: impl FnOnce(&Core, TaskKey) -> bool) -> bool {
@@ -87,7 +90,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(self.core(), future, Home::HOST, None)
+        coroutine::spawn(self.resolved(), future)
     }
 
     /// Like [`Executor::start`].
@@ -96,7 +99,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::start(self.core(), Maker::Host, future, Home::HOST, None)
+        coroutine::start(self.resolved(), future)
     }
 
     /// Like [`Executor::start_in`].
@@ -105,7 +108,7 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::start(self.core(), Maker::Host, future, Home::named(phase), None)
+        coroutine::start(self.resolved().at(phase), future)
     }
 
     /// Like [`Executor::spawn_in`].
@@ -114,12 +117,12 @@ impl Handle {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(self.core(), future, Home::named(phase), None)
+        coroutine::spawn(self.resolved().at(phase), future)
     }
 
     /// Like [`Executor::script`].
     pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
-        Named::new(name.into(), self.core(), Maker::Host, Home::HOST, None)
+        Named::new(name.into(), self.resolved())
     }
 
     /// Like [`Executor::stop`].

@@ -42,7 +42,7 @@ impl Executor {
     /// ```
     pub fn lend<S: 'static, R>(&mut self, state: &mut S, f: impl FnOnce(&mut Executor) -> R) -> R {
         let core = self.core().clone();
-        lend::plain(&core, state, || f(self))
+        lend::plain(core, state, || f(self))
     }
 
     /// Lends `state`, whose type has a lifetime, as `K`. Coroutines borrow it with
@@ -60,7 +60,7 @@ impl Executor {
         f: impl FnOnce(&mut Executor) -> R,
     ) -> R {
         let core = self.core().clone();
-        lend::as_key::<K, R>(&core, state, || f(self))
+        lend::as_key::<K, R>(core, state, || f(self))
     }
 }
 
@@ -102,7 +102,7 @@ impl Handle {
     /// ```
     pub fn lend<S: 'static, R>(&self, state: &mut S, f: impl FnOnce(&Handle) -> R) -> Option<R> {
         let core = self.core()?;
-        Some(lend::plain(&core, state, || f(self)))
+        Some(lend::plain(core, state, || f(self)))
     }
 
     /// Lends `state`, whose type has a lifetime, as `K`, like
@@ -114,6 +114,6 @@ impl Handle {
         f: impl FnOnce(&Handle) -> R,
     ) -> Option<R> {
         let core = self.core()?;
-        Some(lend::as_key::<K, R>(&core, state, || f(self)))
+        Some(lend::as_key::<K, R>(core, state, || f(self)))
     }
 }

@@ -14,15 +14,14 @@ use std::future::Future;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::end;
-use crate::core::end::close;
+use crate::core::life::end;
+use crate::core::life::end::close;
 use crate::core::pause;
 use crate::core::phase::frame;
 use crate::core::report::panics;
 use crate::core::run;
 use crate::core::scope;
-use crate::core::start::Home;
-use crate::coroutine::{Coroutine, CoroutineId, Maker, Named};
+use crate::coroutine::{self, ByHost, Coroutine, CoroutineId, Named, Resolved};
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
 
@@ -95,6 +94,10 @@ impl Executor {
         &self.core
     }
 
+    fn resolved(&self) -> Resolved {
+        Resolved::of_host(Some(self.core.clone()))
+    }
+
     /// Adds a coroutine, with [`Phase::Update`] as home. It is first polled later in the
     /// current run. Outside a run, it is first polled in the next run of Update.
     ///
@@ -115,7 +118,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(Some(self.core.clone()), future, Home::HOST, None)
+        coroutine::spawn(ByHost(&self.core), future)
     }
 
     /// Adds a coroutine and polls it at once, up to its first wait, like
@@ -130,11 +133,12 @@ impl Executor {
     /// frame. A host that sleeps for long between frames uses `spawn` instead: then
     /// the wait counts from the next frame.
     ///
-    /// Starts nest up to 100 deep, so that they do not overflow the stack. A
-    /// coroutine that is started deeper begins when the innermost start around it
-    /// has reached its first wait, after this call has returned. Starts have a
+    /// Starts nest up to 100 deep on a thread, so that they do not overflow the stack. A
+    /// coroutine that is started deeper begins after this call has returned: when the
+    /// innermost start in this executor around it has reached its first wait, or else in
+    /// the next run of any phase. Starts have a
     /// [limit](crate::Builder::max_polls_per_run) in each run. A coroutine beyond the limit
-    /// begins in the next run of any phase. Both are [reported](crate::Report).
+    /// begins in the next run, too. Both are [reported](crate::Report).
     ///
     /// # Examples
     ///
@@ -160,13 +164,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::start(
-            Some(self.core.clone()),
-            Maker::Host,
-            future,
-            Home::HOST,
-            None,
-        )
+        coroutine::start(ByHost(&self.core), future)
     }
 
     /// Adds a coroutine with `phase` as home, and polls it at once, up to its first
@@ -196,13 +194,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::start(
-            Some(self.core.clone()),
-            Maker::Host,
-            future,
-            Home::named(phase),
-            None,
-        )
+        coroutine::start(self.resolved().at(phase), future)
     }
 
     /// Adds a coroutine with `phase` as home. It is first polled in the next run of
@@ -224,7 +216,7 @@ impl Executor {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(Some(self.core.clone()), future, Home::named(phase), None)
+        coroutine::spawn(self.resolved().at(phase), future)
     }
 
     /// Names the coroutine that is about to be started or spawned. The name holds from
@@ -242,11 +234,10 @@ impl Executor {
     /// assert_eq!(executor.snapshot().get(boss.id()).unwrap().name(), "boss");
     /// ```
     pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
-        let core = Some(self.core.clone());
-        Named::new(name.into(), core, Maker::Host, Home::HOST, None)
+        Named::new(name.into(), self.resolved())
     }
 
-    /// Runs one frame: begins it, and runs the five named phases in order.
+    /// Runs one frame: begins it, and runs the [named phases](Phase::NAMED) in order.
     /// [`Phase::FixedUpdate`] runs once for each fixed step that is due.
     ///
     /// `dt` is the time since the last frame. [`Seconds`] says how it is rounded,
@@ -256,13 +247,15 @@ impl Executor {
         let core = &*self.core;
         run::assert_idle(core, "run_frame");
         frame::begin_frame(core, dt.step_ns());
-        run::run_phase(core, PhaseIndex::EARLY_UPDATE);
-        while frame::begin_fixed_step(core) {
-            run::run_phase(core, PhaseIndex::FIXED_UPDATE);
+        for phase in PhaseIndex::ALL_NAMED {
+            if phase == PhaseIndex::FIXED_UPDATE {
+                while frame::begin_fixed_step(core) {
+                    run::run_phase(core, phase);
+                }
+            } else {
+                run::run_phase(core, phase);
+            }
         }
-        run::run_phase(core, PhaseIndex::UPDATE);
-        run::run_phase(core, PhaseIndex::LATE_UPDATE);
-        run::run_phase(core, PhaseIndex::END_OF_FRAME);
     }
 
     /// Runs `frames` frames of `dt`, each like [`run_frame`](Self::run_frame): for
@@ -510,7 +503,7 @@ impl Executor {
 
     /// Calls `f`. Inside it, free functions such as [`spawn`](crate::spawn),
     /// [`start`](crate::start), [`stop`](crate::stop) and [`time`](crate::time()) use this
-    /// executor.
+    /// executor. If a coroutine of this executor calls it, `f` is a part of that coroutine.
     ///
     /// # Examples
     ///
@@ -553,7 +546,7 @@ impl Executor {
     /// Bind an owner to it with [`owner_on`](Self::owner_on), to keep its
     /// coroutines running while the game clock is paused or at scale 0. Their plain
     /// [`wait_seconds`](crate::wait_seconds), [`timeout`](crate::timeout()),
-    /// [`interval`](crate::interval) and [`animate`](crate::animate) count on
+    /// [`interval`](crate::interval()) and [`animate`](crate::animate) count on
     /// realtime. A `wait_seconds` of such a coroutine resumes in the same run as a
     /// [`wait_seconds_realtime`](crate::wait_seconds_realtime).
     ///

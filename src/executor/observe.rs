@@ -105,9 +105,9 @@ impl Executor {
     ///   unread output is dropped.
     ///
     /// A panic is not an output: it is [reported](crate::Report::CoroutinePanicked).
-    /// An error that a handler of [`on_error`](crate::Coroutine::on_error) receives is
-    /// read. So is an output that a join has returned to a future that is dropped
-    /// before it looks at the output, such as a [`join_all`](crate::join_all()).
+    /// An output that a join has returned is read, even if it returns it to a future that
+    /// is dropped before it looks at the output, such as a
+    /// [`join_all`](crate::join_all()).
     ///
     /// # Examples
     ///
@@ -223,8 +223,8 @@ impl Executor {
     }
 
     /// Calls `hook` with every event: those of [`on_trace`](Self::on_trace), and when
-    /// polls, waits, pauses, phases and frames begin and end, which script wakes which, and what
-    /// events are emitted. [`Traced`](crate::Traced) lists them, and their order.
+    /// polls, pauses, phases and frames begin and end, what each script waits for, which script
+    /// wakes which, and what events are emitted. [`Traced`](crate::Traced) lists them, and their order.
     ///
     /// A run of a phase in which nothing is due has no events. If a frame is under way that
     /// an earlier hook knows of, this one receives the begin of that frame first. Otherwise,
@@ -248,9 +248,9 @@ impl Executor {
     /// assert_eq!(trace[2], "frame 1, Update: begins");
     /// assert_eq!(trace[3], "frame 1, Update: 0v1 door resumed");
     /// // The end of this line is the place of the `.await`: file, line and column.
-    /// assert!(trace[4].starts_with("frame 1, Update: 0v1 door waits for 2 frames, at "));
-    /// assert_eq!(trace[5], "frame 1, Update: 0v1 door suspended");
-    /// assert_eq!(trace[6], "frame 1, Update: ends");
+    /// let suspended = "frame 1, Update: 0v1 door suspended, waits for 2 frames, at ";
+    /// assert!(trace[4].starts_with(suspended));
+    /// assert_eq!(trace[5], "frame 1, Update: ends");
     /// ```
     pub fn on_full_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
         TraceHook::add(&self.core, Box::new(hook), true)

@@ -5,13 +5,14 @@ use std::future::Future;
 use std::panic::Location;
 
 use crate::core::Core;
-use crate::core::call::Foreign;
-use crate::core::end;
-use crate::core::registry;
-use crate::core::start;
-use crate::core::start::{Home, refuse, unnamed};
-use crate::core::waker::sync::Arc;
-use crate::core::waker::{InjectionQueue, Message, Order};
+use crate::core::base::call::{self, Foreign};
+use crate::core::life::end;
+use crate::core::life::start;
+use crate::core::life::start::{Home, refuse};
+use crate::core::scope::registry;
+use crate::core::task::{MoveIn, Moved, Moving, move_in};
+use crate::core::wake::waker::sync::Arc;
+use crate::core::wake::waker::{InjectionQueue, Message, Order};
 use crate::coroutine::CoroutineId;
 use crate::time::Phase;
 
@@ -105,11 +106,13 @@ impl Remote {
         self.push(Message::Spawn, move |core| {
             // An output that is not `()` goes to the hook for unread outputs.
             let script = async move { make().await };
-            if start::accepts(core, None) {
-                let task = start::spawn(core, unnamed, script, home, None, place);
+            let order = Ordered {
+                core,
+                home: Some(home),
+                place,
+            };
+            if let Some(((), task)) = move_in(script, order) {
                 end::drop_coroutine(core, task);
-            } else {
-                refuse(Foreign::new(script));
             }
         })
     }
@@ -185,11 +188,13 @@ impl Remote {
     {
         let place = Location::caller();
         self.push(Message::Call, move |core| {
-            if start::accepts(core, None) {
-                let task = start::start(core, unnamed, async move { f() }, Home::HOST, None, place);
+            let order = Ordered {
+                core,
+                home: None,
+                place,
+            };
+            if let Some(((), task)) = move_in(async move { f() }, order) {
                 end::drop_coroutine(core, task);
-            } else {
-                refuse(Foreign::new(f));
             }
         })
     }
@@ -210,5 +215,30 @@ impl Remote {
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote").finish_non_exhaustive()
+    }
+}
+
+/// Stores a coroutine that another thread has ordered. Drops it if the executor is closed.
+struct Ordered<'c> {
+    core: &'c Core,
+    /// Of a spawn. `None` for a start.
+    home: Option<Home>,
+    place: &'static Location<'static>,
+}
+
+impl MoveIn for Ordered<'_> {
+    type Beside = ();
+
+    fn move_in(self, future: Moving<'_>) -> Option<((), Moved<'_>)> {
+        let Ordered { core, home, place } = self;
+        if !start::accepts(core, None) {
+            call::quietly(|| refuse(future));
+            return None;
+        }
+        let task = match home {
+            Some(home) => start::spawn(core, None, future, home, None, place),
+            None => start::start(core, None, future, Home::HOST, None, place),
+        };
+        Some(((), task))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use crate::core::call;
+use crate::core::base::call;
 use crate::core::inspect::notes;
 use crate::core::scope::{self, Scope};
 

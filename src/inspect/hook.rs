@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use crate::core::call::{self, Payload};
+use crate::core::base::call::{self, Payload};
 
 type Closure<E> = Box<dyn FnMut(&E)>;
 

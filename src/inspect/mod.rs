@@ -30,12 +30,13 @@ pub use describe::describe;
 pub use observed::Profile;
 pub use report::{Refusal, Report};
 pub use snapshot::Snapshot;
-pub use trace::{TraceEvent, Traced};
+pub use trace::{TraceEvent, Traced, Waiting};
 pub use wait::{TimerClock, Wait};
 
 pub(crate) use coroutine::Origin;
 pub(crate) use hook::Hook;
 pub(crate) use instruments::Instruments;
+pub(crate) use names::script as script_name;
 pub(crate) use observed::{Line, NotedWait, Observed, WaitId};
 pub(crate) use poll_times::{Lap, PollTimes};
 pub(crate) use print::Reports;

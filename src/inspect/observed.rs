@@ -4,10 +4,10 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::core::registration::key::WaitKey;
-use crate::core::task::TaskKey;
+use crate::core::base::key::{TaskKey, WaitKey};
 
 use super::coroutine::Moment;
+use super::trace::Waiting;
 use super::wait::Wait;
 
 /// A line of the program.
@@ -45,6 +45,19 @@ pub(crate) struct NotedWait {
     pub(crate) at: Option<Line>,
     /// What it is for. Only noted for a full trace.
     pub(crate) wait: Option<Wait>,
+    /// Whether it began in the latest poll.
+    pub(crate) is_new: bool,
+}
+
+impl NotedWait {
+    /// As an event of a full trace shows it.
+    pub(crate) fn shown(&self) -> Option<Waiting> {
+        Some(Waiting {
+            wait: self.wait.clone()?,
+            at: self.at,
+            is_new: self.is_new,
+        })
+    }
 }
 
 /// Tells how to find out whether a noted wait is still under way.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use crate::core::call::Payload;
+use crate::core::base::call::Payload;
 
 use super::time_source::TimeSource;
 
@@ -20,7 +20,7 @@ pub(crate) struct PollTimes {
 /// One poll, from its beginning to its end.
 #[derive(Debug)]
 pub(crate) struct Lap<'a> {
-    stopwatch: &'a PollTimes,
+    times: &'a PollTimes,
     began: Option<Duration>,
     /// What `inside` was for the poll around this one.
     outside: Duration,
@@ -55,7 +55,7 @@ impl PollTimes {
     /// Begins to time a poll. Calls user code.
     pub(crate) fn begin(&self) -> Lap<'_> {
         Lap {
-            stopwatch: self,
+            times: self,
             outside: self.inside.take(),
             began: self.time_source.read(),
             took: None,
@@ -69,12 +69,12 @@ impl Lap<'_> {
     pub(crate) fn stop(mut self) -> Option<Duration> {
         let elapsed = self.elapsed();
         self.took = Some(elapsed.unwrap_or_default());
-        Some(elapsed?.saturating_sub(self.stopwatch.inside.get()))
+        Some(elapsed?.saturating_sub(self.times.inside.get()))
     }
 
     /// The time since the beginning. `None` if it cannot be read.
     fn elapsed(&self) -> Option<Duration> {
-        let now = self.stopwatch.time_source.read()?;
+        let now = self.times.time_source.read()?;
         Some(now.saturating_sub(self.began?))
     }
 }
@@ -87,7 +87,7 @@ impl Drop for Lap<'_> {
             .took
             .unwrap_or_else(|| self.elapsed().unwrap_or_default());
         let inside = self.outside.saturating_add(elapsed);
-        self.stopwatch.inside.set(inside);
+        self.times.inside.set(inside);
     }
 }
 
@@ -105,13 +105,13 @@ mod tests {
         static PASSED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }
 
-    fn stopwatch() -> PollTimes {
+    fn poll_times() -> PollTimes {
         PollTimes::new(TimeSource::new(|| PASSED.get()), Some(MS(8)))
     }
 
     /// How long the poll took, if it was slow.
-    fn slow(stopwatch: &PollTimes, lap: Lap<'_>) -> Option<Duration> {
-        lap.stop().filter(|&took| stopwatch.is_slow(took))
+    fn slow(times: &PollTimes, lap: Lap<'_>) -> Option<Duration> {
+        lap.stop().filter(|&took| times.is_slow(took))
     }
 
     fn work(milliseconds: u64) {
@@ -120,46 +120,46 @@ mod tests {
 
     #[test]
     fn a_poll_that_takes_as_long_as_the_limit_is_slow() {
-        let stopwatch = stopwatch();
-        let lap = stopwatch.begin();
+        let times = poll_times();
+        let lap = times.begin();
         work(7);
-        assert_eq!(slow(&stopwatch, lap), None);
-        let lap = stopwatch.begin();
+        assert_eq!(slow(&times, lap), None);
+        let lap = times.begin();
         work(8);
-        assert_eq!(slow(&stopwatch, lap), Some(MS(8)));
+        assert_eq!(slow(&times, lap), Some(MS(8)));
     }
 
     #[test]
     fn the_time_of_nested_polls_does_not_count() {
-        let stopwatch = stopwatch();
-        let outer = stopwatch.begin();
+        let times = poll_times();
+        let outer = times.begin();
         work(3);
         for milliseconds in [2, 20] {
-            let inner = stopwatch.begin();
+            let inner = times.begin();
             work(milliseconds);
-            let innermost = stopwatch.begin();
+            let innermost = times.begin();
             work(1);
-            assert_eq!(slow(&stopwatch, innermost), None);
+            assert_eq!(slow(&times, innermost), None);
             let expected = (milliseconds >= 8).then(|| MS(milliseconds));
-            assert_eq!(slow(&stopwatch, inner), expected);
+            assert_eq!(slow(&times, inner), expected);
         }
         work(6);
-        assert_eq!(slow(&stopwatch, outer), Some(MS(9)));
+        assert_eq!(slow(&times, outer), Some(MS(9)));
     }
 
     #[test]
     fn the_time_of_a_nested_poll_that_panics_does_not_count() {
-        let stopwatch = stopwatch();
-        let outer = stopwatch.begin();
+        let times = poll_times();
+        let outer = times.begin();
         work(1);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            let _inner = stopwatch.begin();
+            let _inner = times.begin();
             work(50);
             panic!("on purpose");
         }));
         assert!(panicked.is_err());
         work(1);
-        assert_eq!(slow(&stopwatch, outer), None);
+        assert_eq!(slow(&times, outer), None);
     }
 
     #[test]
@@ -171,8 +171,8 @@ mod tests {
                 assert_ne!(reads.get(), panics_at, "on purpose");
                 MS(100 * reads.get())
             });
-            let stopwatch = PollTimes::new(time_source, Some(MS(8)));
-            let took = stopwatch.begin().stop();
+            let times = PollTimes::new(time_source, Some(MS(8)));
+            let took = times.begin().stop();
             assert_eq!(took.is_some(), panics_at == 3);
         }
     }

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::mem::{self, Discriminant};
 use std::panic::Location;
 
-use crate::core::call::Payload;
+use crate::core::base::call::Payload;
 
 use super::hook::Hook;
 use super::report::Report;
@@ -28,7 +28,6 @@ impl Subject {
             Report::Runaway { name, .. } => (name.as_deref().unwrap_or("").to_owned(), None),
             Report::Greedy { name, .. }
             | Report::SlowPoll { name, .. }
-            | Report::EndlessJoins { name, .. }
             | Report::CoroutinePanicked { name, .. } => (name.to_string(), None),
             Report::Refused { name, place, .. } => (name.to_string(), Some(*place)),
             Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),

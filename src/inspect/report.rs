@@ -80,7 +80,8 @@ pub enum Report {
     /// In one run or one stop, coroutines kept starting, spawning, stopping or joining
     /// others without end, or closures of [`with_soon`](crate::with_soon) kept adding
     /// more. The rest continue in the next run, or with the next borrow. Starts that
-    /// nest more than 100 deep are also reported: they begin once an outer one waits.
+    /// nest more than 100 deep are also reported: they begin once an outer one waits, or
+    /// in the next run.
     Runaway {
         /// The coroutine that reached the limit: the one that was being polled, or else
         /// one that continues in the next run. Usually it is one of those that never
@@ -92,22 +93,6 @@ pub enum Report {
         frame: u64,
         /// The phase that was run. `None` outside a run.
         phase: Option<Phase>,
-    },
-    /// A coroutine joined ended coroutines again and again in one run, without a wait
-    /// in between: a loop around such a join would never end. The coroutine
-    /// continues in the next run.
-    EndlessJoins {
-        /// The coroutine.
-        id: CoroutineId,
-        /// Its name.
-        name: Cow<'static, str>,
-        /// The frame of the run.
-        frame: u64,
-        /// The phase that was run. `None` if the host started the coroutine outside
-        /// of a run.
-        phase: Option<Phase>,
-        /// How many joins were ready at once.
-        joins: u64,
     },
     /// A poll of a coroutine reached the limit that
     /// [`slow_poll`](crate::Builder::slow_poll) sets.
@@ -132,8 +117,7 @@ pub enum Report {
     },
     /// A coroutine or its destructor panicked, and no join returned the panic: the
     /// handle was dropped, before or afterwards. Or the destructor of an output that
-    /// nothing had read panicked, or a handler of
-    /// [`on_error`](crate::Coroutine::on_error) panicked. With
+    /// nothing had read panicked. With
     /// [`propagate_panics`](crate::Builder::propagate_panics) and
     /// [`strict`](crate::Builder::strict), the first such panic is passed on to the
     /// host instead.
@@ -326,20 +310,6 @@ impl fmt::Display for Report {
                  run because others kept waking it, or because it kept yielding; it continues in \
                  the next run"
             ),
-            Report::EndlessJoins {
-                id,
-                name,
-                frame,
-                phase,
-                joins,
-            } => {
-                write_moment(f, *frame, *phase)?;
-                write!(
-                    f,
-                    ": coroutine {id} ({name}) joined ended coroutines {joins} times without a \
-                     wait; it continues in the next run"
-                )
-            }
             Report::SlowPoll {
                 id,
                 name,

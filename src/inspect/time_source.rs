@@ -5,10 +5,10 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::core::call::{self, Foreign, Payload};
+use crate::core::base::call::{self, Foreign, Payload};
 
-/// The source of time for budgets and slow polls: the host's stopwatch, or else
-/// the computer's clock, if the target has one.
+/// The source of time for budgets of time, slow polls and profiles: the host's
+/// stopwatch, or else the computer's clock, if the target has one.
 #[derive(Default)]
 pub(crate) struct TimeSource {
     source: RefCell<Source>,
@@ -20,18 +20,18 @@ pub(crate) struct TimeSource {
 enum Source {
     #[default]
     Computer,
-    Host(Rc<SlowPolls>),
+    Host(Rc<Stopwatch>),
     /// The host's stopwatch was dropped, because its executor has ended.
     Nothing,
 }
 
 /// The host's stopwatch. A call of it may end the executor, so that the call drops
 /// it.
-struct SlowPolls(Foreign<Box<dyn Fn() -> Duration>>);
+struct Stopwatch(Foreign<Box<dyn Fn() -> Duration>>);
 
 impl TimeSource {
     pub(crate) fn new(stopwatch: impl Fn() -> Duration + 'static) -> Self {
-        let stopwatch = SlowPolls(Foreign::new(Box::new(stopwatch)));
+        let stopwatch = Stopwatch(Foreign::new(Box::new(stopwatch)));
         TimeSource {
             source: RefCell::new(Source::Host(Rc::new(stopwatch))),
             panic: RefCell::default(),
@@ -85,7 +85,7 @@ impl fmt::Debug for TimeSource {
             Source::Host(_) => "host",
             Source::Nothing => "nothing",
         };
-        f.debug_tuple("Timepiece").field(&source).finish()
+        f.debug_tuple("TimeSource").field(&source).finish()
     }
 }
 

@@ -49,16 +49,15 @@ impl TraceEvent {
 /// ```text
 /// FrameBegan
 ///   PhaseBegan
-///     WaitEnded      the wait that was served
 ///     Resumed        a poll begins
 ///       ..           what the coroutine does: it spawns, emits, wakes, pauses
-///       WaitBegan    a wait of the poll
-///     WaitEnded      a wait that was dropped in the poll
-///     Suspended      the poll has ended; or Ended
+///     Suspended      the poll has ended, with what it waits for; or Ended
 ///   PhaseEnded
 /// ```
 ///
-/// A coroutine that starts another one polls it inside its own poll.
+/// A coroutine that starts another one polls it inside its own poll. Between two runs, an
+/// end is sent in the call that causes it, and all other events with the next one, or when
+/// the next run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Traced {
@@ -77,25 +76,16 @@ pub enum Traced {
         /// [`Permits`](crate::Permits) that woke it; the first if several did. `None`
         /// if something else did, or if it has no [name](crate::Signal::named).
         by: Option<Arc<str>>,
+        /// The line and column of the `.await` from which it continues, if known.
+        from: Option<&'static Location<'static>>,
     },
     /// The coroutine has ended: its future is gone.
     Ended(Outcome),
     /// A poll has ended, and the coroutine waits.
-    Suspended,
-    /// The coroutine waits for something, from now on.
-    WaitBegan {
-        /// What it waits for.
-        wait: Wait,
-        /// The line and column of the `.await`. See
-        /// [`CoroutineInfo::waits_at`](crate::CoroutineInfo::waits_at).
-        at: Option<&'static Location<'static>>,
-    },
-    /// A wait is over: it was served, or dropped.
-    WaitEnded {
-        /// What the coroutine waited for, as when it began.
-        wait: Wait,
-        /// The line and column of the `.await`.
-        at: Option<&'static Location<'static>>,
+    Suspended {
+        /// What it waits for now. A wait that is not in the list any more is over: it was
+        /// served, or dropped.
+        waits: Vec<Waiting>,
     },
     /// The coroutine's waker was called.
     Woken {
@@ -122,6 +112,20 @@ pub enum Traced {
     PhaseBegan,
     /// The run of [`phase`](TraceEvent::phase) has ended.
     PhaseEnded,
+}
+
+/// A wait of a coroutine, in [`Traced::Suspended`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Waiting {
+    /// What it waits for, as when the wait began.
+    pub wait: Wait,
+    /// The line and column of the `.await`. See
+    /// [`CoroutineInfo::waits_at`](crate::CoroutineInfo::waits_at).
+    pub at: Option<&'static Location<'static>>,
+    /// Whether the wait began in this poll. One for a condition begins anew each time the
+    /// condition is checked.
+    pub is_new: bool,
 }
 
 impl Traced {
@@ -151,19 +155,19 @@ impl fmt::Display for Traced {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Traced::Spawned { .. } => f.write_str("spawned"),
-            Traced::Resumed { by: None } => f.write_str("resumed"),
-            Traced::Resumed { by: Some(name) } => write!(f, "resumed by {name}"),
+            Traced::Resumed { by: None, .. } => f.write_str("resumed"),
+            Traced::Resumed { by: Some(name), .. } => write!(f, "resumed by {name}"),
             Traced::Ended(Outcome::Finished) => f.write_str("finished"),
             Traced::Ended(Outcome::Stopped) => f.write_str("stopped"),
             Traced::Ended(Outcome::Panicked) => f.write_str("panicked"),
-            Traced::Suspended => f.write_str("suspended"),
-            Traced::WaitBegan { wait, at } => {
-                write!(f, "waits for {wait}")?;
-                write_place(f, *at)
-            }
-            Traced::WaitEnded { wait, at } => {
-                write!(f, "no longer waits for {wait}")?;
-                write_place(f, *at)
+            Traced::Suspended { waits } => {
+                f.write_str("suspended")?;
+                let mut before = ", waits for ";
+                for waiting in waits {
+                    write!(f, "{before}{waiting}")?;
+                    before = " | ";
+                }
+                Ok(())
             }
             Traced::Woken { by, source } => {
                 f.write_str("woken")?;
@@ -185,9 +189,12 @@ impl fmt::Display for Traced {
     }
 }
 
-fn write_place(f: &mut fmt::Formatter<'_>, at: Option<&Location<'_>>) -> fmt::Result {
-    match at {
-        Some(at) => write!(f, ", at {at}"),
-        None => Ok(()),
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.wait)?;
+        match self.at {
+            Some(at) => write!(f, ", at {at}"),
+            None => Ok(()),
+        }
     }
 }

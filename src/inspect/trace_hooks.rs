@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::fmt;
 
-use crate::core::call::{self, Payload};
+use crate::core::base::call::{self, Payload};
 
 use super::trace::{TraceEvent, Traced};
 
@@ -13,8 +13,8 @@ pub(crate) type TraceClosure = Box<dyn FnMut(&TraceEvent)>;
 
 /// The hooks of an executor, in the order in which they were added.
 ///
-/// Coroutines end at points where no user code may run. So events are stored,
-/// and sent before another coroutine is polled.
+/// Events are stored where no user code may run, and sent before another coroutine is
+/// polled.
 #[derive(Default)]
 pub(crate) struct TraceHooks {
     hooks: RefCell<Vec<Hook>>,

@@ -1,20 +1,15 @@
 //! Borrows of lent state, inside closures.
 
 use std::any::type_name;
-use std::marker::PhantomData;
-use std::panic::Location;
 
-use crate::core::Core;
 use crate::core::scope;
-use crate::core::start;
 #[cfg(doc)]
 use crate::executor::Executor;
 
 use super::error::{Reason, WithError};
 use super::key::Lend;
-use super::note::LentRef;
+use super::note;
 use super::own::Own;
-use super::soon;
 
 /// Calls `f` with the `S` that the host has [lent](Executor::lend).
 ///
@@ -63,7 +58,7 @@ use super::soon;
 /// ```
 #[track_caller]
 pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
-    match try_with(f) {
+    match note::borrow_mut::<Own<S>, R>(type_name::<S>(), f) {
         Ok(result) => result,
         Err(error) => refused(error),
     }
@@ -94,7 +89,7 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, WithError> {
-    borrow_mut::<Own<S>, R>(type_name::<S>(), f)
+    note::borrow_mut::<Own<S>, R>(type_name::<S>(), f)
 }
 
 /// Calls `f` with a shared reference to the `S` that the host has
@@ -130,7 +125,7 @@ pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, WithErr
 /// ```
 #[track_caller]
 pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
-    match try_with_ref(f) {
+    match note::borrow::<Own<S>, R>(type_name::<S>(), f) {
         Ok(result) => result,
         Err(error) => refused(error),
     }
@@ -162,16 +157,7 @@ pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, WithError> {
-    let (type_name, place) = (type_name::<S>(), Location::caller());
-    find::<Own<S>, R>(type_name, |core, note| {
-        if note.is_exclusive() {
-            return Err(borrowed(type_name, note));
-        }
-        Ok(start::hold_starts(core, || {
-            let _then = ThenWorkOff::<Own<S>>::new(core, note);
-            note.borrow::<Own<S>, R>(place, f)
-        }))
-    })
+    note::borrow::<Own<S>, R>(type_name::<S>(), f)
 }
 
 /// Calls `f` with the state that the host has [lent as `K`](Executor::lend_as),
@@ -190,7 +176,7 @@ pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, WithErr
 /// See [`Lend`].
 #[track_caller]
 pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
-    match try_with_as::<K, R>(f) {
+    match note::borrow_mut::<K, R>(type_name::<K>(), f) {
         Ok(result) => result,
         Err(error) => refused(error),
     }
@@ -226,32 +212,7 @@ pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> Result<R, WithError> {
-    borrow_mut::<K, R>(type_name::<K>(), f)
-}
-
-#[track_caller]
-fn borrow_mut<K: Lend, R>(
-    type_name: &'static str,
-    f: impl FnOnce(&mut K::Of<'_>) -> R,
-) -> Result<R, WithError> {
-    let place = Location::caller();
-    find::<K, R>(type_name, |core, note| {
-        if !note.is_free() {
-            return Err(borrowed(type_name, note));
-        }
-        Ok(start::hold_starts(core, || {
-            let _then = ThenWorkOff::<K>::new(core, note);
-            note.borrow_mut::<K, R>(place, f)
-        }))
-    })
-}
-
-/// The error of a borrow that conflicts with a closure around the call.
-fn borrowed(type_name: &'static str, note: LentRef<'_>) -> WithError {
-    WithError::Borrowed {
-        type_name,
-        borrowed_at: note.borrowed_at(),
-    }
+    note::borrow_mut::<K, R>(type_name::<K>(), f)
 }
 
 /// Panics at the caller's line. If the state is not lent, the message says which
@@ -269,51 +230,5 @@ fn refused(error: WithError) -> ! {
         None => panic!("{error}"),
         Some([]) => panic!("{error} (nothing is lent here)"),
         Some(names) => panic!("{} (lent here: `{}`)", Reason(error), names.join("`, `")),
-    }
-}
-
-/// Calls `f` with the executor that runs the caller, and the state that is lent to
-/// it as `K`.
-fn find<K: Lend, R>(
-    type_name: &'static str,
-    f: impl FnOnce(&Core, LentRef<'_>) -> Result<R, WithError>,
-) -> Result<R, WithError> {
-    let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
-    let core = core.ok_or(WithError::NotLent {
-        type_name,
-        started_at: None,
-        lent_here: None,
-    })?;
-    core.lent.find::<K, _>(|note| match note {
-        Some(note) => f(&core, note),
-        None => Err(WithError::NotLent {
-            type_name,
-            started_at: start::started_from_host(&core),
-            lent_here: core.lent.innermost_name(),
-        }),
-    })
-}
-
-/// Calls the closures that wait for a state when a borrow of it ends, even when
-/// unwinding.
-struct ThenWorkOff<'a, K: Lend> {
-    core: &'a Core,
-    note: LentRef<'a>,
-    of: PhantomData<K>,
-}
-
-impl<'a, K: Lend> ThenWorkOff<'a, K> {
-    fn new(core: &'a Core, note: LentRef<'a>) -> Self {
-        ThenWorkOff {
-            core,
-            note,
-            of: PhantomData,
-        }
-    }
-}
-
-impl<K: Lend> Drop for ThenWorkOff<'_, K> {
-    fn drop(&mut self) {
-        soon::work_off::<K>(self.core, self.note);
     }
 }

@@ -1,21 +1,22 @@
 //! Closures that wait for lent state.
 
-use std::any::{Any, TypeId};
+use std::any::TypeId;
 use std::panic::Location;
 
-use crate::core::call::Foreign;
+use crate::core::base::call::Foreign;
 
 use super::key::Lend;
+use super::note::LentRef;
 
-/// The stored type of a closure for a `K`.
-pub(super) type Closure<K> = Box<dyn FnOnce(&mut <K as Lend>::Of<'_>)>;
+/// Calls a closure with the state that it waited for.
+type Call = Box<dyn FnOnce(LentRef<'_>)>;
 
 /// A closure that waits for its state.
 pub(super) struct Soon {
     /// The type id of the `K` whose state the closure borrows.
-    of: TypeId,
-    /// A [`Closure`] for the `K` with that type id.
-    pub(super) closure: Foreign<Box<dyn Any>>,
+    pub(super) of: TypeId,
+    /// Calls the closure with that state, which must be free.
+    pub(super) call: Foreign<Call>,
     pub(super) origin: Origin,
 }
 
@@ -43,16 +44,13 @@ impl Origin {
 
 impl Soon {
     pub(super) fn new<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origin: Origin) -> Self {
-        let closure: Closure<K> = Box::new(f);
+        let place = origin.place;
         Soon {
             of: TypeId::of::<K>(),
-            closure: Foreign::new(Box::new(closure)),
+            call: Foreign::new(Box::new(move |note: LentRef<'_>| {
+                note.borrow_mut::<K>(place, f);
+            })),
             origin,
         }
-    }
-
-    /// The type id of the `K` whose state the closure borrows.
-    pub(super) fn key(&self) -> TypeId {
-        self.of
     }
 }

@@ -1,11 +1,14 @@
 //! Notes of lent state: its address, and how many closures borrow it.
 //!
-//! [`Lending::link`] puts a [`Lent`] on its stack and links it into the executor. The
-//! executor finds it by type. This is sound for two reasons (invariant LENT):
+//! [`link`] puts a [`Lent`] on its stack and links it into the executor. The executor
+//! finds it by type. This is sound for two reasons (invariant LENT):
 //!
 //! - The note is unlinked before the host's `&mut` ends, even when unwinding.
 //! - The note counts the borrows. It lets either one closure borrow the state
 //!   exclusively, or any number of closures share it.
+//!
+//! The functions with a type parameter have one copy for each closure of a game. So they
+//! only convert the address of the state; [`Borrow`] does the rest.
 
 #![expect(unsafe_code, reason = "finds the host's `&mut` by its type")]
 
@@ -15,14 +18,22 @@ use std::collections::VecDeque;
 use std::mem;
 use std::panic::Location;
 use std::ptr::NonNull;
+use std::rc::Rc;
 
-use crate::core::cell::{Guarded, Restore};
+use crate::core::Core;
+use crate::core::base::call;
+use crate::core::base::cell::{Guarded, Restore};
+use crate::core::life::start;
+use crate::core::scope;
 
+use super::error::WithError;
 use super::kept::Soon;
 use super::key::Lend;
+use super::soon;
 
-/// The note of one call of [`Lending::link`].
+/// The note of one call of [`link`].
 struct Lent {
+    core: Rc<Core>,
     /// The type id of the `K` of that call.
     of: TypeId,
     /// The name of the type, as users write it.
@@ -36,11 +47,27 @@ struct Lent {
     /// Closures that wait for the end of the outermost borrow.
     soon: Guarded<VecDeque<Soon>>,
     /// The next note outwards: that of a call further up the stack.
-    outer: Option<NonNull<Lent>>,
+    outer: Option<Link>,
 }
 
 /// In [`Lent::borrows`]: one closure borrows the state exclusively.
 const EXCLUSIVE: u32 = u32::MAX;
+
+/// A link to a note that is alive.
+///
+/// Only the executor, an inner note and a [`Borrow`] have one. All of them give it up
+/// before the call of [`link`] that made the note returns.
+#[derive(Clone, Copy)]
+struct Link(NonNull<Lent>);
+
+impl Link {
+    fn note(&self) -> LentRef<'_> {
+        // SAFETY: LENT: the note is alive until the call of `link` that made it returns.
+        // That call is further up the stack than any code that has the link. A note is
+        // only shared.
+        LentRef(unsafe { self.0.as_ref() })
+    }
+}
 
 /// State that is lent: the note of a call that is under way.
 #[derive(Clone, Copy)]
@@ -50,7 +77,7 @@ pub(super) struct LentRef<'n>(&'n Lent);
 #[derive(Default)]
 pub(crate) struct Lending {
     /// The innermost note, which leads to the outer ones.
-    innermost: Cell<Option<NonNull<Lent>>>,
+    innermost: Cell<Option<Link>>,
     /// Closures for state that is not lent.
     waiting: Guarded<Vec<Waiting>>,
     closed: Cell<bool>,
@@ -64,58 +91,48 @@ struct Waiting {
 }
 
 impl Lending {
-    /// Calls `f` with the innermost state that is lent as `K`.
-    pub(super) fn find<K: Lend, R>(&self, f: impl FnOnce(Option<LentRef<'_>>) -> R) -> R {
-        self.find_by(|lent| lent.0.of == TypeId::of::<K>(), f)
+    /// Calls `f` with the innermost state that is lent as the key with the type id `of`.
+    ///
+    /// `f` accepts any lifetime. So the reference cannot leave `f`.
+    pub(super) fn with_innermost<R>(
+        &self,
+        of: TypeId,
+        f: impl FnOnce(Option<LentRef<'_>>) -> R,
+    ) -> R {
+        f(self.find(|lent| lent.0.of == of).as_ref().map(Link::note))
     }
 
     /// The names of the types that are lent, the innermost first.
     pub(super) fn names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
-        let note = |lent: LentRef<'_>| {
+        self.find(|lent| {
             names.push(lent.0.name);
             false
-        };
-        self.find_by(note, |_| ());
+        });
         names
     }
 
     /// The name of the innermost type that is lent.
-    pub(super) fn innermost_name(&self) -> Option<&'static str> {
-        self.find_by(|_| true, |lent| lent.map(|lent| lent.0.name))
+    fn innermost_name(&self) -> Option<&'static str> {
+        self.innermost.get().map(|link| link.note().0.name)
     }
 
-    /// Calls `f` with the innermost state for which `is_it` holds.
-    ///
-    /// `f` accepts any lifetime. So the reference cannot leave `f`.
-    #[inline]
-    fn find_by<R>(
-        &self,
-        mut is_it: impl FnMut(LentRef<'_>) -> bool,
-        f: impl FnOnce(Option<LentRef<'_>>) -> R,
-    ) -> R {
+    /// The link to the innermost state for which `is_it` holds.
+    fn find(&self, mut is_it: impl FnMut(LentRef<'_>) -> bool) -> Option<Link> {
         let mut next = self.innermost.get();
-        let found = loop {
-            let Some(note) = next else {
-                break None;
-            };
-            // SAFETY: LENT: a linked note is alive until the call of `link` that linked
-            // it ends. That call is further up the stack than this call, so it ends after
-            // `f` has returned. The calls of `link` are nested, so the outer notes are
-            // alive, too. A note is only shared.
-            let lent = unsafe { note.as_ref() };
-            if is_it(LentRef(lent)) {
-                break Some(LentRef(lent));
+        while let Some(link) = next {
+            let lent = link.note();
+            if is_it(lent) {
+                break;
             }
-            next = lent.outer;
-        };
-        f(found)
+            next = lent.0.outer;
+        }
+        next
     }
 
     /// Keeps a closure for the next lend of its type.
     pub(super) fn keep(&self, soon: Soon) {
-        let of = soon.key();
-        self.with_waiting(of, |closures| closures.push_back(soon));
+        self.with_waiting(soon.of, |closures| closures.push_back(soon));
     }
 
     /// Keeps closures for the next lend of their type, `of`. They come before the closures
@@ -139,35 +156,11 @@ impl Lending {
         f(&mut waiting[index].closures);
     }
 
-    /// Takes the closures that wait for a `K`.
-    fn take_waiting<K: Lend>(&self) -> VecDeque<Soon> {
+    /// Takes the closures that wait for the type `of`.
+    fn take_waiting(&self, of: TypeId) -> VecDeque<Soon> {
         let mut waiting = self.waiting.borrow_mut();
-        let of_k = waiting
-            .iter_mut()
-            .find(|known| known.of == TypeId::of::<K>());
-        of_k.map_or_else(VecDeque::new, |known| mem::take(&mut known.closures))
-    }
-
-    /// Links a note of `state` into the executor while `f` runs, which receives the note.
-    /// Messages call the type of the state `name`.
-    pub(super) fn link<K: Lend, R>(
-        &self,
-        name: &'static str,
-        state: &mut K::Of<'_>,
-        f: impl FnOnce(LentRef<'_>) -> R,
-    ) -> R {
-        let lent = Lent {
-            of: TypeId::of::<K>(),
-            name,
-            state: NonNull::from(state).cast(),
-            borrows: Cell::new(0),
-            borrowed_at: Cell::new(None),
-            soon: Guarded::new(self.take_waiting::<K>()),
-            outer: self.innermost.get(),
-        };
-        self.innermost.set(Some(NonNull::from(&lent)));
-        let _unlink = Unlink(self, &lent);
-        f(LentRef(&lent))
+        let known = waiting.iter_mut().find(|known| known.of == of);
+        known.map_or_else(VecDeque::new, |known| mem::take(&mut known.closures))
     }
 
     /// Drops the closures that wait: the executor is gone.
@@ -177,12 +170,53 @@ impl Lending {
     }
 }
 
-/// Unlinks a note when it is dropped, even when unwinding.
-struct Unlink<'a>(&'a Lending, &'a Lent);
+/// Lends `state` to an executor as `K` while `f` runs. Messages call the type of the state
+/// `name`.
+pub(super) fn link<K: Lend, R>(
+    core: Rc<Core>,
+    name: &'static str,
+    state: &mut K::Of<'_>,
+    f: impl FnOnce() -> R,
+) -> R {
+    let lent = Lent::new(core, TypeId::of::<K>(), name, NonNull::from(state).cast());
+    let _linked = Linked::new(&lent);
+    f()
+}
 
-impl Drop for Unlink<'_> {
+impl Lent {
+    fn new(core: Rc<Core>, of: TypeId, name: &'static str, state: NonNull<()>) -> Self {
+        Lent {
+            of,
+            name,
+            state,
+            borrows: Cell::new(0),
+            borrowed_at: Cell::new(None),
+            soon: Guarded::new(core.lent.take_waiting(of)),
+            outer: core.lent.innermost.get(),
+            core,
+        }
+    }
+}
+
+/// A note that is linked into its executor. Unlinks it when this is dropped, even when
+/// unwinding.
+struct Linked<'a>(&'a Lent);
+
+impl<'a> Linked<'a> {
+    /// Links a note, and calls the closures that wait for the state.
+    fn new(lent: &'a Lent) -> Self {
+        let link = Link(NonNull::from(lent));
+        lent.core.lent.innermost.set(Some(link));
+        let linked = Linked(lent);
+        soon::work_off(&lent.core, LentRef(lent));
+        linked
+    }
+}
+
+impl Drop for Linked<'_> {
     fn drop(&mut self) {
-        let Unlink(lending, lent) = *self;
+        let lent = self.0;
+        let lending = &lent.core.lent;
         lending.innermost.set(lent.outer);
         let left = lent.soon.take();
         if !left.is_empty() && !lending.closed.get() {
@@ -193,20 +227,102 @@ impl Drop for Unlink<'_> {
     }
 }
 
-impl LentRef<'_> {
+/// Calls `f` with an exclusive borrow of the state that is lent as `K` to the executor that
+/// runs the caller. Messages call the type of the state `name`.
+///
+/// `f` accepts any lifetime in `K::Of`. So it can neither keep a reference with that
+/// lifetime nor store a reference that would need it.
+#[track_caller]
+pub(super) fn borrow_mut<K: Lend, R>(
+    name: &'static str,
+    f: impl FnOnce(&mut K::Of<'_>) -> R,
+) -> Result<R, WithError> {
+    match Borrow::begin(TypeId::of::<K>(), name, true, Location::caller()) {
+        Ok(borrow) => Ok(borrow.link.note().call_mut::<K, R>(f)),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same with a shared borrow.
+#[track_caller]
+pub(super) fn borrow<K: Lend, R>(
+    name: &'static str,
+    f: impl FnOnce(&K::Of<'_>) -> R,
+) -> Result<R, WithError> {
+    match Borrow::begin(TypeId::of::<K>(), name, false, Location::caller()) {
+        // SAFETY: as in `call_mut`. While there are shared borrows, `begin` allows no
+        // exclusive one.
+        Ok(borrow) => Ok(f(unsafe {
+            borrow.link.note().0.state.cast::<K::Of<'_>>().as_ref()
+        })),
+        Err(error) => Err(error),
+    }
+}
+
+/// A borrow of lent state, which ends when this is dropped, even when unwinding. Meanwhile
+/// starts are held. It does not leave the function that calls the closure.
+struct Borrow {
+    link: Link,
+    /// [`Lent::borrows`] before this borrow.
+    outer: u32,
+    held: start::Held,
+}
+
+impl Borrow {
+    /// Begins to borrow the state that is lent as the key with the type id `of`, for a
+    /// closure that was passed at `place`.
+    #[inline(never)]
+    fn begin(
+        of: TypeId,
+        name: &'static str,
+        is_exclusive: bool,
+        place: &'static Location<'static>,
+    ) -> Result<Borrow, WithError> {
+        let not_lent = |core: Option<&Core>| WithError::NotLent {
+            type_name: name,
+            started_at: core.and_then(start::started_from_host),
+            lent_here: core.and_then(|core| core.lent.innermost_name()),
+        };
+        let link = scope::with(|scope| {
+            let core = scope.ok_or_else(|| not_lent(None))?.core();
+            let link = core.lent.find(|lent| lent.0.of == of);
+            link.ok_or_else(|| not_lent(Some(core)))
+        })?;
+        let lent = link.note().0;
+        let outer = lent.borrows.get();
+        let most = if is_exclusive { 0 } else { EXCLUSIVE - 2 };
+        if outer > most {
+            return Err(WithError::Borrowed {
+                type_name: name,
+                borrowed_at: lent.borrowed_at.get(),
+            });
+        }
+        if outer == 0 {
+            lent.borrowed_at.set(Some(place));
+        }
+        lent.borrows
+            .set(if is_exclusive { EXCLUSIVE } else { outer + 1 });
+        let held = start::hold(&lent.core);
+        call::expect_no_borrow();
+        Ok(Borrow { link, outer, held })
+    }
+}
+
+impl Drop for Borrow {
+    #[inline(never)]
+    fn drop(&mut self) {
+        let note = self.link.note();
+        let core = &*note.0.core;
+        note.0.borrows.set(self.outer);
+        let _let_go = start::LetGo::new(core, self.held);
+        soon::work_off(core, note);
+    }
+}
+
+impl<'n> LentRef<'n> {
     /// Whether no closure borrows the state.
     pub(super) fn is_free(self) -> bool {
         self.0.borrows.get() == 0
-    }
-
-    /// Whether a closure borrows the state exclusively.
-    pub(super) fn is_exclusive(self) -> bool {
-        self.0.borrows.get() == EXCLUSIVE
-    }
-
-    /// The line at which the outermost closure that borrows the state was passed.
-    pub(super) fn borrowed_at(self) -> Option<&'static Location<'static>> {
-        self.0.borrowed_at.get()
     }
 
     /// Whether closures wait for the state.
@@ -224,44 +340,33 @@ impl LentRef<'_> {
         self.0.soon.borrow_mut().pop_front()
     }
 
-    /// Calls `f`, which was passed at `place`, with an exclusive borrow of the state.
-    ///
-    /// `f` accepts any lifetime in `K::Of`. So it can neither keep a reference with that
-    /// lifetime nor store a reference that would need it.
-    pub(super) fn borrow_mut<K: Lend, R>(
+    /// Calls `f`, which was passed at `place`, with an exclusive borrow of the state. It
+    /// must be lent as `K`, and free.
+    pub(super) fn borrow_mut<K: Lend>(
         self,
         place: &'static Location<'static>,
-        f: impl FnOnce(&mut K::Of<'_>) -> R,
-    ) -> R {
-        let lent = self.0;
-        assert!(lent.of == TypeId::of::<K>() && self.is_free());
-        lent.borrowed_at.set(Some(place));
-        let _borrow = Restore::after_setting(&lent.borrows, EXCLUSIVE);
-        // SAFETY: LENT: `link` made the pointer from a `&mut K::Of` of the same
-        // `K`, as the type id shows, and holds that reference until this note is
-        // unlinked. Meanwhile, only the closures that are called here and in
-        // `borrow` use the state. None of them runs now: the count of borrows was
-        // 0, and both functions refuse while there is an exclusive borrow. The
-        // lifetime in `K::Of` differs from the lifetime in `link`. That changes
-        // neither the value nor its layout, and `f` accepts any lifetime.
-        f(unsafe { lent.state.cast::<K::Of<'_>>().as_mut() })
+        f: impl FnOnce(&mut K::Of<'_>),
+    ) {
+        let _borrow = self.begin_alone(TypeId::of::<K>(), place);
+        self.call_mut::<K, ()>(f);
     }
 
-    /// Calls `f`, which was passed at `place`, with a shared borrow of the state.
-    pub(super) fn borrow<K: Lend, R>(
-        self,
-        place: &'static Location<'static>,
-        f: impl FnOnce(&K::Of<'_>) -> R,
-    ) -> R {
-        let lent = self.0;
-        let borrows = lent.borrows.get();
-        assert!(lent.of == TypeId::of::<K>() && borrows < EXCLUSIVE - 1);
-        if borrows == 0 {
-            lent.borrowed_at.set(Some(place));
-        }
-        let _borrow = Restore::after_setting(&lent.borrows, borrows + 1);
-        // SAFETY: as in `borrow_mut`. While there are shared borrows, only this
-        // function calls closures.
-        f(unsafe { lent.state.cast::<K::Of<'_>>().as_ref() })
+    fn begin_alone(self, of: TypeId, place: &'static Location<'static>) -> Restore<'n, u32> {
+        assert!(self.0.of == of && self.is_free());
+        self.0.borrowed_at.set(Some(place));
+        Restore::after_setting(&self.0.borrows, EXCLUSIVE)
+    }
+
+    /// Calls `f` with the state. The caller has begun an exclusive borrow of it, as `K`.
+    #[inline(always)]
+    fn call_mut<K: Lend, R>(self, f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
+        // SAFETY: LENT: `link` made the pointer from a `&mut K::Of` of the same `K`: both
+        // callers have compared the type ids. `link` holds that reference until this note
+        // is unlinked. Meanwhile, only the closures that are called here and in `borrow`
+        // use the state. None of them runs now: the count of borrows was 0, and no borrow
+        // begins while there is an exclusive one. The lifetime in `K::Of` differs from the
+        // lifetime in `link`. That changes neither the value nor its layout, and `f`
+        // accepts any lifetime.
+        f(unsafe { self.0.state.cast::<K::Of<'_>>().as_mut() })
     }
 }

@@ -4,15 +4,16 @@ use std::any::type_name;
 use std::panic::Location;
 
 use crate::core::Core;
-use crate::core::call::{self, Foreign};
+use crate::core::base::call::{self, Foreign};
+use crate::core::life::start;
+use crate::core::life::start::refuse;
+use crate::core::report;
 use crate::core::report::panics;
 use crate::core::run::runaway;
 use crate::core::scope;
-use crate::core::start;
-use crate::core::start::refuse;
 use crate::inspect::Report;
 
-use super::kept::{Closure, Origin, Soon};
+use super::kept::{Origin, Soon};
 use super::key::Lend;
 use super::note::LentRef;
 use super::own::Own;
@@ -102,69 +103,62 @@ pub fn with_soon_as<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static) -> bool {
 }
 
 pub(super) fn call_soon<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origin: Origin) -> bool {
+    call_or_keep(Soon::new::<K>(f, origin))
+}
+
+/// Calls a closure, or keeps it until its state is free. Returns `false` if it is dropped
+/// instead.
+fn call_or_keep(soon: Soon) -> bool {
     let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
     let Some(core) = core else {
-        call::quietly(|| refuse(f));
+        call::quietly(|| refuse(soon));
         return false;
     };
-    core.lent.find::<K, _>(|note| {
+    core.lent.with_innermost(soon.of, |note| {
         match note {
-            Some(note) if note.is_free() && !note.has_soon() => start::hold_starts(&core, || {
-                call_now::<K>(&core, note, f, origin);
-                work_off::<K>(&core, note);
-            }),
             Some(note) => {
-                note.keep(Soon::new::<K>(f, origin));
-                work_off::<K>(&core, note);
+                note.keep(soon);
+                work_off(&core, note);
             }
             None if core.is_closed() => {
-                call::quietly(|| refuse(f));
+                call::quietly(|| refuse(soon));
                 return false;
             }
-            None => core.lent.keep(Soon::new::<K>(f, origin)),
+            None => core.lent.keep(soon),
         }
         true
     })
 }
 
 /// Calls the closures that wait for a state, if it is free.
-pub(super) fn work_off<K: Lend>(core: &Core, note: LentRef<'_>) {
+#[inline]
+pub(super) fn work_off(core: &Core, note: LentRef<'_>) {
     if note.is_free() && note.has_soon() {
-        start::hold_starts(core, || work_off_waiting::<K>(core, note));
+        start::hold_starts(core, || work_off_waiting(core, note));
     }
 }
 
 #[cold]
-fn work_off_waiting<K: Lend>(core: &Core, note: LentRef<'_>) {
+#[inline(never)]
+fn work_off_waiting(core: &Core, note: LentRef<'_>) {
     // Each closure may keep another one, without end. So there is a limit: the other
     // closures are called after the next borrow or in the next lend.
     for _ in 0..core.runs.limits.most_in_sequence(core.tasks.alive()) {
         let Some(soon) = note.next_soon() else {
             return;
         };
-        let closure = soon.closure.into_inner().downcast::<Closure<K>>();
-        let closure = closure.expect("it was kept for this type");
-        call_now::<K>(core, note, closure, soon.origin);
+        let call = soon.call.into_inner();
+        call_alone(core, || call(note), soon.origin);
     }
     if note.has_soon() {
         runaway::report_runaway(core);
     }
 }
 
-fn call_now<K: Lend>(
-    core: &Core,
-    note: LentRef<'_>,
-    f: impl FnOnce(&mut K::Of<'_>),
-    origin: Origin,
-) {
-    let place = origin.place;
-    call_alone(core, || note.borrow_mut::<K, ()>(place, f), origin);
-}
-
-/// Calls a closure outside of any coroutine. A panic is reported, or passed on to the
-/// host.
+/// Calls a closure outside of any coroutine, on the game clock. A panic is reported, or
+/// passed on to the host.
 pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
-    let called = scope::enter(core, |_| call::catch(f));
+    let called = report::as_host(core, || call::catch(f));
     if let Err(payload) = called {
         let report = Report::WithSoonPanicked {
             function: origin.function,

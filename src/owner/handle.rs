@@ -7,12 +7,11 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::end::owned;
+use crate::core::life::end::owned;
 use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::pause;
-use crate::core::registry;
-use crate::core::start::Home;
-use crate::coroutine::{Coroutine, Maker, Named};
+use crate::core::scope::registry;
+use crate::coroutine::{self, Coroutine, Named, Resolved};
 use crate::time::Phase;
 
 use super::{Owner, OwnerGuard};
@@ -81,15 +80,17 @@ impl OwnerHandle {
         registry::with_executor(self.executor, Core::rc)
     }
 
+    fn resolved(&self) -> Resolved {
+        Resolved::of_owner(self.core(), self.key)
+    }
+
     /// Like [`Owner::spawn`].
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
     {
-        let core = self.core();
-        let home = Home::in_call(core.as_deref());
-        Coroutine::spawn(core, future, home, Some(self.key))
+        coroutine::spawn(self.resolved(), future)
     }
 
     /// Like [`Owner::spawn_in`].
@@ -98,8 +99,7 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        let core = self.core();
-        Coroutine::spawn(core, future, Home::named(phase), Some(self.key))
+        coroutine::spawn(self.resolved().at(phase), future)
     }
 
     /// Like [`Owner::start`].
@@ -109,9 +109,7 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        let core = self.core();
-        let home = Home::in_call(core.as_deref());
-        Coroutine::start(core, Maker::Host, future, home, Some(self.key))
+        coroutine::start(self.resolved(), future)
     }
 
     /// Like [`Owner::start_in`].
@@ -120,21 +118,12 @@ impl OwnerHandle {
     where
         F: Future + 'static,
     {
-        let core = self.core();
-        Coroutine::start(
-            core,
-            Maker::Host,
-            future,
-            Home::named(phase),
-            Some(self.key),
-        )
+        coroutine::start(self.resolved().at(phase), future)
     }
 
     /// Like [`Owner::script`].
     pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
-        let core = self.core();
-        let home = Home::in_call(core.as_deref());
-        Named::new(name.into(), core, Maker::Host, home, Some(self.key))
+        Named::new(name.into(), self.resolved())
     }
 
     /// Like [`Owner::stop_all`].

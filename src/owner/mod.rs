@@ -11,13 +11,12 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::end::owned;
+use crate::core::life::end::owned;
+use crate::core::life::start;
 use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::pause;
-use crate::core::registry;
-use crate::core::start;
-use crate::core::start::Home;
-use crate::coroutine::{Coroutine, Maker, Named};
+use crate::core::scope::registry;
+use crate::coroutine::{self, Coroutine, Named, Resolved};
 use crate::time::ClockState;
 use crate::time::{Clock, Phase};
 
@@ -168,6 +167,10 @@ impl Owner {
         self.with_core(Core::rc)
     }
 
+    fn resolved(&self) -> Resolved {
+        Resolved::of_owner(self.core(), self.key)
+    }
+
     pub(crate) fn key(&self) -> OwnerKey {
         self.key
     }
@@ -185,9 +188,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        let core = self.core();
-        let home = Home::in_call(core.as_deref());
-        Coroutine::spawn(core, future, home, Some(self.key))
+        coroutine::spawn(self.resolved(), future)
     }
 
     /// Adds a coroutine of this owner, like [`Executor::spawn_in`]. The owner may
@@ -199,7 +200,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::spawn(self.core(), future, Home::named(phase), Some(self.key))
+        coroutine::spawn(self.resolved().at(phase), future)
     }
 
     /// Adds a coroutine of this owner and polls it at once, up to its first wait,
@@ -214,9 +215,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        let core = self.core();
-        let home = Home::in_call(core.as_deref());
-        Coroutine::start(core, Maker::Host, future, home, Some(self.key))
+        coroutine::start(self.resolved(), future)
     }
 
     /// Adds a coroutine of this owner whose home is `phase`, and polls it at once,
@@ -229,13 +228,7 @@ impl Owner {
     where
         F: Future + 'static,
     {
-        Coroutine::start(
-            self.core(),
-            Maker::Host,
-            future,
-            Home::named(phase),
-            Some(self.key),
-        )
+        coroutine::start(self.resolved().at(phase), future)
     }
 
     /// Names the coroutine of this owner that is about to be started or spawned, like
@@ -252,9 +245,7 @@ impl Owner {
     /// assert!(executor.snapshot().to_string().contains("goblin"));
     /// ```
     pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
-        let core = self.core();
-        let home = Home::in_call(core.as_deref());
-        Named::new(name.into(), core, Maker::Host, home, Some(self.key))
+        Named::new(name.into(), self.resolved())
     }
 
     /// Stops all coroutines of this owner and of the owners below it. The coroutines

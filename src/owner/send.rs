@@ -7,12 +7,12 @@
 
 use std::fmt;
 
-use crate::core::call;
-use crate::core::end::owned;
+use crate::core::base::call;
+use crate::core::life::end::owned;
 use crate::core::owners::OwnerKey;
-use crate::core::registry;
-use crate::core::waker::sync::Arc;
-use crate::core::waker::{InjectionQueue, Message};
+use crate::core::scope::registry;
+use crate::core::wake::waker::sync::Arc;
+use crate::core::wake::waker::{InjectionQueue, Message};
 
 use super::Owner;
 

@@ -1,11 +1,12 @@
 //! The handle of a scene, for its behaviours and their coroutines.
 
 use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::fmt;
+use std::iter;
 use std::rc::{Rc, Weak};
 
 use crate::core::Core;
-use crate::core::start;
 
 use super::behaviour::Behaviour;
 use super::slot::{AnySlot, Slot};
@@ -21,6 +22,8 @@ pub(super) struct Cast {
     core: Rc<Core>,
     /// The behaviours, in the order they were added.
     slots: RefCell<Vec<Rc<dyn AnySlot>>>,
+    /// Those that are to be removed, in the order they were destroyed.
+    destroyed: RefCell<VecDeque<Rc<dyn AnySlot>>>,
     /// Whether the scene is being dropped.
     closed: Cell<bool>,
 }
@@ -37,6 +40,7 @@ impl Cast {
         Rc::new(Cast {
             core,
             slots: RefCell::default(),
+            destroyed: RefCell::default(),
             closed: Cell::new(false),
         })
     }
@@ -62,7 +66,7 @@ impl Cast {
 
     /// Whether a closure or callback is running that may borrow a behaviour.
     pub(super) fn is_borrowed(&self) -> bool {
-        start::holds_starts(&self.core)
+        self.core.starts.are_held()
     }
 
     /// Calls `f` with every behaviour of the scene, except those added during the
@@ -79,19 +83,12 @@ impl Cast {
     /// Removes the destroyed behaviours, including those that an `on_destroy`
     /// destroys, or adds and destroys.
     pub(super) fn remove_destroyed(&self) {
-        let mut left = 2 * self.slots.borrow().len() + MOST_ADDED;
-        let mut some_removed = true;
-        while some_removed {
-            some_removed = false;
-            self.each(|slot| {
-                if left > 0 && slot.remove(false) {
-                    left -= 1;
-                    some_removed = true;
-                }
-            });
-            if some_removed {
-                self.forget_removed();
-            }
+        let most = 2 * self.slots.borrow().len() + MOST_ADDED;
+        // `remove` may destroy others: no borrow during the call.
+        let next = || self.destroyed.borrow_mut().pop_front();
+        let removed = iter::from_fn(next).take(most);
+        if removed.map(|slot| slot.remove()).count() > 0 {
+            self.forget_removed();
         }
     }
 
@@ -111,9 +108,7 @@ impl Cast {
     /// Removes all behaviours, and refuses new ones from now on.
     pub(super) fn close(&self) {
         self.closed.set(true);
-        self.each(|slot| {
-            slot.remove(true);
-        });
+        self.each(|slot| slot.remove());
     }
 }
 
@@ -128,6 +123,13 @@ impl SceneHandle {
     pub(super) fn new(cast: &Rc<Cast>) -> Self {
         SceneHandle {
             cast: Rc::downgrade(cast),
+        }
+    }
+
+    /// Removes a behaviour at the end of the frame, if the scene still exists.
+    pub(super) fn remove_later(&self, slot: Rc<dyn AnySlot>) {
+        if let Some(cast) = self.cast.upgrade() {
+            cast.destroyed.borrow_mut().push_back(slot);
         }
     }
 

@@ -40,9 +40,10 @@ use slot::Callback;
 /// that are due. A behaviour that is added during a frame begins with the next `start` of
 /// the diagram, before any other of its callbacks.
 ///
-/// A behaviour that an `on_destroy` destroys is removed in the same frame, even if
-/// the `on_destroy` has added it. (At most one for each behaviour of the scene and
-/// 1,000 more; the rest follow in the next frame.)
+/// Behaviours are removed in the order they were destroyed. A behaviour that an
+/// `on_destroy` destroys is removed in the same frame, even if the `on_destroy` has
+/// added it. (At most one more for each behaviour of the scene, and 1,000; the rest
+/// follow in the next frame.)
 ///
 /// Dropping a scene removes all behaviours, in the order they were added.
 ///
@@ -156,13 +157,15 @@ impl Scene {
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
         self.begin_frame(dt);
-        self.run_phase(Phase::EarlyUpdate);
-        while self.begin_fixed_step() {
-            self.run_phase(Phase::FixedUpdate);
+        for phase in Phase::NAMED {
+            if phase == Phase::FixedUpdate {
+                while self.begin_fixed_step() {
+                    self.run_phase(phase);
+                }
+            } else {
+                self.run_phase(phase);
+            }
         }
-        self.run_phase(Phase::Update);
-        self.run_phase(Phase::LateUpdate);
-        self.run_phase(Phase::EndOfFrame);
     }
 
     /// Begins a frame, for hosts that run their own code between the parts of a frame:
@@ -232,7 +235,7 @@ impl Scene {
                 call(Callback::Update);
             }
             Phase::LateUpdate => call(Callback::LateUpdate),
-            Phase::EndOfFrame | Phase::Custom(_) => {}
+            _ => {}
         }
         self.executor.run_phase(phase);
         if phase == Phase::EndOfFrame {
@@ -319,7 +322,7 @@ impl Scene {
     /// ```
     pub fn lend<S: 'static, R>(&mut self, state: &mut S, f: impl FnOnce(&mut Scene) -> R) -> R {
         let core = self.executor.core().clone();
-        lend::plain(&core, state, || f(self))
+        lend::plain(core, state, || f(self))
     }
 }
 

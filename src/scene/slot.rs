@@ -6,10 +6,10 @@ use std::panic::Location;
 use std::rc::{Rc, Weak};
 
 use crate::core::Core;
-use crate::core::call;
+use crate::core::base::call;
+use crate::core::life::start;
 use crate::core::report;
 use crate::core::scope;
-use crate::core::start;
 use crate::inspect::Report;
 use crate::lend::WithError;
 use crate::owner::Owner;
@@ -64,10 +64,9 @@ pub(super) trait AnySlot {
     /// Calls `start` if it has not been called.
     fn start(&self);
     fn call(&self, callback: Callback);
-    /// If the behaviour was destroyed, or if `all`: stops the coroutines, calls
-    /// `on_destroy` and drops the behaviour. Returns `false` if the behaviour stays
-    /// or was already removed.
-    fn remove(&self, all: bool) -> bool;
+    /// Stops the coroutines, calls `on_destroy` and drops the behaviour, unless that has
+    /// happened before.
+    fn remove(&self);
     fn is_removed(&self) -> bool;
     fn into_any(self: Rc<Self>) -> Rc<dyn Any>;
     fn is_alive(&self) -> bool;
@@ -97,8 +96,18 @@ impl<B: Behaviour> Slot<B> {
     /// Marks the behaviour for removal. Returns `false` if it was already marked.
     pub(super) fn destroy(&self) -> bool {
         let is_alive = self.is_alive();
-        self.destroyed.set(true);
+        if is_alive {
+            self.destroyed.set(true);
+            self.remove_later();
+        }
         is_alive
+    }
+
+    /// Adds the behaviour to those that are removed at the end of the frame.
+    fn remove_later(&self) {
+        if let Some(slot) = self.this.upgrade() {
+            self.scene.remove_later(slot);
+        }
     }
 
     pub(super) fn set_active(&self, active: bool) {
@@ -175,6 +184,9 @@ impl<B: Behaviour> Slot<B> {
         let core = &self.core;
         let message = call::message(&*payload);
         call::dispose(payload);
+        if self.is_alive() {
+            self.remove_later();
+        }
         self.panicked.set(true);
         self.owner.set_active(false);
         report::send(
@@ -232,15 +244,13 @@ impl<B: Behaviour> AnySlot for Slot<B> {
         }
     }
 
-    fn remove(&self, all: bool) -> bool {
-        if self.is_removed() || (self.is_alive() && !all) {
-            return false;
+    fn remove(&self) {
+        if !self.is_removed() {
+            self.stage.set(Stage::Stopping);
+            self.owner.retire();
+            self.stage.set(Stage::Leaving);
+            self.leave();
         }
-        self.stage.set(Stage::Stopping);
-        self.owner.retire();
-        self.stage.set(Stage::Leaving);
-        self.leave();
-        true
     }
 
     fn is_removed(&self) -> bool {

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::core::call::Value;
+use crate::core::base::call::Value;
 use crate::core::inspect::events;
 use crate::core::inspect::named::Source;
 

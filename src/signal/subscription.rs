@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use futures::stream::{FusedStream, Stream};
 
-use crate::core::call::{self, Foreign, Value};
+use crate::core::base::call::{self, Foreign, Value};
 use crate::wait::NextItem;
 use crate::waiters::Waiting;
 

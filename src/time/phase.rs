@@ -4,11 +4,10 @@ use std::fmt;
 
 /// A point of the frame where coroutines resume.
 ///
-/// [`Executor::run_frame`](crate::Executor::run_frame) runs the five named
-/// phases in the order of this list, `FixedUpdate` once for each fixed step. The
-/// host runs custom phases with
-/// [`Executor::run_phase`](crate::Executor::run_phase), at any point of its
-/// loop.
+/// [`Executor::run_frame`](crate::Executor::run_frame) runs the named phases in the
+/// order of this list, `FixedUpdate` once for each fixed step. The host runs custom
+/// phases with [`Executor::run_phase`](crate::Executor::run_phase), at any point of
+/// its loop.
 ///
 /// # Examples
 ///
@@ -52,43 +51,47 @@ pub enum Phase {
     Custom(u8),
 }
 
+impl Phase {
+    /// The named phases, in the order of a frame.
+    pub const NAMED: [Phase; 5] = [
+        Phase::EarlyUpdate,
+        Phase::FixedUpdate,
+        Phase::Update,
+        Phase::LateUpdate,
+        Phase::EndOfFrame,
+    ];
+}
+
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Phase::Custom(number) => f.pad(&format!("Custom({number})")),
-            Phase::EarlyUpdate => f.pad("EarlyUpdate"),
-            Phase::FixedUpdate => f.pad("FixedUpdate"),
-            Phase::Update => f.pad("Update"),
-            Phase::LateUpdate => f.pad("LateUpdate"),
-            Phase::EndOfFrame => f.pad("EndOfFrame"),
-        }
+        f.pad(&format!("{self:?}"))
     }
 }
 
-/// A [`Phase`] as a number: the five named ones from 1 on, then the custom ones.
+/// A [`Phase`] as a number: the named ones from 1 on, then the custom ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PhaseIndex(u16);
 
 impl PhaseIndex {
-    pub(crate) const EARLY_UPDATE: PhaseIndex = PhaseIndex::new(Phase::EarlyUpdate);
     pub(crate) const FIXED_UPDATE: PhaseIndex = PhaseIndex::new(Phase::FixedUpdate);
     pub(crate) const UPDATE: PhaseIndex = PhaseIndex::new(Phase::Update);
-    pub(crate) const LATE_UPDATE: PhaseIndex = PhaseIndex::new(Phase::LateUpdate);
-    pub(crate) const END_OF_FRAME: PhaseIndex = PhaseIndex::new(Phase::EndOfFrame);
     /// A placeholder for the home phase of the coroutine that begins a wait. No
     /// phase has this index.
     pub(crate) const HOME: PhaseIndex = PhaseIndex(0);
     /// How many phases every executor has from the start.
-    pub(crate) const NAMED: usize = Self::FIRST_CUSTOM as usize - 1;
-    const FIRST_CUSTOM: u16 = 6;
-    /// The named phases, in the order of their indices.
-    pub(crate) const ALL_NAMED: [PhaseIndex; Self::NAMED] = [
-        PhaseIndex::EARLY_UPDATE,
-        PhaseIndex::FIXED_UPDATE,
-        PhaseIndex::UPDATE,
-        PhaseIndex::LATE_UPDATE,
-        PhaseIndex::END_OF_FRAME,
-    ];
+    pub(crate) const NAMED: usize = Phase::NAMED.len();
+    #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
+    const FIRST_CUSTOM: u16 = 1 + Self::NAMED as u16;
+    /// The named phases, in the order of their indices, which is that of a frame.
+    pub(crate) const ALL_NAMED: [PhaseIndex; Self::NAMED] = {
+        let mut all = [PhaseIndex::HOME; Self::NAMED];
+        let mut at = 0;
+        while at < Self::NAMED {
+            all[at] = PhaseIndex::new(Phase::NAMED[at]);
+            at += 1;
+        }
+        all
+    };
 
     pub(crate) const fn new(phase: Phase) -> Self {
         PhaseIndex(match phase {
@@ -106,7 +109,7 @@ impl PhaseIndex {
     }
 
     pub(crate) const fn is_named(self) -> bool {
-        self.0 <= PhaseIndex::END_OF_FRAME.0
+        self.0 < Self::FIRST_CUSTOM
     }
 
     /// The position of the phase among all phases.
@@ -121,11 +124,8 @@ impl PhaseIndex {
     )]
     pub(crate) const fn phase(self) -> Phase {
         match self.0 {
-            1 => Phase::EarlyUpdate,
-            2 => Phase::FixedUpdate,
-            0 | 3 => Phase::Update,
-            4 => Phase::LateUpdate,
-            5 => Phase::EndOfFrame,
+            0 => Phase::Update,
+            named if named < Self::FIRST_CUSTOM => Phase::NAMED[named as usize - 1],
             custom => Phase::Custom((custom - Self::FIRST_CUSTOM) as u8),
         }
     }
@@ -143,12 +143,8 @@ mod tests {
 
     #[test]
     fn an_index_reads_back_as_its_phase() {
-        let named = PhaseIndex::ALL_NAMED.map(PhaseIndex::phase);
-        for (at, phase) in named
-            .into_iter()
-            .chain((0..=255).map(Phase::Custom))
-            .enumerate()
-        {
+        let all = Phase::NAMED.into_iter().chain((0..=255).map(Phase::Custom));
+        for (at, phase) in all.enumerate() {
             let index = PhaseIndex::new(phase);
             assert_eq!((index.as_usize(), index.phase()), (at, phase));
             assert_eq!(PhaseIndex::from_number(at as u64), Some(index));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures::future::FusedFuture;
 
-use crate::core::call;
+use crate::core::base::call;
 use crate::time::{Phase, PhaseIndex, Seconds};
 
 use super::length::Length;
@@ -68,11 +68,7 @@ use super::{WaitSeconds, polled, polled_again, wait_seconds};
 pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
     Animate {
         apply,
-        length: Length::of(seconds),
-        wait: PhaseWait::later(PhaseIndex::HOME),
-        end: None,
-        phase: PhaseIndex::HOME,
-        progress: Progress::New,
+        animation: Animation::new(Length::of(seconds)),
     }
 }
 
@@ -80,6 +76,11 @@ pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Animate<F> {
     apply: F,
+    animation: Animation,
+}
+
+/// The part of an animation that is the same for all closures.
+struct Animation {
     length: Length,
     /// The wait for the next call.
     wait: PhaseWait,
@@ -126,16 +127,59 @@ impl<F> Animate<F> {
     /// If the animation has begun.
     #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        self.phase = PhaseIndex::new(phase);
-        self.wait.set_phase(self.phase);
-        self.wait = PhaseWait::later(self.phase);
+        self.animation.set_phase(phase);
         self
     }
 }
 
-impl<F: FnMut(f32)> Animate<F> {
+impl Animation {
+    fn new(length: Length) -> Self {
+        Animation {
+            length,
+            wait: PhaseWait::later(PhaseIndex::HOME),
+            end: None,
+            phase: PhaseIndex::HOME,
+            progress: Progress::New,
+        }
+    }
+
     #[track_caller]
-    fn begin(&mut self) {
+    fn set_phase(&mut self, phase: Phase) {
+        self.phase = PhaseIndex::new(phase);
+        self.wait.set_phase(self.phase);
+        self.wait = PhaseWait::later(self.phase);
+    }
+
+    fn is_done(&self) -> bool {
+        matches!(self.progress, Progress::Done)
+    }
+
+    /// Polls the animation. Returns the argument of the next call of `apply`: if the
+    /// animation is done then, of the last one.
+    #[track_caller]
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<f32> {
+        match self.progress {
+            Progress::New => return Poll::Ready(self.begin()),
+            Progress::Running { .. } => {}
+            Progress::Done => polled_again("animate()"),
+        }
+        // Before the timer, since the wait that is polled first is the cheaper one.
+        let is_next = self.wait.poll(cx, "animate()").is_ready();
+        // Not in a closure, which would hide the line of the `.await` from the timer.
+        if let Some(end) = &mut self.end {
+            if Pin::new(end).poll(cx).is_ready() {
+                return Poll::Ready(self.finish());
+            }
+        }
+        if !is_next {
+            return Poll::Pending;
+        }
+        self.wait = PhaseWait::later(self.phase);
+        Poll::Ready(self.step())
+    }
+
+    #[track_caller]
+    fn begin(&mut self) -> f32 {
         let length_ns = self.length.nanos("animate()");
         let phase = polled("animate()", |scope| match self.phase {
             PhaseIndex::HOME => scope.home(),
@@ -149,28 +193,25 @@ impl<F: FnMut(f32)> Animate<F> {
             length_ns: length_ns.unwrap_or(0),
             share: 0.0,
         };
-        call::out(|| (self.apply)(0.0));
+        0.0
     }
 
-    /// Makes the call of one frame, other than the last one.
-    fn step(&mut self) {
+    fn step(&mut self) -> f32 {
         let Progress::Running { length_ns, share } = &mut self.progress else {
-            return;
+            return 0.0;
         };
         if let Some(end) = &self.end {
             let elapsed_ns = length_ns.saturating_sub(end.timer.left_ns());
             *share = share.max(share_of(elapsed_ns, *length_ns));
         }
-        let share = *share;
-        call::out(|| (self.apply)(share));
+        *share
     }
 
-    /// Makes the last call.
-    fn finish(&mut self) {
+    fn finish(&mut self) -> f32 {
         self.progress = Progress::Done;
         self.end = None;
         self.wait = PhaseWait::later(self.phase);
-        call::out(|| (self.apply)(1.0));
+        1.0
     }
 }
 
@@ -179,27 +220,14 @@ impl<F: FnMut(f32)> Future for Animate<F> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        match self.progress {
-            Progress::New => self.begin(),
-            Progress::Running { .. } => {}
-            Progress::Done => polled_again("animate()"),
-        }
-        loop {
-            // Before the timer, since the wait that is polled first is the cheaper one.
-            let is_next = self.wait.poll(cx, "animate()").is_ready();
-            // Not in a closure, which would hide the line of the `.await` from the timer.
-            if let Some(end) = &mut self.end {
-                if Pin::new(end).poll(cx).is_ready() {
-                    self.finish();
-                    return Poll::Ready(());
-                }
+        let Animate { apply, animation } = &mut *self;
+        while let Poll::Ready(share) = animation.poll_next(cx) {
+            call::out(|| apply(share));
+            if animation.is_done() {
+                return Poll::Ready(());
             }
-            if !is_next {
-                return Poll::Pending;
-            }
-            self.step();
-            self.wait = PhaseWait::later(self.phase);
         }
+        Poll::Pending
     }
 }
 
@@ -208,14 +236,14 @@ impl<F> Unpin for Animate<F> {}
 
 impl<F: FnMut(f32)> FusedFuture for Animate<F> {
     fn is_terminated(&self) -> bool {
-        matches!(self.progress, Progress::Done)
+        self.animation.is_done()
     }
 }
 
 impl<F> fmt::Debug for Animate<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Animate")
-            .field("progress", &self.progress)
+            .field("progress", &self.animation.progress)
             .finish_non_exhaustive()
     }
 }

@@ -1,27 +1,30 @@
 //! Intervals: regular ticks without drift.
 
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures::stream::{FusedStream, Stream};
 
-use crate::core::clock::own;
-use crate::core::clock::own::OwnTime;
+use crate::core::base::key::TaskKey;
+use crate::core::pause::own;
+use crate::core::pause::own::OwnTime;
 use crate::core::scope::Scope;
-use crate::core::task::TaskKey;
-use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
+use crate::time::{AwaitedClock, ClockRef, ClockState, Nanos, Phase, PhaseIndex, Seconds};
 
 use super::next_item::NextTick;
-use super::{WaitSeconds, polled, wait_seconds};
+use super::timer::Timer;
+use super::{WaitSeconds, polled};
 
 /// Ticks every `period` seconds of the coroutine's clock, without drift.
 ///
 /// **The time runs from the first poll**, not from the call. Tick number k is due
-/// at the clock's time at the first poll plus k periods, exact to the nanosecond. A
-/// tick may come late, because frames have a length, but that does not move the
-/// later ticks. (A loop of [`wait_seconds`] drifts by the overshoot of each round.)
+/// at the clock's time at the first poll plus k periods, exact to the nanosecond. The
+/// interval keeps the clock and the phase of the first poll. A tick may come late, because frames have a length, but that does not move the
+/// later ticks. (A loop of [`wait_seconds`](crate::wait_seconds) drifts by the overshoot of each round.)
 /// [`MissedTicks`] says what happens to ticks that are missed. With a period of
 /// infinity, the interval never ticks.
 ///
@@ -91,7 +94,9 @@ pub fn interval(period: impl Seconds) -> Interval {
         period_ns,
         missed: MissedTicks::default(),
         phase: PhaseIndex::HOME,
-        state: State::New,
+        clock: None,
+        due: None,
+        wait: None,
         by: TaskKey::NOBODY,
         paused_ns: 0,
     }
@@ -157,22 +162,16 @@ pub struct Interval {
     period_ns: Option<u64>,
     missed: MissedTicks,
     phase: PhaseIndex,
-    state: State,
-    /// The coroutine that polled it last. The times of `state` are in that
-    /// coroutine's time.
+    /// The clock on which it began, unless that is the game clock.
+    clock: Option<AwaitedClock>,
+    /// When the next tick is due. `None` before the first poll.
+    due: Option<OwnTime>,
+    /// The wait for the next tick, if it has begun.
+    wait: Option<WaitSeconds>,
+    /// The coroutine that polled it last. `due` is in that coroutine's time.
     by: TaskKey,
     /// How long that coroutine had been paused at that time.
     paused_ns: u64,
-}
-
-#[derive(Debug)]
-enum State {
-    /// It has not been polled yet.
-    New,
-    /// The next tick is due at this time of the coroutine, and no wait has begun.
-    Due(OwnTime),
-    /// The next tick is due at this time, and the wait for it has begun.
-    Waiting(OwnTime, WaitSeconds),
 }
 
 impl Interval {
@@ -186,7 +185,7 @@ impl Interval {
     #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         assert!(
-            matches!(self.state, State::New),
+            self.due.is_none(),
             "`in_phase` was called on an interval that has begun: call it before the first tick \
              is awaited"
         );
@@ -205,8 +204,37 @@ impl Interval {
         NextTick::new(self)
     }
 
-    /// The state after the tick that was due at `due`, and the tick.
-    fn after(&self, due: OwnTime, now: OwnTime, period_ns: u64) -> (State, Tick) {
+    /// Notes a poll by the coroutine of `scope`. Returns whether it comes from another
+    /// coroutine than the poll before.
+    fn note_poll(&mut self, scope: &Scope<'_>) -> bool {
+        let due_before = self.due;
+        if due_before.is_none() {
+            self.begin(scope);
+        }
+        let by = scope.current();
+        let by = by.map_or(TaskKey::NOBODY, |task| task.task_key());
+        let has_moved = mem::replace(&mut self.by, by) != by;
+        let paused_ns = own::paused_ns(scope, self.phase, clock_of(self.clock.as_ref()).index());
+        let paused_before_ns = mem::replace(&mut self.paused_ns, paused_ns);
+        if let Some(due) = due_before.filter(|_| has_moved && self.wait.is_none()) {
+            // The time of the clock stays the same.
+            self.due = Some(due.plus(paused_before_ns).minus(paused_ns));
+        }
+        has_moved
+    }
+
+    /// Begins on the clock that is shown, if that is not the game clock.
+    fn begin(&mut self, scope: &Scope<'_>) {
+        if self.phase == PhaseIndex::HOME {
+            self.phase = scope.home();
+        }
+        self.clock = scope.core().shown.clock().as_ref().map(AwaitedClock::new);
+        let now = OwnTime::at_begin(scope, self.phase, clock_of(self.clock.as_ref()));
+        self.due = Some(now.plus(self.period_ns.unwrap_or(0)));
+    }
+
+    /// The tick that was due at `due`, and when the next one is due.
+    fn after(&self, due: OwnTime, now: OwnTime, period_ns: u64) -> (Tick, OwnTime) {
         let late_ns = now.since(due);
         let missed = late_ns / period_ns;
         let (latest, skipped) = match self.missed {
@@ -215,76 +243,75 @@ impl Interval {
             MissedTicks::Delay => (due.max(now), missed),
         };
         let late = Duration::from_nanos(late_ns);
-        let next = State::Due(latest.plus(period_ns));
-        (next, Tick { late, skipped })
+        (Tick { late, skipped }, latest.plus(period_ns))
     }
+}
+
+/// Makes a wait for a run of `phase` in which the coroutine of `scope` reads `due` on `clock`,
+/// or a later time. If that is over, the wait is like one of length zero. Returns `None` if the
+/// clock never reaches it. `None` is the game clock.
+pub(crate) fn wait_until(
+    scope: &Scope<'_>,
+    phase: PhaseIndex,
+    clock: Option<&Rc<ClockState>>,
+    due: OwnTime,
+) -> Option<WaitSeconds> {
+    let counts_on = clock.map_or(ClockRef::Game, ClockState::as_ref);
+    let core = scope.core();
+    let reached_ns = core.phases.get(phase).reached_ns(&core.clock, counts_on);
+    let due_ns = due.reading(scope, phase, counts_on)?;
+    let point = Duration::from_nanos(due_ns.max(reached_ns));
+    let timer = Timer::until(point, counts_on.index(), clock.map(AwaitedClock::new));
+    Some(WaitSeconds { timer }.in_phase(phase.phase()))
+}
+
+/// The clock of an interval that has begun.
+fn clock_of(clock: Option<&AwaitedClock>) -> ClockRef<'_> {
+    clock.map_or(ClockRef::Game, |clock| clock.state().as_ref())
 }
 
 impl Stream for Interval {
     type Item = Tick;
 
     #[track_caller]
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
-        let (phase, now, by, paused_ns) = polled("interval()", |scope| {
-            let phase = match self.phase {
-                PhaseIndex::HOME => scope.home(),
-                phase => phase,
-            };
-            let by = scope
-                .current()
-                .map_or(TaskKey::NOBODY, |task| task.task_key());
-            let now = OwnTime::at_begin(scope, phase);
-            (phase, now, by, own::own_pauses_ns(scope, phase))
-        });
-        self.phase = phase;
-        let has_moved = std::mem::replace(&mut self.by, by) != by;
-        let paused_before_ns = std::mem::replace(&mut self.paused_ns, paused_ns);
-        if let State::Due(due) = &mut self.state {
-            if has_moved {
-                // The time of the clock stays the same.
-                *due = due.plus(paused_before_ns).minus(paused_ns);
-            }
-        }
-        let Some(period_ns) = self.period_ns else {
-            self.state = State::Due(now);
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
+        let this = self.get_mut();
+        let has_moved = polled("interval()", |scope| this.note_poll(scope));
+        let (Some(period_ns), Some(due)) = (this.period_ns, this.due) else {
             return Poll::Pending;
         };
-        loop {
-            self.state = match &mut self.state {
-                State::New => State::Due(now.plus(period_ns)),
-                State::Due(due) => {
-                    // The timer adds the remaining time to the same reading, which
-                    // results in `due` again.
-                    let left = Duration::from_nanos(due.since(now));
-                    State::Waiting(*due, wait_seconds(left).in_phase(phase.phase()))
-                }
-                State::Waiting(due, wait) => {
-                    let late_ns = if has_moved {
-                        wait.timer.late_ns()
-                    } else {
-                        None
-                    };
-                    let is_pending = Pin::new(&mut *wait).poll(cx).is_pending();
-                    let read = |scope: &Scope<'_>| OwnTime::now(scope, phase);
-                    let now = polled("interval()", read);
-                    if is_pending {
-                        if has_moved {
-                            // The wait has moved its deadline.
-                            *due = now.plus(wait.timer.left_ns());
-                        }
-                        return Poll::Pending;
-                    }
-                    let due = if has_moved {
-                        now.minus(late_ns.unwrap_or(0))
-                    } else {
-                        *due
-                    };
-                    let (next, tick) = self.after(due, now, period_ns);
-                    self.state = next;
-                    return Poll::Ready(Some(tick));
-                }
-            };
+        if this.wait.is_none() {
+            let clock = this.clock.as_ref().map(AwaitedClock::state);
+            let until = |scope: &Scope<'_>| wait_until(scope, this.phase, clock, due);
+            this.wait = polled("interval()", until);
         }
+        let Some(wait) = &mut this.wait else {
+            return Poll::Pending;
+        };
+        let late_ns = if has_moved {
+            wait.timer.late_ns()
+        } else {
+            None
+        };
+        let is_pending = Pin::new(&mut *wait).poll(cx).is_pending();
+        let (phase, clock) = (this.phase, clock_of(this.clock.as_ref()));
+        let now = polled("interval()", |scope| OwnTime::now(scope, phase, clock));
+        if is_pending {
+            if has_moved {
+                // The wait has moved its deadline.
+                this.due = Some(now.plus(wait.timer.left_ns()));
+            }
+            return Poll::Pending;
+        }
+        let due = if has_moved {
+            now.minus(late_ns.unwrap_or(0))
+        } else {
+            due
+        };
+        let (tick, next) = this.after(due, now, period_ns);
+        this.due = Some(next);
+        this.wait = None;
+        Poll::Ready(Some(tick))
     }
 }
 

@@ -7,7 +7,7 @@
 
 mod animate;
 mod frames;
-mod interval;
+pub(crate) mod interval;
 mod length;
 mod next_frame;
 mod next_item;

@@ -9,11 +9,11 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use pin_project::{pin_project, pinned_drop};
 
-use crate::core::call;
+use crate::core::base::call;
+use crate::core::base::key::TaskKey;
 use crate::core::pause;
 use crate::core::scope;
-use crate::core::task::TaskKey;
-use crate::time::Clock;
+use crate::time::{AwaitedClock, Clock};
 
 use super::{polled, polled_again};
 
@@ -72,7 +72,7 @@ use super::{polled, polled_again};
 #[track_caller]
 pub fn on<F: Future>(clock: &Clock, future: F) -> On<F> {
     On {
-        clock: clock.clone(),
+        clock: clock.awaited(),
         future: Some(future),
         known_to: None,
         place: Location::caller(),
@@ -83,7 +83,7 @@ pub fn on<F: Future>(clock: &Clock, future: F) -> On<F> {
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 #[pin_project(PinnedDrop)]
 pub struct On<F> {
-    clock: Clock,
+    clock: AwaitedClock,
     /// `None` once it has been ready.
     #[pin]
     future: Option<F>,
@@ -152,7 +152,7 @@ impl<F: Future> FusedFuture for On<F> {
 impl<F> fmt::Debug for On<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("On")
-            .field("clock", &self.clock)
+            .field("clock", &self.clock.handle())
             .field("done", &self.future.is_none())
             .finish_non_exhaustive()
     }

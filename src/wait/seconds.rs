@@ -24,7 +24,7 @@ use super::timer::Timer;
 /// clock's time and await [`Clock::wait_until`].
 ///
 /// The clock may be past the deadline when the wait resumes. A loop of waits drifts
-/// by that overshoot. An [`interval`](crate::interval) does not drift.
+/// by that overshoot. An [`interval`](crate::interval()) does not drift.
 ///
 /// # Resumes
 ///
@@ -161,7 +161,7 @@ impl Clock {
         let clock = self.awaited();
         let index = clock.state().index();
         WaitSeconds {
-            timer: Timer::until(point, index, clock),
+            timer: Timer::until(point, index, Some(clock)),
         }
     }
 }
@@ -169,7 +169,7 @@ impl Clock {
 /// Waits until `seconds` of realtime have passed.
 ///
 /// Realtime is the sum of the dt that the host passes in, neither scaled nor limited
-/// by [`max_delta`](crate::Builder::max_delta). Nothing reads the wall clock. **The
+/// by [`max_delta`](crate::Builder::max_delta). It is not the wall clock. **The
 /// time runs from the first poll**, not from the call. Otherwise it is like
 /// [`wait_seconds`].
 ///

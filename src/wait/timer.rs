@@ -4,10 +4,9 @@ use std::panic::Location;
 use std::task::{Context, Poll};
 
 use crate::core::Core;
-use crate::core::clock::own;
-use crate::core::image::Unsavable;
+use crate::core::image::{ClockNames, Unsavable};
 use crate::core::inspect::awaited;
-use crate::core::pause::timers::grown_ns;
+use crate::core::pause::own;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::Task;
@@ -50,6 +49,13 @@ enum Deadline {
     Never,
     /// The length was NaN.
     Invalid(&'static Location<'static>),
+}
+
+/// When a timer that begins is due.
+#[derive(Clone, Copy, Debug)]
+enum Due {
+    After(u64),
+    At(u64),
 }
 
 /// A poll of a timer.
@@ -104,8 +110,12 @@ impl Timer {
 
     /// Makes a timer whose deadline does not depend on when it begins.
     #[track_caller]
-    pub(super) fn until(point: impl Seconds, index: ClockIndex, clock: AwaitedClock) -> Self {
-        let mut timer = Timer::new(point, index, Some(clock));
+    pub(crate) fn until(
+        point: impl Seconds,
+        index: ClockIndex,
+        clock: Option<AwaitedClock>,
+    ) -> Self {
+        let mut timer = Timer::new(point, index, clock);
         if let Deadline::In(index, point_ns) = timer.wait.deadline {
             timer.wait.deadline = Deadline::Until(index, point_ns);
         }
@@ -123,7 +133,8 @@ impl Timer {
     fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         match self.wait.deadline {
             Deadline::In(ClockIndex::OWN, length_ns) if scope.core().shown.is_plain.get() => {
-                self.wait.begin(scope, cx, ClockRef::Game, after(length_ns));
+                let due = Due::After(length_ns);
+                self.wait.begin(scope, cx, ClockRef::Game, due);
                 Poll::Pending
             }
             Deadline::At(index, due_ns) => {
@@ -147,7 +158,7 @@ impl Timer {
                 self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);
                 let clock = self.clock.as_ref();
                 let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
-                wait.begin(scope, cx, clock, after(length_ns));
+                wait.begin(scope, cx, clock, Due::After(length_ns));
                 wait.note(scope, clock);
             }
             Deadline::In(index, ns) | Deadline::Until(index, ns) => {
@@ -156,10 +167,11 @@ impl Timer {
                     clock_of_another_executor();
                 }
                 let clock = clock_ref(self.clock.as_ref(), index);
-                match wait.deadline {
-                    Deadline::Until(..) => wait.begin(scope, cx, clock, |_| Some(ns)),
-                    _ => wait.begin(scope, cx, clock, after(ns)),
-                }
+                let due = match wait.deadline {
+                    Deadline::Until(..) => Due::At(ns),
+                    _ => Due::After(ns),
+                };
+                wait.begin(scope, cx, clock, due);
                 wait.note(scope, clock);
             }
             Deadline::Never if wait.registration.is_new() => {
@@ -172,11 +184,11 @@ impl Timer {
         Poll::Pending
     }
 
-    /// Writes a timer that has begun to an image. `clock_number` is the number of a clock.
+    /// Writes a timer that has begun to an image.
     pub(crate) fn save(
         &self,
         core: &Core,
-        clock_number: impl Fn(ClockIndex) -> Option<u64>,
+        clocks: &ClockNames,
         out: &mut Writer,
     ) -> Result<(), Unsavable> {
         self.wait.registration.save(core, out);
@@ -184,19 +196,35 @@ impl Timer {
         match self.wait.deadline {
             Deadline::At(clock, due_ns) => {
                 out.put_flag(true);
-                out.put(clock_number(clock).ok_or(Unsavable::UnknownClock)?);
-                out.put(due_ns);
+                out.put(clocks.number(clock).ok_or(Unsavable::UnknownClock)?);
+                // The clock may have no timers any more when a run has reached the deadline.
+                out.put(if self.is_reached(core, due_ns) {
+                    0
+                } else {
+                    due_ns
+                });
             }
             _ => out.put_flag(false),
         }
         Ok(())
     }
 
+    /// Whether a run has reached the deadline: the timer is ready, but has not been polled.
+    fn is_reached(&self, core: &Core, due_ns: u64) -> bool {
+        let registration = &self.wait.registration;
+        let Deadline::At(index, _) = self.wait.deadline else {
+            return false;
+        };
+        let clock = clock_ref(self.clock.as_ref(), index);
+        let state = core.phases.get(registration.phase());
+        !core.waits().is_live(registration.key()) && state.reading(clock) >= due_ns
+    }
+
     /// Makes a timer of a new task from what [`save`](Self::save) has written.
-    pub(crate) fn load<'a>(
+    pub(crate) fn load(
         core: &Core,
         task: Task<'_>,
-        clock: impl Fn(u64) -> Result<ClockRef<'a>, Damaged>,
+        clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<Self, Damaged> {
         let registration = Registration::load(core, task, image, false)?;
@@ -209,7 +237,7 @@ impl Timer {
             clock: None,
         };
         if image.take_flag()? {
-            let clock = clock(image.take()?)?;
+            let clock = clocks.clock(image.take()?)?;
             timer.wait.deadline = Deadline::At(clock.index(), image.take()?);
             if let ClockRef::Child(clock) = clock {
                 timer.clock = Some(AwaitedClock::new(clock));
@@ -246,8 +274,7 @@ impl Timer {
         polled("wait_seconds()", |scope| {
             let (core, phase) = (scope.core(), wait.registration.phase());
             wait.registration.expect_of(core);
-            core.paused_timers()
-                .paused_ns_of(wait.registration.key(), phase, index)?;
+            core.waits().task(wait.registration.key())?;
             let due_ns = wait.moved(core, index, due_ns);
             Some(
                 core.phases
@@ -272,19 +299,18 @@ impl Timer {
 }
 
 impl DeadlineWait {
-    /// Begins on `clock`. `deadline` computes the deadline from the clock's
-    /// reading.
+    /// Begins on `clock`.
     #[inline(always)]
-    fn begin(
-        &mut self,
-        scope: &Scope<'_>,
-        cx: &Context<'_>,
-        clock: ClockRef<'_>,
-        deadline: impl FnOnce(u64) -> Option<u64>,
-    ) {
-        let core = scope.core();
+    fn begin(&mut self, scope: &Scope<'_>, cx: &Context<'_>, clock: ClockRef<'_>, due: Due) {
         let state = self.registration.begin(scope);
-        let Some(deadline_ns) = deadline(state.begin_ns(&core.clock, clock)) else {
+        let deadline_ns = match due {
+            Due::After(length_ns) => {
+                let begin_ns = state.begin_ns(&scope.core().clock, clock, length_ns);
+                begin_ns.checked_add(length_ns)
+            }
+            Due::At(point_ns) => Some(point_ns),
+        };
+        let Some(deadline_ns) = deadline_ns else {
             self.deadline = Deadline::Never;
             return;
         };
@@ -312,8 +338,9 @@ impl DeadlineWait {
         let (core, phase) = (scope.core(), self.registration.phase());
         let index = clock.index();
         self.registration.expect_of(core);
+        let is_shared = self.registration.is_shared_by(scope, cx);
         let due_ns = if core.pauses.any() {
-            self.move_deadline(scope, cx, index, due_ns)
+            self.move_deadline(scope, index, due_ns)
         } else {
             due_ns
         };
@@ -327,6 +354,9 @@ impl DeadlineWait {
         } else {
             self.registration
                 .wait_for_time(scope, cx, state, clock, due_ns);
+        }
+        if is_shared {
+            core.waits().set_shared(self.registration.key());
         }
         self.note(scope, clock);
         Poll::Pending
@@ -348,19 +378,15 @@ impl DeadlineWait {
     }
 
     /// Returns the deadline, moved by the pauses of the coroutine that has waited for
-    /// it. If another coroutine waits from now on, only its later pauses count.
+    /// it alone. If another coroutine waits from now on, only its later pauses count, and
+    /// none if both do.
     #[inline(never)]
-    fn move_deadline(
-        &mut self,
-        scope: &Scope<'_>,
-        cx: &Context<'_>,
-        index: ClockIndex,
-        due_ns: u64,
-    ) -> u64 {
+    fn move_deadline(&mut self, scope: &Scope<'_>, index: ClockIndex, due_ns: u64) -> u64 {
         let (core, phase) = (scope.core(), self.registration.phase());
         let due_ns = self.moved(core, index, due_ns);
-        let is_shared = self.registration.is_shared_by(scope, cx);
-        if !is_shared && !core.waits().is_of(self.registration.key(), scope.current()) {
+        let key = self.registration.key();
+        let waits = core.waits();
+        if !waits.is_shared(key) && !waits.is_of(key, scope.current()) {
             self.cancel();
             self.deadline = Deadline::At(index, due_ns);
             self.paused_ns = own::paused_ns(scope, phase, index);
@@ -370,12 +396,9 @@ impl DeadlineWait {
 
     /// The deadline, moved by the pauses of the coroutine that waits for it.
     fn moved(&self, core: &Core, index: ClockIndex, due_ns: u64) -> u64 {
-        let phase = self.registration.phase();
-        let paused_ns = core
-            .paused_timers()
-            .paused_ns_of(self.registration.key(), phase, index);
-        let grown_ns = paused_ns.map_or(0, |paused_ns| grown_ns(self.paused_ns, paused_ns));
-        due_ns.saturating_add(grown_ns)
+        let (key, phase) = (self.registration.key(), self.registration.phase());
+        let timers = core.paused_timers();
+        due_ns.saturating_add(timers.moved_ns(key, phase, index, self.paused_ns))
     }
 
     #[cold]
@@ -386,16 +409,10 @@ impl DeadlineWait {
     }
 }
 
-/// The deadline of a length, or `None` if it is beyond the range of the clocks.
-#[inline(always)]
-fn after(length_ns: u64) -> impl FnOnce(u64) -> Option<u64> {
-    move |now_ns| now_ns.checked_add(length_ns)
-}
-
 /// The clock of an index that has been resolved: the executor's own game clock or
 /// realtime, or else `clock`.
 #[inline]
-fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
+pub(super) fn clock_ref(clock: Option<&AwaitedClock>, index: ClockIndex) -> ClockRef<'_> {
     match clock {
         _ if index == ClockIndex::GAME => ClockRef::Game,
         Some(clock) => clock.state().as_ref(),

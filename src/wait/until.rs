@@ -8,13 +8,14 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::call;
+use crate::core::base::call;
 use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Registration, WaitList};
+use crate::core::scope;
 use crate::inspect::Wait;
 use crate::time::{Phase, PhaseIndex};
 
-use super::{expect_pollable, polled};
+use super::{Misuse, polled};
 
 /// Waits until `condition` holds.
 ///
@@ -72,7 +73,11 @@ use super::{expect_pollable, polled};
 #[doc(alias = "WaitUntil")]
 pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
     WaitUntil {
-        condition: Condition::new(condition, "wait_until()"),
+        condition: Condition {
+            ask: condition,
+            name: "wait_until()",
+            asked: Asked::new(PhaseIndex::HOME),
+        },
     }
 }
 
@@ -100,7 +105,11 @@ pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
 #[doc(alias = "WaitWhile")]
 pub fn wait_while<P: FnMut() -> bool>(condition: P) -> WaitWhile<P> {
     WaitWhile {
-        condition: Condition::new(condition, "wait_while()"),
+        condition: Condition {
+            ask: condition,
+            name: "wait_while()",
+            asked: Asked::new(PhaseIndex::HOME),
+        },
     }
 }
 
@@ -129,22 +138,6 @@ pub(crate) struct Asked {
     registration: Registration,
 }
 
-impl<P: FnMut() -> bool> Condition<P> {
-    fn new(ask: P, name: &'static str) -> Self {
-        Condition {
-            ask,
-            name,
-            asked: Asked::new(PhaseIndex::HOME),
-        }
-    }
-
-    #[track_caller]
-    fn poll(&mut self, cx: &Context<'_>, awaited: bool) -> Poll<()> {
-        self.asked
-            .poll(cx, self.name, || call::out(&mut self.ask) == awaited)
-    }
-}
-
 impl Asked {
     /// Makes a wait that resumes in `phase`.
     pub(crate) fn new(phase: PhaseIndex) -> Self {
@@ -163,6 +156,7 @@ impl Asked {
 
     /// Polls the wait. Calls `holds` if the condition is to be checked now. Messages call
     /// the wait `name`.
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn poll(
         &mut self,
@@ -170,21 +164,49 @@ impl Asked {
         name: &'static str,
         holds: impl FnOnce() -> bool,
     ) -> Poll<()> {
-        expect_pollable(name, &self.registration);
+        let held = if self.is_asking(name) {
+            Some(holds())
+        } else {
+            None
+        };
+        self.go_on(cx, name, held)
+    }
+
+    /// Whether the condition is to be checked now. It is first checked when the wait is
+    /// due.
+    #[inline(never)]
+    #[track_caller]
+    fn is_asking(&self, name: &'static str) -> bool {
+        let registration = &self.registration;
+        let asking = scope::with(|scope| match scope {
+            Some(scope) => match Misuse::of(registration, scope) {
+                None => Ok(!registration.is_new() && registration.is_due(scope.core())),
+                Some(misuse) => Err(misuse),
+            },
+            None if registration.is_done() => Err(Misuse::Again),
+            None => Err(Misuse::Outside),
+        });
+        match asking {
+            Ok(asking) => asking,
+            Err(misuse) => misuse.panic(name),
+        }
+    }
+
+    /// Goes on waiting, unless the condition held. `None` if it was not checked.
+    #[inline(never)]
+    #[track_caller]
+    fn go_on(&mut self, cx: &Context<'_>, name: &'static str, held: Option<bool>) -> Poll<()> {
         let line = Location::caller();
         polled(name, |scope| {
             let core = scope.core();
-            if self.registration.is_new() {
-                // The condition is first checked when the wait is due.
-                self.registration.begin_for_run(scope, cx);
-            } else if self.registration.is_due(core) {
-                if holds() {
+            match held {
+                Some(true) => {
                     self.registration.finish(core);
                     return Poll::Ready(());
                 }
-                self.registration.wait_again_for_run(scope, cx);
-            } else {
-                self.registration.wait_on_for_run(scope, cx);
+                Some(false) => self.registration.wait_again_for_run(scope, cx),
+                None if self.registration.is_new() => self.registration.begin_for_run(scope, cx),
+                None => self.registration.wait_on_for_run(scope, cx),
             }
             self.registration.note_condition(core);
             let wait = |phase| Wait::Condition { phase };
@@ -223,7 +245,8 @@ macro_rules! condition_future {
 
             #[track_caller]
             fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-                self.condition.poll(cx, $awaited)
+                let Condition { ask, name, asked } = &mut self.condition;
+                asked.poll(cx, *name, || call::out(ask) == $awaited)
             }
         }
 

@@ -10,7 +10,7 @@ use std::fmt;
 use std::mem;
 use std::rc::Rc;
 
-use crate::core::call::{self, Value};
+use crate::core::base::call::{self, Value};
 use crate::core::inspect::events;
 use crate::core::inspect::named::Source;
 use crate::waiters::Waiters;

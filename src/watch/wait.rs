@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::call;
+use crate::core::base::call;
 use crate::wait::polled_again;
 
 use super::waiter::Waiter;

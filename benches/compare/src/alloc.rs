@@ -1,4 +1,4 @@
-//! An allocator that counts while it is asked to.
+//! An allocator that counts while counting is on.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};

@@ -39,9 +39,9 @@
 //!
 //! *bare* is a `Vec` of boxed futures, all polled every frame with a waker
 //! that does nothing: the least an executor of boxed futures can do.
-//! *state machines* are enums written by hand: the physical limit. How the
-//! others are put to the work, and what was done to be fair to them, is told
-//! at the top of their files in `systems`.
+//! *state machines* are enums written by hand: the physical limit. The files
+//! in `systems` say at their top how they use the other systems, and what
+//! makes that fair.
 //!
 //! # How it is measured
 //!
@@ -49,13 +49,13 @@
 //!   rotates every round, so that a slow moment of the machine hits all. A
 //!   ratio is the median of the ratios within each round, not a ratio of
 //!   medians; its spread is p10-p90. Only ratios carry over to other machines.
-//! - Every few rounds all systems are built anew (`--builds`), on a heap from
-//!   which all that went before has been freed: where it happens to place a
-//!   million boxes is a matter of luck all the same.
+//! - Every few rounds all systems are built again (`--builds`), after
+//!   everything from before has been freed. Where the heap places a million
+//!   boxes is still a matter of luck.
 //! - Coroutines are futures of 48 to 64 bytes, as far as the system's own
 //!   waits allow. Each counts its resumes; the sum is compared with the exact
-//!   number that the workload prescribes. Who did another amount of work is
-//!   shown as WRONG.
+//!   number that the workload prescribes. A system that did another amount of
+//!   work is shown as WRONG.
 //! - A frame lasts 1/64 s and the waits are multiples of 1/512 s: exact in
 //!   nanoseconds and in an `f32`, so that every clock agrees on what is due.
 //! - Allocations are counted in a pass of their own, which is not timed.

@@ -129,12 +129,8 @@ impl Future for NextTick<'_> {
                 (None, Some(period_ns)) => Some(now_ns + i128::from(period_ns)),
                 (None, None) => None,
             };
-            // The timer adds the remaining time to the same reading, which results in `due_ns`
-            // again.
-            let left_ns = due_ns.map(|due_ns| u64::try_from((due_ns - now_ns).max(0)));
-            let left_ns = left_ns.map(|left_ns| left_ns.unwrap_or(u64::MAX));
             Slot::Tick {
-                wait: DurableWait::seconds(left_ns, None, Some(phase)),
+                wait: DurableWait::own_time(due_ns, phase),
                 due_ns: due_ns.unwrap_or(i128::MAX),
             }
         };

@@ -65,7 +65,7 @@ impl DurableScript for Town {
     }
 }
 
-fn saved() -> Snapshot {
+fn saved() -> SaveState {
     let registry = Registry::new().with::<before::Quest>().with::<Town>();
     let mut runtime = Runtime::new(registry.for_build("last week"));
     runtime.spawn(Town).detach();
@@ -75,7 +75,7 @@ fn saved() -> Snapshot {
     }
     assert_eq!(world, [7]);
     let file = runtime.save().unwrap().to_bytes();
-    Snapshot::from_bytes(&file).unwrap()
+    SaveState::from_bytes(&file).unwrap()
 }
 
 fn now() -> Runtime {
@@ -87,7 +87,7 @@ fn now() -> Runtime {
 fn a_changed_script_is_an_error_with_both_lines_and_nothing_else_happens() {
     let mut runtime = now();
     let kept = runtime.start(after::Quest { gold: 1 });
-    let before = runtime.snapshot().unwrap().checksum();
+    let before = runtime.save_state().unwrap().checksum();
     let error = runtime.restore(&saved(), Policy::Fail).unwrap_err();
     let RestoreError::Diverged(divergence) = &error else {
         panic!("{error}");
@@ -100,12 +100,12 @@ fn a_changed_script_is_an_error_with_both_lines_and_nothing_else_happens() {
     for part in [
         "`quest`",
         "entry 2",
-        "a `step` at tests/it/changed_code.rs:",
+        concat!("a `step` at ", file!(), ":"),
         "now it",
     ] {
         assert!(text.contains(part), "{text}");
     }
-    assert_eq!(runtime.snapshot().unwrap().checksum(), before);
+    assert_eq!(runtime.save_state().unwrap().checksum(), before);
     for _ in 0..4 {
         runtime.run_frame(0.1);
     }
@@ -230,9 +230,12 @@ fn lines_are_compared_only_in_the_same_build() {
         .unwrap_err()
         .to_string();
     let (recorded, found) = error.split_once("; now it").unwrap();
-    assert!(recorded.contains("entry 1") && recorded.contains("the end of wait 1 at tests"));
     assert!(
-        found.contains("does so at tests/it/changed_code.rs:"),
+        recorded.contains("entry 1")
+            && recorded.contains(concat!("the end of wait 1 at ", file!()))
+    );
+    assert!(
+        found.contains(concat!("does so at ", file!(), ":")),
         "{error}"
     );
 }
@@ -245,7 +248,7 @@ fn a_file_of_another_build_can_be_saved_and_loaded_again_after_a_load() {
     };
     let mut loaded = today();
     loaded.restore(&saved(), Policy::Fail).unwrap();
-    let file = loaded.snapshot().unwrap().to_bytes();
-    let again = today().restore(&Snapshot::from_bytes(&file).unwrap(), Policy::Fail);
+    let file = loaded.save_state().unwrap().to_bytes();
+    let again = today().restore(&SaveState::from_bytes(&file).unwrap(), Policy::Fail);
     assert!(again.is_ok(), "{}", again.unwrap_err());
 }

@@ -84,11 +84,11 @@ versions! {
     Waits: { wait_seconds(1).await; step(|(): &mut ()| ()); next_frame().await; }
 }
 
-fn saved<S: DurableScript>(script: S) -> Snapshot {
+fn saved<S: DurableScript>(script: S) -> SaveState {
     let registry = Registry::new().with::<S>().with::<Door>().with::<Gate>();
     let mut runtime = Runtime::new(registry);
     runtime.lend(&mut (), |runtime| runtime.start(script).detach());
-    Snapshot::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap()
+    SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap()
 }
 
 /// Loads what `before` has saved in a build where the script is an `S`.
@@ -103,7 +103,7 @@ fn load_as<S: DurableScript>(before: impl DurableScript) -> Result<(), String> {
 fn message<S: DurableScript>(before: impl DurableScript) -> String {
     let text = load_as::<S>(before).unwrap_err();
     let text = text.split(". Either its code").next().unwrap().to_owned();
-    let places = text.split(" at tests/it/changed_waits.rs:");
+    let places = text.split(concat!(" at ", file!(), ":"));
     let places = places.map(|text| text.trim_start_matches(|c: char| c.is_ascii_digit()));
     let text: String = places.collect();
     text.replace("the script `hero` (#1) does not fit its save, at ", "")

@@ -127,8 +127,8 @@ fn a_script_that_was_spawned_and_never_polled_is_saved_too() {
     let id = runtime.spawn(novel).id();
     let file = runtime.save().unwrap().to_bytes();
     let mut twin = blank();
-    let snapshot = Snapshot::from_bytes(&file).unwrap();
-    twin.restore(&snapshot, Policy::Fail).unwrap();
+    let save = SaveState::from_bytes(&file).unwrap();
+    twin.restore(&save, Policy::Fail).unwrap();
     assert!(twin.is_alive(id));
     assert_eq!(twin.entries(id), Some(0));
     let mut log = Log::new();
@@ -149,17 +149,17 @@ fn a_rollback_over_the_change_of_chapters_plays_the_old_one_again() {
     runtime.lend(&mut log, |runtime| runtime.start(novel).detach());
     let mut kept = Vec::new();
     for _ in 0..20 {
-        kept.push((runtime.snapshot().unwrap(), log.clone()));
+        kept.push((runtime.save_state().unwrap(), log.clone()));
         runtime.run_frame_with(&mut log, 0.1);
     }
-    let end = (runtime.snapshot().unwrap().checksum(), log.clone());
-    for (at, (snapshot, then)) in kept.iter().enumerate() {
-        runtime.rollback(snapshot).unwrap();
+    let end = (runtime.save_state().unwrap().checksum(), log.clone());
+    for (at, (save, then)) in kept.iter().enumerate() {
+        runtime.rollback(save).unwrap();
         log.clone_from(then);
         for _ in at..20 {
             runtime.run_frame_with(&mut log, 0.1);
         }
-        let again = (runtime.snapshot().unwrap().checksum(), log.clone());
+        let again = (runtime.save_state().unwrap().checksum(), log.clone());
         assert_eq!(again, end, "from frame {at}");
     }
 }

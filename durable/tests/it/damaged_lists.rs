@@ -11,14 +11,14 @@ use crate::sleeps::{Sleeps, blank};
 fn numbers_of_a_damaged_file_are_an_error_and_no_panic_in_the_next_frame() {
     let mut runtime = blank();
     runtime.run_frame(0.1);
-    let mut json = serde_json::to_value(runtime.snapshot().unwrap()).unwrap();
+    let mut json = serde_json::to_value(runtime.save_state().unwrap()).unwrap();
     for list in ["clocks", "lists"] {
         for at in 0..json[list].as_array().unwrap().len() {
             let kept = std::mem::replace(&mut json[list][at], u64::MAX.into());
-            let snapshot: Snapshot = serde_json::from_value(json.clone()).unwrap();
+            let save: SaveState = serde_json::from_value(json.clone()).unwrap();
             json[list][at] = kept;
             let mut other = blank();
-            if other.restore(&snapshot, Policy::Fail).is_ok() {
+            if other.restore(&save, Policy::Fail).is_ok() {
                 let frame = catch_unwind(AssertUnwindSafe(|| other.run_frame(0.1)));
                 assert!(frame.is_ok(), "number {at} of `{list}`");
             }
@@ -26,7 +26,7 @@ fn numbers_of_a_damaged_file_are_an_error_and_no_panic_in_the_next_frame() {
     }
 }
 
-/// A script with a wait behind another library's waker, of which no snapshot can be taken.
+/// A script with a wait behind another library's waker, of which no save state can be taken.
 #[derive(Serialize, Deserialize)]
 struct Unsavable;
 
@@ -66,8 +66,8 @@ fn everything() -> Runtime {
     Runtime::new(registry.with::<Asks>())
 }
 
-/// The snapshot of a runtime with some scripts, with one part changed.
-fn changed(part: &str, at: usize, number: u64) -> Option<Snapshot> {
+/// The save state of a runtime with some scripts, with one part changed.
+fn changed(part: &str, at: usize, number: u64) -> Option<SaveState> {
     let mut runtime = everything();
     let owner = runtime.owner_on(ClockId::GAME);
     let clock = runtime.child_clock(ClockId::GAME);
@@ -75,7 +75,7 @@ fn changed(part: &str, at: usize, number: u64) -> Option<Snapshot> {
     runtime.start_on(owner, Asks).detach();
     runtime.run_frame(0.1);
     runtime.set(&Value::<u32>::new("stage"), &1);
-    let mut json = serde_json::to_value(runtime.snapshot().unwrap()).unwrap();
+    let mut json = serde_json::to_value(runtime.save_state().unwrap()).unwrap();
     match part {
         "values" => json[part][0][2] = number.into(),
         "scripts" | "owners" => *json[part].get_mut(at)?.get_mut("id")? = number.into(),
@@ -103,7 +103,7 @@ fn damage_is_found_before_anything_changes() {
     let mut errors = 0;
     for part in PARTS {
         for at in 0.. {
-            let Some(snapshot) = changed(part, at, u64::MAX) else {
+            let Some(save) = changed(part, at, u64::MAX) else {
                 break;
             };
             for is_rollback in [true, false] {
@@ -115,9 +115,9 @@ fn damage_is_found_before_anything_changes() {
                 let asks = runtime.start(Asks);
                 assert_eq!(runtime.requests::<Riddle>().len(), 1);
                 let restored = if is_rollback {
-                    runtime.rollback(&snapshot)
+                    runtime.rollback(&save)
                 } else {
-                    runtime.restore(&snapshot, Policy::Drop).map(drop)
+                    runtime.restore(&save, Policy::Drop).map(drop)
                 };
                 if restored.is_ok() {
                     continue;
@@ -147,8 +147,8 @@ fn a_counter_of_a_damaged_file_neither_overflows_nor_gives_a_number_twice() {
     for part in PARTS {
         for number in [0, 1, u64::MAX / 2 - 1, u64::MAX - 1] {
             let mut runtime = everything();
-            let snapshot = changed(part, 0, number).unwrap();
-            if runtime.restore(&snapshot, Policy::Drop).is_err() {
+            let save = changed(part, 0, number).unwrap();
+            if runtime.restore(&save, Policy::Drop).is_err() {
                 continue;
             }
             let used = catch_unwind(AssertUnwindSafe(|| {

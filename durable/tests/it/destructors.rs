@@ -59,10 +59,10 @@ fn changed(from: u32, to: u32) -> (Runtime, Result<(), String>) {
     let mut runtime = blank();
     runtime.start(Changes).detach();
     runtime.run_frame(0.1);
-    let snapshot = reread(&runtime);
+    let save = reread(&runtime);
     HAS_CHANGED.set(to);
     let mut later = blank();
-    let restored = later.restore(&snapshot, Policy::Fail);
+    let restored = later.restore(&save, Policy::Fail);
     (later, restored.map(drop).map_err(|error| error.to_string()))
 }
 
@@ -181,9 +181,9 @@ fn aborts_in_a_policy() {
     with_guards(|runtime| {
         // The last script is of no registry.
         runtime.start(Changes).detach();
-        let snapshot = reread(runtime);
+        let save = reread(runtime);
         let restored = catch_unwind(AssertUnwindSafe(|| {
-            Runtime::new(registry).restore_with(&snapshot, |_| panic!("the policy panics"))
+            Runtime::new(registry).restore_with(&save, |_| panic!("the policy panics"))
         }));
         assert!(restored.is_err());
     });
@@ -199,8 +199,8 @@ fn aborts_in_a_trial() {
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_restore() {
     with_guards(|runtime| {
-        let snapshot = reread(runtime);
-        runtime.restore(&snapshot, Policy::Fail).unwrap();
+        let save = reread(runtime);
+        runtime.restore(&save, Policy::Fail).unwrap();
     });
 }
 
@@ -208,11 +208,11 @@ fn aborts_in_a_restore() {
 #[ignore = "it may abort: another test runs it in a separate process"]
 fn aborts_in_a_rollback() {
     with_guards(|runtime| {
-        let snapshot = runtime.snapshot().unwrap();
+        let save = runtime.save_state().unwrap();
         for _ in 0..3 {
             runtime.run_frame(0.1);
         }
-        runtime.rollback(&snapshot).unwrap();
+        runtime.rollback(&save).unwrap();
     });
 }
 
@@ -280,7 +280,7 @@ fn a_script_that_a_destructor_stops_during_a_trial_has_ended() {
     });
     runtime.verify().unwrap();
     assert!(!runtime.is_alive(sleeps));
-    runtime.snapshot().unwrap();
+    runtime.save_state().unwrap();
     ends_all(&mut runtime);
 }
 
@@ -288,12 +288,12 @@ fn a_script_that_a_destructor_stops_during_a_trial_has_ended() {
 fn a_rollback_brings_back_a_script_that_a_destructor_stops_meanwhile() {
     let (mut runtime, sleeps) = calls();
     let host = runtime.host().clone();
-    let snapshot = runtime.snapshot().unwrap();
+    let save = runtime.save_state().unwrap();
     runtime.run_frame(0.1);
     on_call(move || {
         host.stop(sleeps);
     });
-    runtime.rollback(&snapshot).unwrap();
+    runtime.rollback(&save).unwrap();
     assert!(runtime.is_alive(sleeps));
     ends_all(&mut runtime);
 }
@@ -307,13 +307,13 @@ fn what_a_destructor_starts_during_a_rollback_is_taken_back_with_it() {
     }
     let (mut runtime, _) = calls();
     let host = runtime.host().clone();
-    let snapshot = runtime.snapshot().unwrap();
+    let save = runtime.save_state().unwrap();
     let before = runtime.scripts();
     runtime.run_frame(0.1);
     on_call(move || begin(&host));
-    runtime.rollback(&snapshot).unwrap();
+    runtime.rollback(&save).unwrap();
     assert_eq!(runtime.scripts(), before);
-    runtime.snapshot().unwrap();
+    runtime.save_state().unwrap();
     ends_all(&mut runtime);
 }
 
@@ -329,7 +329,7 @@ impl Drop for Grenade {
 #[test]
 fn a_payload_that_panics_in_a_rollback_does_not_unwind_it() {
     let (mut runtime, sleeps) = calls();
-    let snapshot = runtime.snapshot().unwrap();
+    let save = runtime.save_state().unwrap();
     runtime.run_frame(0.1);
     let calls = Cell::new(0);
     on_call(move || {
@@ -339,7 +339,7 @@ fn a_payload_that_panics_in_a_rollback_does_not_unwind_it() {
             panic_any(Grenade);
         }
     });
-    runtime.rollback(&snapshot).unwrap();
+    runtime.rollback(&save).unwrap();
     assert!(runtime.stop(sleeps));
     assert!(!runtime.is_alive(sleeps));
     ends_all(&mut runtime);

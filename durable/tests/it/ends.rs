@@ -71,11 +71,11 @@ fn a_dropped_runtime_leaves_no_reference_cycle_behind() {
         move |_, _| drop(alive.clone())
     });
     runtime.start(Holds { children: 1 }).detach();
-    let snapshot = runtime.snapshot().unwrap();
+    let save = runtime.save_state().unwrap();
     drop(runtime);
     // What hooks own is dropped with the runtime.
     assert_eq!(Rc::strong_count(&alive), 1);
-    drop(snapshot);
+    drop(save);
     assert_eq!(ALIVE.get(), 0);
 }
 
@@ -83,9 +83,9 @@ fn a_dropped_runtime_leaves_no_reference_cycle_behind() {
 fn a_restore_drops_the_earlier_scripts_without_effects_of_their_guards() {
     let mut log: Vec<&'static str> = Vec::new();
     let mut runtime = runtime();
-    let empty = runtime.snapshot().unwrap();
+    let empty = runtime.save_state().unwrap();
     let handle = runtime.start(Holds { children: 2 });
-    let three = runtime.snapshot().unwrap();
+    let three = runtime.save_state().unwrap();
     runtime.lend(&mut log, |runtime| {
         runtime.rollback(&empty).unwrap();
         assert_eq!(ALIVE.get(), 0);
@@ -113,8 +113,8 @@ fn a_handle_of_the_host_finds_its_script_after_a_restore() {
     let file = first.save().unwrap().to_bytes();
 
     let mut second = runtime();
-    let snapshot = Snapshot::from_bytes(&file).unwrap();
-    second.restore(&snapshot, Policy::Fail).unwrap();
+    let save = SaveState::from_bytes(&file).unwrap();
+    second.restore(&save, Policy::Fail).unwrap();
     let again = second.handle::<u32>(handle.id()).unwrap();
     assert!(second.result(&again).is_none());
     for _ in 0..100 {
@@ -152,7 +152,7 @@ fn ten_thousand_chapters_take_no_more_memory_than_one() {
         runtime.run_frame(0.1);
         assert!(runtime.entries(id).unwrap() < 3);
         if frame % 3_000 == 0 {
-            sizes.push(runtime.snapshot().unwrap().to_bytes().len());
+            sizes.push(runtime.save_state().unwrap().to_bytes().len());
         }
     }
     let largest = sizes.iter().max().unwrap();

@@ -291,8 +291,8 @@ impl Play {
     fn reloaded(&self) -> Play {
         let file = self.runtime.save().unwrap().to_bytes();
         let mut runtime = runtime();
-        let snapshot = Snapshot::from_bytes(&file).unwrap();
-        runtime.restore(&snapshot, Policy::Fail).unwrap();
+        let save = SaveState::from_bytes(&file).unwrap();
+        runtime.restore(&save, Policy::Fail).unwrap();
         Play {
             runtime,
             world: self.world.clone(),
@@ -327,10 +327,10 @@ fn a_file_has_the_same_bytes_again_when_it_is_loaded_and_saved() {
         for _ in 0..20 {
             play.advance();
         }
-        let snapshot = play.runtime.snapshot().unwrap();
-        let again = play.reloaded().runtime.snapshot().unwrap();
-        assert_eq!(again.checksum(), snapshot.checksum(), "{wait}");
-        assert_eq!(again.to_bytes(), snapshot.to_bytes(), "{wait}");
+        let save = play.runtime.save_state().unwrap();
+        let again = play.reloaded().runtime.save_state().unwrap();
+        assert_eq!(again.checksum(), save.checksum(), "{wait}");
+        assert_eq!(again.to_bytes(), save.to_bytes(), "{wait}");
     }
 }
 
@@ -359,19 +359,19 @@ fn a_file_from_elsewhere_is_the_same_file() {
     for _ in 0..17 {
         play.advance();
     }
-    let snapshot = play.runtime.snapshot().unwrap();
+    let save = play.runtime.save_state().unwrap();
     if let Ok(path) = std::env::var("FRAMESTEP_DURABLE_WRITE") {
-        fs::write(path, snapshot.to_bytes()).unwrap();
+        fs::write(path, save.to_bytes()).unwrap();
     }
-    assert_eq!(snapshot.checksum(), CHECKSUM);
+    assert_eq!(save.checksum(), CHECKSUM);
 
     let file = include_bytes!("saved/join.save");
-    let snapshot = Snapshot::from_bytes(file).unwrap();
-    assert_eq!(snapshot.checksum(), CHECKSUM);
+    let save = SaveState::from_bytes(file).unwrap();
+    assert_eq!(save.checksum(), CHECKSUM);
     let registry = Registry::new().with::<One>().with::<Child>();
     let builder = framestep::Executor::builder().fixed_delta(0.04);
     let mut other = Runtime::with(builder, registry.for_build("another"));
-    other.restore(&snapshot, Policy::Fail).unwrap();
+    other.restore(&save, Policy::Fail).unwrap();
     let play = Play {
         runtime: other,
         ..play
@@ -379,4 +379,4 @@ fn a_file_from_elsewhere_is_the_same_file() {
     assert_eq!(play.finish(), Play::new("join!", Phase::Update).finish());
 }
 
-const CHECKSUM: u64 = 2_581_176_276_521_446_241;
+const CHECKSUM: u64 = 4_273_444_943_122_454_390;

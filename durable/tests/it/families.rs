@@ -201,8 +201,8 @@ fn a_handle_of_the_host_reads_a_result_a_panic_or_a_stop_from_before_the_save() 
     let file = first.save().unwrap().to_bytes();
 
     let mut second = blank();
-    let snapshot = Snapshot::from_bytes(&file).unwrap();
-    second.restore(&snapshot, Policy::Fail).unwrap();
+    let save = SaveState::from_bytes(&file).unwrap();
+    second.restore(&save, Policy::Fail).unwrap();
     assert!(second.scripts().is_empty());
     for handle in [&ended, &panicked, &stopped] {
         assert!(!second.is_alive(handle.id()));
@@ -224,9 +224,9 @@ fn scripts_that_are_made_after_a_restore_have_new_numbers() {
     let mut log = Log::new();
     let mut first = blank();
     first.lend(&mut log, |runtime| runtime.start(Parent::Joins).detach());
-    let snapshot = first.save().unwrap();
+    let save = first.save().unwrap();
     let mut second = blank();
-    second.restore(&snapshot, Policy::Fail).unwrap();
+    second.restore(&save, Policy::Fail).unwrap();
     let taken: Vec<ScriptId> = second.scripts().into_iter().map(|(id, _)| id).collect();
     let new = second.spawn(Parent::Joins).id();
     assert_eq!(taken, [ScriptId::of(1), ScriptId::of(2)]);

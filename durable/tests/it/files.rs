@@ -63,11 +63,11 @@ fn busy(frames: u32) -> (Runtime, Vec<u32>) {
 /// its twin.
 fn try_file(bytes: &[u8]) -> Result<(), RestoreError> {
     let (mut runtime, mut world) = busy(3);
-    let before = runtime.snapshot().unwrap().checksum();
-    let restored = Snapshot::from_bytes(bytes)
-        .and_then(|snapshot| runtime.restore(&snapshot, Policy::Fail).map(drop));
+    let before = runtime.save_state().unwrap().checksum();
+    let restored = SaveState::from_bytes(bytes)
+        .and_then(|save| runtime.restore(&save, Policy::Fail).map(drop));
     if restored.is_err() {
-        assert_eq!(runtime.snapshot().unwrap().checksum(), before);
+        assert_eq!(runtime.save_state().unwrap().checksum(), before);
     }
     for _ in 0..4 {
         runtime.run_frame_with(&mut world, 0.1);
@@ -84,7 +84,7 @@ fn a_file_that_is_truncated_anywhere_is_an_error() {
     let file = file();
     assert_eq!(try_file(&file), Ok(()));
     for len in 0..file.len() {
-        let cut = Snapshot::from_bytes(&file[..len]);
+        let cut = SaveState::from_bytes(&file[..len]);
         assert!(cut.is_err(), "{len}");
     }
     assert_eq!(
@@ -99,7 +99,7 @@ fn a_file_with_one_changed_bit_is_an_error() {
     for at in 0..file.len() {
         let mut changed = file.clone();
         changed[at] ^= 1 << (at % 8);
-        assert!(Snapshot::from_bytes(&changed).is_err(), "{at}");
+        assert!(SaveState::from_bytes(&changed).is_err(), "{at}");
     }
 }
 
@@ -111,7 +111,7 @@ fn something_else_is_not_a_save_and_another_version_is_named() {
     let mut other = file();
     other[8] = 77;
     let error = try_file(&other).unwrap_err();
-    let expected = "the save has version 77 of the format, and this build reads version 1";
+    let expected = "the save has version 77 of the format, and this build reads version 2";
     assert_eq!(error.to_string(), expected);
 }
 
@@ -119,8 +119,8 @@ fn something_else_is_not_a_save_and_another_version_is_named() {
 fn a_save_of_a_runtime_with_other_fixed_steps_is_an_error() {
     let builder = framestep::Executor::builder().fixed_delta(0.5);
     let mut runtime = Runtime::with(builder, registry());
-    let snapshot = Snapshot::from_bytes(&file()).unwrap();
-    let error = runtime.restore(&snapshot, Policy::Fail).unwrap_err();
+    let save = SaveState::from_bytes(&file()).unwrap();
+    let error = runtime.restore(&save, Policy::Fail).unwrap_err();
     let expected = "the save is from a runtime with a `fixed_delta` of 20ms and a `max_delta` of \
                     333.33334ms, and this one has 500ms and 333.33334ms: make the runtime with \
                     those of the save (`Runtime::with`)";
@@ -135,20 +135,20 @@ fn a_world_that_is_missing_unexpected_or_of_another_type_is_named() {
     struct World {
         gold: Option<u32>,
     }
-    let snapshot = Snapshot::from_bytes(&file()).unwrap();
-    let with = snapshot.to_bytes_with(&World { gold: Some(7) });
-    let (_, world) = Snapshot::from_bytes_with::<World>(&with).unwrap();
+    let save = SaveState::from_bytes(&file()).unwrap();
+    let with = save.to_bytes_with(&World { gold: Some(7) });
+    let (_, world) = SaveState::from_bytes_with::<World>(&with).unwrap();
     assert_eq!(world, World { gold: Some(7) });
 
-    let checksum = |gold| snapshot.checksum_with(&World { gold });
+    let checksum = |gold| save.checksum_with(&World { gold });
     assert_eq!(checksum(Some(7)), checksum(Some(7)));
     assert_ne!(checksum(Some(7)), checksum(Some(8)));
-    assert_eq!(snapshot.checksum_with(&()), snapshot.checksum());
+    assert_eq!(save.checksum_with(&()), save.checksum());
 
     assert_eq!(try_file(&with), Err(RestoreError::HasWorld));
-    let world = |file: &[u8]| Snapshot::from_bytes_with::<World>(file).map(drop);
+    let world = |file: &[u8]| SaveState::from_bytes_with::<World>(file).map(drop);
     assert_eq!(world(&file()), Err(RestoreError::NoWorld));
-    let other = snapshot.to_bytes_with(&"a text");
+    let other = save.to_bytes_with(&"a text");
     let text = world(&other).unwrap_err().to_string();
     let end = "World`: its fields have changed since, or it is of another type";
     assert!(text.ends_with(end), "{text}");
@@ -194,13 +194,13 @@ fn files_with_a_forged_checksum_do_not_end_the_program() {
 }
 
 #[test]
-fn a_snapshot_survives_every_format_of_serde() {
+fn a_save_state_survives_every_format_of_serde() {
     let (runtime, _) = busy(17);
-    let snapshot = runtime.snapshot().unwrap();
-    let json = serde_json::to_string(&snapshot).unwrap();
-    let again: Snapshot = serde_json::from_str(&json).unwrap();
-    assert_eq!(again.checksum(), snapshot.checksum());
+    let save = runtime.save_state().unwrap();
+    let json = serde_json::to_string(&save).unwrap();
+    let again: SaveState = serde_json::from_str(&json).unwrap();
+    assert_eq!(again.checksum(), save.checksum());
     let mut other = Runtime::new(registry());
     other.restore(&again, Policy::Fail).unwrap();
-    assert_eq!(other.snapshot().unwrap().checksum(), snapshot.checksum());
+    assert_eq!(other.save_state().unwrap().checksum(), save.checksum());
 }

@@ -1,4 +1,4 @@
-//! The waker and the trace hooks of the host may call any function, and take a snapshot.
+//! The waker and the trace hooks of the host may call any function, and take a save state.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,19 +86,19 @@ fn three(host: &Host, waits: Waits) -> Vec<Handle<u32>> {
 }
 
 #[test]
-fn a_snapshot_by_the_waker_of_the_host_has_all_scripts_of_an_event_woken() {
+fn a_save_state_by_the_waker_of_the_host_has_all_scripts_of_an_event_woken() {
     for (waits, happens) in SHARED {
         let (runtime, host) = shared();
         let handles = three(&host, waits);
-        let saved: Rc<RefCell<Option<Snapshot>>> = Rc::default();
+        let saved: Rc<RefCell<Option<SaveState>>> = Rc::default();
         let (of, put) = (Rc::clone(&runtime), Rc::clone(&saved));
         call_on_wake(&runtime.borrow(), move || {
             put.replace(Some(reread(&of.borrow())));
         });
         happens(&host, 7);
-        let snapshot = saved.take().expect("the waker was called");
+        let save = saved.take().expect("the waker was called");
         let mut later = blank();
-        later.restore(&snapshot, Policy::Fail).unwrap();
+        later.restore(&save, Policy::Fail).unwrap();
         let ids = handles.iter().map(Handle::id);
         let kept: Vec<_> = ids.map(|id| later.handle::<u32>(id).unwrap()).collect();
         later.run_frame(0.1);
@@ -127,7 +127,7 @@ fn the_waker_of_the_host_may_use_a_runtime_that_rolls_back() {
     let (runtime, host) = shared();
     let asks = host.start(Waits::Answer);
     host.spawn(Waits::Frame).detach();
-    let snapshot = runtime.borrow().snapshot().unwrap();
+    let save = runtime.borrow().save_state().unwrap();
     runtime.borrow_mut().run_frame(0.1);
     let of = host.clone();
     call_on_wake(&runtime.borrow(), move || {
@@ -136,7 +136,7 @@ fn the_waker_of_the_host_may_use_a_runtime_that_rolls_back() {
         }
         of.set(&LEVEL, &8);
     });
-    runtime.borrow_mut().rollback(&snapshot).unwrap();
+    runtime.borrow_mut().rollback(&save).unwrap();
     assert_eq!(host.get(&LEVEL), 8);
     runtime.borrow_mut().run_frame(0.1);
     assert_eq!(host.take(asks), Some(Ok(3)));
@@ -147,7 +147,7 @@ fn a_trace_hook_may_use_a_runtime_that_rolls_back() {
     let (runtime, host) = shared();
     let owner = host.owner();
     host.start_on(owner, Waits::Frame).detach();
-    let snapshot = runtime.borrow().snapshot().unwrap();
+    let save = runtime.borrow().save_state().unwrap();
     runtime.borrow_mut().run_frame(0.1);
     let (of, calls) = (host.clone(), Rc::new(Cell::new(0)));
     let counted = Rc::clone(&calls);
@@ -157,7 +157,7 @@ fn a_trace_hook_may_use_a_runtime_that_rolls_back() {
             of.start(Waits::Frame).detach();
         }
     });
-    runtime.borrow_mut().rollback(&snapshot).unwrap();
+    runtime.borrow_mut().rollback(&save).unwrap();
     assert!(calls.get() > 0, "the rollback makes coroutines");
     drop(hook);
     assert_eq!(host.scripts().len(), 2);
@@ -173,14 +173,14 @@ fn a_trace_hook_may_use_a_runtime_that_rolls_back() {
 fn a_restore_with_hooks_that_panic_succeeds() {
     let (runtime, host) = shared();
     let waits = host.start(Waits::Frame);
-    let snapshot = reread(&runtime.borrow());
+    let save = reread(&runtime.borrow());
     call_on_wake(&runtime.borrow(), || panic!("the waker panics"));
     let hook = runtime
         .borrow()
         .executor()
         .on_full_trace(|_| panic!("the hook panics"));
     let restored = catch_unwind(AssertUnwindSafe(|| {
-        runtime.borrow_mut().restore(&snapshot, Policy::Fail)
+        runtime.borrow_mut().restore(&save, Policy::Fail)
     }));
     assert!(restored.is_ok_and(|restored| restored.is_ok()));
     drop(hook);
@@ -192,7 +192,7 @@ fn a_restore_with_hooks_that_panic_succeeds() {
 }
 
 #[test]
-fn a_snapshot_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
+fn a_save_state_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
     let changes: [fn(&Host, OwnerId); 4] = [
         |host, owner| assert!(host.drop_owner(owner)),
         |host, owner| host.set_owner_active(owner, false),
@@ -206,10 +206,10 @@ fn a_snapshot_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
         for owner in [owner, below, owner, below] {
             host.start_on(owner, Waits::Knock).detach();
         }
-        let taken: Rc<RefCell<Vec<Snapshot>>> = Rc::default();
+        let taken: Rc<RefCell<Vec<SaveState>>> = Rc::default();
         let (of, put) = (Rc::clone(&runtime), Rc::clone(&taken));
         let hook = runtime.borrow().executor().on_full_trace(move |_| {
-            if let Ok(Ok(runtime)) = of.try_borrow().map(|runtime| runtime.snapshot()) {
+            if let Ok(Ok(runtime)) = of.try_borrow().map(|runtime| runtime.save_state()) {
                 put.borrow_mut().push(runtime);
             }
         });
@@ -217,11 +217,13 @@ fn a_snapshot_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
         runtime.borrow_mut().run_frame(0.1);
         drop(hook);
         assert!(at > 1 || taken.borrow().len() > 2, "change {at}");
-        for snapshot in taken.take() {
-            let file = Snapshot::from_bytes(&snapshot.to_bytes()).unwrap();
+        for save in taken.take() {
+            let file = SaveState::from_bytes(&save.to_bytes()).unwrap();
             let mut later = blank();
             let restored = later.restore(&file, Policy::Fail);
             assert!(restored.is_ok(), "change {at}: {restored:?}");
+            // The hook also hears of the pause, before the resume.
+            later.host().resume_owner(owner);
             later.emit(&KNOCK, &1);
             later.run_frame(0.1);
             assert_eq!(later.scripts(), [], "change {at}");

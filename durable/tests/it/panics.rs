@@ -137,7 +137,7 @@ fn a_rollback_passes_no_panic_on_whose_handle_the_host_holds() {
     let builder = framestep::Executor::builder().propagate_panics(true);
     let mut runtime = Runtime::with(builder, Registry::new().with::<Falls>());
     let falls = runtime.start(Falls);
-    let before = runtime.snapshot().unwrap();
+    let before = runtime.save_state().unwrap();
     for _ in 0..2 {
         runtime.run_frame(0.1);
         assert!(!runtime.is_alive(falls.id()));

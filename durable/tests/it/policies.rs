@@ -94,7 +94,7 @@ fn blank() -> Runtime {
 
 const QUEST: ScriptId = ScriptId::of(2);
 
-fn saved(is_paused: bool) -> (Snapshot, Log) {
+fn saved(is_paused: bool) -> (SaveState, Log) {
     CODE.set(Code::OfTheSave);
     let (mut runtime, mut log) = (blank(), Log::new());
     runtime.spawn(Town).detach();
@@ -103,16 +103,16 @@ fn saved(is_paused: bool) -> (Snapshot, Log) {
     }
     assert!(!is_paused || runtime.pause(QUEST));
     let file = runtime.save().unwrap().to_bytes();
-    (Snapshot::from_bytes(&file).unwrap(), log)
+    (SaveState::from_bytes(&file).unwrap(), log)
 }
 
 /// Loads the save in a build with other code, and plays ten frames. Returns what is logged.
 fn played(code: Code, policy: Policy, is_paused: bool) -> Log {
-    let (snapshot, before) = saved(is_paused);
+    let (save, before) = saved(is_paused);
     CODE.set(code);
     let mut runtime = blank();
     let mut log = before.clone();
-    let restored = runtime.lend(&mut log, |runtime| runtime.restore(&snapshot, policy));
+    let restored = runtime.lend(&mut log, |runtime| runtime.restore(&save, policy));
     assert_eq!(log, before, "a restore does not touch the world");
     let restored = restored.unwrap();
     let named: Vec<&str> = restored
@@ -125,7 +125,7 @@ fn played(code: Code, policy: Policy, is_paused: bool) -> Log {
     // The result of a policy can be saved, too.
     let again = runtime.save().unwrap().to_bytes();
     let mut twin = blank();
-    let again = Snapshot::from_bytes(&again).unwrap();
+    let again = SaveState::from_bytes(&again).unwrap();
     twin.restore(&again, Policy::Fail).unwrap();
     let mut logs = [log.clone(), log];
     for (runtime, log) in [runtime, twin].iter_mut().zip(&mut logs) {
@@ -190,15 +190,15 @@ fn a_join_of_a_dropped_script_returns_stopped_and_its_guards_do_not_run() {
 #[test]
 fn a_restore_that_fails_leaves_the_runtime_as_it_was() {
     for code in CHANGED {
-        let (snapshot, mut log) = saved(false);
+        let (save, mut log) = saved(false);
         CODE.set(code);
         let mut runtime = blank();
-        let empty = runtime.snapshot().unwrap().checksum();
+        let empty = runtime.save_state().unwrap().checksum();
         let error = runtime.lend(&mut log, |runtime| {
-            runtime.restore(&snapshot, Policy::Fail).unwrap_err()
+            runtime.restore(&save, Policy::Fail).unwrap_err()
         });
         assert!(error.to_string().contains("`quest` (#2)"), "{error}");
-        assert_eq!(runtime.snapshot().unwrap().checksum(), empty);
+        assert_eq!(runtime.save_state().unwrap().checksum(), empty);
         assert!(!log.contains(&"guard".to_owned()));
     }
 }
@@ -236,7 +236,7 @@ fn a_restore_that_a_reader_or_a_policy_leaves_by_a_panic_invalidates_no_handles(
     for policy_panics in [false, true] {
         let mut runtime = Runtime::new(Registry::new().with::<Kid>().with::<Strict>());
         runtime.start(Strict).detach();
-        let snapshot = reread(&runtime);
+        let save = reread(&runtime);
         let kid = runtime.start(Kid);
         IS_STRICT.set(true);
         let restored = catch_unwind(AssertUnwindSafe(|| {
@@ -244,7 +244,7 @@ fn a_restore_that_a_reader_or_a_policy_leaves_by_a_panic_invalidates_no_handles(
                 assert!(!policy_panics, "the policy panics");
                 Policy::Fail
             };
-            runtime.restore_with(&snapshot, policy).is_ok()
+            runtime.restore_with(&save, policy).is_ok()
         }));
         IS_STRICT.set(false);
         assert!(restored.is_err());

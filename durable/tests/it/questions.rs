@@ -137,7 +137,7 @@ fn sphinxes() -> Runtime {
 
 /// All open questions, for a host that has forgotten which it has received.
 fn open(runtime: &mut Runtime) -> Vec<(RequestId<Riddle>, Riddle)> {
-    let now = runtime.snapshot().unwrap();
+    let now = runtime.save_state().unwrap();
     runtime.rollback(&now).unwrap();
     runtime.requests()
 }
@@ -175,11 +175,11 @@ fn questions_can_be_answered_late_twice_or_never() {
 fn an_answered_question_is_open_again_after_a_rollback_and_closed_after_its_timeout() {
     let (mut runtime, mut log) = (sphinxes(), Log::new());
     runtime.start(Sphinx(1)).detach();
-    let asked = runtime.snapshot().unwrap();
+    let asked = runtime.save_state().unwrap();
     let (first, _) = runtime.requests::<Riddle>()[0];
     assert!(runtime.requests::<Riddle>().is_empty());
     assert!(runtime.answer(first, &"a".into()) && !runtime.answer(first, &"b".into()));
-    let answered = runtime.snapshot().unwrap();
+    let answered = runtime.save_state().unwrap();
     runtime.run_frame_with(&mut log, 0.1);
     assert!(!runtime.answer(first, &"c".into()));
     let (limited, _) = runtime.requests::<Riddle>()[0];
@@ -194,8 +194,8 @@ fn an_answered_question_is_open_again_after_a_rollback_and_closed_after_its_time
 
     let file = answered.to_bytes();
     let mut loaded = sphinxes();
-    let snapshot = Snapshot::from_bytes(&file).unwrap();
-    loaded.restore(&snapshot, Policy::Fail).unwrap();
+    let save = SaveState::from_bytes(&file).unwrap();
+    loaded.restore(&save, Policy::Fail).unwrap();
     assert!(loaded.requests::<Riddle>().is_empty());
     log.clear();
     loaded.run_frame_with(&mut log, 0.1);

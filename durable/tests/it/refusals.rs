@@ -128,7 +128,7 @@ fn save_error_of(case: Case) -> String {
         runtime.run_frame_with(&mut world, 0.1);
     }
     OUTSIDE.set(1);
-    let error = match runtime.snapshot() {
+    let error = match runtime.save_state() {
         Ok(_) => runtime
             .verify()
             .expect_err("it cannot be restored")
@@ -156,7 +156,7 @@ fn a_world_that_was_not_lent_is_named_with_the_line_of_the_script() {
         (Case::OtherWorldAnimated, "`animate()` at"),
         (Case::OtherWorldAsked, "`wait_until()` at"),
     ] {
-        let parts = [call, "tests/it/refusals.rs:", "String"];
+        let parts = [call, concat!(file!(), ":"), "String"];
         assert_says(panic_of(case), &parts);
     }
 }
@@ -263,16 +263,16 @@ fn a_guard_on_a_clock_is_refused() {
     let clock = runtime.child_clock(ClockId::GAME);
     let guard = runtime.clock(clock).hold();
     let error = runtime
-        .snapshot()
+        .save_state()
         .expect_err("there is a guard")
         .to_string();
     assert!(error.contains("`pause` and `set_scale`"), "{error}");
     drop(guard);
-    assert!(runtime.snapshot().is_ok());
+    assert!(runtime.save_state().is_ok());
 }
 
 #[test]
-fn a_snapshot_inside_of_a_run_panics_at_the_caller() {
+fn a_save_state_inside_of_a_run_panics_at_the_caller() {
     #[derive(Serialize, Deserialize)]
     struct Calls;
 

@@ -68,10 +68,10 @@ fn a_question_that_cannot_be_read_loses_no_other() {
 #[test]
 fn an_id_from_before_a_rollback_answers_no_question_of_another_name() {
     let mut runtime = blank();
-    let snapshot = runtime.snapshot().unwrap();
+    let save = runtime.save_state().unwrap();
     runtime.start(Asks::Number).detach();
     let (old, _) = runtime.requests::<Number>()[0];
-    runtime.rollback(&snapshot).unwrap();
+    runtime.rollback(&save).unwrap();
     let script = runtime.start(Asks::Name);
     let (id, Name) = runtime.requests()[0];
     assert!(!runtime.answer(old, &77));

@@ -497,8 +497,8 @@ impl Scene {
         let file = self.runtime.save().unwrap().to_bytes();
         let mut runtime = runtime();
         runtime.executor().on_report(|_| ());
-        let snapshot = Snapshot::from_bytes(&file).unwrap();
-        runtime.restore(&snapshot, Policy::Fail).unwrap();
+        let save = SaveState::from_bytes(&file).unwrap();
+        runtime.restore(&save, Policy::Fail).unwrap();
         Scene {
             runtime,
             world: self.world.clone(),
@@ -518,7 +518,7 @@ impl Scene {
             panic!("at {at}: {:?} or {:?}", &log[at], &others[at]);
         }
         assert_eq!(log.len(), others.len());
-        let bytes = |scene: &Scene| scene.runtime.snapshot().unwrap();
+        let bytes = |scene: &Scene| scene.runtime.save_state().unwrap();
         let (a, b) = (bytes(self), bytes(other));
         if a.checksum() != b.checksum() {
             show_difference(&a, &b);
@@ -527,9 +527,9 @@ impl Scene {
     }
 }
 
-/// What a rollback restores: the runtime's snapshot, and the rest of the scene.
+/// What a rollback restores: the runtime's save state, and the rest of the scene.
 struct Kept {
-    snapshot: Snapshot,
+    save: SaveState,
     world: World,
     random: Random,
     asked: Vec<(RequestId<Question>, u64)>,
@@ -539,7 +539,7 @@ struct Kept {
 impl Scene {
     fn keep(&self) -> Kept {
         Kept {
-            snapshot: self.runtime.snapshot().unwrap(),
+            save: self.runtime.save_state().unwrap(),
             world: self.world.clone(),
             random: self.random.clone(),
             asked: self.asked.clone(),
@@ -548,7 +548,7 @@ impl Scene {
     }
 
     fn go_back_to(&mut self, kept: &Kept) {
-        self.runtime.rollback(&kept.snapshot).unwrap();
+        self.runtime.rollback(&kept.save).unwrap();
         self.world = kept.world.clone();
         self.random = kept.random.clone();
         self.asked.clone_from(&kept.asked);
@@ -556,8 +556,8 @@ impl Scene {
     }
 }
 
-/// Prints where two snapshots differ.
-fn show_difference(a: &Snapshot, b: &Snapshot) {
+/// Prints where two save states differ.
+fn show_difference(a: &SaveState, b: &SaveState) {
     let (a, b) = (format!("{a:?}"), format!("{b:?}"));
     let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b);
     let from = at.unwrap_or(0).saturating_sub(400);
@@ -611,7 +611,7 @@ fn a_saved_scene_continues_like_one_that_was_not_saved() {
 }
 
 #[test]
-fn a_scene_that_is_rolled_back_and_simulated_again_has_the_same_snapshots() {
+fn a_scene_that_is_rolled_back_and_simulated_again_has_the_same_save_states() {
     quiet_panics();
     let scenes = number_of("FRAMESTEP_DURABLE_SCENES", 60);
     let first = number_of("FRAMESTEP_DURABLE_SEED", 1);
@@ -626,15 +626,13 @@ fn a_scene_that_is_rolled_back_and_simulated_again_has_the_same_snapshots() {
             let depth = 1 + depths.below(70) as usize;
             if depths.one_in(8) && depth <= kept.len() {
                 let from = kept.len() - depth;
-                // The later snapshots, to compare with: another timeline does not change them.
-                let expected: Vec<Snapshot> = kept[from..]
-                    .iter()
-                    .map(|kept| kept.snapshot.clone())
-                    .collect();
+                // The later save states, to compare with: another timeline does not change them.
+                let expected: Vec<SaveState> =
+                    kept[from..].iter().map(|kept| kept.save.clone()).collect();
                 let log = scene.world.log.clone();
                 scene.go_back_to(&kept[from]);
                 for expected in expected {
-                    let again = scene.runtime.snapshot().unwrap();
+                    let again = scene.runtime.save_state().unwrap();
                     if again.checksum() != expected.checksum() {
                         show_difference(&expected, &again);
                         panic!("seed {seed}, moment {moment}");

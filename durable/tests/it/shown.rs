@@ -55,11 +55,11 @@ fn waits_for_signals_values_and_answers_have_their_names() {
     ];
     assert_eq!(waits(&runtime), expected);
 
-    let snapshot = runtime.save().unwrap();
+    let save = runtime.save().unwrap();
     let mut other = Runtime::new(registry());
-    other.restore(&snapshot, Policy::Fail).unwrap();
+    other.restore(&save, Policy::Fail).unwrap();
     assert_eq!(waits(&other), expected);
-    other.rollback(&snapshot).unwrap();
+    other.rollback(&save).unwrap();
     assert_eq!(waits(&other), expected);
 
     other.set(&GOLD, &1);

@@ -68,8 +68,8 @@ fn runtime() -> (Runtime, Log) {
 fn frame(runtime: &mut Runtime, log: &mut Log) {
     runtime.run_frame_with(log, 0.1);
     // The same from a file, after each frame.
-    let snapshot = Snapshot::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
-    runtime.restore(&snapshot, Policy::Fail).unwrap();
+    let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+    runtime.restore(&save, Policy::Fail).unwrap();
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn waits_that_are_dropped_do_not_pile_up() {
     for frame in 0..2_000 {
         runtime.run_frame(0.1);
         if frame % 100 == 0 {
-            largest = largest.max(runtime.snapshot().unwrap().to_bytes().len());
+            largest = largest.max(runtime.save_state().unwrap().to_bytes().len());
         }
     }
     assert!(largest < 500, "{largest} bytes");
@@ -184,9 +184,9 @@ fn a_guard_that_was_dropped_before_the_save_acts_once() {
     runtime.start(Locks).detach();
     for _ in 0..3 {
         frame(&mut runtime, &mut log);
-        let snapshot = Snapshot::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+        let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
         runtime.lend(&mut log, |runtime| {
-            runtime.restore(&snapshot, Policy::Fail).unwrap()
+            runtime.restore(&save, Policy::Fail).unwrap()
         });
     }
     assert_eq!(log, ["unlocked"]);
@@ -230,8 +230,8 @@ fn a_condition_that_changes_its_value_is_called_again() {
             script
         };
         for _ in 0..2 {
-            let snapshot = Snapshot::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
-            runtime.rollback(&snapshot).unwrap();
+            let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+            runtime.rollback(&save).unwrap();
             runtime.run_frame(0.1);
         }
         assert_eq!(runtime.take(script), Some(Ok(3)), "{is_first_poll}");

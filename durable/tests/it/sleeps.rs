@@ -20,7 +20,7 @@ pub(crate) fn blank() -> Runtime {
     Runtime::new(Registry::new().with::<Sleeps>())
 }
 
-/// The snapshot in a file of the runtime.
-pub(crate) fn reread(runtime: &Runtime) -> Snapshot {
-    Snapshot::from_bytes(&runtime.snapshot().unwrap().to_bytes()).unwrap()
+/// The save state in a file of the runtime.
+pub(crate) fn reread(runtime: &Runtime) -> SaveState {
+    SaveState::from_bytes(&runtime.save_state().unwrap().to_bytes()).unwrap()
 }

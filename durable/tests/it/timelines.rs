@@ -1,4 +1,4 @@
-//! Rollbacks between timelines, with snapshots from files and other runtimes.
+//! Rollbacks between timelines, with save states from files and other runtimes.
 
 use framestep_durable::prelude::*;
 
@@ -54,14 +54,14 @@ fn play(runtime: &mut Runtime, world: &mut World, frames: u32) {
     }
 }
 
-fn of_file(snapshot: &Snapshot) -> Snapshot {
-    Snapshot::from_bytes(&snapshot.to_bytes()).unwrap()
+fn of_file(save: &SaveState) -> SaveState {
+    SaveState::from_bytes(&save.to_bytes()).unwrap()
 }
 
 #[test]
 fn two_timelines_from_one_moment_can_be_left_and_entered_again() {
     let (mut runtime, start) = begun(0, 0);
-    let fork = runtime.snapshot().unwrap();
+    let fork = runtime.save_state().unwrap();
     let mut moments = Vec::new();
     for dice in [1, 101, 1_001] {
         runtime.rollback(&fork).unwrap();
@@ -71,16 +71,16 @@ fn two_timelines_from_one_moment_can_be_left_and_entered_again() {
         };
         for left in (0..5).rev() {
             runtime.run_frame_with(&mut world, 0.1);
-            moments.push((runtime.snapshot().unwrap(), world.clone(), left));
+            moments.push((runtime.save_state().unwrap(), world.clone(), left));
         }
     }
     let ends: Vec<World> = [4, 9, 14].map(|end: usize| moments[end].1.clone()).into();
     assert_eq!(ends[1].drawn, [1, 102, 103, 104, 105]);
     // In an order in which the timelines alternate.
     for at in (0..moments.len()).map(|count| count * 7 % 15) {
-        let (snapshot, then, left) = &moments[at];
-        for snapshot in [snapshot.clone(), of_file(snapshot)] {
-            runtime.rollback(&snapshot).unwrap();
+        let (save, then, left) = &moments[at];
+        for save in [save.clone(), of_file(save)] {
+            runtime.rollback(&save).unwrap();
             let mut world = then.clone();
             play(&mut runtime, &mut world, *left);
             assert_eq!(world, ends[at / 5], "moment {at}");
@@ -89,16 +89,16 @@ fn two_timelines_from_one_moment_can_be_left_and_entered_again() {
 }
 
 #[test]
-fn a_snapshot_of_another_runtime_replaces_the_whole_state() {
+fn a_save_state_of_another_runtime_replaces_the_whole_state() {
     for (frames, other_frames) in (0..4).flat_map(|a| (0..4).map(move |b| (a, b))) {
         let (mut one, world) = begun(10, frames);
         let (mut other, other_world) = begun(50, other_frames);
-        let (own, foreign) = (one.snapshot().unwrap(), other.snapshot().unwrap());
+        let (own, foreign) = (one.save_state().unwrap(), other.save_state().unwrap());
         let mut end = other_world.clone();
         play(&mut other, &mut end, 6);
 
         one.rollback(&foreign).unwrap();
-        assert_eq!(one.snapshot().unwrap().checksum(), foreign.checksum());
+        assert_eq!(one.save_state().unwrap().checksum(), foreign.checksum());
         let mut again = other_world;
         play(&mut one, &mut again, 6);
         assert_eq!(again, end);
@@ -111,17 +111,17 @@ fn a_snapshot_of_another_runtime_replaces_the_whole_state() {
 }
 
 #[test]
-fn snapshots_from_before_a_restore_are_valid_after_it() {
+fn save_states_from_before_a_restore_are_valid_after_it() {
     let (first, _) = begun(10, 3);
     let (second, _) = begun(50, 3);
     let mut runtime = blank();
-    let snapshots = [&first, &second].map(|other| {
-        let snapshot = of_file(&other.snapshot().unwrap());
-        runtime.restore(&snapshot, Policy::Fail).unwrap();
-        runtime.snapshot().unwrap()
+    let saves = [&first, &second].map(|other| {
+        let save = of_file(&other.save_state().unwrap());
+        runtime.restore(&save, Policy::Fail).unwrap();
+        runtime.save_state().unwrap()
     });
-    for (snapshot, last) in snapshots.iter().zip([15, 55]) {
-        runtime.rollback(snapshot).unwrap();
+    for (save, last) in saves.iter().zip([15, 55]) {
+        runtime.rollback(save).unwrap();
         let dice = last - 1;
         let mut world = World {
             dice,
@@ -136,7 +136,7 @@ fn snapshots_from_before_a_restore_are_valid_after_it() {
 fn handles_of_the_host_follow_a_rollback() {
     let (mut runtime, mut world) = begun(0, 0);
     let sum = runtime.lend(&mut world, |runtime| runtime.start(Draws));
-    let begun = runtime.snapshot().unwrap();
+    let begun = runtime.save_state().unwrap();
     for _ in 0..3 {
         let mut world = world.clone();
         assert_eq!(runtime.result(&sum), None);
@@ -149,7 +149,7 @@ fn handles_of_the_host_follow_a_rollback() {
 #[test]
 fn a_handle_that_a_rollback_invalidated_does_not_detach_a_later_script() {
     let mut runtime = blank();
-    let empty = runtime.snapshot().unwrap();
+    let empty = runtime.save_state().unwrap();
     let before = runtime.spawn(Draws);
     runtime.rollback(&empty).unwrap();
     let after = runtime.spawn(Draws);
@@ -226,11 +226,11 @@ fn ten_thousand_scripts_are_saved_loaded_and_rolled_back() {
     for _ in 0..50 {
         runtime.run_frame_with(&mut log, 0.1);
     }
-    let (snapshot, then) = (runtime.snapshot().unwrap(), log.clone());
+    let (save, then) = (runtime.save_state().unwrap(), log.clone());
     runtime.run_frame_with(&mut log, 0.1);
     let mut loaded = blank();
-    loaded.restore(&of_file(&snapshot), Policy::Fail).unwrap();
-    runtime.rollback(&snapshot).unwrap();
+    loaded.restore(&of_file(&save), Policy::Fail).unwrap();
+    runtime.rollback(&save).unwrap();
     for other in [&mut runtime, &mut loaded] {
         let mut again = then.clone();
         other.run_frame_with(&mut again, 0.1);

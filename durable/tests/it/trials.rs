@@ -36,9 +36,9 @@ fn a_chapter_that_has_become_long_is_reported_once_even_when_it_is_rolled_back()
     }
     assert_eq!(reports.get(), 1);
     for _ in 0..3 {
-        let snapshot = runtime.snapshot().unwrap();
+        let save = runtime.save_state().unwrap();
         runtime.run_frame(0.1);
-        runtime.rollback(&snapshot).unwrap();
+        runtime.rollback(&save).unwrap();
         runtime.run_frame(0.1);
     }
     assert_eq!(reports.get(), 1);
@@ -88,9 +88,9 @@ fn a_long_chapter_of_a_script_with_the_number_of_an_earlier_one_is_reported() {
     let calls = Rc::new(Cell::new(0));
     let called = calls.clone();
     runtime.on_long_chapter(move |_, _| called.set(called.get() + 1));
-    let snapshot = runtime.snapshot().unwrap();
+    let save = runtime.save_state().unwrap();
     runtime.start(LongAtOnce).detach();
-    runtime.rollback(&snapshot).unwrap();
+    runtime.rollback(&save).unwrap();
     runtime.start(LongAtOnce).detach();
     assert_eq!(calls.get(), 2, "after a rollback");
     let file = reread(&Runtime::new(Registry::new().with::<LongAtOnce>()));
@@ -138,7 +138,7 @@ fn a_wait_behind_a_foreign_waker_is_refused_with_the_name_of_the_script() {
     let runtime = Runtime::new(Registry::new().with::<Guilty>().with::<Sleeps>());
     runtime.start(Sleeps).detach();
     runtime.start(Guilty).detach();
-    let error = runtime.snapshot().unwrap_err().to_string();
+    let error = runtime.save_state().unwrap_err().to_string();
     assert!(error.contains("`guilty`"), "{error}");
 }
 

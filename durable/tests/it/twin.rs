@@ -18,11 +18,11 @@ pub(crate) struct Game<W> {
 /// The game as it was before each moment, and at its end.
 struct Past<W> {
     worlds: Vec<W>,
-    snapshots: Vec<Snapshot>,
+    saves: Vec<SaveState>,
 }
 
 fn checksum(runtime: &Runtime) -> u64 {
-    runtime.snapshot().unwrap().checksum()
+    runtime.save_state().unwrap().checksum()
 }
 
 impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
@@ -44,7 +44,7 @@ impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
     /// Plays from moment `from` on, and compares each moment before `to` with the past.
     #[track_caller]
     fn go_on(&self, past: &Past<W>, runtime: &mut Runtime, from: u32, to: u32, how: &str) {
-        let at = |moment: u32| past.snapshots[moment as usize].checksum();
+        let at = |moment: u32| past.saves[moment as usize].checksum();
         assert_eq!(checksum(runtime), at(from), "{how} {from}");
         let mut world = past.worlds[from as usize].clone();
         for frame in from..to.min(self.frames) {
@@ -59,27 +59,27 @@ impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
         }
     }
 
-    fn loaded(&self, snapshot: &Snapshot) -> Runtime {
+    fn loaded(&self, save: &SaveState) -> Runtime {
         let mut twin = (self.blank)();
-        let snapshot = Snapshot::from_bytes(&snapshot.to_bytes()).unwrap();
-        let restored = twin.restore(&snapshot, Policy::Fail).unwrap();
+        let save = SaveState::from_bytes(&save.to_bytes()).unwrap();
+        let restored = twin.restore(&save, Policy::Fail).unwrap();
         assert!(restored.restarted.is_empty() && restored.dropped.is_empty());
         twin
     }
 
-    /// Plays, and verifies, saves and takes a snapshot before each moment.
+    /// Plays, and verifies, saves and takes a save state before each moment.
     fn past(&self) -> (Runtime, Past<W>) {
         let (mut runtime, mut world) = self.begun();
         let mut past = Past {
             worlds: Vec::new(),
-            snapshots: Vec::new(),
+            saves: Vec::new(),
         };
         for frame in 0..=self.frames {
-            let snapshot = runtime.snapshot().unwrap();
+            let save = runtime.save_state().unwrap();
             runtime.verify().unwrap();
-            assert_eq!(runtime.save().unwrap().to_bytes(), snapshot.to_bytes());
+            assert_eq!(runtime.save().unwrap().to_bytes(), save.to_bytes());
             past.worlds.push(world.clone());
-            past.snapshots.push(snapshot);
+            past.saves.push(save);
             if frame < self.frames {
                 (self.frame)(frame, &mut runtime, &mut world);
             }
@@ -94,21 +94,21 @@ impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
         let (undisturbed, end) = self.play();
         let (mut runtime, past) = self.past();
         assert_eq!(past.worlds.last(), Some(&end), "saves disturb nothing");
-        let last = past.snapshots.last().unwrap().checksum();
+        let last = past.saves.last().unwrap().checksum();
         assert_eq!(checksum(&undisturbed), last);
 
         // Backwards, then forwards, to moments that are later than the present one.
         for (count, moment) in (0..=self.frames).rev().chain(0..=self.frames).enumerate() {
-            let snapshot = &past.snapshots[moment as usize];
+            let save = &past.saves[moment as usize];
             let then = &past.worlds[moment as usize];
             let mut world = then.clone();
-            runtime.lend(&mut world, |runtime| runtime.rollback(snapshot).unwrap());
+            runtime.lend(&mut world, |runtime| runtime.rollback(save).unwrap());
             assert_eq!(world, *then, "a rollback to {moment} changes nothing");
             let to = moment + 1 + count as u32 % 6;
             self.go_on(&past, &mut runtime, moment, to, "rolled back to");
         }
         for moment in 0..=self.frames {
-            let mut twin = self.loaded(&past.snapshots[moment as usize]);
+            let mut twin = self.loaded(&past.saves[moment as usize]);
             // To compare all that follows would take quadratic time.
             let to = if moment % 4 == 0 {
                 self.frames
@@ -120,7 +120,7 @@ impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
         // From file to file.
         let mut runtime = self.begun().0;
         for moment in 0..self.frames {
-            runtime = self.loaded(&runtime.snapshot().unwrap());
+            runtime = self.loaded(&runtime.save_state().unwrap());
             self.go_on(&past, &mut runtime, moment, moment + 1, "from file to file");
         }
         end

@@ -41,7 +41,7 @@ fn a_handle_from_before_a_restore_does_not_read_the_result_of_another_script() {
 #[test]
 fn a_coroutine_that_is_not_durable_is_not_lost_in_a_restore() {
     let mut runtime = blank();
-    let empty = runtime.snapshot().unwrap();
+    let empty = runtime.save_state().unwrap();
     let alive = Rc::new(());
     let inside = alive.clone();
     runtime.executor().spawn(async move {
@@ -66,14 +66,14 @@ fn a_coroutine_that_is_not_durable_is_not_lost_in_a_restore() {
 fn a_guard_on_a_clock_makes_a_restore_an_error() {
     let mut runtime = blank();
     let clock = runtime.child_clock(ClockId::GAME);
-    let snapshot = runtime.snapshot().unwrap();
+    let save = runtime.save_state().unwrap();
     let _guard = runtime.clock(clock).hold();
     let error = runtime
-        .restore(&snapshot, Policy::Fail)
+        .restore(&save, Policy::Fail)
         .unwrap_err()
         .to_string();
     assert!(error.contains("a guard holds a clock"), "{error}");
-    assert!(runtime.rollback(&snapshot).is_err());
+    assert!(runtime.rollback(&save).is_err());
 }
 
 /// Runs a frame of its own runtime, which is refused.

@@ -6,6 +6,9 @@
 //! itself, saves pictures in the directory, and ends. `--demo` does so without a window; in the
 //! browser, it is part of the address: `?--demo`.
 
+// Systems of Bevy name no lifetimes, and take their parameters by value.
+#![allow(elided_lifetimes_in_paths, clippy::needless_pass_by_value)]
+
 mod art;
 mod body;
 mod bolt;

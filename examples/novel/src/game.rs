@@ -80,7 +80,7 @@ impl Game {
 
     /// Reads a game from a file.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Result<Self, RestoreError> {
-        let (scripts, stage) = Snapshot::from_bytes_with(bytes)?;
+        let (scripts, stage) = SaveState::from_bytes_with(bytes)?;
         let mut game = Game::empty(stage);
         // A scene whose code has changed since is restarted.
         game.runtime.restore(&scripts, Policy::Restart)?;

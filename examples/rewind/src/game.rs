@@ -23,7 +23,7 @@ pub(crate) struct Game {
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub(crate) world: World,
-    pub(crate) scripts: Snapshot,
+    pub(crate) scripts: SaveState,
 }
 
 impl Game {
@@ -54,7 +54,7 @@ impl Game {
     pub(crate) fn moment(&self) -> Moment {
         Moment {
             world: self.world.clone(),
-            scripts: self.runtime.snapshot().expect("all scripts are durable"),
+            scripts: self.runtime.save_state().expect("all scripts are durable"),
         }
     }
 
@@ -92,7 +92,7 @@ impl Game {
                 Err("this is not a save of the game".into())
             };
         };
-        let (scripts, world) = Snapshot::from_bytes_with(content)?;
+        let (scripts, world) = SaveState::from_bytes_with(content)?;
         let mut runtime = Runtime::new(scripts::registry());
         runtime.restore(&scripts, Policy::Fail)?;
         Ok(Game { world, runtime })

@@ -4,7 +4,7 @@
 //! - `scripts.rs` and `fight.rs` are what happens over time; `world.rs` and `guardian.rs`
 //!   the state that they change.
 //! - `game.rs` is a step, and the bytes of a save; `code.rs` identifies the code that they fit.
-//! - `history.rs` is a ring of the last ten seconds: a copy of the world and a snapshot of the
+//! - `history.rs` is a ring of the last ten seconds: a copy of the world and a save state of the
 //!   scripts for each frame. Rewinding takes the latest one.
 //! - `session.rs` saves and loads; `platform.rs` is where the save is kept: in a file, or in the
 //!   local storage of the browser.

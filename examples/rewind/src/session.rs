@@ -102,7 +102,7 @@ impl Session {
 
     fn go_on_with(&mut self, game: Game, what: &str) {
         self.game = game;
-        // Snapshots belong to the runtime that took them.
+        // Save states belong to the runtime that took them.
         self.history = History::default();
         self.say(format!(
             "{what} from {}, at step {}",

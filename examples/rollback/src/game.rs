@@ -20,7 +20,7 @@ pub(crate) struct Game {
 #[derive(Clone, Debug)]
 pub(crate) struct Saved {
     world: World,
-    scripts: Snapshot,
+    scripts: SaveState,
 }
 
 impl Game {
@@ -49,7 +49,7 @@ impl Game {
     pub(crate) fn save(&self) -> Saved {
         Saved {
             world: self.world.clone(),
-            scripts: self.runtime.snapshot().expect("all scripts are durable"),
+            scripts: self.runtime.save_state().expect("all scripts are durable"),
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! - `world.rs` is the game without scripts: players, bullets, a boss. It is cloned.
 //! - `scripts.rs` is what happens over time: the countdown, the boss and its patterns, the
-//!   power-ups, the lives of the players. The state of these is a `Snapshot`.
+//!   power-ups, the lives of the players. The state of these is a `SaveState`.
 //! - `game.rs` joins both: a step, a copy, going back to a copy, a checksum.
 //! - `peer.rs` is what GGRS needs: it answers the requests to save, load and advance.
 //! - `network.rs` loses and delays packets, the same packets in every run.

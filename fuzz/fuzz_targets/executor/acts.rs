@@ -43,7 +43,7 @@ pub(crate) fn act(world: &Rc<World>, inside: bool, clocked: bool) {
             flag.set(!flag.get());
         }
         11 | 12 => ring(world, world.below(3)),
-        13 => world.signal.emit(world.runs()),
+        13 => world.given.send(world.runs()),
         14 => make_owner(world),
         15 => drop(world.take(&world.owners)),
         16 | 17 => use_owner(world),

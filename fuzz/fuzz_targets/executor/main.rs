@@ -5,7 +5,13 @@
 #![no_main]
 
 mod acts;
+#[path = "../../../tests/it/support/phases.rs"]
+mod phases;
 mod script;
+// The tests use more of it.
+#[allow(dead_code, unused_imports)]
+#[path = "../../../tests/it/support/waits/mod.rs"]
+mod table;
 mod waits;
 mod world;
 
@@ -69,11 +75,13 @@ impl Host {
 
     fn frame(&mut self) {
         self.begin_frame();
-        self.run(Phase::EarlyUpdate);
-        while self.fixed_step() {}
-        self.run(Phase::Update);
-        self.run(Phase::LateUpdate);
-        self.run(Phase::EndOfFrame);
+        for phase in phases::PHASES {
+            if phase == Phase::FixedUpdate {
+                while self.fixed_step() {}
+            } else {
+                self.run(phase);
+            }
+        }
     }
 
     fn step(&mut self, choice: u8) {

@@ -10,6 +10,7 @@ use framestep::prelude::*;
 use futures::future::{self, FutureExt, LocalBoxFuture};
 use futures::stream::{FuturesUnordered, StreamExt};
 
+use crate::table::{Length, OnClock, Place, Rule, WAITS};
 use crate::world::{PHASES, Status, World, ns};
 
 /// Lengths of waits, in nanoseconds.
@@ -48,72 +49,121 @@ pub(crate) async fn plain(world: &Rc<World>, status: &Status, clocked: bool) {
 
 /// Any wait, also made of others.
 pub(crate) fn any(world: &Rc<World>, clocked: bool, depth: u32) -> LocalBoxFuture<'static, ()> {
-    let phase = PHASES[world.below(PHASES.len())];
     let world = world.clone();
-    let below = |bound| world.below(bound);
-    let length_ns = LENGTHS[below(LENGTHS.len())];
-    let choice = below(if depth < 3 { 23 } else { 16 });
+    let choice = world.below(if depth < 3 { 28 } else { 21 });
     let part = |_: usize| any(&world, clocked, depth + 1);
+    let length = || Duration::from_nanos(LENGTHS[world.below(LENGTHS.len())]);
     match choice {
-        0 => later(&world, 1, next_frame().in_phase(phase)),
-        1 => {
-            let frames = below(5) as u64;
-            later(&world, frames.max(1), wait_frames(frames).in_phase(phase))
+        0..=15 => of_the_table(&world, clocked),
+        16 | 17 => {
+            let (length_ns, phase) = (LENGTHS[world.below(LENGTHS.len())], any_phase(&world));
+            async move { seconds(&world, length_ns, phase, clocked).await }.boxed_local()
         }
-        2 | 3 => async move { seconds(&world, length_ns, phase, clocked).await }.boxed_local(),
-        4 => async move {
-            let deadline = time()
-                .unscaled_elapsed
-                .saturating_add(Duration::from_nanos(length_ns));
-            let wait = wait_seconds_realtime(Duration::from_nanos(length_ns)).in_phase(phase);
-            takes_a_run(&world, wait).await;
-            assert!(time().unscaled_elapsed >= deadline, "early");
-        }
-        .boxed_local(),
-        5 => on_clock(&world, length_ns, phase),
-        6 | 7 => {
-            let flag = below(3);
-            let (asking, after) = (world.clone(), world.clone());
-            let wait = wait_until(move || asking.flags[flag].get()).in_phase(phase);
-            later(&after, frames_at_least(phase), wait)
-        }
-        8 => in_a_run_of(&world, Phase::FixedUpdate, fixed_update()),
-        9 => in_a_run_of(&world, Phase::EndOfFrame, end_of_frame()),
-        10 => in_a_run_of(&world, phase, in_phase(phase)),
         // Waiting for one's own end is a panic, as it should be.
-        11 => match world.take(&world.coroutines) {
+        18 => match world.take(&world.coroutines) {
             Some(coroutine) if coroutine.id() != current() => coroutine.map(drop).boxed_local(),
             _ => future::ready(()).boxed_local(),
         },
-        12 => {
+        19 => {
             let coroutines = world.coroutines.borrow();
             match coroutines.last() {
                 Some(last) if last.id() != current() => last.finished().map(drop).boxed_local(),
                 _ => future::ready(()).boxed_local(),
             }
         }
-        13 => bell(&world, below(3)),
-        14 => yield_now().boxed_local(),
-        15 => steps(&world, below(5) as u64),
-        16 => future::select(part(0), part(1)).map(drop).boxed_local(),
-        17 => future::join(part(0), part(1)).map(drop).boxed_local(),
-        18 => {
+        20 => match world.below(2) {
+            0 => bell(&world, world.below(3)),
+            _ => yield_now().boxed_local(),
+        },
+        21 => future::select(part(0), part(1)).map(drop).boxed_local(),
+        22 => future::join(part(0), part(1)).map(drop).boxed_local(),
+        23 => {
             let waits: FuturesUnordered<_> = (0..3).map(part).collect();
             waits.for_each(|()| future::ready(())).boxed_local()
         }
-        19 => timeout(Duration::from_nanos(length_ns), part(0))
-            .map(drop)
-            .boxed_local(),
-        20 => muffled(part(0)).boxed_local(),
-        21 => async move { world.signal.wait().map(|_| ()).await }.boxed_local(),
+        24 => timeout(length(), part(0)).map(drop).boxed_local(),
+        25 => muffled(part(0)).boxed_local(),
+        26 => race([part(0), part(1)]).map(drop).boxed_local(),
         _ => {
-            let period = Duration::from_nanos(length_ns.clamp(1_000_000, u64::MAX));
-            interval(period)
-                .take(2)
-                .for_each(|_| future::ready(()))
-                .boxed_local()
+            let period = length().max(SHORTEST_PERIOD);
+            let ticks = interval(period).take(2);
+            ticks.for_each(|_| future::ready(())).boxed_local()
         }
     }
+}
+
+const SHORTEST_PERIOD: Duration = Duration::from_millis(1);
+
+fn any_phase(world: &World) -> Phase {
+    PHASES[world.below(PHASES.len())]
+}
+
+/// A wait of the table, which takes as long as its rule says.
+fn of_the_table(world: &Rc<World>, clocked: bool) -> LocalBoxFuture<'static, ()> {
+    // A join would begin a coroutine that the world does not know.
+    let rows = || WAITS.iter().filter(|row| row.rule != Rule::Join);
+    let row = rows().nth(world.below(rows().count())).expect("it is there");
+    let phase = any_phase(world);
+    let length = Duration::from_nanos(LENGTHS[world.below(LENGTHS.len())]);
+    let length = if row.is_period { length.max(SHORTEST_PERIOD) } else { length };
+    let mut given = world.given.clone();
+    given.phase = Some(phase);
+    given.count = world.below(5) as u64;
+    given.length = Length::Exact(length);
+    given.clock = world.pick(&world.clocks).expect("there is the game clock");
+    let (asking, flag) = (world.clone(), world.below(3));
+    given.condition = Rc::new(move || asking.flags[flag].get());
+    given.accepts = |number| number % 2 == 0;
+    // Where it resumes, if that is known.
+    let phase = match row.place {
+        Place::Home => None,
+        Place::InPhase | Place::Argument => Some(phase),
+        Place::Always(phase) => Some(phase),
+    };
+    let world = world.clone();
+    async move {
+        let (frame, runs) = (world.frame(), world.runs());
+        let runs_of = |world: &World| phase.map_or(0, |phase| world.runs_of(phase));
+        let runs_of_phase = runs_of(&world);
+        let clocked = clocked && row.rule == Rule::Time(OnClock::Own);
+        let clock = match row.rule {
+            Rule::Time(OnClock::Realtime) => realtime(),
+            Rule::Time(OnClock::Given) => given.clock.clone(),
+            _ => clock(),
+        };
+        let in_step = is_in_step();
+        let deadline = clock.now().saturating_add(length);
+        row.make(&given).await;
+        // No wait of these is ready in the run in which it begins.
+        if !matches!(row.rule, Rule::Event | Rule::Other) {
+            assert!(world.runs() > runs, "{} twice in a run", row.call);
+        }
+        let frames = match row.rule {
+            Rule::NextFrame => 1,
+            Rule::Frames => given.count.max(1),
+            Rule::Time(_) | Rule::Condition => phase.map_or(0, frames_at_least),
+            _ => 0,
+        };
+        assert!(world.frame() >= frame + frames, "{} is early", row.call);
+        let runs = match row.rule {
+            Rule::Run => 1,
+            Rule::Runs => given.count.max(1),
+            _ => 0,
+        };
+        assert!(runs_of(&world) >= runs_of_phase + runs, "{} is early", row.call);
+        let reached = match row.rule {
+            Rule::Time(OnClock::Realtime) => clock.now(),
+            // A script on a clock of its own has another one than `clock()`, and a clock may
+            // read more in a step than in the frame. In a step, the game clock reads less
+            // than the frame has reached.
+            Rule::Time(_) if !clocked && in_step.is_some() && in_step == is_in_step() => {
+                clock.now().max(Duration::from_nanos(world.game_ns()))
+            }
+            _ => Duration::MAX,
+        };
+        assert!(reached >= deadline, "{} is early", row.call);
+    }
+    .boxed_local()
 }
 
 /// No wait is ready in the run in which it begins.
@@ -128,44 +178,6 @@ async fn takes_a_run<F: Future>(world: &World, wait: F) -> F::Output {
 /// due in the next step of the same frame.
 fn frames_at_least(phase: Phase) -> u64 {
     u64::from(phase != Phase::FixedUpdate)
-}
-
-fn later(
-    world: &Rc<World>,
-    frames: u64,
-    wait: impl Future + 'static,
-) -> LocalBoxFuture<'static, ()> {
-    let world = world.clone();
-    async move {
-        let frame = world.frame();
-        takes_a_run(&world, wait).await;
-        assert!(world.frame() >= frame + frames, "early");
-    }
-    .boxed_local()
-}
-
-fn steps(world: &Rc<World>, steps: u64) -> LocalBoxFuture<'static, ()> {
-    let world = world.clone();
-    async move {
-        let due = world.steps() + steps.max(1);
-        takes_a_run(&world, wait_steps(steps)).await;
-        assert!(world.steps() >= due, "early");
-    }
-    .boxed_local()
-}
-
-fn in_a_run_of(
-    world: &Rc<World>,
-    phase: Phase,
-    wait: impl Future<Output = ()> + 'static,
-) -> LocalBoxFuture<'static, ()> {
-    let world = world.clone();
-    async move {
-        let runs = world.runs();
-        wait.await;
-        assert!(world.latest(phase) > runs, "early");
-    }
-    .boxed_local()
 }
 
 async fn seconds(world: &World, length_ns: u64, phase: Phase, clocked: bool) {
@@ -191,23 +203,6 @@ fn is_in_step() -> Option<bool> {
         None | Some(Phase::Custom(_)) => None,
         Some(phase) => Some(phase == Phase::FixedUpdate),
     }
-}
-
-fn on_clock(world: &Rc<World>, length_ns: u64, phase: Phase) -> LocalBoxFuture<'static, ()> {
-    let (world, clock) = (world.clone(), world.pick(&world.clocks));
-    let clock = clock.expect("there is the game clock");
-    async move {
-        let in_step = is_in_step();
-        let deadline = clock.now().saturating_add(Duration::from_nanos(length_ns));
-        let wait = clock.wait_seconds(Duration::from_nanos(length_ns));
-        takes_a_run(&world, wait.in_phase(phase)).await;
-        // If it is the game clock, as above.
-        let reached = Duration::from_nanos(world.game_ns());
-        if in_step.is_some() && in_step == is_in_step() {
-            assert!(clock.now().max(reached) >= deadline, "early");
-        }
-    }
-    .boxed_local()
 }
 
 fn bell(world: &Rc<World>, bell: usize) -> LocalBoxFuture<'static, ()> {

@@ -10,16 +10,20 @@ use framestep::prelude::*;
 use framestep::{CoroutineId, Handle, Remote};
 
 use crate::acts;
+use crate::phases;
+use crate::table::Given;
 
-pub(crate) const PHASES: [Phase; 7] = [
-    Phase::EarlyUpdate,
-    Phase::FixedUpdate,
-    Phase::Update,
-    Phase::LateUpdate,
-    Phase::EndOfFrame,
-    Phase::Custom(0),
-    Phase::Custom(255),
-];
+/// Those of a frame, and two custom ones.
+pub(crate) const PHASES: [Phase; phases::PHASES.len() + 2] = {
+    let mut all = [Phase::Custom(0); phases::PHASES.len() + 2];
+    let mut at = 0;
+    while at < phases::PHASES.len() {
+        all[at] = phases::PHASES[at];
+        at += 1;
+    }
+    all[at] = Phase::Custom(255);
+    all
+};
 
 /// An event of no executor.
 #[derive(Default)]
@@ -50,10 +54,8 @@ pub(crate) struct World {
     frame: Cell<u64>,
     game_ns: Cell<u64>,
     runs: Cell<u64>,
-    /// How many of them are of FixedUpdate.
-    steps: Cell<u64>,
-    /// The latest run of each phase.
-    latest: [Cell<u64>; PHASES.len()],
+    /// How many of them are of each phase.
+    runs_of: [Cell<u64>; PHASES.len()],
     living: Cell<usize>,
     /// Held by every coroutine that came from the remote, or is on its way.
     pub(crate) remotes: Arc<()>,
@@ -68,7 +70,8 @@ pub(crate) struct World {
     pub(crate) clocks: RefCell<Vec<Clock>>,
     pub(crate) flags: [Cell<bool>; 3],
     pub(crate) bells: [Bell; 3],
-    pub(crate) signal: Signal<u64>,
+    /// What waits of the table are made from.
+    pub(crate) given: Given,
 }
 
 impl World {
@@ -80,8 +83,7 @@ impl World {
             frame: Cell::new(0),
             game_ns: Cell::new(0),
             runs: Cell::new(0),
-            steps: Cell::new(0),
-            latest: Default::default(),
+            runs_of: Default::default(),
             living: Cell::new(0),
             remotes: Arc::default(),
             drops: Cell::new(0),
@@ -93,7 +95,7 @@ impl World {
             clocks: RefCell::new(vec![executor.clock()]),
             flags: Default::default(),
             bells: Default::default(),
-            signal: Signal::new(),
+            given: Given::new(&executor.handle()),
         })
     }
 
@@ -134,15 +136,10 @@ impl World {
         self.runs.get()
     }
 
-    /// How many runs of FixedUpdate have begun.
-    pub(crate) fn steps(&self) -> u64 {
-        self.steps.get()
-    }
-
-    /// The latest run of a phase.
-    pub(crate) fn latest(&self, phase: Phase) -> u64 {
+    /// How many runs of a phase have begun.
+    pub(crate) fn runs_of(&self, phase: Phase) -> u64 {
         let index = PHASES.iter().position(|&other| other == phase);
-        self.latest[index.expect("one of them")].get()
+        self.runs_of[index.expect("one of them")].get()
     }
 
     /// Coroutines of the remote, those included that have not arrived.
@@ -164,11 +161,9 @@ impl World {
 
     pub(crate) fn run_begins(&self, phase: Phase) {
         self.runs.set(self.runs.get() + 1);
-        if phase == Phase::FixedUpdate {
-            self.steps.set(self.steps.get() + 1);
-        }
         let index = PHASES.iter().position(|&other| other == phase);
-        self.latest[index.expect("one of them")].set(self.runs.get());
+        let runs_of = &self.runs_of[index.expect("one of them")];
+        runs_of.set(runs_of.get() + 1);
     }
 
     pub(crate) fn came_to_life(&self) -> Rc<Status> {

@@ -7,20 +7,24 @@
 //! This happens between runs. The only user code called is the destructors of what was there
 //! before.
 
+mod clocks;
 pub(crate) mod names;
 mod unsavable;
 
+pub use clocks::ClockNames;
 pub use unsavable::Unsavable;
 
-use std::rc::Rc;
-
 use crate::core::Core;
+use crate::core::base::key::TaskKey;
 use crate::core::inspect::observe;
+use crate::core::pause::state::Pause;
 use crate::core::phase::schedule;
-use crate::core::task::{Flags, NO_JOINER, Pause, Task, TaskKey};
+use crate::core::phase::state::{Listed, PhaseState};
+use crate::core::task::{Flags, NO_JOINER, Task};
+use crate::core::timer::{TimerList, Unit};
 use crate::core::wake;
 use crate::image::{Damaged, Reader, Writer};
-use crate::time::{ClockState, PhaseIndex};
+use crate::time::PhaseIndex;
 
 use names::Names;
 
@@ -31,14 +35,14 @@ pub(crate) fn check(core: &Core, tasks: &[TaskKey]) -> Result<(), Unsavable> {
     if core.tasks.alive() != tasks.len() || !tasks.iter().all(is_alive) {
         return Err(Unsavable::OtherCoroutines);
     }
-    if !core.starts.deferred.is_empty()
+    if core.starts.are_held() && core.starts.has_any()
         || core.runs.completions.has_any()
         || core.ends.has_deferred()
     {
         return Err(Unsavable::WorkLeft);
     }
     let entries = core.entries.borrow();
-    if entries.has_foreign() || !entries.shared.is_empty() {
+    if entries.has_foreign() {
         let task = entries.first_foreign().and_then(|key| core.tasks.get(key));
         return Err(Unsavable::ForeignWakers(task.map(|task| core.id_of(task))));
     }
@@ -48,11 +52,11 @@ pub(crate) fn check(core: &Core, tasks: &[TaskKey]) -> Result<(), Unsavable> {
 /// Writes the clocks to an image.
 pub(crate) fn save_clocks(
     core: &Core,
-    clocks: &[Rc<ClockState>],
+    clocks: &ClockNames,
     out: &mut Writer,
 ) -> Result<(), Unsavable> {
     let mut has_no_guards = core.clock.save(out);
-    for clock in clocks {
+    for clock in clocks.iter() {
         has_no_guards &= clock.save(out);
     }
     has_no_guards.then_some(()).ok_or(Unsavable::ClockGuards)
@@ -61,7 +65,7 @@ pub(crate) fn save_clocks(
 /// Reads what [`save_clocks`] has written.
 pub(crate) fn load_clocks(
     core: &Core,
-    clocks: &[Rc<ClockState>],
+    clocks: &ClockNames,
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
     core.clock.load(image)?;
@@ -70,18 +74,17 @@ pub(crate) fn load_clocks(
 
 /// Writes the lists of phases and tasks to an image.
 pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
-    out.put(core.pauses.suspended().get());
     let mut phases = Vec::new();
     core.phases.each(|phase, _| phases.push(phase));
     out.put_all(phases, |out, phase| {
         let state = core.phases.get(phase);
         out.put(phase.as_usize() as u64);
-        state.save(out, names);
+        save_phase(state, names, out);
         let ready = state.ready.keys.iter();
         let ready = ready.filter_map(|key| names.task_number(schedule::task(core, key)?));
         out.put_all(ready, Writer::put_len);
     });
-    let starts = core.starts.for_next_run.iter();
+    let starts = core.starts.deferred.iter();
     let starts = starts.filter_map(|key| names.task_number(core.tasks.get(key)?));
     out.put_all(starts, Writer::put_len);
     for &key in names.tasks {
@@ -89,6 +92,88 @@ pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
             save_task(core, task, names, out);
         }
     }
+}
+
+/// A wait in a list, as numbers: the kind of list, the clock, when the wait is due, one more
+/// number of the list, and the number of the wait.
+type SavedWait = [u64; 5];
+
+/// The kinds of lists.
+const EARLIER: u64 = 0;
+const QUEUE: u64 = 1;
+const FRAMES: u64 = 2;
+const RUNS: u64 = 3;
+const WHEEL: u64 = 4;
+const OVERDUE: u64 = 5;
+
+/// Writes the numbers and the waits of a phase to an image.
+fn save_phase(state: &PhaseState, names: &Names<'_>, out: &mut Writer) {
+    for number in state.numbers() {
+        out.put(number.get());
+    }
+    let mut waits: Vec<SavedWait> = Vec::new();
+    state.each_wait(|key, listed| {
+        let (Some(number), Some((kind, clock, due, more))) =
+            (names.number(key), numbers_of(listed, names))
+        else {
+            return;
+        };
+        waits.push([kind, clock, due, more, number as u64]);
+    });
+    // A stable sort: of waits that are due at once, the first stays first.
+    waits.sort_by_key(|&[kind, clock, due, ..]| (kind, clock, due));
+    out.put_all(waits, |out, wait| wait.into_iter().for_each(|n| out.put(n)));
+}
+
+fn numbers_of(listed: Listed<'_>, names: &Names<'_>) -> Option<(u64, u64, u64, u64)> {
+    Some(match listed {
+        Listed::Queue { is_earlier: true } => (EARLIER, 0, 0, 0),
+        Listed::Queue { is_earlier: false } => (QUEUE, 0, 0, 0),
+        Listed::Count(Unit::Frames, due) => (FRAMES, 0, due, 0),
+        Listed::Count(Unit::Runs, due) => (RUNS, 0, due, 0),
+        Listed::Timer(clock, due_ns, list) => {
+            let clock = names.clocks.number(clock.index())?;
+            match list {
+                TimerList::Wheel => (WHEEL, clock, due_ns, 0),
+                TimerList::Overdue(frame) => (OVERDUE, clock, due_ns, frame),
+            }
+        }
+    })
+}
+
+/// Reads what [`save_phase`] has written into a phase that is as new.
+fn load_phase(
+    state: &PhaseState,
+    names: &Names<'_>,
+    image: &mut Reader<'_>,
+) -> Result<(), Damaged> {
+    let numbers = state.numbers();
+    let (counters, readings) = numbers.split_at(3);
+    for number in counters {
+        number.set(image.take_count()?);
+    }
+    for number in readings {
+        number.set(image.take()?);
+    }
+    state.note_other();
+    for _ in 0..image.take_len()? {
+        let (kind, clock, due, more) = (image.take()?, image.take()?, image.take()?, image.take()?);
+        let list = match kind {
+            OVERDUE => TimerList::Overdue(more),
+            _ => TimerList::Wheel,
+        };
+        let listed = match kind {
+            EARLIER | QUEUE => Listed::Queue {
+                is_earlier: kind == EARLIER,
+            },
+            FRAMES => Listed::Count(Unit::Frames, due),
+            RUNS => Listed::Count(Unit::Runs, due),
+            WHEEL | OVERDUE => Listed::Timer(names.clocks.clock(clock)?, due, list),
+            _ => return Err(Damaged),
+        };
+        state.list(names.key(image.take_number()?).ok_or(Damaged)?, listed);
+    }
+    Ok(())
 }
 
 fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
@@ -99,13 +184,13 @@ fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     out.put_all(joins, Writer::put_len);
     out.put_flag(task.has(Flags::PAUSED));
     let mut clocks = Vec::new();
-    core.tasks.cold(task, |cold| {
+    core.colds.of(task, |cold| {
         if let Some(known) = &cold.clocks {
-            known.each(|index, _| clocks.extend(names.measure_number(index)));
+            known.each(|index, _| clocks.extend(names.clocks.measure_number(index)));
         }
     });
     out.put_all(clocks, Writer::put);
-    let saved = core.tasks.pause_of(task, |pause| {
+    let saved = core.colds.pause_of(task, |pause| {
         out.put_flag(true);
         pause.save(out, names);
     });
@@ -121,19 +206,18 @@ pub(crate) fn load_lists(
     names: &Names<'_>,
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
-    core.pauses.suspended().set(image.take_count()?);
     core.phases.reset();
     let mut ready = Vec::new();
     for _ in 0..image.take_len()? {
         let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
-        core.phases.get(phase).load(image, names)?;
+        load_phase(core.phases.get(phase), names, image)?;
         for _ in 0..image.take_len()? {
             ready.push((image.take_index(names.tasks.len())?, phase));
         }
     }
     for _ in 0..image.take_len()? {
         let task = names.tasks[image.take_index(names.tasks.len())?];
-        core.starts.for_next_run.push(task);
+        core.starts.deferred.push(task);
         core.arrivals.note_news();
     }
     for &key in names.tasks {
@@ -169,17 +253,21 @@ fn load_task(
         task.clear(Flags::PAUSED);
     }
     for _ in 0..image.take_len()? {
-        let index = names.measure(image.take()?)?;
-        let is_it = |clock: &&Rc<ClockState>| clock.index().stepped() == index.stepped();
-        let clock = names.clocks.iter().find(is_it).ok_or(Damaged)?;
-        core.tasks.cold_or_new(task, |cold| {
+        let index = names.clocks.measure(image.take()?)?;
+        let clock = names.clocks.measured(index)?;
+        core.colds.of_or_new(task, |cold| {
             cold.clocks.get_or_insert_default().note(index, clock);
         });
     }
     if image.take_flag()? {
         let pause = Pause::load(image, names)?;
+        for timer in &pause.suspended {
+            let clock = names.clocks.number(timer.clock).ok_or(Damaged)?;
+            let mut timers = core.phases.get(timer.phase).timers.borrow_mut();
+            timers.keep(names.clocks.clock(clock)?);
+        }
         core.pauses
-            .edit(&core.tasks, task, |edited| *edited = pause);
+            .edit(&core.colds, task, |edited| *edited = pause);
     }
     Ok(())
 }

@@ -1,13 +1,12 @@
 //! What the numbers of an image refer to.
 
 use std::cell::Cell;
-use std::rc::Rc;
 
-use crate::core::registration::key::WaitKey;
-use crate::core::task::{Task, TaskKey};
+use crate::core::base::key::{TaskKey, WaitKey};
+use crate::core::image::clocks::ClockNames;
+use crate::core::task::Task;
 use crate::core::timer::wheel::TimerEntry;
 use crate::image::{Damaged, Reader};
-use crate::time::{ClockIndex, ClockRef, ClockState};
 
 /// What the numbers of an image refer to.
 pub(crate) struct Names<'a> {
@@ -23,23 +22,13 @@ pub(crate) struct Names<'a> {
     entries: Vec<u32>,
     /// For each wait, by number, whether it has been put into a list.
     is_listed: Vec<Cell<bool>>,
-    /// The clocks that were made by `child`, by number.
-    pub(super) clocks: &'a [Rc<ClockState>],
+    pub(crate) clocks: &'a ClockNames,
 }
 
 const NOBODY: u32 = u32::MAX;
 
-/// The clocks before those that were made by `child`: the game clock and realtime.
-const OWN_CLOCKS: u64 = 2;
-/// The same for clocks that pauses measure, which include fixed time.
-const OWN_MEASURES: u64 = 3;
-
 impl<'a> Names<'a> {
-    pub(crate) fn new(
-        tasks: &'a [TaskKey],
-        waits: &'a [WaitKey],
-        clocks: &'a [Rc<ClockState>],
-    ) -> Self {
+    pub(crate) fn new(tasks: &'a [TaskKey], waits: &'a [WaitKey], clocks: &'a ClockNames) -> Self {
         let mut names = Names {
             tasks,
             task_numbers: Vec::new(),
@@ -89,63 +78,6 @@ impl<'a> Names<'a> {
     pub(super) fn task_number(&self, task: Task<'_>) -> Option<usize> {
         let number = *self.task_numbers.get(task.index() as usize)? as usize;
         (*self.tasks.get(number)? == task.task_key()).then_some(number)
-    }
-
-    /// The number of a clock that timers count on.
-    pub(crate) fn clock_number(&self, clock: ClockIndex) -> Option<u64> {
-        match clock {
-            ClockIndex::GAME => Some(0),
-            ClockIndex::REALTIME => Some(1),
-            _ => {
-                let at = self.clocks.iter().position(|at| at.index() == clock)?;
-                Some(at as u64 + OWN_CLOCKS)
-            }
-        }
-    }
-
-    /// The clock with this number.
-    pub(crate) fn clock(&self, number: u64) -> Result<ClockRef<'a>, Damaged> {
-        match number {
-            0 => Ok(ClockRef::Game),
-            1 => Ok(ClockRef::Realtime),
-            _ => {
-                let at = usize::try_from(number - OWN_CLOCKS).map_err(|_| Damaged)?;
-                self.clocks.get(at).map(ClockRef::Child).ok_or(Damaged)
-            }
-        }
-    }
-
-    /// The number of a clock that pauses measure, in frame time or in stepped time.
-    pub(crate) fn measure_number(&self, clock: ClockIndex) -> Option<u64> {
-        match clock {
-            ClockIndex::GAME => Some(0),
-            ClockIndex::REALTIME => Some(1),
-            ClockIndex::FIXED => Some(2),
-            _ => {
-                let is_it =
-                    |at: &Rc<ClockState>| at.index() == clock || at.index().stepped() == clock;
-                let at = self.clocks.iter().position(is_it)? as u64;
-                Some(OWN_MEASURES + 2 * at + u64::from(clock.is_stepped()))
-            }
-        }
-    }
-
-    /// The clock with this number.
-    pub(crate) fn measure(&self, number: u64) -> Result<ClockIndex, Damaged> {
-        match number {
-            0 => Ok(ClockIndex::GAME),
-            1 => Ok(ClockIndex::REALTIME),
-            2 => Ok(ClockIndex::FIXED),
-            _ => {
-                let number = number - OWN_MEASURES;
-                let at = usize::try_from(number / 2).map_err(|_| Damaged)?;
-                let index = self.clocks.get(at).ok_or(Damaged)?.index();
-                Ok(match number % 2 {
-                    0 => index,
-                    _ => index.stepped(),
-                })
-            }
-        }
     }
 
     /// Takes a deadline and the number of a wait.

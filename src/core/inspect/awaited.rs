@@ -1,17 +1,18 @@
-//! The waits of observed coroutines: what for, at which line, and when they are over.
+//! The waits of observed coroutines: what for, and at which line.
 //!
 //! A wait is noted where it registers. Nothing tells when it is over: a wait is served and
-//! dropped on the fastest ways of the core. So that is found out before and after each
-//! poll of its coroutine, by its key.
+//! dropped on the fastest ways of the core. So that is found out by its key, once for each
+//! poll of its coroutine, and when that poll has ended.
 
+use std::mem::replace;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::inspect::{notes, trace};
-use crate::core::registration::key::WaitKey;
+use crate::core::base::key::WaitKey;
+use crate::core::inspect::notes;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Task, block};
-use crate::inspect::{Line, NotedWait, Observed, TimerClock, Traced, Wait, WaitId};
+use crate::inspect::{Line, NotedWait, Observed, TimerClock, Wait, WaitId, Waiting};
 use crate::time::{ClockRef, Phase, PhaseIndex};
 
 /// Notes a wait, by its key and phase, of the coroutine that `scope` polls, if it is
@@ -37,58 +38,41 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
         return;
     };
     let wait = core.instruments.trace.is_full().then(wait);
-    let begins = notes::with(core, task, |notes| {
-        sort_out(core, task, notes, |_| true);
+    notes::with(core, task, |notes| {
+        sort_out(core, task, notes);
         let at = match line.file() {
             // The wait is the future of the coroutine itself.
             block::FILE => notes.place,
             _ => Some(line),
         };
-        let is_next = |noted: &NotedWait| {
-            // A condition that did not hold is checked again in the next run, by a new
-            // registration. It is one wait all the same.
-            let asks_again = matches!(wait, Some(Wait::Condition { .. }))
-                && (noted.at, &noted.wait) == (at, &wait)
-                && !is_under_way(core, task, noted.id);
-            noted.id == id && id != WaitId::Unknown || asks_again
-        };
-        if let Some(noted) = notes.waits.iter_mut().find(|noted| is_next(noted)) {
-            (noted.id, noted.at) = (id, at);
-            return None;
+        let known = notes.waits.iter_mut().find(|noted| noted.id == id);
+        match known.filter(|_| id != WaitId::Unknown) {
+            Some(noted) => noted.at = at,
+            None => notes.waits.push(NotedWait {
+                id,
+                at,
+                wait,
+                is_new: true,
+            }),
         }
-        notes.waits.push(NotedWait {
-            id,
-            at,
-            wait: wait.clone(),
-        });
-        Some(at)
     });
-    if let (Some(Some(at)), Some(wait)) = (begins, wait) {
-        trace::note(core, task, Traced::WaitBegan { wait, at });
-    }
 }
 
 /// Removes the waits that were over when the poll under way began, unless that has been
-/// done. One of them has resumed the coroutine. `ends` is called with each, and says whether
-/// it is removed now.
-fn sort_out(
-    core: &Core,
-    task: Task<'_>,
-    notes: &mut Observed,
-    mut ends: impl FnMut(&mut NotedWait) -> bool,
-) {
-    if notes.is_sorted_out {
+/// done. One of them has resumed the coroutine.
+fn sort_out(core: &Core, task: Task<'_>, notes: &mut Observed) {
+    if replace(&mut notes.is_sorted_out, true) {
         return;
     }
-    notes.is_sorted_out = true;
-    notes.resumed_from = None;
     let first = notes.waits.first().and_then(|noted| noted.at);
+    notes.resumed_from = None;
     notes.waits.retain_mut(|noted| {
-        if is_under_way(core, task, noted.id) {
-            return true;
+        noted.is_new = false;
+        let goes_on = is_under_way(core, task, noted.id);
+        if !goes_on {
+            notes.resumed_from = notes.resumed_from.or(noted.at);
         }
-        notes.resumed_from = notes.resumed_from.or(noted.at);
-        !ends(noted)
+        goes_on
     });
     notes.resumed_from = notes.resumed_from.or(first);
 }
@@ -96,7 +80,7 @@ fn sort_out(
 /// The line from which an observed coroutine has continued in the poll under way.
 pub(crate) fn resumed_from(core: &Core, task: Task<'_>) -> Option<Line> {
     let find = |notes: &mut Observed| {
-        sort_out(core, task, notes, |_| true);
+        sort_out(core, task, notes);
         notes.resumed_from
     };
     notes::with(core, task, find).flatten()
@@ -123,59 +107,30 @@ fn is_under_way(core: &Core, task: Task<'_>, id: WaitId) -> bool {
     }
 }
 
-/// Ends the waits that are over when a poll of a full trace begins.
-pub(crate) fn begin_poll(core: &Core, task: Task<'_>) {
-    let mut ended = Vec::new();
-    notes::with(core, task, |notes| {
-        sort_out(core, task, notes, |noted| {
-            // The poll may show that a condition goes on waiting.
-            let may_go_on = matches!(noted.wait, Some(Wait::Condition { .. }));
-            if !may_go_on {
-                ended.push((noted.wait.take(), noted.at));
-            }
-            !may_go_on
-        });
+/// What a coroutine waits for after a poll of a full trace. If it is nothing of this crate,
+/// it waits for something of another one, or for nothing.
+pub(crate) fn after_poll(core: &Core, task: Task<'_>) -> Vec<Waiting> {
+    let left = notes::with(core, task, |notes| {
+        sort_out(core, task, notes);
+        let goes_on = |id| id == WaitId::Unknown || is_under_way(core, task, id);
+        notes.waits.retain(|noted| goes_on(noted.id));
+        notes.waits.iter().filter_map(NotedWait::shown).collect()
     });
-    note_all_ended(core, task, ended);
-}
-
-/// Ends the waits that are over after a poll of a full trace. If nothing is left, the
-/// coroutine waits for something of another crate, or for nothing.
-pub(crate) fn end_poll(core: &Core, task: Task<'_>) {
-    let mut ended = Vec::new();
-    let is_left = notes::with(core, task, |notes| {
-        notes.waits.retain_mut(|noted| {
-            let goes_on = noted.id == WaitId::Unknown || is_under_way(core, task, noted.id);
-            if !goes_on {
-                ended.push((noted.wait.take(), noted.at));
-            }
-            goes_on
-        });
-        !notes.waits.is_empty()
-    });
-    note_all_ended(core, task, ended);
-    if is_left == Some(false) && !task.has(Flags::READY) {
+    let mut waits: Vec<Waiting> = left.unwrap_or_default();
+    if waits.is_empty() && !task.has(Flags::READY) {
         let phase = task.home().phase();
         let wait = if task.has(Flags::TASK_WAKER) {
             Wait::Wake { phase }
         } else {
             Wait::Never
         };
-        notes::with(core, task, |notes| {
-            notes.waits.push(NotedWait {
-                id: WaitId::Unknown,
-                at: None,
-                wait: Some(wait.clone()),
-            });
+        waits.push(Waiting {
+            wait,
+            at: None,
+            is_new: true,
         });
-        trace::note(core, task, Traced::WaitBegan { wait, at: None });
     }
-}
-
-fn note_all_ended(core: &Core, task: Task<'_>, ended: Vec<(Option<Wait>, Option<Line>)>) {
-    for (wait, at) in ended {
-        notes::note_wait_ended(core, task, wait, at);
-    }
+    waits
 }
 
 /// The lines of a coroutine's noted waits, for a snapshot. Most coroutines have one: it is

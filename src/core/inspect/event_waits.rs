@@ -2,8 +2,8 @@
 
 use slab::Slab;
 
+use crate::core::base::key::TaskKey;
 use crate::core::inspect::named::Source;
-use crate::core::task::TaskKey;
 use crate::inspect::{Wait, WaitId};
 use crate::time::Phase;
 

@@ -5,12 +5,12 @@
 //! nothing.
 
 use crate::core::Core;
+use crate::core::base::key::TaskKey;
 use crate::core::inspect::event_waits::wait;
 use crate::core::inspect::named::Source;
 use crate::core::inspect::{awaited, notes, trace};
-use crate::core::registry;
 use crate::core::scope;
-use crate::core::task::TaskKey;
+use crate::core::scope::registry;
 use crate::inspect::{Line, Traced, WaitId};
 
 /// A noted wait for an event. It ends when this is dropped.

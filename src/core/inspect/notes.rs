@@ -6,10 +6,12 @@
 use std::sync::Arc;
 
 use crate::core::Core;
+use crate::core::base::key::TaskKey;
 use crate::core::inspect::trace;
-use crate::core::task::{Flags, Task, TaskKey};
+use crate::core::life::end::result::outcome;
+use crate::core::task::{Flags, Task};
 use crate::coroutine::CoroutineId;
-use crate::inspect::{Line, Observed, Traced, Wait};
+use crate::inspect::{Observed, Traced};
 
 /// Turns the instruments on: from now on all coroutines are observed.
 pub(crate) fn observe_all(core: &Core) {
@@ -35,7 +37,7 @@ pub(crate) fn observe_none(core: &Core) {
             let task = core.tasks.at(index);
             if task.is_alive() {
                 task.clear(Flags::OBSERVED);
-                core.tasks.cold(task, |cold| cold.observed = None);
+                core.colds.of(task, |cold| cold.observed = None);
             }
         }
     }
@@ -44,8 +46,7 @@ pub(crate) fn observe_none(core: &Core) {
 pub(crate) fn observe(core: &Core, task: Task<'_>, observed: Observed) {
     task.set(Flags::OBSERVED);
     let observed = Some(Box::new(observed));
-    core.tasks
-        .cold_or_new(task, |cold| cold.observed = observed);
+    core.colds.of_or_new(task, |cold| cold.observed = observed);
 }
 
 /// Whether a coroutine, if there is one, is observed.
@@ -60,8 +61,8 @@ pub(crate) fn with<R>(
     f: impl FnOnce(&mut Observed) -> R,
 ) -> Option<R> {
     let noted = core
-        .tasks
-        .cold(task, |cold| cold.observed.as_mut().map(|notes| f(notes)));
+        .colds
+        .of(task, |cold| cold.observed.as_mut().map(|notes| f(notes)));
     noted.flatten()
 }
 
@@ -95,24 +96,13 @@ pub(crate) fn note_pause(core: &Core, task: Task<'_>) {
 
 /// Notes that an observed task has ended.
 pub(crate) fn note_ended(core: &Core, task: Task<'_>) {
-    let observed = core.tasks.cold(task, |cold| cold.observed.take()).flatten();
-    let Some((outcome, observed)) = task.outcome().zip(observed) else {
-        return;
-    };
-    for noted in observed.waits {
-        note_wait_ended(core, task, noted.wait, noted.at);
+    core.colds.of(task, |cold| cold.observed = None);
+    if let Some(outcome) = outcome(task) {
+        trace::note(core, task, Traced::Ended(outcome));
     }
-    trace::note(core, task, Traced::Ended(outcome));
 }
 
 /// Replaces the description of a coroutine. Returns the earlier one.
 pub(crate) fn describe(core: &Core, task: Task<'_>, text: String) -> Option<String> {
     with(core, task, |notes| notes.description.replace(text)).flatten()
-}
-
-/// Notes that a wait is over, if a full trace has heard of its begin.
-pub(crate) fn note_wait_ended(core: &Core, task: Task<'_>, wait: Option<Wait>, at: Option<Line>) {
-    if let Some(wait) = wait {
-        trace::note(core, task, Traced::WaitEnded { wait, at });
-    }
 }

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::call;
-use crate::core::cell::Restore;
-use crate::core::end;
+use crate::core::base::call;
+use crate::core::base::cell::Restore;
 use crate::core::inspect::{awaited, notes, trace};
+use crate::core::life::end;
 use crate::core::report;
 use crate::core::report::panics;
 use crate::core::scope;
@@ -62,7 +62,7 @@ fn poll_heard(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Pol
         if task.has(Flags::PAUSED) {
             // The hook has paused it, so the poll is remembered.
             let phase = core.runs.phase().unwrap_or_else(|| task.home());
-            core.pauses.remember_wake(&core.tasks, task, phase);
+            core.pauses.remember_wake(&core.colds, task, phase);
             Polled::Refused
         } else {
             poll()
@@ -74,8 +74,8 @@ fn poll_heard(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Pol
     }
     let polled = polled.unwrap_or_else(|payload| resume_unwind(payload));
     if polled == Polled::Pending && core.instruments.trace.is_full() {
-        awaited::end_poll(core, task);
-        trace::note(core, task, Traced::Suspended);
+        let waits = awaited::after_poll(core, task);
+        trace::note(core, task, Traced::Suspended { waits });
         send_events(core);
     }
     if let Some(took) = took {
@@ -159,11 +159,11 @@ fn note_begin(core: &Core, task: Task<'_>) -> Option<Arc<str>> {
 /// The same for a trace. Calls user code.
 fn note_resumed(core: &Core, task: Task<'_>) {
     let by = note_begin(core, task);
-    if core.instruments.trace.is_full() {
-        awaited::begin_poll(core, task);
+    if core.instruments.trace.is_listening() {
+        let from = awaited::resumed_from(core, task);
+        trace::note(core, task, Traced::Resumed { by, from });
+        send_events(core);
     }
-    trace::note(core, task, Traced::Resumed { by });
-    send_events(core);
 }
 
 /// Adds a trace hook, and returns its number. From now on all coroutines are observed.
@@ -184,6 +184,13 @@ pub(crate) fn remove_trace(core: &Core, id: u64) -> bool {
     notes::observe_none(core);
     call::in_drop(|| drop(removed));
     true
+}
+
+/// Ends a call that may have been made between two runs: the trace hooks hear of its
+/// events, and the host of what has become due. Calls user code.
+pub(crate) fn settle(core: &Core) {
+    send_events(core);
+    core.host.notify();
 }
 
 /// Sends the stored events to the trace hooks. Calls user code.

@@ -9,15 +9,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::core::Core;
+use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::inspect::awaited::NotedLines;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
-use crate::core::phase::state::PhaseState;
-use crate::core::registration::key::WaitKey;
+use crate::core::phase::state::{Listed, PhaseState};
 use crate::core::scope;
-use crate::core::task::{Flags, NO_JOINER, Task, TaskKey};
+use crate::core::task::{Flags, NO_JOINER, Task};
 use crate::core::timer::Unit;
-use crate::core::waker::TaskWaker;
+use crate::core::wake::waker::TaskWaker;
 use crate::coroutine::CoroutineId;
 use crate::inspect::{CoroutineInfo, Line, Origin, Snapshot, State, TimerClock, Wait, WaitId};
 use crate::time::{ClockRef, PhaseIndex};
@@ -41,16 +41,16 @@ const ABSENT: u32 = u32::MAX;
 pub(crate) fn snapshot(core: &Core) -> Snapshot {
     let mut draft = Draft::new(core);
     core.phases.each(|phase, state| {
-        draft.read_queue(phase, state);
-        draft.read_counts(phase, state);
-        draft.read_timers(phase, state);
+        state.each_wait(|key, listed| draft.read_wait(phase, state, key, listed));
     });
     draft.read_ready();
     draft.read_suspended();
     draft.read_joins();
     draft.read_events();
     draft.read_due();
-    core.starts.each(|key| draft.set_ready(key, None));
+    for key in core.starts.deferred.iter() {
+        draft.set_ready(key, None);
+    }
     core.host
         .injected
         .each_woken(|key| draft.set_ready(key, None));
@@ -67,7 +67,7 @@ fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> (Coroutin
     };
     let paused = task.has(Flags::PAUSED);
     let remembered = if paused {
-        core.tasks.pause_of(task, |pause| pause.wake).flatten()
+        core.colds.pause_of(task, |pause| pause.wake).flatten()
     } else {
         None
     };
@@ -99,7 +99,7 @@ fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> (Coroutin
 
 /// What is noted about an observed task: its origin, whether it has begun, and its lines.
 fn notes_of(core: &Core, task: Task<'_>) -> Option<(Origin, bool, NotedLines)> {
-    let observed = core.tasks.cold(task, |cold| {
+    let observed = core.colds.of(task, |cold| {
         cold.observed.as_ref().map(|observed| {
             let origin = Origin {
                 since: observed.since,
@@ -204,55 +204,35 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn read_queue(&mut self, phase: PhaseIndex, state: &PhaseState) {
-        let core = self.core;
-        for key in state.queue.keys().iter() {
-            let Some(task) = core.waits().task(key) else {
-                continue;
-            };
-            let (frame_bound, asks) = if key.is_entry() {
-                let entries = core.entries.borrow();
-                (entries.is_frame_bound(key), entries.asks_condition(key))
-            } else {
-                (task.is_frame_bound(), task.asks_condition())
-            };
-            let phase = phase.phase();
-            let wait = if asks {
-                Wait::Condition { phase }
-            } else if frame_bound {
-                Wait::Frame { phase }
-            } else {
-                Wait::Run { phase }
-            };
-            self.add_wait(task, key, wait);
+    fn read_wait(
+        &mut self,
+        phase: PhaseIndex,
+        state: &PhaseState,
+        key: WaitKey,
+        listed: Listed<'_>,
+    ) {
+        if let Listed::Timer(clock, deadline_ns, _) = listed {
+            return self.read_timer(phase, state, clock, deadline_ns, key);
         }
-    }
-
-    fn read_counts(&mut self, phase: PhaseIndex, state: &PhaseState) {
         let core = self.core;
-        state.counts.borrow().each(|unit, due, key| {
-            if let Some(task) = core.waits().task(key) {
-                let phase = phase.phase();
-                let wait = match unit {
-                    Unit::Frames => Wait::FrameCount {
-                        phase,
-                        left: due.saturating_sub(state.frame()),
-                    },
-                    Unit::Runs => Wait::StepCount {
-                        phase,
-                        left: due.saturating_sub(state.runs.get()),
-                    },
-                };
-                self.add_wait(task, key, wait);
-            }
-        });
-    }
-
-    fn read_timers(&mut self, phase: PhaseIndex, state: &PhaseState) {
-        let timers = state.timers.borrow();
-        timers.each(&mut |clock, deadline_ns, key| {
-            self.read_timer(phase, state, clock, deadline_ns, key);
-        });
+        let Some(task) = core.waits().task(key) else {
+            return;
+        };
+        let phase = phase.phase();
+        let wait = match listed {
+            Listed::Count(Unit::Frames, due) => Wait::FrameCount {
+                phase,
+                left: due.saturating_sub(state.frame()),
+            },
+            Listed::Count(Unit::Runs, due) => Wait::StepCount {
+                phase,
+                left: due.saturating_sub(state.runs.get()),
+            },
+            _ if core.waits().asks_condition(key) => Wait::Condition { phase },
+            _ if core.waits().is_for_later_frame(key) => Wait::Frame { phase },
+            _ => Wait::Run { phase },
+        };
+        self.add_wait(task, key, wait);
     }
 
     /// Reads the timers that are suspended with paused coroutines.
@@ -264,7 +244,7 @@ impl<'a> Draft<'a> {
             let task = self.tasks[position];
             let suspended = self
                 .core
-                .tasks
+                .colds
                 .pause_of(task, |pause| pause.suspended.clone());
             for timer in suspended.unwrap_or_default() {
                 let state = self.core.phases.get(timer.phase);
@@ -290,7 +270,9 @@ impl<'a> Draft<'a> {
         };
         let measure = state.measure(clock.index());
         let now_ns = state.reached_ns(&self.core.clock, clock);
-        let (grown_ns, stopped_ns) = self.core.paused_timers().pause_of(task, measure, key);
+        let (waits, timers) = (self.core.waits(), self.core.paused_timers());
+        let pause_of = |task| timers.pause_of(task, measure, key);
+        let (grown_ns, stopped_ns) = waits.moved_by(key).map_or((0, None), pause_of);
         let due_ns = deadline_ns.saturating_add(grown_ns);
         // The time of a paused coroutine stands still, so its deadline moves.
         let stopped_ns = stopped_ns.unwrap_or(now_ns);
@@ -384,9 +366,9 @@ impl<'a> Draft<'a> {
     /// Completes the waits of coroutines: those that run or are ready have none. Those
     /// whose waker somebody has wait for a wake, and those without any wait for nothing.
     fn finish(mut self) -> Snapshot {
-        let tasks = &self.core.tasks;
+        let colds = &self.core.colds;
         let is_waker_held = |task: Task<'_>| {
-            let held = tasks.cold(task, |cold| cold.waker.as_ref().map(TaskWaker::is_held));
+            let held = colds.of(task, |cold| cold.waker.as_ref().map(TaskWaker::is_held));
             task.has(Flags::TASK_WAKER) && held.flatten() == Some(true)
         };
         for (coroutine, task) in self.coroutines.iter_mut().zip(&self.tasks) {

@@ -1,5 +1,5 @@
 //! Storing the events of a trace. `observe` sends them to the hook, which is user code:
-//! when the next poll begins or has ended, and when a run ends.
+//! when the next poll begins or has ended, when a coroutine ends, and when a run ends.
 
 use std::borrow::Cow;
 use std::time::Duration;

@@ -1,11 +1,12 @@
 //! Counts of pauses, and the wakes that paused coroutines remember.
 
 use std::cell::Cell;
-use std::mem::take;
 
-use crate::core::cell::Guarded;
+use crate::core::base::cell::Guarded;
+use crate::core::cold::Colds;
+use crate::core::pause::state::Pause;
 use crate::core::phase::ready::Ready;
-use crate::core::task::{Pause, Task, Tasks};
+use crate::core::task::Task;
 use crate::time::{ClockIndex, PhaseIndex};
 
 /// Counts of the pauses in one executor. The pause of a task is in its cold data.
@@ -13,11 +14,8 @@ use crate::time::{ClockIndex, PhaseIndex};
 pub(crate) struct Pauses {
     /// How many live coroutines are paused or have been paused.
     live: Cell<usize>,
-    /// How often a coroutine was paused or resumed, ended after a pause, or became
-    /// the holder of a shared wait.
+    /// How often a coroutine was paused or resumed, or ended after a pause.
     changes: Cell<u64>,
-    /// How many timers have been suspended. The count numbers them in order.
-    suspended: Cell<u64>,
     /// A buffer for the readings of one coroutine's clocks, kept to reuse its memory.
     pub(crate) readings: Guarded<Vec<(ClockIndex, u64)>>,
 }
@@ -45,19 +43,14 @@ impl Pauses {
         self.note_change();
     }
 
-    /// The number of a timer that is about to be suspended.
-    pub(crate) fn next_suspended(&self) -> u64 {
-        self.suspended.replace(self.suspended.get() + 1)
-    }
-
     /// Calls `f` with the pause of a task. Makes the pause if there is none.
     pub(crate) fn edit<R>(
         &self,
-        tasks: &Tasks,
+        colds: &Colds,
         task: Task<'_>,
         f: impl FnOnce(&mut Pause) -> R,
     ) -> R {
-        tasks.cold_or_new(task, |cold| {
+        colds.of_or_new(task, |cold| {
             if cold.pause.is_none() {
                 self.live.set(self.live.get() + 1);
             }
@@ -68,11 +61,9 @@ impl Pauses {
     /// Remembers that a paused coroutine would have been polled in a run of
     /// `phase`. The first such wake counts.
     #[cold]
-    pub(crate) fn remember_wake(&self, tasks: &Tasks, task: Task<'_>, phase: PhaseIndex) {
-        self.edit(tasks, task, |pause| {
-            if pause.wake.is_none() || take(&mut pause.is_wake_spare) {
-                pause.wake = Some(phase);
-            }
+    pub(crate) fn remember_wake(&self, colds: &Colds, task: Task<'_>, phase: PhaseIndex) {
+        self.edit(colds, task, |pause| {
+            pause.wake.get_or_insert(phase);
         });
     }
 
@@ -82,20 +73,12 @@ impl Pauses {
     #[cold]
     pub(crate) fn remember_ready(
         &self,
-        tasks: &Tasks,
+        colds: &Colds,
         ready: &Ready,
         task: Task<'_>,
         phase: PhaseIndex,
     ) {
         ready.leave(task.index());
-        self.edit(tasks, task, |pause| {
-            pause.wake = Some(phase);
-            pause.is_wake_spare = false;
-        });
-    }
-
-    /// How many timers have been suspended, for an image.
-    pub(crate) fn suspended(&self) -> &Cell<u64> {
-        &self.suspended
+        self.edit(colds, task, |pause| pause.wake = Some(phase));
     }
 }

@@ -6,17 +6,22 @@
 //! that its wheel finds due is suspended, and its foreign waker is called. When the
 //! pause ends, the timer is inserted again, later by the length of the pause.
 
+pub(crate) mod clocks;
 pub(crate) mod counts;
+pub(crate) mod own;
+pub(crate) mod state;
 pub(crate) mod timers;
 
 use std::mem::take;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::inspect::notes;
+use crate::core::base::key::TaskKey;
+use crate::core::inspect::{notes, observe};
 use crate::core::owners::{OwnerKey, PauseChange};
+use crate::core::pause::state::Pause;
 use crate::core::scope::Scope;
-use crate::core::task::{Flags, Pause, Task, TaskKey};
+use crate::core::task::{Flags, Task};
 use crate::core::wake;
 use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
 
@@ -30,13 +35,13 @@ pub(crate) fn set_paused(core: &Core, key: TaskKey, paused: bool) -> bool {
         return false;
     };
     let is_own = |pause: &mut Pause| pause.own;
-    if core.tasks.pause_of(task, is_own).unwrap_or(false) == paused {
+    if core.colds.pause_of(task, is_own).unwrap_or(false) == paused {
         return false;
     }
     core.pauses
-        .edit(&core.tasks, task, |pause| pause.own = paused);
+        .edit(&core.colds, task, |pause| pause.own = paused);
     update_pause(core, task);
-    core.host.notify();
+    observe::settle(core);
     true
 }
 
@@ -58,7 +63,7 @@ pub(crate) fn change_owner_pause(core: &Core, owner: OwnerKey, change: PauseChan
     }
     tasks.clear();
     core.owned.replace(tasks);
-    core.host.notify();
+    observe::settle(core);
     changed
 }
 
@@ -67,7 +72,7 @@ pub(crate) fn change_owner_pause(core: &Core, owner: OwnerKey, change: PauseChan
 fn update_pause(core: &Core, task: Task<'_>) {
     let owner = core.owners.of(task);
     let by_owner = owner.is_some_and(|owner| core.owners.borrow().is_paused(owner));
-    let own = core.tasks.pause_of(task, |pause| pause.own);
+    let own = core.colds.pause_of(task, |pause| pause.own);
     let paused = by_owner || own.unwrap_or(false);
     if paused == task.has(Flags::PAUSED) {
         return;
@@ -78,13 +83,12 @@ fn update_pause(core: &Core, task: Task<'_>) {
     if paused {
         task.set(Flags::PAUSED);
         core.pauses
-            .edit(&core.tasks, task, |pause| pause.begin(&readings));
+            .edit(&core.colds, task, |pause| pause.begin(&readings));
     } else {
         task.clear(Flags::PAUSED);
         unpause(core, task, &readings);
     }
     core.pauses.readings.replace(readings);
-    core.sharing().pass_on(task);
     if task.has(Flags::OBSERVED) {
         notes::note_pause(core, task);
     }
@@ -92,10 +96,9 @@ fn update_pause(core: &Core, task: Task<'_>) {
 
 /// Resumes a task: its timers count again. If it has remembered a wake, it is ready.
 fn unpause(core: &Core, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
-    let owed = core.tasks.pause_of(task, |pause| {
+    let owed = core.colds.pause_of(task, |pause| {
         pause.end(readings);
-        pause.is_wake_spare = false;
-        (take(&mut pause.suspended), pause.wake.take())
+        (take(&mut pause.suspended), pause.take_wake())
     });
     let Some((suspended, wake)) = owed else {
         return;
@@ -124,7 +127,7 @@ pub(crate) fn note_clock(
     let is_own = own.is_some_and(|own| Rc::ptr_eq(&own, clock));
     if let Some(task) = scope.current().filter(|_| !is_own) {
         let measure = core.phases.get(phase).measure(clock.index());
-        core.tasks.cold_or_new(task, |cold| {
+        core.colds.of_or_new(task, |cold| {
             cold.clocks.get_or_insert_default().note(measure, clock);
         });
     }
@@ -155,11 +158,7 @@ fn read_clocks(core: &Core, task: Task<'_>, readings: &mut Vec<(ClockIndex, u64)
             read(clock.index().stepped(), clock);
         }
     }
-    core.tasks.cold(task, |cold| {
-        for clock in &cold.future_clocks {
-            read(clock.index(), clock);
-            read(clock.index().stepped(), clock);
-        }
+    core.colds.of(task, |cold| {
         if let Some(clocks) = &cold.clocks {
             clocks.each(read);
         }
@@ -168,33 +167,22 @@ fn read_clocks(core: &Core, task: Task<'_>, readings: &mut Vec<(ClockIndex, u64)
     readings.dedup_by_key(|&mut (clock, _)| clock);
 }
 
-/// Makes the pauses of a task measure `clock`, too: a future of the task counts on it.
+/// Makes the pauses of a task measure `clock`, too: a future of the task counts on it. If
+/// the task has paused itself in this poll, this pause as well.
 pub(crate) fn measure_clock(core: &Core, task: Task<'_>, clock: &Rc<ClockState>) {
-    if !matches!(clock.as_ref(), ClockRef::Child(_)) {
+    let ClockRef::Child(clock) = clock.as_ref() else {
         return; // It is always measured.
-    }
-    let is_new = core.tasks.cold_or_new(task, |cold| {
-        let clocks = &mut cold.future_clocks;
-        // Of a clock with only this reference, the futures have ended.
-        clocks.retain(|clock| Rc::strong_count(clock) > 1);
-        let is_new = !clocks.iter().any(|known| Rc::ptr_eq(known, clock));
-        if is_new {
-            clocks.push(clock.clone());
-        }
-        is_new
+    };
+    let (frames, steps) = (clock.index(), clock.index().stepped());
+    core.colds.of_or_new(task, |cold| {
+        let clocks = cold.clocks.get_or_insert_default();
+        clocks.note(frames, clock);
+        clocks.note(steps, clock);
     });
-    if is_new {
-        measure_in_pause(core, task, clock);
-    }
-}
-
-/// Adds a clock to the present pause of a task, if there is one: the task has paused
-/// itself in this poll.
-fn measure_in_pause(core: &Core, task: Task<'_>, clock: &Rc<ClockState>) {
     if task.has(Flags::PAUSED) {
-        core.pauses.edit(&core.tasks, task, |pause| {
-            pause.add_clock(clock.index(), clock.frame_ns());
-            pause.add_clock(clock.index().stepped(), clock.stepped_ns());
+        core.pauses.edit(&core.colds, task, |pause| {
+            pause.add_clock(frames, clock.frame_ns());
+            pause.add_clock(steps, clock.stepped_ns());
         });
     }
 }

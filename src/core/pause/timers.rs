@@ -7,24 +7,25 @@
 
 use std::mem::replace;
 
+use crate::core::base::key::WaitKey;
+use crate::core::cold::Colds;
 use crate::core::pause::counts::Pauses;
+use crate::core::pause::state::SuspendedTimer;
 use crate::core::phase::state::Phases;
-use crate::core::registration::key::WaitKey;
 use crate::core::registration::waits::Waits;
-use crate::core::task::{Flags, SuspendedTimer, Task};
+use crate::core::task::{Flags, Task};
 use crate::core::timer::Fate;
 use crate::core::timer::wheel::{Standing, TimerEntry};
-use crate::core::wake::host::Host;
 use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
 
 /// The parts that decide when the timer of a paused coroutine is due.
 #[derive(Clone, Copy)]
 pub(crate) struct PausedTimers<'a> {
     pub(crate) waits: Waits<'a>,
+    pub(crate) colds: &'a Colds,
     pub(crate) pauses: &'a Pauses,
     pub(crate) phases: &'a Phases,
     pub(crate) clock: &'a FrameClock,
-    pub(crate) host: &'a Host,
 }
 
 impl PausedTimers<'_> {
@@ -32,7 +33,7 @@ impl PausedTimers<'_> {
     /// coroutine is paused.
     pub(crate) fn expire(self, phase: PhaseIndex, clock: ClockIndex, timer: &TimerEntry) -> Fate {
         let key = WaitKey::from_bits(timer.key);
-        let Some(task) = self.waits.task(key) else {
+        let Some(task) = self.waits.moved_by(key) else {
             return Fate::Due;
         };
         let measure = self.phases.get(phase).measure(clock);
@@ -40,19 +41,18 @@ impl PausedTimers<'_> {
         let due_ns = timer.deadline_ns.saturating_add(grown_ns);
         let was_due = stopped_ns.is_some_and(|stopped_ns| due_ns <= stopped_ns);
         let is_held = task.has(Flags::PAUSED) && !was_due;
-        // A foreign waker is called only once the timer is later by all earlier pauses.
-        let is_early = grown_ns > 0 && self.waits.entries.borrow().has_waker(key);
-        if is_held && !is_early {
+        // A timer is suspended, and its foreign waker called, only once it is later by all
+        // earlier pauses.
+        if is_held && grown_ns == 0 {
             let suspended = SuspendedTimer {
-                order: self.pauses.next_suspended(),
                 phase,
                 clock,
                 deadline_ns: timer.deadline_ns,
                 key,
             };
-            let tasks = self.waits.tasks;
+            let colds = self.colds;
             self.pauses
-                .edit(tasks, task, |pause| pause.suspended.push(suspended));
+                .edit(colds, task, |pause| pause.suspended.push(suspended));
             return Fate::Suspended;
         }
         match self.take_growth(task, phase, clock, key) {
@@ -73,11 +73,11 @@ impl PausedTimers<'_> {
         if !self.waits.is_live(key) {
             return Standing::Dead;
         }
-        let task = self.waits.task(key).filter(|_| self.pauses.any());
+        let task = self.waits.moved_by(key).filter(|_| self.pauses.any());
         let Some(task) = task else {
             return Standing::At(timer.deadline_ns);
         };
-        if task.has(Flags::PAUSED) && !self.waits.entries.borrow().has_waker(key) {
+        if self.waits.is_held(key) {
             return Standing::Held;
         }
         let measure = self.phases.get(phase).measure(clock);
@@ -85,7 +85,7 @@ impl PausedTimers<'_> {
         Standing::At(timer.deadline_ns.saturating_add(grown_ns))
     }
 
-    /// Inserts a suspended timer again. `task`, which holds its wait, must not be paused.
+    /// Inserts a timer again that was suspended with `task`, which is not paused any more.
     pub(crate) fn reinsert(self, task: Task<'_>, timer: &SuspendedTimer) {
         if !self.waits.is_live(timer.key) {
             return;
@@ -98,25 +98,7 @@ impl PausedTimers<'_> {
         let state = self.phases.get(timer.phase);
         state.note_other();
         let mut timers = state.timers.borrow_mut();
-        timers.reinsert(timer.order, timer.clock, entry);
-    }
-
-    /// Moves a suspended timer to the task that holds its wait from now on.
-    pub(crate) fn move_suspended(self, key: WaitKey, from: Task<'_>, to: Task<'_>) {
-        let tasks = self.waits.tasks;
-        let taken = tasks.pause_of(from, |pause| {
-            let at = pause.suspended.iter().position(|timer| timer.key == key)?;
-            Some(pause.suspended.remove(at))
-        });
-        if let Some(timer) = taken.flatten() {
-            if to.has(Flags::PAUSED) {
-                self.pauses
-                    .edit(tasks, to, |pause| pause.suspended.push(timer));
-            } else {
-                self.host.note_due();
-                self.reinsert(to, &timer);
-            }
-        }
+        timers.reinsert(timer.clock, entry);
     }
 
     /// Notes a timer that a poll of `task` has registered. Called if any live coroutine is
@@ -138,9 +120,9 @@ impl PausedTimers<'_> {
             let state = self.phases.get(phase);
             let measure = state.measure(clock.index());
             let now_ns = state.reached_ns(self.clock, clock);
-            let tasks = self.waits.tasks;
+            let colds = self.colds;
             self.pauses
-                .edit(tasks, task, |pause| pause.add_clock(measure, now_ns));
+                .edit(colds, task, |pause| pause.add_clock(measure, now_ns));
         }
         self.take_growth(task, phase, clock.index(), key);
     }
@@ -155,35 +137,22 @@ impl PausedTimers<'_> {
         key: WaitKey,
     ) -> u64 {
         let measure = self.phases.get(phase).measure(clock);
-        let total_ns = self.total_for(task, measure, key);
+        let total_ns = self.total_ns(task, measure);
         let base_ns = if key.is_entry() {
             let mut entries = self.waits.entries.borrow_mut();
             entries.replace_base_ns(key, total_ns)
         } else {
-            self.waits
-                .tasks
+            self.colds
                 .pause_of(task, |pause| replace(&mut pause.base_ns, total_ns))
         };
-        base_ns.map_or(0, |base_ns| grown_ns(base_ns, total_ns))
-    }
-
-    /// The total of the pauses that count for the wait under `key`: those of its task, and
-    /// an offset if the wait has had another holder. The total wraps.
-    fn total_for(self, task: Task<'_>, measure: ClockIndex, key: WaitKey) -> u64 {
-        let total_ns = self.total_ns(task, measure);
-        let offset_ns = if key.is_entry() {
-            self.waits.entries.borrow().shared.offset_ns(key)
-        } else {
-            0
-        };
-        total_ns.wrapping_add(offset_ns)
+        base_ns.map_or(0, |base_ns| total_ns.saturating_sub(base_ns))
     }
 
     /// How long the task has been paused, as `measure` counts, without the present
     /// pause.
     fn total_ns(self, task: Task<'_>, measure: ClockIndex) -> u64 {
-        let tasks = self.waits.tasks;
-        let total = tasks.pause_of(task, |pause| pause.total_ns(measure));
+        let colds = self.colds;
+        let total = colds.pause_of(task, |pause| pause.total_ns(measure));
         total.unwrap_or(0)
     }
 
@@ -196,15 +165,15 @@ impl PausedTimers<'_> {
         measure: ClockIndex,
         key: WaitKey,
     ) -> (u64, Option<u64>) {
-        let tasks = self.waits.tasks;
-        let read = tasks.pause_of(task, |pause| (pause.base_ns, pause.stopped_at(measure)));
+        let colds = self.colds;
+        let read = colds.pause_of(task, |pause| (pause.base_ns, pause.stopped_at(measure)));
         let (own_base_ns, stopped_ns) = read.unwrap_or((0, None));
         let base_ns = if key.is_entry() {
             self.waits.entries.borrow().base_ns(key)
         } else {
             own_base_ns
         };
-        let grown_ns = grown_ns(base_ns, self.total_for(task, measure, key));
+        let grown_ns = self.total_ns(task, measure).saturating_sub(base_ns);
         (grown_ns, stopped_ns.filter(|_| task.has(Flags::PAUSED)))
     }
 
@@ -221,56 +190,19 @@ impl PausedTimers<'_> {
         self.total_ns(task, self.phases.get(phase).measure(clock))
     }
 
-    /// How long the task has been paused until now, as `clock` counts in runs of `phase`.
-    /// If the clock had no waits when the present pause began, that pause counts from now
-    /// on.
-    pub(crate) fn paused_so_far_ns(
-        self,
-        task: Task<'_>,
-        phase: PhaseIndex,
-        clock: ClockIndex,
-    ) -> u64 {
-        let state = self.phases.get(phase);
-        let measure = state.measure(clock);
-        let mut now_ns = 0;
-        let timers = state.timers.borrow();
-        timers.show(clock, &mut |clock| {
-            now_ns = state.reached_ns(self.clock, clock);
-        });
-        drop(timers);
-        let is_paused = task.has(Flags::PAUSED);
-        let paused = self.waits.tasks.pause_of(task, |pause| {
-            if is_paused {
-                pause.add_clock(measure, now_ns);
-            }
-            let stopped_ns = pause.stopped_at(measure).filter(|_| is_paused);
-            let present_ns = stopped_ns.map_or(0, |stopped_ns| now_ns.saturating_sub(stopped_ns));
-            pause.total_ns(measure).saturating_add(present_ns)
-        });
-        paused.unwrap_or(0)
-    }
-
-    /// How long the coroutine that the wait under `key` resumes has been paused, as
-    /// `clock` counts in runs of `phase`. `None` if the wait is not registered.
-    pub(crate) fn paused_ns_of(
+    /// By how much pauses have moved the deadline of a timer that was registered when its
+    /// coroutine had been paused for `base_ns`, as `clock` counts in runs of `phase`.
+    pub(crate) fn moved_ns(
         self,
         key: WaitKey,
         phase: PhaseIndex,
         clock: ClockIndex,
-    ) -> Option<u64> {
-        let task = self.waits.task(key)?;
-        let measure = self.phases.get(phase).measure(clock);
-        Some(self.total_for(task, measure, key))
-    }
-}
-
-/// How much a total of pauses has grown since it was `base_ns`. Both may have
-/// wrapped.
-pub(crate) fn grown_ns(base_ns: u64, total_ns: u64) -> u64 {
-    let grown_ns = total_ns.wrapping_sub(base_ns);
-    if grown_ns <= u64::MAX / 2 {
-        grown_ns
-    } else {
-        0
+        base_ns: u64,
+    ) -> u64 {
+        let Some(task) = self.waits.moved_by(key) else {
+            return 0;
+        };
+        self.paused_before_ns(task, phase, clock)
+            .saturating_sub(base_ns)
     }
 }

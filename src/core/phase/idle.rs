@@ -1,25 +1,42 @@
 //! When a sleeping host has to run again.
 
 use crate::core::Core;
+use crate::core::base::key::WaitKey;
+use crate::core::phase::ready::ReadyKey;
 use crate::core::phase::schedule;
+use crate::core::task::Flags;
+use crate::core::timer::wheel::{Standing, TimerEntry};
 use crate::time::ClockRef;
 
-/// Whether something is due in the next runs: a coroutine is ready, waits for a phase, or
-/// counts frames or steps, or a message, a call or a deferred start has arrived.
+/// Whether something is due in the next runs: a coroutine that is not paused is ready, waits
+/// for a phase, or counts frames or steps, or a message, a call or a deferred start has
+/// arrived.
 pub(crate) fn has_ready(core: &Core) -> bool {
     core.host.look(core.runs.phase().is_some());
     if core.host.injected.has_messages() || core.arrivals.has_news() || core.starts.has_any() {
         return true;
     }
+    let is_ready = |key: ReadyKey| {
+        let task = schedule::task(core, key);
+        task.is_some_and(|task| !task.has(Flags::PAUSED))
+    };
+    let waits = core.waits();
+    let standing = |count: TimerEntry| {
+        let key = WaitKey::from_bits(count.key);
+        if !waits.is_live(key) {
+            Standing::Dead
+        } else if core.pauses.any() && waits.is_held(key) {
+            Standing::Held
+        } else {
+            Standing::At(count.deadline_ns)
+        }
+    };
     let may_step = || core.clock.dt_until_step_at(0).is_some();
+    let moment = core.pauses.changes();
     let mut ready = false;
     core.phases.each(|_, state| {
-        ready |= state
-            .ready
-            .keys
-            .iter()
-            .any(|key| schedule::is_ready(core, key))
-            || state.has_waits(|key| core.waits().is_live(key)) && (!state.is_fixed || may_step());
+        ready |= state.ready.keys.iter().any(is_ready)
+            || state.has_waits(moment, standing) && (!state.is_fixed || may_step());
     });
     ready
 }

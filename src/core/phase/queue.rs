@@ -2,9 +2,8 @@
 
 use std::cell::Cell;
 
-use crate::core::list::List;
-use crate::core::registration::key::WaitKey;
-use crate::image::{Damaged, Reader, Writer};
+use crate::core::base::key::WaitKey;
+use crate::core::base::list::List;
 
 /// The waits for the next run of a phase. A run takes those that are due. A
 /// coroutine that waits again is pushed again.
@@ -99,35 +98,11 @@ impl Queue {
         &self.waiting
     }
 
-    /// Writes the keys that `number` knows to an image, in order.
-    pub(crate) fn save(&self, out: &mut Writer, number: impl Fn(WaitKey) -> Option<usize>) {
+    /// Calls `f` with each key, which may be stale, and whether it was before the line.
+    pub(crate) fn each(&self, mut f: impl FnMut(bool, WaitKey)) {
         let line = self.line.get();
         let keys = self.waiting.iter().enumerate();
-        let known = keys.filter_map(|(at, key)| Some((at < line, number(key)?)));
-        out.put_all(known, |out, (is_before_line, number)| {
-            out.put_flag(is_before_line);
-            out.put_len(number);
-        });
-    }
-
-    /// Replaces the keys by those that [`save`](Self::save) has written.
-    pub(crate) fn load(
-        &self,
-        image: &mut Reader<'_>,
-        key: impl Fn(usize) -> Option<WaitKey>,
-    ) -> Result<(), Damaged> {
-        let len = image.take_len()?;
-        let (mut keys, mut line) = (Vec::with_capacity(len), 0);
-        for at in 0..len {
-            if image.take_flag()? {
-                line = at + 1;
-            }
-            keys.push(key(image.take_number()?).ok_or(Damaged)?);
-        }
-        self.waiting.replace(keys);
-        self.line.set(line);
-        self.stale.set(0);
-        Ok(())
+        keys.for_each(|(at, key)| f(at < line, key));
     }
 
     /// Removes all keys.
@@ -141,7 +116,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::{FEW, Queue};
-    use crate::core::registration::key::WaitKey;
+    use crate::core::base::key::WaitKey;
 
     fn key(index: u32) -> WaitKey {
         WaitKey::of_task(index, 0)

@@ -1,8 +1,6 @@
 //! Tasks that are ready: spawned, woken, resumed from a pause, or deferred.
 
-use std::cell::Cell;
-
-use crate::core::list::{Fifo, List};
+use crate::core::base::list::{Fifo, List};
 
 /// Names a task in a list of ready tasks. The key is stale once a run has polled the
 /// task since, or the task has ended.
@@ -60,8 +58,6 @@ pub(crate) struct Ready {
     stamps: List<u32>,
     /// The ready tasks of the run under way.
     run: Fifo<ReadyKey>,
-    /// See [`turns`](Self::turns).
-    turns: Cell<u64>,
 }
 
 const IN_RUN: u32 = 1;
@@ -156,13 +152,12 @@ impl Ready {
     /// Takes the first key from the list of the run under way.
     #[inline]
     pub(crate) fn pop(&self) -> Option<ReadyKey> {
-        self.turns.set(self.turns.get() + 1);
         self.run.pop()
     }
 
-    /// How often [`pop`](Self::pop) was called. Tells the turns of a run apart.
+    /// How many keys [`pop`](Self::pop) has taken. Tells the turns of a run apart.
     pub(crate) fn turns(&self) -> u64 {
-        self.turns.get()
+        self.run.taken()
     }
 }
 

@@ -13,6 +13,14 @@ pub(crate) fn soon_once(core: &Core, task: Task<'_>) {
     }
 }
 
+/// Adds a task that yields to the ready tasks of the run under way, unless it is one.
+pub(crate) fn yields(core: &Core, task: Task<'_>) {
+    if !is_in_run(core, task) {
+        soon(core, task);
+        task.set(Flags::YIELDED);
+    }
+}
+
 /// Whether a task is known to be ready in the run under way: from the list of the run, or
 /// from that of the task's home phase. Other lists are not checked.
 fn is_in_run(core: &Core, task: Task<'_>) -> bool {
@@ -27,10 +35,10 @@ fn is_in_run(core: &Core, task: Task<'_>) -> bool {
 
 /// Queues a new task: for the run under way if `in_run`, else for the next run of its
 /// home phase. A task that is paused from the start remembers a wake instead.
-#[inline]
+#[inline(always)]
 pub(crate) fn new(core: &Core, task: Task<'_>, in_run: bool) {
     if task.has(Flags::PAUSED) {
-        core.pauses.remember_wake(&core.tasks, task, task.home());
+        core.pauses.remember_wake(&core.colds, task, task.home());
     } else if in_run {
         soon(core, task);
     } else {
@@ -105,5 +113,6 @@ pub(crate) fn task(core: &Core, key: ReadyKey) -> Option<Task<'_>> {
 /// Defers a ready task to the next run of `phase`. The run under way has taken its key.
 pub(crate) fn again(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     core.ready.leave(task.index());
+    task.clear(Flags::YIELDED);
     later(core, task, phase);
 }

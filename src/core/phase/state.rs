@@ -2,16 +2,14 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use crate::core::cell::Guarded;
-use crate::core::image::names::Names;
+use crate::core::base::cell::Guarded;
+use crate::core::base::key::WaitKey;
 use crate::core::phase::queue::Queue;
 use crate::core::phase::ready::ReadyList;
-use crate::core::registration::key::WaitKey;
 use crate::core::registration::tag::{Bound, Tag};
-use crate::core::timer::wheel::TimerEntry;
-use crate::core::timer::{Counts, Fate, PhaseTimers};
-use crate::image::{Damaged, Reader, Writer};
-use crate::time::{ClockIndex, ClockRef, FrameClock, PhaseIndex};
+use crate::core::timer::wheel::{Standing, TimerEntry};
+use crate::core::timer::{Counts, Fate, PhaseTimers, TimerList, Unit};
+use crate::time::{ClockIndex, ClockRef, ClockState, FrameClock, PhaseIndex};
 
 /// How many bits of a moment count runs.
 const RUN_BITS: u32 = 28;
@@ -51,6 +49,17 @@ pub(crate) struct PhaseState {
     has_others: Cell<bool>,
     /// Of a custom phase: whether it is among those that have been used.
     is_used: Cell<bool>,
+}
+
+/// In which list of a phase a wait is.
+#[derive(Clone, Copy)]
+pub(crate) enum Listed<'a> {
+    /// In the queue. It may have begun before the present frame.
+    Queue { is_earlier: bool },
+    /// Among the counts, due in the frame or run of this number.
+    Count(Unit, u64),
+    /// Among the timers, with this deadline.
+    Timer(ClockRef<'a>, u64, TimerList),
 }
 
 /// The frame of a moment, as its phase counts frames.
@@ -133,17 +142,16 @@ impl PhaseState {
         }
     }
 
-    /// The reading of `clock` from which a wait that begins now counts. It is in the time
-    /// of the phase: stepped time in the fixed phase, else frame time. Between two steps,
-    /// stepped time includes the rest of the frame.
-    #[inline]
-    pub(crate) fn begin_ns(&self, frames: &FrameClock, clock: ClockRef<'_>) -> u64 {
+    /// The reading of `clock` from which a wait of `length_ns` counts that begins now. It is
+    /// in the time of the phase: stepped time in the fixed phase, else frame time. Between
+    /// two steps, stepped time includes the rest of the frame, unless the wait has no length:
+    /// it ends in the next step, even if that step is before the time of the frame.
+    #[inline(always)]
+    pub(crate) fn begin_ns(&self, frames: &FrameClock, clock: ClockRef<'_>, length_ns: u64) -> u64 {
         match (clock, self.is_fixed) {
             (ClockRef::Game, false) => frames.frame_game_ns(),
-            (ClockRef::Game, true) => frames.game_ns(),
-            (ClockRef::Realtime, _) => frames.real_ns(),
-            (ClockRef::Child(clock), false) => clock.frame_ns(),
-            (ClockRef::Child(clock), true) => clock.stepped_begin_ns(),
+            (_, true) if length_ns > 0 => begin_in_steps_ns(frames, clock),
+            _ => self.reached_ns(frames, clock),
         }
     }
 
@@ -234,40 +242,46 @@ impl PhaseState {
         self.has_others.set(true);
     }
 
-    /// Whether a live wait is in the queue or among the counts.
-    pub(crate) fn has_waits(&self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
-        self.queue.keys().iter().any(&mut is_live) || self.counts.borrow_mut().is_waiting(is_live)
+    /// Whether a wait that is neither dead nor held is in the queue or among the counts.
+    /// Between calls with the same `moment`, no wait may cease to be held.
+    pub(crate) fn has_waits(&self, moment: u64, standing: impl Fn(TimerEntry) -> Standing) -> bool {
+        let stands = |key: WaitKey| {
+            let due = TimerEntry {
+                deadline_ns: 0,
+                key: key.bits(),
+            };
+            standing(due).due_ns().is_some()
+        };
+        self.queue.keys().iter().any(stands)
+            || self.counts.borrow_mut().is_waiting(moment, standing)
     }
 
-    /// Writes the phase to an image, without its ready tasks.
-    pub(crate) fn save(&self, out: &mut Writer, names: &Names<'_>) {
-        for number in self.numbers() {
-            out.put(number.get());
-        }
-        self.queue.save(out, |key| names.number(key));
-        self.counts.borrow().save(out, |key| names.number(key));
-        self.timers.borrow().save(out, names);
+    /// Calls `f` with each wait in a list of the phase. Its key may be stale. Of waits that
+    /// would be due at once, the first comes first.
+    pub(crate) fn each_wait(&self, mut f: impl FnMut(WaitKey, Listed<'_>)) {
+        self.queue
+            .each(|is_earlier, key| f(key, Listed::Queue { is_earlier }));
+        self.counts
+            .borrow()
+            .each(|unit, due, key| f(key, Listed::Count(unit, due)));
+        let timers = self.timers.borrow();
+        timers.each(|clock, due_ns, list, key| f(key, Listed::Timer(clock, due_ns, list)));
     }
 
-    /// Reads what [`save`](Self::save) has written. No task is ready in the phase then.
-    pub(crate) fn load(&self, image: &mut Reader<'_>, names: &Names<'_>) -> Result<(), Damaged> {
-        let numbers = self.numbers();
-        let (counters, readings) = numbers.split_at(3);
-        for number in counters {
-            number.set(image.take_count()?);
+    /// Adds a wait to the list in which [`each_wait`](Self::each_wait) has found it.
+    pub(crate) fn list(&self, key: WaitKey, listed: Listed<'_>) {
+        self.note_other();
+        let (mut counts, mut timers) = (self.counts.borrow_mut(), self.timers.borrow_mut());
+        match listed {
+            Listed::Queue { is_earlier } => {
+                self.queue.push(key);
+                if is_earlier {
+                    self.queue.begin_frame();
+                }
+            }
+            Listed::Count(unit, due) => counts.insert(unit, due, key),
+            Listed::Timer(clock, due_ns, list) => timers.insert_into(list, clock, due_ns, key),
         }
-        for number in readings {
-            number.set(image.take()?);
-        }
-        self.queue.load(image, |number| names.key(number))?;
-        let (frame, run) = (self.frame_of_run(), self.runs.get());
-        let mut counts = self.counts.borrow_mut();
-        counts.load(image, frame, run, |number| names.key(number))?;
-        let mut timers = self.timers.borrow_mut();
-        timers.load(image, names, |clock| self.now_ns(clock))?;
-        self.has_others.set(true);
-        self.ready.keys.clear();
-        Ok(())
     }
 
     /// Makes the phase as new: for an image of an executor that has not used it.
@@ -282,7 +296,7 @@ impl PhaseState {
     }
 
     /// Three counters, and two readings.
-    fn numbers(&self) -> [&Cell<u64>; 5] {
+    pub(crate) fn numbers(&self) -> [&Cell<u64>; 5] {
         [
             &self.runs,
             &self.moment,
@@ -290,6 +304,16 @@ impl PhaseState {
             &self.game_ns,
             &self.real_ns,
         ]
+    }
+}
+
+/// The reading of `clock` from which a wait on fixed steps counts.
+#[inline(never)]
+fn begin_in_steps_ns(frames: &FrameClock, clock: ClockRef<'_>) -> u64 {
+    match clock {
+        ClockRef::Game => frames.game_ns(),
+        ClockRef::Realtime => frames.real_ns(),
+        ClockRef::Child(clock) => clock.stepped_begin_ns(),
     }
 }
 
@@ -357,6 +381,11 @@ impl Phases {
             state.is_used.set(false);
         });
         self.used.borrow_mut().clear();
+    }
+
+    /// Notes that the speed of a clock has changed.
+    pub(crate) fn note_changed(&self, clock: &ClockState) {
+        self.each(|_, state| state.timers.borrow_mut().announce(clock.index()));
     }
 
     /// Calls `f` with the named phases, then with the custom ones that have been

@@ -3,9 +3,9 @@
 use std::mem;
 
 use crate::core::Core;
-use crate::core::registration::key::WaitKey;
+use crate::core::base::key::WaitKey;
 use crate::core::registration::{Registration, WaitList};
-use crate::core::registry;
+use crate::core::scope::registry;
 use crate::time::PhaseIndex;
 
 impl Registration {

@@ -11,11 +11,9 @@
 
 use std::task::Waker;
 
-use crate::core::call::Foreign;
-use crate::core::cell::Guarded;
-use crate::core::registration::key::WaitKey;
-use crate::core::registration::shared::SharedWaits;
-use crate::core::task::TaskKey;
+use crate::core::base::call::Foreign;
+use crate::core::base::cell::Guarded;
+use crate::core::base::key::{TaskKey, WaitKey};
 
 /// No entry.
 const NONE: u32 = u32::MAX;
@@ -33,7 +31,8 @@ struct Entry {
     frame_bound: bool,
     /// Whether the wait checks a condition.
     asks: bool,
-    /// Whether several coroutines have polled the wait.
+    /// Whether several coroutines have polled the wait, each with a foreign waker. Then no
+    /// pause of a coroutine moves its deadline.
     is_shared: bool,
     /// Of a join: the index of the joined task.
     joins: u32,
@@ -63,8 +62,6 @@ pub(crate) struct Entries {
     /// For timers, by index: how long the coroutine had been paused when the timer was
     /// registered.
     bases_ns: Vec<u64>,
-    /// The waits that several coroutines have polled.
-    pub(crate) shared: SharedWaits,
 }
 
 impl Entries {
@@ -75,7 +72,6 @@ impl Entries {
             vacant: NONE,
             foreign: 0,
             bases_ns: Vec::new(),
-            shared: SharedWaits::default(),
         }
     }
 
@@ -87,36 +83,29 @@ impl Entries {
         waker: Option<Foreign<Waker>>,
         frame_bound: bool,
     ) -> WaitKey {
-        let key = self.insert_own(task, frame_bound);
-        if waker.is_some() {
-            self.foreign += 1;
-            self.slots[key.index() as usize].waker = waker;
-        }
-        key
-    }
-
-    /// Makes an entry for a wait that `task` polls with its task waker.
-    #[inline]
-    pub(crate) fn insert_own(&mut self, task: TaskKey, frame_bound: bool) -> WaitKey {
         let index = self.vacant;
+        self.foreign += usize::from(waker.is_some());
         let Some(entry) = self.slots.get_mut(index as usize) else {
-            return self.grow(task, frame_bound);
+            return self.grow(task, waker, frame_bound);
         };
         self.vacant = entry.next;
         entry.stamp = entry.stamp.wrapping_add(1);
         entry.task = task;
         entry.frame_bound = frame_bound;
+        if waker.is_some() {
+            entry.waker = waker;
+        }
         WaitKey::of_entry(index, entry.stamp)
     }
 
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, task: TaskKey, frame_bound: bool) -> WaitKey {
+    fn grow(&mut self, task: TaskKey, waker: Option<Foreign<Waker>>, frame_bound: bool) -> WaitKey {
         let index = self.slots.len();
         assert!(index < WaitKey::MAX_INDEX, "more than 2^31 waits at once");
         let stamp = self.first_stamp + 1;
         self.slots.push(Entry {
-            waker: None,
+            waker,
             task,
             stamp,
             frame_bound,
@@ -179,26 +168,16 @@ impl Entries {
         self.get(key).is_some_and(|entry| entry.asks)
     }
 
-    /// Notes that several coroutines have polled the wait. Returns the task that the wait
-    /// resumes.
-    pub(crate) fn set_shared(&mut self, key: WaitKey) -> Option<TaskKey> {
-        let entry = self.get_mut(key)?;
-        entry.is_shared = true;
-        Some(entry.task)
-    }
-
-    /// Whether other tasks than `task` have polled the wait. For polls with a foreign
-    /// waker.
-    pub(crate) fn is_shared_with(&self, key: WaitKey, task: TaskKey) -> bool {
-        let others = |entry: &Entry| entry.is_shared || entry.task != task;
-        task != TaskKey::NOBODY && self.get(key).is_some_and(others)
-    }
-
-    /// Replaces the task to resume.
-    pub(crate) fn set_task(&mut self, key: WaitKey, task: TaskKey) {
+    /// Notes that several coroutines have polled the wait.
+    pub(crate) fn set_shared(&mut self, key: WaitKey) {
         if let Some(entry) = self.get_mut(key) {
-            entry.task = task;
+            entry.is_shared = true;
         }
+    }
+
+    /// Whether several coroutines have polled the wait.
+    pub(crate) fn is_shared(&self, key: WaitKey) -> bool {
+        key.is_entry() && self.get(key).is_some_and(|entry| entry.is_shared)
     }
 
     /// Replaces the task to resume and the waker to call. Returns the earlier
@@ -209,28 +188,11 @@ impl Entries {
         task: TaskKey,
         waker: Option<Foreign<Waker>>,
     ) -> Result<Option<Foreign<Waker>>, Option<Foreign<Waker>>> {
-        if let Some(entry) = self.get_mut(key) {
-            let moves = entry.is_shared && entry.task != task;
-            entry.task = task;
-            if moves {
-                // To the task waker of another coroutine, which has the wait alone now.
-                entry.is_shared = false;
-                self.shared.remove(key);
-            }
-        }
-        self.renew_waker(key, waker)
-    }
-
-    /// The same for the waker alone.
-    pub(crate) fn renew_waker(
-        &mut self,
-        key: WaitKey,
-        waker: Option<Foreign<Waker>>,
-    ) -> Result<Option<Foreign<Waker>>, Option<Foreign<Waker>>> {
         let more = usize::from(waker.is_some());
         let Some(entry) = self.get_mut(key) else {
             return Err(waker);
         };
+        entry.task = task;
         let previous = std::mem::replace(&mut entry.waker, waker);
         self.foreign = self.foreign + more - usize::from(previous.is_some());
         Ok(previous)
@@ -245,7 +207,7 @@ impl Entries {
     /// A task that has polled a wait with a waker other than its own.
     pub(crate) fn first_foreign(&self) -> Option<TaskKey> {
         let mut entries = self.slots.iter();
-        let is_foreign = |entry: &&Entry| entry.waker.is_some() || entry.is_shared;
+        let is_foreign = |entry: &&Entry| entry.waker.is_some();
         Some(entries.find(is_foreign)?.task)
     }
 
@@ -267,33 +229,23 @@ impl Entries {
     /// have left its list.
     #[inline]
     pub(crate) fn remove(&mut self, key: WaitKey) -> Option<Removed> {
-        let task = self.get(key)?.task;
-        Some(Removed {
-            task,
-            _waker: self.remove_waker(key),
-        })
-    }
-
-    /// The same. Returns only the waker, if there is one.
-    #[inline]
-    pub(crate) fn remove_waker(&mut self, key: WaitKey) -> Option<Foreign<Waker>> {
         let vacant = self.vacant;
         let entry = self.get_mut(key)?;
+        debug_assert!(entry.joins == NONE, "a removed join has left its ring");
         entry.stamp = entry.stamp.wrapping_add(1);
         entry.asks = false;
-        debug_assert!(entry.joins == NONE, "a removed join has left its ring");
+        entry.is_shared = false;
         entry.next = vacant;
-        let waker = entry.waker.take();
-        let was_shared = std::mem::take(&mut entry.is_shared);
+        let (task, waker) = (entry.task, entry.waker.take());
         self.vacant = key.index();
         self.foreign -= usize::from(waker.is_some());
-        if was_shared {
-            self.shared.remove(key);
-        }
         if let Some(base_ns) = self.bases_ns.get_mut(key.index() as usize) {
             *base_ns = 0;
         }
-        waker
+        Some(Removed {
+            task,
+            _waker: waker,
+        })
     }
 
     /// Adds a join to the list of the task of index `joins`. `last` is the latest join of
@@ -399,8 +351,8 @@ impl Entries {
 impl Guarded<Entries> {
     /// Removes an entry. Calls user code: the destructor of its waker.
     pub(crate) fn discard(&self, key: WaitKey) {
-        let waker = self.borrow_mut().remove_waker(key);
-        drop(waker);
+        let removed = self.borrow_mut().remove(key);
+        drop(removed);
     }
 }
 
@@ -409,8 +361,8 @@ mod tests {
     use std::task::Waker;
 
     use super::{Entries, NONE};
-    use crate::core::call::Foreign;
-    use crate::core::task::TaskKey;
+    use crate::core::base::call::Foreign;
+    use crate::core::base::key::TaskKey;
 
     fn foreign() -> Foreign<Waker> {
         Foreign::new(Waker::noop().clone())

@@ -1,8 +1,8 @@
 //! Waits in images.
 
 use crate::core::Core;
+use crate::core::base::key::WaitKey;
 use crate::core::registration::Registration;
-use crate::core::registration::key::WaitKey;
 use crate::core::registration::tag::{Bound, Tag};
 use crate::core::task::{Flags, Task};
 use crate::image::{Damaged, Reader, Writer};
@@ -44,6 +44,7 @@ impl Registration {
             began,
             tag: Tag::begun(core.id, phase, bound),
             key: load_registered(core, task, image)?,
+            _home: [],
         })
     }
 }
@@ -55,7 +56,7 @@ fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
     out.put_flag(is_live);
     if is_live {
         out.put_flag(core.waits().is_for_later_frame(key));
-        out.put_flag(asks_condition(core, key));
+        out.put_flag(core.waits().asks_condition(key));
         let is_entry = key.is_entry();
         let base_ns = if is_entry {
             core.entries.borrow().base_ns(key)
@@ -64,15 +65,6 @@ fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
         };
         out.put_flag(is_entry);
         out.put(base_ns);
-    }
-}
-
-fn asks_condition(core: &Core, key: WaitKey) -> bool {
-    if key.is_entry() {
-        core.entries.borrow().asks_condition(key)
-    } else {
-        let task = core.tasks.waiting(key);
-        task.is_some_and(|task| task.asks_condition())
     }
 }
 
@@ -90,7 +82,7 @@ fn load_registered(
     let key = if is_entry {
         task.set(Flags::ENTRIES);
         let mut entries = core.entries.borrow_mut();
-        let key = entries.insert_own(task.task_key(), is_later);
+        let key = entries.insert(task.task_key(), None, is_later);
         entries.replace_base_ns(key, base_ns);
         if asks {
             entries.note_condition(key);

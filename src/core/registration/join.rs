@@ -4,12 +4,13 @@ use std::panic::Location;
 use std::task::Context;
 
 use crate::core::Core;
+use crate::core::base::key::TaskKey;
 use crate::core::inspect::awaited;
 use crate::core::registration::renew::{foreign_waker, renew_entry};
 use crate::core::registration::tag::Stage;
 use crate::core::registration::{Registration, WaitList};
 use crate::core::scope::{self, Scope};
-use crate::core::task::{Reference, TaskKey};
+use crate::core::task::Reference;
 use crate::inspect::Wait;
 
 impl Registration {
@@ -30,7 +31,7 @@ impl Registration {
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
             let waker = foreign_waker(cx, own);
             if core.waits().is_live(self.key) {
-                renew_entry(core, self.key, key, waker, self.tag.phase, WaitList::Joins);
+                renew_entry(core, self.key, key, waker);
             } else if !target.has_ended() {
                 self.cancel(WaitList::Joins);
                 // A join has no phase: the joiner continues at once.

@@ -7,21 +7,18 @@
 
 mod cancel;
 pub(crate) mod entries;
-pub(crate) mod holders;
 mod image;
 mod join;
-pub(crate) mod key;
 mod renew;
-pub(crate) mod shared;
 pub(crate) mod tag;
 pub(crate) mod waits;
 
 use std::task::Context;
 
 use crate::core::Core;
+use crate::core::base::key::WaitKey;
 use crate::core::pause;
 use crate::core::phase::state::{PhaseState, frame_of};
-use crate::core::registration::key::WaitKey;
 use crate::core::registration::renew::polled_by;
 use crate::core::registration::tag::{Stage, Tag};
 use crate::core::scope::Scope;
@@ -40,6 +37,9 @@ pub(crate) struct Registration {
     /// The moment at which the wait began.
     began: u64,
     tag: Tag,
+    /// A wait is neither `Send` nor `Sync`: on another thread, its destructor would not
+    /// find the executor that it is registered with.
+    _home: [*const (); 0],
 }
 
 const _: () = assert!(size_of::<Registration>() == 24);
@@ -65,6 +65,7 @@ impl Registration {
             key: WaitKey::NONE,
             began: 0,
             tag: Tag::new(phase, bound),
+            _home: [],
         }
     }
 
@@ -398,7 +399,7 @@ fn register_slowly(scope: &Scope<'_>, cx: &Context<'_>, frame_bound: bool) -> Wa
     // Outside of a run, the host may be polling the wait.
     core.host.note_due();
     let mut entries = core.entries.borrow_mut();
-    entries.insert_own(own.task_key(), frame_bound)
+    entries.insert(own.task_key(), None, frame_bound)
 }
 
 /// Registers a wait that is polled with another waker than the task waker.

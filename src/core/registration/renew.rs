@@ -4,12 +4,11 @@
 use std::task::{Context, Waker};
 
 use crate::core::Core;
-use crate::core::call::{self, Foreign};
-use crate::core::registration::key::WaitKey;
+use crate::core::base::call::{self, Foreign};
+use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::registration::{Registration, WaitList};
 use crate::core::scope::Scope;
-use crate::core::task::{Flags, Task, TaskKey};
-use crate::time::PhaseIndex;
+use crate::core::task::{Flags, Task};
 
 impl Registration {
     /// Keeps up a wait that is polled again before it is ready, so that it resumes the
@@ -27,7 +26,11 @@ impl Registration {
             if own.is_some_and(|own| core.entries.borrow().is_of(key, own.task_key())) {
                 return true;
             }
-            return self.renew_entry(scope, cx, list);
+            if !core.waits().is_live(key) {
+                return false;
+            }
+            let (task, waker) = polled_by(scope, cx, own);
+            return renew_entry(core, key, task, waker);
         }
         if core.tasks.waiting(key).is_none() {
             return false;
@@ -40,22 +43,18 @@ impl Registration {
         false
     }
 
-    fn renew_entry(&self, scope: &Scope<'_>, cx: &Context<'_>, list: WaitList) -> bool {
+    /// Whether a poll with this context makes the wait a shared one: another coroutine has
+    /// polled it with a foreign waker, too, and may still wait for it.
+    pub(crate) fn is_shared_by(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
         let core = scope.core();
-        if !core.waits().is_live(self.key) {
+        let Some(task) = scope.current() else {
+            return false;
+        };
+        if !core.entries.borrow().has_waker(self.key) || scope.own_task(cx).is_some() {
             return false;
         }
-        let (task, waker) = polled_by(scope, cx, scope.own_task(cx));
-        renew_entry(core, self.key, task, waker, self.tag.phase, list)
-    }
-
-    /// Whether a poll with this context makes the wait a shared one: other coroutines have
-    /// polled it, too. Then they also share its time.
-    pub(crate) fn is_shared_by(&self, scope: &Scope<'_>, cx: &Context<'_>) -> bool {
-        let task = scope.current().filter(|_| scope.own_task(cx).is_none());
-        let entries = scope.core().entries.borrow();
-        self.key.is_entry()
-            && task.is_some_and(|task| entries.is_shared_with(self.key, task.task_key()))
+        let other = core.waits().task(self.key);
+        core.waits().is_shared(self.key) || other.is_some_and(|other| other != task)
     }
 }
 
@@ -66,20 +65,7 @@ pub(super) fn renew_entry(
     key: WaitKey,
     task: TaskKey,
     waker: Option<Foreign<Waker>>,
-    phase: PhaseIndex,
-    list: WaitList,
 ) -> bool {
-    if waker.is_some() && core.entries.borrow().is_shared_with(key, task) {
-        if let Some(task) = core.tasks.get(task) {
-            let timer = match list {
-                WaitList::Timer(clock) => Some((phase, clock)),
-                _ => None,
-            };
-            core.sharing().share(key, task, timer);
-        }
-        let renewed = core.entries.borrow_mut().renew_waker(key, waker);
-        return renewed.is_ok();
-    }
     let renewed = core.entries.borrow_mut().renew(key, task, waker);
     renewed.is_ok()
 }

@@ -1,9 +1,9 @@
 //! Waits by their keys: registered with their task, or with an entry.
 
-use crate::core::cell::Guarded;
+use crate::core::base::cell::Guarded;
+use crate::core::base::key::WaitKey;
 use crate::core::registration::entries::Entries;
-use crate::core::registration::key::WaitKey;
-use crate::core::task::{Flags, Task, TaskKey, Tasks};
+use crate::core::task::{Flags, Task, Tasks};
 
 /// The two tables in which waits are registered.
 #[derive(Clone, Copy)]
@@ -36,6 +36,13 @@ impl<'a> Waits<'a> {
         }
     }
 
+    /// Whether a pause holds the wait under `key`: if it is due, no coroutine is polled, and
+    /// no foreign waker is called.
+    pub(crate) fn is_held(self, key: WaitKey) -> bool {
+        let task = self.task(key);
+        task.is_some_and(|task| task.has(Flags::PAUSED)) && !self.entries.borrow().has_waker(key)
+    }
+
     /// Whether the wait under `key` resumes this task.
     pub(crate) fn is_of(self, key: WaitKey, task: Option<Task<'_>>) -> bool {
         let waits = self.task(key);
@@ -49,6 +56,16 @@ impl<'a> Waits<'a> {
         } else {
             let task = self.tasks.waiting(key);
             task.is_some_and(|task| task.is_frame_bound())
+        }
+    }
+
+    /// Whether a wait checks a condition.
+    pub(crate) fn asks_condition(self, key: WaitKey) -> bool {
+        if key.is_entry() {
+            self.entries.borrow().asks_condition(key)
+        } else {
+            let task = self.tasks.waiting(key);
+            task.is_some_and(|task| task.asks_condition())
         }
     }
 
@@ -69,6 +86,22 @@ impl<'a> Waits<'a> {
         task.is_alive().then_some(task)
     }
 
+    /// Whether several coroutines have polled the wait under `key`. Then no pause of a
+    /// coroutine moves its deadline.
+    pub(crate) fn is_shared(self, key: WaitKey) -> bool {
+        self.entries.borrow().is_shared(key)
+    }
+
+    pub(crate) fn set_shared(self, key: WaitKey) {
+        self.entries.borrow_mut().set_shared(key);
+    }
+
+    /// The coroutine whose pauses move the deadline of a timer. `None` if the wait is not
+    /// registered, or several coroutines share it.
+    pub(crate) fn moved_by(self, key: WaitKey) -> Option<Task<'a>> {
+        self.task(key).filter(|_| !self.is_shared(key))
+    }
+
     /// Adds a join to the joins of its target.
     pub(crate) fn join(self, target: Task<'_>, key: WaitKey) {
         let last = target.joiners.get();
@@ -83,11 +116,5 @@ impl<'a> Waits<'a> {
             let target = self.tasks.at(target);
             target.joiners.set(entries.leave(key, target.joiners.get()));
         }
-    }
-
-    /// Whether a coroutine is alive and not paused.
-    pub(crate) fn runs_on(self, key: TaskKey) -> bool {
-        let task = self.tasks.get(key).filter(|task| task.is_alive());
-        task.is_some_and(|task| !task.has(Flags::PAUSED))
     }
 }

@@ -1,12 +1,10 @@
 //! Calling the host's hooks, and sending reports to one of them.
 
-pub(crate) mod hooks;
-pub(crate) mod panicked;
 pub(crate) mod panics;
 pub(crate) mod unread;
 
 use crate::core::Core;
-use crate::core::call;
+use crate::core::base::call;
 use crate::core::scope;
 use crate::inspect::{Report, Reports};
 

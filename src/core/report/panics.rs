@@ -1,25 +1,80 @@
-//! Panics of coroutines that are reported, or passed on to the host.
+//! Panics of coroutines: kept for a join, reported, or passed on to the host.
+
+use std::cell::Cell;
 
 use crate::core::Core;
-use crate::core::call::{self, Foreign, Payload};
-use crate::core::end;
+use crate::core::base::call::{self, Foreign, Payload};
+use crate::core::base::cell::Guarded;
 use crate::core::inspect::awaited;
+use crate::core::life::end::deferred::End;
+use crate::core::life::end::depth;
 use crate::core::report;
-use crate::core::report::panicked::{Panicked, PassOn, Pending};
 use crate::core::task::Task;
-use crate::inspect::Report;
+use crate::inspect::{Line, Report};
+use crate::time::Phase;
+
+/// The payload of a coroutine's panic, and when the panic was raised.
+#[derive(Debug)]
+pub(crate) struct Panicked {
+    pub(crate) payload: Foreign<Payload>,
+    pub(crate) frame: u64,
+    /// `None`: outside of a run.
+    pub(crate) phase: Option<Phase>,
+    /// Where the coroutine continued in that poll, if it was observed.
+    pub(crate) from: Option<Line>,
+    /// Whether the host hears of the panic, even if no join returns it.
+    pub(crate) is_heard: bool,
+}
+
+impl Panicked {
+    pub(crate) fn into_payload(self) -> Payload {
+        self.payload.into_inner()
+    }
+}
+
+/// Which panics of coroutines are passed on to the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum PassOn {
+    /// No panics. Those that no join returns are reported.
+    #[default]
+    Nothing,
+    /// The panics that no join returns.
+    Unread,
+    /// All panics.
+    All,
+}
+
+/// How panics of coroutines are handled.
+#[derive(Debug, Default)]
+pub(crate) struct Panics {
+    pass_on: Cell<PassOn>,
+    /// The first panic since the last one that was passed on.
+    pending: Guarded<Option<Pending>>,
+    is_pending: Cell<bool>,
+}
+
+pub(crate) type Pending = (Report, Foreign<Payload>);
+
+impl Panics {
+    pub(crate) fn new(pass_on: PassOn) -> Self {
+        Panics {
+            pass_on: Cell::new(pass_on),
+            pending: Guarded::default(),
+            is_pending: Cell::new(false),
+        }
+    }
+
+    pub(crate) fn passes_on(&self, panics: PassOn) -> bool {
+        self.pass_on.get() == panics
+    }
+}
 
 /// Stores the panic of a task that has ended. If all panics are passed on to the host,
 /// returns what to [pass on](pass_on). The host then receives the payload, and a join
 /// returns only the message.
 pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Option<Pending> {
-    let mut panicked = Panicked {
-        payload: Foreign::new(payload),
-        frame: core.clock.frame(),
-        phase: core.running_phase(),
-        from: awaited::resumed_from(core, task),
-        is_heard: false,
-    };
+    let mut panicked = panicked_now(core, payload);
+    panicked.from = awaited::resumed_from(core, task);
     let mut pending = None;
     if core.panics.passes_on(PassOn::All) {
         let report = report_of(core, task, &panicked);
@@ -30,9 +85,19 @@ pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Optio
         panicked.is_heard = true;
         pending = Some((report, payload));
     }
-    core.tasks
-        .cold_or_new(task, |cold| cold.panic = Some(panicked));
+    core.colds
+        .of_or_new(task, |cold| cold.panic = Some(panicked));
     pending
+}
+
+fn panicked_now(core: &Core, payload: Payload) -> Panicked {
+    Panicked {
+        payload: Foreign::new(payload),
+        frame: core.clock.frame(),
+        phase: core.running_phase(),
+        from: None,
+        is_heard: false,
+    }
 }
 
 fn report_of(core: &Core, task: Task<'_>, panicked: &Panicked) -> Report {
@@ -49,7 +114,7 @@ fn report_of(core: &Core, task: Task<'_>, panicked: &Panicked) -> Report {
 /// Reports the panic of a task that no handle can return any more, or passes it on.
 #[cold]
 pub(crate) fn report_unread(core: &Core, task: Task<'_>) {
-    let panicked = core.tasks.cold(task, |cold| cold.panic.take()).flatten();
+    let panicked = core.colds.of(task, |cold| cold.panic.take()).flatten();
     if let Some(panicked) = panicked.filter(|panicked| !panicked.is_heard) {
         let report = report_of(core, task, &panicked);
         pass_on(core, report, panicked.payload);
@@ -61,7 +126,7 @@ pub(crate) fn report_unread(core: &Core, task: Task<'_>) {
 pub(crate) fn pass_on(core: &Core, report: Report, payload: Foreign<Payload>) {
     if let Err((report, payload)) = keep_pending(core, report, payload) {
         report::send(core, &report);
-        end::drop_payload(core, payload);
+        depth::carry_out(core, End::Payload(payload));
     }
 }
 
@@ -101,7 +166,7 @@ pub(crate) fn report_hook_panicked(core: &Core, payload: Payload) {
     let report = report_of_hook(core, "on_report", &payload);
     if let Err((report, payload)) = keep_pending(core, report, Foreign::new(payload)) {
         core.reports.print(&report);
-        end::drop_payload(core, payload);
+        depth::carry_out(core, End::Payload(payload));
     }
 }
 
@@ -126,15 +191,9 @@ pub(crate) fn report_time_source_panic(core: &Core) {
 /// on. Calls user code.
 #[cold]
 pub(crate) fn output_panicked(core: &Core, task: Task<'_>, payload: Payload) {
-    let report = Report::CoroutinePanicked {
-        id: core.id_of(task),
-        name: core.name_of(task),
-        frame: core.clock.frame(),
-        phase: core.running_phase(),
-        message: call::message(&*payload),
-        from: None,
-    };
-    pass_on(core, report, Foreign::new(payload));
+    let panicked = panicked_now(core, payload);
+    let report = report_of(core, task, &panicked);
+    pass_on(core, report, panicked.payload);
 }
 
 /// Raises the panic that must be passed on to the host, if there is one. That ends the

@@ -1,95 +1,49 @@
-//! Outputs: their readers, and the host's hooks for those that nothing reads.
+//! The host's hooks for outputs that no join returns.
 //!
 //! A hook is user code, and may make more outputs unread. So a task with such an output
 //! goes onto a list. One call at a time goes through the list. Until then the output
-//! stays in the task's block. Readers that are added after the task has returned use the
-//! same list.
+//! stays in the task's block.
 
 use std::any::TypeId;
 use std::cell::Cell;
-use std::mem;
+use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::call::Foreign;
-use crate::core::cell::Restore;
-use crate::core::end;
+use crate::core::base::cell::{Guarded, Restore};
+use crate::core::base::key::TaskKey;
+use crate::core::life::end;
 use crate::core::report;
-use crate::core::report::hooks::Receive;
 use crate::core::report::panics;
-use crate::core::run::joins;
 use crate::core::run::runaway;
-use crate::core::scope;
-use crate::core::start;
-use crate::core::task::{Flags, Reader, Reference, Task};
-use crate::inspect::{Hook, Report};
+use crate::core::task::{Reference, Task};
+use crate::inspect::Hook;
 
-/// Adds a reader of the output of a task. The reader is called when the task returns, or
-/// as soon as possible if the task has returned. Calls user code.
-pub(crate) fn on_return<T: 'static>(
-    core: &Core,
-    task: Task<'_>,
-    read: impl FnOnce(&T) -> bool + 'static,
-) {
-    let read = Foreign::new(read);
-    let reader: Reader = Box::new(move |tasks, task| tasks.lend_output(task, read.into_inner()));
-    let reader = Foreign::new(reader);
-    if !task.has_ended() {
-        core.tasks
-            .cold_or_new(task, |cold| cold.readers.push(reader));
-    } else if core.tasks.output_type(task).is_some() {
-        core.tasks
-            .cold_or_new(task, |cold| cold.readers.push(reader));
-        read_soon(core, core.tasks.refer(task));
-    }
-}
-
-/// Calls the readers of a task that has returned. Calls user code.
-#[inline]
-pub(crate) fn call_readers(core: &Core, task: Task<'_>) {
-    if task.has_cold() {
-        call_each_reader(core, task);
-    }
-}
-
-#[cold]
-fn call_each_reader(core: &Core, task: Task<'_>) {
-    let readers = core.tasks.cold(task, |cold| mem::take(&mut cold.readers));
-    for reader in readers.unwrap_or_default() {
-        let _notifies = core.host.notifies();
-        let read = {
-            let _shown = core.shown.show_of(&core.owners, task);
-            scope::enter_task(core, task, |_| reader.into_inner()(&core.tasks, task))
-        };
-        match read {
-            Ok(false) => {}
-            Ok(true) => {
-                core.tasks.cold(task, |cold| cold.is_read = true);
-            }
-            Err(payload) => {
-                let payload = Foreign::new(payload);
-                let report = Report::CoroutinePanicked {
-                    id: core.id_of(task),
-                    name: format!("{} (on_error)", core.name_of(task)).into(),
-                    frame: core.clock.frame(),
-                    phase: core.running_phase(),
-                    message: super::call::message(&**payload.get()),
-                    from: None,
-                };
-                panics::pass_on(core, report, payload);
-            }
-        }
-    }
+/// The hooks for unread outputs, and a list of tasks with outputs for the hooks.
+#[derive(Default)]
+pub(crate) struct Unread {
+    /// By the type of the output. A hook takes the output of the task that it is called
+    /// with.
+    hooks: Guarded<HashMap<TypeId, Rc<Hook<TaskKey>>>>,
+    /// Whether there is a hook.
+    pub(crate) is_on: Cell<bool>,
+    /// The list.
+    waiting: Guarded<VecDeque<Reference>>,
+    /// Whether a call is going through the list.
+    is_telling: Cell<bool>,
 }
 
 /// Sets the hook for unread outputs of type `T`.
 pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T) + 'static) {
-    let receive = Hook::<Cell<Option<T>>>::default();
+    let receive = Hook::default();
     if core.is_closed() {
         receive.close();
     }
-    receive.set(Box::new(move |output| {
-        if let Some(output) = output.take() {
+    let this = Rc::downgrade(&core.rc());
+    receive.set(Box::new(move |&key: &TaskKey| {
+        let core = this.upgrade().expect("it calls its hook");
+        let task = core.tasks.get(key);
+        if let Some(output) = task.and_then(|task| core.tasks.take_unread::<T>(task)) {
             hook(output);
         }
     }));
@@ -104,34 +58,17 @@ pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T) + 'stat
     }
 }
 
-/// Whether there is a hook or a reader for the output of an ended task that no handle can
-/// take.
+/// Whether there is a hook for the output of an ended task that no handle can take.
 #[inline]
 pub(crate) fn hears_unread(core: &Core, task: Task<'_>) -> bool {
-    core.unread.is_on.get() && has_listener(core, task)
+    core.unread.is_on.get() && hook_for(core, task).is_some()
 }
 
+/// The hook for the output of a task, if there is one and the output is there.
 #[cold]
-fn has_listener(core: &Core, task: Task<'_>) -> bool {
-    let has_readers = core.tasks.cold(task, |cold| !cold.readers.is_empty());
-    has_readers.unwrap_or(false) || hook_for(core, task).is_some()
-}
-
-/// The hook for the output of a task, if there is one and the output is there, unread.
-fn hook_for(core: &Core, task: Task<'_>) -> Option<Rc<dyn Receive>> {
+fn hook_for(core: &Core, task: Task<'_>) -> Option<Rc<Hook<TaskKey>>> {
     let output = core.tasks.output_type(task)?;
-    let is_read = core.tasks.cold(task, |cold| cold.is_read);
-    if is_read.unwrap_or(false) {
-        return None;
-    }
     core.unread.hooks.borrow().get(&output).cloned()
-}
-
-/// Calls the readers of a task that has already returned: now, or as soon as hooks may be
-/// called. Calls user code.
-pub(crate) fn read_soon(core: &Core, reference: Reference) {
-    core.unread.is_on.set(true);
-    put_unread(core, reference);
 }
 
 /// Sends the output of a task to its hook: now, or as soon as hooks may be called. Calls
@@ -146,7 +83,7 @@ pub(crate) fn put_unread(core: &Core, reference: Reference) {
 /// or inside a closure that borrows lent state. Calls user code.
 #[inline]
 pub(crate) fn flush(core: &Core) {
-    if core.unread.is_on.get() && !core.unread.is_telling.get() && !start::holds_starts(core) {
+    if core.unread.is_on.get() && !core.unread.is_telling.get() && !core.starts.are_held() {
         work_off(core);
     }
 }
@@ -162,27 +99,18 @@ fn work_off(core: &Core) {
             return;
         };
         let task = core.tasks.of(&reference);
-        call_readers(core, task);
-        // Moves joins that began while a reader had the output to the completions.
-        core.runs.completions.complete(&core.entries, task);
-        if !task.has(Flags::HANDLE) {
-            match hook_for(core, task) {
-                Some(hook) => {
-                    let called = report::as_host(core, || hook.receive(&core.tasks, task));
-                    if let Err(payload) = called {
-                        panics::hook_panicked(core, "on_unread", payload);
-                    }
-                }
-                None => end::drop_unwanted_output(core, task),
-            }
+        let hook = hook_for(core, task);
+        let call = |hook: Rc<Hook<_>>| report::as_host(core, || hook.call(&task.task_key()));
+        match hook.map_or(Ok(false), call) {
+            Ok(true) => {}
+            // The hook has been replaced, or dropped.
+            Ok(false) => end::drop_unwanted_output(core, task),
+            Err(payload) => panics::hook_panicked(core, "on_unread", payload),
         }
         end::drop_reference(core, reference);
-        joins::wake_joiners(core);
     }
     if !core.unread.waiting.borrow().is_empty() {
-        core.arrivals.note_news();
-        core.host.note_due();
-        runaway::report_runaway(core);
+        runaway::leave_to_next_run(core);
     }
 }
 
@@ -195,10 +123,7 @@ pub(crate) fn close_unread(core: &Core) {
         hook.close();
     }
     while let Some(reference) = { core.unread.waiting.borrow_mut().pop_front() } {
-        let task = core.tasks.of(&reference);
-        if !task.has(Flags::HANDLE) {
-            end::drop_unwanted_output(core, task);
-        }
+        end::drop_unwanted_output(core, core.tasks.of(&reference));
         end::drop_reference(core, reference);
     }
 }

@@ -3,10 +3,10 @@
 use std::cell::Cell;
 use std::collections::HashSet;
 
-use crate::core::cell::Guarded;
+use crate::core::base::cell::Guarded;
+use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::registration::entries::Entries;
-use crate::core::registration::key::WaitKey;
-use crate::core::task::{NO_JOINER, Task, TaskKey};
+use crate::core::task::{NO_JOINER, Task};
 
 /// The joins of coroutines that have ended.
 #[derive(Debug, Default)]

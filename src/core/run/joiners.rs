@@ -29,11 +29,11 @@ impl<'s> Resumer<'_, 's> {
                 continue;
             };
             if task.has(Flags::PAUSED) {
-                core.pauses.remember_wake(&core.tasks, task, task.home());
+                core.pauses.remember_wake(&core.colds, task, task.home());
             } else if core.runs.limits.spend() {
                 self.resume_unwoken(task, cx);
             } else {
-                runaway::postpone_joiner(core, task);
+                runaway::postpone(core, task, task.home());
             }
         }
     }

@@ -1,9 +1,8 @@
 //! The joins of coroutines that have ended: which coroutine is resumed next.
 
 use crate::core::Core;
-use crate::core::registration::key::WaitKey;
+use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::run::fire;
-use crate::core::task::TaskKey;
 use crate::core::wake;
 
 /// Keeps one join of each coroutine. A coroutine that joined several of the ended

@@ -2,53 +2,33 @@
 
 use std::cell::Cell;
 
-use crate::core::task::TaskKey;
+use crate::core::base::cell::Restore;
 
 /// How many polls a run may still take for events that happen during it.
 #[derive(Debug)]
 pub(crate) struct Limits {
+    /// The polls that are left to the run under way, or else to the host's call that
+    /// starts coroutines. [`NOT_COUNTED`] outside of these.
     left: Cell<u64>,
     /// Whether it has been reported that the run has reached the limit.
     reported: Cell<bool>,
     max_polls_per_run: u32,
-    pub(crate) joins: Joins,
 }
-
-/// Counts joins of coroutines that had ended before the join was polled. A coroutine
-/// that makes such joins in a loop, without a wait, would never return from its poll.
-///
-/// All such joins are counted. One in [`JOINS_A_SAMPLE`] is looked at: a sample.
-#[derive(Debug)]
-pub(crate) struct Joins {
-    /// How many joins there are until the next sample.
-    pub(crate) left: Cell<u32>,
-    /// The coroutine that made the latest sample, and the number of the run.
-    pub(crate) latest: Cell<Option<(TaskKey, u64)>>,
-    /// How many samples in sequence came from that coroutine in that run.
-    pub(crate) samples: Cell<u32>,
-}
-
-/// How many joins there are for each sample.
-pub(crate) const JOINS_A_SAMPLE: u32 = 1 << 16;
-/// After this many samples in sequence, the coroutine has to wait for the next run.
-pub(crate) const MOST_SAMPLES: u32 = 16;
 
 /// A run has a limit on the polls for spawns, starts and joins during it: this many
 /// times the polls that one coroutine may take for wakes, and one poll for each live
 /// coroutine.
 const FACTOR: u64 = 100;
 
+/// In `left`: neither a run nor a call counts its polls.
+const NOT_COUNTED: u64 = u64::MAX;
+
 impl Limits {
     pub(crate) fn new(max_polls_per_run: u32) -> Self {
         Limits {
-            left: Cell::new(0),
+            left: Cell::new(NOT_COUNTED),
             reported: Cell::new(false),
             max_polls_per_run,
-            joins: Joins {
-                left: Cell::new(JOINS_A_SAMPLE),
-                latest: Cell::new(None),
-                samples: Cell::new(0),
-            },
         }
     }
 
@@ -63,11 +43,17 @@ impl Limits {
         self.reported.set(false);
     }
 
-    /// Begins to count the polls of a run, or of a call outside of runs. `alive` is the
-    /// number of live coroutines.
-    pub(crate) fn begin(&self, alive: usize) {
-        self.left.set(self.most_in_sequence(alive));
+    /// Counts the polls of a run, or of a call outside of runs, until the result is
+    /// dropped. `alive` is the number of live coroutines.
+    pub(crate) fn begin(&self, alive: usize) -> Restore<'_, u64> {
         self.reported.set(false);
+        Restore::after_setting(&self.left, self.most_in_sequence(alive))
+    }
+
+    /// Whether a run or a call counts its polls.
+    #[inline]
+    pub(crate) fn is_counting(&self) -> bool {
+        self.left.get() != NOT_COUNTED
     }
 
     /// Takes two polls for each start that was deferred: one because its coroutine was
@@ -91,6 +77,11 @@ impl Limits {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         left > 0
+    }
+
+    /// Whether the run has a poll left.
+    pub(crate) fn has_left(&self) -> bool {
+        self.left.get() > 0
     }
 
     /// Whether to report the run: `true` once in a run.

@@ -29,16 +29,17 @@ use std::slice;
 use std::task::Context;
 
 use crate::core::Core;
-use crate::core::call::{self, Payload};
-use crate::core::end;
+use crate::core::base::call::{self, Payload};
+use crate::core::base::cell::Restore;
+use crate::core::base::key::WaitKey;
 use crate::core::inspect::{observe, trace};
+use crate::core::life::end;
 use crate::core::phase::ready::Listing;
 use crate::core::phase::state::PhaseState;
-use crate::core::registration::key::WaitKey;
 use crate::core::report::panics;
 use crate::core::run::state::Lists;
 use crate::core::scope::{self, Scope};
-use crate::core::task::{Flags, TaskKey};
+use crate::core::task::Flags;
 use crate::core::timer::Fate;
 use crate::core::timer::wheel::TimerEntry;
 use crate::core::wake;
@@ -64,8 +65,8 @@ struct Run<'a> {
     next_waiter: usize,
     next_count: usize,
     next_timer: usize,
-    /// The paused coroutines that have been woken for waits of this run.
-    woken: Vec<TaskKey>,
+    /// Counts the polls of this run.
+    _limits: Restore<'a, u64>,
 }
 
 /// Panics at the caller's line if a run is under way or a coroutine is being polled: an
@@ -145,7 +146,6 @@ fn begin_run<'a>(core: &'a Core, clock: &FrameClock, phase: PhaseIndex) -> &'a P
 fn run_due(core: &Core, state: &PhaseState) {
     core.host.begin_run();
     core.runs.serial.set(core.runs.serial() + 1);
-    core.runs.limits.begin(core.tasks.alive());
     if core.instruments.is_on() {
         trace::note_phase_began(core, state.index);
     }
@@ -180,7 +180,7 @@ impl<'a> Run<'a> {
             next_waiter: 0,
             next_count: 0,
             next_timer: 0,
-            woken: Vec::new(),
+            _limits: runs.limits.begin(core.tasks.alive()),
         };
         runs.phase.set(Some(phase));
         run.lists.ready = state.ready.take();
@@ -214,12 +214,12 @@ impl<'a> Run<'a> {
     fn begin_starts(&mut self) {
         let core = self.core;
         let mut first = Vec::new();
-        for key in core.starts.take() {
+        for key in core.starts.deferred.take() {
             let Some(task) = core.tasks.get(key).filter(|task| task.is_alive()) else {
                 continue;
             };
             if task.has(Flags::PAUSED) {
-                core.pauses.remember_wake(&core.tasks, task, task.home());
+                core.pauses.remember_wake(&core.colds, task, task.home());
             } else {
                 let becomes = !task.has(Flags::READY);
                 task.set(Flags::READY);
@@ -245,7 +245,7 @@ impl<'a> Run<'a> {
     fn poll_all(&mut self) {
         let core = self.core;
         scope::enter_run(core, self.state, |scope| {
-            self.woken = fire::fire_due(core, &self.lists);
+            fire::fire_due(core, &self.lists);
             while let Err(payload) = call::catch(|| self.poll_due(scope)) {
                 end_panicked(core, scope, payload);
             }
@@ -353,7 +353,6 @@ impl Drop for Run<'_> {
     fn drop(&mut self) {
         let core = self.core;
         core.runs.phase.set(None);
-        fire::keep_wakes(core, mem::take(&mut self.woken));
         let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();
         lists.timers.clear();

@@ -3,12 +3,12 @@
 use std::task::Context;
 
 use crate::core::Core;
-use crate::core::end;
+use crate::core::base::key::WaitKey;
 use crate::core::inspect::observe;
-use crate::core::registration::key::WaitKey;
+use crate::core::life::end;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
-use crate::core::waker::TaskWaker;
+use crate::core::wake::waker::TaskWaker;
 use crate::time::PhaseIndex;
 
 /// Polls a coroutine in a run of `phase`, and heeds all its flags.
@@ -22,16 +22,16 @@ pub(crate) fn resume_slowly<'c>(
     phase: PhaseIndex,
 ) {
     if task.has(Flags::PAUSED) {
-        core.pauses.remember_wake(&core.tasks, task, phase);
+        core.pauses.remember_wake(&core.colds, task, phase);
         return;
     }
     scope.set_current(task, resumed);
     // This poll also serves any wake from before.
-    task.clear(Flags::READY);
+    task.clear(Flags::READY_OR_YIELDED);
     if task.has(Flags::ENTRIES) || task.is_registered() {
         task.set(Flags::ENTRIES);
         let serial = core.runs.serial();
-        core.tasks.cold_or_new(task, |cold| cold.polled_in = serial);
+        core.colds.of_or_new(task, |cold| cold.polled_in = serial);
     }
     let _kept = observe::keep(core, task);
     let polled = poll_slowly(core, scope, task);
@@ -45,8 +45,8 @@ pub(in crate::core) fn poll_slowly(core: &Core, scope: &Scope<'_>, task: Task<'_
     if task.has(Flags::TASK_WAKER) {
         // Lends the task waker, so that `will_wake` returns `true`.
         let own = core
-            .tasks
-            .cold(task, |cold| cold.waker.as_ref().map(TaskWaker::to_waker));
+            .colds
+            .of(task, |cold| cold.waker.as_ref().map(TaskWaker::to_waker));
         if let Some(own) = own.flatten() {
             return scope.lend(&own, |cx| poll_on_own_clock(core, task, cx));
         }

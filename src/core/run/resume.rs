@@ -7,14 +7,14 @@
 use std::task::Context;
 
 use crate::core::Core;
+use crate::core::base::key::WaitKey;
 use crate::core::phase::ready::ReadyKey;
 use crate::core::phase::schedule;
-use crate::core::registration::key::WaitKey;
 use crate::core::run::poll;
 use crate::core::run::runaway;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
-use crate::core::waker::{LentWaker, TaskWaker};
+use crate::core::wake::waker::{LentWaker, TaskWaker};
 use crate::time::PhaseIndex;
 
 /// Resumes coroutines in the run whose scope this is.
@@ -70,7 +70,7 @@ impl<'a, 's> Resumer<'a, 's> {
     #[inline(never)]
     fn resume_once(self, task: Task<'a>, resumed: WaitKey) {
         let serial = self.core.runs.serial();
-        let polled_in = self.core.tasks.cold(task, |cold| cold.polled_in);
+        let polled_in = self.core.colds.of(task, |cold| cold.polled_in);
         if polled_in != Some(serial) {
             poll::resume_slowly(self.core, self.scope, task, resumed, self.phase());
         }
@@ -92,14 +92,7 @@ impl<'a, 's> Resumer<'a, 's> {
     /// Resumes a task that became ready before the run.
     #[inline(always)]
     pub(super) fn resume_ready(self, key: ReadyKey, cx: &mut Context<'s>) {
-        let Some(task) = schedule::task(self.core, key) else {
-            return;
-        };
-        if task.has(Flags::PAUSED) {
-            self.core
-                .pauses
-                .remember_ready(&self.core.tasks, &self.core.ready, task, self.phase());
-        } else {
+        if let Some(task) = self.take_ready(key, cx) {
             self.resume_unwoken(task, cx);
         }
     }
@@ -107,20 +100,47 @@ impl<'a, 's> Resumer<'a, 's> {
     /// Resumes a task that became ready during the run.
     #[inline(always)]
     pub(super) fn resume_ready_in_run(self, key: ReadyKey, cx: &mut Context<'s>) {
-        let core = self.core;
-        let Some(task) = schedule::task(core, key) else {
+        let Some(task) = self.take_ready(key, cx) else {
             return;
         };
-        if task.has(Flags::PAUSED) {
-            core.pauses
-                .remember_ready(&core.tasks, &core.ready, task, self.phase());
-        } else if task.has(Flags::TASK_WAKER) {
+        if task.has(Flags::TASK_WAKER) {
             // Polls for wakes have a limit of their own.
             self.resume_woken(task);
-        } else if core.runs.limits.spend() {
+        } else if self.core.runs.limits.spend() {
             self.resume_unwoken(task, cx);
         } else {
-            runaway::postpone(core, task, self.phase());
+            runaway::postpone(self.core, task, self.phase());
+        }
+    }
+
+    /// The task of a key, if the key is not stale. A paused task remembers the wake
+    /// instead, and one that has yielded is resumed here.
+    #[inline(always)]
+    fn take_ready(self, key: ReadyKey, cx: &mut Context<'s>) -> Option<Task<'a>> {
+        let task = schedule::task(self.core, key)?;
+        if task.has(Flags::PAUSED_OR_YIELDED) {
+            self.remember_or_yield(task, cx);
+            return None;
+        }
+        Some(task)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn remember_or_yield(self, task: Task<'a>, cx: &mut Context<'s>) {
+        let core = self.core;
+        if task.has(Flags::PAUSED) {
+            core.pauses
+                .remember_ready(&core.colds, &core.ready, task, self.phase());
+            return;
+        }
+        // Polls for yields have a limit of their own.
+        let serial = core.runs.serial();
+        let yields = core.colds.of_or_new(task, |cold| cold.yields.count(serial));
+        if yields > core.runs.limits.polls_per_task() {
+            runaway::defer_greedy(core, task, self.phase(), yields);
+        } else {
+            self.resume_unwoken(task, cx);
         }
     }
 
@@ -128,7 +148,7 @@ impl<'a, 's> Resumer<'a, 's> {
     #[inline(always)]
     pub(super) fn resume_unwoken(self, task: Task<'a>, cx: &mut Context<'s>) {
         // This poll serves all that has made the task ready.
-        task.clear(Flags::READY);
+        task.clear(Flags::READY_OR_YIELDED);
         if task.has(Flags::SLOW_PATH) || task.is_registered() {
             poll::resume_slowly(
                 self.core,
@@ -147,9 +167,9 @@ impl<'a, 's> Resumer<'a, 's> {
     fn resume_woken(self, task: Task<'a>) {
         let core = self.core;
         let (serial, most) = (core.runs.serial(), core.runs.limits.polls_per_task());
-        let woken = core.tasks.cold(task, |cold| {
+        let woken = core.colds.of(task, |cold| {
             let own = cold.waker.as_ref().map(TaskWaker::lend);
-            (cold.count_wake(serial), own)
+            (cold.wakes.count(serial), own)
         });
         let (wakes, own) = woken.unwrap_or_default();
         if wakes > most {
@@ -177,8 +197,8 @@ impl<'a, 's> Resumer<'a, 's> {
         if self.needs_only_waker(task) {
             let own = self
                 .core
-                .tasks
-                .cold(task, |cold| cold.waker.as_ref().map(TaskWaker::lend));
+                .colds
+                .of(task, |cold| cold.waker.as_ref().map(TaskWaker::lend));
             if let Some(own) = own.flatten() {
                 return self.poll_with(&own, task, key);
             }
@@ -190,7 +210,7 @@ impl<'a, 's> Resumer<'a, 's> {
     #[inline(always)]
     fn poll_with(self, own: &LentWaker, task: Task<'a>, resumed: WaitKey) {
         // This poll also serves any wake from before.
-        task.clear(Flags::READY);
+        task.clear(Flags::READY_OR_YIELDED);
         self.scope.set_free(task, resumed);
         let tasks = &self.core.tasks;
         let polled = own.with(|own| self.scope.lend(own, |cx| tasks.poll(task, cx)));

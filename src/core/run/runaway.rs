@@ -3,81 +3,16 @@
 use crate::core::Core;
 use crate::core::phase::schedule;
 use crate::core::report;
-use crate::core::run::limits::{JOINS_A_SAMPLE, MOST_SAMPLES};
 use crate::core::scope;
 use crate::core::task::Task;
 use crate::inspect::Report;
 use crate::time::PhaseIndex;
 
-/// Counts a join of a coroutine that had ended before the join was polled. Returns
-/// `false` if the joining coroutine makes such joins without end: then it has to wait
-/// for the next run. Calls user code.
-#[inline]
-pub(crate) fn may_join_at_once(core: &Core) -> bool {
-    let left = &core.runs.limits.joins.left;
-    left.set(left.get() - 1);
-    left.get() > 0 || looks_at_join(core)
-}
-
+/// Defers a task that was woken or has yielded too often in this run to the next run.
+/// Reports it at the first of these polls too many.
 #[cold]
-#[inline(never)]
-fn looks_at_join(core: &Core) -> bool {
-    let joins = &core.runs.limits.joins;
-    joins.left.set(JOINS_A_SAMPLE);
-    let Some(key) = scope::each_current(core, |task| Some(task.task_key())) else {
-        return true;
-    };
-    let this = Some((key, core.runs.serial()));
-    if joins.latest.replace(this) != this {
-        joins.samples.set(0);
-    }
-    joins.samples.set(joins.samples.get() + 1);
-    if joins.samples.get() < MOST_SAMPLES {
-        return true;
-    }
-    // So that the next such join of this coroutine in this run waits, too.
-    joins.left.set(1);
-    if joins.samples.get() == MOST_SAMPLES {
-        if let Some(task) = core.tasks.get(key) {
-            report::send(
-                core,
-                &Report::EndlessJoins {
-                    id: core.id_of(task),
-                    name: core.name_of(task),
-                    frame: core.clock.frame(),
-                    phase: core.running_phase(),
-                    joins: u64::from(JOINS_A_SAMPLE) * u64::from(MOST_SAMPLES),
-                },
-            );
-        }
-    }
-    false
-}
-
-/// Defers a task that was woken too often in this run to the next run.
-#[cold]
-pub(crate) fn defer_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, wakes: u32) {
+pub(crate) fn defer_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
     schedule::again(core, task, phase);
-    report_greedy(core, task, phase, wakes);
-}
-
-/// Counts a yield of the task that is being polled in a run of `phase`. If the task has
-/// yielded too often in this run, reports that and returns `false`.
-pub(crate) fn may_yield(core: &Core, task: Task<'_>, phase: PhaseIndex) -> bool {
-    let serial = core.runs.serial();
-    let yields = core
-        .tasks
-        .cold_or_new(task, |cold| cold.count_yield(serial));
-    let may = yields <= core.runs.limits.polls_per_task();
-    if !may {
-        report_greedy(core, task, phase, yields);
-    }
-    may
-}
-
-/// Reports a task that would be polled too often in this run: once, at the first poll
-/// too many.
-fn report_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
     let most = core.runs.limits.polls_per_task();
     if polls == most + 1 {
         report::send(
@@ -93,18 +28,19 @@ fn report_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
     }
 }
 
-/// Defers a task that is ready to the next run.
+/// Defers a task that is ready, or joins one that has ended, to the next run of `phase`.
 #[cold]
 pub(crate) fn postpone(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     schedule::again(core, task, phase);
     report_runaway_of(core, Some(task));
 }
 
-/// Defers a task that joins one that has ended to the next run.
+/// Notes that work beyond a limit is left to the next run, and reports it.
 #[cold]
-pub(crate) fn postpone_joiner(core: &Core, task: Task<'_>) {
-    schedule::later(core, task, task.home());
-    report_runaway_of(core, Some(task));
+pub(crate) fn leave_to_next_run(core: &Core) {
+    core.arrivals.note_news();
+    core.host.note_due();
+    report_runaway(core);
 }
 
 /// Reports, once in a run, that coroutines keep starting, spawning, stopping or joining

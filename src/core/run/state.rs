@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use crate::core::cell::Guarded;
+use crate::core::base::cell::Guarded;
+use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::phase::ready::ReadyKey;
-use crate::core::registration::key::WaitKey;
 use crate::core::run::completions::Completions;
 use crate::core::run::limits::Limits;
 use crate::core::timer::wheel::TimerEntry;
@@ -14,6 +14,9 @@ use crate::time::PhaseIndex;
 pub(crate) struct Runs {
     /// The phase of the run under way.
     pub(crate) phase: Cell<Option<PhaseIndex>>,
+    /// The coroutine of the due wait whose foreign waker is being called. If that wakes it,
+    /// it is ready in the run under way.
+    pub(crate) fired: Cell<Option<TaskKey>>,
     /// How many runs there have been, of all phases.
     pub(crate) serial: Cell<u64>,
     /// The lists of the latest run, kept to reuse their memory. The lists that a phase
@@ -27,6 +30,7 @@ impl Runs {
     pub(crate) fn new(max_polls_per_run: u32) -> Self {
         Runs {
             phase: Cell::new(None),
+            fired: Cell::new(None),
             serial: Cell::new(0),
             lists: Guarded::default(),
             completions: Completions::default(),

@@ -17,6 +17,8 @@ use std::pin::Pin;
 use std::ptr::{self, NonNull};
 use std::task::{Context, Poll};
 
+use crate::core::base::call::Foreign;
+
 use super::header::{Header, State};
 use super::pool::Class;
 
@@ -42,17 +44,20 @@ struct Block<F: Future> {
 ///
 /// The callers of its functions must ensure that the block holds a `Block` of the
 /// table's future, and that none of the other functions is working on the same content.
+/// Those that drop receive the address of the content.
 pub(super) struct VTable {
     /// Polls the future, which must be there. Returns `true` if the future has
     /// returned: then the output is in its place. If the poll unwinds in state
     /// `Returning`, the future is gone and there is no output.
     pub(super) poll: unsafe fn(NonNull<Header>, &mut Context<'_>) -> bool,
     /// Drops the future, which must be there.
-    pub(super) drop_future: unsafe fn(NonNull<Header>),
+    pub(super) drop_future: unsafe fn(*mut ()),
     /// Drops the output, which must be there.
-    pub(super) drop_output: unsafe fn(NonNull<Header>),
-    /// The offset of the output in the block, in bytes.
-    pub(super) output_at: usize,
+    pub(super) drop_output: unsafe fn(*mut ()),
+    /// Moves a future from the first address to the second.
+    pub(super) move_future: unsafe fn(*mut (), *mut ()),
+    /// The offset of the content in the block, in bytes.
+    pub(super) content_at: usize,
     /// The name of the future's type.
     pub(super) type_name: fn() -> &'static str,
     /// The type of the output.
@@ -66,38 +71,17 @@ impl VTable {
         &const {
             VTable {
                 poll: poll::<F>,
-                drop_future: drop_future::<F>,
-                drop_output: drop_output::<F>,
-                output_at: offset_of!(Block<F>, content),
-                type_name: name_of::<F>,
+                drop_future: drop_content::<F>,
+                drop_output: drop_content::<F::Output>,
+                move_future: move_value::<F>,
+                content_at: offset_of!(Block<F>, content),
+                type_name: type_name::<F>,
                 output_type: TypeId::of::<F::Output>,
                 output_needs_drop: needs_drop::<F::Output>(),
                 class: Class::of(Layout::new::<Block<F>>()),
             }
         }
     }
-}
-
-/// The name of a future's type. An `async fn door()` has the type
-/// `door::{{closure}}`.
-pub(crate) fn name_of<F>() -> &'static str {
-    let name = type_name::<F>();
-    name.strip_suffix("::{{closure}}").unwrap_or(name)
-}
-
-/// Writes a future into a block.
-///
-/// # Safety
-///
-/// - `block` must be carved for the class of `F`'s table.
-/// - Behind its header, the block must hold nothing that has to be dropped.
-#[inline]
-pub(super) unsafe fn write<F: Future>(block: NonNull<Header>, future: ManuallyDrop<F>) {
-    // SAFETY: the block was carved for the class of `F`'s table, so its size and
-    // alignment fit a `Block<F>`, and the content is in it. No reference to the content
-    // exists: only these functions make such references, and none of them is working
-    // on it.
-    unsafe { content::<F>(block).write(Content { future }) };
 }
 
 /// The content of a task, as a pointer: while the future or the output in the content is
@@ -118,25 +102,27 @@ unsafe fn poll<F: Future>(block: NonNull<Header>, cx: &mut Context<'_>) -> bool 
     let Poll::Ready(output) = future.poll(cx) else {
         return false;
     };
+    // If the destructor of the future unwinds, this drops the output, and catches a second
+    // panic: it would end the program.
+    let output = Foreign::new(output);
     // SAFETY: the block holds a header, to which only shared references exist.
     unsafe { block.as_ref() }.set_state(State::Returning);
     // SAFETY: the future is there. It is dropped only once: from state `Returning` on,
-    // it counts as gone. If the destructor unwinds, `output` is dropped as a local.
+    // it counts as gone.
     unsafe { ptr::drop_in_place((&raw mut (*content).future).cast::<F>()) };
     // SAFETY: the future is gone, so the content holds nothing that has to be
     // dropped. No other reference to it exists.
-    unsafe { (&raw mut (*content).output).write(ManuallyDrop::new(output)) };
+    unsafe { (&raw mut (*content).output).write(ManuallyDrop::new(output.into_inner())) };
     true
 }
 
-unsafe fn drop_future<F: Future>(block: NonNull<Header>) {
-    // SAFETY: the caller ensures that the block holds a `Block<F>` with its future,
-    // and that the future is dropped only once.
-    unsafe { ManuallyDrop::drop(&mut (*content::<F>(block)).future) };
+unsafe fn move_value<T>(from: *mut (), to: *mut ()) {
+    // SAFETY: the caller ensures that a `T` is at `from`, and that there is room for it at
+    // `to`, which is somewhere else.
+    unsafe { from.cast::<T>().copy_to_nonoverlapping(to.cast(), 1) };
 }
 
-unsafe fn drop_output<F: Future>(block: NonNull<Header>) {
-    // SAFETY: the caller ensures that the block holds a `Block<F>` with its output,
-    // and that the output is dropped only once.
-    unsafe { ManuallyDrop::drop(&mut (*content::<F>(block)).output) };
+unsafe fn drop_content<T>(content: *mut ()) {
+    // SAFETY: the caller ensures that a `T` is there, and that it is dropped only once.
+    unsafe { ptr::drop_in_place(content.cast::<T>()) };
 }

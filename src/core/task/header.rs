@@ -9,17 +9,17 @@
 //!      │         │  │               └─────┬───────────┘
 //!      │         │  │ 8                   ▼     7
 //!      │         │  ▼                 Returning ───► Unwound
-//!      │         │ StopDeferred         6 │ ▲ 12      │
-//!      │       9 │  │ 9                   │ │         │ 9
-//!      │         ▼  ▼                     │ │         │
-//!      │        Dropping ◄────────────────│─│─────────┘
-//!      │         │ 10                     │ │
-//!      │         ▼                        ▼ │   13
+//!      │         │ Stopping             6 │           │
+//!      │       9 │  │ 9                   │           │ 9
+//!      │         ▼  ▼                     │           │
+//!      │        Dropping ◄────────────────│───────────┘
+//!      │         │ 10                     │
+//!      │         ▼                        ▼     12
 //!      │        Dropped                  Finished ───► Taken
 //!      │         │ 11                     │             │
 //!      │         ▼                        │             │
 //!      │        Stopped, Panicked         │             │
-//!      │         │ 14                     │ 14          │ 14
+//!      │         │ 13                     │ 13          │ 13
 //!      └─────────┴────────────────────────┴─────────────┘
 //! ```
 //!
@@ -34,16 +34,14 @@
 //! 6. `Tasks::poll`: the future is dropped, and the output is in its place. A stop during
 //!    the last poll comes too late: the task has finished.
 //! 7. `Unwinds::drop`: the destructor of the future panicked. There is no output.
-//! 8. [`Tasks::defer_stop`](super::Tasks::defer_stop): the stop is too deep in the stack.
+//! 8. `Tasks::stop`, outside of a poll.
 //! 9. [`Tasks::drop_future`](super::Tasks::drop_future) begins. From `Unwound` there is
 //!    no future to drop.
 //! 10. `Tasks::drop_future` ends, even if the destructor panicked.
 //! 11. [`Tasks::end`](super::Tasks::end) records how the task ended.
-//! 12. [`Tasks::lend_output`](super::Tasks::lend_output) begins. When it ends, the task is
-//!     `Finished` again.
-//! 13. [`Tasks::take_output`](super::Tasks::take_output), or
+//! 12. [`Tasks::take_output`](super::Tasks::take_output), or
 //!     [`Tasks::drop_output`](super::Tasks::drop_output).
-//! 14. [`Tasks::release`](super::Tasks::release). From `Finished`, only if the output has
+//! 13. [`Tasks::release`](super::Tasks::release). From `Finished`, only if the output has
 //!     no destructor.
 //!
 //! Beside the state, a task has flags, references and a registered wait.
@@ -56,9 +54,7 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::core::registration::key::WaitKey;
-use crate::core::task::TaskKey;
-use crate::coroutine::Outcome;
+use crate::core::base::key::{TaskKey, WaitKey};
 use crate::time::PhaseIndex;
 
 use super::block::VTable;
@@ -76,14 +72,13 @@ pub(crate) enum State {
     Polling,
     /// The future is being polled. If it waits again, it is dropped.
     PollingStopped,
-    /// The future has returned and is being dropped. Then its output takes its
-    /// place. Also while a reader borrows the output.
+    /// The future has returned and is being dropped. Then its output takes its place.
     Returning,
     /// The future has returned. Then its destructor panicked.
     Unwound,
     /// The task was stopped. Its future is dropped as soon as the stack allows. From
     /// here on the task is not alive.
-    StopDeferred,
+    Stopping,
     /// The future is being dropped.
     Dropping,
     /// The future has been dropped.
@@ -122,14 +117,13 @@ impl Flags {
     /// the waker.
     ///
     /// With this flag the cold data has the waker, and polls must lend that waker, so
-    /// that `will_wake` returns `true`. Wakes of such a task count towards the limit of
-    /// its polls in a run.
+    /// that `will_wake` returns `true`. If such a task becomes ready during a run, its
+    /// poll counts as one for a wake, unless it has yielded.
     pub(crate) const TASK_WAKER: Flags = Flags(1 << 1);
     /// The task has or had waits in entries, so one run may find several of its waits
     /// due.
     ///
-    /// Set when a poll registers a wait with an entry (`registration`), when the task
-    /// becomes the holder of a shared wait (`registration::holders`), and when the task
+    /// Set when a poll registers a wait with an entry (`registration`), and when the task
     /// is resumed while another wait is registered with it (`run::poll`). Joins do not
     /// set it: they are not in the lists of a phase. Never cleared.
     ///
@@ -170,6 +164,18 @@ impl Flags {
     pub(crate) const SLOW_PATH: Flags = Flags(0b11_1111);
     /// The same without those that only say that the task was woken.
     pub(crate) const SLOW_BUT_WOKEN: Flags = Flags(0b11_1100);
+    /// The task is ready in the run under way because it has yielded.
+    ///
+    /// Set when a yield adds the task to the list of that run (`schedule::yields`).
+    /// Cleared with `READY` before each poll, and when the poll is left to the next run.
+    ///
+    /// The poll of such a task counts as one for a yield, and not as one for a wake or
+    /// for a spawn.
+    pub(crate) const YIELDED: Flags = Flags(1 << 6);
+    /// The flags that a poll serves.
+    pub(crate) const READY_OR_YIELDED: Flags = Flags(0b100_0001);
+    /// The flags that a run has to check before it resumes a ready task.
+    pub(crate) const PAUSED_OR_YIELDED: Flags = Flags(0b100_1000);
     /// The task's `Coroutine` handle exists, and may take the output.
     ///
     /// Set in a new task. Cleared when the handle is dropped (`Tasks::drop_handle`,
@@ -243,10 +249,9 @@ impl Header {
     }
 
     /// Turns the head of a vacant block into that of a new task, with one reference: that
-    /// of its handle. Returns the key of the task.
+    /// of its handle.
     #[inline]
-    pub(super) fn occupy(&self, vtable: &'static VTable, home: PhaseIndex) -> TaskKey {
-        let index = self.index();
+    pub(super) fn occupy(&self, vtable: &'static VTable, home: PhaseIndex) {
         let generation = self.generation().wrapping_add(1).max(1);
         self.generation.store(generation, Ordering::Relaxed);
         self.vtable.set(vtable);
@@ -258,7 +263,6 @@ impl Header {
         self.registered.set(0);
         self.references.set(1);
         self.flags.set(Flags::HANDLE);
-        TaskKey { index, generation }
     }
 
     #[inline(always)]
@@ -337,7 +341,7 @@ impl Header {
         self.is_between(State::Idle, State::Unwound)
     }
 
-    /// Whether the task's future is being polled, or its output is being read.
+    /// Whether the task's future is being polled, or has returned from its last poll.
     #[inline]
     pub(crate) fn is_polled(&self) -> bool {
         self.is_between(State::Polling, State::Returning)
@@ -352,17 +356,6 @@ impl Header {
     #[inline]
     pub(crate) fn has_ended(&self) -> bool {
         self.is_between(State::Finished, State::Panicked)
-    }
-
-    /// How the task ended, if it has.
-    #[inline]
-    pub(crate) fn outcome(&self) -> Option<Outcome> {
-        match self.state() {
-            State::Finished | State::Taken => Some(Outcome::Finished),
-            State::Stopped => Some(Outcome::Stopped),
-            State::Panicked => Some(Outcome::Panicked),
-            _ => None,
-        }
     }
 
     #[inline(always)]
@@ -441,10 +434,35 @@ impl Header {
         Some(self.member.replace(NO_OWNER)).filter(|&member| member != NO_OWNER)
     }
 
+    /// The index of the task's cold data, if it has any.
+    #[inline]
+    pub(crate) fn cold(&self) -> Option<u32> {
+        Some(self.cold.get()).filter(|&cold| cold != NO_COLD)
+    }
+
     /// Whether the task has cold data.
     #[inline]
     pub(crate) fn has_cold(&self) -> bool {
         self.cold.get() != NO_COLD
+    }
+
+    /// Stores the index of the task's cold data.
+    ///
+    /// # Panics
+    ///
+    /// If the task has been released: then the field belongs to the list of vacant blocks.
+    #[inline]
+    pub(crate) fn set_cold(&self, index: u32) {
+        assert!(!self.is_in(State::Vacant), "a task that has been released");
+        self.cold.set(index);
+    }
+
+    /// Takes the index of the task's cold data, if it has any and was not released.
+    pub(crate) fn take_cold(&self) -> Option<u32> {
+        if self.is_in(State::Vacant) {
+            return None;
+        }
+        Some(self.cold.replace(NO_COLD)).filter(|&cold| cold != NO_COLD)
     }
 
     /// Counts one more reference to the block.

@@ -27,11 +27,10 @@
 //!   - The *vtable* changes only in `insert`, together with the future that it fits.
 //!   - The *index* in the key never changes: a wait key of another task cannot be
 //!     registered, because a [`FreeKey`] carries the task that it was made from.
-//!   - The *generation* changes only in `insert`. While a [`Reference`] exists, the block
-//!     is not released, so its generation stays.
+//!   - The *generation* changes only in `insert`.
 //!   - The *state* is written by this module and by `block` only.
-//!   - The *references* are counted by this module only. At its limit the count stays, and
-//!     the block is never released.
+//!   - The *references* are counted by this module only. While a [`Reference`] exists, the
+//!     block is not released. At its limit the count stays, and the block is never released.
 //!   - *Flags*, *registered wait*, *member* and *joiners* may be changed by the whole
 //!     core. No unsafe code relies on them.
 //! - **The future.** It is in the block from `insert` on, until `block::poll` or
@@ -40,15 +39,12 @@
 //!   is there; during the call, the state refuses every other access.
 //! - **The output.** It is in the same place while the state is `Finished`. It leaves
 //!   through `take_output`, which reads it, or `drop_output`: both first store `Taken`.
-//!   `lend_output` refers to it, and stores `Returning` meanwhile. An output without a
-//!   destructor may also stay behind when its block is released.
-//! - **The cold data.** It is in a slab, in a [`Guarded`]. `cold` and `cold_or_new` lend
-//!   it to a closure, which must not call user code. The header's `cold` is its index.
+//!   An output without a destructor may also stay behind when its block is released.
 //! - **The vacant list.** A released block is in the list of its class. The list's
-//!   links are in the same field, `cold`. Only `take_vacant` and `add_vacant`
-//!   change the list, with their variants for strict alignments. `release` refuses a task
-//!   that has cold data, and `cold_or_new` refuses a vacant block: between its check and
-//!   its store no other code runs, not even the allocator's.
+//!   links are in the header's `cold`. Only `take_vacant` and `add_vacant` change the
+//!   list, with their variants for strict alignments. An occupied block has the index of
+//!   its cold data there, which no unsafe code relies on: `set_cold` and `take_cold`
+//!   refuse a vacant block, and `release` refuses a task that has cold data.
 //!
 //! ## Why each function is safe to call
 //!
@@ -60,16 +56,16 @@
 //! - `insert` writes only into a vacant block, of the class of the future's vtable.
 //!   Nothing in a vacant block has to be dropped: see `release`.
 //! - `poll` begins in state `Idle` only, and stores `Polling`. Inside the poll, `poll`,
-//!   `drop_future`, `take_output`, `lend_output`, `drop_output` and `release` refuse.
+//!   `drop_future`, `take_output`, `drop_output` and `release` refuse.
 //!   `stop` stores `PollingStopped`, which they refuse, too.
-//! - `stop`, `defer_stop` and `end` only move between states that agree on what is in
+//! - `stop` and `end` only move between states that agree on what is in
 //!   the block.
-//! - `drop_future` begins in states `Idle`, `StopDeferred` and `Unwound` only. It stores
+//! - `drop_future` begins in states `Idle`, `Stopping` and `Unwound` only. It stores
 //!   `Dropping`, which the others refuse, and after that `Dropped`.
 //! - `take_output` needs a [`TaskOf`], which knows the type. `open` makes it from a
 //!   [`TaskHandle`], which it borrows. So the handle keeps the block, and with it the
-//!   type. `of` compares executor and generation, and panics if they differ.
-//! - `lend_output` and `take_unread` compare the type's id with that of the output.
+//!   type. `of` compares the executor, and panics if it differs.
+//! - `take_unread` compares the type's id with that of the output.
 //! - `drop_output` keeps a reference during the call: the output may own the last handle.
 //! - `refer`, `release`: both check that the task is of this table. Indices have a
 //!   meaning in one table only.
@@ -83,42 +79,31 @@
 )]
 
 pub(crate) mod block;
-mod clocks;
-mod cold;
 mod header;
-mod key;
-mod pause;
+mod moving;
 mod pool;
 
-use std::alloc::Layout;
 use std::any::TypeId;
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::future::Future;
 use std::marker::PhantomData;
-use std::mem::{self, ManuallyDrop};
+use std::mem;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::task::Context;
 
-use slab::Slab;
-
 use crate::time::PhaseIndex;
 
-use crate::core::call::{self, Payload};
-use crate::core::cell::Guarded;
-use crate::core::list::List;
-use crate::core::registration::key::WaitKey;
+use crate::core::base::call::{self, Payload};
+use crate::core::base::cell::Guarded;
+use crate::core::base::key::{TaskKey, WaitKey};
+use crate::core::base::list::List;
 
-pub(crate) use block::name_of;
-pub(crate) use cold::{Cold, Reader};
 pub(crate) use header::{Flags, Header, NO_JOINER, State};
-pub(crate) use key::TaskKey;
-pub(crate) use pause::{Pause, SuspendedTimer};
+pub(crate) use moving::{MoveIn, Moved, Moving, move_in};
 
 use block::VTable;
-use header::NO_COLD;
 use pool::{Class, Pool};
 
 /// A task, while its table is borrowed. Its block may receive another occupant. The
@@ -157,6 +142,13 @@ impl<'t> Task<'t> {
             task: self,
             key: self.wait_key().registered(),
         }
+    }
+
+    /// The address of the future or the output in the block, if its table is this one.
+    #[inline(always)]
+    fn content(self, vtable: &VTable) -> *mut () {
+        let block = self.block.as_ptr().cast::<u8>();
+        block.wrapping_add(vtable.content_at).cast()
     }
 }
 
@@ -230,7 +222,7 @@ fn pointer(task: Option<Task<'_>>) -> *mut Header {
 #[derive(Debug)]
 pub(crate) struct Reference {
     executor: u32,
-    key: TaskKey,
+    block: NonNull<Header>,
 }
 
 /// A [`Reference`] to a task whose future has the output `T`. Only two functions make
@@ -263,10 +255,6 @@ impl<T> Clone for TaskOf<'_, T> {
 impl<T> Copy for TaskOf<'_, T> {}
 
 impl<T> TaskHandle<T> {
-    pub(crate) fn key(&self) -> TaskKey {
-        self.reference.key
-    }
-
     pub(crate) fn reference(&self) -> &Reference {
         &self.reference
     }
@@ -285,6 +273,18 @@ pub(crate) enum Polled {
     Refused,
 }
 
+/// The result of a stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(crate) enum Stop {
+    /// The caller must drop the future, now or later.
+    Begins,
+    /// The end of the poll under way stops the task, unless it returns.
+    AfterPoll,
+    /// The task has ended, or its end is under way.
+    TooLate,
+}
+
 /// All tasks of an executor.
 pub(crate) struct Tasks {
     executor: u32,
@@ -294,7 +294,6 @@ pub(crate) struct Tasks {
     /// one.
     vacant: Box<[Cell<u32>; Class::COUNT]>,
     store: Guarded<Store>,
-    colds: Guarded<Slab<Cold>>,
     alive: Cell<usize>,
 }
 
@@ -305,7 +304,7 @@ static NEXT_EXECUTOR: AtomicU32 = AtomicU32::new(1);
 struct Store {
     /// The first vacant block of each layout with an alignment too strict for the
     /// numbered classes.
-    aligned: HashMap<Layout, u32>,
+    aligned: HashMap<Class, u32>,
     pool: Pool,
 }
 
@@ -331,46 +330,42 @@ impl Tasks {
                 aligned: HashMap::new(),
                 pool: Pool::default(),
             }),
-            colds: Guarded::default(),
             alive: Cell::new(0),
         }
     }
 
     /// Stores a future as an idle task with the home phase `home`.
-    #[inline]
-    pub(crate) fn insert<F: Future + 'static>(
-        &self,
-        future: ManuallyDrop<F>,
-        home: PhaseIndex,
-    ) -> (Task<'_>, TaskHandle<F::Output>) {
-        let vtable = VTable::of::<F>();
-        let task = match self.take_vacant(vtable.class) {
+    #[inline(always)]
+    pub(crate) fn insert<'f>(&self, future: Moving<'f>, home: PhaseIndex) -> (Task<'_>, Moved<'f>) {
+        let vtable = future.vtable;
+        let task = match self.take_vacant(vtable) {
             Some(task) => task,
             None => self.carve(vtable),
         };
-        // SAFETY: the block was carved for the class of `F`'s table: only `release`
-        // adds a block to the list of a class. The block is vacant: nothing in it has
-        // to be dropped.
-        unsafe { block::write(task.block, future) };
-        let key = task.occupy(vtable, home);
+        // SAFETY: the block was carved for the class of the future's table: only `release`
+        // adds a block to the list of a class. So the future fits its content, and moves
+        // only when the block is vacant again. The block is vacant: nothing in it has to be
+        // dropped.
+        unsafe { future.write_to(task.content(vtable)) };
+        task.occupy(vtable, home);
         self.alive.set(self.alive.get() + 1);
+        // `occupy` has counted it.
         let reference = Reference {
             executor: self.executor,
-            key,
+            block: task.block,
         };
-        let handle = TaskHandle {
+        let moved = Moved {
             reference,
-            output: PhantomData,
+            call: PhantomData,
         };
-        (task, handle)
+        (task, moved)
     }
 
     /// Takes a vacant block of a class.
     #[inline]
-    fn take_vacant(&self, class: Class) -> Option<Task<'_>> {
-        let number = match class {
-            Class::Numbered(number) => number,
-            Class::Aligned(layout) => return self.take_aligned(layout),
+    fn take_vacant(&self, vtable: &VTable) -> Option<Task<'_>> {
+        let Class::Numbered(number) = vtable.class else {
+            return self.take_aligned(vtable);
         };
         let vacant = &self.vacant[usize::from(number)];
         if vacant.get() == NONE_VACANT {
@@ -384,9 +379,8 @@ impl Tasks {
     /// Adds a block to the vacant ones of its class.
     #[inline]
     fn add_vacant(&self, task: Task<'_>) {
-        let number = match task.vtable().class {
-            Class::Numbered(number) => number,
-            Class::Aligned(layout) => return self.add_aligned(layout, task),
+        let Class::Numbered(number) = task.vtable().class else {
+            return self.add_aligned(task);
         };
         let vacant = &self.vacant[usize::from(number)];
         task.cold.set(vacant.replace(task.index()));
@@ -394,9 +388,9 @@ impl Tasks {
 
     #[cold]
     #[inline(never)]
-    fn take_aligned(&self, layout: Layout) -> Option<Task<'_>> {
+    fn take_aligned(&self, vtable: &VTable) -> Option<Task<'_>> {
         let mut store = self.store.borrow_mut();
-        let vacant = store.aligned.get_mut(&layout)?;
+        let vacant = store.aligned.get_mut(&vtable.class)?;
         if *vacant == NONE_VACANT {
             return None;
         }
@@ -407,9 +401,10 @@ impl Tasks {
 
     #[cold]
     #[inline(never)]
-    fn add_aligned(&self, layout: Layout, task: Task<'_>) {
+    fn add_aligned(&self, task: Task<'_>) {
         let mut store = self.store.borrow_mut();
-        let vacant = store.aligned.entry(layout).or_insert(NONE_VACANT);
+        let class = task.vtable().class;
+        let vacant = store.aligned.entry(class).or_insert(NONE_VACANT);
         task.cold.set(mem::replace(vacant, task.index()));
     }
 
@@ -480,12 +475,10 @@ impl Tasks {
             reference.executor == self.executor,
             "a task of another executor"
         );
-        let task = self.at(reference.key.index);
-        assert!(
-            task.generation() == reference.key.generation,
-            "a task that has been released"
-        );
-        task
+        Task {
+            block: reference.block,
+            table: PhantomData,
+        }
     }
 
     /// The task with which the wait under `key` is registered. `None` if the key is
@@ -539,38 +532,29 @@ impl Tasks {
         }
     }
 
-    /// Stops a task. Returns whether the stop counts: `false` if the task has ended or
-    /// its end is under way. Returns `None` if the task is idle: the caller must then
-    /// drop its future, or [defer the stop](Tasks::defer_stop).
+    /// Stops a task. If it is idle, it is not polled any more.
     #[inline]
-    pub(crate) fn stop(&self, task: Task<'_>) -> Option<bool> {
+    pub(crate) fn stop(&self, task: Task<'_>) -> Stop {
         match task.state() {
-            State::Idle => None,
-            State::Polling => {
-                task.set_state(State::PollingStopped);
-                Some(true)
+            State::Idle => {
+                task.set_state(State::Stopping);
+                self.alive.set(self.alive.get() - 1);
+                return Stop::Begins;
             }
-            State::PollingStopped | State::Returning => Some(true),
-            _ => Some(false),
+            State::Polling => task.set_state(State::PollingStopped),
+            State::PollingStopped | State::Returning => {}
+            _ => return Stop::TooLate,
         }
+        Stop::AfterPoll
     }
 
-    /// Defers the stop of an idle task. The task is not polled any more. The caller must
-    /// drop its future later.
-    pub(crate) fn defer_stop(&self, task: Task<'_>) {
-        if task.is_in(State::Idle) {
-            task.set_state(State::StopDeferred);
-            self.alive.set(self.alive.get() - 1);
-        }
-    }
-
-    /// Drops the future of a task that is idle, has a deferred stop, or has unwound from
-    /// its poll. Returns the payload if the destructor panics. Returns `None` if the
-    /// state of the task forbids it.
+    /// Drops the future of a task that is idle, was stopped, or has unwound from its poll.
+    /// Returns the payload if the destructor panics. Returns `None` if the state of the
+    /// task forbids it.
     pub(crate) fn drop_future(&self, task: Task<'_>) -> Option<Result<(), Payload>> {
         match task.state() {
             State::Idle | State::Unwound => self.alive.set(self.alive.get() - 1),
-            State::StopDeferred => {}
+            State::Stopping => {}
             _ => return None,
         }
         let is_there = !task.is_in(State::Unwound);
@@ -579,7 +563,7 @@ impl Tasks {
             // SAFETY: the table is that of the block's future. The state said that
             // the future is there and not being polled. Now the state says that the
             // future is being dropped, and refuses all other accesses.
-            call::catch(|| unsafe { (task.vtable().drop_future)(task.block) })
+            call::catch(|| unsafe { (task.vtable().drop_future)(task.content(task.vtable())) })
         } else {
             Ok(())
         };
@@ -615,42 +599,17 @@ impl Tasks {
             return None;
         }
         task.set_state(State::Taken);
-        let output = task.block.cast::<u8>();
         // SAFETY: the state said that the output is there. Now it says that the output
-        // is taken, so the output is read once. It is at `output_at`, initialised and
+        // is taken, so the output is read once. It is in the content, initialised and
         // aligned. `task` borrows a handle that was made for this task. The handle keeps
         // the block from being used for another task, so `T` is the output's type.
-        Some(unsafe { output.add(task.vtable().output_at).cast::<T>().read() })
+        Some(unsafe { task.content(task.vtable()).cast::<T>().read() })
     }
 
     /// The type of the output of a task, if the output is there.
     pub(crate) fn output_type(&self, task: Task<'_>) -> Option<TypeId> {
         task.is_in(State::Finished)
             .then(|| (task.vtable().output_type)())
-    }
-
-    /// Calls `f` with the output of a task, if the output is there and of type `T`.
-    /// Meanwhile the task counts as alive: it is still returning. Returns `false` if
-    /// there is no such output, and the payload if `f` panics.
-    pub(crate) fn lend_output<T: 'static>(
-        &self,
-        task: Task<'_>,
-        f: impl FnOnce(&T) -> bool,
-    ) -> Result<bool, Payload> {
-        if self.output_type(task) != Some(TypeId::of::<T>()) {
-            return Ok(false);
-        }
-        task.set_state(State::Returning);
-        self.alive.set(self.alive.get() + 1);
-        let output = task.block.cast::<u8>();
-        // SAFETY: the state said that the output is there. Now the state refuses all
-        // other accesses to the output and to the block. The output is at `output_at`,
-        // initialised and aligned. `T` is its type: the ids are equal.
-        let output = unsafe { output.add(task.vtable().output_at).cast::<T>().as_ref() };
-        let read = call::catch(|| f(output));
-        self.alive.set(self.alive.get() - 1);
-        task.set_state(State::Finished);
-        read
     }
 
     /// Takes the output of a task that has no handle, if the output is there and of type
@@ -682,7 +641,8 @@ impl Tasks {
         // SAFETY: the table is that of the block's future. The state said that the
         // output is there. Now it says that the output is taken, so the output is
         // dropped once.
-        let dropped = call::catch(|| unsafe { (task.vtable().drop_output)(task.block) });
+        let dropped =
+            call::catch(|| unsafe { (task.vtable().drop_output)(task.content(task.vtable())) });
         task.remove_reference();
         dropped
     }
@@ -700,16 +660,13 @@ impl Tasks {
         task.add_reference();
         Reference {
             executor: self.executor,
-            key: task.task_key(),
+            block: task.block,
         }
     }
 
     pub(crate) fn add_reference(&self, reference: &Reference) -> Reference {
         self.of(reference).add_reference();
-        Reference {
-            executor: self.executor,
-            key: reference.key,
-        }
+        Reference { ..*reference }
     }
 
     /// Takes a reference back. The caller must then try to [release](Tasks::release)
@@ -744,7 +701,7 @@ impl Tasks {
 
     /// Makes the block of a task vacant, if the task is unneeded and has no cold data.
     /// Returns whether the block is vacant now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn release(&self, task: Task<'_>) -> bool {
         if !self.is_unneeded(task) || task.has_cold() {
             return false;
@@ -760,44 +717,6 @@ impl Tasks {
         true
     }
 
-    /// Takes the cold data of an unneeded task, for the caller to drop.
-    #[cold]
-    pub(crate) fn take_cold(&self, task: Task<'_>) -> Option<Cold> {
-        if !task.has_cold() || !self.is_unneeded(task) {
-            return None;
-        }
-        let index = task.cold.replace(NO_COLD);
-        Some(self.colds.borrow_mut().remove(index as usize))
-    }
-
-    /// Calls `f` with the cold data of a task, if it has any.
-    #[inline]
-    pub(crate) fn cold<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Cold) -> R) -> Option<R> {
-        if !task.has_cold() {
-            return None;
-        }
-        self.colds
-            .borrow_mut()
-            .get_mut(task.cold.get() as usize)
-            .map(f)
-    }
-
-    /// Calls `f` with the cold data of a task. Makes the cold data if there is none.
-    pub(crate) fn cold_or_new<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Cold) -> R) -> R {
-        expect_occupied(task);
-        let mut colds = self.colds.borrow_mut();
-        if !task.has_cold() {
-            add_cold(&mut colds, task);
-        }
-        f(&mut colds[task.cold.get() as usize])
-    }
-
-    /// Calls `f` with the pause of a task, if the task is or was paused.
-    pub(crate) fn pause_of<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> Option<R> {
-        let read = self.cold(task, |cold| cold.pause.as_deref_mut().map(f));
-        read.flatten()
-    }
-
     /// The name of the type of a task's future.
     pub(crate) fn type_name(&self, task: Task<'_>) -> &'static str {
         (task.vtable().type_name)()
@@ -810,27 +729,6 @@ impl Tasks {
             pool::prefetch(block);
         }
     }
-}
-
-/// Panics if a task has been released: then its `cold` belongs to the list of vacant
-/// blocks.
-#[inline(always)]
-fn expect_occupied(task: Task<'_>) {
-    assert!(!task.is_in(State::Vacant), "a task that has been released");
-}
-
-/// Gives a task cold data.
-#[inline]
-fn add_cold(colds: &mut Slab<Cold>, task: Task<'_>) {
-    if colds.len() == colds.capacity() {
-        colds.reserve(1);
-        // Code of the allocator may have ended the task.
-        expect_occupied(task);
-    }
-    // From here on, nothing is allocated.
-    let index = colds.insert(Cold::default());
-    task.cold
-        .set(u32::try_from(index).expect("no more than tasks"));
 }
 
 /// Exists during a poll. If the poll unwinds, the task is idle again, or `Unwound` if

@@ -21,7 +21,7 @@ const SMALLEST_CHUNK: usize = 1 << 10;
 const LARGEST_CHUNK: usize = 1 << 18;
 
 /// A set of blocks that can be used for the same tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Class {
     /// By number, below [`Class::COUNT`].
     Numbered(u8),

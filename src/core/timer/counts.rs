@@ -1,9 +1,7 @@
 //! Waits for two or more frames, or for two or more runs of a phase.
 
-use crate::core::registration::key::WaitKey;
-use crate::image::{Damaged, Reader, Writer};
+use crate::core::base::key::WaitKey;
 
-use super::image::{load_wheel, save_wheel};
 use super::wheel::{Standing, TICK_BITS, TimerEntry, Wheel};
 
 /// The waits, by the number of the frame or the run from which on they are due.
@@ -69,55 +67,30 @@ impl Counts {
             .note_dead(|key| is_live(WaitKey::from_bits(key)));
     }
 
-    /// Whether a live wait is stored.
-    pub(crate) fn is_waiting(&mut self, mut is_live: impl FnMut(WaitKey) -> bool) -> bool {
-        let mut standing = |due: TimerEntry| {
-            if is_live(WaitKey::from_bits(due.key)) {
-                Standing::At(due.deadline_ns)
-            } else {
-                Standing::Dead
-            }
-        };
-        self.frames.earliest(0, &mut standing).is_some()
-            || self.runs.earliest(0, standing).is_some()
+    /// Whether a wait is stored that is neither dead nor held. Between calls with the same
+    /// `moment`, no wait may cease to be held.
+    pub(crate) fn is_waiting(
+        &mut self,
+        moment: u64,
+        standing: impl Fn(TimerEntry) -> Standing,
+    ) -> bool {
+        self.frames.earliest(moment, &standing).is_some()
+            || self.runs.earliest(moment, &standing).is_some()
     }
 
     /// Calls `f` with each wait: its unit, the number from which on it is due, and its
-    /// key. The key may be stale.
+    /// key. The key may be stale. Of waits with the same number, the first comes first.
     pub(crate) fn each(&self, mut f: impl FnMut(Unit, u64, WaitKey)) {
         for (unit, wheel) in [(Unit::Frames, &self.frames), (Unit::Runs, &self.runs)] {
             wheel.for_each(|deadline, key| f(unit, deadline >> TICK_BITS, WaitKey::from_bits(key)));
         }
     }
-
-    /// Writes the waits that `number` knows to an image, in order.
-    pub(crate) fn save(&self, out: &mut Writer, number: impl Fn(WaitKey) -> Option<usize>) {
-        for wheel in [&self.frames, &self.runs] {
-            save_wheel(wheel, out, &number);
-        }
-    }
-
-    /// Replaces the waits by those that [`save`](Self::save) has written. `frame` and `run` are
-    /// the numbers of the latest run.
-    pub(crate) fn load(
-        &mut self,
-        image: &mut Reader<'_>,
-        frame: u64,
-        run: u64,
-        key: impl Fn(usize) -> Option<WaitKey>,
-    ) -> Result<(), Damaged> {
-        for (wheel, now) in [(&mut self.frames, frame), (&mut self.runs, run)] {
-            let now_ns = deadline(now).ok_or(Damaged)?;
-            *wheel = load_wheel(image, now_ns, &key)?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Counts, Unit};
-    use crate::core::registration::key::WaitKey;
+    use super::{Counts, Standing, TimerEntry, Unit};
+    use crate::core::base::key::WaitKey;
 
     #[test]
     fn counts_come_up_by_number_then_by_registration_frames_first() {
@@ -132,18 +105,23 @@ mod tests {
             counts.insert(unit, due, WaitKey::of_task(index, 0));
         }
         let mut due = Vec::new();
+        let is_waiting = |counts: &mut Counts| counts.is_waiting(0, at_deadline);
         counts.expire(3, 3, &mut due);
-        assert!(due.is_empty() && counts.is_waiting(|_| true));
+        assert!(due.is_empty() && is_waiting(&mut counts));
         counts.expire(5, 4, &mut due);
         let due: Vec<u32> = due.iter().map(|key| key.index()).collect();
         assert_eq!(due, [2, 1, 3, 0]);
-        assert!(!counts.is_waiting(|_| true));
+        assert!(!is_waiting(&mut counts));
     }
 
     #[test]
     fn a_count_that_no_executor_reaches_is_not_waited_for() {
         let mut counts = Counts::default();
         counts.insert(Unit::Frames, u64::MAX, WaitKey::of_task(0, 0));
-        assert!(!counts.is_waiting(|_| true));
+        assert!(!counts.is_waiting(0, at_deadline));
+    }
+
+    fn at_deadline(due: TimerEntry) -> Standing {
+        Standing::At(due.deadline_ns)
     }
 }

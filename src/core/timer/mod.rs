@@ -1,19 +1,26 @@
 //! The timers of one phase: one wheel for each clock on which they count.
+//!
+//! A run looks only at clocks on which something may be due. Each clock *announces* to the
+//! clock that it follows what that one reads when the earliest timer is due. So a change of
+//! its speed concerns one announcement, however many clocks are below it. The game clock and
+//! realtime, which follow no other clock, are looked at in each run.
 
+mod agenda;
 mod counts;
-mod image;
 pub(crate) mod wheel;
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::iter;
+use std::mem;
 use std::rc::Rc;
 
 use crate::time::{ClockIndex, ClockRef, ClockState};
 
-use crate::core::image::names::Names;
-use crate::core::registration::key::WaitKey;
-use crate::image::{Damaged, Reader, Writer};
+use crate::core::base::key::WaitKey;
 
+use agenda::Agenda;
 pub(crate) use counts::{Counts, Unit};
-use image::{load_wheel, save_wheel};
 use wheel::{Standing, TimerEntry, Wheel};
 
 /// What becomes of a timer that its wheel found due.
@@ -27,22 +34,26 @@ pub(crate) enum Fate {
     Suspended,
 }
 
-/// For how many frames a clock without waits keeps its wheel. So a clock with a wait
-/// now and then does not need a new wheel each time.
-const KEPT_FRAMES: u64 = 256;
+/// In which list a timer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimerList {
+    /// In the wheel of its clock.
+    Wheel,
+    /// Among those that were registered in this frame, which reaches their deadlines.
+    Overdue(u64),
+}
 
 /// The timers that resume coroutines in one phase.
 #[derive(Debug, Default)]
 pub(crate) struct PhaseTimers {
-    /// The wheels, by clock, ascending.
+    /// The wheels, by clock, ascending. With a clock, those that it follows are here, too.
     #[expect(
         clippy::vec_box,
         reason = "a wheel takes kilobytes, and clocks come and go"
     )]
     clocks: Vec<Box<ClockTimers>>,
-    /// Timers that are not suspended any more, to be inserted in order. Each comes with its
-    /// number among all suspended timers.
-    returned: Vec<(u64, ClockIndex, TimerEntry)>,
+    /// The clocks that a run has yet to look at; kept to reuse its memory.
+    visits: BinaryHeap<Reverse<ClockIndex>>,
     /// How many clocks there may be before clocks without waits are swept.
     sweep_at: usize,
     /// Whether the timers count in stepped time.
@@ -54,10 +65,14 @@ struct ClockTimers {
     clock: ClockIndex,
     /// The clock itself, unless it is one of the executor's own.
     state: Option<Rc<ClockState>>,
-    /// The reading of the clock in `state` in the latest run.
+    /// The reading of the clock in `state` in the latest run that has looked at it. In later
+    /// runs, the clock has reached no deadline that it had not reached then.
     reading_ns: u64,
-    /// The frame of the latest run in which a wait counted on the clock.
-    used_in: u64,
+    /// The clocks that follow this one.
+    below: Agenda,
+    /// What the clock that this one follows reads when something may be due here. Its agenda
+    /// has that entry.
+    announced_ns: Option<u64>,
     wheel: Wheel,
     /// Timers registered in a frame that reaches, or may reach, their deadline. They are
     /// not due before the next frame. So the wheel receives them then.
@@ -70,10 +85,22 @@ struct ClockTimers {
 
 impl PhaseTimers {
     /// Adds a timer.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn insert(&mut self, clock: ClockRef<'_>, deadline_ns: u64, key: WaitKey) {
-        let timers = self.clock_timers(clock);
+        if let ClockRef::Child(_) = clock {
+            self.insert_below(clock, deadline_ns, key);
+        } else {
+            let timers = self.clock_timers(clock);
+            timers.wheel.insert(deadline_ns, key.bits());
+        }
+    }
+
+    /// The same on a clock that follows another.
+    #[inline(never)]
+    fn insert_below(&mut self, clock: ClockRef<'_>, deadline_ns: u64, key: WaitKey) {
+        let timers = self.later_clock_timers(clock);
         timers.wheel.insert(deadline_ns, key.bits());
+        self.announce(clock.index());
     }
 
     /// Adds a timer that is registered in `frame`. In that frame its clock reaches, or
@@ -91,6 +118,21 @@ impl PhaseTimers {
         timers.overdue_frame = frame;
         let key = key.bits();
         timers.overdue.push(TimerEntry { deadline_ns, key });
+        self.announce(clock.index());
+    }
+
+    /// Adds a timer to one of the lists.
+    pub(crate) fn insert_into(
+        &mut self,
+        list: TimerList,
+        clock: ClockRef<'_>,
+        deadline_ns: u64,
+        key: WaitKey,
+    ) {
+        match list {
+            TimerList::Wheel => self.insert(clock, deadline_ns, key),
+            TimerList::Overdue(frame) => self.insert_overdue(clock, deadline_ns, key, frame),
+        }
     }
 
     /// Moves each key that is due in a run of `frame` to `due`: clock by clock,
@@ -102,84 +144,145 @@ impl PhaseTimers {
         due: &mut Vec<TimerEntry>,
         mut fate: Option<impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
     ) {
-        self.put_back();
-        let (is_fixed, mut idle) = (self.is_fixed, false);
-        for timers in &mut self.clocks {
-            timers.release_overdue(frame);
-            let now_ns = match &timers.state {
-                None => now_ns(timers.clock),
-                Some(state) => {
-                    timers.reading_ns = if is_fixed {
-                        state.stepped_ns()
-                    } else {
-                        state.frame_ns()
-                    };
-                    if state.has_waits() {
-                        timers.used_in = frame;
-                    } else {
-                        idle |= !timers.is_kept(frame);
-                    }
-                    timers.reading_ns
-                }
-            };
-            let from = due.len();
-            timers.wheel.expire(now_ns, due);
-            if let Some(fate) = &mut fate {
-                timers.sift(now_ns, due, from, fate);
-            }
+        for at in 0..self.own_clocks() {
+            let now_ns = now_ns(self.clocks[at].clock);
+            self.expire_clock(at, frame, now_ns, due, fate.as_mut());
         }
-        if idle {
-            self.clocks.retain(|timers| timers.is_kept(frame));
+        while let Some(Reverse(clock)) = self.visits.pop() {
+            let Some(at) = self.find(clock) else {
+                continue;
+            };
+            let timers = &mut self.clocks[at];
+            let now_ns = timers.now_ns(self.is_fixed);
+            timers.reading_ns = now_ns;
+            self.expire_clock(at, frame, now_ns, due, fate.as_mut());
+            self.announce(clock);
         }
     }
 
-    /// Whether [`expire`](PhaseTimers::expire) has nothing to do: nothing is due,
-    /// and only the executor's own clocks have timers.
+    /// The same for one clock, which reads `now_ns`. Notes which of the clocks that follow it
+    /// the run has to look at.
+    #[inline]
+    fn expire_clock(
+        &mut self,
+        at: usize,
+        frame: u64,
+        now_ns: u64,
+        due: &mut Vec<TimerEntry>,
+        fate: Option<&mut impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
+    ) {
+        let timers = &mut self.clocks[at];
+        timers.release_overdue(frame);
+        let from = due.len();
+        timers.wheel.expire(now_ns, due);
+        if let Some(fate) = fate {
+            timers.sift(now_ns, due, from, fate);
+        }
+        while let Some((at_ns, clock)) = self.clocks[at].below.take_due(now_ns) {
+            let below = self.find(clock).map(|below| &mut self.clocks[below]);
+            let below = below.filter(|below| below.announced_ns == Some(at_ns));
+            if let Some(below) = below {
+                below.announced_ns = None;
+                self.visits.push(Reverse(clock));
+            }
+        }
+    }
+
+    /// How many of the clocks are the executor's own. They are the first.
+    #[inline]
+    fn own_clocks(&self) -> usize {
+        let own = self.clocks.iter().take_while(|timers| timers.is_own());
+        own.count()
+    }
+
+    /// Tells the clock that `clock` follows when something may be due on it, if that has
+    /// changed; and so on, up to the clock at the top.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn announce(&mut self, clock: ClockIndex) {
+        let mut clock = clock;
+        while let Some(at) = self.find(clock) {
+            let timers = &mut self.clocks[at];
+            let Some(state) = &timers.state else {
+                return;
+            };
+            let first_ns = timers.first_ns();
+            let at_ns = first_ns.and_then(|ns| state.parent_at(ns, self.is_fixed));
+            let parent = state.parent().map(ClockRef::index);
+            if mem::replace(&mut timers.announced_ns, at_ns) == at_ns {
+                return;
+            }
+            let (Some(at_ns), Some(parent)) = (at_ns, parent) else {
+                return;
+            };
+            if let Some(above) = self.find(parent) {
+                let mut agenda = mem::take(&mut self.clocks[above].below);
+                agenda.add(at_ns, clock, |at_ns, clock| {
+                    let timers = self.find(clock).map(|at| &self.clocks[at]);
+                    timers.is_none_or(|timers| timers.announced_ns != Some(at_ns))
+                });
+                self.clocks[above].below = agenda;
+            }
+            clock = parent;
+        }
+    }
+
+    /// Whether [`expire`](PhaseTimers::expire) has nothing to do: nothing is due.
     pub(crate) fn is_idle(&self, now_ns: impl Fn(ClockIndex) -> u64) -> bool {
         let is_idle = |timers: &ClockTimers| {
-            timers.state.is_none()
-                && timers.overdue.is_empty()
-                && !timers.wheel.may_expire(now_ns(timers.clock))
+            let now_ns = now_ns(timers.clock);
+            timers.overdue.is_empty()
+                && !timers.wheel.may_expire(now_ns)
+                && timers.below.first_ns().is_none_or(|at_ns| at_ns > now_ns)
         };
-        self.returned.is_empty() && self.clocks.iter().all(|timers| is_idle(timers))
+        let mut own = self.clocks.iter().take_while(|timers| timers.is_own());
+        own.all(|timers| is_idle(timers))
     }
 
     /// Whether there are no clocks, and so no timers.
     pub(crate) fn is_empty(&self) -> bool {
-        self.clocks.is_empty() && self.returned.is_empty()
+        self.clocks.is_empty()
     }
 
-    /// Adds a timer that was suspended, on a clock that its wait keeps. Of two timers with
-    /// the same deadline, the one with the lesser `order` is due first.
-    pub(crate) fn reinsert(&mut self, order: u64, clock: ClockIndex, due: TimerEntry) {
-        self.returned.push((order, clock, due));
-    }
-
-    /// Inserts the timers from `returned` into the wheels.
-    fn put_back(&mut self) {
-        if self.returned.is_empty() {
-            return;
+    /// Adds a timer that was suspended, on a clock that its wait keeps.
+    pub(crate) fn reinsert(&mut self, clock: ClockIndex, due: TimerEntry) {
+        if let Some(index) = self.find(clock) {
+            self.clocks[index].wheel.insert(due.deadline_ns, due.key);
+            self.announce(clock);
         }
-        let mut returned = std::mem::take(&mut self.returned);
-        returned.sort_unstable_by_key(|&(order, ..)| order);
-        for (_, clock, due) in returned.drain(..) {
-            if let Some(index) = self.find(clock) {
-                self.clocks[index].wheel.insert(due.deadline_ns, due.key);
-            }
-        }
-        self.returned = returned;
     }
 
-    /// The reading of a clock in the latest run. The clock must have timers here.
+    /// Makes a wheel for a clock on which a timer will be [reinserted](Self::reinsert), if it has
+    /// none.
+    pub(crate) fn keep(&mut self, clock: ClockRef<'_>) {
+        self.clock_timers(clock);
+    }
+
+    /// The reading of a clock in the latest run, or an earlier one that has reached the same
+    /// deadlines. The clock must have timers here.
     pub(crate) fn reading(&self, clock: ClockIndex) -> u64 {
         self.find(clock)
             .map_or(0, |index| self.clocks[index].reading_ns)
     }
 
-    /// Drops the wheels of all clocks without waits: all their timers were cancelled.
+    /// Drops the wheels of all clocks without waits, unless another clock with waits follows
+    /// them.
     #[cold]
     fn sweep(&mut self) {
-        self.clocks.retain(|timers| timers.has_waits());
+        let mut is_kept: Vec<bool> = self
+            .clocks
+            .iter()
+            .map(|timers| timers.has_waits())
+            .collect();
+        for at in (0..self.clocks.len()).rev() {
+            let parent = self.clocks[at].clock_ref().parent();
+            let parent = parent.filter(|_| is_kept[at]);
+            if let Some(above) = parent.and_then(|parent| self.find(parent.index())) {
+                is_kept[above] = true;
+            }
+        }
+        let mut is_kept = is_kept.into_iter();
+        self.clocks.retain(|_| is_kept.next() == Some(true));
         self.sweep_at = self.clocks.len() * 2;
     }
 
@@ -225,28 +328,30 @@ impl PhaseTimers {
                 f(timers.clock_ref(), due_ns);
             }
         }
-        for &(_, clock, due) in &self.returned {
-            if let Some(due_ns) = standing(clock, due).due_ns() {
-                self.show(clock, &mut |clock| f(clock, due_ns));
-            }
-        }
     }
 
-    /// Calls `f` with each timer: its clock, its deadline, and its key, which may
-    /// be stale.
-    pub(crate) fn each(&self, f: &mut impl FnMut(ClockRef<'_>, u64, WaitKey)) {
+    /// Calls `f` with each timer: its clock, its deadline, where it is, and its key, which
+    /// may be stale. Of timers with the same deadline on a clock, the first comes first.
+    pub(crate) fn each(&self, mut f: impl FnMut(ClockRef<'_>, u64, TimerList, WaitKey)) {
         for timers in &self.clocks {
-            let clock = timers.clock_ref();
-            let mut show = |deadline_ns, key| f(clock, deadline_ns, WaitKey::from_bits(key));
-            timers.wheel.for_each(&mut show);
+            let mut show = |deadline_ns, list, key| {
+                f(
+                    timers.clock_ref(),
+                    deadline_ns,
+                    list,
+                    WaitKey::from_bits(key),
+                );
+            };
+            timers
+                .wheel
+                .for_each(|deadline_ns, key| show(deadline_ns, TimerList::Wheel, key));
             for due in &timers.overdue {
-                show(due.deadline_ns, due.key);
+                show(
+                    due.deadline_ns,
+                    TimerList::Overdue(timers.overdue_frame),
+                    due.key,
+                );
             }
-        }
-        for &(_, clock, due) in &self.returned {
-            self.show(clock, &mut |clock| {
-                f(clock, due.deadline_ns, WaitKey::from_bits(due.key));
-            });
         }
     }
 
@@ -283,98 +388,31 @@ impl PhaseTimers {
         found.ok()
     }
 
+    /// Adds a clock, and those that it follows. Returns its index.
     #[cold]
     fn add(&mut self, clock: ClockRef<'_>) -> usize {
-        // Sweeps here, too, because the host may never run the phase.
         if self.clocks.len() >= self.sweep_at.max(16) {
             self.sweep();
         }
-        let timers = ClockTimers::new(clock);
-        let index = self
-            .clocks
-            .partition_point(|before| before.clock < timers.clock);
-        self.clocks.insert(index, Box::new(timers));
-        index
-    }
-
-    /// Writes the timers that `names` knows to an image. Those on unknown clocks have no
-    /// waits that could be saved.
-    pub(crate) fn save(&self, out: &mut Writer, names: &Names<'_>) {
-        let number = |key: u64| names.number(WaitKey::from_bits(key));
-        let clocks = self.clocks.iter();
-        let known = clocks.filter_map(|timers| Some((names.clock_number(timers.clock)?, timers)));
-        out.put_all(known, |out, (clock, timers)| {
-            out.put(clock);
-            out.put(timers.reading_ns);
-            out.put(timers.used_in);
-            out.put(timers.overdue_frame);
-            let overdue = timers.overdue.iter();
-            let overdue = overdue.filter_map(|due| Some((due.deadline_ns, number(due.key)?)));
-            out.put_all(overdue, |out, (deadline_ns, number)| {
-                out.put(deadline_ns);
-                out.put_len(number);
-            });
-            save_wheel(&timers.wheel, out, |key| names.number(key));
-        });
-        let returned = self.returned.iter().filter_map(|&(order, clock, due)| {
-            Some((
-                order,
-                names.clock_number(clock)?,
-                due.deadline_ns,
-                number(due.key)?,
-            ))
-        });
-        out.put_all(returned, |out, (order, clock, deadline_ns, number)| {
-            out.put(order);
-            out.put(clock);
-            out.put(deadline_ns);
-            out.put_len(number);
-        });
-    }
-
-    /// Replaces the timers by those that [`save`](Self::save) has written. `now_ns` is the
-    /// reading of one of the executor's own clocks in the latest run.
-    pub(crate) fn load(
-        &mut self,
-        image: &mut Reader<'_>,
-        names: &Names<'_>,
-        now_ns: impl Fn(ClockIndex) -> u64,
-    ) -> Result<(), Damaged> {
-        self.clear();
-        for _ in 0..image.take_len()? {
-            let clock = names.clock(image.take()?)?;
-            let at = self
+        let line = iter::successors(Some(clock), |clock| clock.parent());
+        let missing: Vec<ClockRef<'_>> = line
+            .take_while(|clock| self.find(clock.index()).is_none())
+            .collect();
+        let mut index = 0;
+        for &clock in missing.iter().rev() {
+            index = self
                 .clocks
-                .partition_point(|other| other.clock < clock.index());
-            if self.find(clock.index()).is_some() {
-                return Err(Damaged);
-            }
-            let mut timers = ClockTimers::new(clock);
-            timers.reading_ns = image.take()?;
-            timers.used_in = image.take()?;
-            timers.overdue_frame = image.take()?;
-            for _ in 0..image.take_len()? {
-                timers.overdue.push(names.take_timer(image)?);
-            }
-            let now_ns = match &timers.state {
-                None => now_ns(timers.clock),
-                Some(_) => timers.reading_ns,
-            };
-            timers.wheel = load_wheel(image, now_ns, |number| names.key(number))?;
-            self.clocks.insert(at, Box::new(timers));
+                .partition_point(|timers| timers.clock < clock.index());
+            let timers = ClockTimers::new(clock);
+            self.clocks.insert(index, Box::new(timers));
         }
-        for _ in 0..image.take_len()? {
-            let order = image.take()?;
-            let clock = names.clock(image.take()?)?.index();
-            self.returned.push((order, clock, names.take_timer(image)?));
-        }
-        Ok(())
+        index
     }
 
     /// Removes all timers.
     pub(crate) fn clear(&mut self) {
         self.clocks.clear();
-        self.returned.clear();
+        self.visits.clear();
         self.sweep_at = 0;
     }
 }
@@ -388,7 +426,8 @@ impl ClockTimers {
                 ClockRef::Child(state) => Some(state.clone()),
             },
             reading_ns: 0,
-            used_in: 0,
+            below: Agenda::default(),
+            announced_ns: None,
             wheel: Wheel::new(),
             overdue: Vec::new(),
             overdue_frame: 0,
@@ -396,16 +435,38 @@ impl ClockTimers {
         }
     }
 
+    /// Whether the clock is one of the executor's own.
+    #[inline]
+    fn is_own(&self) -> bool {
+        self.state.is_none()
+    }
+
     /// Whether the clock has waits, or is one of the executor's own.
     fn has_waits(&self) -> bool {
         self.state.as_ref().is_none_or(|state| state.has_waits())
     }
 
-    /// Whether there are waits, or there may soon be some.
-    fn is_kept(&self, frame: u64) -> bool {
-        let lately = frame.saturating_sub(self.used_in) < KEPT_FRAMES;
-        let is_held = |state: &Rc<ClockState>| Rc::strong_count(state) > 1;
-        self.has_waits() || lately && self.state.as_ref().is_some_and(is_held)
+    /// The present reading of the clock in `state`.
+    fn now_ns(&self, in_steps: bool) -> u64 {
+        let state = self.state.as_ref();
+        let read = |state: &Rc<ClockState>| {
+            if in_steps {
+                state.stepped_ns()
+            } else {
+                state.frame_ns()
+            }
+        };
+        state.map_or(0, read)
+    }
+
+    /// The reading before which nothing is due here, nor on the clocks below.
+    fn first_ns(&self) -> Option<u64> {
+        if self.overdue.is_empty() {
+            let wheel = self.wheel.next_event_ns();
+            wheel.into_iter().chain(self.below.first_ns()).min()
+        } else {
+            Some(0)
+        }
     }
 
     fn clock_ref(&self) -> ClockRef<'_> {
@@ -468,79 +529,194 @@ impl ClockTimers {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::rc::Rc;
 
-    use crate::core::registration::key::WaitKey;
-    use crate::time::{Clock, ClockRef, FrameClock, Nanos, Step};
+    use crate::core::base::key::WaitKey;
+    use crate::random::Random;
+    use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef, FrameClock, Nanos, Step};
 
-    use super::{KEPT_FRAMES, PhaseTimers};
+    use super::{Fate, PhaseTimers, TimerEntry};
 
-    fn game() -> (Rc<FrameClock>, Clock) {
-        let frames = Rc::new(FrameClock::new(20, u64::MAX));
-        let game = Clock::game(&frames);
-        (frames, game)
+    /// The timers of one phase, and the clocks of an executor.
+    struct Bench {
+        frames: Rc<FrameClock>,
+        game: Clock,
+        timers: Rc<RefCell<PhaseTimers>>,
     }
 
-    fn insert(timers: &mut PhaseTimers, clock: &Clock) {
-        let awaited = clock.awaited();
-        timers.insert(ClockRef::Child(awaited.state()), 1_000, WaitKey::NONE);
+    impl Bench {
+        fn new(is_fixed: bool) -> Self {
+            let frames = Rc::new(FrameClock::new(20, u64::MAX));
+            let game = Clock::game(&frames);
+            let timers = Rc::new(RefCell::new(PhaseTimers::default()));
+            timers.borrow_mut().is_fixed = is_fixed;
+            let noted = timers.clone();
+            frames.on_changed(Box::new(move |clock, _| {
+                noted.borrow_mut().announce(clock.index());
+            }));
+            Bench {
+                frames,
+                game,
+                timers,
+            }
+        }
+
+        fn insert(&self, clock: &Clock, deadline_ns: u64, key: u32) {
+            let awaited = clock.awaited();
+            let key = WaitKey::of_task(key, 0);
+            let clock = awaited.state().as_ref();
+            self.timers.borrow_mut().insert(clock, deadline_ns, key);
+        }
+
+        fn begin_frame(&self, dt_ns: u64) {
+            self.frames.begin_frame(Step::of(Nanos::Finite(dt_ns)));
+        }
+
+        fn now_ns(&self, clock: &Clock) -> u64 {
+            let is_fixed = self.timers.borrow().is_fixed;
+            match (clock.state().as_ref(), is_fixed) {
+                (ClockRef::Game, false) => self.frames.frame_game_ns(),
+                (ClockRef::Game, true) => self.frames.fixed_ns(),
+                (ClockRef::Realtime, _) => self.frames.real_ns(),
+                (ClockRef::Child(clock), false) => clock.frame_ns(),
+                (ClockRef::Child(clock), true) => clock.stepped_ns(),
+            }
+        }
+
+        fn expire(&self) -> Vec<u32> {
+            let (game_ns, real_ns) = (self.now_ns(&self.game), self.frames.real_ns());
+            let own = |clock| match clock {
+                ClockIndex::GAME => game_ns,
+                _ => real_ns,
+            };
+            let mut due = Vec::new();
+            let fate = None::<fn(ClockIndex, &TimerEntry) -> Fate>;
+            let mut timers = self.timers.borrow_mut();
+            let is_idle = timers.is_idle(own);
+            timers.expire(self.frames.frame(), own, &mut due, fate);
+            assert!(!is_idle || due.is_empty());
+            let keys = due.into_iter().map(|due| WaitKey::from_bits(due.key));
+            keys.map(WaitKey::index).collect()
+        }
     }
 
     #[test]
     fn clocks_without_waits_do_not_pile_up_in_a_phase_that_is_never_run() {
-        let (_, game) = game();
-        let mut timers = PhaseTimers::default();
-        let long = game.child();
+        let bench = Bench::new(false);
+        let long = bench.game.child().child();
         let awaited = long.awaited();
-        timers.insert(ClockRef::Child(awaited.state()), 1_000, WaitKey::NONE);
-        let clocks: Vec<Clock> = (0..1_000).map(|_| game.child()).collect();
+        bench.insert(&long, 1_000, 0);
+        let clocks: Vec<Clock> = (0..1_000).map(|_| bench.game.child()).collect();
         for clock in &clocks {
-            insert(&mut timers, clock);
-            assert!(timers.clocks.len() <= 16);
+            bench.insert(clock, 1_000, 1);
+            assert!(bench.timers.borrow().clocks.len() <= 16);
         }
-        assert_eq!(timers.clocks[0].clock, awaited.state().index());
+        // The game clock, and the clock between.
+        assert_eq!(bench.timers.borrow().find(awaited.state().index()), Some(2));
     }
 
     #[test]
-    fn a_clock_without_waits_is_dropped_after_a_while_and_one_without_handles_at_once() {
-        let (frames, game) = game();
-        let mut timers = PhaseTimers::default();
-        let kept = game.child();
-        insert(&mut timers, &kept);
-        insert(&mut timers, &game.child());
-        let awaited = kept.awaited();
-        let mut run = || {
-            frames.begin_frame(Step::of(Nanos::Finite(1)));
-            let fate = None::<fn(_, &_) -> _>;
-            timers.expire(frames.frame(), |_| 0, &mut Vec::new(), fate);
-            timers.clocks.len()
-        };
-        assert_eq!(run(), 1);
-        drop(awaited);
-        for _ in 1..KEPT_FRAMES {
-            assert_eq!(run(), 1);
+    fn a_run_looks_at_no_clock_on_which_nothing_is_due() {
+        let bench = Bench::new(false);
+        let clocks = [10, 1_000, u64::MAX].map(|deadline_ns| {
+            let clock = bench.game.child().child();
+            bench.insert(&clock, deadline_ns, 0);
+            clock
+        });
+        for _ in 0..20 {
+            bench.begin_frame(1);
+            bench.expire();
         }
-        assert_eq!(run(), 0);
+        let timers = bench.timers.borrow();
+        let read = clocks
+            .each_ref()
+            .map(|clock| timers.reading(clock.state().index()));
+        assert_eq!(read, [10, 0, 0]);
     }
 
     #[test]
-    fn the_end_of_one_clock_takes_no_wheel_from_another() {
-        let (frames, game) = game();
-        let mut timers = PhaseTimers::default();
-        let (kept, gone) = (game.child(), game.child());
-        insert(&mut timers, &kept);
-        insert(&mut timers, &gone);
-        let awaited = (kept.awaited(), gone.awaited());
-        let mut run = || {
-            frames.begin_frame(Step::of(Nanos::Finite(1)));
-            let fate = None::<fn(_, &_) -> _>;
-            timers.expire(frames.frame(), |_| 0, &mut Vec::new(), fate);
-            timers.clocks.len()
-        };
-        assert_eq!(run(), 2);
-        drop(awaited);
-        assert_eq!(run(), 2);
-        drop(gone);
-        assert_eq!(run(), 1);
+    fn stale_announcements_do_not_pile_up() {
+        let bench = Bench::new(false);
+        let clock = bench.game.child();
+        bench.insert(&clock, 1 << 40, 0);
+        for round in 0..1_000 {
+            clock.set_scale(f64::from(1 + round % 7));
+        }
+        let agenda = &bench.timers.borrow().clocks[0].below;
+        assert!(agenda.len() <= 32, "{}", agenda.len());
+    }
+
+    /// A timer as the naive reference knows it.
+    struct Known {
+        clock: usize,
+        deadline_ns: u64,
+        /// It is not due before this frame.
+        from_frame: u64,
+        key: u32,
+    }
+
+    #[test]
+    fn a_run_finds_all_that_is_due_however_clocks_are_nested_and_change() {
+        for seed in 0..400 {
+            all_is_found(&Bench::new(seed % 2 == 1), &mut Random(seed));
+        }
+    }
+
+    fn all_is_found(bench: &Bench, random: &mut Random) {
+        const SCALES: [f64; 7] = [0.0, 1.0, 0.5, 0.1, 3.0, 7.3, 1.5];
+        let mut clocks = vec![bench.game.clone(), Clock::realtime(&bench.frames)];
+        let mut awaited: Vec<AwaitedClock> = clocks.iter().map(Clock::awaited).collect();
+        let (mut known, mut guards): (Vec<Known>, Vec<_>) = (Vec::new(), Vec::new());
+        let is_fixed = bench.timers.borrow().is_fixed;
+        for key in 0..150 {
+            let mut any = |len: usize| usize::try_from(random.below(len as u64)).unwrap();
+            let at = any(clocks.len());
+            match any(8) {
+                0 if clocks.len() < 20 => {
+                    let child = clocks[at].child();
+                    awaited.push(child.awaited());
+                    clocks.push(child);
+                }
+                1 if at != 1 => clocks[at].set_scale(SCALES[any(7)]),
+                2 if at != 1 => guards.push(clocks[at].scaled(SCALES[any(7)])),
+                3 if at != 1 => guards.push(clocks[at].hold()),
+                4 if !guards.is_empty() => drop(guards.swap_remove(any(guards.len()))),
+                _ => {
+                    let now_ns = bench.now_ns(&clocks[at]);
+                    let ahead_ns = [0, 1, 40, 500, 1 << 32][any(5)];
+                    let mut timer = Known {
+                        clock: at,
+                        deadline_ns: now_ns + any(ahead_ns + 1) as u64,
+                        from_frame: 0,
+                        key,
+                    };
+                    let frame = bench.frames.frame();
+                    if timer.deadline_ns == now_ns && !is_fixed {
+                        timer.from_frame = frame + 1;
+                        let clock = awaited[at].state().as_ref();
+                        let key = WaitKey::of_task(key, 0);
+                        let mut timers = bench.timers.borrow_mut();
+                        timers.insert_overdue(clock, now_ns, key, frame);
+                    } else {
+                        bench.insert(&clocks[at], timer.deadline_ns, key);
+                    }
+                    known.push(timer);
+                }
+            }
+            match random.below(4) {
+                0 => bench.begin_frame([0, 1, 50, 1 << 31][usize::try_from(key % 4).unwrap()]),
+                1 => _ = bench.frames.begin_fixed_step(),
+                _ => continue,
+            }
+            let now_ns: Vec<u64> = clocks.iter().map(|clock| bench.now_ns(clock)).collect();
+            let is_due = |timer: &mut Known| {
+                timer.deadline_ns <= now_ns[timer.clock] && timer.from_frame <= bench.frames.frame()
+            };
+            let mut expected: Vec<Known> = known.extract_if(.., is_due).collect();
+            expected.sort_by_key(|timer| (timer.clock, timer.deadline_ns));
+            let expected: Vec<u32> = expected.iter().map(|timer| timer.key).collect();
+            assert_eq!(bench.expire(), expected);
+        }
     }
 }

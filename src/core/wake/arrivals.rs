@@ -2,9 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 
-use crate::core::call::Foreign;
-use crate::core::cell::Guarded;
-use crate::core::waker::{Message, Order};
+use crate::core::base::call::Foreign;
+use crate::core::base::cell::Guarded;
+use crate::core::wake::waker::{Message, Order};
 
 /// The work of the next run beside its polls.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 //! the ends and unread outputs that earlier calls have left to the next run.
 
 use crate::core::Core;
-use crate::core::end;
+use crate::core::life::end::depth;
 use crate::core::report::unread;
 use crate::core::wake;
 
@@ -17,7 +17,7 @@ pub(crate) fn make(core: &Core) {
 #[cold]
 fn make_waiting(core: &Core) {
     let calls = core.arrivals.take_calls();
-    end::work_off_rest(core);
+    depth::work_off_rest(core);
     unread::flush(core);
     for call in calls {
         if !core.is_closed() {

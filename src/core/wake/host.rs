@@ -8,11 +8,11 @@
 use std::cell::Cell;
 use std::task::Waker;
 
-use crate::core::call;
-use crate::core::cell::Restore;
-use crate::core::task::{TaskKey, Tasks};
-use crate::core::waker::InjectionQueue;
-use crate::core::waker::sync::Arc;
+use crate::core::base::call;
+use crate::core::base::cell::Restore;
+use crate::core::task::Task;
+use crate::core::wake::waker::InjectionQueue;
+use crate::core::wake::waker::sync::Arc;
 
 /// Whether and how to notify the host.
 #[derive(Default)]
@@ -115,17 +115,17 @@ impl Host {
 
     /// Notifies the host after a start, whose coroutine may have registered a wait.
     #[inline]
-    pub(crate) fn notify_of_start(&self, tasks: &Tasks, key: TaskKey) {
+    pub(crate) fn notify_of_start(&self, task: Task<'_>) {
         if self.listens.get() {
-            self.note_start(tasks, key);
+            self.note_start(task);
             self.notify();
         }
     }
 
     /// Notes that something is due if the started coroutine has registered a wait.
     #[cold]
-    pub(crate) fn note_start(&self, tasks: &Tasks, key: TaskKey) {
-        if tasks.get(key).is_some_and(|task| task.is_registered()) {
+    pub(crate) fn note_start(&self, task: Task<'_>) {
+        if task.is_registered() {
             self.note_due();
         }
     }

@@ -3,16 +3,18 @@
 pub(crate) mod arrivals;
 pub(crate) mod calls;
 pub(crate) mod host;
+pub(crate) mod waker;
 pub(crate) mod yielding;
 
 use std::task::Waker;
 
 use crate::core::Core;
+use crate::core::base::key::TaskKey;
 use crate::core::inspect::notes;
 use crate::core::phase::schedule;
 use crate::core::scope::{self, Scope};
-use crate::core::task::{Flags, Task, TaskKey};
-use crate::core::waker::{Message, TaskWaker};
+use crate::core::task::{Flags, Task};
+use crate::core::wake::waker::{Message, TaskWaker};
 use crate::coroutine::CoroutineId;
 use crate::time::PhaseIndex;
 
@@ -41,9 +43,17 @@ pub(crate) fn wake(core: &Core, key: TaskKey) {
         if task.has(Flags::OBSERVED) {
             notes::note_woken(core, task, polled(core));
         }
-        make_ready(core, task, task.home());
+        make_ready(core, task, woken_for(core, task));
         core.host.notify_of_wake();
     }
+}
+
+/// The phase for which a wake counts: home, or that of the run under way if the waker of a
+/// due wait of the same coroutine is being called.
+fn woken_for(core: &Core, task: Task<'_>) -> PhaseIndex {
+    let fired = core.runs.fired.get() == Some(task.task_key());
+    let run = core.runs.phase().filter(|_| fired);
+    run.unwrap_or_else(|| task.home())
 }
 
 /// Makes a task ready in `phase`: in the run under way, or in the next one. First takes
@@ -56,7 +66,7 @@ pub(crate) fn make_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
 /// The same without the messages. A paused task remembers the wake instead.
 pub(crate) fn queue_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     if task.has(Flags::PAUSED) {
-        core.pauses.remember_wake(&core.tasks, task, phase);
+        core.pauses.remember_wake(&core.colds, task, phase);
     } else if core.runs.phase() == Some(phase) && !scope::is_innermost(core, task) {
         schedule::soon_once(core, task);
     } else {
@@ -75,7 +85,7 @@ fn polled(core: &Core) -> Option<CoroutineId> {
 /// waker at the first call.
 #[cold]
 pub(crate) fn task_waker(core: &Core, task: Task<'_>) -> Waker {
-    core.tasks.cold_or_new(task, |cold| {
+    core.colds.of_or_new(task, |cold| {
         let own = cold.waker.get_or_insert_with(|| {
             task.set(Flags::TASK_WAKER);
             TaskWaker::new(core.id, task.task_key(), core.host.injected.clone())

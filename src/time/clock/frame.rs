@@ -10,7 +10,7 @@ use crate::time::{Phase, PhaseIndex, Time};
 
 use super::scaling::Scaling;
 use super::speed::Speed;
-use super::{Pace, Reading};
+use super::{ClockState, Pace, Reading};
 
 /// Frame count, game clock, fixed clock and realtime.
 ///
@@ -49,16 +49,19 @@ pub(crate) struct FrameClock {
     most_steps: u64,
     /// How many more steps this frame may have.
     steps_left: Cell<u64>,
-    /// Whether a pause of the game clock has held steps of this frame back.
+    /// Whether a pause of the game clock holds steps back that were due before.
     holds_steps: Cell<bool>,
     next_index: Cell<ClockIndex>,
-    /// Called when a clock is made to run faster.
-    on_quicker: OnceCell<Box<dyn Fn()>>,
+    /// Called when the speed of a clock has changed.
+    on_changed: OnceCell<Box<OnChanged>>,
     /// Whether the coroutine being polled reads the time in `view` instead of the
     /// game clock's.
     has_view: Cell<bool>,
     view: Cell<View>,
 }
+
+/// Called with a clock, and whether it runs faster.
+type OnChanged = dyn Fn(&ClockState, bool);
 
 /// The numbers of a [`Time`] that differ on another clock.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,7 +122,7 @@ impl FrameClock {
             steps_left: Cell::new(0),
             holds_steps: Cell::new(false),
             next_index: Cell::new(ClockIndex::FIRST_CHILD),
-            on_quicker: OnceCell::new(),
+            on_changed: OnceCell::new(),
             has_view: Cell::new(false),
             view: Cell::default(),
         }
@@ -152,10 +155,11 @@ impl FrameClock {
         self.steps_left.set(u64::MAX);
     }
 
-    /// How many steps of the ending frame a pause of the game clock has held back.
-    /// A later frame runs them, in addition to its own.
+    /// How many steps of the ending frame a pause of the game clock has held back, even if the
+    /// host asked for none. A later frame runs them, in addition to its own.
     fn take_held_steps(&self) -> u64 {
-        if self.holds_steps.replace(false) {
+        let is_paused = self.speed.is_paused();
+        if self.holds_steps.replace(is_paused) || is_paused {
             let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
             self.steps_left.get().min(behind_ns / self.fixed_delta_ns)
         } else {
@@ -250,17 +254,17 @@ impl FrameClock {
         }
     }
 
-    /// Sets the function that is called whenever a clock is made to run faster,
-    /// because its timers are then due earlier.
-    pub(crate) fn on_quicker(&self, call: Box<dyn Fn()>) {
-        let set = self.on_quicker.set(call);
+    /// Sets the function that is called whenever the speed of a clock has changed, because
+    /// its timers are then due at another time.
+    pub(crate) fn on_changed(&self, call: Box<OnChanged>) {
+        let set = self.on_changed.set(call);
         debug_assert!(set.is_ok(), "the function is set once");
     }
 
-    /// Notes that a clock was made to run faster.
-    pub(super) fn notify_quicker(&self) {
-        if let Some(call) = self.on_quicker.get() {
-            call();
+    /// Notes that the speed of a clock has changed, and whether it runs faster now.
+    pub(super) fn notify_changed(&self, clock: &ClockState, is_quicker: bool) {
+        if let Some(call) = self.on_changed.get() {
+            call(clock, is_quicker);
         }
     }
 

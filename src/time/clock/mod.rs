@@ -10,6 +10,7 @@
 //!
 //! Nothing here reads the wall clock. The host passes the length of each frame.
 
+mod factors;
 mod frame;
 mod guard;
 mod index;
@@ -62,9 +63,9 @@ use state::{Pace, Reading};
 /// # Handles
 ///
 /// A `Clock` is a handle that is cheap to clone; all clones are the same clock.
-/// A clock lives as long as a handle, a guard or a wait keeps it. Clocks without
-/// recent waits cost nothing, in any number. After its executor is dropped, a clock
-/// keeps its last reading.
+/// A clock lives as long as a handle, a guard or a wait keeps it. In a frame in which
+/// nothing is due on a clock, it costs nothing, whatever its speed, so there may be any
+/// number of them. After its executor is dropped, a clock keeps its last reading.
 ///
 /// # Several scripts change one clock
 ///
@@ -443,7 +444,15 @@ pub(crate) enum ClockRef<'a> {
     Child(&'a Rc<ClockState>),
 }
 
-impl ClockRef<'_> {
+impl<'a> ClockRef<'a> {
+    /// The clock that this one follows.
+    pub(crate) fn parent(self) -> Option<ClockRef<'a>> {
+        match self {
+            ClockRef::Game | ClockRef::Realtime => None,
+            ClockRef::Child(clock) => clock.parent(),
+        }
+    }
+
     #[inline]
     pub(crate) fn index(self) -> ClockIndex {
         match self {

@@ -2,9 +2,9 @@
 
 use std::cell::{Cell, RefCell};
 
-use slab::Slab;
-
 use crate::image::{Damaged, Reader, Writer};
+
+use super::factors::{Factors, multiply};
 
 /// The requests to a clock: calls, the last of which counts, and guards, which add
 /// up.
@@ -16,10 +16,8 @@ pub(super) struct Speed {
     is_set_to_pause: Cell<bool>,
     /// How many guards hold the clock.
     holds: Cell<usize>,
-    /// The factors of the guards that scale the clock. After each change they are
-    /// all multiplied again: a product of floats divided by one of them is not
-    /// exactly the product of the others.
-    factors: RefCell<Slab<f64>>,
+    /// The factors of the guards that scale the clock.
+    factors: RefCell<Factors>,
 }
 
 impl Speed {
@@ -78,7 +76,7 @@ impl Speed {
 
     /// Adds the factor of a guard. Returns the index for removing it.
     pub(super) fn add_factor(&self, factor: f64) -> usize {
-        let index = self.factors.borrow_mut().insert(factor);
+        let index = self.factors.borrow_mut().add(factor);
         self.update();
         index
     }
@@ -92,9 +90,7 @@ impl Speed {
         let factor = if self.is_paused() {
             0.0
         } else {
-            let factors = self.factors.borrow();
-            let factors = factors.iter().map(|(_, &factor)| factor);
-            factors.fold(self.scale.get(), multiply)
+            multiply(self.scale.get(), self.factors.borrow().product())
         };
         self.factor.set(factor);
     }
@@ -118,9 +114,4 @@ impl Speed {
         self.update();
         Ok(())
     }
-}
-
-/// The product of two scales, which stays finite.
-pub(super) fn multiply(a: f64, b: f64) -> f64 {
-    (a * b).min(f64::MAX)
 }

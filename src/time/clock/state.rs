@@ -8,10 +8,12 @@ use std::rc::Rc;
 use crate::image::{Damaged, Reader, Writer};
 use crate::time::{ClockIndex, ClockRef};
 
+use super::Clock;
+use super::factors::multiply;
 use super::frame::{FrameClock, View};
 use super::rate::Rate;
 use super::scaling::Scaling;
-use super::speed::{Speed, multiply};
+use super::speed::Speed;
 
 /// The game clock, realtime, or a clock that follows one of them.
 ///
@@ -160,15 +162,26 @@ impl ClockState {
         if self.frames.pace() == Pace::Steps || self.is_below_realtime() {
             return self.stepped_ns();
         }
-        let (mut scalings, mut clock) = (Vec::new(), self);
+        // Up and down again, as in `read`: it takes no memory.
+        let mut clock = self.clone();
         while let Role::Child(child) = &clock.role {
-            scalings.push(&child.in_steps.scaling);
-            clock = &child.parent;
+            let parent = child.parent.clone();
+            let Role::Child(above) = &parent.role else {
+                break;
+            };
+            above.below.set(Some(clock));
+            clock = parent;
         }
         // Steps that the host begins itself may be ahead of the frame.
-        let top_ns = self.frames.frame_game_ns();
-        let near = |source_ns, scaling: &&Scaling| scaling.reading_near(source_ns);
-        scalings.iter().rev().fold(top_ns, near)
+        let mut now_ns = self.frames.frame_game_ns();
+        while let Role::Child(child) = &clock.role {
+            now_ns = child.in_steps.scaling.reading_near(now_ns);
+            match child.below.take() {
+                Some(below) => clock = below,
+                None => break,
+            }
+        }
+        now_ns
     }
 
     #[inline]
@@ -304,6 +317,24 @@ impl ClockState {
         Some(ns)
     }
 
+    /// The clock that this one follows, as timers refer to it.
+    pub(crate) fn parent(&self) -> Option<ClockRef<'_>> {
+        match &self.role {
+            Role::Game | Role::Realtime => None,
+            Role::Child(child) => Some(child.parent.as_ref()),
+        }
+    }
+
+    /// What the parent reads, in stepped time if `in_steps`, when this clock reads `ns` or
+    /// more for the first time. `None` if that never happens at the present scale.
+    pub(crate) fn parent_at(&self, ns: u64, in_steps: bool) -> Option<u64> {
+        let Role::Child(child) = &self.role else {
+            return None;
+        };
+        let pace = child.pace(if in_steps { Pace::Steps } else { Pace::Frames });
+        child.course(pace).scaling.source_at(ns)
+    }
+
     /// The requested speed of the clock relative to its parent. `None` for
     /// realtime, which has no such requests.
     pub(super) fn speed(&self) -> Option<&Speed> {
@@ -314,8 +345,8 @@ impl ClockState {
         }
     }
 
-    /// Changes the clock's speed, which must be `speed`, and its scalings. If the
-    /// clock then runs faster, this is noted.
+    /// Changes the clock's speed, which must be `speed`, and its scalings. A change is
+    /// noted.
     pub(super) fn shift<R>(self: &Rc<Self>, speed: &Speed, change: impl FnOnce(&Speed) -> R) -> R {
         // Computes the current readings while the speed is unchanged.
         self.reading(Pace::Frames);
@@ -333,8 +364,8 @@ impl ClockState {
                 }
             }
         }
-        if factor > before {
-            self.frames.notify_quicker();
+        if Rate::new(factor) != Rate::new(before) {
+            self.frames.notify_changed(self, factor > before);
         }
         changed
     }
@@ -478,6 +509,10 @@ impl AwaitedClock {
 
     pub(crate) fn state(&self) -> &Rc<ClockState> {
         &self.0
+    }
+
+    pub(crate) fn handle(&self) -> Clock {
+        Clock(self.0.clone())
     }
 }
 

@@ -10,7 +10,9 @@ use futures::Stream;
 use framestep::prelude::*;
 use framestep::{Executor, Lend, with_as};
 
+use crate::support::combinators::{COMBINATORS, Combinator};
 use crate::support::timeline::unclamped;
+use crate::support::waits::{Given, Row, WAITS};
 use crate::support::{forever, panic_of, place_of_panic, poll_once};
 
 /// This file and a line.
@@ -29,21 +31,9 @@ macro_rules! poll {
 
 #[test]
 fn a_wait_that_is_polled_outside_of_an_executor_panics_at_the_poll() {
-    let executor = unclamped();
-    let clock = executor.clock();
-    let budget = Budget::of_units(1);
-    let polls: [(u32, &dyn Fn()); 11] = [
+    let polls: [(u32, &dyn Fn()); 2] = [
         (line!(), &|| poll!(next_frame())),
-        (line!(), &|| poll!(wait_frames(2))),
-        (line!(), &|| poll!(wait_steps(2))),
-        (line!(), &|| poll!(wait_seconds(1))),
-        (line!(), &|| poll!(wait_seconds_realtime(1))),
-        (line!(), &|| poll!(clock.wait_seconds(1))),
-        (line!(), &|| poll!(wait_until(|| true))),
-        (line!(), &|| poll!(fixed_update())),
-        (line!(), &|| poll!(animate(1, |_| ()))),
-        (line!(), &|| poll!(timeout(1, forever()))),
-        (line!(), &|| poll!(budget.checkpoint())),
+        (line!(), &|| poll!(race([next_frame()]))),
     ];
     for (line, poll) in polls {
         assert_eq!(place_of_panic(poll), at(line));
@@ -51,14 +41,36 @@ fn a_wait_that_is_polled_outside_of_an_executor_panics_at_the_poll() {
 }
 
 #[test]
-fn so_does_one_behind_a_combinator() {
-    let polls: [(u32, &dyn Fn()); 3] = [
-        (line!(), &|| poll!(race([next_frame()]))),
-        (line!(), &|| poll!(join_all([next_frame()]))),
-        (line!(), &|| poll!(timeout(1, next_frame()))),
-    ];
-    for (line, poll) in polls {
-        assert_eq!(place_of_panic(poll), at(line));
+fn each_wait_that_is_awaited_outside_of_an_executor_panics_at_the_await() {
+    let executor = unclamped();
+    let given = Given::new(&executor.handle());
+    for row in WAITS {
+        let Some(line) = row.line else { continue };
+        if row.rule.goes_anywhere() {
+            continue;
+        }
+        let place = place_of_panic(|| poll!((row.awaited)(given.clone())));
+        assert_eq!(
+            place,
+            format!("{}:{line}", Row::FILE),
+            "{} of {}",
+            row.call,
+            row.of
+        );
+    }
+}
+
+#[test]
+fn so_does_each_combinator_of_the_crate() {
+    for row in COMBINATORS {
+        let Some(ours) = &row.ours else { continue };
+        let place = place_of_panic(|| poll!((ours.frames)()));
+        assert_eq!(
+            place,
+            format!("{}:{}", Combinator::FILE, ours.line),
+            "{}",
+            row.name
+        );
     }
 }
 

@@ -198,6 +198,44 @@ mod reported {
         );
     }
 
+    // docs/contract.md#decided-unread-panics
+    #[test]
+    fn of_an_output_and_the_code_that_drops_the_handle_goes_on() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        let by_the_host = executor.start(async { Bomb }).named("host's");
+        drop(by_the_host);
+        let innocent = executor.start(async {
+            let child = start(async { Bomb }).named("child");
+            next_frame().await;
+            drop(child);
+            "goes on"
+        });
+        executor.run_frame(0.25);
+        assert_eq!(innocent.take().unwrap().ok(), Some("goes on"));
+        assert_eq!(
+            texts(&reports),
+            [
+                "frame 0: coroutine 0v1 (host's) panicked: on drop",
+                "frame 1, Update: coroutine 0v2 (child) panicked: on drop"
+            ]
+        );
+    }
+
+    #[test]
+    fn of_the_output_of_a_loser_and_the_race_goes_on() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        let racer = executor.start(async {
+            let loser = start(async { Some(Bomb) });
+            next_frame().await;
+            race([start(async { None }), loser]).await.0
+        });
+        executor.run_frame(0.25);
+        assert_eq!(racer.take().unwrap().ok(), Some(0));
+        assert_eq!(texts(&reports).len(), 1);
+    }
+
     #[test]
     fn of_an_output_whose_handle_is_dropped_while_the_stack_unwinds() {
         let mut executor = unclamped();

@@ -4,16 +4,17 @@
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::panic::resume_unwind;
+use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
 use futures::FutureExt;
-use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
 
 use crate::support::timeline::unclamped;
-use crate::support::{WakerCall as Act, count_frames, forever, waker_that_tells};
+use crate::support::waits::cases;
+use crate::support::{Stage, WakerCall as Act, count_frames, forever, waker_that_tells};
 
 thread_local! {
     /// What panics next, once.
@@ -31,50 +32,13 @@ fn waker_that_panics() -> Waker {
     waker_that_tells(act)
 }
 
-type Make = fn() -> LocalBoxFuture<'static, ()>;
-
-/// Everything that takes a waker.
-fn waits() -> Vec<(&'static str, Make)> {
-    vec![
-        ("next_frame", || next_frame().map(drop).boxed_local()),
-        ("wait_frames", || wait_frames(2).map(drop).boxed_local()),
-        ("wait_seconds", || wait_seconds(0.5).map(drop).boxed_local()),
-        ("in_phase", || end_of_frame().map(drop).boxed_local()),
-        ("wait_until", || wait_until(|| true).map(drop).boxed_local()),
-        ("join", || start(next_frame()).map(drop).boxed_local()),
-        ("finished", || {
-            start(next_frame()).finished().map(drop).boxed_local()
-        }),
-        ("join_all", || {
-            let children = [start(next_frame()), start(wait_frames(2))];
-            join_all(children).map(drop).boxed_local()
-        }),
-        ("a signal", || {
-            let signal = Signal::new();
-            let emitter = signal.clone();
-            spawn(async move {
-                next_frame().await;
-                emitter.emit(());
-            });
-            async move { signal.wait().await }.boxed_local()
-        }),
-        ("a budget", || {
-            let budget = Budget::of_units(0);
-            async move {
-                budget.checkpoint().await;
-                budget.checkpoint().await;
-            }
-            .boxed_local()
-        }),
-    ]
-}
-
 #[test]
 fn a_clone_a_wake_or_a_drop_that_panics_ends_at_most_the_coroutine_that_gave_the_waker() {
     for act in [Act::Clone, Act::Wake, Act::Drop] {
         let mut panics = 0;
-        for (name, make) in waits() {
-            let mut executor = unclamped();
+        for case in cases() {
+            let (mut executor, stage) = Stage::new();
+            executor.on_report(|_| ());
             let dropped = Rc::new(Cell::new(0));
             let frames = Rc::new(Cell::new(0));
             let (guard, count) = (Guard(dropped.clone()), frames.clone());
@@ -82,18 +46,18 @@ fn a_clone_a_wake_or_a_drop_that_panics_ends_at_most_the_coroutine_that_gave_the
                 let _guard = guard;
                 count_frames(count).await;
             });
-            let guard = Guard(dropped.clone());
+            let (guard, given) = (Guard(dropped.clone()), stage.given.clone());
             executor.start(async move {
                 let _guard = guard;
-                let mut wait = make();
+                let mut wait = pin!(case.make(&given));
                 ARMED.set(Some(act));
                 let (first, second) = (waker_that_panics(), waker_that_panics());
                 let _ = wait.as_mut().poll(&mut Context::from_waker(&first));
                 poll_fn(|_| wait.as_mut().poll(&mut Context::from_waker(&second))).await;
             });
             for frame in 1..=6 {
-                executor.run_frame(0.25);
-                assert_eq!(frames.get(), frame, "{act:?} by {name}");
+                stage.frame(&mut executor, |_| ());
+                assert_eq!(frames.get(), frame, "{act:?} by {case}");
             }
             panics += u32::from(ARMED.take().is_none());
             // The slot may have another occupant.
@@ -102,7 +66,7 @@ fn a_clone_a_wake_or_a_drop_that_panics_ends_at_most_the_coroutine_that_gave_the
             executor.run_frame(0.25);
             assert!(next.is_finished());
             drop(executor);
-            assert_eq!(dropped.get(), 2, "{act:?} by {name}");
+            assert_eq!(dropped.get(), 2, "{act:?} by {case}");
         }
         assert!(panics > 0, "{act:?} never happened");
     }
@@ -182,34 +146,16 @@ fn a_host_waker_whose_drop_panics_does_not_hold_up_the_end_of_the_executor() {
 
 #[test]
 fn a_wait_whose_first_poll_ended_in_a_panic_of_the_waker_is_due_when_it_would_have_been() {
-    type Made = fn(&Clock) -> LocalBoxFuture<'static, ()>;
-    let waits: [(&str, Made); 8] = [
-        ("own clock", |_| wait_seconds(1).boxed_local()),
-        ("child", |clock| clock.wait_seconds(1).boxed_local()),
-        ("point", |clock| clock.wait_until(1.5).boxed_local()),
-        ("on steps", |clock| {
-            let wait = clock.wait_seconds(1).in_phase(Phase::FixedUpdate);
-            wait.boxed_local()
-        }),
-        ("realtime", |_| wait_seconds_realtime(1).boxed_local()),
-        ("frames", |_| wait_frames(3).boxed_local()),
-        ("steps", |_| wait_steps(60).boxed_local()),
-        ("until", |_| {
-            let start = time().frame;
-            wait_until(move || time().frame == start + 3).boxed_local()
-        }),
-    ];
-    for (name, make) in waits {
+    // In a box, a checkpoint is an `async` block, which ends with a panic.
+    for case in cases().iter().filter(|case| case.of != "Checkpoint") {
         let over = [false, true].map(|panics| {
-            let mut executor = unclamped();
-            let clock = executor.clock().child();
-            clock.set_scale(0.5);
-            let owner = executor.owner_on(&clock);
-            executor.run_frame(0.5);
-            let over = Rc::new(Cell::new(0));
-            let (tell, made) = (over.clone(), clock.clone());
+            let (mut executor, stage) = Stage::new();
+            let owner = executor.owner_on(&stage.given.clock);
+            stage.run_to(1, &mut executor);
+            let (over, given) = (Rc::new(Cell::new(0)), stage.given.clone());
+            let (tell, case) = (over.clone(), *case);
             owner.start(async move {
-                let mut wait = make(&made);
+                let mut wait = pin!(case.make(&given));
                 if panics {
                     ARMED.set(Some(Act::Clone));
                     let waker = waker_that_panics();
@@ -220,12 +166,10 @@ fn a_wait_whose_first_poll_ended_in_a_panic_of_the_waker_is_due_when_it_would_ha
                 wait.await;
                 tell.set(time().frame);
             });
-            for _ in 0..12 {
-                executor.run_frame(0.5);
-            }
+            stage.run_to(12, &mut executor);
             over.get()
         });
-        assert!(over[0] > 2, "{name}: {over:?}");
-        assert_eq!(over[0], over[1], "{name}");
+        assert!(over[0] >= 2, "{case}: {over:?}");
+        assert_eq!(over[0], over[1], "{case}");
     }
 }

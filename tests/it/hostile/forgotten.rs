@@ -11,9 +11,10 @@ use futures::{FutureExt, StreamExt};
 use framestep::prelude::*;
 use framestep::{Behaviour, Executor, Scene};
 
+use crate::support::Stage;
 use crate::support::timeline::unclamped;
+use crate::support::waits::cases;
 use crate::support::{count_frames, counted, forever, poll_once, result_of};
-use crate::waits::every::Stage;
 
 /// Forgets a wait that has not begun and one that has, in place and behind a
 /// pointer.
@@ -40,9 +41,9 @@ type MakeMore = fn() -> Script;
 /// Forgets every kind of wait, and the objects behind some of them.
 fn waits() -> Vec<(&'static str, Make)> {
     let mut all: Vec<(&str, Make)> = Vec::new();
-    for row in crate::waits::every::table() {
-        let make = move || (row.forget)(Stage::of(&handle())).boxed_local();
-        all.push((row.call, Rc::new(make)));
+    for case in cases() {
+        let make = move || (case.forget)(case.given(&Stage::of(&handle()).given));
+        all.push((case.call, Rc::new(make)));
     }
     for (name, make) in more() {
         all.push((name, Rc::new(make)));

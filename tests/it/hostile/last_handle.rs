@@ -9,6 +9,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use framestep::prelude::*;
+use framestep::{Outcome, Traced};
+
+use crate::support::forever;
 
 /// A future of the same size whatever its output, so that one block fits all.
 struct Sized<T> {
@@ -43,41 +46,50 @@ impl<T> Drop for DropsHandle<T> {
     }
 }
 
-type Fails = Result<u64, u64>;
-
 struct Unread;
 
-/// Leaves two vacant blocks, and a coroutine with an `on_error` handler.
-fn crowd(executor: &Executor) -> Coroutine<Fails> {
+/// Leaves two vacant blocks, and a coroutine between them.
+fn crowd(executor: &Executor) -> Coroutine<u64> {
     let vacant = executor.start(sized(|| Some(1_u64)));
-    let failing = executor.start(sized(|| None::<Fails>));
+    let asleep = executor.start(sized(|| None::<u64>));
     let second = executor.start(sized(|| Some(1_u64)));
     drop((vacant, second));
-    failing.on_error(|_| ())
+    asleep
+}
+
+/// As large for every `f`.
+async fn with_room<T>(room: [u64; 32], f: impl AsyncFnOnce() -> T) -> T {
+    let output = f().await;
+    std::hint::black_box(&room);
+    output
+}
+
+/// Returns `number` in the next frame.
+fn after_a_frame(number: u64) -> impl Future<Output = u64> {
+    with_room([0; 32], async move || {
+        next_frame().await;
+        number
+    })
 }
 
 #[test]
-fn by_what_its_error_handler_holds() {
-    let executor = Executor::new();
-    let _crowd = crowd(&executor);
-    let slot: Slot<Fails> = Slot::default();
-    let holds = DropsHandle(slot.clone());
-    let failing = executor.start(sized(|| None::<Fails>)).on_error(move |_| {
-        let _ = &holds;
+fn by_what_its_future_holds() {
+    let mut executor = Executor::new();
+    let (slot, later) = (Slot::<u64>::default(), Slot::<u64>::default());
+    let (holds, handle, keep) = (DropsHandle(slot.clone()), executor.handle(), later.clone());
+    let next = defer_call(move || *keep.borrow_mut() = Some(handle.start(after_a_frame(5))));
+    let script = with_room([0; 32], async || {
+        let (_next, _holds) = (next, holds);
+        forever().await;
+        0
     });
-    let id = failing.id();
-    *slot.borrow_mut() = Some(failing);
-    let later: Slot<u64> = Slot::default();
-    let (handle, keep) = (executor.handle(), later.clone());
-    executor.on_unread(move |_: Unread| {
-        assert!(handle.stop(id));
-        *keep.borrow_mut() = Some(handle.start(sized(|| Some(42))));
-    });
-    drop(executor.start(async { Unread }));
-    let text = executor.start(sized(|| Some("text")));
-    let later = later.borrow_mut().take();
-    assert_eq!(later.and_then(|later| later.take()).unwrap().unwrap(), 42);
-    assert_eq!(text.take().unwrap().unwrap(), "text");
+    let script = executor.start(script);
+    let id = script.id();
+    *slot.borrow_mut() = Some(script);
+    assert!(executor.stop(id));
+    executor.run_frame(0.25);
+    let later = later.borrow_mut().take().expect("the script has ended");
+    assert_eq!(later.take().unwrap().unwrap(), 5);
 }
 
 thread_local! {
@@ -121,40 +133,26 @@ fn by_the_waker_of_a_join() {
     assert_eq!(text.take().unwrap().unwrap(), "text");
 }
 
-/// As large for every `f`.
-async fn with_room<T>(room: [u64; 32], f: impl AsyncFnOnce() -> T) -> T {
-    let output = f().await;
-    std::hint::black_box(&room);
-    output
-}
-
 #[test]
-fn by_the_hook_that_hears_of_its_error_handlers_panic() {
+fn by_the_hook_that_hears_of_its_end() {
     for is_owned in [false, true] {
         let mut executor = Executor::new();
         let owner = executor.owner();
-        let failing: Slot<Fails> = Slot::default();
-        let later: Slot<u64> = Slot::default();
-        let (handle, slot, keep) = (executor.handle(), failing.clone(), later.clone());
-        executor.on_report(move |_| {
-            let failing = slot.borrow_mut().take();
-            drop(failing);
-            let next = with_room([0; 32], async || {
-                next_frame().await;
-                5_u64
-            });
-            *keep.borrow_mut() = Some(handle.start(next));
+        let (ends, later) = (Slot::<u64>::default(), Slot::<u64>::default());
+        let (handle, slot, keep) = (executor.handle(), ends.clone(), later.clone());
+        executor.on_trace(move |event| {
+            let is_end = event.what == Traced::Ended(Outcome::Finished);
+            if let Some(ended) = slot.borrow_mut().take_if(|_| is_end) {
+                drop(ended);
+                *keep.borrow_mut() = Some(handle.start(after_a_frame(5)));
+            }
         });
-        let script = with_room([0; 32], async || {
-            next_frame().await;
-            Err(1)
-        });
-        let coroutine: Coroutine<Fails> = if is_owned {
+        let script = after_a_frame(1);
+        *ends.borrow_mut() = Some(if is_owned {
             owner.start(script)
         } else {
             executor.start(script)
-        };
-        *failing.borrow_mut() = Some(coroutine.on_error(|_| panic!("on purpose")));
+        });
         executor.run_frames(5, 0.25);
         let later = later.borrow_mut().take().expect("the hook was called");
         assert_eq!(later.take().unwrap().unwrap(), 5);

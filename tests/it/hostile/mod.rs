@@ -8,7 +8,6 @@ mod contexts;
 mod corners;
 mod deep_stack;
 mod depth;
-mod endless_joins;
 mod foreign_wakers;
 mod forgotten;
 mod hooks;

@@ -65,6 +65,51 @@ fn the_innermost_executor_is_the_one_that_is_entered() {
     assert_eq!(inner.len(), 1);
 }
 
+// docs/contract.md#rule-4-enter
+#[test]
+fn inside_a_coroutine_of_the_executor_it_changes_nothing() {
+    let mut executor = unclamped();
+    let (handle, slow) = (executor.handle(), executor.clock().child());
+    slow.set_scale(0.5);
+    let owner = executor.owner_on(&slow).named("owner");
+    let script = owner.start_in(Phase::LateUpdate, async move {
+        next_frame().await;
+        let seen = || (current(), framestep::home(), time());
+        let outside = seen();
+        let started = handle.enter(|| {
+            assert_eq!(seen(), outside);
+            handle.enter(|| assert_eq!(seen(), outside));
+            [start(forever()), spawn(forever())].map(|script| (script.id(), script.home()))
+        });
+        (started.unwrap(), outside)
+    });
+    executor.run_frame(0.5);
+    let (started, outside) = script.take().unwrap().unwrap();
+    assert_eq!(outside.2.elapsed, Duration::from_millis(250));
+    let snapshot = executor.snapshot();
+    for (id, home) in started {
+        assert_eq!(home, Some(Phase::LateUpdate));
+        assert_eq!(snapshot.get(id).unwrap().owner(), Some("owner"));
+    }
+    drop(owner);
+    assert!(executor.is_empty());
+}
+
+// docs/contract.md#rule-4-enter
+#[test]
+fn inside_a_coroutine_of_another_executor_it_is_a_call_by_the_host() {
+    let (mut outer, inner) = (unclamped(), unclamped());
+    let handle = inner.handle();
+    let home = outer.run_until(late(move || handle.enter(|| spawn(forever()).home())), 0.25);
+    assert_eq!(home, Some(Some(Phase::Update)));
+    assert_eq!(inner.len(), 1);
+}
+
+/// What `f` returns in a coroutine whose home is `LateUpdate`.
+async fn late<T: 'static>(f: impl FnOnce() -> T + 'static) -> T {
+    start_in(Phase::LateUpdate, async { f() }).await.unwrap()
+}
+
 #[test]
 fn a_panic_inside_enter_leaves_it() {
     let executor = unclamped();

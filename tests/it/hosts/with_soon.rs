@@ -37,6 +37,30 @@ fn closures_without_end_are_reported_once_for_each_run_even_an_idle_one() {
     }
 }
 
+#[test]
+fn a_closure_is_no_part_of_the_coroutine_that_passes_it_whenever_it_is_called() {
+    let mut executor = unclamped();
+    let (log, slow) = (Log::new(), executor.clock().child());
+    slow.set_scale(0.5);
+    let owner = executor.owner_on(&slow);
+    let note = log.clone();
+    owner.start_in(Phase::LateUpdate, async move {
+        next_frame().await;
+        let tell = move |_: &mut World| {
+            let script = spawn(forever());
+            let (seconds, home) = (time().elapsed.as_secs_f32(), script.home().unwrap());
+            note.note(format!("{seconds} {home}"));
+        };
+        let (now, later) = (tell.clone(), tell);
+        with_soon(now);
+        with(|_: &mut World| with_soon(later));
+    });
+    executor.lend(&mut World::default(), |executor| executor.run_frame(1.0));
+    log.check(&["1 Update", "1 Update"]);
+    drop(owner);
+    assert_eq!(executor.len(), 2, "they have no owner");
+}
+
 /// Adds a name when it is dropped.
 struct Bullet(&'static str);
 

@@ -29,8 +29,14 @@ impl Log {
 
 fn text(event: &TraceEvent) -> String {
     let text = event.to_string();
-    let text = text.split(", at tests/").next().expect("the first part");
-    text.to_owned()
+    let waits = text.split(" | ");
+    let waits = waits.map(|wait| wait.split(", at ").next().expect("the first part"));
+    let waits: Vec<_> = waits.collect();
+    if event.id.is_some() {
+        waits.join(" | ")
+    } else {
+        text
+    }
 }
 
 #[test]
@@ -53,12 +59,10 @@ fn a_wait_from_begin_to_end() {
         [
             "frame 0: 0v1 _ spawned",
             "frame 0: 0v1 _ resumed",
-            "frame 0: 0v1 _ waits for 500ms, until 500ms",
-            "frame 0: 0v1 _ suspended",
+            "frame 0: 0v1 _ suspended, waits for 500ms, until 500ms",
             "frame 1: begins, at 250ms",
             "frame 2: begins, at 500ms",
             "frame 2, Update: begins",
-            "frame 2, Update: 0v1 door no longer waits for 500ms, until 500ms",
             "frame 2, Update: 0v1 door resumed",
             "frame 2, Update: 0v1 door finished",
             "frame 2, Update: ends",
@@ -81,16 +85,13 @@ fn a_wait_that_began_before_is_seen_once_it_is_polled() {
         "frame 1: begins, at 250ms",
         "frame 1, Update: begins",
         "frame 1, Update: 0v1 racer resumed",
-        "frame 1, Update: 0v1 racer waits for 8 frames",
-        "frame 1, Update: 0v1 racer waits for 9 frames",
-        "frame 1, Update: 0v1 racer no longer waits for 8 frames",
-        "frame 1, Update: 0v1 racer suspended",
+        "frame 1, Update: 0v1 racer suspended, waits for 9 frames",
         "frame 1, Update: ends",
     ]);
 }
 
 #[test]
-fn both_waits_of_a_race_begin_and_end() {
+fn both_waits_of_a_race_are_listed() {
     let mut executor = unclamped();
     let log = Log::of(&executor);
     let racer = async {
@@ -104,22 +105,18 @@ fn both_waits_of_a_race_begin_and_end() {
         "frame 1: begins, at 250ms",
         "frame 1, Update: begins",
         "frame 1, Update: 0v1 racer resumed",
-        "frame 1, Update: 0v1 racer waits for 9 frames",
-        "frame 1, Update: 0v1 racer waits for the next frame",
-        "frame 1, Update: 0v1 racer suspended",
+        "frame 1, Update: 0v1 racer suspended, waits for 9 frames | the next frame",
         "frame 1, Update: ends",
         "frame 2: begins, at 500ms",
         "frame 2, Update: begins",
-        "frame 2, Update: 0v1 racer no longer waits for the next frame",
         "frame 2, Update: 0v1 racer resumed",
-        "frame 2, Update: 0v1 racer no longer waits for 9 frames",
         "frame 2, Update: 0v1 racer finished",
         "frame 2, Update: ends",
     ]);
 }
 
 #[test]
-fn a_condition_that_does_not_hold_goes_on() {
+fn a_condition_that_does_not_hold_is_listed_again() {
     let mut executor = unclamped();
     let log = Log::of(&executor);
     let mut asked = 0;
@@ -139,18 +136,16 @@ fn a_condition_that_does_not_hold_goes_on() {
         "frame 1: begins, at 250ms",
         "frame 1, Update: begins",
         "frame 1, Update: 0v1 waits resumed",
-        "frame 1, Update: 0v1 waits waits for a condition",
-        "frame 1, Update: 0v1 waits suspended",
+        "frame 1, Update: 0v1 waits suspended, waits for a condition",
         "frame 1, Update: ends",
         "frame 2: begins, at 500ms",
         "frame 2, Update: begins",
         "frame 2, Update: 0v1 waits resumed",
-        "frame 2, Update: 0v1 waits suspended",
+        "frame 2, Update: 0v1 waits suspended, waits for a condition",
         "frame 2, Update: ends",
         "frame 3: begins, at 750ms",
         "frame 3, Update: begins",
         "frame 3, Update: 0v1 waits resumed",
-        "frame 3, Update: 0v1 waits no longer waits for a condition",
         "frame 3, Update: 0v1 waits finished",
         "frame 3, Update: ends",
     ]);
@@ -242,13 +237,64 @@ fn a_coroutine_that_waits_for_nothing_says_so() {
         "frame 1: begins, at 250ms",
         "frame 1, Update: begins",
         "frame 1, Update: 0v1 never resumed",
-        "frame 1, Update: 0v1 never waits for nothing (never resumes)",
-        "frame 1, Update: 0v1 never suspended",
+        "frame 1, Update: 0v1 never suspended, waits for nothing (never resumes)",
         "frame 1, Update: 1v1 forever resumed",
-        "frame 1, Update: 1v1 forever waits for nothing (never resumes)",
-        "frame 1, Update: 1v1 forever suspended",
+        "frame 1, Update: 1v1 forever suspended, waits for nothing (never resumes)",
         "frame 1, Update: ends",
     ]);
+}
+
+#[test]
+fn a_wait_is_new_in_the_poll_in_which_it_begins() {
+    let mut executor = unclamped();
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let log = seen.clone();
+    executor.on_full_trace(move |event| {
+        if let Traced::Suspended { waits } = &event.what {
+            let new = |wait: &framestep::Waiting| (wait.wait.to_string(), wait.is_new);
+            log.borrow_mut()
+                .push(waits.iter().map(new).collect::<Vec<_>>());
+        }
+    });
+    executor.start(async {
+        let frames = async {
+            next_frame().await;
+            next_frame().await;
+        };
+        join!(wait_frames(9), frames)
+    });
+    executor.run_frame(0.25);
+    let (nine, next) = ("9 frames".to_owned(), "the next frame".to_owned());
+    assert_eq!(
+        *seen.borrow(),
+        [
+            [(nine.clone(), true), (next.clone(), true)],
+            [(nine, false), (next, true)],
+        ]
+    );
+}
+
+#[test]
+fn a_resume_says_from_which_line() {
+    let mut executor = unclamped();
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let log = seen.clone();
+    executor.on_full_trace(move |event| {
+        if let Traced::Resumed { from, .. } = event.what {
+            log.borrow_mut().push(from.map(Location::line));
+        }
+    });
+    let line = line!();
+    executor.start(async {
+        next_frame().await;
+        wait_frames(2).await;
+        wait_until(|| time().frame == 5).await;
+        next_frame().await;
+    });
+    executor.run_frames(6, 0.25);
+    let lines = [2, 3, 4, 4, 5].map(|after| Some(line + after));
+    assert_eq!(seen.borrow()[0], None);
+    assert_eq!(seen.borrow()[1..], lines);
 }
 
 /// A full trace changes no order: the same program makes the same polls.

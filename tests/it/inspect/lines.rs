@@ -6,7 +6,7 @@
 )]
 
 use std::cell::RefCell;
-use std::future::{pending, poll_fn, ready};
+use std::future::{poll_fn, ready};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -14,8 +14,13 @@ use framestep::prelude::*;
 use framestep::{CoroutineInfo, Executor, Report};
 use futures::FutureExt;
 use futures::channel::oneshot;
+use futures::future::LocalBoxFuture;
 
+use crate::support::combinators::{COMBINATORS, Combinator};
 use crate::support::timeline::UNLIMITED;
+use crate::support::waits::{Given, Row, WAITS};
+
+type Local = LocalBoxFuture<'static, ()>;
 
 fn inspecting() -> Executor {
     let builder = Executor::builder().max_delta(UNLIMITED).inspect(true);
@@ -35,11 +40,6 @@ fn waits(coroutine: &CoroutineInfo) -> Vec<(String, Option<u32>)> {
 #[track_caller]
 fn expect(line: u32, script: impl Future + 'static, expected: &[&str]) {
     let executor = inspecting();
-    expect_in(&executor, line, script, expected);
-}
-
-#[track_caller]
-fn expect_in(executor: &Executor, line: u32, script: impl Future + 'static, expected: &[&str]) {
     let script = executor.start(async move {
         script.await;
     });
@@ -51,54 +51,35 @@ fn expect_in(executor: &Executor, line: u32, script: impl Future + 'static, expe
     assert_eq!(waits(snapshot.get(script.id()).unwrap()), expected);
 }
 
-#[test]
-#[rustfmt::skip]
-fn of_each_simple_wait() {
-    expect(line!(), async { next_frame().await }, &["the next frame"]);
-    expect(line!(), async { end_of_frame().await }, &["the next EndOfFrame"]);
-    expect(line!(), async { fixed_update().await }, &["the next FixedUpdate"]);
-    expect(line!(), async { in_phase(Phase::LateUpdate).await }, &["the next LateUpdate"]);
-    expect(line!(), async { wait_frames(3).await }, &["3 frames"]);
-    expect(line!(), async { wait_frames(1).await }, &["the next frame"]);
-    expect(line!(), async { wait_steps(3).await }, &["3 steps, in FixedUpdate"]);
-    expect(line!(), async { wait_seconds(1).await }, &["1s, until 1s"]);
-    expect(line!(), async { wait_seconds_realtime(1).await }, &["1s, until 1s of realtime"]);
-    expect(line!(), async { wait_until(|| false).await }, &["a condition"]);
-    expect(line!(), async { wait_while(|| true).await }, &["a condition"]);
-    expect(line!(), async { yield_now().await }, &["the next Update"]);
+/// What a script waits for that is awaited in a line of a table, with file and line.
+fn shown(executor: &Executor, script: Local) -> Vec<(String, Option<String>)> {
+    let script = executor.start(script);
+    let snapshot = executor.snapshot();
+    let waits = snapshot.get(script.id()).unwrap().waits_at();
+    let place = |at: &Location<'_>| format!("{}:{}", at.file(), at.line());
+    let waits = waits.map(|(wait, at)| (wait.to_string(), at.map(place)));
+    waits.collect()
 }
 
 #[test]
-#[rustfmt::skip]
-fn of_waits_that_repeat() {
-    expect(line!(), async { animate(1, |_| ()).await }, &["the next frame", "1s, until 1s"]);
-    expect(line!(), async { interval(1).tick().await }, &["1s, until 1s"]);
-}
-
-#[test]
-#[rustfmt::skip]
-fn of_waits_for_others() {
-    let executor = inspecting();
-    let door = executor.start(pending::<()>());
-    let end = door.finished();
-    let wait = format!("the end of {}", door.id());
-    expect_in(&executor, line!(), async { end.await }, &[&wait]);
-    expect_in(&executor, line!(), async { door.await }, &[&wait]);
-    let bell = Signal::<u8>::new().named("bell");
-    let wait = bell.wait();
-    expect(line!(), async { wait.await }, &["signal bell"]);
-    let wait = bell.wait_for(|_| true);
-    expect(line!(), async { wait.await }, &["signal bell"]);
-    let mut rings = bell.subscribe();
-    expect(line!(), async move { rings.next().await }, &["signal bell"]);
-    let health = Watch::new(9).named("health");
-    let (wait, mut changes) = (health.changed(), health.subscribe());
-    expect(line!(), async { wait.await }, &["watch health"]);
-    expect(line!(), async move { changes.next().await }, &["watch health"]);
-    let wait = health.wait_for(|&health| health == 0);
-    expect(line!(), async { wait.await }, &["watch health"]);
-    let tokens = Permits::new(0).named("tokens");
-    expect(line!(), async move { tokens.acquire().await }, &["a permit of tokens"]);
+fn of_each_wait_is_that_of_its_await() {
+    for row in WAITS {
+        let executor = inspecting();
+        let given = Given::new(&executor.handle()).named();
+        let shown = shown(&executor, (row.awaited)(given));
+        let texts: Vec<&String> = shown.iter().map(|(text, _)| text).collect();
+        assert_eq!(texts, row.shown, "{} of {}", row.call, row.of);
+        let Some(line) = row.line else { continue };
+        let line = Some(format!("{}:{line}", Row::FILE));
+        // Something that has the waker has no line.
+        let mut with_lines = shown.iter().filter(|(text, _)| text != "a wake");
+        assert!(
+            with_lines.all(|(_, at)| *at == line),
+            "{} of {}: {shown:?}",
+            row.call,
+            row.of
+        );
+    }
 }
 
 #[test]
@@ -112,29 +93,18 @@ fn of_waits_for_sources_without_a_name() {
 }
 
 #[test]
-#[rustfmt::skip]
 fn of_waits_inside_combinators_is_that_of_the_combinator() {
-    let pair = || [wait_seconds(1), wait_seconds(2)];
-    let both = ["1s, until 1s", "2s, until 2s"];
-    expect(line!(), async move { join_all(pair()).await }, &both);
-    expect(line!(), async move { race(pair()).await }, &both);
-    expect(line!(), async { timeout(2, wait_seconds(1)).await }, &both);
-    expect(line!(), async { join!(wait_seconds(1), wait_seconds(2)) }, &both);
-    let script = async {
-        select! { _ = wait_seconds(1) => {}, _ = wait_seconds(2) => {} }
-    };
-    expect(line!() - 2, script, &both);
-}
-
-#[test]
-#[rustfmt::skip]
-fn on_another_clock() {
-    let executor = inspecting();
-    let slow = executor.clock().child();
-    let clock = slow.clone();
-    let wait = ["1s, until 1s of clock 1"];
-    expect_in(&executor, line!(), async move { clock.wait_seconds(1).await }, &wait);
-    expect_in(&executor, line!(), async move { on(&slow, wait_seconds(1)).await }, &wait);
+    for row in COMBINATORS {
+        let Some(ours) = &row.ours else { continue };
+        let line = format!("{}:{}", Combinator::FILE, ours.line);
+        let expected = ours.shown.map(|wait| (wait.to_owned(), Some(line.clone())));
+        assert_eq!(
+            shown(&inspecting(), (ours.seconds)()),
+            expected,
+            "{}",
+            row.name
+        );
+    }
 }
 
 async fn opens() -> u32 {

@@ -79,9 +79,8 @@ fn what_a_script_prints_stands_between_the_events_of_it() {
             "1v1",
             "1v1",
             "inner",
-            // Its end is sent before the next event, or when the run ends.
-            "outer ends",
             "1v1",
+            "outer ends",
             "0v1 outer finished",
         ],
         "{lines:?}"
@@ -136,6 +135,65 @@ fn ends_outside_of_a_run_are_traced_at_once() {
     log.check(&["frame 0: 1v1 owned stopped"]);
     drop(owner);
     log.check(&["frame 0: 0v1 owned stopped"]);
+}
+
+#[test]
+fn so_is_the_end_of_a_coroutine_that_the_host_starts() {
+    let (executor, log) = tracing();
+    let ends_in = |start: &dyn Fn(&Executor)| {
+        start(&executor);
+        let lines = log.take();
+        let ends: Vec<&str> = lines
+            .iter()
+            .filter_map(|line| line.rsplit(' ').next())
+            .collect();
+        assert_eq!(ends[..2], ["spawned", "resumed"]);
+        ends[2..].join(" ")
+    };
+    assert_eq!(
+        ends_in(&|executor| drop(executor.start(async {}))),
+        "finished"
+    );
+    assert_eq!(
+        ends_in(&|executor| drop(executor.owner().start(async {}))),
+        "finished"
+    );
+    assert_eq!(
+        ends_in(&|executor| executor.enter(|| drop(start(async {})))),
+        "finished"
+    );
+    assert_eq!(
+        ends_in(&|executor| drop(executor.start(async { panic!("on purpose") }))),
+        "panicked"
+    );
+    assert_eq!(
+        ends_in(&|executor| drop(executor.start(async {
+            stop(current());
+            forever().await;
+        }))),
+        "stopped"
+    );
+    let in_it = |executor: &Executor| drop(executor.start(async { drop(start(async {})) }));
+    assert_eq!(ends_in(&in_it), "spawned resumed finished finished");
+}
+
+#[test]
+fn what_happens_before_the_executor_ends_is_traced_before_that() {
+    let executor = unclamped();
+    let log = Log::new();
+    let write = log.clone();
+    executor.on_full_trace(move |event| write.note(&event.what));
+    let signal = Signal::<()>::new().named("bell");
+    executor.start(async {});
+    let asleep = executor.start(forever());
+    log.take();
+    asleep.pause();
+    log.check(&["paused"]);
+    asleep.resume();
+    log.check(&["unpaused"]);
+    executor.enter(|| signal.emit(()));
+    drop(executor);
+    log.check(&["emitted bell", "stopped"]);
 }
 
 #[test]
@@ -353,7 +411,11 @@ fn events_can_be_read_as_values() {
     let what: Vec<Traced> = events.iter().map(|event| event.what.clone()).collect();
     assert!(matches!(
         what[..],
-        [Traced::Spawned { .. }, Traced::Resumed { .. }]
+        [
+            Traced::Spawned { .. },
+            Traced::Resumed { .. },
+            Traced::Ended(_)
+        ]
     ));
     assert!(
         events

@@ -174,7 +174,7 @@ fn a_script_removes_a_hook_while_it_is_polled() {
         "hook: hero resumed",
         "hook: child spawned",
         "hook: child resumed",
-        // The end of the child has not been sent when the hook is removed.
+        "hook: child finished",
     ]);
     assert_eq!(executor.run_until(hero, 0.25).unwrap(), "done");
 }

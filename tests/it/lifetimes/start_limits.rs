@@ -12,6 +12,7 @@ use framestep::prelude::*;
 use framestep::{Executor, Report};
 
 use crate::support::timeline::unclamped;
+use crate::support::update;
 
 type Boxed = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -28,34 +29,32 @@ fn hundred() -> Vec<Executor> {
 }
 
 #[test]
-fn a_start_below_a_hundred_other_executors_begins_at_once() {
+fn a_start_below_a_hundred_calls_of_other_executors_begins_in_the_next_run() {
     let mut inner = unclamped();
-    inside(&hundred(), &mut || {
-        let five = inner.start(async { 5 });
-        assert!(five.is_finished());
-        let later = inner.run_until(async { start(next_frame()).await.is_ok() }, 0.25);
-        assert!(later);
+    let (runaways, told) = (Rc::new(Cell::new(0)), Arc::new(Count(AtomicU32::new(0))));
+    let count = runaways.clone();
+    inner.on_report(move |report| {
+        assert!(matches!(report, Report::Runaway { .. }), "{report}");
+        count.set(count.get() + 1);
     });
-}
-
-#[test]
-fn an_executor_that_runs_below_a_deep_start_of_another_starts_as_ever() {
-    fn deep(left: u32, ended: Rc<Cell<Option<bool>>>) -> Boxed {
-        Box::pin(async move {
-            if left > 0 {
-                start(deep(left - 1, ended)).await.unwrap();
-                return;
-            }
-            let mut other = unclamped();
-            let script = other.start(next_frame());
-            other.run_frame(0.25);
-            ended.set(Some(script.is_finished()));
-        })
-    }
-    let executor = unclamped();
-    let ended = Rc::new(Cell::new(None));
-    executor.start(deep(99, ended.clone()));
-    assert_eq!(ended.get(), Some(true));
+    inner.on_wake(Waker::from(told.clone()));
+    inside(&hundred()[1..], &mut || {
+        assert!(inner.start(async {}).is_finished());
+    });
+    assert_eq!((runaways.get(), told.0.load(Ordering::Relaxed)), (0, 0));
+    inside(&hundred(), &mut || {
+        let deep = inner.start(async {});
+        assert!(!deep.is_finished() && inner.has_ready());
+        // Any phase will do, wherever it runs.
+        inner.run_phase(Phase::EndOfFrame);
+        assert!(deep.is_finished() && !inner.has_ready());
+        drop(inner.start(async {}));
+    });
+    assert!(inner.has_ready());
+    assert_eq!(told.0.load(Ordering::Relaxed), 2, "the host hears of both");
+    assert_eq!(runaways.get(), 2);
+    inner.run_phase(Phase::Update);
+    assert!(inner.is_empty());
 }
 
 #[test]
@@ -153,6 +152,44 @@ fn each_start_by_the_host_has_a_limit_of_its_own() {
 }
 
 #[test]
+fn a_run_in_a_destructor_takes_no_polls_from_the_start_around_it() {
+    /// Runs a frame when it is dropped.
+    struct RunsAFrame(Rc<RefCell<Executor>>);
+    impl Drop for RunsAFrame {
+        fn drop(&mut self) {
+            self.0.borrow_mut().run_frame(0.25);
+        }
+    }
+    fn endless() -> Boxed {
+        Box::pin(async {
+            spawn(endless());
+        })
+    }
+    let executor = Executor::builder().max_polls_per_run(1).build();
+    let reports = Rc::new(Cell::new(0));
+    let count = reports.clone();
+    executor.on_report(move |_| count.set(count.get() + 1));
+    executor.spawn(endless());
+    let handle = executor.handle();
+    let executor = Rc::new(RefCell::new(executor));
+    let runs = RunsAFrame(executor);
+    let started = handle.lend(&mut (), |handle| {
+        handle.enter(|| {
+            with(|(): &mut ()| {
+                drop(start(async move {
+                    let _runs = runs;
+                    stop(current());
+                    next_frame().await;
+                }));
+                start(async {})
+            })
+        })
+    });
+    assert_eq!(reports.get(), 1, "of the run");
+    assert!(started.flatten().is_some_and(|second| second.is_finished()));
+}
+
+#[test]
 fn a_tree_of_starts_without_end_holds_up_no_frame() {
     let mut executor = Executor::builder().max_polls_per_run(1).build();
     executor.on_report(|_| ());
@@ -168,4 +205,63 @@ fn a_tree_of_starts_without_end_holds_up_no_frame() {
         executor.run_phase(phase);
         assert!(begun.get() <= most, "{phase:?}: {}", begun.get());
     }
+}
+
+#[test]
+fn a_loop_of_starts_and_joins_is_reported_by_name() {
+    for spawns in [false, true] {
+        let mut executor = Executor::builder().max_polls_per_run(10).build();
+        let reports = Rc::new(RefCell::new(Vec::new()));
+        let list = reports.clone();
+        executor.on_report(move |report| list.borrow_mut().push(report.clone()));
+        let patrol = executor.spawn(async move {
+            loop {
+                if spawns {
+                    let _ = spawn(async {}).named("step").await;
+                } else {
+                    let _ = start(async {}).await;
+                }
+            }
+        });
+        let id = patrol.named("patrol").id();
+        update(&mut executor, 0.25);
+        let reports = reports.borrow();
+        let [Report::Runaway { id: of, name, .. }] = &reports[..] else {
+            panic!("{reports:?}");
+        };
+        if !spawns || name.as_deref() == Some("patrol") {
+            assert_eq!(*of, Some(id));
+            assert_eq!(name.as_deref(), Some("patrol"));
+        } else {
+            assert_eq!(name.as_deref(), Some("step"));
+        }
+    }
+}
+
+#[test]
+fn starts_by_the_host_outside_of_a_run_have_no_phase() {
+    fn nest(depth: u32) -> Boxed {
+        Box::pin(async move {
+            if depth > 0 {
+                start(nest(depth - 1));
+            }
+        })
+    }
+    let executor = Executor::new();
+    let reports = Rc::new(RefCell::new(Vec::new()));
+    let list = reports.clone();
+    executor.on_report(move |report| list.borrow_mut().push(report.clone()));
+    drop(executor.start(nest(150)));
+    let reports = reports.borrow();
+    let [
+        Report::Runaway {
+            phase: None,
+            frame: 0,
+            name: Some(_),
+            ..
+        },
+    ] = &reports[..]
+    else {
+        panic!("{reports:?}");
+    };
 }

@@ -4,7 +4,9 @@
 mod chaos;
 mod determinism;
 mod growth;
+mod metamorphic;
 mod model;
+mod own;
 mod soak;
 mod steady_state;
 mod tokio_comparison;

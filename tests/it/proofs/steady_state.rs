@@ -8,7 +8,8 @@ use futures::{FutureExt, StreamExt};
 use framestep::Executor;
 use framestep::prelude::*;
 
-use crate::support::timeline::unclamped;
+use crate::support::timeline::{UNLIMITED, unclamped};
+use crate::support::waits::{Arg, Given, Row, WAITS};
 use crate::support::{allocations_of, live_bytes};
 
 fn frames(executor: &mut Executor, count: u32, dt: f64) {
@@ -41,6 +42,56 @@ fn the_counter_counts() {
 fn empty_frames_do_not_allocate() {
     let mut executor = unclamped();
     assert_eq!(steady_allocations(&mut executor, 0.25), 0);
+}
+
+/// Each wait of the table again and again, at home and in other phases, while the host
+/// sends in every frame.
+fn allocations_of_waits(rows: &[&Row]) -> u64 {
+    let builder = Executor::builder().max_delta(UNLIMITED);
+    let mut executor = builder.fixed_delta(0.25).build();
+    let given = Given::new(&executor.handle());
+    let begin = |row: &Row, seconds: f64| {
+        [None, Some(Phase::LateUpdate), Some(Phase::FixedUpdate)].map(|phase| {
+            let mut given = given.clone().with(Arg::Length(seconds));
+            given = given.with(Arg::Holds(|| time().frame % 3 == 0));
+            given.phase = phase;
+            executor.start((row.repeated)(given))
+        })
+    };
+    // A wheel that becomes empty gives back its memory: in each, one timer stays.
+    for row in WAITS
+        .iter()
+        .filter(|row| row.counts_time() && !row.is_made_of_others)
+    {
+        begin(row, 1e9);
+    }
+    for row in rows {
+        begin(row, 1.0);
+    }
+    let mut frames = |count| {
+        for _ in 0..count {
+            given.send(2);
+            executor.run_frame(0.25);
+        }
+    };
+    frames(5_000);
+    allocations_of(|| frames(1_000))
+}
+
+#[test]
+fn no_wait_allocates_except_those_that_say_so() {
+    let (other, rest): (Vec<&Row>, Vec<&Row>) = WAITS.iter().partition(|row| row.allocates);
+    if allocations_of_waits(&rest) > 0 {
+        for row in rest {
+            let allocations = allocations_of_waits(&[row]);
+            assert_eq!(allocations, 0, "{} of {}, {:?}", row.call, row.of, row.rule);
+        }
+        panic!("together they allocate");
+    }
+    for row in other {
+        let allocations = allocations_of_waits(&[row]);
+        assert!(allocations > 0, "{} of {}", row.call, row.of);
+    }
 }
 
 #[test]

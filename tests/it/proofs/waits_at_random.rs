@@ -13,14 +13,12 @@ use futures::FutureExt;
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor};
 
+use crate::support::phases;
 use crate::support::timeline::unclamped;
 
-const PHASES: [Phase; 4] = [
-    Phase::EarlyUpdate,
-    Phase::Update,
-    Phase::LateUpdate,
-    Phase::Custom(7),
-];
+/// This phase is rare in every other game.
+const RARE: Phase = Phase::Custom(7);
+const PHASES: [Phase; phases::RUNS] = phases::with_custom(7);
 
 /// A wait, and its state in the model.
 struct Held {
@@ -259,14 +257,15 @@ fn play(seed: u64, frames: u64) -> u64 {
         for _ in 0..world.random(4) {
             world.start_one();
         }
-        for phase in 0..PHASES.len() {
-            // In every other game the last phase is rare, so that its entries
-            // pile up; sometimes a phase is skipped, or run twice.
-            if phase == 3 && seed % 2 == 0 && executor.time().frame % 40 != 0 {
+        for (at, &phase) in PHASES.iter().enumerate() {
+            // The entries of a rare phase pile up; sometimes a phase is skipped, or run
+            // twice.
+            let is_rare = phase == RARE && seed % 2 == 0;
+            if is_rare && executor.time().frame % 40 != 0 {
                 continue;
             }
             for _ in 0..[0, 1, 1, 1, 2][usize::try_from(world.random(5)).unwrap()] {
-                world.run(&mut executor, phase);
+                world.run(&mut executor, at);
             }
             world.disturb(40);
         }

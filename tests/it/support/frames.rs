@@ -1,16 +1,7 @@
-//! The phases of a frame, and a frame of Update alone.
+//! A frame of Update alone.
 
 use framestep::Executor;
 use framestep::prelude::*;
-
-/// All phases of `run_frame`, in its order.
-pub(crate) const PHASES: [Phase; 5] = [
-    Phase::EarlyUpdate,
-    Phase::FixedUpdate,
-    Phase::Update,
-    Phase::LateUpdate,
-    Phase::EndOfFrame,
-];
 
 /// A frame of a host without fixed steps. (A long frame would have many.)
 pub(crate) fn update(executor: &mut Executor, dt: impl Seconds) {

@@ -10,7 +10,7 @@ use futures::StreamExt;
 use futures::channel::mpsc;
 
 use framestep::prelude::*;
-use framestep::{Executor, JoinError};
+use framestep::{Executor, JoinError, handle};
 
 use crate::support::timeline::Log;
 
@@ -52,6 +52,18 @@ pub(crate) async fn swallow<F: Future>(future: F) -> F::Output {
         future
             .as_mut()
             .poll(&mut Context::from_waker(Waker::noop()))
+    })
+    .await
+}
+
+/// Enters the executor of the caller in each poll of `future`, as tracing wrappers enter
+/// their context.
+pub(crate) async fn entered<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    let executor = handle();
+    poll_fn(|cx| {
+        let polled = executor.enter(|| future.as_mut().poll(cx));
+        polled.expect("the executor runs this")
     })
     .await
 }

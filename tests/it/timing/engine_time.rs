@@ -146,6 +146,8 @@ impl Reference {
         let deadline_ns = match kind {
             Kind::Frame | Kind::Step => 0,
             Kind::Game(ns) | Kind::Custom(ns) => self.game_ns + ns,
+            // It is over in the next step.
+            Kind::Fixed(0) => self.fixed_ns,
             Kind::Fixed(ns) => self.now_ns() + ns,
             Kind::Real(ns) => self.real_ns + ns,
         };

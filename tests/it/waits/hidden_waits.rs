@@ -2,18 +2,19 @@
 //! the first script has polled the wait itself. No wake is lost, whatever happens to
 //! the first: docs/contract.md#rule-4-no-wake-forgotten
 
-use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
 
-use futures::future::{Shared, join_all};
-use futures::stream::{self, FuturesUnordered};
+use futures::future::Shared;
+use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
 use framestep::prelude::*;
-use framestep::{Executor, timeout};
 
+use crate::support::Stage;
+use crate::support::combinators::{COMBINATORS, Combinator};
 use crate::support::timeline::{Timeline, in_quarters};
+use crate::support::waits::{Case, When, cases};
 
 type Local = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -194,80 +195,6 @@ fn an_idle_host_hears_of_a_timer_that_a_paused_script_may_share() {
 
 // Every wait, every such combinator
 
-thread_local! {
-    static EVENTS: RefCell<Option<Events>> = const { RefCell::new(None) };
-}
-
-/// The act of the host in frame 2, before the runs.
-#[derive(Clone)]
-struct Events {
-    signal: Signal<()>,
-    watch: Watch<u32>,
-    permits: Permits,
-    clock: framestep::Clock,
-}
-
-fn events() -> Events {
-    EVENTS.with_borrow(|events| events.clone().expect("there are some"))
-}
-
-type Make = fn() -> Local;
-type Combine = fn(Local) -> Local;
-
-const WAITS: [(&str, Make); 18] = [
-    ("wait_seconds", || wait_seconds(0.5).boxed_local()),
-    ("wait_seconds_realtime", || {
-        wait_seconds_realtime(0.5).boxed_local()
-    }),
-    ("a clock", || events().clock.wait_seconds(0.5).boxed_local()),
-    ("a point in time", || {
-        events().clock.wait_until(0.5).boxed_local()
-    }),
-    ("a timer on steps", || {
-        let wait = wait_seconds(0.5).in_phase(Phase::FixedUpdate);
-        wait.boxed_local()
-    }),
-    ("next_frame", || next_frame().boxed_local()),
-    ("wait_frames", || wait_frames(2).boxed_local()),
-    ("wait_steps", || wait_steps(2).boxed_local()),
-    ("fixed_update", || fixed_update().boxed_local()),
-    ("end_of_frame", || end_of_frame().boxed_local()),
-    ("wait_until", || {
-        wait_until(|| time().frame == 2).boxed_local()
-    }),
-    ("a join", || {
-        let child = handle().start(wait_seconds(0.5));
-        child.map(drop).boxed_local()
-    }),
-    ("timeout", || {
-        let limit = timeout(0.5, std::future::pending::<()>());
-        limit.map(drop).boxed_local()
-    }),
-    ("interval", || {
-        async { _ = interval(0.5).tick().await }.boxed_local()
-    }),
-    ("animate", || animate(0.5, |_| ()).boxed_local()),
-    ("a signal", || events().signal.wait().boxed_local()),
-    ("a watch", || {
-        events().watch.changed().map(drop).boxed_local()
-    }),
-    ("a permit", || {
-        events().permits.acquire().map(drop).boxed_local()
-    }),
-];
-
-const COMBINATORS: [(&str, Combine); 3] = [
-    ("FuturesUnordered", |wait| unordered(wait).boxed_local()),
-    ("buffer_unordered", |wait| {
-        let all = stream::iter([wait]).buffer_unordered(2);
-        all.for_each(|()| async {}).boxed_local()
-    }),
-    ("join_all", |wait| {
-        let ready = (0..31).map(|_| std::future::ready(()).boxed_local());
-        join_all(ready.chain([wait])).map(drop).boxed_local()
-    }),
-];
-
 /// What happens to the first script.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
@@ -280,24 +207,18 @@ enum Fate {
     Resumed(u64),
 }
 
-/// The frame in which the second script ends, and whether the first one ends at all.
-fn ends(wait: Make, combined: Combine, fate: Fate) -> (Option<u64>, bool) {
-    let mut executor: Executor = in_quarters();
-    let events = Events {
-        signal: Signal::new(),
-        watch: Watch::new(0),
-        permits: Permits::new(1),
-        clock: executor.clock().child(),
-    };
-    EVENTS.set(Some(events.clone()));
-    let mut held = events.permits.try_acquire();
-    let shared = async move { combined(wait()).await };
+/// When the second script ends, and whether the first one ends at all.
+fn ends(case: &Case, combinator: &'static Combinator, fate: Fate) -> (Option<When>, bool) {
+    let (mut executor, stage) = Stage::new();
+    let (given, case) = (stage.given.clone(), *case);
+    let combined = move || combinator.wrap(case.make(&given).boxed_local());
+    let shared = async move { combined().await };
     let shared = shared.boxed_local().shared();
     let owner = executor.owner();
     let first = owner.start(shared.clone());
     let second = executor.start(async move {
         shared.await;
-        time().frame
+        When(time().frame, time().phase.expect("in a run"))
     });
     match fate {
         Fate::Waits => {}
@@ -311,24 +232,19 @@ fn ends(wait: Make, combined: Combine, fate: Fate) -> (Option<u64>, bool) {
             Fate::Resumed(after) if after == frame => _ = first.resume(),
             _ => {}
         }
-        if frame == 1 {
-            events.signal.emit(());
-            events.watch.set(2);
-            held = None;
-        }
-        executor.run_frame(0.25);
+        stage.frame(&mut executor, |_| ());
     }
-    drop(held);
-    let frame = second.take().map(|frame| frame.unwrap());
-    (frame, first.is_finished())
+    let end = second.take().map(|end| end.unwrap());
+    (end, first.is_finished())
 }
 
 #[test]
 fn whatever_becomes_of_the_first_the_second_ends_in_its_frame() {
-    for (wait_name, wait) in WAITS {
-        for (name, combined) in COMBINATORS {
-            let (alone, _) = ends(wait, combined, Fate::Waits);
-            assert!(alone.is_some(), "{wait_name} in {name}");
+    for case in cases() {
+        for combinator in COMBINATORS.iter().filter(|one| one.waits_for_wakes) {
+            let names = format!("{case} in {}", combinator.name);
+            let (alone, _) = ends(&case, combinator, Fate::Waits);
+            assert!(alone.is_some(), "{names}");
             for fate in [
                 Fate::Paused,
                 Fate::PausedByOwner,
@@ -338,10 +254,16 @@ fn whatever_becomes_of_the_first_the_second_ends_in_its_frame() {
                 Fate::StoppedInAPause(4),
                 Fate::Resumed(4),
             ] {
-                let (frame, first_ends) = ends(wait, combined, fate);
-                assert_eq!(frame, alone, "{wait_name} in {name}, the first: {fate:?}");
+                let (end, first_ends) = ends(&case, combinator, fate);
+                // Of a condition, the second may ask at home, before the phase of the wait.
+                let asks_before = case.asks && case.due.1 != Phase::Update;
+                let is_before = || Some(end?.0 == case.due.0).filter(|_| asks_before);
+                assert!(
+                    end == alone || is_before() == Some(true),
+                    "{names}, the first: {fate:?}, ends at {end:?} instead of {alone:?}"
+                );
                 let is_left = matches!(fate, Fate::Paused | Fate::PausedByOwner);
-                assert_eq!(first_ends, !is_left, "{wait_name} in {name}: {fate:?}");
+                assert_eq!(first_ends, !is_left, "{names}, the first: {fate:?}");
             }
         }
     }

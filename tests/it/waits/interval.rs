@@ -465,3 +465,66 @@ fn one_that_moves_ticks_on_time_whichever_coroutine_was_paused_before() {
         }
     }
 }
+
+// docs/contract.md#decided-on-a-clock
+#[test]
+fn it_keeps_the_clock_on_which_it_began() {
+    let mut executor = unclamped();
+    let game = executor.clock();
+    let log = Log::new();
+    for (name, begins_on) in [
+        ("game", executor.clock()),
+        ("realtime", executor.realtime()),
+    ] {
+        let say = log.clone();
+        executor.start(async move {
+            let mut ticks = interval(0.5);
+            on(&begins_on, ticks.tick()).await;
+            loop {
+                // On each clock in turn.
+                let tick = on(&realtime(), ticks.tick()).await;
+                say.say(format!("{name}, late {:?}", tick.late));
+                let tick = ticks.tick().await;
+                say.say(format!("{name}, late {:?}", tick.late));
+            }
+        });
+    }
+    executor.run_frames(2, 0.25);
+    game.pause();
+    executor.run_frames(4, 0.25);
+    log.check(&["F4: realtime, late 0ns", "F6: realtime, late 0ns"]);
+    game.resume();
+    executor.run_frames(2, 0.25);
+    log.check(&["F8: game, late 0ns", "F8: realtime, late 0ns"]);
+}
+
+// docs/contract.md#decided-on-a-clock
+#[test]
+fn a_pause_moves_its_ticks_on_the_clock_on_which_it_began() {
+    let mut executor = unclamped();
+    let slow = executor.clock().child();
+    slow.set_scale(0.5);
+    let log = Log::new();
+    for is_awaited in [false, true] {
+        let (slow, say) = (slow.clone(), log.clone());
+        let script = executor.start(async move {
+            let mut ticks = interval(1);
+            on(&slow, ticks.tick()).await; // after two seconds
+            if !is_awaited {
+                wait_frames(1).await;
+            }
+            ticks.tick().await;
+            say.say("ticks");
+        });
+        executor.run_frames(8, 0.25);
+        script.pause();
+        executor.run_frames(4, 0.25);
+        script.resume();
+        executor.run_frames(8, 0.25);
+        log.check(&[if is_awaited {
+            "F40: ticks"
+        } else {
+            "F20: ticks"
+        }]);
+    }
+}

@@ -139,6 +139,7 @@ fn a_waker_that_drops_its_wait_and_wakes_the_script_is_heard() {
 
 // The last one that polled it is paused, or ends
 
+// docs/contract.md#decided-shared-waits
 #[test]
 fn a_timer_goes_on_with_the_others_while_its_last_script_is_paused() {
     let mut executor = unclamped();
@@ -156,7 +157,7 @@ fn a_timer_goes_on_with_the_others_while_its_last_script_is_paused() {
 }
 
 #[test]
-fn a_timer_stands_still_while_all_its_scripts_are_paused() {
+fn no_pause_moves_a_timer_that_scripts_share() {
     for order in [[0, 1], [1, 0]] {
         let mut executor = unclamped();
         let log = Log::new();
@@ -165,8 +166,7 @@ fn a_timer_stands_still_while_all_its_scripts_are_paused() {
             says(&executor, &log, "first", timer.clone()),
             says(&executor, &log, "last", timer),
         ];
-        // A quarter of a second before both are paused, and three quarters after one
-        // is resumed.
+        // Both are paused when the timer is due, in F4.
         scripts[order[0]].pause();
         frames(&mut executor, 1);
         scripts[order[1]].pause();
@@ -174,7 +174,7 @@ fn a_timer_stands_still_while_all_its_scripts_are_paused() {
         scripts[order[0]].resume();
         frames(&mut executor, 3);
         let names = ["first", "last"];
-        log.check(&[format!("F10: {}", names[order[0]]).as_str()]);
+        log.check(&[format!("F8: {}", names[order[0]]).as_str()]);
         scripts[order[1]].resume();
         frames(&mut executor, 1);
         log.check(&[format!("F11: {}", names[order[1]]).as_str()]);
@@ -206,7 +206,7 @@ fn a_timer_that_was_due_in_a_pause_outlives_its_last_script() {
         log.check(&[]);
         left.resume();
         frames(&mut executor, 2);
-        let frame = if stops_after_due { 12 } else { 9 };
+        let frame = if stops_after_due { 11 } else { 8 };
         log.check(&[format!("F{frame}: left").as_str()]);
     }
 }
@@ -245,33 +245,33 @@ fn a_timer_outlives_the_owner_of_its_last_script() {
 }
 
 #[test]
-fn the_time_of_a_wait_continues_where_it_stood_when_another_script_holds_it() {
-    let mut executor = unclamped();
-    let log = Log::new();
-    let timer = wait_seconds(2).shared();
-    let early = says(&executor, &log, "early", timer.clone());
-    // This one has been paused before it polls the timer.
-    let (say, shared) = (log.clone(), timer.clone());
-    let late = executor.start(async move {
-        wait_seconds(0.25).await;
-        shared.await;
-        say.say("late");
-    });
-    late.pause();
-    frames(&mut executor, 2);
-    late.resume();
-    frames(&mut executor, 2); // holds the timer from F3 on; F4
-    late.pause();
-    early.pause();
-    frames(&mut executor, 4); // F8
-    early.resume();
-    frames(&mut executor, 4);
-    // One second had passed by F4, and one more passes from F8 to F12.
-    log.check(&["F12: early"]);
-    drop(timer);
-    late.resume();
-    frames(&mut executor, 1);
-    log.check(&["F13: late"]);
+fn pauses_from_before_a_timer_was_shared_have_moved_it() {
+    for is_paused_later in [false, true] {
+        let mut executor = unclamped();
+        let log = Log::new();
+        let timer = wait_seconds(1).shared();
+        let early = says(&executor, &log, "early", timer.clone());
+        frames(&mut executor, 1);
+        early.pause();
+        frames(&mut executor, 2);
+        early.resume(); // After F3 the timer is due in F6, not in F4.
+        let late = says(&executor, &log, "late", timer);
+        frames(&mut executor, 1);
+        if is_paused_later {
+            early.pause();
+            late.pause();
+            frames(&mut executor, 3);
+            early.resume();
+            frames(&mut executor, 1);
+            log.check(&["F8: early"]);
+            late.resume();
+            frames(&mut executor, 1);
+            log.check(&["F9: late"]);
+        } else {
+            frames(&mut executor, 4);
+            log.check(&["F6: late", "F6: early"]);
+        }
+    }
 }
 
 // Without a wrapper that keeps all wakers

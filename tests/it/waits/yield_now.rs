@@ -170,6 +170,56 @@ fn a_loop_around_it_cannot_hold_the_frame() {
     }
 }
 
+// docs/contract.md#decided-budget-of-a-run
+#[test]
+fn the_yields_of_many_take_nothing_from_the_budget_of_the_run() {
+    const YIELDS: u32 = 10;
+    /// With their yields, more polls than the 1,000 of the budget and one for each.
+    const SCRIPTS: u32 = 500;
+    let mut executor = Executor::builder().max_polls_per_run(YIELDS).build();
+    let (reports, log) = (reports_of(&executor), Log::new());
+    for _ in 0..SCRIPTS {
+        executor.spawn(turns(Log::new(), "many", YIELDS));
+    }
+    let say = log.clone();
+    executor.spawn(async move {
+        let child = spawn(turns(Log::new(), "child", YIELDS));
+        child.await.unwrap();
+        say.say("joined");
+    });
+    executor.run_frame(0.25);
+    log.check(&["F1: joined"]);
+    assert!(executor.is_empty());
+    assert_eq!(*reports.borrow(), []);
+}
+
+// docs/contract.md#rule-4-limit
+#[test]
+fn as_many_yields_as_wakes_are_allowed_beside_them() {
+    const LIMIT: u32 = 10;
+    let mut executor = Executor::builder().max_polls_per_run(LIMIT).build();
+    let (reports, polls) = (reports_of(&executor), Rc::new(Cell::new(0)));
+    let (sender, receiver) = async_channel::unbounded();
+    executor.spawn(counted(polls.clone(), async move {
+        for _ in 0..LIMIT {
+            receiver.recv().await.unwrap();
+        }
+        for _ in 0..LIMIT {
+            yield_now().await;
+        }
+    }));
+    executor.spawn(async move {
+        for _ in 0..LIMIT {
+            sender.send(()).await.unwrap();
+            yield_now().await;
+        }
+    });
+    executor.run_frame(0.25);
+    assert_eq!(polls.get(), 1 + LIMIT + LIMIT);
+    assert!(executor.is_empty());
+    assert_eq!(*reports.borrow(), []);
+}
+
 #[test]
 fn each_call_resumes_once_behind_every_combinator() {
     let wrappers: [fn() -> futures::future::LocalBoxFuture<'static, ()>; 8] = [

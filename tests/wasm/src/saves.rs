@@ -273,7 +273,7 @@ impl Play {
     ///
     /// If it is none.
     pub fn load(file: &[u8]) -> Result<Self, RestoreError> {
-        let (scripts, world) = Snapshot::from_bytes_with(file)?;
+        let (scripts, world) = SaveState::from_bytes_with(file)?;
         let mut runtime = Runtime::new(registry());
         runtime.restore(&scripts, Policy::Fail)?;
         Ok(Play { runtime, world })

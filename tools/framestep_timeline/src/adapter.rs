@@ -1,6 +1,6 @@
 //! Turns the events of framestep into records. Only this file uses both.
 
-use framestep::{TraceEvent, Traced, Wait};
+use framestep::{TraceEvent, Traced, Wait, Waiting};
 
 use crate::record::{Kind, NONE, Record, WaitKind, clock_number, outcome_number, phase_number};
 use crate::recorder::Inner;
@@ -11,7 +11,7 @@ impl Inner {
         matches!(
             what,
             Traced::Resumed { .. }
-                | Traced::Suspended
+                | Traced::Suspended { .. }
                 | Traced::Ended(_)
                 | Traced::PhaseBegan
                 | Traced::PhaseEnded
@@ -39,25 +39,22 @@ impl Inner {
                 (known.place, known.parent, known.owner) = (place, parent, owner);
                 return self.spawn(script, record.phase, &event.name);
             }
-            Traced::Resumed { by } => {
+            Traced::Resumed { by, from } => {
                 self.set_name(script, &event.name);
                 self.count_poll(script);
                 record.kind = Kind::Resumed;
                 record.other = by.as_ref().map_or(NONE, |by| self.name(by));
+                record.place = self.tape.tables.places.number(*from);
             }
-            Traced::Suspended => record.kind = Kind::Suspended,
+            Traced::Suspended { waits } => {
+                self.compare_waits(script, waits);
+                record.kind = Kind::Suspended;
+            }
             Traced::Ended(outcome) => {
+                self.compare_waits(script, &[]);
                 self.set_name(script, &event.name);
                 record.kind = Kind::Ended;
                 record.detail = outcome_number(*outcome);
-            }
-            Traced::WaitBegan { wait, at } => {
-                self.fill_wait(&mut record, Kind::WaitBegan, wait);
-                record.place = self.tape.tables.places.number(*at);
-            }
-            Traced::WaitEnded { wait, at } => {
-                self.fill_wait(&mut record, Kind::WaitEnded, wait);
-                record.place = self.tape.tables.places.number(*at);
             }
             Traced::Woken { by, source } => {
                 record.kind = Kind::Woken;
@@ -75,10 +72,51 @@ impl Inner {
 }
 
 impl Inner {
-    fn fill_wait(&mut self, record: &mut Record, kind: Kind, wait: &Wait) {
-        record.kind = kind;
-        record.value = 0;
-        record.phase = phase_number(wait.phase());
+    /// Records which waits of a script are over, and which have begun, since it was
+    /// suspended last.
+    fn compare_waits(&mut self, script: u32, waits: &[Waiting]) {
+        let mut before = self.take_waits(script).into_iter();
+        let mut now = Vec::with_capacity(waits.len());
+        let (mut ended, mut begun) = (Vec::new(), Vec::new());
+        for waiting in waits {
+            let record = self.record_of_wait(script, waiting);
+            now.push(record);
+            let is_same = |earlier: &Record| *earlier == record;
+            let goes_on = if waiting.is_new {
+                ended.extend(before.by_ref());
+                // A condition that did not hold begins anew. It is one wait all the same.
+                let same = ended.iter().position(is_same);
+                let same = same.filter(|_| record.wait_kind() == WaitKind::Condition);
+                same.map(|at| ended.remove(at)).is_some()
+            } else {
+                // Those that go on come first, and in their order.
+                let over = before.as_slice().iter().position(is_same);
+                over.is_some_and(|over| {
+                    ended.extend(before.by_ref().take(over));
+                    before.next().is_some()
+                })
+            };
+            if !goes_on {
+                begun.push(record);
+            }
+        }
+        ended.extend(before);
+        for record in ended {
+            self.push(Record {
+                kind: Kind::WaitEnded,
+                ..record
+            });
+        }
+        for record in begun {
+            self.push(record);
+        }
+        self.set_waits(script, now);
+    }
+
+    fn record_of_wait(&mut self, script: u32, waiting: &Waiting) -> Record {
+        let wait = &waiting.wait;
+        let mut record = Record::new(Kind::WaitBegan, phase_number(wait.phase()), script);
+        record.place = self.tape.tables.places.number(waiting.at);
         let wait_kind = match wait {
             Wait::Frame { .. } => WaitKind::Frame,
             Wait::Run { .. } => WaitKind::Run,
@@ -122,5 +160,6 @@ impl Inner {
             }
         };
         record.detail = wait_kind as u8;
+        record
     }
 }

@@ -186,11 +186,8 @@ impl Lanes {
 struct Causes {
     spawned: Option<(u32, At)>,
     ended: Option<At>,
-    /// The wait that has just ended.
-    place: u32,
     /// Where it has waited last, or where it was started.
     after: u32,
-    joined: Option<u32>,
     woken: Option<(u32, At, u32)>,
 }
 
@@ -408,15 +405,10 @@ impl Reader<'_> {
 
     fn end_wait(&mut self, record: &Record) {
         let at = self.at();
-        let cause = &mut self.causes[record.script as usize];
-        cause.place = record.place;
-        if record.place != NONE {
-            cause.after = record.place;
-        }
-        if record.wait_kind() == WaitKind::Join {
-            cause.joined = Some(record.other);
-        }
         if let Some(lane) = self.lane(record.script) {
+            // One that ends in a poll ends as that begins.
+            let poll = lane.polls.last().filter(|poll| !poll.is_over);
+            let at = poll.map_or(at, |poll| poll.from);
             // The open ones are among the last.
             let from = lane.waits.iter().rposition(|bar| bar.to.is_none());
             let from = from.map_or(0, |last| last.saturating_sub(64));
@@ -433,9 +425,9 @@ impl Reader<'_> {
 
     fn resume(&mut self, record: &Record) {
         let (at, script) = (self.at(), record.script);
+        let joined = self.joined(script);
         let cause = &mut self.causes[script as usize];
-        let (place, joined, woken) = (cause.place, cause.joined.take(), cause.woken.take());
-        cause.place = NONE;
+        let woken = cause.woken.take();
         if let Some((parent, from)) = cause.spawned.take() {
             self.arrow(ArrowKind::Spawn, parent, from, script, NONE);
         }
@@ -455,31 +447,35 @@ impl Reader<'_> {
             }
         }
         self.running.push(script);
-        let phase = record.phase;
-        let mut resumed_at = NONE;
         if let Some(lane) = self.lane(script) {
-            // The wait for a condition that does not hold yet continues.
-            let open = lane.waits.iter().rev().take(8).find(|bar| bar.to.is_none());
-            let place = if place == NONE {
-                open.map_or(NONE, |bar| bar.wait.place())
-            } else {
-                place
-            };
-            resumed_at = place;
             lane.polls.push(Poll {
                 from: at,
                 to: at,
-                phase,
+                phase: record.phase,
                 by: record.other,
-                place,
+                place: record.place,
                 stamps: (record.value, record.value),
                 inner: 0,
                 is_over: false,
             });
         }
-        if resumed_at != NONE {
-            self.causes[script as usize].after = resumed_at;
+        if record.place != NONE {
+            self.causes[script as usize].after = record.place;
         }
+    }
+
+    /// The script that this one has joined, and which has ended.
+    fn joined(&self, script: u32) -> Option<u32> {
+        let lane = &self.lanes.lanes[self.by_script[script as usize]?];
+        let open = lane
+            .waits
+            .iter()
+            .rev()
+            .take(64)
+            .filter(|bar| bar.to.is_none());
+        let mut joins = open.filter(|bar| bar.wait.wait_kind() == WaitKind::Join);
+        let child = joins.find(|bar| self.causes[bar.wait.other as usize].ended.is_some())?;
+        Some(child.wait.other)
     }
 
     /// Where a script waited last, or was started: what it does now comes after that

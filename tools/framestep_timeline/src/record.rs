@@ -18,7 +18,8 @@ pub(crate) struct Record {
     pub(crate) phase: u16,
     /// The script, or [`NONE`].
     pub(crate) script: u32,
-    /// Where it was started, or where it waits. Of a frame: the upper half of its number.
+    /// Where it was started, where it waits, or from where it continues. Of a frame: the
+    /// upper half of its number.
     /// Of a wake: the name of the signal.
     pub(crate) place: u32,
     /// Another script (the parent, the joined script, the one that wakes), or a name (of
@@ -127,7 +128,7 @@ impl Record {
     /// The place, if the kind has one.
     pub(crate) fn place(&self) -> u32 {
         match self.kind {
-            Kind::Spawned | Kind::WaitBegan | Kind::WaitEnded => self.place,
+            Kind::Spawned | Kind::Resumed | Kind::WaitBegan | Kind::WaitEnded => self.place,
             _ => NONE,
         }
     }

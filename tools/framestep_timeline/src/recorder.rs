@@ -75,6 +75,8 @@ struct Note {
     id: Option<CoroutineId>,
     polls: u8,
     is_hidden: bool,
+    /// What it waited for when it was suspended last.
+    waits: Vec<Record>,
 }
 
 impl Recorder {
@@ -240,7 +242,9 @@ impl Recorder {
     /// refer to.
     pub fn bytes(&self) -> usize {
         let inner = self.0.inner.borrow();
-        let notes = inner.notes.capacity() * size_of::<Note>();
+        let waits = inner.notes.iter().map(|note| note.waits.capacity());
+        let waits = waits.sum::<usize>() * size_of::<Record>();
+        let notes = inner.notes.capacity() * size_of::<Note>() + waits;
         inner.tape.bytes() + notes + inner.ids.capacity() * (size_of::<(CoroutineId, u32)>() + 1)
     }
 
@@ -303,6 +307,14 @@ impl Inner {
 
     pub(crate) fn name(&mut self, text: &str) -> u32 {
         self.tape.tables.names.number(text)
+    }
+
+    pub(crate) fn take_waits(&mut self, script: u32) -> Vec<Record> {
+        std::mem::take(&mut self.notes[script as usize].waits)
+    }
+
+    pub(crate) fn set_waits(&mut self, script: u32, waits: Vec<Record>) {
+        self.notes[script as usize].waits = waits;
     }
 
     /// A script was started.

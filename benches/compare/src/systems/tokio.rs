@@ -15,7 +15,7 @@
 //!   looked at its timers. It resumes the coroutines in reverse order every
 //!   other frame and everything that yields elsewhere shares that frame.
 //!
-//! What the scheduler alone costs is told by `tokio-self-wake`.
+//! `tokio-self-wake` shows what the scheduler alone costs.
 //!
 //! In favour of tokio, too:
 //!

@@ -13,7 +13,7 @@ use crate::systems::{Order, System, World};
 /// A task that can be waited for, and is not stopped before that.
 pub(crate) type Join = Pin<Box<dyn Future<Output = u64>>>;
 
-/// An executor that is told to run until nobody is ready.
+/// An executor that runs until no future is ready.
 pub(crate) trait Woken: Sized + 'static {
     const NAME: &'static str;
     const LISTS: Lists;

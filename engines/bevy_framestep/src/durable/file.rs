@@ -1,6 +1,6 @@
 //! Saves as files: magic bytes, a version, a checksum, the world and the scripts.
 
-use framestep_durable::Snapshot;
+use framestep_durable::SaveState;
 
 use super::error::LoadError;
 use super::save::{Save, Saved};
@@ -45,7 +45,7 @@ impl Save {
         else {
             return Err(LoadError::Damaged);
         };
-        let scripts = Snapshot::from_bytes(&scripts).map_err(LoadError::Scripts)?;
+        let scripts = SaveState::from_bytes(&scripts).map_err(LoadError::Scripts)?;
         Ok(Save { world, scripts })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bevy_ecs::prelude::*;
-use framestep_durable::{OwnerId, Policy, Restored, Snapshot};
+use framestep_durable::{OwnerId, Policy, Restored, SaveState};
 use serde::{Deserialize, Serialize};
 
 use super::clocks::Clocks;
@@ -22,7 +22,7 @@ use super::types::{InsertComponent, InsertResource, SavedTypes};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Save {
     pub(super) world: Saved,
-    pub(super) scripts: Snapshot,
+    pub(super) scripts: SaveState,
 }
 
 /// The part of the world.
@@ -54,7 +54,7 @@ impl Save {
     }
 
     /// The part of the scripts.
-    pub fn scripts(&self) -> &Snapshot {
+    pub fn scripts(&self) -> &SaveState {
         &self.scripts
     }
 }
@@ -89,13 +89,14 @@ pub fn save(world: &mut World) -> Result<Save, SaveError> {
 /// # Panics
 ///
 /// If the plugin is missing.
-pub fn snapshot(world: &mut World) -> Result<Save, SaveError> {
-    take(world, |runtime| runtime.snapshot())
+#[doc(alias = "snapshot")]
+pub fn save_state(world: &mut World) -> Result<Save, SaveError> {
+    take(world, |runtime| runtime.save_state())
 }
 
 fn take(
     world: &mut World,
-    scripts: impl FnOnce(&framestep_durable::Runtime) -> Result<Snapshot, framestep_durable::SaveError>,
+    scripts: impl FnOnce(&framestep_durable::Runtime) -> Result<SaveState, framestep_durable::SaveError>,
 ) -> Result<Save, SaveError> {
     let shared = DurableRuntime::of(world);
     let runtime = shared.idle().ok_or(SaveError::Running)?;
@@ -298,7 +299,7 @@ pub fn load(world: &mut World, save: &Save, policy: Policy) -> Result<Restored, 
 ///
 /// /// In `Last`.
 /// fn remember(world: &mut World) -> Result {
-///     let now = durable::snapshot(world)?;
+///     let now = durable::save_state(world)?;
 ///     let mut past = world.non_send_mut::<Past>();
 ///     past.0.push_back(now);
 ///     if past.0.len() > 300 {

@@ -231,12 +231,6 @@ impl Levels {
         Some(SlotIndex::lowest(level, self.occupied[level]))
     }
 
-    /// All lists that may hold entries.
-    pub(super) fn lists(&self) -> impl Iterator<Item = ChunkList> {
-        let slots = self.slots.iter().flatten();
-        slots.flat_map(|slots| slots.as_flattened().iter().copied())
-    }
-
     /// All lists with entries: the highest level first, and of each level the first lane
     /// first.
     pub(super) fn lists_from_top(&self) -> impl Iterator<Item = ChunkList> {

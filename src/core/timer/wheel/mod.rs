@@ -181,6 +181,11 @@ impl Wheel {
         now_ns >= self.next_event_ns
     }
 
+    /// The time before which nothing is due. `None` if nothing is stored.
+    pub(crate) fn next_event_ns(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.next_event_ns)
+    }
+
     /// Notes that a key has died while it was stored.
     ///
     /// Looks at four entries on average and a few dozen at most, at the position of
@@ -237,10 +242,14 @@ impl Wheel {
         }
     }
 
-    /// Calls `f` with the deadline and the key of every entry, dead ones included, in no
-    /// particular order.
+    /// Calls `f` with the deadline and the key of every entry, dead ones included. Of entries
+    /// with the same deadline, the one inserted first comes first.
     pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
-        let chunks = self.levels.lists().flat_map(|list| self.pool.chunks(list));
+        // It is on the higher level, or in the first lane of the same slot.
+        let chunks = self
+            .levels
+            .lists_from_top()
+            .flat_map(|list| self.pool.chunks(list));
         for entry in chunks.flatten() {
             f(entry.deadline_ns, entry.key);
         }
@@ -386,25 +395,6 @@ impl Wheel {
             }
         }
         is_needed
-    }
-
-    /// Makes a wheel at `now_ns`.
-    pub(crate) fn at(now_ns: u64) -> Self {
-        Wheel {
-            now_ns,
-            ..Wheel::new()
-        }
-    }
-
-    /// All entries, dead ones included, in the order in which they are due.
-    pub(crate) fn in_order(&self) -> Vec<TimerEntry> {
-        // Of two entries with the same deadline, the earlier one is on the higher level, or
-        // in the first lane of the same slot.
-        let lists = self.levels.lists_from_top();
-        let chunks = lists.flat_map(|list| self.pool.chunks(list));
-        let mut entries: Vec<TimerEntry> = chunks.flatten().copied().collect();
-        entries.sort_by_key(|entry| entry.deadline_ns);
-        entries
     }
 }
 

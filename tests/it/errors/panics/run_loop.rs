@@ -407,3 +407,36 @@ fn an_output_of_a_future_whose_destructor_panics_is_dropped() {
         });
     }
 }
+
+/// Returns a bomb, and is one.
+struct BombWithBomb {
+    output: Option<Bomb>,
+    _future: Bomb,
+}
+
+impl Future for BombWithBomb {
+    type Output = Bomb;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Bomb> {
+        Poll::Ready(self.output.take().expect("it is polled once"))
+    }
+}
+
+// docs/contract.md#rule-11-panics
+#[test]
+fn the_output_of_such_a_future_may_panic_when_it_is_dropped() {
+    for kept in [false, true] {
+        check("two destructors that panic", |executor| {
+            let script = BombWithBomb {
+                output: Some(Bomb),
+                _future: Bomb,
+            };
+            let coroutine = executor.spawn(watched(script));
+            if kept {
+                executor.start(watched(async move {
+                    assert!(coroutine.await.is_err_and(|error| error.is_panic()));
+                }));
+            }
+        });
+    }
+}

@@ -49,6 +49,35 @@ fn a_hundred_thousand_nested_starts_fit_on_a_small_stack() {
     });
 }
 
+/// Starts the next of its kind in the executor whose turn it is.
+fn starts_in_turn(executors: Rc<[Handle]>, left: usize, begun: Rc<Cell<usize>>) -> Boxed<()> {
+    Box::pin(async move {
+        begun.set(begun.get() + 1);
+        if left > 1 {
+            let next = starts_in_turn(executors.clone(), left - 1, begun);
+            executors[left % executors.len()].start(next);
+        }
+    })
+}
+
+// docs/contract.md#rule-9-bounds
+#[test]
+fn a_hundred_thousand_starts_round_many_executors_fit_on_a_small_stack() {
+    for count in [2, 64] {
+        in_small_thread(move || {
+            let executors: Vec<_> = (0..count).map(|_| unclamped()).collect();
+            let handles: Rc<[_]> = executors.iter().map(Executor::handle).collect();
+            for executor in &executors {
+                executor.on_report(|_| ());
+            }
+            let begun = Rc::new(Cell::new(0));
+            executors[0].start(starts_in_turn(handles, 100_000, begun.clone()));
+            assert_eq!(begun.get(), 100_000);
+            assert!(executors.iter().all(Executor::is_empty));
+        });
+    }
+}
+
 /// A coroutine that holds the next one, and stops it with itself.
 fn held_chain(length: u32) -> Boxed<()> {
     Box::pin(async move {
@@ -208,20 +237,23 @@ fn what_destructors_start_far_down_the_stack_begins_before_the_stop_returns() {
     assert!(executor.is_empty());
 }
 
-fn enter_often(executor: &Executor, times: u32, f: &mut dyn FnMut()) {
+/// Enters two executors in turn, so often: to enter the one that runs the caller changes
+/// nothing.
+fn enter_often(executors: [&Executor; 2], times: u32, f: &mut dyn FnMut()) {
+    let [this, other] = executors;
     if times == 0 {
         f();
     } else {
-        executor.enter(|| enter_often(executor, times - 1, f));
+        this.enter(|| enter_often([other, this], times - 1, f));
     }
 }
 
 // docs/contract.md#decided-deep-starts
 #[test]
 fn a_start_too_deep_to_begin_at_once_begins_with_the_next_frame() {
-    let mut executor = unclamped();
+    let (mut executor, other) = (unclamped(), unclamped());
     let log = Log::new();
-    enter_often(&executor, 200, &mut || {
+    enter_often([&other, &executor], 400, &mut || {
         let log = log.clone();
         start(async move { log.note(format_args!("frame {}", time().frame)) });
     });

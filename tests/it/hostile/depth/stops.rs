@@ -213,14 +213,14 @@ fn across_executors_too_all_are_gone_when_the_first_stop_returns() {
     let executors = [(); 3].map(|()| unclamped());
     for count in [2, 3] {
         let executors: Vec<&Executor> = executors[..count].iter().collect();
-        for length in [150, 1_000] {
+        for length in [DEPTH, 150, 1_000] {
             let chain = Chain::of(length, &executors);
             assert!(executors[0].stop(chain.first()));
             chain.check_gone(length);
-            // Each executor counts for itself.
-            if length / count < DEPTH {
-                assert!(chain.0.nested.borrow().iter().all(|&nested| nested));
-            }
+            // Their stops count together.
+            let nested = chain.0.nested.borrow();
+            assert_eq!(nested.iter().all(|&nested| nested), length <= DEPTH);
+            drop(nested);
             assert!(executors.iter().all(|executor| executor.is_empty()));
         }
     }
@@ -228,12 +228,46 @@ fn across_executors_too_all_are_gone_when_the_first_stop_returns() {
 
 #[test]
 fn a_hundred_thousand_across_executors_fit_on_a_small_stack() {
+    for count in [3, 64] {
+        in_small_thread(move || {
+            let executors: Vec<_> = (0..count).map(|_| unclamped()).collect();
+            let chain = Long::of(100_000, &executors.iter().collect::<Vec<_>>());
+            assert!(executors[0].stop(chain.first));
+            assert_eq!(chain.drops.get(), 100_000);
+            assert!(executors.iter().all(Executor::is_empty));
+        });
+    }
+}
+
+// docs/contract.md#rule-10-executors
+#[test]
+fn stops_and_ends_of_executors_in_turn_count_together_and_fit_on_a_small_stack() {
+    struct StopsNext(Handle, Rc<RefCell<Vec<CoroutineId>>>);
+    impl Drop for StopsNext {
+        fn drop(&mut self) {
+            let next = self.1.borrow_mut().pop();
+            assert!(next.is_none_or(|next| self.0.stop(next)));
+        }
+    }
     in_small_thread(|| {
-        let executors = [(); 3].map(|()| unclamped());
-        let chain = Long::of(100_000, &executors.each_ref());
-        assert!(executors[0].stop(chain.first));
-        assert_eq!(chain.drops.get(), 100_000);
-        assert!(executors.iter().all(Executor::is_empty));
+        let executor = unclamped();
+        let links = Rc::new(RefCell::new(Vec::new()));
+        for _ in 0..20_000 {
+            let guard = StopsNext(executor.handle(), links.clone());
+            let inner = unclamped();
+            inner.start(async move {
+                let _guard = guard;
+                forever().await;
+            });
+            let link = executor.start(async move {
+                let _inner = inner;
+                forever().await;
+            });
+            links.borrow_mut().push(link.id());
+        }
+        let first = links.borrow_mut().pop().unwrap();
+        assert!(executor.stop(first));
+        assert!(executor.is_empty() && links.borrow().is_empty());
     });
 }
 

@@ -184,8 +184,8 @@ fn in_an_on_destroy_takes_others_along_in_the_same_frame() {
     log.check(&[
         "F1.host: parent on_destroy",
         "F1.host: parent on_destroy",
-        "F1.host: after on_destroy",
         "F1.host: before on_destroy",
+        "F1.host: after on_destroy",
     ]);
     assert!(scene.is_empty());
 }

@@ -381,16 +381,65 @@ fn a_host_is_not_kept_awake_by_paused_coroutines() {
     });
     owner.start(async { wait_until(|| false).await });
     owner.start(async { wait_seconds(1).await });
+    let ready = owner.spawn(async {});
+    owner.start(wait_frames(3));
+    assert!(executor.has_ready());
     owner.pause();
-    assert_eq!(executor.next_deadline(), None);
-    // For a waiter of a phase, the run notices the pause at its turn.
-    executor.run_frame(1);
     assert!(!executor.has_ready());
+    assert_eq!(executor.next_deadline(), None);
+    executor.run_frame(1);
+    assert!(!executor.has_ready() && !ready.is_finished());
     assert_eq!(executor.next_deadline(), None);
     executor.run_frame(1);
     owner.resume();
     assert!(executor.has_ready());
     assert_eq!(executor.next_deadline(), Some(seconds(1.0)));
+}
+
+// docs/contract.md#decided-has-ready
+#[test]
+fn a_host_learns_of_each_wait_again_when_the_pause_is_over() {
+    type Make = fn() -> futures::future::LocalBoxFuture<'static, ()>;
+    let waits: [Make; 4] = [
+        || next_frame().boxed_local(),
+        || wait_frames(2).boxed_local(),
+        || wait_until(|| false).boxed_local(),
+        || {
+            futures::future::join(next_frame(), wait_frames(9))
+                .map(drop)
+                .boxed_local()
+        },
+    ];
+    for wait in waits {
+        let mut executor = unclamped();
+        let script = executor.start(wait());
+        for _ in 0..2 {
+            assert!(executor.has_ready());
+            script.pause();
+            assert!(!executor.has_ready());
+            script.resume();
+        }
+        script.pause();
+        executor.run_frame(1);
+        assert!(!executor.has_ready());
+        script.resume();
+        assert!(executor.has_ready());
+    }
+}
+
+// docs/contract.md#decided-has-ready
+#[test]
+fn a_host_runs_once_for_the_waker_of_a_combinator_in_a_paused_coroutine() {
+    let mut executor = unclamped();
+    let script = executor.start(swallow(next_frame()));
+    script.pause();
+    assert!(executor.has_ready());
+    executor.run_frame(1);
+    assert!(!executor.has_ready());
+    script.resume();
+    assert!(executor.has_ready());
+    executor.run_frame(1);
+    assert!(script.is_finished());
 }
 
 #[test]

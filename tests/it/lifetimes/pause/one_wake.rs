@@ -2,7 +2,10 @@
 //! which arrives when the coroutine is resumed.
 
 use std::cell::Cell;
+use std::future::{Future, poll_fn};
 use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 
 use futures::FutureExt;
 use futures::channel::{mpsc, oneshot};
@@ -393,6 +396,138 @@ fn a_wait_that_is_due_first_counts_even_behind_a_waker_of_its_own() {
         "F4.EndOfFrame: a wait is over",
         "F4.EndOfFrame: a wait is over",
     ]);
+}
+
+/// Passes its wakes on, so that the core does not know the waker of the coroutine.
+struct Relay(Waker);
+
+impl Wake for Relay {
+    fn wake(self: Arc<Self>) {
+        self.0.wake_by_ref();
+    }
+}
+
+/// Polls `wait` behind a waker of its own.
+async fn relayed(mut wait: LocalBoxFuture<'static, ()>) {
+    poll_fn(|cx| {
+        let waker = Waker::from(Arc::new(Relay(cx.waker().clone())));
+        wait.as_mut().poll(&mut Context::from_waker(&waker))
+    })
+    .await;
+}
+
+fn as_it_is(wait: LocalBoxFuture<'static, ()>) -> LocalBoxFuture<'static, ()> {
+    wait
+}
+
+fn behind_a_relay(wait: LocalBoxFuture<'static, ()>) -> LocalBoxFuture<'static, ()> {
+    relayed(wait).boxed_local()
+}
+
+fn unordered(wait: LocalBoxFuture<'static, ()>) -> LocalBoxFuture<'static, ()> {
+    let mut waits = FuturesUnordered::from_iter([wait, forever().boxed_local()]);
+    async move { waits.next().await.unwrap() }.boxed_local()
+}
+
+fn shared(wait: LocalBoxFuture<'static, ()>) -> LocalBoxFuture<'static, ()> {
+    wait.shared().boxed_local()
+}
+
+const WRAPPERS: [fn(LocalBoxFuture<'static, ()>) -> LocalBoxFuture<'static, ()>; 4] =
+    [as_it_is, behind_a_relay, unordered, shared];
+
+// docs/contract.md#rule-12-one-wake, docs/contract.md#rule-4-wakes
+#[test]
+fn paused_in_the_run_in_which_its_wait_is_due_it_continues_in_the_phase_of_the_wait() {
+    for wrap in WRAPPERS {
+        let mut executor = unclamped();
+        let log = Log::new();
+        let waiter = Rc::new(Cell::new(None));
+        // It began to wait first, so it has its turn first.
+        let (handle, id) = (executor.handle(), waiter.clone());
+        executor.start(async move {
+            end_of_frame().await;
+            handle.pause(id.get().unwrap());
+        });
+        let say = log.clone();
+        let script = executor.start(async move {
+            wrap(end_of_frame().boxed_local()).await;
+            say.say("over");
+        });
+        waiter.set(Some(script.id()));
+        executor.run_frame(0.25);
+        assert!(script.is_paused());
+        log.check(&[]);
+        script.resume();
+        executor.run_frame(0.25);
+        log.check(&["F2.EndOfFrame: over"]);
+    }
+}
+
+// docs/contract.md#rule-4-no-wake-forgotten
+#[test]
+fn paused_in_the_run_in_which_its_wait_is_due_it_needs_no_other_run_of_its_home() {
+    let home = Phase::Custom(1);
+    for wrap in WRAPPERS {
+        let mut executor = unclamped();
+        let waiter = Rc::new(Cell::new(None));
+        let (handle, id) = (executor.handle(), waiter.clone());
+        executor.start(async move {
+            next_frame().await;
+            next_frame().await;
+            handle.pause(id.get().unwrap());
+        });
+        let script = executor.spawn_in(home, async move {
+            wrap(next_frame().in_phase(Phase::Update).boxed_local()).await;
+        });
+        waiter.set(Some(script.id()));
+        let frame = |executor: &mut Executor, phases: &[Phase]| {
+            executor.begin_frame(0.25);
+            for &phase in phases {
+                executor.run_phase(phase);
+            }
+        };
+        // `FuturesUnordered` wakes itself in its first poll: that is over after the second run.
+        frame(&mut executor, &[Phase::Update, home, home]);
+        frame(&mut executor, &[Phase::Update]);
+        assert!(script.is_paused());
+        executor.run_phase(home); // for the last time
+        script.resume();
+        frame(&mut executor, &[Phase::Update]);
+        assert!(script.is_finished());
+    }
+}
+
+// docs/contract.md#stepped-waits
+#[test]
+fn paused_in_a_step_in_which_its_wait_is_due_it_depends_on_the_steps_alone() {
+    for (wrap, steps_in_a_frame) in WRAPPERS.into_iter().flat_map(|wrap| [(wrap, 1), (wrap, 6)]) {
+        let mut executor = in_quarters();
+        let log = Log::new();
+        let (step, waiter) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(None)));
+        let (handle, id, count) = (executor.handle(), waiter.clone(), step.clone());
+        executor.spawn_in(Phase::FixedUpdate, async move {
+            loop {
+                count.set(count.get() + 1);
+                match count.get() {
+                    3 => assert!(handle.pause(id.get().unwrap())),
+                    4 => assert!(handle.resume(id.get().unwrap())),
+                    _ => {}
+                }
+                fixed_update().await;
+            }
+        });
+        let (say, count) = (log.clone(), step.clone());
+        let script = executor.start(async move {
+            wrap(wait_steps(3).boxed_local()).await;
+            say.note(format_args!("step {}", count.get()));
+        });
+        waiter.set(Some(script.id()));
+        for _ in 0..12 / steps_in_a_frame {
+            executor.run_frame(0.25 * f64::from(steps_in_a_frame));
+        }
+        log.check(&["step 4"]);
+    }
 }
 
 // docs/contract.md#decided-innermost

@@ -10,21 +10,12 @@ use futures::stream::FuturesUnordered;
 use framestep::prelude::*;
 use framestep::{Executor, TraceEvent};
 
+use crate::support::waits::Given;
 use crate::support::watched::{fault, watched};
 
 use super::grenade::survive;
 use super::operations::{Counts, Site, occasionally, perform};
-use super::world::{Mood, SLOTS, World};
-
-/// The runs of a frame, in order.
-const RUNS: [Phase; 6] = [
-    Phase::EarlyUpdate,
-    Phase::FixedUpdate,
-    Phase::Update,
-    Phase::Custom(3),
-    Phase::LateUpdate,
-    Phase::EndOfFrame,
-];
+use super::world::{Mood, RUNS, SLOTS, World};
 
 /// Coroutines that no operation touches, and the runs that they must have seen.
 #[derive(Default)]
@@ -116,6 +107,8 @@ pub(super) fn fill(world: &Rc<World>, at: usize) {
     let clock = executor.clock();
     slot.clocks
         .replace(vec![clock.child(), clock.child().child()]);
+    let given = Given::new(&executor.handle());
+    slot.given.replace(Some(given));
     let bystanders = Rc::new(Bystanders::new(&executor));
     BYSTANDERS.with_borrow_mut(|all| all[at] = Some(bystanders));
     slot.executor.replace(Some(executor));
@@ -273,6 +266,7 @@ impl Host {
             slot.handle.take();
             slot.remote.take();
             slot.clocks.take();
+            slot.given.take();
         }
         for _ in 0..3 {
             clear(&world.coroutines);

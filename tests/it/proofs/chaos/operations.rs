@@ -307,6 +307,12 @@ const OPERATIONS: &[Operation] = &[
     |world| world.notify.notify_one(),
     |world| world.notify.notify_waiters(),
     |world| world.signal.emit(Event::new()),
+    |world| {
+        let given = world.slots[world.slot()].given.borrow().clone();
+        if let Some(given) = given {
+            given.send(world.below(4));
+        }
+    },
     // owners and clocks,
     |world| {
         let slot = world.slot();

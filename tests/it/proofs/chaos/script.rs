@@ -76,9 +76,13 @@ fn hear(call: WakerCall) {
 
 /// A panic of a wait must be a documented one.
 fn check_text(payload: &(dyn Any + Send)) {
-    /// Parts of the messages for a wait that was given away, and for a coroutine that
-    /// joins itself.
-    const EXPECTED: [&str; 2] = ["was polled in another", "awaits its own end"];
+    /// Parts of the messages for a wait that was given away, for a clock of another
+    /// executor, and for a coroutine that joins itself.
+    const EXPECTED: [&str; 3] = [
+        "was polled in another",
+        "got a clock of another",
+        "awaits its own end",
+    ];
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
     if let Some(text) = text {

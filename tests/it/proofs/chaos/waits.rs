@@ -11,6 +11,8 @@ use futures::{FutureExt, StreamExt};
 
 use framestep::prelude::*;
 
+use crate::support::combinators::{COMBINATORS, Of};
+use crate::support::waits::{Length, Row, WAITS};
 use crate::support::yield_now;
 
 use super::grenade::{Grenade, maybe_panic, survive};
@@ -24,55 +26,35 @@ fn length(world: &World) -> f64 {
     f64::from(u32::try_from(world.below(6)).expect("small")) / 16.0
 }
 
+/// A wait of the table.
 fn simple(world: &Rc<World>, slot: usize) -> Wait {
-    let (phase, seconds) = (world.phase(), length(world));
-    match world.below(10) {
-        0 | 1 => next_frame().in_phase(phase).map(drop).boxed_local(),
-        2 => in_phase(phase).map(drop).boxed_local(),
-        3 => {
-            let frames = wait_frames(world.below(4));
-            frames.in_phase(phase).map(drop).boxed_local()
-        }
-        4 | 5 => wait_seconds(seconds)
-            .in_phase(phase)
-            .map(drop)
-            .boxed_local(),
-        6 => wait_seconds_realtime(seconds)
-            .in_phase(phase)
-            .map(drop)
-            .boxed_local(),
-        7 => {
-            let held = Grenade::new(Site::Condition);
-            let condition = move || {
-                held.check();
-                occasionally(2, Site::Condition);
-                maybe_panic(30);
-                World::find().is_none_or(|world| world.one_in(3))
-            };
-            if world.one_in(2) {
-                wait_until(condition)
-                    .in_phase(phase)
-                    .map(drop)
-                    .boxed_local()
-            } else {
-                wait_while(move || !condition())
-                    .in_phase(phase)
-                    .map(drop)
-                    .boxed_local()
-            }
-        }
-        // Rarely, it is that of another executor.
-        8 => match world.clock(if world.one_in(20) { world.slot() } else { slot }) {
-            Some(clock) => async move { clock.wait_seconds(seconds).await }.boxed_local(),
-            None => yield_now().boxed_local(),
-        },
-        _ => animate(seconds, |_| {
-            occasionally(4, Site::Condition);
-            maybe_panic(30);
-        })
-        .map(drop)
-        .boxed_local(),
-    }
+    // Those that call conditions and animations come more often.
+    let asks = world.one_in(5);
+    let rows: Vec<&Row> = WAITS.iter().filter(|row| row.asks || !asks).collect();
+    let row = rows[world.index(rows.len())];
+    let Some(mut given) = world.slots[slot].given.borrow().clone() else {
+        return yield_now().boxed_local();
+    };
+    given.phase = Some(world.phase()).filter(|_| !world.one_in(6));
+    given.count = world.below(4);
+    let shortest = if row.is_period { 1.0 / 16.0 } else { 0.0 };
+    given.length = Length::Seconds(length(world).max(shortest));
+    // Rarely, it is that of another executor.
+    let clock = world.clock(if world.one_in(20) { world.slot() } else { slot });
+    given.clock = clock.unwrap_or(given.clock);
+    let held = Grenade::new(Site::Condition);
+    given.condition = Rc::new(move || {
+        held.check();
+        occasionally(2, Site::Condition);
+        maybe_panic(30);
+        World::find().is_none_or(|world| world.one_in(3))
+    });
+    given.apply = Rc::new(|_| {
+        occasionally(4, Site::Condition);
+        maybe_panic(30);
+    });
+    given.accepts = |number| number > 1;
+    row.make(&given).boxed_local()
 }
 
 /// A wait for something that another coroutine does.
@@ -156,7 +138,7 @@ pub(super) fn wait(world: &Rc<World>, slot: usize, depth: u32) -> Wait {
         };
     }
     let inner = || wait(world, slot, depth - 1);
-    match world.below(7) {
+    match world.below(8) {
         0 => select(quiet(inner()), quiet(inner()))
             .map(drop)
             .boxed_local(),
@@ -187,6 +169,14 @@ pub(super) fn wait(world: &Rc<World>, slot: usize, depth: u32) -> Wait {
                 join_all(handles).map(drop).boxed_local()
             } else {
                 race(handles).map(drop).boxed_local()
+            }
+        }
+        6 => {
+            let combinator = &COMBINATORS[world.index(COMBINATORS.len())];
+            let inner = || quiet(inner()).boxed_local();
+            match combinator.of {
+                Of::All(two) | Of::First(two) => two(inner(), inner()),
+                Of::One(one) => one(inner()),
             }
         }
         _ => {

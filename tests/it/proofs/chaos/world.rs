@@ -12,10 +12,15 @@ use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Finished, Handle, Remote, TraceHook};
 
 use crate::support::Random;
+use crate::support::phases;
+use crate::support::waits::Given;
 
 use super::grenade::{Event, Grenade};
 use super::operations::Counts;
 use super::waits::Wait;
+
+/// The runs of a frame, in order.
+pub(super) const RUNS: [Phase; phases::RUNS] = phases::with_custom(3);
 
 /// How many executors there are at once.
 pub(super) const SLOTS: usize = 2;
@@ -42,6 +47,8 @@ pub(super) struct Slot {
     pub(super) handle: RefCell<Option<Handle>>,
     pub(super) remote: RefCell<Option<Remote>>,
     pub(super) clocks: RefCell<Vec<Clock>>,
+    /// What waits of the table are made from.
+    pub(super) given: RefCell<Option<Given>>,
     /// The hooks that operations have added to its trace.
     pub(super) traces: RefCell<Vec<TraceHook>>,
     /// Counts the executors that were in this slot.
@@ -169,13 +176,9 @@ impl World {
     }
 
     pub(super) fn phase(&self) -> Phase {
-        match self.below(9) {
-            0 => Phase::EarlyUpdate,
-            1 => Phase::FixedUpdate,
-            2 => Phase::LateUpdate,
-            3 => Phase::EndOfFrame,
-            4 => Phase::Custom(3),
-            _ => Phase::Update,
+        if self.one_in(2) {
+            return Phase::Update;
         }
+        RUNS[self.index(RUNS.len())]
     }
 }

@@ -3,16 +3,23 @@
 use framestep::Phase;
 
 use crate::support;
+use crate::support::phases;
+use crate::support::waits::{OnClock, Place, Rule};
 
 use super::features::Features;
 use super::program::{
-    Act, At, ClockAct, Drive, How, Length, Mode, On, Op, OwnerAct, Program, Script, Settings, Step,
-    Wait,
+    Act, At, ClockAct, Drive, How, Length, Mode, On, Op, Own, OwnerAct, Program, Script, Settings,
+    Step, Wait, rows,
 };
+
+/// The runs of a frame, in order.
+const RUNS: [Phase; phases::RUNS] = phases::with_custom(7);
 
 /// Lengths that clocks of a quarter of a quarter of a quarter divide evenly.
 const TINY: u64 = 1 << 24;
 const EIGHTH: u64 = 125_000_000;
+/// The first clock is the game clock.
+const GAME: usize = 0;
 
 /// A weight, and a function that makes a part of a program at a given depth.
 type Maker<T> = (usize, fn(&mut Random, usize) -> T);
@@ -21,6 +28,8 @@ type Maker<T> = (usize, fn(&mut Random, usize) -> T);
 struct Random {
     random: support::Random,
     on: Features,
+    /// The waits that coroutines share, by number.
+    shared: Vec<Wait>,
 }
 
 impl Random {
@@ -57,16 +66,10 @@ impl Random {
     }
 
     fn phase(&mut self) -> Phase {
-        self.pick(&[
-            Phase::Update,
-            Phase::Update,
-            Phase::Update,
-            Phase::LateUpdate,
-            Phase::EarlyUpdate,
-            Phase::EndOfFrame,
-            Phase::FixedUpdate,
-            Phase::Custom(7),
-        ])
+        if self.chance(25) {
+            return Phase::Update;
+        }
+        self.pick(&RUNS)
     }
 
     /// The phase that a wait names, if any.
@@ -129,33 +132,18 @@ impl Random {
         self.weigh(
             depth,
             &[
-                (4, |r, _| Wait::NextFrame(r.at())),
-                (2, |r, _| {
-                    let most = if r.on.counts { 4 } else { 2 };
-                    Wait::Frames(r.below(most) as u64, r.at())
-                }),
-                (if_on(on.fixed || on.counts, 2), |r, _| {
-                    let most = if r.on.counts { 5 } else { 2 };
-                    Wait::Steps(r.below(most) as u64)
-                }),
-                (if_on(on.timers, 4), |r, _| {
-                    Wait::Seconds(r.length(), r.timed_at())
-                }),
+                (4, |r, _| r.own(Rule::NextFrame)),
+                (2, |r, _| r.own(Rule::Frames)),
+                (4, |r, _| r.own(Rule::Run)),
+                (if_on(on.fixed || on.counts, 2), |r, _| r.own(Rule::Runs)),
+                (if_on(on.timers, 4), |r, _| r.own(Rule::Time(OnClock::Own))),
                 (if_on(on.timers, 1), |r, _| {
-                    Wait::Realtime(r.length(), r.timed_at())
+                    r.own(Rule::Time(OnClock::Realtime))
                 }),
                 (if_on(on.clocks && on.timers, 3), |r, _| {
-                    Wait::OnClock(r.below(4), r.length(), r.timed_at())
+                    r.own(Rule::Time(OnClock::Given))
                 }),
-                (if_on(on.conditions, 2), |r, _| {
-                    Wait::Until(r.below(3), r.chance(70), r.timed_at())
-                }),
-                (if_on(on.conditions, 2), |r, _| {
-                    Wait::While(r.below(3), r.chance(30), r.timed_at())
-                }),
-                (2, |r, _| Wait::InPhase(r.phase())),
-                (1, |_, _| Wait::FixedUpdate),
-                (1, |_, _| Wait::EndOfFrame),
+                (if_on(on.conditions, 4), |r, _| r.own(Rule::Condition)),
                 (if_on(on.joins, 4), |r, _| Wait::Join(r.below(40))),
                 (if_on(on.joins, 2), |r, _| Wait::Finished(r.below(40))),
                 (if_on(on.bells, 5), |r, _| Wait::Bell(r.below(3))),
@@ -172,7 +160,8 @@ impl Random {
                 }),
                 (if_on(on.moves, 4), |_, _| Wait::Loose),
                 (if_on(on.shares, 8 * inner), |r, _| {
-                    Wait::Shared(r.below(4), Box::new(r.shared()))
+                    let number = r.below(4);
+                    Wait::Shared(number, Box::new(r.shared[number].clone()))
                 }),
                 (
                     if_on(depth == 0, 4) + if_on(on.groups, 6 * inner),
@@ -182,17 +171,53 @@ impl Random {
         )
     }
 
+    /// One of the waits that are due by a rule.
+    fn own(&mut self, rule: Rule) -> Wait {
+        let row = self.pick(&rows(rule));
+        let most = if !self.on.counts {
+            2
+        } else if rule == Rule::Runs {
+            5
+        } else {
+            4
+        };
+        let at = match row.place {
+            Place::Argument => Some(self.phase()),
+            Place::InPhase if matches!(rule, Rule::Time(_) | Rule::Condition) => self.timed_at(),
+            Place::InPhase => self.at(),
+            Place::Home | Place::Always(_) => None,
+        };
+        Wait::Own(Own {
+            row,
+            at,
+            count: self.below(most) as u64,
+            length: self.length(),
+            clock: self.below(4),
+            flag: (self.below(3), self.chance(70)),
+        })
+    }
+
     /// A wait in `Update`: all that share it continue in its due run, in any order
-    /// of polls. Not a condition, because it is open which coroutine made it.
+    /// of polls. It is the same whichever coroutine makes it, so it is no condition,
+    /// and does not count on a clock of that coroutine.
     fn shared(&mut self) -> Wait {
-        let at = self.pick(&[None, Some(Phase::Update)]);
-        match self.below(if self.on.timers { 5 } else { 3 }) {
-            0 => Wait::NextFrame(at),
-            1 => Wait::Frames(self.below(4) as u64, at),
-            2 => Wait::InPhase(Phase::Update),
-            3 => Wait::Seconds(self.length(), at),
-            _ => Wait::Realtime(self.length(), at),
+        let mut rules = vec![Rule::NextFrame, Rule::Frames, Rule::Run];
+        if self.on.timers {
+            rules.extend([OnClock::Given, OnClock::Realtime].map(Rule::Time));
         }
+        let mut rows = rows(self.pick(&rules));
+        rows.retain(|row| !matches!(row.place, Place::Always(_)));
+        let row = self.pick(&rows);
+        let at = match row.place {
+            Place::InPhase => self.pick(&[None, Some(Phase::Update)]),
+            _ => Some(Phase::Update),
+        };
+        Wait::Own(Own {
+            count: self.below(4) as u64,
+            length: self.length(),
+            clock: GAME,
+            ..Own::new(row, at)
+        })
     }
 
     fn group(&mut self, depth: usize) -> Wait {
@@ -365,14 +390,7 @@ impl Random {
         let seat = self.seat();
         let dt = self.dt();
         steps.push(Step::Drive(seat, Drive::Frame(dt)));
-        for phase in [
-            Phase::EarlyUpdate,
-            Phase::FixedUpdate,
-            Phase::Update,
-            Phase::Custom(7),
-            Phase::LateUpdate,
-            Phase::EndOfFrame,
-        ] {
+        for phase in RUNS {
             self.outside(steps, 20);
             let times = if self.on.skips {
                 self.pick(&[0, 1, 1, 1, 1, 1, 1, 2])
@@ -409,9 +427,13 @@ impl Random {
     fn deep(&mut self, program: &mut Program) {
         let count = 90 + self.below(40);
         program.settings.most += count;
+        let long = Own {
+            length: Length::Nanos(10 * EIGHTH),
+            ..Own::new(rows(Rule::Time(OnClock::Own))[0], None)
+        };
         program.scripts.push(Script {
             turns: 1,
-            body: vec![Op::Await(Wait::Seconds(Length::Nanos(10 * EIGHTH), None))],
+            body: vec![Op::Await(Wait::Own(long))],
             on_drop: vec![Act::StopNext],
         });
         let last = program.scripts.len() - 1;
@@ -435,11 +457,7 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
     for depends in [&mut on.joins, &mut on.bells, &mut on.yields, &mut on.crowds] {
         *depends &= !any_order;
     }
-    // If a paused coroutine leaves a wait to another, there is more than one
-    // answer to how long it stands still; and these two count on the time of the
-    // polling coroutine.
-    on.timers &= !(any_order && on.pauses);
-    on.timeouts &= !(any_order && on.pauses);
+    // These two count on the time of the polling coroutine.
     on.intervals &= !any_order;
     on.animations &= !any_order;
     // A coroutine that is polled more often in a run makes shared waits sooner.
@@ -449,7 +467,10 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
     // For destructors that start something deep inside others, there is more than
     // one answer.
     on.destructors &= !on.deep;
-    let mut random = Random { random, on };
+    on.deep &= !any_order;
+    let shared = Vec::new();
+    let mut random = Random { random, on, shared };
+    random.shared = (0..4).map(|_| random.shared()).collect();
     let mut steps = Vec::new();
     for _ in 0..2 + random.below(3) {
         let (seat, begin) = (random.seat(), random.begin());
@@ -465,7 +486,8 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
         polls: on.limits.then(|| 1 + u32::from(random.chance(50))),
         any_order,
         itself: on.panics,
-        apart: on.pauses,
+        // The order within a run decides which timer is made first.
+        apart: on.pauses && !any_order && random.chance(50),
         // On the game clock, the waits of a custom phase read the step.
         ends_steps: on.timed() || random.chance(50),
         ..Settings::default()

@@ -4,6 +4,8 @@ use std::fmt;
 
 use framestep::Phase;
 
+pub(super) use crate::proofs::own::{Length, Own, rows};
+
 /// The steps of the host, and the scripts that the host and scripts may begin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
@@ -150,19 +152,8 @@ pub(super) type At = Option<Phase>;
 
 #[derive(Clone, Debug)]
 pub(super) enum Wait {
-    NextFrame(At),
-    Frames(u64, At),
-    Steps(u64),
-    Seconds(Length, At),
-    Realtime(Length, At),
-    OnClock(usize, Length, At),
-    /// Until a flag has a value.
-    Until(usize, bool, At),
-    /// While a flag has a value.
-    While(usize, bool, At),
-    InPhase(Phase),
-    FixedUpdate,
-    EndOfFrame,
+    /// One of the table.
+    Own(Own),
     Join(usize),
     Finished(usize),
     Bell(usize),
@@ -204,14 +195,6 @@ pub(super) enum Mode {
     OwnJoin,
     /// `framestep::select!`, one within the other.
     OwnSelect,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Length {
-    Nanos(u64),
-    Negative,
-    Infinite,
-    NotANumber,
 }
 
 /// A step of the host, with the number of the executor.

@@ -2,11 +2,14 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 use std::time::Duration;
 
 use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Handle, Outcome, WithError};
 use futures::FutureExt;
+
+use crate::support::waits::Given;
 
 use super::program::{At, How, Length, Mode, Settings, Wait};
 use super::system::{Calls, Refused, Script, System, Waiting};
@@ -15,6 +18,8 @@ use super::trace::{Got, Lent};
 pub(super) struct Real {
     executor: RefCell<Option<Executor>>,
     handle: Handle,
+    /// What waits of the table are made from.
+    given: Given,
 }
 
 struct World;
@@ -127,6 +132,7 @@ impl System for Real {
         executor.on_report(|_| ());
         Real {
             handle: executor.handle(),
+            given: Given::new(&executor.handle()),
             executor: RefCell::new(Some(executor)),
         }
     }
@@ -270,33 +276,10 @@ impl System for Real {
     fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> Waiting {
         let Calls { ask, apply } = calls;
         match *wait {
-            Wait::NextFrame(at) => in_phase_of!(next_frame(), at)
-                .map(|()| Got::Done)
-                .boxed_local(),
-            Wait::Frames(frames, at) => in_phase_of!(wait_frames(frames), at)
-                .map(|()| Got::Done)
-                .boxed_local(),
-            Wait::Steps(steps) => wait_steps(steps).map(|()| Got::Done).boxed_local(),
-            Wait::Seconds(length, at) => {
-                let wait = with_length!(length, wait_seconds);
-                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
-            }
-            Wait::Realtime(length, at) => {
-                let wait = with_length!(length, wait_seconds_realtime);
-                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
-            }
-            Wait::OnClock(_, length, at) => {
-                let clock = clock.expect("it names a clock");
-                let wait = with_length!(length, |length| clock.wait_seconds(length));
-                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
-            }
-            Wait::Until(_, value, at) => {
-                let wait = wait_until(move || ask() == value);
-                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
-            }
-            Wait::While(_, value, at) => {
-                let wait = wait_while(move || ask() == value);
-                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
+            Wait::Own(own) => {
+                let asks = Rc::new(move || ask() == own.flag.1);
+                let wait = own.make(&self.given, clock, asks);
+                wait.map(|()| Got::Done).boxed_local()
             }
             Wait::Animate(length, at) => {
                 let apply = move |share| apply(share);
@@ -304,9 +287,6 @@ impl System for Real {
                 in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
             }
             Wait::Interval(length, count, at) => ticks(length, count, at).boxed_local(),
-            Wait::InPhase(phase) => in_phase(phase).map(|()| Got::Done).boxed_local(),
-            Wait::FixedUpdate => fixed_update().map(|()| Got::Done).boxed_local(),
-            Wait::EndOfFrame => end_of_frame().map(|()| Got::Done).boxed_local(),
             Wait::Join(_)
             | Wait::Finished(_)
             | Wait::Bell(_)

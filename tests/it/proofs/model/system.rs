@@ -34,6 +34,10 @@ pub(super) trait System: Sized + 'static {
 
     fn new(settings: &Settings) -> Self;
     fn close(&self);
+    /// The contract leaves open what a program does from now on.
+    fn is_open_ended(&self) -> bool {
+        false
+    }
 
     /// `nested`: from inside a coroutine or a destructor.
     fn begin_frame(&self, nested: bool, dt: Length) -> Result<(), Refused>;

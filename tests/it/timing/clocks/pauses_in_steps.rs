@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::support::timeline::in_quarters;
+use crate::support::waits::{Case, Given, cases};
 
 async fn mark_steps(mark: crate::support::timeline::Mark) {
     loop {
@@ -125,6 +126,52 @@ fn steps_that_were_held_back_do_not_count_for_the_limit_of_a_frame() {
     assert_eq!(executor.time().fixed_elapsed, millis(4_000));
 }
 
+// docs/contract.md#decided-held-steps
+#[test]
+fn steps_that_were_held_back_are_remembered_by_a_host_that_asks_for_none_in_the_pause() {
+    for before_the_steps in [false, true] {
+        let builder = Executor::builder().fixed_delta(0.25).max_delta(0.75);
+        let executor = builder.build();
+        executor.on_report(|report| panic!("{report}"));
+        let (game, clock) = (executor.clock(), executor.clock());
+        let mut timeline = Timeline::with_executor(executor, 0.75);
+        timeline.frames_are(move |executor, dt| {
+            executor.begin_frame(dt);
+            executor.run_phase(Phase::EarlyUpdate);
+            while !clock.is_paused() && executor.begin_fixed_step() {
+                executor.run_phase(Phase::FixedUpdate);
+            }
+            executor.run_phase(Phase::Update);
+        });
+        timeline.row("steps", mark_steps);
+        timeline.row("pause", |mark| async move {
+            if before_the_steps {
+                in_phase(Phase::EarlyUpdate).await;
+            } else {
+                fixed_update().await;
+            }
+            mark.hit();
+            game.pause();
+            wait_frames(3).await;
+            mark.hit();
+            game.resume();
+        });
+        timeline.check(if before_the_steps {
+            "
+            frame 0 1 2 3 4 5      6
+            steps - - - - - FFFFFF FFF
+            pause - E - - *
+            "
+        } else {
+            "
+            frame 0 1 2 3 4 5     6
+            steps - F - - - FFFFF FFF
+            pause - F - - *
+            "
+        });
+    }
+}
+
 // docs/contract.md#time-driven-steps
 #[test]
 fn a_host_that_begins_the_steps_itself_may_do_so_while_the_clock_is_paused() {
@@ -167,26 +214,23 @@ fn while_no_step_can_begin_nothing_that_waits_for_one_is_due() {
     let mut executor = in_quarters();
     let game = executor.clock();
     let child = game.child();
-    let waits: [fn() -> futures::future::LocalBoxFuture<'static, ()>; 4] = [
-        || fixed_update().boxed_local(),
-        || wait_steps(3).boxed_local(),
-        || {
-            wait_until(|| true)
-                .in_phase(Phase::FixedUpdate)
-                .boxed_local()
-        },
-        || next_frame().in_phase(Phase::FixedUpdate).boxed_local(),
-    ];
-    for wait in waits {
-        let waiting = executor.start(wait());
-        assert!(executor.has_ready());
+    let given = Given::new(&executor.handle());
+    let on_steps = |case: &Case| case.due.1 == Phase::FixedUpdate;
+    // One with a deadline is due later, and a `race` is due in another phase, too.
+    let is_ready = |case: &Case| !case.counts_time() && case.call != "race";
+    for case in cases() {
+        if !on_steps(&case) || !is_ready(&case) {
+            continue;
+        }
+        let waiting = executor.start(case.make(&given));
+        assert!(executor.has_ready(), "{case}");
         game.pause();
-        assert!(!executor.has_ready());
+        assert!(!executor.has_ready(), "{case}");
         game.resume();
         game.set_scale(0);
-        assert!(!executor.has_ready());
+        assert!(!executor.has_ready(), "{case}");
         game.set_scale(1);
-        assert!(executor.has_ready());
+        assert!(executor.has_ready(), "{case}");
         waiting.stop();
     }
     let timer = executor.start(wait_seconds(0.25).in_phase(Phase::FixedUpdate));

@@ -148,44 +148,127 @@ fn a_phase_is_settled_at_the_first_poll() {
     log.check(&["F2.LateUpdate: ended"]);
 }
 
+/// What `f` returns in a coroutine of `owner` whose home is `LateUpdate`, and which
+/// continues in another phase.
+async fn late<T: 'static>(f: impl FnOnce() -> T + 'static) -> T {
+    let owner = owner();
+    let script = owner.start_in(Phase::LateUpdate, async {
+        next_frame().in_phase(Phase::EarlyUpdate).await;
+        f()
+    });
+    script.await.unwrap()
+}
+
 #[test]
-fn the_home_is_inherited_by_what_a_coroutine_starts_and_spawns() {
-    let mut executor = unclamped();
-    let homes = executor.run_until(
-        async {
-            let script = start_in(Phase::LateUpdate, async {
-                next_frame().in_phase(Phase::EarlyUpdate).await;
-                let owner = owner();
-                let homes = [
-                    start(async {}).home(),
-                    spawn(async {}).home(),
-                    start_in(Phase::EndOfFrame, async {}).home(),
-                    spawn_in(Phase::Custom(3), async {}).home(),
-                    owner.start(async {}).home(),
-                    owner.spawn(async {}).home(),
-                    // Not the home of the calling coroutine.
-                    handle().start(async {}).home(),
-                    handle().spawn(async {}).home(),
-                ];
-                homes.map(Option::unwrap)
-            });
-            script.await.unwrap()
-        },
-        0.25,
-    );
-    assert_eq!(
-        homes,
+fn free_functions_hand_on_the_home_of_the_calling_coroutine() {
+    let make = || {
         [
-            Phase::LateUpdate,
-            Phase::LateUpdate,
-            Phase::EndOfFrame,
-            Phase::Custom(3),
-            Phase::LateUpdate,
-            Phase::LateUpdate,
-            Phase::Update,
-            Phase::Update,
+            start(async {}).home(),
+            spawn(async {}).home(),
+            named("script").start(async {}).home(),
+            named("script").spawn(async {}).home(),
         ]
+    };
+    let homes = unclamped().run_until(late(make), 0.25);
+    assert_eq!(homes, [Some(Phase::LateUpdate); 4]);
+}
+
+#[test]
+fn so_do_owners_whoever_has_made_them() {
+    let mut executor = unclamped();
+    let others = executor.owner();
+    let make = move || {
+        let (own, handle) = (owner(), others.handle());
+        [
+            own.start(async {}).home(),
+            own.child().spawn(async {}).home(),
+            own.script("script").start(async {}).home(),
+            others.start(async {}).home(),
+            others.script("script").spawn(async {}).home(),
+            handle.start(async {}).home(),
+            handle.spawn(async {}).home(),
+            handle.script("script").start(async {}).home(),
+        ]
+    };
+    let homes = executor.run_until(late(make), 0.25);
+    assert_eq!(homes, [Some(Phase::LateUpdate); 8]);
+}
+
+#[test]
+fn so_do_behaviours() {
+    let mut scene = framestep::Scene::new();
+    let this = scene.add(Idle);
+    let made_here = this.start(async {}).home();
+    let make = move || {
+        [
+            this.start(async {}).home(),
+            this.spawn(async {}).home(),
+            this.script("script").start(async {}).home(),
+        ]
+    };
+    let script = scene.executor().start(late(make));
+    scene.run_frame(0.25);
+    assert_eq!(
+        script.take().unwrap().unwrap(),
+        [Some(Phase::LateUpdate); 3]
     );
+    assert_eq!(made_here, Some(Phase::Update));
+}
+
+#[test]
+fn the_owner_of_another_executor_has_no_calling_coroutine() {
+    let other = unclamped();
+    let owner = other.owner();
+    let home = unclamped().run_until(late(move || owner.start(async {}).home()), 0.25);
+    assert_eq!(home, Some(Phase::Update));
+}
+
+struct Idle;
+
+impl framestep::Behaviour for Idle {}
+
+#[test]
+fn an_executor_and_its_handles_start_at_home_in_update_without_an_owner() {
+    let mut executor = unclamped();
+    let make = || {
+        framestep::handle().start(forever());
+        framestep::handle().spawn(forever());
+        framestep::handle().script("script").start(forever());
+        framestep::handle().script("script").spawn(forever());
+        let remote = framestep::remote();
+        let thread = std::thread::spawn(move || {
+            remote.spawn(forever);
+            remote.call(|| drop(start(forever())));
+        });
+        thread.join().unwrap();
+        unclamped().start(forever()).home()
+    };
+    assert_eq!(executor.run_until(late(make), 0.25), Some(Phase::Update));
+    executor.run_frame(0.25);
+    let snapshot = executor.snapshot();
+    assert_eq!(snapshot.iter().count(), 6);
+    for script in &snapshot {
+        assert_eq!((script.home(), script.owner()), (Phase::Update, None));
+    }
+}
+
+#[test]
+fn a_call_that_names_a_phase_hands_on_nothing_else() {
+    let make = || {
+        let owner = owner();
+        [
+            start_in(Phase::EndOfFrame, async {}).home(),
+            spawn_in(Phase::EndOfFrame, async {}).home(),
+            named("script").start_in(Phase::EndOfFrame, async {}).home(),
+            owner.start_in(Phase::EndOfFrame, async {}).home(),
+            owner.handle().spawn_in(Phase::EndOfFrame, async {}).home(),
+            framestep::handle()
+                .start_in(Phase::EndOfFrame, async {})
+                .home(),
+        ]
+    };
+    let homes = unclamped().run_until(late(make), 0.25);
+    assert_eq!(homes, [Some(Phase::EndOfFrame); 6]);
 }
 
 #[test]

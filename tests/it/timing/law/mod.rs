@@ -1,12 +1,15 @@
 //! The table of waits in docs/contract.md#frame, row by row: when each wait is due.
 
+mod animate;
 mod conditions;
 mod home;
+mod interval;
 mod next_frame;
 mod phases;
 mod readiness;
 mod skipped_runs;
 mod steps;
+mod timeout;
 mod wait_frames;
 mod wait_seconds;
 mod wait_steps;

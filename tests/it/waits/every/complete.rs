@@ -1,11 +1,12 @@
-//! The table has all waits: each public type and function is in it, or is listed
-//! as something else.
+//! The tables have all waits and combinators: each public type and function is in them, or
+//! is listed as something else.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::table::table;
+use crate::support::combinators::COMBINATORS;
+use crate::support::waits::WAITS;
 
 /// Public types that are not awaited.
 const OTHER_TYPES: &[&str] = &[
@@ -55,6 +56,7 @@ const OTHER_TYPES: &[&str] = &[
     "TraceHook",
     "Traced",
     "Wait",
+    "Waiting",
     "Watch",
     "WithError",
     // Of the `futures` crate: waits, but not those of this crate.
@@ -72,7 +74,6 @@ const SAME_WAITS: &[&str] = &[
     // They return a handle, or a wait for its end.
     "named",
     "stop_on_drop",
-    "on_error",
     // They return the same wait, in another phase or with another policy.
     "in_phase",
     "missed_ticks",
@@ -148,13 +149,13 @@ fn functions() -> Vec<(String, String)> {
 
 #[test]
 fn each_public_type_is_in_the_table_or_is_no_wait() {
-    let waits: BTreeSet<&str> = table().iter().map(|row| row.of).collect();
+    let waits: BTreeSet<&str> = WAITS.iter().map(|row| row.of).collect();
     for name in exported() {
         if name.starts_with(|first: char| first.is_uppercase()) {
             let (wait, other) = (waits.contains(&*name), OTHER_TYPES.contains(&&*name));
             assert!(
                 wait != other,
-                "{name}: a row of the table, or one of the other types?"
+                "{name}: a row of tests/it/support/waits/table.rs, or one of the other types?"
             );
         }
     }
@@ -172,25 +173,66 @@ fn each_public_type_is_in_the_table_or_is_no_wait() {
 
 #[test]
 fn each_public_function_that_returns_a_wait_is_in_the_table() {
-    let table = table();
-    let calls: BTreeSet<&str> = table.iter().map(|row| row.call).collect();
-    let mut returns_one = BTreeSet::new();
+    let calls: BTreeSet<(&str, &str)> = WAITS.iter().map(|row| (row.call, row.of)).collect();
+    let mut found = BTreeSet::new();
     for (name, returned) in functions() {
         let of: String = returned.chars().take_while(|&char| is_name(char)).collect();
-        let is_wait = table.iter().any(|row| row.of == of) || returned.starts_with("impl Future");
+        // The type of an `async fn` has no name.
+        let row = calls.iter().find(|&&(call, waits)| {
+            call == name && (waits == of || returned.starts_with("impl Future"))
+        });
+        let is_wait = WAITS.iter().any(|row| row.of == of) || returned.starts_with("impl Future");
         if is_wait {
             let is_same = SAME_WAITS.contains(&&*name);
             assert!(
-                is_same || calls.contains(&*name),
-                "`{name}` returns {returned}"
+                is_same || row.is_some(),
+                "`{name}` returns {returned}: tests/it/support/waits/table.rs needs a row of it"
             );
-            returns_one.insert(name);
         }
+        found.extend(row);
     }
-    for call in calls {
+    let missing: Vec<_> = calls.difference(&found).collect();
+    assert!(missing.is_empty(), "no public function returns {missing:?}");
+}
+
+#[test]
+fn each_wait_is_in_the_guide() {
+    let page = fs::read_to_string(root().join("../docs/guide/waits.md")).expect("it is there");
+    for row in WAITS {
+        let call = format!("{}(", row.call);
+        assert!(page.contains(&call), "docs/guide/waits.md has no `{call}`");
+    }
+}
+
+#[test]
+fn each_combinator_of_the_crate_is_in_the_table() {
+    let lib = fs::read_to_string(root().join("lib.rs")).expect("it is there");
+    let list = lib
+        .split("pub use combine::{")
+        .nth(1)
+        .expect("there is one");
+    let list = list.split('}').next().expect("it ends");
+    let functions = list
+        .split(',')
+        .map(str::trim)
+        .filter(|name| name.starts_with(char::is_lowercase));
+    let mut names: BTreeSet<String> = functions.map(str::to_owned).collect();
+    for text in sources(&root()) {
+        let lines = text.lines().skip_while(|line| *line != "#[macro_export]");
+        let macros = lines.filter_map(|line| line.strip_prefix("macro_rules! "));
+        names.extend(macros.map(|name| name.replace(" {", "!")));
+    }
+    names.retain(|name| !name.starts_with("__"));
+    for name in &names {
         assert!(
-            returns_one.contains(call),
-            "`{call}` is not public, or returns no wait"
+            COMBINATORS
+                .iter()
+                .any(|row| row.ours.is_some() && row.name == name),
+            "tests/it/support/combinators.rs needs a row of `{name}`"
         );
     }
+    assert!(
+        names.contains("race") && names.contains("select!"),
+        "{names:?}"
+    );
 }

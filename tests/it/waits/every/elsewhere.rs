@@ -8,9 +8,9 @@ use futures::FutureExt;
 use framestep::Executor;
 use framestep::prelude::*;
 
-use super::table::{Boxed, Stage, When, table};
-use super::{FRAMES, Over, Row, run, start};
-use crate::support::{forever, poll_once};
+use super::{FRAMES, Over, run, start};
+use crate::support::waits::{Boxed, Case, When, cases};
+use crate::support::{Stage, forever, poll_once};
 
 /// What happens to a script that has given its wait away.
 #[derive(Clone, Copy, Debug)]
@@ -22,11 +22,11 @@ enum Before {
 }
 
 /// Begins a wait in a script, and awaits it in another one.
-fn moved(row: &Row, before: Before) -> Option<When> {
+fn moved(case: &Case, before: Before) -> Option<When> {
     let (mut executor, stage) = Stage::new();
     let given: Rc<RefCell<Option<Boxed>>> = Rc::default();
     let give = given.clone();
-    let (first, _) = start(&executor, &stage, row, move |wait| async move {
+    let (first, _) = start(&executor, &stage, case, move |wait| async move {
         let mut wait = wait;
         assert!(poll_once(&mut wait).await.is_pending());
         give.replace(Some(wait));
@@ -53,23 +53,23 @@ fn moved(row: &Row, before: Before) -> Option<When> {
 
 #[test]
 fn each_ends_in_its_run_in_the_script_that_polled_it_last() {
-    for row in table() {
+    for case in cases() {
         for before in [
             Before::Continues,
             Before::Ends,
             Before::IsStopped,
             Before::IsPaused,
         ] {
-            let over = moved(&row, before);
-            assert_eq!(over, Some(row.due), "{}, {before:?}", row.call);
+            let over = moved(&case, before);
+            assert_eq!(over, Some(case.due), "{case}, {before:?}");
         }
     }
 }
 
 /// The first run of Update that a wake in `due` reaches.
-fn woken(row: &Row) -> When {
-    let When(frame, phase) = row.due;
-    let place = |one| super::table::PHASES.iter().position(|&phase| phase == one);
+fn woken(case: &Case) -> When {
+    let When(frame, phase) = case.due;
+    let place = |one| Stage::PHASES.iter().position(|&phase| phase == one);
     if place(phase) <= place(Phase::Update) {
         When(frame, Phase::Update)
     } else {
@@ -78,9 +78,9 @@ fn woken(row: &Row) -> When {
 }
 
 /// Two scripts that share a wait.
-fn sharing(row: &Row) -> (Executor, Stage, [Coroutine<()>; 2], [Over; 2]) {
+fn sharing(case: &Case) -> (Executor, Stage, [Coroutine<()>; 2], [Over; 2]) {
     let (executor, stage) = Stage::new();
-    let shared = (row.make)(&stage).shared();
+    let shared = case.make(&stage.given).shared();
     let overs = [Over::default(), Over::default()];
     let scripts = overs.clone().map(|over| {
         let shared = shared.clone();
@@ -94,61 +94,54 @@ fn sharing(row: &Row) -> (Executor, Stage, [Coroutine<()>; 2], [Over; 2]) {
 
 /// The contract leaves one thing open: if two scripts share a condition, the polled
 /// script checks it, possibly at home.
-fn may_end(row: &Row, over: Option<When>) -> bool {
-    let asked = row.asks && over.is_some_and(|over| over.0 <= woken(row).0);
-    asked || over == Some(row.due) || over == Some(woken(row))
+fn may_end(case: &Case, over: Option<When>) -> bool {
+    let asked = case.asks && over.is_some_and(|over| over.0 <= woken(case).0);
+    asked || over == Some(case.due) || over == Some(woken(case))
 }
 
 // docs/contract.md#decided-shared-waits
 #[test]
 fn a_shared_wait_ends_in_its_run_for_the_last_that_polled_it_and_wakes_the_other() {
-    for row in table() {
-        let (mut executor, stage, _scripts, [first, last]) = sharing(&row);
+    for case in cases() {
+        let (mut executor, stage, _scripts, [first, last]) = sharing(&case);
         run(&mut executor, &stage);
-        if row.asks {
+        if case.asks {
             assert!(
-                may_end(&row, first.get()) && may_end(&row, last.get()),
-                "{}",
-                row.call
+                may_end(&case, first.get()) && may_end(&case, last.get()),
+                "{case}"
             );
         } else {
-            assert_eq!(last.get(), Some(row.due), "{}", row.call);
-            assert_eq!(first.get(), Some(woken(&row)), "{}", row.call);
+            assert_eq!(last.get(), Some(case.due), "{case}");
+            assert_eq!(first.get(), Some(woken(&case)), "{case}");
         }
     }
 }
 
 #[test]
 fn a_shared_wait_outlives_each_of_its_scripts() {
-    for row in table() {
+    for case in cases() {
         for gone in 0..2 {
-            let (mut executor, stage, scripts, overs) = sharing(&row);
+            let (mut executor, stage, scripts, overs) = sharing(&case);
             assert!(scripts[gone].stop());
             run(&mut executor, &stage);
             let left = overs[1 - gone].get();
-            assert!(may_end(&row, left), "{}: {left:?}", row.call);
+            assert!(may_end(&case, left), "{case}: {left:?}");
         }
     }
 }
 
 #[test]
 fn a_shared_wait_does_not_wait_for_a_script_that_is_paused() {
-    for row in table() {
+    for case in cases() {
         for paused in 0..2 {
-            let (mut executor, stage, scripts, overs) = sharing(&row);
+            let (mut executor, stage, scripts, overs) = sharing(&case);
             assert!(scripts[paused].pause());
             run(&mut executor, &stage);
             let left = overs[1 - paused].get();
-            assert!(
-                may_end(&row, left),
-                "{}, script {paused}: {left:?}",
-                row.call
-            );
+            assert!(may_end(&case, left), "{case}, script {paused}: {left:?}");
             assert!(scripts[paused].resume());
-            while executor.time().frame < FRAMES + 3 {
-                stage.frame(&mut executor, |_| ());
-            }
-            assert!(overs[paused].get().is_some(), "{}", row.call);
+            stage.run_to(FRAMES + 3, &mut executor);
+            assert!(overs[paused].get().is_some(), "{case}");
         }
     }
 }

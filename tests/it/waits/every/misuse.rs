@@ -8,16 +8,18 @@ use futures::{FutureExt, future};
 
 use framestep::prelude::*;
 
-use super::table::{Boxed, Check, Kind, Stage, endless, table};
 use super::{FRAMES, run, start};
 use crate::support::timeline::{Log, unclamped};
-use crate::support::{count_frames, forever, panic_text, place_of_panic, poll_once, result_of};
+use crate::support::waits::{Arg, Begun, Boxed, Case, Given, Row, WAITS, cases};
+use crate::support::{
+    Stage, count_frames, forever, panic_text, place_of_panic, poll_once, result_of,
+};
 
 #[test]
 fn each_leaves_nothing_behind_when_it_is_dropped() {
-    for row in table() {
+    for case in cases() {
         let (mut executor, stage) = Stage::new();
-        let (script, over) = start(&executor, &stage, &row, |wait| async move {
+        let (script, over) = start(&executor, &stage, &case, |wait| async move {
             let mut wait = wait;
             assert!(poll_once(&mut wait).await.is_pending());
             drop(wait);
@@ -26,55 +28,50 @@ fn each_leaves_nothing_behind_when_it_is_dropped() {
         let before = executor.len();
         run(&mut executor, &stage);
         assert!(before <= 2 && over.get().is_none() && script.stop());
-        assert!(executor.is_empty() && !executor.has_ready(), "{}", row.call);
-        assert_eq!(executor.next_deadline(), None, "{}", row.call);
+        assert!(executor.is_empty() && !executor.has_ready(), "{case}");
+        assert_eq!(executor.next_deadline(), None, "{case}");
     }
 }
 
 #[test]
 fn each_leaves_nothing_behind_when_its_script_is_stopped() {
-    for row in table() {
+    for case in cases() {
         let (mut executor, stage) = Stage::new();
-        let (script, over) = start(&executor, &stage, &row, |wait| wait);
+        let (script, over) = start(&executor, &stage, &case, |wait| wait);
         assert!(script.stop());
         run(&mut executor, &stage);
-        assert!(over.get().is_none(), "{}", row.call);
-        assert!(executor.is_empty() && !executor.has_ready(), "{}", row.call);
-        assert_eq!(executor.next_deadline(), None, "{}", row.call);
+        assert!(over.get().is_none(), "{case}");
+        assert!(executor.is_empty() && !executor.has_ready(), "{case}");
+        assert_eq!(executor.next_deadline(), None, "{case}");
     }
 }
 
 /// Begins a wait in a script that continues, and returns it.
-fn begun(executor: &framestep::Executor, stage: &Stage, make: fn(&Stage) -> Boxed) -> Boxed {
-    let given: Rc<RefCell<Option<Boxed>>> = Rc::default();
-    let (give, stage) = (given.clone(), stage.clone());
+fn begun(executor: &framestep::Executor, stage: &Stage, case: &Case) -> Boxed {
+    let begun: Rc<RefCell<Option<Boxed>>> = Rc::default();
+    let (give, given, case) = (begun.clone(), stage.given.clone(), *case);
     executor.start(async move {
-        let mut wait = make(&stage);
+        let mut wait = case.make(&given);
         assert!(poll_once(&mut wait).await.is_pending());
         give.replace(Some(wait));
         forever().await;
     });
-    given.take().expect("it was begun")
-}
-
-/// Waits that may be awaited anywhere: a script or the host ends them.
-fn goes_anywhere(kind: Kind) -> bool {
-    matches!(kind, Kind::Foreign | Kind::Join)
+    begun.take().expect("it was begun")
 }
 
 #[test]
 fn polled_outside_of_a_script_each_of_the_crates_own_says_so() {
-    for row in table() {
+    for case in cases() {
         let (executor, stage) = Stage::new();
-        let fresh = (row.make)(&stage);
-        let begun = begun(&executor, &stage, row.make);
+        let fresh = case.make(&stage.given);
+        let begun = begun(&executor, &stage, &case);
         for wait in [fresh, begun] {
             let polled = catch_unwind(AssertUnwindSafe(|| wait.now_or_never()));
             match polled {
-                Ok(polled) => assert!(goes_anywhere(row.kind) && polled.is_none(), "{}", row.call),
+                Ok(polled) => assert!(case.rule.goes_anywhere() && polled.is_none(), "{case}"),
                 Err(payload) => {
                     let text = panic_text(&*payload);
-                    assert!(text.contains("was polled outside"), "{}: {text}", row.call);
+                    assert!(text.contains("was polled outside"), "{case}: {text}");
                 }
             }
         }
@@ -83,9 +80,9 @@ fn polled_outside_of_a_script_each_of_the_crates_own_says_so() {
 
 #[test]
 fn begun_in_one_executor_and_polled_in_another_each_of_the_crates_own_says_so() {
-    for row in table() {
+    for case in cases() {
         let (executor, stage) = Stage::new();
-        let mut wait = begun(&executor, &stage, row.make);
+        let mut wait = begun(&executor, &stage, &case);
         let (other, _) = Stage::new();
         let polled = other.start(async move {
             let polled = catch_unwind(AssertUnwindSafe(|| (&mut wait).now_or_never()));
@@ -94,14 +91,13 @@ fn begun_in_one_executor_and_polled_in_another_each_of_the_crates_own_says_so() 
                 Err(payload) => panic_text(&*payload),
             }
         });
-        let text = polled.take().expect("it ends at once").expect(row.call);
-        if goes_anywhere(row.kind) {
-            assert_eq!(text, "", "{}", row.call);
+        let text = polled.take().expect("it ends at once").expect(case.call);
+        if case.rule.goes_anywhere() {
+            assert_eq!(text, "", "{case}");
         } else {
             assert!(
                 text.contains("was polled in another") || text.contains("of another executor"),
-                "{}: {text}",
-                row.call
+                "{case}: {text}"
             );
         }
     }
@@ -110,46 +106,40 @@ fn begun_in_one_executor_and_polled_in_another_each_of_the_crates_own_says_so() 
 // docs/contract.md#decided-after-the-end
 #[test]
 fn polled_again_after_its_end_each_panics_and_does_no_harm() {
-    for row in table() {
+    for case in cases() {
         let (mut executor, stage) = Stage::new();
         let frames = Rc::new(Cell::new(0));
         executor.start(count_frames(frames.clone()));
-        let (_, over) = start(&executor, &stage, &row, move |wait| async move {
+        let (_, over) = start(&executor, &stage, &case, move |wait| async move {
             let mut wait = wait;
             (&mut wait).await;
             let polled = catch_unwind(AssertUnwindSafe(|| (&mut wait).now_or_never()));
             // A stream has another item, and the outcome of a coroutine can be read
             // again.
-            let others = [
-                "Interval",
-                "NextTick",
-                "Frames",
-                "Subscription",
-                "Changes",
-                "NextItem",
-                "Finished",
-            ];
-            assert_eq!(polled.is_ok(), others.contains(&row.of), "{}", row.call);
+            assert_eq!(polled.is_ok(), case.repeats, "{case}");
         });
         run(&mut executor, &stage);
-        assert_eq!(over.get(), Some(row.due), "{}", row.call);
-        assert_eq!(frames.get(), FRAMES, "{}", row.call);
-        assert_eq!(executor.len(), 1, "{}", row.call);
-        assert_eq!(executor.next_deadline(), None, "{}", row.call);
+        assert_eq!(over.get(), Some(case.due), "{case}");
+        assert_eq!(frames.get(), FRAMES, "{case}");
+        assert_eq!(executor.len(), 1, "{case}");
+        assert_eq!(executor.next_deadline(), None, "{case}");
     }
 }
 
 /// Runs `check`, which begins a wait and calls `in_phase` on it, in a separate script,
 /// and checks that nothing else is affected.
-fn panics_and_disturbs_nothing(call: &str, check: fn(Stage) -> Check) {
+fn panics_and_disturbs_nothing(call: &str, begun: Begun, given: impl FnOnce(Given) -> Given) {
     let (mut executor, stage) = Stage::new();
     let frames = Rc::new(Cell::new(0));
     let bystander = executor.start(count_frames(frames.clone()));
-    let (handle, on) = (executor.handle(), stage.clone());
+    let (handle, given) = (executor.handle(), given(stage.given.clone()));
     let script = executor.start(async move {
         let mut beside = wait_seconds(0.5);
         assert!(poll_once(&mut beside).await.is_pending());
-        check(on).await;
+        begun(given, |name, line| {
+            assert_eq!(place_of_panic(name), format!("{}:{line}", Row::FILE));
+        })
+        .await;
         assert_eq!(handle.time().expect("it is there"), time());
         future::join(beside, next_frame()).await;
         time().frame
@@ -168,9 +158,18 @@ fn panics_and_disturbs_nothing(call: &str, check: fn(Stage) -> Check) {
 #[test]
 fn in_phase_on_one_that_has_begun_panics_where_it_is_called() {
     let mut checked = 0;
-    for row in table().into_iter().chain(endless()) {
-        let Some(check) = row.begun else { continue };
-        panics_and_disturbs_nothing(row.call, check);
+    for case in cases() {
+        let Some(begun) = case.begun else { continue };
+        panics_and_disturbs_nothing(case.call, begun, |given| case.given(&given));
+        checked += 1;
+    }
+    // The same of waits that would never end.
+    for row in WAITS {
+        let Some(begun) = row.begun else { continue };
+        panics_and_disturbs_nothing(row.call, begun, |given| {
+            let given = given.with(Arg::Count(u64::MAX));
+            given.with(Arg::Length(f64::INFINITY))
+        });
         checked += 1;
     }
     assert!(checked > 15);
@@ -219,11 +218,11 @@ fn a_script_that_does_not_catch_the_panic_of_in_phase_ends_and_no_other_one_does
 
 #[test]
 fn each_prints_as_its_type_begun_or_not() {
-    for row in table() {
+    for case in cases() {
         let (executor, stage) = Stage::new();
-        let fresh = format!("{:?}", (row.make)(&stage));
-        assert!(fresh.starts_with(row.of), "{}: {fresh}", row.call);
-        let begun = format!("{:?}", begun(&executor, &stage, row.make));
-        assert!(begun.starts_with(row.of), "{}: {begun}", row.call);
+        let fresh = format!("{:?}", case.make(&stage.given));
+        assert!(fresh.starts_with(case.of), "{case}: {fresh}");
+        let begun = format!("{:?}", begun(&executor, &stage, &case));
+        assert!(begun.starts_with(case.of), "{case}: {begun}");
     }
 }

@@ -1,10 +1,9 @@
-//! All waits in one table, and tests that hold for all of them.
+//! Tests that hold for every wait, and the check that the table has all of them.
 
 mod complete;
 mod elsewhere;
 mod ends;
 mod misuse;
-mod table;
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,10 +11,10 @@ use std::rc::Rc;
 use framestep::Executor;
 use framestep::prelude::*;
 
-use table::{Boxed, Row, When};
-pub(crate) use table::{Stage, table};
+use crate::support::Stage;
+use crate::support::waits::{Boxed, Case, When};
 
-/// The number of frames that is enough for each row.
+/// The number of frames that is enough for each case.
 const FRAMES: u64 = 8;
 
 /// When something was over.
@@ -35,26 +34,24 @@ impl Over {
     }
 }
 
-/// Starts a script that makes `row`'s wait, passes it to `script`, and notes
-/// when that returns.
+/// Starts a script that makes the wait of `case`, passes it to `script`, and notes when
+/// that returns.
 fn start<F: Future + 'static>(
     executor: &Executor,
     stage: &Stage,
-    row: &Row,
+    case: &Case,
     script: impl FnOnce(Boxed) -> F + 'static,
 ) -> (Coroutine<()>, Over) {
     let over = Over::default();
-    let (note, stage, make) = (over.clone(), stage.clone(), row.make);
+    let (note, given, case) = (over.clone(), stage.given.clone(), *case);
     let script = executor.start(async move {
-        script(make(&stage)).await;
+        script(case.make(&given)).await;
         note.now();
     });
     (script, over)
 }
 
-/// Runs all frames that a row may need.
+/// Runs all frames that a case may need.
 fn run(executor: &mut Executor, stage: &Stage) {
-    while executor.time().frame < FRAMES {
-        stage.frame(executor, |_| ());
-    }
+    stage.run_to(FRAMES, executor);
 }

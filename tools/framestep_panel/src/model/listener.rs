@@ -163,7 +163,7 @@ impl Heard {
         };
         match &event.what {
             Traced::Resumed { .. } => self.polls.push(actor(id)),
-            Traced::Suspended => self.end_poll(id),
+            Traced::Suspended { .. } => self.end_poll(id),
             Traced::Ended(outcome) => {
                 self.end_poll(id);
                 self.paused.remove(&id);

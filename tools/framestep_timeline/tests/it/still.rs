@@ -65,3 +65,41 @@ fn a_script_that_has_not_been_polled_is_new_and_one_that_was_woken_is_ready() {
     assert_eq!(still.frame(), 1);
     assert!(recorder.film().at(2).is_none());
 }
+
+#[test]
+fn a_wait_lasts_from_the_poll_in_which_it_begins_to_that_in_which_it_is_missing() {
+    let (mut executor, recorder) = recorded();
+    executor.script("waits").start(async {
+        let looks = async {
+            loop {
+                next_frame().await;
+            }
+        };
+        let asks = wait_until(|| time().frame == 3);
+        let both = async { join!(asks, wait_frames(6)) };
+        select! { _ = looks => {}, _ = both => {} }
+        wait_frames(2).await;
+    });
+    executor.run_frames(8, 0.25);
+    let film = recorder.film();
+    let waits = |frame| {
+        let still = film.at(frame).unwrap();
+        let script = still.get("waits").unwrap().clone();
+        let waits = script.waits.into_iter();
+        let mut waits: Vec<_> = waits.map(|wait| (wait.since, wait.what)).collect();
+        waits.sort();
+        waits
+    };
+    let wait = |since, what: &str| (since, what.to_owned());
+    // The condition is asked in each frame, and is one wait until it holds.
+    assert_eq!(
+        waits(2),
+        [
+            wait(0, "6 frames"),
+            wait(0, "a condition"),
+            wait(2, "the next frame")
+        ]
+    );
+    assert_eq!(waits(4), [wait(0, "6 frames"), wait(4, "the next frame")]);
+    assert_eq!(waits(7), [wait(6, "2 frames")]);
+}

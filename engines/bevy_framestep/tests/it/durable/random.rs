@@ -248,7 +248,7 @@ fn saved_games_continue_like_those_that_were_not_saved() {
             if let Some(second) = &mut second {
                 frame(second, &mut same);
                 let [one, two] = [&mut first, second].map(|app| {
-                    let save = durable::snapshot(app.world_mut()).unwrap();
+                    let save = durable::save_state(app.world_mut()).unwrap();
                     (take_log(app), save.checksum())
                 });
                 assert_eq!(one, two, "seed {seed}, frame {at}");
@@ -287,7 +287,7 @@ fn games_that_are_rolled_back_and_played_again_are_alike() {
         let mut host = Dice(seed ^ 0x1234);
         let mut past: Vec<(Save, Dice)> = Vec::new();
         for at in 0..200 {
-            let save = durable::snapshot(app.world_mut()).unwrap();
+            let save = durable::save_state(app.world_mut()).unwrap();
             past.push((save, host.clone()));
             frame(&mut app, &mut host);
             take_log(&mut app);
@@ -297,7 +297,7 @@ fn games_that_are_rolled_back_and_played_again_are_alike() {
                 durable::rollback(app.world_mut(), &past[from].0).unwrap();
                 host = past[from].1.clone();
                 for (save, _) in &past[from..] {
-                    let again = durable::snapshot(app.world_mut()).unwrap();
+                    let again = durable::save_state(app.world_mut()).unwrap();
                     assert_eq!(again.checksum(), save.checksum(), "seed {seed}, frame {at}");
                     frame(&mut app, &mut host);
                     take_log(&mut app);

@@ -21,7 +21,7 @@ fn entities_that_exist_at_both_times_are_kept() {
     }
     app.update();
     let [kept_id, lost_id] = [kept, lost].map(|goblin| id(&app, goblin));
-    let before = durable::snapshot(app.world_mut()).unwrap();
+    let before = durable::save_state(app.world_mut()).unwrap();
 
     app.update();
     app.world_mut().despawn(lost);
@@ -63,7 +63,7 @@ fn entities_that_exist_at_both_times_are_kept() {
 fn an_entity_whose_first_script_came_later_has_none_again() {
     let mut app = app(registry());
     let goblin = app.world_mut().spawn(Health(9)).id();
-    let before = durable::snapshot(app.world_mut()).unwrap();
+    let before = durable::save_state(app.world_mut()).unwrap();
     app.world_mut()
         .entity_mut(goblin)
         .start_durable_script(Poison);
@@ -86,7 +86,7 @@ fn an_observer_may_despawn_an_entity_that_loses_components() {
     }
     let mut app = app(registry());
     let goblin = app.world_mut().spawn(Durable::default()).id();
-    let before = durable::snapshot(app.world_mut()).unwrap();
+    let before = durable::save_state(app.world_mut()).unwrap();
     let goblin_id = id(&app, goblin);
     // Both components go, in the order in which the app named them.
     let added = (Health(1), Follows(goblin_id));
@@ -108,13 +108,13 @@ fn each_frame_of_the_past_is_the_same_when_it_is_played_again() {
     }
     let mut past = Vec::new();
     for _ in 0..40 {
-        past.push(durable::snapshot(app.world_mut()).unwrap());
+        past.push(durable::save_state(app.world_mut()).unwrap());
         app.update();
     }
     for from in [33, 0, 21, 39] {
         durable::rollback(app.world_mut(), &past[from]).unwrap();
         for before in &past[from..] {
-            let again = durable::snapshot(app.world_mut()).unwrap();
+            let again = durable::save_state(app.world_mut()).unwrap();
             assert_eq!(again.checksum(), before.checksum());
             app.update();
         }

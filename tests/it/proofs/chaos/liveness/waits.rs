@@ -10,6 +10,7 @@ use futures::{FutureExt, StreamExt};
 use framestep::prelude::*;
 
 use crate::proofs::chaos::waits::{Quiet, quiet};
+use crate::support::waits::{Length, Row, Rule, WAITS};
 use crate::support::{swallow, yield_now};
 
 use super::operations::{act, maybe_panic};
@@ -30,69 +31,46 @@ fn condition() -> bool {
     World::find().is_none_or(|world| world.lifted.get() || world.one_in(3))
 }
 
-/// A wait of the crate.
+/// One of these waits of the table.
+fn any_of(world: &World, seat: usize, rows: impl Fn(&Row) -> bool) -> Wait {
+    let rows: Vec<&Row> = WAITS.iter().filter(|row| rows(row)).collect();
+    let row = rows[world.place(rows.len()).expect("there are some")];
+    let mut given = world.seats[seat].given.clone();
+    given.phase = Some(world.phase()).filter(|_| !world.one_in(4));
+    given.count = world.below(4);
+    let shortest = if row.is_period { 1.0 / 16.0 } else { 0.0 };
+    let seconds = length(world).max(shortest);
+    given.length = Length::Seconds(seconds);
+    given.clock = world.clock(seat);
+    given.condition = Rc::new(condition);
+    given.apply = Rc::new(|_| act(8));
+    // What is sent when all pauses are lifted, and some of what is sent before.
+    given.accepts = |number| number == 0 || number > 2;
+    let (count, phase) = (given.count, given.phase);
+    world.say(format!(
+        "{} of {}, of {count} or {seconds}s in {phase:?}",
+        row.call, row.of
+    ));
+    row.make(&given).boxed_local()
+}
+
+/// A wait that resumes its script by itself.
 pub(super) fn own_wait(world: &World, seat: usize) -> Wait {
-    let (phase, seconds) = (world.phase(), length(world));
-    let kind = world.below(16);
-    world.say(format!("own {kind} of {seconds}s in {phase}"));
-    match kind {
-        0 => next_frame().boxed_local(),
-        1 => next_frame().in_phase(phase).boxed_local(),
-        2 => wait_frames(world.below(4)).in_phase(phase).boxed_local(),
-        3 => wait_steps(world.below(4)).boxed_local(),
-        4 => in_phase(phase).boxed_local(),
-        5 => wait_seconds(seconds).boxed_local(),
-        6 => wait_seconds(seconds).in_phase(phase).boxed_local(),
-        7 => wait_seconds_realtime(seconds).in_phase(phase).boxed_local(),
-        8 | 9 => {
-            let clock = world.clock(seat);
-            let wait = async move { clock.wait_seconds(seconds).in_phase(phase).await };
-            wait.boxed_local()
-        }
-        10 => wait_until(condition).in_phase(phase).boxed_local(),
-        11 => wait_while(|| !condition()).boxed_local(),
-        12 => animate(seconds, |_| act(8)).in_phase(phase).boxed_local(),
-        13 => {
-            let tick = async move { _ = interval(0.0625).in_phase(phase).tick().await };
-            tick.boxed_local()
-        }
-        14 => async { _ = frames().next().await }.boxed_local(),
-        _ => {
-            let budget = world.budget.clone();
-            async move { budget.checkpoint().await }.boxed_local()
-        }
-    }
+    any_of(world, seat, |row| row.rule.is_of_the_contract())
 }
 
 /// A wait for something that another script or the host does.
-fn foreign(world: &Rc<World>, kind: Kind) -> Wait {
-    let (signal, value) = (world.signal.clone(), world.value.clone());
+fn foreign(world: &Rc<World>, seat: usize, kind: Kind) -> Wait {
     let which = world.below(11);
     world.say(format!("foreign {which}"));
     match which {
-        0 => async move { _ = signal.wait().await }.boxed_local(),
-        1 => {
-            let lifted = |&event: &u64| event == 0;
-            async move { _ = signal.wait_for(lifted).await }.boxed_local()
-        }
-        2 => {
-            let mut events = signal.subscribe();
-            async move { _ = events.next().await }.boxed_local()
-        }
-        3 => async move { value.changed().await }.map(drop).boxed_local(),
-        4 => async move { value.wait_for(|&value| value > 2).await }
-            .map(drop)
-            .boxed_local(),
-        5 => {
-            let mut changes = value.subscribe();
-            async move { _ = changes.next().await }.boxed_local()
-        }
-        6 => {
+        0..=6 => any_of(world, seat, |row| row.rule == Rule::Event),
+        7 => {
             let (letter, arrival) = oneshot::channel();
             world.letters.borrow_mut().push(letter);
             arrival.map(drop).boxed_local()
         }
-        7 | 8 if kind == Kind::Any => match world.take(&world.leaves) {
+        8 if kind == Kind::Any => match world.take(&world.leaves) {
             Some(leaf) => leaf.map(drop).boxed_local(),
             None => yield_now().boxed_local(),
         },
@@ -124,7 +102,7 @@ fn wait(world: &Rc<World>, seat: usize, kind: Kind, depth: u32) -> Wait {
             }
         }
         return if world.one_in(3) {
-            foreign(world, kind)
+            foreign(world, seat, kind)
         } else {
             own_wait(world, seat)
         };

@@ -12,6 +12,8 @@ use framestep::prelude::*;
 use framestep::{CoroutineId, Executor, Finished, Handle};
 
 use crate::support::Random;
+use crate::support::phases;
+use crate::support::waits::Given;
 
 use super::PATIENCE;
 use super::operations::{Held, act, perform};
@@ -24,14 +26,7 @@ pub(super) const SEATS: usize = 2;
 const MOST_SCRIPTS: u64 = 40;
 
 /// The runs of a frame, in order.
-const RUNS: [Phase; 6] = [
-    Phase::EarlyUpdate,
-    Phase::FixedUpdate,
-    Phase::Update,
-    Phase::Custom(3),
-    Phase::LateUpdate,
-    Phase::EndOfFrame,
-];
+const RUNS: [Phase; phases::RUNS] = phases::with_custom(3);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Mood {
@@ -56,6 +51,8 @@ pub(super) struct Seat {
     executor: RefCell<Executor>,
     pub(super) handle: Handle,
     pub(super) clocks: Vec<Clock>,
+    /// What waits of the table are made from, with the events of the world.
+    pub(super) given: Given,
     pub(super) owners: RefCell<Vec<Rc<Owner>>>,
     /// All scripts that were made.
     pub(super) scripts: RefCell<Vec<Known>>,
@@ -69,7 +66,6 @@ pub(super) struct World {
     pub(super) seats: [Seat; SEATS],
     pub(super) signal: Signal<u64>,
     pub(super) value: Watch<u64>,
-    pub(super) budget: Budget,
     pub(super) letters: RefCell<Vec<oneshot::Sender<()>>>,
     /// Wakers that scripts were polled with.
     pub(super) wakers: RefCell<Vec<Waker>>,
@@ -94,7 +90,7 @@ thread_local! {
 }
 
 impl Seat {
-    fn new(random: &mut Random) -> Self {
+    fn new(random: &mut Random, signal: &Signal<u64>, value: &Watch<u64>) -> Self {
         let executor = Executor::builder()
             .max_polls_per_run(20)
             .fixed_delta(0.0625)
@@ -115,8 +111,11 @@ impl Seat {
             executor.owner(),
         ];
         let child = owners[0].child();
+        let mut given = Given::new(&executor.handle());
+        (given.signal, given.watch) = (signal.clone(), value.clone());
         Seat {
             handle: executor.handle(),
+            given,
             executor: RefCell::new(executor),
             clocks,
             owners: RefCell::new(owners.into_iter().chain([child]).map(Rc::new).collect()),
@@ -129,14 +128,14 @@ impl Seat {
 impl World {
     pub(super) fn new(seed: u64, mood: Mood) -> Rc<World> {
         let mut random = Random(seed);
-        let seats = std::array::from_fn(|_| Seat::new(&mut random));
+        let (signal, value) = (Signal::with_limit(4), Watch::new(0));
+        let seats = std::array::from_fn(|_| Seat::new(&mut random, &signal, &value));
         let world = Rc::new(World {
             mood,
             random: RefCell::new(random),
             seats,
-            signal: Signal::with_limit(4),
-            value: Watch::new(0),
-            budget: Budget::of_units(2),
+            signal,
+            value,
             letters: RefCell::default(),
             wakers: RefCell::default(),
             leaves: RefCell::default(),
@@ -204,12 +203,9 @@ impl World {
 
     pub(super) fn phase(&self) -> Phase {
         match self.below(10) {
-            0 => Phase::EarlyUpdate,
-            1 | 2 => Phase::FixedUpdate,
-            3 => Phase::LateUpdate,
-            4 => Phase::EndOfFrame,
-            5 => Phase::Custom(3),
-            _ => Phase::Update,
+            0..=3 => Phase::Update,
+            4 => Phase::FixedUpdate,
+            _ => RUNS[self.place(RUNS.len()).expect("there are some")],
         }
     }
 
@@ -349,6 +345,9 @@ impl World {
     fn send_all(&self) {
         self.signal.emit(0);
         self.value.update(|value| *value += 1_000_000);
+        for seat in &self.seats {
+            seat.given.release();
+        }
         for letter in self.letters.take() {
             _ = letter.send(());
         }

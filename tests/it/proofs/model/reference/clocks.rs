@@ -73,10 +73,11 @@ impl Clocks {
         }
     }
 
-    /// The steps of the last frame that a pause has held back.
+    /// The steps of the last frame that a pause has held back, asked for or not.
     fn held_steps(&mut self) -> u64 {
         let due = (self.clocks[GAME].now - self.fixed) / STEP;
-        if std::mem::take(&mut self.holds_steps) {
+        let paused = self.clocks[GAME].paused;
+        if std::mem::replace(&mut self.holds_steps, paused) || paused {
             due.min(self.steps_left)
         } else {
             0

@@ -1,5 +1,7 @@
 //! How coroutines end, and the effect on others.
 
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep::Outcome;
@@ -9,8 +11,15 @@ use super::state::{Cause, Kind, State};
 use super::{Core, wake};
 use crate::proofs::model::system::Script;
 
-/// How deep stops nest.
+/// How deep stops nest on a thread.
 const DEEP: usize = 100;
+
+thread_local! {
+    /// How many stops are nested, of all executors.
+    static STOPS: Cell<usize> = const { Cell::new(0) };
+    /// The stops left to the outermost one, with their executors.
+    static DEEPER: RefCell<VecDeque<(usize, usize)>> = const { RefCell::new(VecDeque::new()) };
+}
 
 impl Core {
     /// docs/contract.md#rule-10-stop
@@ -26,35 +35,17 @@ impl Core {
             }
             state.coroutines[coroutine].going = true;
             state.forget_readiness(coroutine);
-            if state.stops >= DEEP {
-                state.deep.push_back(coroutine);
+            if STOPS.get() >= DEEP {
+                DEEPER.with_borrow_mut(|deeper| deeper.push_back((self.number(), coroutine)));
                 return true;
             }
-            state.stops += 1;
+            STOPS.set(STOPS.get() + 1);
             state.coroutines[coroutine].future.take()
         };
         self.drop_and_end(coroutine, future.expect("it waits"));
-        self.work_off_the_deep();
-        self.state.borrow_mut().stops -= 1;
+        work_off_the_deeper();
+        STOPS.set(STOPS.get() - 1);
         true
-    }
-
-    /// Stops that are too deep are left to the outermost stop.
-    fn work_off_the_deep(&self) {
-        loop {
-            let (coroutine, future) = {
-                let mut state = self.state.borrow_mut();
-                if state.stops > 1 {
-                    return;
-                }
-                let Some(coroutine) = state.deep.pop_front() else {
-                    return;
-                };
-                let future = state.coroutines[coroutine].future.take();
-                (coroutine, future.expect("it waits"))
-            };
-            self.drop_and_end(coroutine, future);
-        }
     }
 
     /// Drops the future of a stopped coroutine, with its destructors.
@@ -117,6 +108,19 @@ impl Core {
             wait.and_then(|wait| Some((wait.coroutine, wait.waker.take()?)))
         };
         self.fire(waker.into_iter().collect());
+    }
+}
+
+/// Stops that are too deep are left to the outermost stop.
+fn work_off_the_deeper() {
+    while STOPS.get() == 1 {
+        let deeper = DEEPER.with_borrow_mut(VecDeque::pop_front);
+        let Some((executor, coroutine)) = deeper else {
+            return;
+        };
+        let core = wake::core_of(executor).expect("it is open");
+        let future = core.state.borrow_mut().coroutines[coroutine].future.take();
+        core.drop_and_end(coroutine, future.expect("it waits"));
     }
 }
 

@@ -14,10 +14,9 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
     match &wait.kind {
         Kind::NextFrame => clocks.frame > wait.frame,
         Kind::Frames(frames) => clocks.frame >= wait.frame + frames,
-        Kind::Steps(steps, begun) => begun >= steps,
+        Kind::Runs(runs, begun) => begun >= runs,
         Kind::Timer(timer) => is_later(wait, clocks) && is_reached(timer, phase, clocks),
         Kind::Again => is_later(wait, clocks),
-        Kind::InPhase => true,
         Kind::Join(_) => false,
     }
 }
@@ -52,20 +51,27 @@ fn is_reached(timer: &Timer, phase: Phase, clocks: &Clocks) -> bool {
     timer.deadline.is_some_and(|deadline| now >= deadline)
 }
 
+/// Whether the order of two waits that are neighbours in it is open:
+/// docs/contract.md#rule-8-delayed-timers
+pub(super) fn is_order_open(waits: [&Wait; 2]) -> bool {
+    let [Some(one), Some(other)] = waits.map(Wait::timer) else {
+        return false;
+    };
+    let same = one.clock == other.clock && one.deadline == other.deadline;
+    same && (one.delay > 0 || other.delay > 0)
+}
+
 /// The order of the waits due in one run: lower values are polled first.
 pub(super) fn place(wait: &Wait) -> impl Ord + use<> {
     let order = wait.order;
     match &wait.kind {
         // The phase's waiters, as they began to wait.
-        Kind::NextFrame
-        | Kind::InPhase
-        | Kind::Again
-        | Kind::Join(_)
-        | Kind::Frames(1)
-        | Kind::Steps(1, _) => (0, 0, 0, order),
-        // Counts, frames before steps.
+        Kind::NextFrame | Kind::Again | Kind::Join(_) | Kind::Frames(1) | Kind::Runs(1, _) => {
+            (0, 0, 0, order)
+        }
+        // Counts, frames before runs.
         Kind::Frames(frames) => (1, 0, wait.frame + frames, order),
-        Kind::Steps(..) => (1, 1, 0, order),
+        Kind::Runs(..) => (1, 1, 0, order),
         // Timers, clock by clock.
         Kind::Timer(timer) => (2, timer.clock as u64, timer.deadline.unwrap_or(0), order),
     }

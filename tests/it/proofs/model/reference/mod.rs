@@ -19,6 +19,8 @@ use std::rc::{Rc, Weak};
 use framestep::{Outcome, Phase};
 use futures::FutureExt;
 
+use crate::support::waits::{OnClock, Place, Rule};
+
 use super::program::{At, How, Length, Mode, Settings, Wait};
 use super::system::{self, Calls, Refused, Script, System};
 use super::trace::{Got, Lent};
@@ -106,6 +108,10 @@ impl System for Reference {
         });
         core.number.set(wake::register(&core));
         Reference(core)
+    }
+
+    fn is_open_ended(&self) -> bool {
+        self.0.state.borrow().open_ended
     }
 
     fn close(&self) {
@@ -226,24 +232,33 @@ impl System for Reference {
     fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> system::Waiting {
         let Calls { ask, apply } = calls;
         match *wait {
-            Wait::NextFrame(at) => self.waiting(at, Plan::NextFrame),
-            Wait::Frames(frames, at) => self.waiting(at, Plan::Frames(frames)),
-            Wait::Steps(steps) => self.waiting(Some(Phase::FixedUpdate), Plan::Steps(steps)),
-            Wait::Seconds(length, at) => self.waiting(at, Plan::Seconds(None, length)),
-            Wait::Realtime(length, at) => self.waiting(at, Plan::Seconds(Some(REAL), length)),
-            Wait::OnClock(_, length, at) => {
-                let clock = clock.expect("it names a clock").clock;
-                self.waiting(at, Plan::Seconds(Some(clock), length))
+            Wait::Own(own) => {
+                let at = match own.row.place {
+                    Place::Always(phase) => Some(phase),
+                    _ => own.at,
+                };
+                let plan = match own.row.rule {
+                    Rule::NextFrame => Plan::NextFrame,
+                    Rule::Frames => Plan::Frames(own.count),
+                    Rule::Run => Plan::Runs(1),
+                    Rule::Runs => Plan::Runs(own.count),
+                    Rule::Time(OnClock::Own) => Plan::Seconds(None, own.length),
+                    Rule::Time(OnClock::Realtime) => Plan::Seconds(Some(REAL), own.length),
+                    Rule::Time(OnClock::Given) => {
+                        let clock = clock.expect("it names a clock").clock;
+                        Plan::Seconds(Some(clock), own.length)
+                    }
+                    Rule::Condition => {
+                        return tools::condition(&self.0, at, move || ask() == own.flag.1);
+                    }
+                    Rule::Join | Rule::Event | Rule::Other => unreachable!("not of the model"),
+                };
+                self.waiting(at, plan)
             }
-            Wait::Until(_, value, at) => tools::condition(&self.0, at, move || ask() == value),
-            Wait::While(_, value, at) => tools::condition(&self.0, at, move || ask() != value),
             Wait::Animate(length, at) => tools::animate(&self.0, at, length, move |t| apply(t)),
             Wait::Interval(Length::Nanos(period), count, at) => {
                 tools::interval(self.0.clone(), at, period, count).boxed_local()
             }
-            Wait::InPhase(phase) => self.waiting(Some(phase), Plan::InPhase),
-            Wait::FixedUpdate => self.waiting(Some(Phase::FixedUpdate), Plan::InPhase),
-            Wait::EndOfFrame => self.waiting(Some(Phase::EndOfFrame), Plan::InPhase),
             Wait::Join(_)
             | Wait::Finished(_)
             | Wait::Bell(_)

@@ -3,7 +3,7 @@
 use framestep::Phase;
 
 use super::Core;
-use super::choices::WAITS_ARE_REMEMBERED_BEFORE_WAKES;
+use super::choices::{PAUSES_COUNT_BEYOND_THE_END, WAITS_ARE_REMEMBERED_BEFORE_WAKES};
 use super::state::{Cause, State};
 
 impl Core {
@@ -68,7 +68,7 @@ impl State {
     pub(super) fn stand_still(&mut self, at: usize) {
         let wait = &mut self.waits[at];
         let phase = wait.phase;
-        if let Some(timer) = wait.timer_mut() {
+        if let Some(timer) = wait.timer_mut().filter(|timer| !timer.shared) {
             let now = self.clocks.of_waits(timer.clock, phase);
             timer.paused_at = Some(now);
         }
@@ -83,15 +83,31 @@ impl State {
             if let Some(before) = timer.paused_at.take() {
                 let deadline = timer.deadline;
                 timer.deadline = deadline.and_then(|it| it.checked_add(now - before));
+                timer.delay += now - before;
+                timer.reached = false;
             }
         }
     }
 
-    /// A wait belongs to another coroutine from now on.
+    /// A wait belongs to another coroutine from now on:
+    /// docs/contract.md#decided-shared-waits
     pub(super) fn move_to(&mut self, name: u64, coroutine: Option<usize>) {
         let at = self.waits.iter().position(|wait| wait.name == name);
         let at = at.expect("it has begun");
-        if self.waits[at].coroutine != coroutine {
+        let before = self.waits[at].coroutine;
+        if before != coroutine {
+            let is_alive = before.is_some_and(|one| self.is_alive(one));
+            let wait = &mut self.waits[at];
+            let wrapped = wait.wrapped;
+            if let Some(timer) = wait.timer_mut().filter(|_| is_alive) {
+                // By hand it moves: without a wrapper, only the last waker is kept.
+                timer.shared |= wrapped;
+                // A pause that is in progress does not count.
+                timer.paused_at = None;
+                timer.delay = 0;
+                let reached = timer.reached;
+                wait.ready |= reached;
+            }
             self.go_on(at);
             self.waits[at].coroutine = coroutine;
             if coroutine.is_some_and(|one| self.is_paused(one)) {
@@ -106,6 +122,13 @@ impl State {
             if self.waits[at].coroutine == Some(coroutine) {
                 self.go_on(at);
                 self.waits[at].coroutine = None;
+                if let Some(timer) = self.waits[at].timer_mut() {
+                    if !PAUSES_COUNT_BEYOND_THE_END {
+                        let deadline = timer.deadline;
+                        timer.deadline = deadline.map(|deadline| deadline - timer.delay);
+                    }
+                    timer.delay = 0;
+                }
             }
         }
     }

@@ -81,11 +81,9 @@ impl Core {
             let coroutine = place.coroutine;
             let before = run.woken.iter().filter(|&&one| one == coroutine);
             let too_often = place.cause == Cause::Wake && before.count() >= limit;
-            if !state.stands(&place) {
-                if state.coroutines[coroutine].heard {
-                    let home = state.coroutines[coroutine].home;
-                    state.remember(coroutine, home, Cause::Wake);
-                }
+            // A wait that is gone may have called its waker.
+            let heard = std::mem::take(&mut state.coroutines[coroutine].heard);
+            if !(state.stands(&place) || heard && state.is_alive(coroutine)) {
                 continue;
             }
             if state.is_paused(coroutine) {
@@ -149,11 +147,9 @@ impl Core {
 impl State {
     /// Checks everything, and returns the wakers to call.
     fn begin_run(&mut self, phase: Phase) -> Vec<(Option<usize>, Waker)> {
-        if phase == Phase::FixedUpdate {
-            for wait in &mut self.waits {
-                if let Kind::Steps(_, begun) = &mut wait.kind {
-                    *begun += 1;
-                }
+        for wait in self.waits.iter_mut().filter(|wait| wait.phase == phase) {
+            if let Kind::Runs(_, begun) = &mut wait.kind {
+                *begun += 1;
             }
         }
         let mut run = Run {
@@ -184,6 +180,10 @@ impl State {
             }
         }
         due.sort_by_key(|&at| law::place(&self.waits[at]));
+        let mut pairs = due
+            .windows(2)
+            .map(|pair| [&self.waits[pair[0]], &self.waits[pair[1]]]);
+        self.open_ended |= pairs.any(law::is_order_open);
         let mut wakers = Vec::new();
         for at in due {
             let wait = &mut self.waits[at];
@@ -216,6 +216,11 @@ impl State {
             let wait = &self.waits[at];
             !wait.ready && law::is_reached_in_pause(wait, phase, &self.clocks)
         });
+        for &at in &reached {
+            if let Some(timer) = self.waits[at].timer_mut() {
+                timer.reached = true;
+            }
+        }
         reached.sort_by_key(|&at| law::place(&self.waits[at]));
         let waits = reached.into_iter().filter_map(|at| {
             let wait = &mut self.waits[at];

@@ -29,16 +29,14 @@ pub(super) struct State {
     pub(super) borrowed: bool,
     /// Starts that wait for the end of a closure.
     pub(super) held: Vec<usize>,
-    /// How many stops are nested.
-    pub(super) stops: usize,
-    /// The stops left to the outermost one.
-    pub(super) deep: VecDeque<usize>,
     /// How often wakes by others count in one run.
     pub(super) limit: usize,
     /// The coroutine that is due by the wait whose waker is being called.
     pub(super) firing: Option<usize>,
     /// Wakes from other threads.
     pub(super) inbox: Inbox,
+    /// Timers were due in an order that the contract leaves open.
+    pub(super) open_ended: bool,
     next: u64,
 }
 
@@ -135,6 +133,8 @@ pub(super) struct Wait {
     pub(super) coroutine: Option<usize>,
     /// The waker of its last poll, if that is not the coroutine's own.
     pub(super) waker: Option<Waker>,
+    /// That was not the coroutine's own.
+    pub(super) wrapped: bool,
     pub(super) kind: Kind,
     pub(super) phase: Phase,
     /// When it began: its place in the order, and the frame.
@@ -149,12 +149,11 @@ pub(super) enum Kind {
     NextFrame,
     /// At least one.
     Frames(u64),
-    /// At least one, and how many runs have begun since.
-    Steps(u64, u64),
+    /// At least one, and how many runs of its phase have begun since.
+    Runs(u64, u64),
     Timer(Timer),
     /// Conditions: checked in every frame.
     Again,
-    InPhase,
     /// The coroutine whose end it waits for.
     Join(usize),
 }
@@ -166,6 +165,12 @@ pub(super) struct Timer {
     pub(super) deadline: Option<u64>,
     /// The reading of its clock when it was paused.
     pub(super) paused_at: Option<u64>,
+    /// Without the pause in progress, it would be due.
+    pub(super) reached: bool,
+    /// How far pauses of its coroutine have moved the deadline.
+    pub(super) delay: u64,
+    /// Two coroutines have polled it, so that no pause moves it any more.
+    pub(super) shared: bool,
 }
 
 impl Run {
@@ -212,11 +217,10 @@ impl State {
             lent: false,
             borrowed: false,
             held: Vec::new(),
-            stops: 0,
-            deep: VecDeque::new(),
             limit,
             firing: None,
             inbox,
+            open_ended: false,
             next: 0,
         }
     }

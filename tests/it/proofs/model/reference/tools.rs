@@ -71,7 +71,7 @@ pub(super) fn animate(
         let later = |phase| {
             let in_steps = phase == Phase::FixedUpdate;
             let plan = if in_steps {
-                Plan::InPhase
+                Plan::Runs(1)
             } else {
                 Plan::NextFrame
             };

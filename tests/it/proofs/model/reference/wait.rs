@@ -15,11 +15,11 @@ use crate::proofs::model::program::{At, Length};
 pub(super) enum Plan {
     NextFrame,
     Frames(u64),
-    Steps(u64),
+    /// Of its phase.
+    Runs(u64),
     /// On a clock, or on that of the coroutine.
     Seconds(Option<usize>, Length),
     Condition,
-    InPhase,
     /// A tick of an interval, and when it is due.
     Tick(Timer),
     Join(usize),
@@ -97,9 +97,8 @@ impl Core {
         let kind = match *plan {
             Plan::NextFrame => Kind::NextFrame,
             Plan::Frames(frames) => Kind::Frames(frames.max(1)),
-            Plan::Steps(steps) => Kind::Steps(steps.max(1), 0),
+            Plan::Runs(runs) => Kind::Runs(runs.max(1), 0),
             Plan::Condition => Kind::Again,
-            Plan::InPhase => Kind::InPhase,
             Plan::Tick(timer) => Kind::Timer(timer),
             Plan::Seconds(clock, length) => Kind::Timer(self.timer(clock, phase, length)),
             Plan::Join(of) => {
@@ -118,6 +117,7 @@ impl Core {
             name,
             coroutine,
             waker: (!own).then(|| cx.waker().clone()),
+            wrapped: !own,
             kind,
             phase,
             order: name,
@@ -155,7 +155,11 @@ impl Core {
         let state = self.state.borrow();
         let coroutine = self.polling().expect("only coroutines wait");
         let clock = clock.unwrap_or(state.coroutines[coroutine].clock);
-        let now = state.clocks.begin_for(clock, phase, state.phase());
+        let now = match length {
+            // It is over in the next frame or step.
+            Length::Nanos(0) | Length::Negative => state.clocks.of_waits(clock, phase),
+            _ => state.clocks.begin_for(clock, phase, state.phase()),
+        };
         let deadline = match length {
             Length::Nanos(length) => now.checked_add(length),
             Length::Negative => Some(now),
@@ -166,6 +170,9 @@ impl Core {
             clock,
             deadline,
             paused_at: None,
+            reached: false,
+            delay: 0,
+            shared: false,
         }
     }
 
@@ -178,6 +185,7 @@ impl Core {
         state.move_to(name, coroutine);
         let wait = state.wait(name).expect("it has begun");
         wait.waker = (!own).then(|| cx.waker().clone());
+        wait.wrapped = !own;
         if !wait.ready {
             let itself = matches!(wait.kind, Kind::Join(of) if coroutine == Some(of));
             assert!(!(itself && own), "a coroutine awaits itself");

@@ -130,8 +130,8 @@ impl State {
         if !self.is_alive(coroutine) {
             return;
         }
-        if self.firing == Some(coroutine) && self.is_paused(coroutine) {
-            // The wait itself is remembered, if it still exists at its turn.
+        if self.firing == Some(coroutine) {
+            // The wait has its place in the run, if it still exists at its turn.
             self.coroutines[coroutine].heard = true;
             return;
         }

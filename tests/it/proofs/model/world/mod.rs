@@ -47,6 +47,8 @@ struct World<S: System> {
     sends: bool,
     /// The program is over: later drops are ignored.
     over: Cell<bool>,
+    /// The rest of the program is open.
+    open_ended: Cell<bool>,
 }
 
 /// An executor, and the objects made from it.
@@ -75,8 +77,8 @@ struct Entry<S: System> {
     handle: Option<S::Handle>,
 }
 
-/// The behaviour of `program` on a system.
-pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
+/// The behaviour of `program` on a system, and whether the rest of it is open.
+pub(super) fn trace<S: System>(program: &Rc<Program>) -> (Vec<Event>, bool) {
     let seats = (0..program.settings.executors).map(|_| Seat::new(program));
     let world = Rc::new(World::<S> {
         seats: seats.collect(),
@@ -93,6 +95,7 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
         lengths: Cell::new(0),
         sends: (program.steps.iter()).any(|step| matches!(step, Step::Remote(..))),
         over: Cell::new(false),
+        open_ended: Cell::new(false),
     });
     let run = catch_unwind(AssertUnwindSafe(|| {
         program.steps.iter().for_each(|step| world.step(step));
@@ -110,7 +113,7 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> Vec<Event> {
     world.over.set(true);
     // The remains of a broken system may not be safe to drop.
     drop(catch_unwind(AssertUnwindSafe(|| world.close())));
-    world.trace.take()
+    (world.trace.take(), world.open_ended.get())
 }
 
 impl<S: System> Seat<S> {
@@ -128,7 +131,10 @@ impl<S: System> Seat<S> {
 impl<S: System> World<S> {
     /// Notes something that happens on the executor of a number.
     fn log(&self, seat: usize, who: Who, what: What) {
-        if !self.over.get() {
+        if self.seats[seat].system.is_open_ended() {
+            self.open_ended.set(true);
+        }
+        if !self.over.get() && !self.open_ended.get() {
             let (frame, phase) = self.seats[seat].system.now();
             let event = Event {
                 frame,
@@ -232,11 +238,12 @@ impl<S: System> World<S> {
 
     /// Drops everything that remains.
     fn close(&self) {
+        // With an executor, its hook for panics that no handle has read is gone, too.
+        drop(self.coroutines.take());
         for seat in &self.seats {
             seat.system.close();
         }
         drop(self.loose.take());
-        drop(self.coroutines.take());
         for seat in &self.seats {
             drop(seat.owners.take());
             drop(seat.shared.take());

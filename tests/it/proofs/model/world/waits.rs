@@ -8,7 +8,7 @@ use futures::future::Shared;
 use super::script::Me;
 use super::{Loose, World};
 use super::{bell, groups};
-use crate::proofs::model::program::{Length, Wait};
+use crate::proofs::model::program::{Length, Own, Wait};
 use crate::proofs::model::system::{Calls, System, Waiting};
 use crate::proofs::model::trace::{Got, What};
 
@@ -51,20 +51,22 @@ impl<S: System> World<S> {
                     world.log(seat, who, What::Item(got.clone()));
                 });
             }
-            Wait::OnClock(at, ..) => clock = Some(self.clock_at(me.seat, *at)),
-            Wait::Until(at, ..) | Wait::While(at, ..) => flag = at % self.flags.len(),
+            Wait::Own(own) => {
+                let names_one = own.names_a_clock();
+                clock = names_one.then(|| self.clock_at(me.seat, own.clock));
+                flag = own.flag.0 % self.flags.len();
+            }
             _ => {}
         }
         let calls = self.calls(me, flag);
         let mut wait = wait.clone();
         let is_period = matches!(wait, Wait::Interval(..));
-        if let Wait::Seconds(length, _)
-        | Wait::Realtime(length, _)
-        | Wait::OnClock(_, length, _)
-        | Wait::Animate(length, _)
-        | Wait::Interval(length, ..) = &mut wait
-        {
-            *length = self.apart(*length, is_period);
+        match &mut wait {
+            Wait::Own(own) if !own.row.counts_time() => {}
+            Wait::Own(Own { length, .. })
+            | Wait::Animate(length, _)
+            | Wait::Interval(length, ..) => *length = self.apart(*length, is_period),
+            _ => {}
         }
         let system = &self.seats[me.seat].system;
         system.wait(&wait, clock.as_ref(), calls)

@@ -3,6 +3,7 @@
 
 pub(super) mod frame_rates;
 mod other_clocks;
+mod owed;
 mod simulation;
 
 use framestep::Executor;

@@ -1,6 +1,6 @@
 //! Spawns entities with a script and despawns them again, for a tool that counts instructions:
 //!
-//! `valgrind --tool=callgrind target/release/spawn WAY COUNT`
+//! `valgrind --tool=callgrind engines/target/release/spawn WAY COUNT`
 //!
 //! The difference between a run with COUNT and a run with COUNT + 1 is the cost of 100
 //! entities.

@@ -1,0 +1,245 @@
+//! From a stop to the end of a coroutine.
+
+pub(crate) mod close;
+pub(crate) mod deferred;
+pub(crate) mod depth;
+pub(crate) mod owned;
+pub(crate) mod result;
+
+use std::mem;
+
+use crate::core::Core;
+use crate::core::base::call::{self, Foreign, Payload};
+use crate::core::base::key::TaskKey;
+use crate::core::inspect::{notes, observe};
+use crate::core::life::end::deferred::End;
+use crate::core::life::end::depth::Deeper;
+use crate::core::life::start;
+use crate::core::report::panics;
+use crate::core::report::unread;
+use crate::core::run::joins;
+use crate::core::scope;
+use crate::core::task::{Flags, NO_JOINER, Reference, State, Stop, Task, TaskHandle};
+
+/// Stops a coroutine. Returns `false` if the coroutine has ended, or will not be polled
+/// any more.
+pub(crate) fn stop(core: &Core, key: TaskKey) -> bool {
+    let Some(task) = core.tasks.get(key) else {
+        return false;
+    };
+    match core.tasks.stop(task) {
+        Stop::Begins => {
+            leave_list(core, task);
+            depth::carry_out(core, End::Stop(key));
+            true
+        }
+        Stop::AfterPoll => true,
+        Stop::TooLate => false,
+    }
+}
+
+/// Takes a task out of its owner's list before its future is dropped.
+fn leave_list(core: &Core, task: Task<'_>) {
+    if let Some(member) = task.member() {
+        core.owners.borrow_mut().end_member(member);
+    }
+}
+
+/// Drops the future of a task that did not return, and ends the task. `payload` is that
+/// of its panic.
+#[cold]
+pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
+    let starts = core.starts.deferred.len();
+    leave_list(core, task);
+    {
+        let _deeper = Deeper::new(core);
+        let dropped = {
+            let _shown = core.shown.show_of(&core.owners, task);
+            scope::enter_task(core, task, |_| core.tasks.drop_future(task))
+        };
+        let payload = match (dropped, payload) {
+            (None, payload) => {
+                // A nested call has ended the task.
+                drop(payload.map(Foreign::new));
+                return;
+            }
+            (Some(Ok(())), payload) => payload,
+            (Some(Err(payload)), None) => Some(payload),
+            (Some(Err(second)), Some(first)) => {
+                call::dispose(second);
+                Some(first)
+            }
+        };
+        core.tasks.end(task, payload.is_some());
+        let heard = payload.and_then(|payload| panics::keep_panic(core, task, payload));
+        clean_up(core, task);
+        if let Some((report, payload)) = heard {
+            panics::pass_on(core, report, payload);
+        }
+    }
+    start::start_deferred_since(core, starts);
+    observe::settle(core);
+}
+
+/// Ends a task that has returned. The output is in the future's place.
+#[inline(never)]
+pub(crate) fn finish(core: &Core, task: Task<'_>) {
+    let is_plain = !task.has(Flags::SLOW_PATH) && !task.has_cold() && task.member().is_none();
+    if !is_plain {
+        return finish_slowly(core, task);
+    }
+    if task.is_registered() {
+        task.deregister();
+    }
+    if task.joiners.get() != NO_JOINER {
+        finish_joined(core, task);
+    } else if !task.has(Flags::HANDLE) {
+        release_detached(core, task);
+    }
+}
+
+#[inline(never)]
+fn finish_slowly(core: &Core, task: Task<'_>) {
+    clean_up(core, task);
+    observe::send_events(core);
+}
+
+#[inline(never)]
+fn finish_joined(core: &Core, task: Task<'_>) {
+    core.runs.completions.complete(&core.entries, task);
+    if !task.has(Flags::HANDLE) {
+        release_detached(core, task);
+    }
+    // Comes last, because the wakers of joiners may drop the handle.
+    joins::wake_joiners(core);
+}
+
+/// Completes the end of a task, once its future is gone: completes its joins, takes it
+/// out of its owner, and releases its block if no handle needs the block.
+#[inline(never)]
+fn clean_up(core: &Core, task: Task<'_>) {
+    let is_detached = !task.has(Flags::HANDLE);
+    let kept = core.tasks.refer(task);
+    if task.is_registered() {
+        // Its wait was moved to another coroutine, or leaked.
+        task.deregister();
+    }
+    task.clear(Flags::READY);
+    // A timer that was leaked is not held any more.
+    task.clear(Flags::PAUSED);
+    core.runs.completions.complete(&core.entries, task);
+    if let Some(member) = task.take_member() {
+        core.owners.borrow_mut().remove_member(member);
+    }
+    if task.has(Flags::OBSERVED) {
+        notes::note_ended(core, task);
+    }
+    let waker = core.colds.of(task, |cold| {
+        if cold.pause.take().is_some() {
+            core.pauses.note_ended();
+        }
+        cold.waker.take()
+    });
+    task.clear(Flags::TASK_WAKER);
+    drop(waker);
+    let task = core.tasks.drop_reference(kept);
+    if is_detached {
+        release_detached(core, task);
+    } else if !task.has(Flags::HANDLE) {
+        release(core, task);
+    }
+    joins::wake_joiners(core);
+}
+
+/// Releases an ended task without a handle for its result.
+#[inline(always)]
+fn release_detached(core: &Core, task: Task<'_>) {
+    let may_be_read = core.unread.is_on.get() || task.is_in(State::Panicked);
+    if may_be_read || !core.tasks.release(task) {
+        release_detached_slowly(core, task);
+    }
+}
+
+#[inline(never)]
+fn release_detached_slowly(core: &Core, task: Task<'_>) {
+    if unread::hears_unread(core, task) {
+        unread::put_unread(core, core.tasks.refer(task));
+        return;
+    }
+    if core.tasks.has_output_to_drop(task) {
+        drop_unwanted_output(core, task);
+    } else if task.is_in(State::Panicked) {
+        panics::report_unread(core, task);
+    }
+    release(core, task);
+}
+
+/// Drops the output of a task. A panic of its destructor is reported.
+#[inline(never)]
+pub(crate) fn drop_unwanted_output(core: &Core, task: Task<'_>) {
+    let _notifies = core.host.notifies();
+    let dropped = {
+        let _shown = core.shown.show_of(&core.owners, task);
+        scope::enter_task(core, task, |_| core.tasks.drop_output(task))
+    };
+    if let Err(payload) = dropped {
+        panics::output_panicked(core, task, payload);
+    }
+}
+
+/// Makes the block of an ended task vacant, if nothing needs the block any more.
+#[inline]
+fn release(core: &Core, task: Task<'_>) {
+    if task.has_cold() {
+        drop_cold(core, task);
+    }
+    core.tasks.release(task);
+}
+
+#[cold]
+#[inline(never)]
+fn drop_cold(core: &Core, task: Task<'_>) {
+    let cold = core.colds.take(&core.tasks, task);
+    drop(cold);
+}
+
+/// Drops the `Coroutine<T>` of a task. No one can take the output any more.
+#[inline]
+pub(crate) fn drop_coroutine<T>(core: &Core, handle: TaskHandle<T>) {
+    if mem::needs_drop::<T>() && has_output_to_drop(core, &handle) {
+        drop_coroutine_with_output(core, handle);
+    } else {
+        let task = core.tasks.drop_handle(handle);
+        if task.has_ended() {
+            release_ended(core, task);
+        }
+    }
+}
+
+fn has_output_to_drop<T>(core: &Core, handle: &TaskHandle<T>) -> bool {
+    let task = core.tasks.of(handle.reference());
+    core.tasks.has_output_to_drop(task)
+}
+
+// Out of line, so that the compiler can optimise away a handle that is dropped at
+// once.
+#[inline(never)]
+fn release_ended(core: &Core, task: Task<'_>) {
+    release_detached(core, task);
+}
+
+#[inline(never)]
+fn drop_coroutine_with_output<T>(core: &Core, handle: TaskHandle<T>) {
+    let reference = core.tasks.give_up_output(handle);
+    if unread::hears_unread(core, core.tasks.of(&reference)) {
+        unread::put_unread(core, reference);
+        return;
+    }
+    depth::carry_out(core, End::Output(reference));
+}
+
+/// Drops a reference to the block of a task. Releases the block if it was the last.
+pub(crate) fn drop_reference(core: &Core, reference: Reference) {
+    let task = core.tasks.drop_reference(reference);
+    release(core, task);
+}

@@ -1,0 +1,4 @@
+//! How coroutines begin and end.
+
+pub(crate) mod end;
+pub(crate) mod start;

@@ -1,0 +1,425 @@
+//! Where user code finds the executor that runs it.
+//!
+//! Whenever an executor calls user code, it installs a [`Scope`] in a
+//! thread-local. The scope names the executor and the coroutine. Scopes nest: a
+//! coroutine that starts another, or steps another executor, adds one. Through
+//! the scope, waits and free functions reach the executor from inside a poll.
+//! This is the one knot of the crate: the place where modules depend on each
+//! other in a circle.
+
+#![expect(
+    unsafe_code,
+    reason = "finds scopes on the stack, and lends their wakers"
+)]
+
+pub(crate) mod registry;
+pub(crate) mod shown;
+
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::task::{Context, RawWaker, RawWakerVTable, Waker};
+
+use crate::core::Core;
+use crate::core::base::call;
+use crate::core::base::cell::Restore;
+use crate::core::base::key::WaitKey;
+use crate::core::owners::OwnerKey;
+use crate::core::phase::state::PhaseState;
+use crate::core::task::{FreeKey, Task, TaskCell};
+use crate::core::wake;
+use crate::core::wake::waker;
+#[cfg(all(test, framestep_loom))]
+use crate::core::wake::waker::sync::LocalCell;
+use crate::core::wake::waker::sync::thread_local;
+use crate::time::PhaseIndex;
+
+thread_local! {
+    static INNERMOST: Cell<*const Scope<'static>> = const { Cell::new(ptr::null()) };
+}
+
+/// One call from an executor into user code.
+pub(crate) struct Scope<'c> {
+    core: &'c Core,
+    /// The coroutine that is being polled or dropped. Other threads may read the cell.
+    current: TaskCell<'c>,
+    /// The key of the wait that resumes the coroutine. `NOT_A_WAIT` if it is not resumed
+    /// by a wait.
+    resumed: Cell<WaitKey>,
+    /// The waker of this scope. It lives beside the scope in `enter_as`.
+    waker: Cell<*const Waker>,
+    /// The address of the waker in the `Context` of the poll under way: the waker of the
+    /// scope, or the task waker. The address is only compared.
+    lent: Cell<*const Waker>,
+    /// The coroutine that is being polled, if it is known that no wait is registered with
+    /// the task itself.
+    free: TaskCell<'c>,
+    /// The phase of this run. Update for other user code.
+    phase: &'c PhaseState,
+    /// The owner of a behaviour, if this is a call of one of its callbacks.
+    owner: Option<OwnerKey>,
+    outer: *const Scope<'static>,
+    /// How many scopes of this thread there are from here outwards.
+    depth: u32,
+}
+
+impl<'c> Scope<'c> {
+    #[inline(always)]
+    pub(crate) fn core(&self) -> &'c Core {
+        self.core
+    }
+
+    /// The coroutine that is being polled or dropped.
+    #[inline(always)]
+    pub(crate) fn current(&self) -> Option<Task<'c>> {
+        self.current.get()
+    }
+
+    /// The home phase of the coroutine that is being polled or dropped. Update for other
+    /// user code.
+    #[inline]
+    pub(crate) fn home(&self) -> PhaseIndex {
+        self.current()
+            .map_or(PhaseIndex::UPDATE, |task| task.home())
+    }
+
+    /// The phase of this run. Update for other user code.
+    #[inline(always)]
+    pub(crate) fn phase(&self) -> &'c PhaseState {
+        self.phase
+    }
+
+    /// The state of a phase. Fast if it is the phase of this run.
+    #[inline(always)]
+    pub(crate) fn phase_of(&self, phase: PhaseIndex) -> &'c PhaseState {
+        if phase == self.phase.index {
+            self.phase
+        } else {
+            self.core.phases.get(phase)
+        }
+    }
+
+    /// Notes that a coroutine is about to be polled, and the key of the wait that resumes
+    /// it. No wait may be registered with the task itself.
+    #[inline(always)]
+    pub(crate) fn set_free(&self, task: Task<'c>, resumed: WaitKey) {
+        debug_assert!(!task.is_registered());
+        self.current.set(Some(task));
+        self.resumed.set(resumed);
+        self.free.set(Some(task));
+    }
+
+    /// The same, but a wait may be registered with the task itself.
+    #[inline(always)]
+    pub(crate) fn set_current(&self, task: Task<'c>, resumed: WaitKey) {
+        self.current.set(Some(task));
+        self.resumed.set(resumed);
+        self.free.set(None);
+    }
+
+    #[inline(always)]
+    pub(crate) fn clear_current(&self) {
+        self.current.set(None);
+        self.free.set(None);
+    }
+
+    /// The key under which a wait can be registered with the task itself: if `cx` carries
+    /// the waker that this scope lends, and no other wait is registered with the task.
+    /// `None` also if that cannot be known without a look at the task.
+    #[inline(always)]
+    pub(crate) fn free_key(&self, cx: &Context<'_>) -> Option<FreeKey<'c>> {
+        if !self.lends(cx) {
+            return None;
+        }
+        let free = self.free.get()?;
+        self.free.set(None);
+        Some(free.free_key())
+    }
+
+    /// The same after a look at `task`, which must be the task that is polled.
+    #[inline]
+    pub(crate) fn find_free_key(&self, task: Task<'c>) -> Option<FreeKey<'c>> {
+        if task.is_registered() {
+            return None;
+        }
+        self.free.set(None);
+        Some(task.free_key())
+    }
+
+    /// Whether the wait with this key resumes the coroutine. If so, the wait is due, and
+    /// not registered any more.
+    #[inline(always)]
+    pub(crate) fn is_resumed_by(&self, key: WaitKey) -> bool {
+        self.resumed.get() == key
+    }
+
+    /// Whether a coroutine other than `task` is being polled here.
+    #[inline(always)]
+    pub(crate) fn is_polling_another(&self, task: Task<'_>) -> bool {
+        let current = self.current.get();
+        current.is_some_and(|current| current != task && current.is_polled())
+    }
+
+    /// The home and the owner of coroutines that are spawned here: those of the coroutine
+    /// being polled, or Update and the owner of the callback.
+    #[inline(always)]
+    pub(crate) fn heritage(&self) -> (PhaseIndex, Option<OwnerKey>) {
+        match self.current() {
+            Some(task) => (task.home(), self.core.owners.of(task)),
+            None => (PhaseIndex::UPDATE, self.owner),
+        }
+    }
+
+    /// The context for a poll. It carries the waker of this scope.
+    #[inline(always)]
+    pub(crate) fn context(&self) -> Context<'_> {
+        // SAFETY: the pointer is aligned and not null: `enter_as` made it from a
+        // reference before it lent the scope. The waker lives in that call of `enter_as`,
+        // like the scope, so it outlives all borrows of the scope. Only shared references
+        // to it exist.
+        Context::from_waker(unsafe { &*self.waker.get() })
+    }
+
+    /// Whether `cx` carries the waker that this scope lends. Addresses are
+    /// compared, because a wrapper's waker may have to be called even if it wakes
+    /// this coroutine.
+    #[inline(always)]
+    pub(crate) fn lends(&self, cx: &Context<'_>) -> bool {
+        ptr::eq(cx.waker(), self.lent.get())
+    }
+
+    /// The coroutine being polled, if `cx` carries the waker that this scope lends.
+    #[inline(always)]
+    pub(crate) fn own_task(&self, cx: &Context<'_>) -> Option<Task<'c>> {
+        if self.lends(cx) { self.current() } else { None }
+    }
+
+    /// Calls `f` with a context that carries `own`, the task waker of the coroutine.
+    #[inline]
+    pub(crate) fn lend<R>(&self, own: &Waker, f: impl FnOnce(&mut Context<'_>) -> R) -> R {
+        let _lent = Restore::after_setting(&self.lent, ptr::from_ref(own));
+        f(&mut Context::from_waker(own))
+    }
+
+    /// Returns a waker of the current coroutine that may outlive the poll.
+    ///
+    /// May be called on another thread: a scoped thread may use the lent waker until the
+    /// poll returns.
+    fn task_waker(&self) -> Waker {
+        if self.is_on_this_thread() {
+            match self.current() {
+                Some(task) => wake::task_waker(self.core(), task),
+                None => Waker::noop().clone(),
+            }
+        } else {
+            self.remote_waker()
+        }
+    }
+
+    /// Wakes the current coroutine. May be called on another thread, too.
+    fn wake_current(&self) {
+        if self.is_on_this_thread() {
+            if let Some(task) = self.current() {
+                wake::wake(self.core(), task.task_key());
+            }
+        } else {
+            self.remote_waker().wake();
+        }
+    }
+
+    /// Makes a waker of the current coroutine on another thread. Reads only what other
+    /// threads may read: the cell of the current coroutine, the key of its task, and the
+    /// injection queue.
+    #[cold]
+    fn remote_waker(&self) -> Waker {
+        match self.current.get() {
+            None => Waker::noop().clone(),
+            Some(task) => waker::remote_waker(self.core.host.injected.clone(), task.task_key()),
+        }
+    }
+
+    fn is_on_this_thread(&self) -> bool {
+        let this = ptr::from_ref(self).cast::<()>();
+        each(|scope| (ptr::from_ref(scope).cast() == this).then_some(())).is_some()
+    }
+}
+
+static LENT: RawWakerVTable = RawWakerVTable::new(clone_lent, wake_lent, wake_lent, |_| ());
+
+unsafe fn clone_lent(scope: *const ()) -> RawWaker {
+    // SAFETY: `enter_as` made the data pointer from a scope. The caller borrows the
+    // waker, and the scope outlives the waker. So the scope is alive. Other threads read
+    // only what they may (`remote_waker`).
+    let scope = unsafe { &*scope.cast::<Scope<'_>>() };
+    let waker = ManuallyDrop::new(scope.task_waker());
+    RawWaker::new(waker.data(), waker.vtable())
+}
+
+unsafe fn wake_lent(scope: *const ()) {
+    // SAFETY: as in `clone_lent`.
+    let scope = unsafe { &*scope.cast::<Scope<'_>>() };
+    scope.wake_current();
+}
+
+/// Calls `f` inside the executor. Where that runs the caller already, nothing changes: a
+/// coroutine that calls this stays the current one, with its waits, owner and home.
+pub(crate) fn call_in<R>(core: &Core, f: impl FnOnce() -> R) -> R {
+    if with(|scope| scope.is_some_and(|scope| ptr::eq(scope.core, core))) {
+        return call::out(f);
+    }
+    let _notifies = core.host.notifies();
+    enter(core, |_| call::out(f))
+}
+
+/// Installs a scope while `f` runs.
+#[inline]
+pub(crate) fn enter<'c, R>(core: &'c Core, f: impl FnOnce(&Scope<'c>) -> R) -> R {
+    enter_as(core, core.phases.update(), None, None, f)
+}
+
+/// Installs a scope for a run of `phase`.
+#[inline]
+pub(crate) fn enter_run<'c, R>(
+    core: &'c Core,
+    phase: &'c PhaseState,
+    f: impl FnOnce(&Scope<'c>) -> R,
+) -> R {
+    enter_as(core, phase, None, None, f)
+}
+
+/// Installs a scope in which `task` is polled or dropped.
+#[inline]
+pub(crate) fn enter_task<'c, R>(
+    core: &'c Core,
+    task: Task<'c>,
+    f: impl FnOnce(&Scope<'c>) -> R,
+) -> R {
+    enter_as(core, core.phases.update(), Some(task), None, f)
+}
+
+/// Installs a scope in which spawned coroutines belong to `owner`.
+pub(crate) fn enter_owned<R>(core: &Core, owner: OwnerKey, f: impl FnOnce() -> R) -> R {
+    enter_as(core, core.phases.update(), None, Some(owner), |_| f())
+}
+
+#[inline]
+fn enter_as<'c, R>(
+    core: &'c Core,
+    phase: &'c PhaseState,
+    current: Option<Task<'c>>,
+    owner: Option<OwnerKey>,
+    f: impl FnOnce(&Scope<'c>) -> R,
+) -> R {
+    /// Takes the scope out of the thread-local again, even when unwinding.
+    struct Leave(*const Scope<'static>);
+    impl Drop for Leave {
+        #[inline]
+        fn drop(&mut self) {
+            INNERMOST.set(self.0);
+        }
+    }
+    let outer = INNERMOST.get();
+    let scope = Scope {
+        core,
+        current: TaskCell::new(current),
+        resumed: Cell::new(WaitKey::NOT_A_WAIT),
+        waker: Cell::new(ptr::null()),
+        lent: Cell::new(ptr::null()),
+        free: TaskCell::new(None),
+        phase,
+        owner,
+        outer,
+        depth: depth() + 1,
+    };
+    let data = (&raw const scope).cast();
+    // SAFETY: the functions of the table uphold the contract of `RawWaker` while the
+    // scope at `data` is alive. The scope does not move, and outlives this waker. The
+    // waker is only lent.
+    let waker = ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(data, &LENT)) });
+    scope.waker.set(&raw const *waker);
+    scope.lent.set(&raw const *waker);
+    let _leave = Leave(outer);
+    INNERMOST.set((&raw const scope).cast());
+    f(&scope)
+}
+
+/// Calls `f` with the innermost scope, if the caller runs inside an executor.
+///
+/// `f` accepts any lifetime. So neither the scope nor its task can leave `f`.
+#[inline(always)]
+pub(crate) fn with<R>(f: impl FnOnce(Option<&Scope<'_>>) -> R) -> R {
+    with_inlined(Closure(f))
+}
+
+/// Like [`with`], for the waits that are polled most often. Their code must be inlined
+/// into the polls of coroutines, and a closure cannot have the attribute
+/// `inline(always)`.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn with_inlined<I: Inside>(inside: I) -> I::Output {
+    // SAFETY: the pointer is null, or points to an installed scope. That scope is alive
+    // and only shared until `Leave` takes it out. `Leave` is further up the stack, so
+    // this happens after `call` has returned.
+    inside.call(unsafe { INNERMOST.get().cast::<Scope<'_>>().as_ref() })
+}
+
+/// A function of the innermost scope, for [`with_inlined`].
+pub(crate) trait Inside {
+    type Output;
+
+    fn call(self, scope: Option<&Scope<'_>>) -> Self::Output;
+}
+
+struct Closure<F>(F);
+
+impl<R, F: FnOnce(Option<&Scope<'_>>) -> R> Inside for Closure<F> {
+    type Output = R;
+
+    #[inline(always)]
+    fn call(self, scope: Option<&Scope<'_>>) -> R {
+        (self.0)(scope)
+    }
+}
+
+/// How many scopes are installed on this thread, of all executors.
+#[inline]
+pub(crate) fn depth() -> u32 {
+    with(|scope| scope.map_or(0, |scope| scope.depth))
+}
+
+/// Calls `f` with the scopes of this thread, from the innermost outwards, until
+/// it returns `Some`.
+fn each<R>(mut f: impl FnMut(&Scope<'_>) -> Option<R>) -> Option<R> {
+    let mut at = INNERMOST.get();
+    // SAFETY: the pointer is null, or points to an installed scope or to a scope around
+    // it. All of them are alive and only shared until they are taken out, the inner ones
+    // first.
+    while let Some(scope) = unsafe { at.as_ref() } {
+        if let Some(found) = f(scope) {
+            return Some(found);
+        }
+        at = scope.outer;
+    }
+    None
+}
+
+/// Calls `f` with the coroutines of `core` that are being polled or dropped,
+/// from the innermost outwards, until it returns `Some`.
+pub(crate) fn each_current<R>(core: &Core, mut f: impl FnMut(Task<'_>) -> Option<R>) -> Option<R> {
+    each(|scope| {
+        let task = scope.current().filter(|_| ptr::eq(scope.core, core))?;
+        f(task)
+    })
+}
+
+/// Whether a coroutine of `core` is being polled.
+#[inline]
+pub(crate) fn is_polling(core: &Core) -> bool {
+    each_current(core, |task| task.is_polled().then_some(())).is_some()
+}
+
+/// Whether `task` is the innermost coroutine of `core` that is being polled.
+pub(crate) fn is_innermost(core: &Core, task: Task<'_>) -> bool {
+    let innermost = |current: Task<'_>| current.is_polled().then_some(current == task);
+    each_current(core, innermost).unwrap_or(false)
+}

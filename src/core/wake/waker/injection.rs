@@ -1,0 +1,137 @@
+//! Messages from other threads to the executor.
+
+use std::mem;
+use std::sync::PoisonError;
+use std::task::Waker;
+
+use crate::core::base::call::{self, Foreign};
+use crate::core::base::key::TaskKey;
+
+use super::remote::RemoteWake;
+use super::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
+
+/// A call that another thread sends to the executor's thread. It receives the number
+/// of the executor.
+pub(crate) type Order = Box<dyn FnOnce(u32) + Send>;
+
+pub(crate) enum Message {
+    /// A waker of this task was called.
+    Wake(Arc<RemoteWake>),
+    /// `Remote::spawn` was called.
+    Spawn(Foreign<Order>),
+    /// `Remote::call` or `Remote::stop` was called, or a `SendOwner` was dropped. The
+    /// order is user code, so it is called when a run begins.
+    Call(Foreign<Order>),
+}
+
+/// The only way from other threads to the executor: a list in order of arrival, behind a
+/// lock. The lock is held only to push one message, or to take or read all of them.
+#[derive(Default)]
+pub(crate) struct InjectionQueue {
+    messages: Mutex<Messages>,
+    /// Whether there are messages. The executor reads this flag without the lock.
+    waiting: AtomicBool,
+    /// Whether the host has been notified since it last looked or a run began.
+    is_notified: AtomicBool,
+    /// The waker of the host. It is shared, so that it can be called without the lock:
+    /// that call is user code.
+    host: Mutex<Option<Arc<Foreign<Waker>>>>,
+}
+
+#[derive(Default)]
+struct Messages {
+    list: Vec<Message>,
+    closed: bool,
+}
+
+/// Locks a mutex. User code never runs under these locks. So the data of a poisoned
+/// mutex is good.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl InjectionQueue {
+    /// Adds a message. Returns it as an error if the executor is gone.
+    pub(crate) fn push(&self, message: Message) -> Result<(), Message> {
+        {
+            let mut messages = lock(&self.messages);
+            if messages.closed {
+                return Err(message);
+            }
+            messages.list.push(message);
+            // Under the lock, so that a call that clears the flag takes the message, too.
+            self.waiting.store(true, Ordering::Release);
+        }
+        self.notify_host();
+        Ok(())
+    }
+
+    /// Notifies the host that there is something to do. Does so once, until the host looks
+    /// or runs.
+    pub(crate) fn notify_host(&self) {
+        if !self.is_notified.swap(true, Ordering::AcqRel) {
+            let host = lock(&self.host).clone();
+            if let Some(host) = host {
+                // This call may come from a destructor.
+                call::in_drop(|| host.get().wake_by_ref());
+            }
+        }
+    }
+
+    /// Notes that the host is about to look. After that, the host is notified again.
+    pub(crate) fn acknowledge(&self) {
+        if self.is_notified.load(Ordering::Relaxed) {
+            // A swap, not a store. A thread whose swap in `notify_host` reads `true`
+            // does not notify the host. Its swap comes before this swap, which thereby
+            // acquires what the thread has pushed.
+            self.is_notified.swap(false, Ordering::AcqRel);
+        }
+    }
+
+    /// Whether there are messages, or a notification that has not been acknowledged.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        self.is_notified.load(Ordering::Relaxed) || self.has_messages()
+    }
+
+    /// Whether there are messages that have not been taken.
+    #[inline]
+    pub(crate) fn has_messages(&self) -> bool {
+        self.waiting.load(Ordering::Acquire)
+    }
+
+    /// Swaps the messages into `list`, in order of arrival. `list` must be empty.
+    pub(crate) fn take(&self, list: &mut Vec<Message>) {
+        debug_assert!(list.is_empty());
+        let mut messages = lock(&self.messages);
+        self.waiting.store(false, Ordering::Relaxed);
+        mem::swap(&mut messages.list, list);
+    }
+
+    /// Calls `f` with each task that was woken, if the wake has not been taken.
+    pub(crate) fn each_woken(&self, mut f: impl FnMut(TaskKey)) {
+        for message in &lock(&self.messages).list {
+            if let Message::Wake(wake) = message {
+                f(wake.key);
+            }
+        }
+    }
+
+    /// Sets the waker of the host.
+    pub(crate) fn set_host(&self, waker: Waker) {
+        let previous = lock(&self.host).replace(Arc::new(Foreign::new(waker)));
+        // This host has not been notified of anything yet.
+        self.acknowledge();
+        drop(previous);
+    }
+
+    /// Refuses messages from now on. Returns those that have not been taken.
+    pub(crate) fn close(&self) -> Vec<Message> {
+        let host = lock(&self.host).take();
+        drop(host);
+        let mut messages = lock(&self.messages);
+        messages.closed = true;
+        self.waiting.store(false, Ordering::Relaxed);
+        mem::take(&mut messages.list)
+    }
+}

@@ -1,0 +1,115 @@
+//! Shrinks a program that shows something.
+
+use super::program::{Act, Op, Program, Wait};
+
+/// The smallest program found for which `shows` holds, as for the given one.
+pub(super) fn minimised(program: Program, shows: impl Fn(&Program) -> bool) -> Program {
+    let mut best = program;
+    loop {
+        let before = size(&best);
+        shorten(&mut best, &shows, |program| &mut program.steps);
+        for at in 0..best.scripts.len() {
+            attempt(&mut best, &shows, |program| program.scripts[at].turns = 1);
+            shorten(&mut best, &shows, |program| &mut program.scripts[at].body);
+            shorten(&mut best, &shows, |program| {
+                &mut program.scripts[at].on_drop
+            });
+            for op in 0..best.scripts[at].body.len() {
+                simplify(&mut best, &shows, |program| {
+                    &mut program.scripts[at].body[op]
+                });
+            }
+        }
+        shorten(&mut best, &shows, |program| &mut program.scripts);
+        if size(&best) == before {
+            return best;
+        }
+    }
+}
+
+fn size(program: &Program) -> usize {
+    format!("{program:?}").len()
+}
+
+fn attempt(
+    best: &mut Program,
+    shows: &impl Fn(&Program) -> bool,
+    change: impl FnOnce(&mut Program),
+) -> bool {
+    let mut candidate = best.clone();
+    change(&mut candidate);
+    let better = size(&candidate) < size(best) && shows(&candidate);
+    if better {
+        *best = candidate;
+    }
+    better
+}
+
+/// Leaves out parts of a list: first halves, finally single items.
+fn shorten<T>(
+    best: &mut Program,
+    shows: &impl Fn(&Program) -> bool,
+    list: impl Fn(&mut Program) -> &mut Vec<T>,
+) {
+    let mut chunk = list(best).len().div_ceil(2);
+    while chunk > 0 {
+        let mut at = 0;
+        while at < list(best).len() {
+            let end = (at + chunk).min(list(best).len());
+            if !attempt(best, shows, |program| drop(list(program).drain(at..end))) {
+                at += chunk;
+            }
+        }
+        chunk = if chunk == 1 { 0 } else { chunk.div_ceil(2) };
+    }
+}
+
+/// Makes the parts of one operation smaller, as long as that helps.
+fn simplify(
+    best: &mut Program,
+    shows: &impl Fn(&Program) -> bool,
+    op: impl Fn(&mut Program) -> &mut Op,
+) {
+    loop {
+        let smaller: Vec<Op> = match op(best) {
+            Op::Wait(wait) => parts(wait).into_iter().map(Op::Wait).collect(),
+            Op::Act(Act::With(acts)) => acts.iter().cloned().map(Op::Act).collect(),
+            _ => Vec::new(),
+        };
+        let mut smaller = smaller.into_iter();
+        if !smaller.any(|it| attempt(best, shows, |program| *op(program) = it)) {
+            return;
+        }
+    }
+}
+
+/// The waits that are one step smaller.
+fn parts(wait: &Wait) -> Vec<Wait> {
+    let around = |inner: &Wait, wrap: &dyn Fn(Box<Wait>) -> Wait| {
+        let mut all = vec![inner.clone()];
+        all.extend(parts(inner).into_iter().map(|part| wrap(Box::new(part))));
+        all
+    };
+    match wait {
+        Wait::Timeout(length, at, inner) => {
+            around(inner, &|part| Wait::Timeout(*length, *at, part))
+        }
+        Wait::On(clock, inner) => around(inner, &|part| Wait::On(*clock, part)),
+        Wait::Shared(number, inner) => around(inner, &|part| Wait::Shared(*number, part)),
+        Wait::Several(mode, waits) => {
+            let mut all = waits.clone();
+            for at in 0..waits.len() {
+                let mut fewer = waits.clone();
+                fewer.remove(at);
+                all.push(Wait::Several(*mode, fewer));
+                for part in parts(&waits[at]) {
+                    let mut simpler = waits.clone();
+                    simpler[at] = part;
+                    all.push(Wait::Several(*mode, simpler));
+                }
+            }
+            all
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,148 @@
+//! What waits are made from: their arguments, and the sources of events.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures::FutureExt;
+
+use framestep::Handle;
+use framestep::prelude::*;
+
+/// A length of time, as an argument.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Length {
+    Seconds(f64),
+    Exact(Duration),
+}
+
+/// The argument with which a wait is due in a certain frame.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Arg {
+    None,
+    Count(u64),
+    /// In seconds.
+    Length(f64),
+    /// The condition.
+    Holds(fn() -> bool),
+    /// The phase, of a wait that must name one.
+    Phase(Phase),
+}
+
+/// What a wait is made from. Each wait takes what it needs.
+#[derive(Clone)]
+pub(crate) struct Given {
+    handle: Handle,
+    /// The phase that the wait names, if it can.
+    pub(crate) phase: Option<Phase>,
+    pub(crate) count: u64,
+    pub(crate) length: Length,
+    pub(crate) condition: Rc<dyn Fn() -> bool>,
+    /// Takes the values of an animation.
+    pub(crate) apply: Rc<dyn Fn(f32)>,
+    /// Whether an event or a value is one that the wait waits for.
+    pub(crate) accepts: fn(u64) -> bool,
+    pub(crate) clock: Clock,
+    /// Of one unit for each frame.
+    pub(crate) budget: Budget,
+    pub(crate) signal: Signal<u64>,
+    pub(crate) watch: Watch<u64>,
+    /// All of them are taken.
+    pub(crate) permits: Permits,
+    taken: Rc<RefCell<Vec<Permit>>>,
+}
+
+impl Given {
+    /// Sources in an executor, with a clock at half the speed of the game clock.
+    pub(crate) fn new(handle: &Handle) -> Self {
+        let clock = handle.clock().expect("it is there").child();
+        clock.set_scale(0.5);
+        let permits = Permits::new(100);
+        let taken = std::iter::from_fn(|| permits.try_acquire()).collect();
+        Given {
+            handle: handle.clone(),
+            phase: None,
+            count: 3,
+            length: Length::Seconds(1.0),
+            condition: Rc::new(|| false),
+            apply: Rc::new(|_| ()),
+            accepts: |number| number == 2,
+            clock,
+            budget: Budget::of_units(1),
+            signal: Signal::new(),
+            watch: Watch::new(0),
+            permits,
+            taken: Rc::new(RefCell::new(taken)),
+        }
+    }
+
+    /// The same, with sources that have names.
+    pub(crate) fn named(mut self) -> Self {
+        self.signal = self.signal.named("bell");
+        self.watch = self.watch.named("health");
+        self.permits = self.permits.named("tokens");
+        self
+    }
+
+    /// The same with another argument.
+    pub(crate) fn with(mut self, arg: Arg) -> Self {
+        match arg {
+            Arg::None => {}
+            Arg::Count(count) => self.count = count,
+            Arg::Length(seconds) => self.length = Length::Seconds(seconds),
+            Arg::Holds(condition) => self.condition = Rc::new(condition),
+            Arg::Phase(phase) => self.phase = Some(phase),
+        }
+        self
+    }
+
+    /// Emits a number, sets the value to it, and returns all permits.
+    pub(crate) fn send(&self, number: u64) {
+        self.signal.emit(number);
+        self.watch.set(number);
+        self.release();
+    }
+
+    /// Returns all permits.
+    pub(crate) fn release(&self) {
+        let taken = self.taken.take();
+        drop(taken);
+    }
+
+    /// The reading of the clock that is `length` away.
+    pub(super) fn point(&self) -> Duration {
+        let length = match self.length {
+            Length::Seconds(seconds) => {
+                Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
+            }
+            Length::Exact(length) => length,
+        };
+        self.clock.now().saturating_add(length)
+    }
+
+    /// The condition as a function.
+    pub(super) fn asked(&self) -> impl Fn() -> bool + use<> {
+        let condition = self.condition.clone();
+        move || condition()
+    }
+
+    /// The function of an animation.
+    pub(super) fn applied(&self) -> impl Fn(f32) + use<> {
+        let apply = self.apply.clone();
+        move |share| apply(share)
+    }
+
+    /// A script that ends in `LateUpdate` of the next frame.
+    pub(super) fn script(&self) -> Coroutine<()> {
+        self.handle.start(async {
+            next_frame().in_phase(Phase::LateUpdate).await;
+        })
+    }
+
+    /// The changes of the value, without the present one.
+    pub(super) fn changes(&self) -> Changes<u64> {
+        let mut changes = self.watch.subscribe();
+        let _present = changes.next().now_or_never();
+        changes
+    }
+}
