@@ -13,6 +13,7 @@ use crate::core::base::call;
 use crate::core::base::cell::Restore;
 use crate::core::inspect::{awaited, notes, trace};
 use crate::core::life::end;
+use crate::core::pause;
 use crate::core::report;
 use crate::core::report::panics;
 use crate::core::scope;
@@ -62,7 +63,7 @@ fn poll_heard(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Pol
         if task.has(Flags::PAUSED) {
             // The hook has paused it, so the poll is remembered.
             let phase = core.runs.phase().unwrap_or_else(|| task.home());
-            core.pauses.remember_wake(&core.colds, task, phase);
+            pause::remember_wake(core, task, phase);
             Polled::Refused
         } else {
             poll()

@@ -67,7 +67,10 @@ fn read_task(core: &Core, task: Task<'_>, owners: &mut OwnerLabels) -> (Coroutin
     };
     let paused = task.has(Flags::PAUSED);
     let remembered = if paused {
-        core.colds.pause_of(task, |pause| pause.wake).flatten()
+        core.colds
+            .pause_of(task, |pause| pause.wake)
+            .flatten()
+            .map(|wake| wake.phase)
     } else {
         None
     };

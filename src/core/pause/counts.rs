@@ -1,13 +1,12 @@
-//! Counts of pauses, and the wakes that paused coroutines remember.
+//! Counts of pauses.
 
 use std::cell::Cell;
 
 use crate::core::base::cell::Guarded;
 use crate::core::cold::Colds;
 use crate::core::pause::state::Pause;
-use crate::core::phase::ready::Ready;
 use crate::core::task::Task;
-use crate::time::{ClockIndex, PhaseIndex};
+use crate::time::ClockIndex;
 
 /// Counts of the pauses in one executor. The pause of a task is in its cold data.
 #[derive(Default)]
@@ -56,29 +55,5 @@ impl Pauses {
             }
             f(cold.pause.get_or_insert_default())
         })
-    }
-
-    /// Remembers that a paused coroutine would have been polled in a run of
-    /// `phase`. The first such wake counts.
-    #[cold]
-    pub(crate) fn remember_wake(&self, colds: &Colds, task: Task<'_>, phase: PhaseIndex) {
-        self.edit(colds, task, |pause| {
-            pause.wake.get_or_insert(phase);
-        });
-    }
-
-    /// Remembers that a run of `phase` has reached a paused coroutine that was ready before
-    /// the pause. This replaces any wake from the pause. The coroutine stays ready: it may
-    /// be in the list of another phase, too.
-    #[cold]
-    pub(crate) fn remember_ready(
-        &self,
-        colds: &Colds,
-        ready: &Ready,
-        task: Task<'_>,
-        phase: PhaseIndex,
-    ) {
-        ready.leave(task.index());
-        self.edit(colds, task, |pause| pause.wake = Some(phase));
     }
 }

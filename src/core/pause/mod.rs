@@ -19,7 +19,7 @@ use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::{notes, observe};
 use crate::core::owners::{OwnerKey, PauseChange};
-use crate::core::pause::state::Pause;
+use crate::core::pause::state::{Pause, Wake};
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Task};
 use crate::core::wake;
@@ -108,9 +108,43 @@ fn unpause(core: &Core, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
     for timer in suspended {
         core.paused_timers().reinsert(task, &timer);
     }
-    if let Some(phase) = wake {
-        wake::make_ready(core, task, phase);
+    if let Some(wake) = wake {
+        wake::make_ready(core, task, wake.phase);
     }
+}
+
+/// Remembers that a paused coroutine would have been polled in a run of `phase`. The
+/// first such wake counts.
+#[cold]
+pub(crate) fn remember_wake(core: &Core, task: Task<'_>, phase: PhaseIndex) {
+    let run = core.runs.serial();
+    core.pauses.edit(&core.colds, task, |pause| {
+        pause.wake.get_or_insert(Wake { phase, run });
+    });
+}
+
+/// Remembers that the run under way has reached a wait of a paused coroutine. The wait has
+/// been ready since the run began. So it comes before a wake of the same run.
+#[cold]
+pub(crate) fn remember_due(core: &Core, task: Task<'_>, phase: PhaseIndex) {
+    let run = core.runs.serial();
+    core.pauses.edit(&core.colds, task, |pause| {
+        if pause.wake.is_none_or(|wake| wake.run == run) {
+            pause.wake = Some(Wake { phase, run });
+        }
+    });
+}
+
+/// Remembers that a run of `phase` has reached a paused coroutine that was ready before
+/// the pause. This replaces any wake from the pause. The coroutine stays ready: it may
+/// be in the list of another phase, too.
+#[cold]
+pub(crate) fn remember_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
+    core.ready.leave(task.index());
+    let run = core.runs.serial();
+    core.pauses.edit(&core.colds, task, |pause| {
+        pause.wake = Some(Wake { phase, run });
+    });
 }
 
 /// Notes that the coroutine that `scope` polls has a timer on `clock`, for runs of

@@ -26,14 +26,22 @@ pub(crate) struct Pause {
     /// The total when the timer that is registered with the task itself was
     /// registered.
     pub(crate) base_ns: u64,
-    /// The one wake that is remembered: the phase in which the task will be ready when
-    /// the pause ends.
-    pub(crate) wake: Option<PhaseIndex>,
-    /// The phase of a wake by the waker of a timer that stands still. It counts only if
-    /// there is no other.
-    last_wake: Option<PhaseIndex>,
+    /// The one wake that is remembered.
+    pub(crate) wake: Option<Wake>,
+    /// A wake by the waker of a timer that stands still. It counts only if there is no
+    /// other.
+    last_wake: Option<Wake>,
     /// The timers that became due during the pause, in that order.
     pub(crate) suspended: Vec<SuspendedTimer>,
+}
+
+/// What has made a paused task ready.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wake {
+    /// The phase in which the task will be ready when the pause ends.
+    pub(crate) phase: PhaseIndex,
+    /// The last run that had begun.
+    pub(crate) run: u64,
 }
 
 /// A timer of a paused task that its wheel found due.
@@ -99,9 +107,8 @@ impl Pause {
         wake.is_some()
     }
 
-    /// Takes the phase in which the task is ready now that the pause has ended, if anything
-    /// has woken it.
-    pub(crate) fn take_wake(&mut self) -> Option<PhaseIndex> {
+    /// Takes the wake that counts now that the pause has ended.
+    pub(crate) fn take_wake(&mut self) -> Option<Wake> {
         let last = self.last_wake.take();
         self.wake.take().or(last)
     }
@@ -117,7 +124,7 @@ impl Pause {
     pub(crate) fn save(&self, out: &mut Writer, names: &Names<'_>) {
         out.put_flag(self.own);
         out.put(self.base_ns);
-        let number = |phase: PhaseIndex| phase.as_usize() as u64 + 1;
+        let number = |wake: Wake| wake.phase.as_usize() as u64 + 1;
         out.put(self.wake.map_or(0, number));
         out.put(self.last_wake.map_or(0, number));
         let put = |out: &mut Writer, (clock, ns)| {
@@ -146,8 +153,8 @@ impl Pause {
         let mut pause = Pause {
             own: image.take_flag()?,
             base_ns: image.take()?,
-            wake: take_phase(image)?,
-            last_wake: take_phase(image)?,
+            wake: take_wake(image)?,
+            last_wake: take_wake(image)?,
             ..Pause::default()
         };
         for _ in 0..image.take_len()? {
@@ -176,10 +183,11 @@ impl Pause {
     }
 }
 
-/// Reads a phase, or `None` for 0.
-fn take_phase(image: &mut Reader<'_>) -> Result<Option<PhaseIndex>, Damaged> {
-    Ok(match image.take()? {
-        0 => None,
-        phase => Some(PhaseIndex::from_number(phase - 1).ok_or(Damaged)?),
-    })
+/// Reads a wake, or `None` for 0.
+fn take_wake(image: &mut Reader<'_>) -> Result<Option<Wake>, Damaged> {
+    let number = image.take()?;
+    let phase = |number| PhaseIndex::from_number(number).ok_or(Damaged);
+    let phase = number.checked_sub(1).map(phase).transpose()?;
+    // No run to come has this number.
+    Ok(phase.map(|phase| Wake { phase, run: 0 }))
 }

@@ -1,6 +1,7 @@
 //! Adding tasks to the lists of ready tasks.
 
 use crate::core::Core;
+use crate::core::pause;
 use crate::core::phase::ready::{Listing, ReadyKey, ReadyList};
 use crate::core::phase::state::PhaseState;
 use crate::core::task::{Flags, Task};
@@ -38,7 +39,7 @@ fn is_in_run(core: &Core, task: Task<'_>) -> bool {
 #[inline(always)]
 pub(crate) fn new(core: &Core, task: Task<'_>, in_run: bool) {
     if task.has(Flags::PAUSED) {
-        core.pauses.remember_wake(&core.colds, task, task.home());
+        pause::remember_wake(core, task, task.home());
     } else if in_run {
         soon(core, task);
     } else {

@@ -2,6 +2,7 @@
 
 use std::task::Context;
 
+use crate::core::pause;
 use crate::core::run::joins;
 use crate::core::run::runaway;
 use crate::core::task::Flags;
@@ -29,7 +30,7 @@ impl<'s> Resumer<'_, 's> {
                 continue;
             };
             if task.has(Flags::PAUSED) {
-                core.pauses.remember_wake(&core.colds, task, task.home());
+                pause::remember_wake(core, task, task.home());
             } else if core.runs.limits.spend() {
                 self.resume_unwoken(task, cx);
             } else {

@@ -34,6 +34,7 @@ use crate::core::base::cell::Restore;
 use crate::core::base::key::WaitKey;
 use crate::core::inspect::{observe, trace};
 use crate::core::life::end;
+use crate::core::pause;
 use crate::core::phase::ready::Listing;
 use crate::core::phase::state::PhaseState;
 use crate::core::report::panics;
@@ -219,7 +220,7 @@ impl<'a> Run<'a> {
                 continue;
             };
             if task.has(Flags::PAUSED) {
-                core.pauses.remember_wake(&core.colds, task, task.home());
+                pause::remember_wake(core, task, task.home());
             } else {
                 let becomes = !task.has(Flags::READY);
                 task.set(Flags::READY);

@@ -6,6 +6,7 @@ use crate::core::Core;
 use crate::core::base::key::WaitKey;
 use crate::core::inspect::observe;
 use crate::core::life::end;
+use crate::core::pause;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
 use crate::core::wake::waker::TaskWaker;
@@ -22,7 +23,11 @@ pub(crate) fn resume_slowly<'c>(
     phase: PhaseIndex,
 ) {
     if task.has(Flags::PAUSED) {
-        core.pauses.remember_wake(&core.colds, task, phase);
+        if resumed == WaitKey::NOT_A_WAIT {
+            pause::remember_wake(core, task, phase);
+        } else {
+            pause::remember_due(core, task, phase);
+        }
         return;
     }
     scope.set_current(task, resumed);

@@ -8,6 +8,7 @@ use std::task::Context;
 
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
+use crate::core::pause;
 use crate::core::phase::ready::ReadyKey;
 use crate::core::phase::schedule;
 use crate::core::run::poll;
@@ -130,8 +131,7 @@ impl<'a, 's> Resumer<'a, 's> {
     fn remember_or_yield(self, task: Task<'a>, cx: &mut Context<'s>) {
         let core = self.core;
         if task.has(Flags::PAUSED) {
-            core.pauses
-                .remember_ready(&core.colds, &core.ready, task, self.phase());
+            pause::remember_ready(core, task, self.phase());
             return;
         }
         // Polls for yields have a limit of their own.

@@ -11,6 +11,7 @@ use std::task::Waker;
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::notes;
+use crate::core::pause;
 use crate::core::phase::schedule;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Task};
@@ -66,7 +67,7 @@ pub(crate) fn make_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
 /// The same without the messages. A paused task remembers the wake instead.
 pub(crate) fn queue_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     if task.has(Flags::PAUSED) {
-        core.pauses.remember_wake(&core.colds, task, phase);
+        pause::remember_wake(core, task, phase);
     } else if core.runs.phase() == Some(phase) && !scope::is_innermost(core, task) {
         schedule::soon_once(core, task);
     } else {

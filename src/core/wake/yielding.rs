@@ -5,6 +5,7 @@
 //! Polls for yields have a limit, like those for wakes by other coroutines.
 
 use crate::core::Core;
+use crate::core::pause;
 use crate::core::phase::schedule;
 use crate::core::registration::another_executor;
 use crate::core::scope::Scope;
@@ -57,7 +58,7 @@ pub(crate) fn yield_again(core: &Core, scope: &Scope<'_>) {
     };
     match core.runs.phase() {
         Some(phase) if task.has(Flags::PAUSED) => {
-            core.pauses.remember_wake(&core.colds, task, phase);
+            pause::remember_wake(core, task, phase);
         }
         Some(_) => schedule::yields(core, task),
         None => wake::make_ready(core, task, task.home()),

@@ -79,6 +79,43 @@ fn several_reasons_are_one_poll_in_the_phase_of_the_first() {
     assert_eq!(polls.get(), 1);
 }
 
+// docs/contract.md#law-stays-ready, docs/contract.md#decided-first-event
+#[test]
+fn a_wait_of_the_run_comes_before_a_wake_of_that_run() {
+    type Make = fn() -> LocalBoxFuture<'static, ()>;
+    let waits: [Make; 3] = [
+        || end_of_frame().boxed_local(),
+        || wait_seconds(0.25).in_phase(Phase::EndOfFrame).boxed_local(),
+        || {
+            let wait = FuturesUnordered::from_iter([end_of_frame()]);
+            wait.into_future().map(drop).boxed_local()
+        },
+    ];
+    for wait in waits {
+        let mut executor = in_quarters();
+        let log = Log::new();
+        let (sender, receiver) = oneshot::channel::<()>();
+        let script = Rc::new(Cell::new(None::<Coroutine<()>>));
+        let pauses = script.clone();
+        executor.start(async move {
+            wait_until(|| true).in_phase(Phase::EndOfFrame).await;
+            let script: Coroutine<()> = pauses.take().unwrap();
+            script.pause();
+            sender.send(()).unwrap();
+            next_frame().await;
+            script.resume();
+            forever().await;
+        });
+        let say = log.clone();
+        script.set(Some(executor.start(async move {
+            select(wait(), receiver).await;
+            say.say("goes on");
+        })));
+        (0..3).for_each(|_| executor.run_frame(0.25));
+        log.check(&["F2.EndOfFrame: goes on"]);
+    }
+}
+
 #[test]
 fn what_was_sent_in_the_pause_is_taken_in_one_poll() {
     let mut executor = unclamped();

@@ -27,6 +27,10 @@ pub(super) const CONDITIONS_FALL_DUE_IN_PAUSES: bool = true;
 /// If not, it remembers the first event of any kind.
 pub(super) const WAITS_ARE_REMEMBERED_BEFORE_WAKES: bool = false;
 
+/// A wait that is due in a run came before what woke the paused coroutine in that run. If
+/// not, the wait comes when its turn comes.
+pub(super) const WAITS_OF_THE_RUN_COME_FIRST: bool = true;
+
 /// A coroutine may be paused at the beginning of a run that one of its waits is due
 /// in, or when the coroutine that it joins ends. If it is resumed before its turn, it
 /// keeps its place. If not, it is polled after the resume, as for any wake in a

@@ -158,6 +158,9 @@ impl State {
         let is_less = |earlier: &mut (_, Cause)| before_wakes && !earlier.1.is_wait();
         if spare || remembered.as_mut().is_none_or(is_less) {
             *remembered = Some((phase, cause));
+            if let Some(run) = &mut self.run {
+                run.remembering.push(coroutine);
+            }
         }
     }
 }

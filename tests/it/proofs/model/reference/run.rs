@@ -6,7 +6,9 @@ use std::task::{Context, Poll, Waker};
 
 use framestep::{Outcome, Phase};
 
-use super::choices::{CONDITIONS_FALL_DUE_IN_PAUSES, WAITS_KEEP_THEIR_PLACE};
+use super::choices::{
+    CONDITIONS_FALL_DUE_IN_PAUSES, WAITS_KEEP_THEIR_PLACE, WAITS_OF_THE_RUN_COME_FIRST,
+};
 use super::law;
 use super::state::{Cause, Coroutine, Kind, Place, Run, State};
 use super::{Core, wake};
@@ -79,6 +81,7 @@ impl Core {
             let run = state.run.as_mut().expect("it is under way");
             let place = run.queue.pop_front()?;
             let coroutine = place.coroutine;
+            let has_remembered = run.remembering.contains(&coroutine);
             let before = run.woken.iter().filter(|&&one| one == coroutine);
             let too_often = place.cause == Cause::Wake && before.count() >= limit;
             // A wait that is gone may have called its waker.
@@ -87,8 +90,14 @@ impl Core {
                 continue;
             }
             if state.is_paused(coroutine) {
-                if !place.cause.is_wait() {
-                    // It was ready before the pause: that came first.
+                // It was ready before the pause, or the wait has been since the run
+                // began: that came first.
+                let is_first = match place.cause {
+                    Cause::Wait(_) => WAITS_OF_THE_RUN_COME_FIRST && has_remembered,
+                    Cause::Join(_) => false,
+                    Cause::Wake | Cause::Other => true,
+                };
+                if is_first {
                     state.coroutines[coroutine].remembered = None;
                 }
                 state.remember(coroutine, place.phase, place.cause);
@@ -157,6 +166,7 @@ impl State {
             queue: VecDeque::new(),
             joins: Vec::new(),
             woken: Vec::new(),
+            remembering: Vec::new(),
         };
         // First what became ready before.
         for coroutine in &mut self.coroutines {

@@ -50,6 +50,8 @@ pub(super) struct Run {
     /// The coroutines that were polled in it for a wake by others, one entry for
     /// each poll.
     pub(super) woken: Vec<usize>,
+    /// The paused coroutines that have remembered an event of it.
+    pub(super) remembering: Vec<usize>,
 }
 
 pub(super) struct Place {
