@@ -73,77 +73,70 @@ impl PhaseWait {
         let wait = &mut self.registration;
         // For a wait that has just been made, the compiler knows the state, and makes a
         // loop of such waits jump to the right branch.
-        if wait.has_begun() {
+        let polled = if wait.has_begun() {
             if scope::with_inlined(IsResumed(wait)) {
                 return Poll::Ready(());
             }
-        } else if wait.names_no_phase() {
-            if scope::with_inlined(BeginsInItsRun::<true>(wait, cx, bound)) {
+            self.poll_begun(cx)
+        } else {
+            let begins = if wait.names_no_phase() {
+                scope::with_inlined(BeginsInItsRun::<true>(wait, cx, bound))
+            } else {
+                begins_in_named_phase(wait, cx, bound)
+            };
+            if begins {
                 return Poll::Pending;
             }
-        } else if begins_in_named_phase(wait, cx, bound) {
-            return Poll::Pending;
-        }
-        match self.poll_slowly(cx) {
-            Ok(poll) => poll,
-            Err(misuse) => misuse.panic(name),
-        }
+            self.begin_slowly(cx)
+        };
+        polled.unwrap_or_else(|misuse| misuse.panic(name))
     }
 
-    /// Handles a poll that is neither a plain first one nor a resume by this wait.
+    /// Handles a first poll that is not the plain one.
     #[inline(never)]
     #[track_caller]
-    fn poll_slowly(&mut self, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
+    fn begin_slowly(&mut self, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
         scope::with(|scope| {
             let scope = scope.ok_or(Misuse::Outside)?;
-            if scope.core().instruments.is_on() {
-                self.poll_noted(scope, cx, line)
-            } else {
-                self.poll_in(scope, cx)
-            }
+            self.registration.begin_for_run(scope, cx);
+            self.note(scope, line);
+            Ok(Poll::Pending)
         })
     }
 
-    /// The same in an executor that observes its coroutines.
-    #[cold]
+    /// Handles a later poll that is not a resume by this wait.
     #[inline(never)]
-    fn poll_noted(
-        &mut self,
-        scope: &Scope<'_>,
-        cx: &Context<'_>,
-        line: Line,
-    ) -> Result<Poll<()>, Misuse> {
-        let polled = self.poll_in(scope, cx);
-        if let Ok(Poll::Pending) = polled {
-            let registration = &self.registration;
-            awaited::note(
-                scope,
-                registration.key_and_phase(),
-                line,
-                |phase| match registration.bound() {
-                    Bound::Run => Wait::Run { phase },
-                    Bound::Frame | Bound::FrameOrStep => Wait::Frame { phase },
-                },
-            );
-        }
-        polled
-    }
-
-    #[inline(always)]
-    fn poll_in(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
-        let registration = &mut self.registration;
-        if registration.is_new() {
-            registration.begin_for_run(scope, cx);
-        } else {
+    #[track_caller]
+    fn poll_begun(&mut self, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
+        let line = Location::caller();
+        scope::with(|scope| {
+            let scope = scope.ok_or(Misuse::Outside)?;
+            let registration = &mut self.registration;
             Misuse::of(registration, scope).map_or(Ok(()), Err)?;
             if registration.is_due_in(scope.phase_of(registration.phase())) {
                 registration.finish(scope.core());
                 return Ok(Poll::Ready(()));
             }
             registration.wait_on_for_run(scope, cx);
-        }
-        Ok(Poll::Pending)
+            self.note(scope, line);
+            Ok(Poll::Pending)
+        })
+    }
+
+    /// Notes that the wait is pending, if the executor observes its coroutines.
+    #[inline(always)]
+    fn note(&self, scope: &Scope<'_>, line: Line) {
+        let registration = &self.registration;
+        awaited::note(
+            scope,
+            registration.key_and_phase(),
+            line,
+            |phase| match registration.bound() {
+                Bound::Run => Wait::Run { phase },
+                Bound::Frame | Bound::FrameOrStep => Wait::Frame { phase },
+            },
+        );
     }
 
     /// The part that all waits have in common.

@@ -23,9 +23,13 @@ const PALE: Color = Color::new(0.86, 0.89, 1.0, 1.0);
 /// texture after a new letter has enlarged the texture.
 pub(crate) fn prepare() {
     let letters: Vec<char> = (' '..='~').collect();
+    let mut font = get_default_font();
     for size in [20, 24] {
-        get_default_font().populate_font_cache(&letters, size);
+        font.populate_font_cache(&letters, size);
     }
+    // The places of the letters in the texture are random. A linear filter would show a little
+    // of the neighbours.
+    font.set_filter(FilterMode::Nearest);
 }
 
 pub(crate) fn draw(session: &Session, is_rewinding: bool) {

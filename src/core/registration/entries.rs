@@ -236,9 +236,14 @@ impl Entries {
         entry.asks = false;
         entry.is_shared = false;
         entry.next = vacant;
-        let (task, waker) = (entry.task, entry.waker.take());
-        self.vacant = key.index();
+        let task = entry.task;
+        let waker = if entry.waker.is_some() {
+            entry.waker.take()
+        } else {
+            None
+        };
         self.foreign -= usize::from(waker.is_some());
+        self.vacant = key.index();
         if let Some(base_ns) = self.bases_ns.get_mut(key.index() as usize) {
             *base_ns = 0;
         }

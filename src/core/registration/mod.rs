@@ -194,7 +194,7 @@ impl Registration {
     }
 
     /// Begins a wait for a run of its phase.
-    #[inline(never)]
+    #[inline(always)]
     pub(crate) fn begin_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
         let state = self.begin(scope);
         self.wait_for_run(scope, cx, state);
@@ -257,7 +257,7 @@ impl Registration {
 
     /// Ends a wait that is ready, by a run or by the end of the task that it joins. The
     /// wait resumes nothing any more.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(&mut self, core: &Core) {
         if self.key.is_entry() {
             core.entries.discard(self.key);
