@@ -89,7 +89,10 @@ impl PhaseWait {
             }
             self.begin_slowly(cx)
         };
-        polled.unwrap_or_else(|misuse| misuse.panic(name))
+        match polled {
+            Ok(poll) => poll,
+            Err(misuse) => misuse.panic(name),
+        }
     }
 
     /// Handles a first poll that is not the plain one.
