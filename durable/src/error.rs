@@ -220,7 +220,7 @@ pub(crate) enum Found {
 }
 
 /// Lists what a script waits for.
-fn waits(waits: &[NamedWait], file: &impl Fn(Place) -> String) -> String {
+pub(crate) fn waits(waits: &[NamedWait], file: &impl Fn(Place) -> String) -> String {
     let said = waits.iter().map(|wait| {
         let NamedWait {
             call, name, place, ..
@@ -338,7 +338,7 @@ fn plain_wait(message: &str) -> Option<&str> {
     Some(call)
 }
 
-fn said(kind: Kind) -> String {
+pub(crate) fn said(kind: Kind) -> String {
     match kind {
         Kind::Ended(wait) => format!("the end of wait {}", wait + 1),
         Kind::Failed(wait) => format!("a panic of wait {}", wait + 1),

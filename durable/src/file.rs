@@ -38,6 +38,15 @@ impl SaveState {
         }
     }
 
+    /// Reads the save state of a file, whether there is a world beside it or not. For tools.
+    ///
+    /// # Errors
+    ///
+    /// If the bytes are not such a file, have another version, or were truncated or changed.
+    pub fn from_bytes_without_world(bytes: &[u8]) -> Result<Self, RestoreError> {
+        Ok(read(content_of(bytes)?)?.0)
+    }
+
     /// The save state and the game's own state as one file, with a checksum of both.
     ///
     /// # Panics

@@ -24,7 +24,7 @@ use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
 use crate::image::{Damaged, Reader, Writer};
 use crate::owner::Owner;
-use crate::time::{Clock, ClockRef, ClockState, Phase, PhaseIndex, Time};
+use crate::time::{Clock, ClockRef, ClockState, FrameClock, Phase, PhaseIndex, Time};
 use crate::wait::polled;
 
 use super::wait::DurableWait;
@@ -364,4 +364,11 @@ impl MoveIn for Restored<'_> {
         image::note_made(core, task, Location::caller());
         Some(((), moved))
     }
+}
+
+/// The frame and the time of the game clock in an image of the clocks.
+#[must_use]
+pub fn saved_time(clocks: &[u64]) -> Option<(u64, Duration)> {
+    let (frame, game_ns) = FrameClock::skim(clocks)?;
+    Some((frame, Duration::from_nanos(game_ns)))
 }

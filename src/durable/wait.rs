@@ -266,3 +266,38 @@ impl DurableWait {
         Ok(DurableWait { kind })
     }
 }
+
+/// What an image says of a wait, read without an executor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SavedWait {
+    /// The phase in which it resumes its coroutine. A join has none.
+    pub phase: Option<Phase>,
+    /// For a timer: the number of its clock, and the reading at which it is due, in
+    /// nanoseconds; 0 if that is reached.
+    pub deadline: Option<(u64, u64)>,
+    /// For a count: of what, and the number for which it waits.
+    pub count: Option<(&'static str, u64)>,
+}
+
+impl SavedWait {
+    /// Reads what [`Door::save_wait`](super::Door::save_wait) has written.
+    ///
+    /// # Errors
+    ///
+    /// If the image is damaged.
+    pub fn read(image: &mut Reader<'_>) -> Result<Self, Damaged> {
+        let kind = image.take()?;
+        let mut saved = SavedWait {
+            phase: Registration::skip(image)?.map(PhaseIndex::phase),
+            deadline: None,
+            count: None,
+        };
+        match kind {
+            1 => saved.count = Some(Count::skip(image)?),
+            2 => saved.deadline = Timer::skip(image)?,
+            0 | 3 | 4 => {}
+            _ => return Err(Damaged),
+        }
+        Ok(saved)
+    }
+}

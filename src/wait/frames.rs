@@ -202,6 +202,14 @@ impl Count {
         out.put(self.due);
     }
 
+    /// Reads the unit and the end from what [`save`](Self::save) has written behind the
+    /// registration.
+    pub(crate) fn skip(image: &mut Reader<'_>) -> Result<(&'static str, u64), Damaged> {
+        let unit = if image.take_flag()? { "frame" } else { "run" };
+        image.take()?;
+        Ok((unit, image.take()?))
+    }
+
     /// Makes a wait of a new task from what [`save`](Self::save) has written.
     pub(crate) fn load(
         core: &Core,

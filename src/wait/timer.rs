@@ -9,7 +9,7 @@ use crate::core::inspect::awaited;
 use crate::core::pause::own;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::task::Task;
+use crate::core::task::{Flags, Task};
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::{Wait, WaitId};
 use crate::time::{AwaitedClock, ClockIndex, ClockRef, Nanos, PhaseIndex, Seconds};
@@ -209,6 +209,17 @@ impl Timer {
         Ok(())
     }
 
+    /// Reads the clock and the deadline from what [`save`](Self::save) has written behind the
+    /// registration.
+    pub(crate) fn skip(image: &mut Reader<'_>) -> Result<Option<(u64, u64)>, Damaged> {
+        image.take()?;
+        Ok(if image.take_flag()? {
+            Some((image.take()?, image.take()?))
+        } else {
+            None
+        })
+    }
+
     /// Whether a run has reached the deadline: the timer is ready, but has not been polled.
     fn is_reached(&self, core: &Core, due_ns: u64) -> bool {
         let registration = &self.wait.registration;
@@ -383,13 +394,21 @@ impl DeadlineWait {
     #[inline(never)]
     fn move_deadline(&mut self, scope: &Scope<'_>, index: ClockIndex, due_ns: u64) -> u64 {
         let (core, phase) = (scope.core(), self.registration.phase());
-        let due_ns = self.moved(core, index, due_ns);
+        let (before_ns, due_ns) = (due_ns, self.moved(core, index, due_ns));
         let key = self.registration.key();
         let waits = core.waits();
         if !waits.is_shared(key) && !waits.is_of(key, scope.current()) {
-            self.cancel();
-            self.deadline = Deadline::At(index, due_ns);
-            self.paused_ns = own::paused_ns(scope, phase, index);
+            let paused_ns = own::paused_ns(scope, phase, index);
+            let coroutines = [waits.task(key), scope.current()];
+            let mut coroutines = coroutines.into_iter().flatten();
+            // If no pause is concerned, the wait keeps its place among those of its deadline.
+            if (due_ns, paused_ns) != (before_ns, self.paused_ns)
+                || coroutines.any(|task| task.has(Flags::PAUSED))
+            {
+                self.cancel();
+                self.deadline = Deadline::At(index, due_ns);
+                self.paused_ns = paused_ns;
+            }
         }
         due_ns
     }

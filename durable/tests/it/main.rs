@@ -15,6 +15,7 @@ mod clocks;
 mod combinators;
 mod damaged_lists;
 mod destructors;
+mod differences;
 mod ends;
 mod every_wait;
 mod families;

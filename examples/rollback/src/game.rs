@@ -14,6 +14,8 @@ pub(crate) const STEP: Duration = Duration::from_nanos(16_666_667);
 pub(crate) struct Game {
     pub(crate) world: World,
     pub(crate) runtime: Runtime,
+    /// A planted fault: in this step, the game draws a random number that others do not draw.
+    pub(crate) fault: Option<u64>,
 }
 
 /// Everything that changes: GGRS keeps one of these for each of the last frames.
@@ -31,11 +33,18 @@ impl Game {
         runtime.lend(&mut world, |runtime| {
             runtime.start(Match { stage }).detach();
         });
-        Game { world, runtime }
+        Game {
+            world,
+            runtime,
+            fault: None,
+        }
     }
 
     /// Simulates a step.
     pub(crate) fn advance(&mut self, buttons: [Buttons; 2]) {
+        if self.fault == Some(self.runtime.time().frame) {
+            self.world.random.below(2);
+        }
         let events = self.world.advance(buttons);
         for player in &events.hits {
             self.runtime.emit(&HIT, player);
@@ -61,6 +70,12 @@ impl Game {
 }
 
 impl Saved {
+    /// What differs first between the scripts of two peers.
+    pub(crate) fn difference(&self, other: &Saved) -> Option<String> {
+        let differences = self.scripts.diff(&other.scripts);
+        differences.first().map(ToString::to_string)
+    }
+
     /// A checksum that is the same for the same state, on every machine.
     pub(crate) fn checksum(&self) -> u128 {
         let world = postcard::to_stdvec(&self.world).expect("the world serialises");

@@ -35,6 +35,26 @@ fn main() {
         report(name, quality);
     }
     report_costs();
+    report_desync();
+}
+
+/// What a peer says whose game draws one random number more.
+fn report_desync() {
+    let mut pair = Pair::connect(1, Quality::new(2, 4, 2));
+    pair.peers[1].game.fault = Some(300);
+    pair.play(500);
+    let [first, second] = &pair.peers;
+    let found = first.told.desync.or(second.told.desync);
+    println!(
+        "a planted desync in step 300, found by the checksums of frame {}",
+        found.unwrap_or(-1)
+    );
+    match first.difference(second) {
+        Some((frame, difference)) => {
+            println!("  the scripts differ from frame {frame} on: {difference}")
+        }
+        None => println!("  the scripts do not differ"),
+    }
 }
 
 /// What GGRS requests for a rollback by seven frames, one request after the other.
@@ -75,6 +95,7 @@ fn report(name: &str, quality: Quality) {
     pair.play(FRAMES);
     let spent = begin.elapsed();
     let [first, second] = &pair.peers;
+    assert_eq!(first.told.desync.or(second.told.desync), None);
     let compared = first.compare_with(second);
     println!("{name} network: {quality}");
     println!("  {} of {} packets lost", pair.lost(), pair.sent());

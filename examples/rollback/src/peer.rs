@@ -1,6 +1,7 @@
 //! What GGRS needs from a game: it requests saves, loads and steps.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ impl Config for Rollback {
 /// How many frames GGRS may go back.
 pub(crate) const PREDICTION: usize = 8;
 pub(crate) const INPUT_DELAY: usize = 1;
+/// How many saves a peer keeps.
+const KEPT: usize = 600;
 
 /// The buttons that a player holds in a frame: new random ones every eight frames, and always
 /// fire.
@@ -46,8 +49,8 @@ impl Game {
                 GgrsRequest::SaveGameState { cell, frame } => {
                     let saved = self.save();
                     let checksum = saved.checksum();
-                    cell.save(frame, Some(saved), Some(checksum));
-                    fulfilled.saved.push((frame, checksum));
+                    cell.save(frame, Some(saved.clone()), Some(checksum));
+                    fulfilled.saved.push((frame, saved, checksum));
                 }
                 GgrsRequest::LoadGameState { cell, .. } => {
                     self.go_back_to(&cell.data().expect("it was saved"));
@@ -66,7 +69,7 @@ impl Game {
 /// What has been done for GGRS.
 #[derive(Debug, Default)]
 pub(crate) struct Fulfilled {
-    pub(crate) saved: Vec<(Frame, u128)>,
+    pub(crate) saved: Vec<(Frame, Saved, u128)>,
     pub(crate) has_loaded: bool,
     pub(crate) advanced: u32,
 }
@@ -80,6 +83,8 @@ pub(crate) struct Told {
     pub(crate) deepest: u32,
     /// Ticks without a frame, because no packet of the other peer had arrived for too long.
     pub(crate) stalls: u32,
+    /// The frame in which GGRS has found that the peers differ.
+    pub(crate) desync: Option<Frame>,
 }
 
 pub(crate) struct Peer {
@@ -90,6 +95,8 @@ pub(crate) struct Peer {
     pub(crate) told: Told,
     /// The checksum of each frame in its last save.
     checksums: Vec<u128>,
+    /// The last saves of the last [`KEPT`] frames: they tell what differs if the peers do.
+    saves: BTreeMap<usize, Saved>,
 }
 
 impl Peer {
@@ -117,6 +124,7 @@ impl Peer {
             game: Game::new(seed),
             told: Told::default(),
             checksums: Vec::new(),
+            saves: BTreeMap::new(),
         })
     }
 
@@ -136,14 +144,18 @@ impl Peer {
         };
         for event in self.session.events() {
             if let GgrsEvent::DesyncDetected { frame, .. } = event {
-                panic!("the peers differ in frame {frame}");
+                self.told.desync.get_or_insert(frame);
             }
         }
         let fulfilled = self.game.fulfil(requests);
-        for (frame, checksum) in fulfilled.saved {
+        for (frame, saved, checksum) in fulfilled.saved {
             let frame = usize::try_from(frame).expect("no frame before the first");
             self.checksums.truncate(frame);
             self.checksums.push(checksum);
+            self.saves.insert(frame, saved);
+            if self.saves.len() > KEPT {
+                self.saves.pop_first();
+            }
         }
         if fulfilled.has_loaded {
             let depth = fulfilled.advanced - 1;
@@ -157,6 +169,16 @@ impl Peer {
     pub(crate) fn confirmed(&self) -> &[u128] {
         let confirmed = usize::try_from(self.session.confirmed_frame()).unwrap_or(0);
         &self.checksums[..confirmed.min(self.checksums.len())]
+    }
+
+    /// The first confirmed frame in which the scripts of both differ, and what differs. Of two
+    /// machines, each would write its save of the frame to a file.
+    pub(crate) fn difference(&self, other: &Peer) -> Option<(usize, String)> {
+        let confirmed = self.confirmed().len().min(other.confirmed().len());
+        self.saves.range(..confirmed).find_map(|(&frame, mine)| {
+            let difference = mine.difference(other.saves.get(&frame)?)?;
+            Some((frame, difference))
+        })
     }
 
     /// Compares the confirmed frames of both. Returns how many there are.
@@ -201,11 +223,8 @@ impl Pair {
     /// Plays until both peers have confirmed this many frames.
     pub(crate) fn play(&mut self, frames: u32) {
         let frames = frames as usize;
-        while self
-            .peers
-            .iter()
-            .any(|peer| peer.confirmed().len() < frames)
-        {
+        let goes_on = |peer: &Peer| peer.confirmed().len() < frames;
+        while self.peers.iter().any(goes_on) {
             self.network.borrow_mut().tick += 1;
             self.peers.iter_mut().for_each(Peer::tick);
             self.ticks += 1;

@@ -55,6 +55,23 @@ fn peers_on_a_bad_network_confirm_the_frames_of_a_game_without_a_network() {
     }
 }
 
+#[test]
+fn a_desync_names_the_script_and_the_line() {
+    let mut pair = Pair::connect(1, Quality::new(2, 4, 2));
+    pair.peers[1].game.fault = Some(300);
+    pair.play(500);
+    let [first, second] = &pair.peers;
+    assert!(first.told.desync.or(second.told.desync).is_some());
+    let (frame, difference) = first.difference(second).unwrap();
+    assert!((300..400).contains(&frame), "{frame}: {difference}");
+    let begins = difference.starts_with("script `");
+    assert!(
+        begins && difference.contains(": a `step` at "),
+        "{difference}"
+    );
+    assert!(difference.contains("scripts.rs:"), "{difference}");
+}
+
 /// The buttons that count in a frame: those of an earlier one.
 fn delayed(seed: u64, player: usize, frame: Frame) -> Buttons {
     let delay = Frame::try_from(INPUT_DELAY).unwrap();

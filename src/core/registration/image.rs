@@ -21,6 +21,20 @@ impl Registration {
         save_registered(core, self.key, out);
     }
 
+    /// Reads the phase from what [`save`](Self::save) has written, and no more.
+    pub(crate) fn skip(image: &mut Reader<'_>) -> Result<Option<PhaseIndex>, Damaged> {
+        image.take()?;
+        let phase = match image.take()? {
+            0 => None,
+            phase => Some(PhaseIndex::from_number(phase - 1).ok_or(Damaged)?),
+        };
+        image.take_flag()?;
+        if image.take_flag()? {
+            (0..4).try_for_each(|_| image.take().map(drop))?;
+        }
+        Ok(phase)
+    }
+
     /// Makes a wait of a new task from what [`save`](Self::save) has written, and registers
     /// it. Its key is in no list yet.
     pub(crate) fn load(

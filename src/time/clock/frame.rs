@@ -96,6 +96,9 @@ impl Step {
     }
 }
 
+/// How many numbers an image of a frame clock begins with.
+const NUMBERS: usize = 10;
+
 impl FrameClock {
     pub(crate) fn new(fixed_delta_ns: u64, max_delta_ns: u64) -> Self {
         debug_assert!(fixed_delta_ns > 0);
@@ -498,6 +501,12 @@ impl FrameClock {
         has_no_guards
     }
 
+    /// Reads the frame and the game time from what [`save`](Self::save) has written.
+    pub(crate) fn skim(image: &[u64]) -> Option<(u64, u64)> {
+        // The first of `numbers` is the source, then comes the game clock.
+        Some((*image.get(NUMBERS)?, *image.get(1)?))
+    }
+
     /// Reads what [`save`](Self::save) has written. The length of the steps and the longest
     /// dt must be the same.
     pub(crate) fn load(&self, image: &mut Reader<'_>) -> Result<(), Damaged> {
@@ -530,7 +539,7 @@ impl FrameClock {
         is_true.then_some(()).ok_or(Damaged)
     }
 
-    fn numbers(&self) -> [&Cell<u64>; 10] {
+    fn numbers(&self) -> [&Cell<u64>; NUMBERS] {
         [
             &self.source_ns,
             &self.game_ns,

@@ -1,0 +1,333 @@
+//! What differs between two save states, with scripts and lines.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::bytes::Bytes;
+use crate::cell::ScriptId;
+use crate::error::{said, waits};
+use crate::image::{NamedWait, SaveState, ScriptImage};
+use crate::journal::{Entry, Place};
+use crate::look::text_of;
+
+/// A difference between two save states. Made by [`SaveState::diff`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The script that differs, with its name. `None` if it is not a script.
+    pub script: Option<(ScriptId, String)>,
+    /// The number of the journal entry that differs, from 1.
+    pub entry: Option<u32>,
+    /// What the one save state has, with the line.
+    pub here: String,
+    /// What the other one has.
+    pub there: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((script, name)) = &self.script {
+            write!(f, "script `{name}` ({script})")?;
+            if let Some(entry) = self.entry {
+                write!(f, ", entry {entry}")?;
+            }
+            f.write_str(": ")?;
+        }
+        write!(f, "{}; there {}", self.here, self.there)
+    }
+}
+
+impl SaveState {
+    /// What differs between this save state and another one, such as those of two peers for the
+    /// same frame: for each script its first difference, then values, signals and the rest. Empty
+    /// if both have the same [checksum](Self::checksum). Lines of the code may differ, as in
+    /// different builds.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Dice;
+    ///
+    /// impl DurableScript for Dice {
+    ///     const NAME: &'static str = "dice";
+    ///     type Output = ();
+    ///
+    ///     async fn run(self) -> Chapter<Self> {
+    ///         step(|random: &mut u32| *random);
+    ///         wait_seconds(1).await;
+    ///         Chapter::Done(())
+    ///     }
+    /// }
+    ///
+    /// let save_with = |mut random: u32| {
+    ///     let mut runtime = Runtime::new(Registry::new().with::<Dice>());
+    ///     runtime.spawn(Dice);
+    ///     runtime.run_frame_with(&mut random, 0.1);
+    ///     runtime.save_state().unwrap()
+    /// };
+    /// let difference = &save_with(3).diff(&save_with(4))[0];
+    /// let text = difference.to_string();
+    /// assert!(text.starts_with("script `dice` (#1), entry 1: a `step` at "));
+    /// assert!(text.ends_with(" returned 3; there 4"));
+    /// ```
+    #[must_use]
+    pub fn diff(&self, other: &SaveState) -> Vec<Difference> {
+        let sides = Sides {
+            here: self,
+            there: other,
+        };
+        let mut found = Vec::new();
+        sides.compare_scripts(&mut found);
+        sides.compare_values(&mut found);
+        let rest = [
+            (
+                "the clocks",
+                self.clocks == other.clocks && self.clock_parents == other.clock_parents,
+            ),
+            (
+                "the owners",
+                Bytes::of(&self.owners) == Bytes::of(&other.owners),
+            ),
+            ("the waits for signals", self.signals == other.signals),
+            (
+                "the results that nobody has read",
+                self.ended == other.ended,
+            ),
+            (
+                "the numbers of the next script, question and owner",
+                (self.next_script, self.next_request, self.next_owner)
+                    == (other.next_script, other.next_request, other.next_owner),
+            ),
+            ("the waits of the executor", self.waits == other.waits),
+            ("the order of the executor", self.lists == other.lists),
+        ];
+        for (what, is_same) in rest {
+            if !is_same {
+                found.push(Difference {
+                    script: None,
+                    entry: None,
+                    here: format!("{what} are one thing"),
+                    there: "another".to_owned(),
+                });
+            }
+        }
+        found
+    }
+
+    /// A place, as in messages.
+    pub(crate) fn say(&self, place: Place) -> String {
+        let file = self.files.get(place.file as usize);
+        format!("{}:{}", file.map_or("?", String::as_str), place.line)
+    }
+}
+
+/// The two save states.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    here: &'a SaveState,
+    there: &'a SaveState,
+}
+
+impl Sides<'_> {
+    fn compare_scripts(self, found: &mut Vec<Difference>) {
+        let by_id = |save: &SaveState| {
+            let scripts = save.scripts.iter().enumerate();
+            scripts
+                .map(|(at, script)| (script.id, at))
+                .collect::<BTreeMap<_, _>>()
+        };
+        let (here, there) = (by_id(self.here), by_id(self.there));
+        let mut ids: Vec<ScriptId> = here.keys().chain(there.keys()).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        for id in ids {
+            let here = here.get(&id).map(|&at| &self.here.scripts[at]);
+            let there = there.get(&id).map(|&at| &self.there.scripts[at]);
+            let differs = match (here, there) {
+                (Some(here), Some(there)) => self.compare(here, there),
+                (here, _) => {
+                    let says = |is: bool| if is { "it is alive" } else { "it is not" };
+                    let says = [here.is_some(), there.is_some()].map(|is| says(is).to_owned());
+                    Some((None, says))
+                }
+            };
+            let name = here
+                .or(there)
+                .map_or_else(String::new, |it| it.name.to_string());
+            if let Some((entry, [here, there])) = differs {
+                found.push(Difference {
+                    script: Some((id, name)),
+                    entry,
+                    here,
+                    there,
+                });
+            }
+        }
+    }
+
+    /// The first difference between two images of one script.
+    fn compare(
+        self,
+        here: &ScriptImage,
+        there: &ScriptImage,
+    ) -> Option<(Option<u32>, [String; 2])> {
+        if here.name != there.name {
+            let says = [here, there].map(|it| format!("it is `{}`", it.name));
+            return Some((None, says));
+        }
+        if here.state != there.state {
+            let says = [here, there].map(|it| text_of(it.state.get()));
+            let [here, there] = says;
+            return Some((None, [format!("its chapter began with {here}"), there]));
+        }
+        if let Some(differs) = self.compare_journals(here, there) {
+            return Some(differs);
+        }
+        let places = (here.home, here.owner, here.has_begun);
+        if places != (there.home, there.owner, there.has_begun) {
+            let says = ["its home, its owner or its beginning is one", "another"];
+            return Some((None, says.map(str::to_owned)));
+        }
+        self.compare_waits(here, there).map(|says| (None, says))
+    }
+
+    fn compare_journals(
+        self,
+        here: &ScriptImage,
+        there: &ScriptImage,
+    ) -> Option<(Option<u32>, [String; 2])> {
+        let (mut at, mut number) = ([0, 0], 0);
+        loop {
+            number += 1;
+            let entries = [(here, at[0], self.here), (there, at[1], self.there)];
+            let [one, other] = entries.map(|(script, at, save)| {
+                let read = |entry: Entry<'_>| Read {
+                    what: (entry.is_first, said(entry.kind)),
+                    at: save.say(entry.place),
+                    value: entry.value.to_vec(),
+                };
+                script.journal.read(at, read)
+            });
+            match (one, other) {
+                (None, None) => return None,
+                (Some((one, next)), Some((other, next_there))) => {
+                    if (&one.what, &one.value) != (&other.what, &other.value) {
+                        return Some((Some(number), one.beside(&other)));
+                    }
+                    at = [next, next_there];
+                }
+                (one, other) => {
+                    let say = |read: Option<(Read, usize)>| match read {
+                        Some((read, _)) => read.text(),
+                        None => "it has not come so far".to_owned(),
+                    };
+                    return Some((Some(number), [say(one), say(other)]));
+                }
+            }
+        }
+    }
+
+    fn compare_waits(self, here: &ScriptImage, there: &ScriptImage) -> Option<[String; 2]> {
+        let named = |script: &ScriptImage| -> Vec<NamedWait> {
+            let waits = script.waits.iter().map(|wait| wait.named.clone());
+            let mut waits: Vec<_> = waits.collect();
+            waits.sort_unstable_by_key(|wait| wait.number);
+            waits
+        };
+        let (mine, others) = (named(here), named(there));
+        let is_like = |(one, other): (&NamedWait, &NamedWait)| one.is_like(other, false);
+        if mine.len() != others.len() || !mine.iter().zip(&others).all(is_like) {
+            let say = |save: &SaveState, of: &[NamedWait]| waits(of, &|place| save.say(place));
+            let here = format!("it awaits {}", say(self.here, &mine));
+            return Some([here, say(self.there, &others)]);
+        }
+        let slots = |script: &ScriptImage| {
+            let mut slots: Vec<_> = script.waits.iter().collect();
+            slots.sort_unstable_by_key(|wait| wait.named.number);
+            slots
+                .into_iter()
+                .map(|wait| Bytes::of(&wait.slot))
+                .collect::<Vec<_>>()
+        };
+        let (one, other) = (slots(here), slots(there));
+        let differs = one
+            .iter()
+            .zip(&other)
+            .position(|(one, other)| one != other)?;
+        let what = waits(&mine[differs..=differs], &|place| self.here.say(place));
+        let [one, other] = [one, other].map(|slots| text_of(slots[differs].get()));
+        Some([format!("it awaits {what}, with {one}"), other])
+    }
+
+    fn compare_values(self, found: &mut Vec<Difference>) {
+        let text = |save: &SaveState, of: &str| {
+            let value = save.values.iter().find(|(name, ..)| name == of);
+            match value {
+                Some((_, Some(value), ..)) => text_of(value.get()),
+                _ => "its default".to_owned(),
+            }
+        };
+        let content = |save: &SaveState, of: &str| {
+            let value = save.values.iter().find(|(name, ..)| name == of);
+            value.map(|(_, value, changes, listed)| (value.clone(), *changes, listed.clone()))
+        };
+        let names = |save: &SaveState| -> Vec<String> {
+            save.values.iter().map(|(name, ..)| name.clone()).collect()
+        };
+        let mut names = [names(self.here), names(self.there)].concat();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            if content(self.here, &name) == content(self.there, &name) {
+                continue;
+            }
+            let [here, there] = [self.here, self.there].map(|save| text(save, &name));
+            found.push(Difference {
+                script: None,
+                entry: None,
+                here: format!("the value `{name}` is {here}"),
+                there: if here == there {
+                    "it is the same, with other changes or waits".to_owned()
+                } else {
+                    there
+                },
+            });
+        }
+    }
+}
+
+/// An entry of a journal, in words.
+struct Read {
+    /// Whether it begins a poll, and what it is.
+    what: (bool, String),
+    at: String,
+    value: Vec<u8>,
+}
+
+impl Read {
+    fn text(&self) -> String {
+        let what = format!("{} at {}", self.what.1, self.at);
+        match self.value.as_slice() {
+            [] => what,
+            value => format!("{what} returned {}", text_of(value)),
+        }
+    }
+
+    /// This and another one: only the value of the other one, if that is all that differs.
+    fn beside(&self, other: &Read) -> [String; 2] {
+        if self.what == other.what && self.at == other.at {
+            return [self.text(), text_of(&other.value)];
+        }
+        if self.what.1 == other.what.1 && self.value == other.value {
+            let begins = |read: &Read| match read.what.0 {
+                true => format!("{} begins a poll", read.text()),
+                false => format!("{} continues a poll", read.text()),
+            };
+            return [begins(self), begins(other)];
+        }
+        [self.text(), other.text()]
+    }
+}

@@ -1,0 +1,182 @@
+//! What is in a save state, as text.
+
+use std::fmt::{self, Write as _};
+use std::time::Duration;
+
+use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
+
+use crate::error::said;
+use crate::image::{SaveState, ScriptImage, SlotImage, WaitImage};
+
+/// The longest value that is shown as a whole, in bytes.
+const SHOWN: usize = 24;
+
+/// A recorded value: a small number or a text as such, else its bytes.
+pub(crate) fn text_of(value: &[u8]) -> String {
+    if let [] = value {
+        return "nothing".to_owned();
+    }
+    if let [byte] = value {
+        return byte.to_string();
+    }
+    if let Ok((text, [])) = postcard::take_from_bytes::<String>(value) {
+        if !text.chars().any(char::is_control) {
+            return format!("{text:?}");
+        }
+    }
+    if let Ok((number, [])) = postcard::take_from_bytes::<u64>(value) {
+        return number.to_string();
+    }
+    let mut text = String::from("0x");
+    for byte in value.iter().take(SHOWN) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    if value.len() > SHOWN {
+        let _ = write!(text, ".. ({} bytes)", value.len());
+    }
+    text
+}
+
+/// Tells what is in it: scripts, their lines, waits, deadlines and entries, and values.
+///
+/// Values are shown as they were serialised: a save state does not know their types. The example
+/// `look` of the package prints a file.
+impl fmt::Display for SaveState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (frame, elapsed) = saved_time(&self.clocks).unwrap_or_default();
+        write!(
+            f,
+            "frame {frame}, {elapsed:?}: {} scripts",
+            self.scripts.len()
+        )?;
+        if !self.build.is_empty() {
+            write!(f, ", build `{}`", self.build)?;
+        }
+        writeln!(f)?;
+        let mut waits = Reader::new(&self.waits);
+        for script in &self.scripts {
+            self.show_script(f, script, &mut waits)?;
+        }
+        for (name, value, changes, listed) in &self.values {
+            let value = value.as_ref().map(|value| text_of(value.get()));
+            let value = value.as_deref().unwrap_or("its default");
+            let waits = listed.len();
+            writeln!(
+                f,
+                "value `{name}`: {value}, {changes} changes, {waits} waits"
+            )?;
+        }
+        for (name, listed) in &self.signals {
+            writeln!(f, "signal `{name}`: {} waits", listed.len())?;
+        }
+        for owner in &self.owners {
+            let name = owner.name.as_deref().unwrap_or("");
+            write!(f, "owner #{} {name}", owner.id.0)?;
+            for (is, word) in [(owner.is_paused, "paused"), (!owner.is_active, "inactive")] {
+                if is {
+                    write!(f, ", {word}")?;
+                }
+            }
+            writeln!(f)?;
+        }
+        for (script, result) in &self.ended {
+            match result {
+                Ok(output) => writeln!(f, "ended: {script} returned {}", text_of(output.get()))?,
+                Err(error) => writeln!(f, "ended: {script}: {error}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SaveState {
+    fn show_script(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        script: &ScriptImage,
+        waits: &mut Reader<'_>,
+    ) -> fmt::Result {
+        write!(f, "script {} `{}`", script.id, script.name)?;
+        if let Ok(home) = phase_of(script.home) {
+            write!(f, ", home {home}")?;
+        }
+        if let Some(owner) = script.owner {
+            write!(f, ", owner #{}", owner.0)?;
+        }
+        if !script.has_begun {
+            f.write_str(", has not begun")?;
+        }
+        let state = text_of(script.state.get());
+        writeln!(f, "\n    its chapter began with {state}")?;
+        let (mut at, mut number) = (0, 0);
+        let read = |entry: crate::journal::Entry<'_>| {
+            let (what, place) = (said(entry.kind), self.say(entry.place));
+            match entry.value {
+                [] => format!("{what} at {place}"),
+                value => format!("{what} at {place}: {}", text_of(value)),
+            }
+        };
+        while let Some((text, next)) = script.journal.read(at, read) {
+            (at, number) = (next, number + 1);
+            writeln!(f, "    {number:4} {text}")?;
+        }
+        for wait in &script.waits {
+            self.show_wait(f, wait, waits)?;
+        }
+        Ok(())
+    }
+
+    fn show_wait(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        wait: &WaitImage,
+        waits: &mut Reader<'_>,
+    ) -> fmt::Result {
+        let named = &wait.named;
+        write!(f, "    awaits `{}`", named.call)?;
+        if !named.name.is_empty() {
+            write!(f, " for `{}`", named.name)?;
+        }
+        write!(f, " at {}", self.say(named.place))?;
+        let of_executor = match &wait.slot {
+            SlotImage::Plain | SlotImage::Join(_) | SlotImage::Tick { .. } => 1,
+            SlotImage::Animate { has_end, .. } => 1 + usize::from(*has_end),
+            SlotImage::Signal { .. } | SlotImage::Value { .. } | SlotImage::Request(_) => 0,
+        };
+        for _ in 0..of_executor {
+            let Ok(saved) = SavedWait::read(waits) else {
+                return writeln!(f, ", damaged");
+            };
+            if let Some(phase) = saved.phase {
+                write!(f, ", in {phase}")?;
+            }
+            if let Some((clock, deadline_ns)) = saved.deadline {
+                let deadline = Duration::from_nanos(deadline_ns);
+                match clock {
+                    _ if deadline_ns == 0 => f.write_str(", reached")?,
+                    0 => write!(f, ", until {deadline:?}")?,
+                    1 => write!(f, ", until {deadline:?} of realtime")?,
+                    clock => write!(f, ", until {deadline:?} of clock {clock}")?,
+                }
+            }
+            if let Some((unit, due)) = saved.count {
+                write!(f, ", until {unit} {due}")?;
+            }
+        }
+        match &wait.slot {
+            SlotImage::Join(script) => writeln!(f, ", the end of {script}"),
+            SlotImage::Signal {
+                given: Some(given), ..
+            } => writeln!(f, ", emitted with {}", text_of(given.get())),
+            SlotImage::Request(request) => {
+                let content = text_of(request.content.get());
+                write!(f, ", question {} with {content}", request.id)?;
+                match &request.answer {
+                    Some(answer) => writeln!(f, ", answered with {}", text_of(answer.get())),
+                    None => writeln!(f),
+                }
+            }
+            _ => writeln!(f),
+        }
+    }
+}
