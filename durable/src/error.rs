@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::panic::Location;
 use std::time::Duration;
 
 use framestep::durable::Unsavable;
@@ -16,6 +17,17 @@ use crate::journal::{Effect, Kind, Place};
 pub enum SaveError {
     /// The executor is not in a state that can be saved.
     Executor(String),
+    /// A script waits for something that is not recorded.
+    NotRecorded {
+        /// The script.
+        script: ScriptId,
+        /// Its name.
+        name: String,
+        /// What it has done last that is recorded, with the line. `None` if there is nothing.
+        after: Option<String>,
+        /// What it waits for.
+        why: String,
+    },
     /// A script could not be restored from this save. In debug builds, each save is tried.
     Verify(RestoreError),
 }
@@ -30,6 +42,18 @@ impl fmt::Display for SaveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SaveError::Executor(why) => write!(f, "the runtime cannot be saved: {why}"),
+            SaveError::NotRecorded {
+                script,
+                name,
+                after,
+                why,
+            } => {
+                write!(f, "the script `{name}` ({script}) cannot be saved")?;
+                if let Some(after) = after {
+                    write!(f, ", after {after}")?;
+                }
+                write!(f, ": {why}")
+            }
             SaveError::Verify(error) => {
                 f.write_str("what was saved could not be restored: ")?;
                 match error {
@@ -203,6 +227,11 @@ pub(crate) enum Found {
         entry: u32,
         message: String,
     },
+    NotRecorded {
+        entry: u32,
+        /// Where the wait began, if it is one of framestep.
+        at: Option<&'static Location<'static>>,
+    },
     OtherWaits {
         entry: u32,
         saved: Vec<NamedWait>,
@@ -294,6 +323,18 @@ impl Found {
                 };
                 (entry, recorded_entry(entry), found)
             }
+            Found::NotRecorded { entry, at } => {
+                let place = match (at, entry.checked_sub(1)) {
+                    (Some(at), _) => format!(" at {}:{}", at.file(), at.line()),
+                    (None, Some(last)) => format!(", after {},", recorded_entry(last)),
+                    (None, None) => String::new(),
+                };
+                let found = format!(
+                    "awaits{place} what is not recorded, such as a signal, a watch or permits of \
+                     `framestep`, or a future of another crate: await those of `framestep_durable`"
+                );
+                (entry, recorded_entry(entry), found)
+            }
             Found::OtherWaits { entry, saved, now } => (
                 entry,
                 format!("it awaiting {}", waits(&saved, &file)),
@@ -336,6 +377,11 @@ impl Found {
 fn plain_wait(message: &str) -> Option<&str> {
     let (call, _) = message.split_once(" was polled outside of an executor")?;
     Some(call)
+}
+
+/// Says what an entry records, and where.
+pub(crate) fn said_at(kind: Kind, place: impl fmt::Display) -> String {
+    format!("{} at {place}", said(kind))
 }
 
 fn said(kind: Kind) -> String {

@@ -2,9 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 
-use framestep::durable::phase_of;
+use framestep::durable::{phase_of, take_outside_wait};
 
 use crate::cell::ScriptCell;
 use crate::context;
@@ -12,17 +13,39 @@ use crate::driver::{dispose, message_of};
 use crate::error::{Found, RestoreError, SaveError};
 use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::journal::{Journal, Place};
+use crate::save::save_script;
 use crate::shared::Shared;
 
 impl Shared {
-    /// Replays the journals of a save state with new futures, and drops these.
-    pub(crate) fn verify(self: &Rc<Self>, save: &SaveState) -> Result<(), SaveError> {
-        let files = FileTable::of(self, save);
+    /// Takes a save state, replays its journals with new futures, and drops these.
+    pub(crate) fn verified(self: &Rc<Self>) -> Result<SaveState, SaveError> {
+        let save = self.save_state().map_err(|error| self.explain(error))?;
+        let files = FileTable::same();
         for image in &save.scripts {
             let cell = self.replay(image, &files, true);
             cell.map_err(SaveError::Verify)?.drop_silently();
         }
-        Ok(())
+        Ok(save)
+    }
+
+    /// Replays the script that cannot be saved, to find the line of the wait. Returns what that
+    /// finds, or else the error.
+    pub(crate) fn explain(self: &Rc<Self>, error: SaveError) -> SaveError {
+        let SaveError::NotRecorded { script, .. } = &error else {
+            return error;
+        };
+        let Some(cell) = self.script(*script) else {
+            return error;
+        };
+        let image = save_script(&cell);
+        let files = FileTable::same();
+        match self.replay(&image, &files, true) {
+            Ok(cell) => {
+                cell.drop_silently();
+                error
+            }
+            Err(found) => SaveError::Verify(found),
+        }
     }
 
     /// Makes a script and replays its journal.
@@ -70,6 +93,13 @@ impl Shared {
     }
 }
 
+/// A waker that does nothing, and whose clones are counted.
+struct CountsClones;
+
+impl Wake for CountsClones {
+    fn wake(self: Arc<Self>) {}
+}
+
 /// Replays the journal of a new script. Returns an error if the script does not fit it.
 fn replay_journal(
     cell: &Rc<ScriptCell>,
@@ -79,7 +109,16 @@ fn replay_journal(
 ) -> Result<(), Found> {
     cell.begin_replay(compares_lines);
     let _entered = context::enter(cell);
-    let mut cx = Context::from_waker(Waker::noop());
+    let clones = Arc::new(CountsClones);
+    let waker = Waker::from(Arc::clone(&clones));
+    let mut cx = Context::from_waker(&waker);
+    let _ = take_outside_wait();
+    // The waits of durable scripts keep no waker: what keeps one waits for what is not recorded.
+    let is_kept = || Arc::strong_count(&clones) > 2;
+    let not_recorded = || Found::NotRecorded {
+        entry: cell.replayed(),
+        at: take_outside_wait(),
+    };
     loop {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let mut future = cell.future().borrow_mut();
@@ -99,8 +138,13 @@ fn replay_journal(
                 let entry = cell.replayed();
                 return Err(cell.divergence().unwrap_or(Found::Returned { entry }));
             }
-            Ok(Poll::Pending) if cell.goes_on()? => {}
-            Ok(Poll::Pending) => break,
+            Ok(Poll::Pending) => match cell.goes_on() {
+                Ok(true) => {}
+                Ok(false) if is_kept() => return Err(not_recorded()),
+                Ok(false) => break,
+                Err(Found::NotReached { .. }) if is_kept() => return Err(not_recorded()),
+                Err(found) => return Err(found),
+            },
         }
     }
     let saved = image.waits.iter().map(|wait| NamedWait {
@@ -126,6 +170,11 @@ pub(crate) struct FileTable {
 }
 
 impl FileTable {
+    /// Those of the runtime itself.
+    pub(crate) fn same() -> Self {
+        FileTable { numbers: None }
+    }
+
     pub(crate) fn of(shared: &Shared, save: &SaveState) -> Self {
         let is_same = shared.has_files(&save.files);
         let numbers = || save.files.iter().map(|file| shared.file_number(file));

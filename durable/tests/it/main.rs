@@ -38,4 +38,5 @@ mod themselves;
 mod timelines;
 mod trials;
 mod twin;
+mod unrecorded;
 mod voided;
