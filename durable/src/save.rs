@@ -79,15 +79,18 @@ impl Shared {
             return error.into();
         };
         let script = scripts.iter().find(|cell| cell.coroutine_id() == Some(of));
-        script.map_or_else(
-            || error.into(),
-            |cell| SaveError::NotRecorded {
+        match (script, error) {
+            (None, _) => error.into(),
+            (Some(cell), Unsavable::OtherWait(_)) => SaveError::NotRecorded {
                 script: cell.id,
                 name: cell.name().to_owned(),
                 after: self.last_entry(cell),
                 why: error.to_string(),
             },
-        )
+            (Some(cell), _) => {
+                SaveError::Executor(format!("the script `{}`: {error}", cell.name()))
+            }
+        }
     }
 
     /// Says what a script has recorded last.
