@@ -45,12 +45,12 @@ impl Shared {
         saved.map_err(refused)?;
         drop(waits);
         drop(slots);
-        // They add to the table of files.
+        // They add to the table of sites.
         let scripts = scripts.iter().map(|cell| save_script(cell)).collect();
         Ok(SaveState {
             build: self.registry.build().to_owned(),
             settings: self.door.settings(),
-            files: self.files(),
+            sites: self.sites.sites(),
             clocks: out.into_numbers(),
             clock_parents: self
                 .clocks
@@ -96,8 +96,8 @@ impl Shared {
     /// Says what a script has recorded last.
     fn last_entry(&self, cell: &ScriptCell) -> Option<String> {
         let journal = cell.journal();
-        let (kind, place) = journal.at(journal.entries().checked_sub(1)?)?;
-        Some(said_at(kind, self.say(place)))
+        let (kind, site) = journal.at(journal.entries().checked_sub(1)?)?;
+        Some(said_at(kind, site, &self.sites.sites()))
     }
 
     fn save_owners(&self) -> Vec<OwnerImage> {

@@ -24,6 +24,7 @@ mod hooks;
 mod host_in_steps;
 mod owners;
 mod panics;
+mod patches;
 mod pauses;
 mod policies;
 mod questions;

@@ -110,7 +110,7 @@ fn a_save_refuses_what_is_not_recorded_and_names_the_script() {
         if awaits == ChannelAfterSteps {
             let here = concat!(" at ", file!(), ":");
             assert!(
-                text.contains("after the end of") && text.contains(here),
+                text.contains("after the end of `next_frame()`") && text.contains(here),
                 "{text}"
             );
         }
@@ -127,7 +127,7 @@ fn a_check_names_the_line() {
         let here = concat!(" at ", file!(), ":");
         let parts: &[&str] = match awaits {
             Promise | Channel => &["not recorded"],
-            ChannelAfterSteps => &["not recorded", "after the end of", here],
+            ChannelAfterSteps => &["not recorded", "after the end of `next_frame()`", here],
             PlainFrame | FrameAfterTimer => &["`wait_frames()` of `framestep`"],
             _ => &["not recorded", here],
         };
