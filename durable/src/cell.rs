@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::mem;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -16,10 +16,12 @@ use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::Found;
 use crate::image::NamedWait;
-use crate::journal::{Effect, Entry, FoundEntry, Journal, Kind, Place};
+use crate::journal::{Entry, FoundEntry, Journal, Kind};
 use crate::owner::OwnerId;
 use crate::script::ChapterFuture;
 use crate::shared::Shared;
+use crate::shift::Shifts;
+use crate::site::{Call, SiteId};
 use crate::slot::{Awaited, Pending, Slot};
 
 /// The number of a script, which no other script of the runtime has.
@@ -45,8 +47,6 @@ impl fmt::Display for ScriptId {
         write!(f, "#{}", self.0)
     }
 }
-
-const PANICKED: Kind = Kind::Effect(Effect::Panicked);
 
 /// How the waits and effects of a script behave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,8 @@ struct Replay {
     is_open: bool,
     compares_lines: bool,
     /// The entries of another build that are in other lines now.
-    moved: Vec<(u32, Place)>,
+    moved: Vec<(u32, SiteId)>,
+    shifts: Shifts,
     divergence: Option<Found>,
 }
 
@@ -298,10 +299,8 @@ impl ScriptCell {
         let entry = replay.entry;
         match replay.next {
             Some(next) if next.is_first && !was_open => Ok(true),
-            Some(next) => Err(Found::NotReached {
+            Some(_) => Err(Found::NotReached {
                 entry,
-                recorded: next.kind,
-                place: next.place,
                 now: self.awaited(),
             }),
             None if entry == self.journal.borrow().entries() => Ok(false),
@@ -322,9 +321,7 @@ impl ScriptCell {
     pub(crate) fn named(&self, pending: &Pending) -> NamedWait {
         NamedWait {
             number: pending.number,
-            call: pending.awaited.call.into(),
-            name: pending.awaited.name().into(),
-            place: self.shared.place(pending.awaited.at),
+            site: self.shared.sites.of(&pending.awaited.call()),
         }
     }
 
@@ -339,12 +336,13 @@ impl ScriptCell {
         if !moved.is_empty() {
             // Saved again, its lines are those of this build.
             let (mut moved, mut entry) = (moved.into_iter().peekable(), 0);
-            let journal = self.journal.borrow().map_places(|place| {
+            let journal = self.journal.borrow().map_sites(|site| {
                 let here = moved.next_if(|(at, _)| *at == entry);
                 entry += 1;
-                here.map_or(place, |(_, here)| here)
+                Some(here.map_or(site, |(_, here)| here))
             });
-            self.journal.replace(journal);
+            self.journal
+                .replace(journal.expect("each site has a number"));
         }
     }
 
@@ -361,12 +359,12 @@ impl ScriptCell {
 
     /// What a poll of the wait `number` finds.
     #[inline]
-    pub(crate) fn polling(&self, number: u32, at: &Location<'_>) -> Polling {
+    pub(crate) fn polling(&self, number: u32, call: &Call) -> Polling {
         match self.mode.get() {
             Mode::Live | Mode::Ending | Mode::Silent => Polling::Live,
-            Mode::Replay => match self.take_entry(Kind::Ended(number), at) {
+            Mode::Replay => match self.take_entry(Kind::Ended(number), call) {
                 Some(value) => Polling::Ended(value),
-                None => match self.take_entry(Kind::Failed(number), at) {
+                None => match self.take_entry(Kind::Failed(number), call) {
                     Some(message) => Polling::Failed(message.read().unwrap_or_default()),
                     None => Polling::Pending,
                 },
@@ -374,27 +372,22 @@ impl ScriptCell {
         }
     }
 
-    /// Takes the next entry in a replay, if it is the one that is expected. Of an effect,
-    /// anything else is a divergence.
-    fn take_entry(&self, expected: Kind, at: &Location<'_>) -> Option<Bytes> {
+    /// Takes the next entry in a replay, if it is the one that is expected. If the wait of the
+    /// entry is another one now, that is a divergence. Of an effect, anything else is.
+    fn take_entry(&self, expected: Kind, call: &Call) -> Option<Bytes> {
         let mut replay = self.replay.borrow_mut();
         let next = replay.next?;
         if next.kind != expected || next.is_first && !replay.is_open {
             return None;
         }
-        let here = self.shared.place(at);
-        if next.place != here {
-            let (entry, place) = (replay.entry, next.place);
-            if replay.compares_lines {
-                let recorded = next.kind;
-                replay.divergence.get_or_insert(Found::OtherLine {
-                    entry,
-                    recorded,
-                    place,
-                    here,
-                });
-            } else {
-                replay.moved.push((entry, here));
+        let here = self.shared.sites.of(call);
+        if next.site != here || !replay.compares_lines {
+            if let Some(found) = self.compare_sites(&mut replay, &next, call, here) {
+                let is_other = matches!(found, Found::Other { .. });
+                replay.divergence.get_or_insert(found);
+                if is_other {
+                    return None;
+                }
             }
         }
         let journal = self.journal.borrow();
@@ -404,19 +397,62 @@ impl ScriptCell {
         Some(journal.value(&next))
     }
 
+    /// Compares the site of an entry with that of the call that is to take it.
+    fn compare_sites(
+        &self,
+        replay: &mut Replay,
+        next: &FoundEntry,
+        call: &Call,
+        here: SiteId,
+    ) -> Option<Found> {
+        let sites = self.shared.sites.sites();
+        let entry = replay.entry;
+        let (recorded, now) = (sites.get(next.site)?, sites.get(here)?);
+        if !recorded.is_like(now) {
+            let kind = next.kind;
+            return Some(Found::Other { entry, kind, here });
+        }
+        if replay.compares_lines {
+            return Some(Found::OtherLine { entry, here });
+        }
+        if next.site != here {
+            replay.moved.push((entry, here));
+        }
+        let fits = replay.shifts.fits(call.within, recorded, now);
+        (!fits).then_some(Found::OtherShift { entry, here })
+    }
+
+    /// Whether the script waits for what it waited for at the save.
+    pub(crate) fn awaits_the_same(&self, saved: &[NamedWait], now: &[NamedWait]) -> bool {
+        let sites = self.shared.sites.sites();
+        let mut replay = self.replay.borrow_mut();
+        let mut fits = |saved: &NamedWait, now: &NamedWait| {
+            let (Some(then), Some(here)) = (sites.get(saved.site), sites.get(now.site)) else {
+                return false;
+            };
+            let is_in_place = if replay.compares_lines {
+                saved.site == now.site
+            } else {
+                replay.shifts.fits("", then, here)
+            };
+            saved.number == now.number && then.is_like(here) && is_in_place
+        };
+        saved.len() == now.len() && saved.iter().zip(now).all(|(saved, now)| fits(saved, now))
+    }
+
     /// Records the end of a wait.
     #[inline]
-    pub(crate) fn record_end(&self, number: u32, value: &[u8], at: &Location<'_>) {
-        self.record(Kind::Ended(number), value, at);
+    pub(crate) fn record_end(&self, number: u32, value: &[u8], call: &Call) {
+        self.record(Kind::Ended(number), value, call);
     }
 
     /// Records that a wait has panicked: the script may catch it, and go on.
-    pub(crate) fn record_failure(&self, number: u32, message: &str, at: &Location<'_>) {
-        self.record(Kind::Failed(number), Bytes::of(message).get(), at);
+    pub(crate) fn record_failure(&self, number: u32, message: &str, call: &Call) {
+        self.record(Kind::Failed(number), Bytes::of(message).get(), call);
     }
 
     #[inline]
-    fn record(&self, kind: Kind, value: &[u8], at: &Location<'_>) {
+    fn record(&self, kind: Kind, value: &[u8], call: &Call) {
         if self.mode.get() != Mode::Live {
             return;
         }
@@ -424,7 +460,7 @@ impl ScriptCell {
         journal.push(&Entry {
             is_first: self.begins_poll.replace(false),
             kind,
-            place: self.shared.place(at),
+            site: self.shared.sites.of(call),
             value,
         });
         let entries = journal.entries();
@@ -437,75 +473,52 @@ impl ScriptCell {
     /// Does an effect and records its result. In a replay, takes the result from the journal
     /// instead. `None` in a destructor of a script that is dropped because of a restore: it
     /// must do nothing, and has no result.
-    pub(crate) fn effect(
-        &self,
-        effect: Effect,
-        at: &Location<'_>,
-        act: impl FnOnce() -> Bytes,
-    ) -> Option<Bytes> {
-        let kind = Kind::Effect(effect);
+    pub(crate) fn effect(&self, call: Call, act: impl FnOnce() -> Bytes) -> Option<Bytes> {
         match self.mode.get() {
             Mode::Live => match catch_unwind(AssertUnwindSafe(act)) {
                 Ok(value) => {
-                    self.record(kind, value.get(), at);
+                    self.record(Kind::Effect, value.get(), &call);
                     Some(value)
                 }
                 Err(payload) => {
                     // The script may catch it, and go on.
                     let message = Bytes::of(&message_of(&*payload));
-                    self.record(PANICKED, message.get(), at);
+                    self.record(Kind::Panicked, message.get(), &call);
                     resume_unwind(payload)
                 }
             },
             Mode::Silent => None,
             Mode::Ending => Some(act()),
-            // Destructors, of a script that has left its replay already.
-            Mode::Replay if std::thread::panicking() => None,
-            Mode::Replay => {
-                let value = self.take_entry(kind, at);
-                Some(
-                    value.unwrap_or_else(|| match self.take_entry(PANICKED, at) {
-                        Some(message) => {
-                            resume_unwind(Box::new(message.read::<String>().unwrap_or_default()))
-                        }
-                        None => self.diverge(kind, self.shared.place(at)),
-                    }),
-                )
-            }
+            Mode::Replay => self.replayed_effect(&call),
         }
     }
 
-    /// Leaves a replay in which the script does what was not recorded.
-    fn diverge(&self, kind: Kind, here: Place) -> ! {
-        self.leave_replay(|entry| Found::Other {
-            entry,
-            does: kind,
-            here,
-        })
+    /// The result of an effect in a replay. `None` in a destructor of a script that has left its
+    /// replay.
+    fn replayed_effect(&self, call: &Call) -> Option<Bytes> {
+        if std::thread::panicking() && self.replay.borrow().divergence.is_some() {
+            return None;
+        }
+        if let Some(value) = self.take_entry(Kind::Effect, call) {
+            return Some(value);
+        }
+        if let Some(message) = self.take_entry(Kind::Panicked, call) {
+            resume_unwind(Box::new(message.read::<String>().unwrap_or_default()));
+        }
+        let here = self.shared.sites.of(call);
+        let entry = self.replay.borrow().entry;
+        let kind = Kind::Effect;
+        self.leave_replay(Found::Other { entry, kind, here });
+        None
     }
 
-    /// Leaves a replay in which the script starts another script than was recorded.
-    pub(crate) fn diverge_at_start(
-        &self,
-        started: String,
-        starts: &'static str,
-        at: &Location<'_>,
-    ) -> ! {
-        self.leave_replay(|entry| Found::OtherScript {
-            // The entry has been taken.
-            entry: entry - 1,
-            started,
-            starts,
-            here: self.shared.place(at),
-        })
-    }
-
-    fn leave_replay(&self, found: impl FnOnce(u32) -> Found) -> ! {
-        let mut replay = self.replay.borrow_mut();
-        let found = found(replay.entry);
-        replay.divergence.get_or_insert(found);
-        drop(replay);
-        resume_unwind(Box::new(Diverged))
+    /// Leaves a replay in which the script does what was not recorded. Returns in a destructor of
+    /// a script that unwinds already.
+    fn leave_replay(&self, found: Found) {
+        self.replay.borrow_mut().divergence.get_or_insert(found);
+        if !std::thread::panicking() {
+            resume_unwind(Box::new(Diverged));
+        }
     }
 
     /// Calls `f` as a step: waits and effects inside of it are refused.

@@ -1,38 +1,57 @@
 //! How the waits and effects of a script find the script and its runtime.
 
-use std::cell::RefCell;
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
 use crate::cell::ScriptCell;
 
+/// A script, or none.
+type Current = ManuallyDrop<Option<Rc<ScriptCell>>>;
+
 thread_local! {
-    /// The scripts that are being polled, replayed or dropped: the innermost last.
-    static STACK: RefCell<Vec<Rc<ScriptCell>>> = const { RefCell::new(Vec::new()) };
+    /// The script that is being polled, replayed or dropped: the innermost one.
+    ///
+    /// Without a destructor it is there until the thread has ended: the destructors of other
+    /// thread-locals may drop a runtime. Nothing leaks, since each [`Entered`] puts back what was
+    /// there before, which is none at last.
+    static CURRENT: Cell<Current> = const { Cell::new(ManuallyDrop::new(None)) };
+}
+
+fn replace(script: Option<Rc<ScriptCell>>) -> Option<Rc<ScriptCell>> {
+    let before = CURRENT.with(|current| current.replace(ManuallyDrop::new(script)));
+    ManuallyDrop::into_inner(before)
 }
 
 /// Makes a script the current one until it is dropped.
-pub(crate) struct Entered(());
+pub(crate) struct Entered {
+    before: Option<Rc<ScriptCell>>,
+}
 
 impl Drop for Entered {
+    #[inline]
     fn drop(&mut self) {
-        // The thread may be ending: then nothing is current any more.
-        let popped = STACK.try_with(|stack| stack.borrow_mut().pop());
-        drop(popped);
+        let entered = replace(self.before.take());
+        drop(entered);
     }
 }
 
 /// Makes a script the current one.
 #[inline]
 pub(crate) fn enter(cell: &Rc<ScriptCell>) -> Entered {
-    STACK.with(|stack| stack.borrow_mut().push(Rc::clone(cell)));
-    Entered(())
+    let before = replace(Some(Rc::clone(cell)));
+    Entered { before }
 }
 
 /// The current script, if there is one.
 #[inline]
 pub(crate) fn current() -> Option<Rc<ScriptCell>> {
-    let current = STACK.try_with(|stack| stack.borrow().last().cloned());
-    current.ok().flatten()
+    CURRENT.with(|current| {
+        let script = ManuallyDrop::into_inner(current.take());
+        let found = script.clone();
+        current.set(ManuallyDrop::new(script));
+        found
+    })
 }
 
 /// The current script.

@@ -5,10 +5,11 @@ use std::fmt;
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
-use crate::error::{said, waits};
+use crate::error::{said_at, waits};
 use crate::image::{NamedWait, SaveState, ScriptImage};
-use crate::journal::{Entry, Place};
+use crate::journal::{Entry, Kind};
 use crate::look::text_of;
+use crate::site::Site;
 
 /// A difference between two save states. Made by [`SaveState::diff`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,12 +117,6 @@ impl SaveState {
         }
         found
     }
-
-    /// A place, as in messages.
-    pub(crate) fn say(&self, place: Place) -> String {
-        let file = self.files.get(place.file as usize);
-        format!("{}:{}", file.map_or("?", String::as_str), place.line)
-    }
 }
 
 /// The two save states.
@@ -205,8 +200,10 @@ impl Sides<'_> {
             let entries = [(here, at[0], self.here), (there, at[1], self.there)];
             let [one, other] = entries.map(|(script, at, save)| {
                 let read = |entry: Entry<'_>| Read {
-                    what: (entry.is_first, said(entry.kind)),
-                    at: save.say(entry.place),
+                    is_first: entry.is_first,
+                    kind: entry.kind,
+                    site: save.sites.get(entry.site).cloned(),
+                    text: said_at(entry.kind, entry.site, &save.sites),
                     value: entry.value.to_vec(),
                 };
                 script.journal.read(at, read)
@@ -214,7 +211,7 @@ impl Sides<'_> {
             match (one, other) {
                 (None, None) => return None,
                 (Some((one, next)), Some((other, next_there))) => {
-                    if (&one.what, &one.value) != (&other.what, &other.value) {
+                    if !one.is_like(&other) || one.value != other.value {
                         return Some((Some(number), one.beside(&other)));
                     }
                     at = [next, next_there];
@@ -232,17 +229,21 @@ impl Sides<'_> {
 
     fn compare_waits(self, here: &ScriptImage, there: &ScriptImage) -> Option<[String; 2]> {
         let named = |script: &ScriptImage| -> Vec<NamedWait> {
-            let waits = script.waits.iter().map(|wait| wait.named.clone());
+            let waits = script.waits.iter().map(|wait| wait.named);
             let mut waits: Vec<_> = waits.collect();
             waits.sort_unstable_by_key(|wait| wait.number);
             waits
         };
         let (mine, others) = (named(here), named(there));
-        let is_like = |(one, other): (&NamedWait, &NamedWait)| one.is_like(other, false);
+        let sites = |wait: &NamedWait, of: &SaveState| of.sites.get(wait.site).cloned();
+        let is_like = |(one, other): (&NamedWait, &NamedWait)| {
+            let sites = (sites(one, self.here), sites(other, self.there));
+            let is_same = matches!(sites, (Some(one), Some(other)) if one.is_like(&other));
+            one.number == other.number && is_same
+        };
         if mine.len() != others.len() || !mine.iter().zip(&others).all(is_like) {
-            let say = |save: &SaveState, of: &[NamedWait]| waits(of, &|place| save.say(place));
-            let here = format!("it awaits {}", say(self.here, &mine));
-            return Some([here, say(self.there, &others)]);
+            let here = format!("it awaits {}", waits(&mine, &self.here.sites));
+            return Some([here, waits(&others, &self.there.sites)]);
         }
         let slots = |script: &ScriptImage| {
             let mut slots: Vec<_> = script.waits.iter().collect();
@@ -257,7 +258,7 @@ impl Sides<'_> {
             .iter()
             .zip(&other)
             .position(|(one, other)| one != other)?;
-        let what = waits(&mine[differs..=differs], &|place| self.here.say(place));
+        let what = waits(&mine[differs..=differs], &self.here.sites);
         let [one, other] = [one, other].map(|slots| text_of(slots[differs].get()));
         Some([format!("it awaits {what}, with {one}"), other])
     }
@@ -299,32 +300,40 @@ impl Sides<'_> {
     }
 }
 
-/// An entry of a journal, in words.
+/// An entry of a journal.
 struct Read {
-    /// Whether it begins a poll, and what it is.
-    what: (bool, String),
-    at: String,
+    is_first: bool,
+    kind: Kind,
+    site: Option<Site>,
+    /// What it is, and where.
+    text: String,
     value: Vec<u8>,
 }
 
 impl Read {
+    /// Whether both are the same but for their values.
+    fn is_like(&self, other: &Read) -> bool {
+        let sites = (&self.site, &other.site);
+        let is_same_call = matches!(sites, (Some(one), Some(other)) if one.is_like(other));
+        (self.is_first, self.kind) == (other.is_first, other.kind) && is_same_call
+    }
+
     fn text(&self) -> String {
-        let what = format!("{} at {}", self.what.1, self.at);
         match self.value.as_slice() {
-            [] => what,
-            value => format!("{what} returned {}", text_of(value)),
+            [] => self.text.clone(),
+            value => format!("{} returned {}", self.text, text_of(value)),
         }
     }
 
     /// This and another one: only the value of the other one, if that is all that differs.
     fn beside(&self, other: &Read) -> [String; 2] {
-        if self.what == other.what && self.at == other.at {
+        if self.is_like(other) && self.text == other.text {
             return [self.text(), text_of(&other.value)];
         }
-        if self.what.1 == other.what.1 && self.value == other.value {
-            let begins = |read: &Read| match read.what.0 {
-                true => format!("{} begins a poll", read.text()),
-                false => format!("{} continues a poll", read.text()),
+        if self.text == other.text && self.is_first != other.is_first {
+            let begins = |read: &Read| {
+                let what = if read.is_first { "begins" } else { "continues" };
+                format!("{} {what} a poll", read.text())
             };
             return [begins(self), begins(other)];
         }

@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::thread;
 
 use crate::cell::ScriptCell;
 use crate::context;
@@ -71,23 +72,30 @@ impl Future for Driver {
         match polled {
             Ok(polled) => polled,
             Err(payload) => {
-                let message = message_of(&*payload);
-                self.drop_future();
-                self.cell
-                    .shared()
-                    .end(&self.cell, Err(JoinError::Panicked(message)));
-                resume_unwind(payload)
+                // A panic of a destructor in this future comes second.
+                if let Err(second) = self.drop_future() {
+                    dispose(second);
+                }
+                self.end_by_panic(payload)
             }
         }
     }
 }
 
 impl Driver {
-    /// Drops the future as the current script, so that its destructors find the runtime.
-    fn drop_future(&self) {
+    /// Drops the future as the current script, so that its destructors find the runtime. Returns
+    /// the panic of a destructor.
+    fn drop_future(&self) -> thread::Result<()> {
         let _entered = context::enter(&self.cell);
         let future = self.cell.take_future();
-        drop(future);
+        catch_unwind(AssertUnwindSafe(|| drop(future)))
+    }
+
+    /// Records that the script has panicked, and passes the panic on.
+    fn end_by_panic(&self, payload: Box<dyn Any + Send>) -> ! {
+        let panicked = JoinError::Panicked(message_of(&*payload));
+        self.cell.shared().end(&self.cell, Err(panicked));
+        resume_unwind(payload)
     }
 }
 
@@ -97,8 +105,10 @@ impl Drop for Driver {
         let known = shared.script(self.cell.id);
         // A restore takes all scripts: it keeps this one, or drops it itself.
         if known.is_some_and(|known| Rc::ptr_eq(&known, &self.cell)) {
-            self.drop_future();
-            shared.end(&self.cell, Err(JoinError::Stopped));
+            match self.drop_future() {
+                Ok(()) => shared.end(&self.cell, Err(JoinError::Stopped)),
+                Err(payload) => self.end_by_panic(payload),
+            }
         }
     }
 }

@@ -12,10 +12,10 @@ use crate::bytes::{self, Bytes};
 use crate::cell::{ScriptId, leave};
 use crate::context;
 use crate::handle::{Handle, command};
-use crate::journal::Effect;
 use crate::owner::{ClockId, OwnerId};
 use crate::script::DurableScript;
 use crate::shared::Making;
+use crate::site::Call;
 
 /// Calls `f` with the state that the host has lent, and records what it returns. When the
 /// script is restored, `f` is not called again: the step returns the recorded result.
@@ -38,11 +38,14 @@ use crate::shared::Making;
 /// ```
 #[track_caller]
 pub fn step<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) -> R) -> R {
-    let at = Location::caller();
+    let caller = Call {
+        within: type_name_of(&f),
+        ..Call::new("step", "")
+    };
     let cell = context::expect("step");
     let mut given = None;
-    let value = cell.effect(Effect::Step, at, || {
-        let result = cell.in_step(|| lent("step", at, framestep::try_with(f)));
+    let value = cell.effect(caller, || {
+        let result = cell.in_step(|| lent("step", caller.at, framestep::try_with(f)));
         let value = Bytes::of(&result);
         given = Some(result);
         value
@@ -53,6 +56,11 @@ pub fn step<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) 
         // A destructor that unwinds may end the process: another one may be unwinding already.
         (None, None) => bytes::read_zeros().unwrap_or_else(|| leave()),
     }
+}
+
+/// The type of a closure, which names the function that it is written in.
+fn type_name_of<F>(_: &F) -> &'static str {
+    std::any::type_name::<F>()
 }
 
 /// Calls `f` with the world, if the host has lent one.
@@ -77,9 +85,9 @@ fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
 /// Outside of a durable script.
 #[track_caller]
 pub fn time() -> Time {
-    let at = Location::caller();
+    let caller = Call::new("time()", "");
     let cell = context::expect("time");
-    let value = cell.effect(Effect::Time, at, || {
+    let value = cell.effect(caller, || {
         let mut out = Writer::default();
         save_time(&framestep::time(), &mut out);
         Bytes::of(&out.into_numbers())
@@ -97,7 +105,7 @@ pub fn time() -> Time {
 #[track_caller]
 pub fn start<S: DurableScript>(script: S) -> Handle<S::Output> {
     make(
-        Effect::Start,
+        "start",
         script,
         Making {
             starts: true,
@@ -114,7 +122,7 @@ pub fn start<S: DurableScript>(script: S) -> Handle<S::Output> {
 #[track_caller]
 pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
     make(
-        Effect::Start,
+        "start",
         script,
         Making {
             starts: true,
@@ -132,7 +140,7 @@ pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> 
 #[track_caller]
 pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output> {
     make(
-        Effect::Start,
+        "start",
         script,
         Making {
             starts: true,
@@ -149,7 +157,7 @@ pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output
 /// As [`start`].
 #[track_caller]
 pub fn spawn<S: DurableScript>(script: S) -> Handle<S::Output> {
-    make(Effect::Spawn, script, Making::default())
+    make("spawn", script, Making::default())
 }
 
 /// Spawns a script with `phase` as home.
@@ -160,7 +168,7 @@ pub fn spawn<S: DurableScript>(script: S) -> Handle<S::Output> {
 #[track_caller]
 pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
     make(
-        Effect::Spawn,
+        "spawn",
         script,
         Making {
             home: Some(phase),
@@ -170,23 +178,20 @@ pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> 
 }
 
 #[track_caller]
-fn make<S: DurableScript>(effect: Effect, script: S, making: Making) -> Handle<S::Output> {
-    let at = Location::caller();
+fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> Handle<S::Output> {
+    let caller = Call::new(function, S::NAME);
     let cell = context::expect("start");
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
     let mut begun = None;
-    let made = cell.effect(effect, at, || {
+    let made = cell.effect(caller, || {
         begun = Some(shared.begin(script));
-        Bytes::of(&(shared.next_script.get(), S::NAME))
+        Bytes::of(&shared.next_script.get())
     });
     let Some(made) = made else {
         return Handle::void();
     };
-    let (id, name): (u64, String) = expect_read(&made);
-    if name != S::NAME {
-        cell.diverge_at_start(name, S::NAME, at);
-    }
+    let id: u64 = expect_read(&made);
     let handle = Handle::new(shared, ScriptId(id));
     let Some(begun) = begun else {
         return handle.replayed_by(&cell);

@@ -2,13 +2,15 @@
 
 use std::error::Error;
 use std::fmt;
+use std::panic::Location;
 use std::time::Duration;
 
 use framestep::durable::Unsavable;
 
 use crate::cell::ScriptId;
 use crate::image::NamedWait;
-use crate::journal::{Effect, Kind, Place};
+use crate::journal::{Journal, Kind};
+use crate::site::{SiteId, Sites};
 
 /// Why a runtime cannot be saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,6 +18,17 @@ use crate::journal::{Effect, Kind, Place};
 pub enum SaveError {
     /// The executor is not in a state that can be saved.
     Executor(String),
+    /// A script waits for something that is not recorded.
+    NotRecorded {
+        /// The script.
+        script: ScriptId,
+        /// Its name.
+        name: String,
+        /// What it has done last that is recorded, with the line. `None` if there is nothing.
+        after: Option<String>,
+        /// What it waits for.
+        why: String,
+    },
     /// A script could not be restored from this save. In debug builds, each save is tried.
     Verify(RestoreError),
 }
@@ -30,6 +43,18 @@ impl fmt::Display for SaveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SaveError::Executor(why) => write!(f, "the runtime cannot be saved: {why}"),
+            SaveError::NotRecorded {
+                script,
+                name,
+                after,
+                why,
+            } => {
+                write!(f, "the script `{name}` ({script}) cannot be saved")?;
+                if let Some(after) = after {
+                    write!(f, ", after {after}")?;
+                }
+                write!(f, ": {why}")
+            }
             SaveError::Verify(error) => {
                 f.write_str("what was saved could not be restored: ")?;
                 match error {
@@ -181,20 +206,21 @@ pub(crate) enum Found {
     },
     NotReached {
         entry: u32,
-        recorded: Kind,
-        place: Place,
         now: Vec<NamedWait>,
     },
     OtherLine {
         entry: u32,
-        recorded: Kind,
-        place: Place,
-        here: Place,
+        here: SiteId,
+    },
+    /// The call has moved by another number of lines than those before it.
+    OtherShift {
+        entry: u32,
+        here: SiteId,
     },
     Other {
         entry: u32,
-        does: Kind,
-        here: Place,
+        kind: Kind,
+        here: SiteId,
     },
     Returned {
         entry: u32,
@@ -203,16 +229,15 @@ pub(crate) enum Found {
         entry: u32,
         message: String,
     },
+    NotRecorded {
+        entry: u32,
+        /// Where the wait began, if it is one of framestep.
+        at: Option<&'static Location<'static>>,
+    },
     OtherWaits {
         entry: u32,
         saved: Vec<NamedWait>,
         now: Vec<NamedWait>,
-    },
-    OtherScript {
-        entry: u32,
-        started: String,
-        starts: &'static str,
-        here: Place,
     },
     OtherState {
         type_name: &'static str,
@@ -220,18 +245,10 @@ pub(crate) enum Found {
 }
 
 /// Lists what a script waits for.
-pub(crate) fn waits(waits: &[NamedWait], file: &impl Fn(Place) -> String) -> String {
-    let said = waits.iter().map(|wait| {
-        let NamedWait {
-            call, name, place, ..
-        } = wait;
-        let of = if name.is_empty() {
-            String::new()
-        } else {
-            format!(" for `{name}`")
-        };
-        format!("`{call}`{of} at {}", file(*place))
-    });
+pub(crate) fn waits(waits: &[NamedWait], sites: &Sites) -> String {
+    let said = waits
+        .iter()
+        .map(|wait| at(&awaited(wait.site, sites), wait.site, sites));
     let said: Vec<String> = said.collect();
     match said.len() {
         0 => "nothing".to_owned(),
@@ -239,17 +256,57 @@ pub(crate) fn waits(waits: &[NamedWait], file: &impl Fn(Place) -> String) -> Str
     }
 }
 
+/// Says which call a wait is.
+fn awaited(site: SiteId, sites: &Sites) -> String {
+    match sites.get(site) {
+        Some(site) if site.name.is_empty() => format!("`{}`", site.call),
+        Some(site) => format!("`{}` for `{}`", site.call, site.name),
+        None => "?".to_owned(),
+    }
+}
+
+/// Says which call an effect is.
+fn done(site: SiteId, sites: &Sites) -> String {
+    let Some(site) = sites.get(site) else {
+        return "?".to_owned();
+    };
+    let article = if site.call.starts_with(['a', 'e', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    };
+    match &*site.name {
+        "" => format!("{article} `{}`", site.call),
+        name => format!("{article} `{}` of `{name}`", site.call),
+    }
+}
+
+fn at(what: &str, site: SiteId, sites: &Sites) -> String {
+    format!("{what} at {}", sites.place(site))
+}
+
+/// Says what an entry records, and where.
+pub(crate) fn said_at(kind: Kind, site: SiteId, sites: &Sites) -> String {
+    let what = match kind {
+        Kind::Ended(_) => format!("the end of {}", awaited(site, sites)),
+        Kind::Failed(_) => format!("a panic of {}", awaited(site, sites)),
+        Kind::Effect => done(site, sites),
+        Kind::Panicked => format!("a panic of {}", done(site, sites)),
+    };
+    at(&what, site, sites)
+}
+
 impl Found {
-    /// The divergence, with the files of the runtime's table.
+    /// The divergence of a script from a journal with these sites.
     pub(crate) fn of(
         self,
         script: ScriptId,
         name: &str,
-        file: impl Fn(Place) -> String,
-        recorded_at: impl Fn(u32) -> Option<(Kind, Place)>,
+        sites: &Sites,
+        journal: &Journal,
     ) -> Divergence {
-        let recorded_entry = |entry: u32| match recorded_at(entry) {
-            Some((kind, place)) => format!("{} at {}", said(kind), file(place)),
+        let recorded_entry = |entry: u32| match journal.at(entry) {
+            Some((kind, site)) => said_at(kind, site, sites),
             None => "no more entries".to_owned(),
         };
         let (entry, recorded, found) = match self {
@@ -258,30 +315,35 @@ impl Found {
                 "an entry that cannot be read".to_owned(),
                 "cannot continue".to_owned(),
             ),
-            Found::NotReached {
-                entry,
-                recorded,
-                place,
-                now,
-            } => (
-                entry,
-                format!("{} at {}", said(recorded), file(place)),
-                format!("awaits {}", waits(&now, &file)),
-            ),
-            Found::OtherLine {
-                entry,
-                recorded,
-                place,
-                here,
-            } => (
-                entry,
-                format!("{} at {}", said(recorded), file(place)),
-                format!("does so at {}", file(here)),
-            ),
-            Found::Other { entry, does, here } => (
+            Found::NotReached { entry, now } => (
                 entry,
                 recorded_entry(entry),
-                format!("does {} at {}", said(does), file(here)),
+                format!("awaits {}", waits(&now, sites)),
+            ),
+            Found::OtherLine { entry, here } => (
+                entry,
+                recorded_entry(entry),
+                format!("does so at {}", sites.place(here)),
+            ),
+            Found::OtherShift { entry, here } => (
+                entry,
+                recorded_entry(entry),
+                format!(
+                    "does so at {}, which does not follow what is before it as it did",
+                    sites.place(here)
+                ),
+            ),
+            Found::Other { entry, kind, here } => (
+                entry,
+                recorded_entry(entry),
+                match kind {
+                    Kind::Ended(_) | Kind::Failed(_) => {
+                        format!("awaits {}", at(&awaited(here, sites), here, sites))
+                    }
+                    Kind::Effect | Kind::Panicked => {
+                        format!("does {}", at(&done(here, sites), here, sites))
+                    }
+                },
             ),
             Found::Returned { entry } => (entry, recorded_entry(entry), "returns".to_owned()),
             Found::Panicked { entry, message } => {
@@ -294,20 +356,22 @@ impl Found {
                 };
                 (entry, recorded_entry(entry), found)
             }
+            Found::NotRecorded { entry, at } => {
+                let place = match (at, entry.checked_sub(1)) {
+                    (Some(at), _) => format!(" at {}:{}", at.file(), at.line()),
+                    (None, Some(last)) => format!(", after {},", recorded_entry(last)),
+                    (None, None) => String::new(),
+                };
+                let found = format!(
+                    "awaits{place} what is not recorded, such as a signal, a watch or permits of \
+                     `framestep`, or a future of another crate: await those of `framestep_durable`"
+                );
+                (entry, recorded_entry(entry), found)
+            }
             Found::OtherWaits { entry, saved, now } => (
                 entry,
-                format!("it awaiting {}", waits(&saved, &file)),
-                format!("awaits {}", waits(&now, &file)),
-            ),
-            Found::OtherScript {
-                entry,
-                started,
-                starts,
-                here,
-            } => (
-                entry,
-                format!("the start of `{started}`"),
-                format!("starts `{starts}` at {}", file(here)),
+                format!("it awaiting {}", waits(&saved, sites)),
+                format!("awaits {}", waits(&now, sites)),
             ),
             Found::OtherState { type_name } => {
                 return Divergence {
@@ -336,23 +400,4 @@ impl Found {
 fn plain_wait(message: &str) -> Option<&str> {
     let (call, _) = message.split_once(" was polled outside of an executor")?;
     Some(call)
-}
-
-pub(crate) fn said(kind: Kind) -> String {
-    match kind {
-        Kind::Ended(wait) => format!("the end of wait {}", wait + 1),
-        Kind::Failed(wait) => format!("a panic of wait {}", wait + 1),
-        Kind::Effect(effect) => match effect {
-            Effect::Step => "a `step`",
-            Effect::Time => "a `time()`",
-            Effect::Start => "a `start`",
-            Effect::Spawn => "a `spawn`",
-            Effect::Emit => "an `emit`",
-            Effect::Set => "a `set`",
-            Effect::Get => "a `get`",
-            Effect::Command => "a stop, pause, resume or change of a clock",
-            Effect::Panicked => "a panic",
-        }
-        .to_owned(),
-    }
 }

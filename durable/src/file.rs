@@ -5,12 +5,13 @@ use serde::de::DeserializeOwned;
 
 use crate::error::RestoreError;
 use crate::image::SaveState;
-use crate::journal::{Journal, Place};
+use crate::journal::Journal;
+use crate::site::SiteId;
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the format. It changes whenever the bytes change that are written here or by
 /// the executor.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 impl SaveState {
     /// The save state as a file: with a version, and a checksum.
@@ -151,13 +152,16 @@ impl SaveState {
     #[must_use]
     #[track_caller]
     pub fn checksum_with<W: Serialize>(&self, world: &W) -> u64 {
-        let nowhere = |journal: &Journal| journal.map_places(|_| Place { file: 0, line: 0 });
+        // What a site is, without its place.
+        let what = |site| SiteId(self.sites.what(site));
+        let nowhere = |journal: &Journal| journal.map_sites(|site| Some(what(site)));
         let journals = self.scripts.iter().map(|script| nowhere(&script.journal));
+        let journals = journals.map(|journal| journal.expect("each site has a hash"));
         let journals: Vec<Journal> = journals.collect();
         let scripts = self.scripts.iter().map(|script| {
             let waits = script.waits.iter().map(|wait| {
-                let named = &wait.named;
-                (named.number, &named.call, &named.name, &wait.slot)
+                let named = wait.named;
+                (named.number, what(named.site), &wait.slot)
             });
             let waits: Vec<_> = waits.collect();
             (

@@ -4,7 +4,6 @@ use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
@@ -17,8 +16,8 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::cell::ScriptId;
 use crate::context;
-use crate::journal::Effect;
 use crate::shared::Shared;
+use crate::site::Call;
 use crate::slot::Slot;
 use crate::wait::Numbered;
 
@@ -241,20 +240,20 @@ impl Shared {
 }
 
 #[track_caller]
-fn act(call: &str, id: ScriptId, act: Act) -> bool {
+fn act(call: &'static str, id: ScriptId, act: Act) -> bool {
     command(call, |shared| shared.act(id, act))
 }
 
 /// Does a command once, and records what it returns.
 #[track_caller]
 pub(crate) fn command<R: Serialize + DeserializeOwned + Default>(
-    name: &str,
+    name: &'static str,
     f: impl FnOnce(&Shared) -> R,
 ) -> R {
-    let at = Location::caller();
+    let caller = Call::new(name, "");
     let cell = context::expect(name);
     let shared = cell.shared();
-    let done = cell.effect(Effect::Command, at, || Bytes::of(&f(shared)));
+    let done = cell.effect(caller, || Bytes::of(&f(shared)));
     done.map_or_else(R::default, |done| {
         done.read().expect("a result as it was recorded")
     })

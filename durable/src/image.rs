@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::handle::JoinError;
-use crate::journal::{Journal, Place};
+use crate::journal::Journal;
 use crate::owner::{ClockId, OwnerId};
 use crate::shared::Listed;
+use crate::site::{Needed, SiteId, Sites};
 
 /// The state of a runtime between two runs.
 ///
@@ -21,12 +23,14 @@ use crate::shared::Listed;
 /// It can be serialised with serde, in any format, beside the game's own state.
 /// [`to_bytes`](SaveState::to_bytes) turns it into a file with a version and a checksum.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 #[doc(alias = "Snapshot")]
 pub struct SaveState {
     pub(crate) build: String,
     /// The length of fixed steps, and that of the longest frame.
     pub(crate) settings: [Duration; 2],
-    pub(crate) files: Vec<String>,
+    /// The sites that the journals and the waits name.
+    pub(crate) sites: Sites,
     /// The executor's clocks and the runtime's.
     pub(crate) clocks: Vec<u64>,
     /// What each clock of the runtime follows.
@@ -50,6 +54,24 @@ pub struct SaveState {
 }
 
 impl SaveState {
+    /// The same with a table of only those sites that it needs. `None` if one is missing.
+    fn with_needed_sites(&self) -> Option<Self> {
+        let mut needed = Needed::of(&self.sites);
+        let mut scripts = self.scripts.clone();
+        for script in &mut scripts {
+            script.journal = script.journal.map_sites(|site| needed.number(site))?;
+            for wait in &mut script.waits {
+                wait.named.site = needed.number(wait.named.site)?;
+            }
+        }
+        let sites = needed.into_sites();
+        Some(SaveState {
+            sites,
+            scripts,
+            ..self.clone()
+        })
+    }
+
     /// Whether the numbers of scripts, owners, questions and waits fit together, and no counter is
     /// about to overflow.
     pub(crate) fn has_consistent_numbers(&self) -> bool {
@@ -78,6 +100,22 @@ impl SaveState {
                 .iter()
                 .all(|(_, _, it, _)| far_from_overflow(it))
             && slots().all(is_given)
+    }
+}
+
+impl Serialize for SaveState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let needed = self.with_needed_sites();
+        let needed = needed.expect("its sites are in its table");
+        SaveState::serialize(&needed, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SaveState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = SaveState::deserialize(deserializer)?;
+        let needed = read.with_needed_sites();
+        needed.ok_or_else(|| D::Error::custom("an entry or a wait has no such site"))
     }
 }
 
@@ -112,23 +150,10 @@ pub(crate) struct WaitImage {
 }
 
 /// What a script waits for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(crate) struct NamedWait {
     pub(crate) number: u32,
-    /// The call that made it, and the name of what it is for, as in `Awaited`.
-    pub(crate) call: Cow<'static, str>,
-    pub(crate) name: Cow<'static, str>,
-    pub(crate) place: Place,
-}
-
-impl NamedWait {
-    pub(crate) fn is_like(&self, other: &NamedWait, compares_lines: bool) -> bool {
-        let is_same_place = !compares_lines || self.place == other.place;
-        let NamedWait {
-            number, call, name, ..
-        } = other;
-        (self.number, &self.call, &self.name) == (*number, call, name) && is_same_place
-    }
+    pub(crate) site: SiteId,
 }
 
 /// What a slot contains besides waits of framestep.

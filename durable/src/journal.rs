@@ -7,6 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
+use crate::site::SiteId;
 
 /// What an entry records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,67 +16,32 @@ pub(crate) enum Kind {
     Ended(u32),
     /// The panic of the wait of this number.
     Failed(u32),
-    /// The result of an effect.
-    Effect(Effect),
-}
-
-/// The low bits of the number of a wait's panic. Effects have those from 1.
-const FAILED: u64 = 15;
-
-/// An effect of a script on the world outside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    Step,
-    Time,
-    Start,
-    Spawn,
-    Emit,
-    Set,
-    Get,
-    Command,
-    /// An effect that panicked.
+    /// The result of an effect on the world outside.
+    Effect,
+    /// The panic of an effect.
     Panicked,
 }
-
-const EFFECTS: [Effect; 9] = [
-    Effect::Step,
-    Effect::Time,
-    Effect::Start,
-    Effect::Spawn,
-    Effect::Emit,
-    Effect::Set,
-    Effect::Get,
-    Effect::Command,
-    Effect::Panicked,
-];
 
 impl Kind {
     fn number(self) -> u64 {
         match self {
-            Kind::Ended(wait) => u64::from(wait) << 4,
-            Kind::Failed(wait) => u64::from(wait) << 4 | FAILED,
-            Kind::Effect(effect) => effect as u64 + 1,
+            Kind::Ended(wait) => u64::from(wait) << 2,
+            Kind::Failed(wait) => u64::from(wait) << 2 | 1,
+            Kind::Effect => 2,
+            Kind::Panicked => 3,
         }
     }
 
     fn of(number: u64) -> Option<Kind> {
-        match number & 15 {
-            0 => Some(Kind::Ended(u32::try_from(number >> 4).ok()?)),
-            FAILED => Some(Kind::Failed(u32::try_from(number >> 4).ok()?)),
-            effect if number >> 4 == 0 => {
-                let at = usize::try_from(effect - 1).ok()?;
-                EFFECTS.get(at).copied().map(Kind::Effect)
-            }
+        let wait = u32::try_from(number >> 2);
+        match (number & 3, number >> 2) {
+            (0, _) => Some(Kind::Ended(wait.ok()?)),
+            (1, _) => Some(Kind::Failed(wait.ok()?)),
+            (2, 0) => Some(Kind::Effect),
+            (3, 0) => Some(Kind::Panicked),
             _ => None,
         }
     }
-}
-
-/// A place in the code of a script: a file, by its number in the runtime's table, and a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
-    pub(crate) file: u32,
-    pub(crate) line: u32,
 }
 
 /// An entry of a journal.
@@ -84,7 +50,8 @@ pub(crate) struct Entry<'a> {
     /// Whether it is the first entry of a poll, except for the first poll of the chapter.
     pub(crate) is_first: bool,
     pub(crate) kind: Kind,
-    pub(crate) place: Place,
+    /// Which call it is.
+    pub(crate) site: SiteId,
     pub(crate) value: &'a [u8],
 }
 
@@ -93,7 +60,7 @@ pub(crate) struct Entry<'a> {
 pub(crate) struct FoundEntry {
     pub(crate) is_first: bool,
     pub(crate) kind: Kind,
-    pub(crate) place: Place,
+    pub(crate) site: SiteId,
     value_at: usize,
     /// The position of the next entry.
     pub(crate) next: usize,
@@ -144,8 +111,7 @@ impl Journal {
             &mut bytes,
             entry.kind.number() << 1 | u64::from(entry.is_first),
         );
-        put(&mut bytes, u64::from(entry.place.file));
-        put(&mut bytes, u64::from(entry.place.line));
+        put(&mut bytes, u64::from(entry.site.0));
         put(&mut bytes, entry.value.len() as u64);
         bytes.extend_from_slice(entry.value);
         self.len = bytes.len();
@@ -161,7 +127,7 @@ impl Journal {
         Some(FoundEntry {
             is_first: entry.is_first,
             kind: entry.kind,
-            place: entry.place,
+            site: entry.site,
             value_at: next - entry.value.len(),
             next,
         })
@@ -181,27 +147,29 @@ impl Journal {
         Some((f(entry), next))
     }
 
-    /// The kind and the place of entry number `n`.
-    pub(crate) fn at(&self, number: u32) -> Option<(Kind, Place)> {
+    /// The kind and the site of entry number `n`.
+    pub(crate) fn at(&self, number: u32) -> Option<(Kind, SiteId)> {
         let mut at = 0;
         for _ in 0..number {
             at = self.read(at, |_| ())?.1;
         }
-        Some(self.read(at, |entry| (entry.kind, entry.place))?.0)
+        Some(self.read(at, |entry| (entry.kind, entry.site))?.0)
     }
 
-    /// A separate journal with the same entries at other places.
-    pub(crate) fn map_places(&self, mut place: impl FnMut(Place) -> Place) -> Self {
+    /// A separate journal with the same entries, with other numbers for the sites. `None` if
+    /// `site` is `None` for one of them.
+    pub(crate) fn map_sites(&self, mut site: impl FnMut(SiteId) -> Option<SiteId>) -> Option<Self> {
         let (mut mapped, mut at) = (Journal::new(), 0);
-        let copy = |entry: Entry<'_>, to: &mut Journal, place: Place| {
-            to.push(&Entry { place, ..entry });
+        let mut copy = |entry: Entry<'_>| {
+            let site = site(entry.site)?;
+            mapped.push(&Entry { site, ..entry });
+            Some(())
         };
-        while let Some(((), next)) =
-            self.read(at, |entry| copy(entry, &mut mapped, place(entry.place)))
-        {
+        while let Some((copied, next)) = self.read(at, &mut copy) {
+            copied?;
             at = next;
         }
-        mapped
+        Some(mapped)
     }
 
     /// The bytes of all entries.
@@ -214,16 +182,13 @@ impl Journal {
 fn entry_at(bytes: &[u8], at: usize) -> Option<(Entry<'_>, usize)> {
     let mut left = bytes.get(at..)?;
     let head = take(&mut left)?;
-    let place = Place {
-        file: u32::try_from(take(&mut left)?).ok()?,
-        line: u32::try_from(take(&mut left)?).ok()?,
-    };
+    let site = SiteId(u32::try_from(take(&mut left)?).ok()?);
     let len = usize::try_from(take(&mut left)?).ok()?;
     let value = left.get(..len)?;
     let entry = Entry {
         is_first: head & 1 == 1,
         kind: Kind::of(head >> 1)?,
-        place,
+        site,
         value,
     };
     Some((entry, bytes.len() - left.len() + len))
@@ -292,23 +257,21 @@ impl<'de> Deserialize<'de> for Journal {
 
 #[cfg(test)]
 mod tests {
-    use super::{EFFECTS, Entry, Journal, Kind, Place};
+    use super::{Entry, Journal, Kind};
+    use crate::site::SiteId;
 
     fn entry(kind: Kind, value: &[u8]) -> Entry<'_> {
         Entry {
             is_first: value.len() % 2 == 1,
             kind,
-            place: Place {
-                file: 3,
-                line: 70_000,
-            },
+            site: SiteId(70_000),
             value,
         }
     }
 
     #[test]
     fn entries_are_read_back_in_order() {
-        let kinds = EFFECTS.map(Kind::Effect);
+        let kinds = [Kind::Effect, Kind::Panicked];
         let waits = [0, 1, 15, 16, u32::MAX].map(Kind::Ended);
         let failed = [0, 1, 15, 16, u32::MAX].map(Kind::Failed);
         let mut journal = Journal::new();

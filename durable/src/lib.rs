@@ -92,6 +92,8 @@ mod runtime;
 mod save;
 mod script;
 mod shared;
+mod shift;
+mod site;
 mod slot;
 mod wait;
 

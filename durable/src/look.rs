@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 
-use crate::error::said;
+use crate::error::{said_at, waits};
 use crate::image::{SaveState, ScriptImage, SlotImage, WaitImage};
 
 /// The longest value that is shown as a whole, in bytes.
@@ -110,10 +110,10 @@ impl SaveState {
         writeln!(f, "\n    its chapter began with {state}")?;
         let (mut at, mut number) = (0, 0);
         let read = |entry: crate::journal::Entry<'_>| {
-            let (what, place) = (said(entry.kind), self.say(entry.place));
+            let text = said_at(entry.kind, entry.site, &self.sites);
             match entry.value {
-                [] => format!("{what} at {place}"),
-                value => format!("{what} at {place}: {}", text_of(value)),
+                [] => text,
+                value => format!("{text}: {}", text_of(value)),
             }
         };
         while let Some((text, next)) = script.journal.read(at, read) {
@@ -130,21 +130,16 @@ impl SaveState {
         &self,
         f: &mut fmt::Formatter<'_>,
         wait: &WaitImage,
-        waits: &mut Reader<'_>,
+        saved: &mut Reader<'_>,
     ) -> fmt::Result {
-        let named = &wait.named;
-        write!(f, "    awaits `{}`", named.call)?;
-        if !named.name.is_empty() {
-            write!(f, " for `{}`", named.name)?;
-        }
-        write!(f, " at {}", self.say(named.place))?;
+        write!(f, "    awaits {}", waits(&[wait.named], &self.sites))?;
         let of_executor = match &wait.slot {
             SlotImage::Plain | SlotImage::Join(_) | SlotImage::Tick { .. } => 1,
             SlotImage::Animate { has_end, .. } => 1 + usize::from(*has_end),
             SlotImage::Signal { .. } | SlotImage::Value { .. } | SlotImage::Request(_) => 0,
         };
         for _ in 0..of_executor {
-            let Ok(saved) = SavedWait::read(waits) else {
+            let Ok(saved) = SavedWait::read(saved) else {
                 return writeln!(f, ", damaged");
             };
             if let Some(phase) = saved.phase {

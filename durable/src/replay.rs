@@ -2,34 +2,58 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::task::{Context, Poll, Waker};
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
 
-use framestep::durable::phase_of;
+use framestep::durable::{phase_of, take_outside_wait};
 
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::{Found, RestoreError, SaveError};
 use crate::image::{NamedWait, SaveState, ScriptImage};
-use crate::journal::{Journal, Place};
+use crate::journal::Journal;
+use crate::save::save_script;
 use crate::shared::Shared;
+use crate::site::{SiteId, Sites};
 
 impl Shared {
-    /// Replays the journals of a save state with new futures, and drops these.
-    pub(crate) fn verify(self: &Rc<Self>, save: &SaveState) -> Result<(), SaveError> {
-        let files = FileTable::of(self, save);
+    /// Takes a save state, replays its journals with new futures, and drops these.
+    pub(crate) fn verified(self: &Rc<Self>) -> Result<SaveState, SaveError> {
+        let save = self.save_state().map_err(|error| self.explain(error))?;
+        let numbers = SiteNumbers::same(self);
         for image in &save.scripts {
-            let cell = self.replay(image, &files, true);
+            let cell = self.replay(image, &numbers, true);
             cell.map_err(SaveError::Verify)?.drop_silently();
         }
-        Ok(())
+        Ok(save)
+    }
+
+    /// Replays the script that cannot be saved, to find the line of the wait. Returns what that
+    /// finds, or else the error.
+    pub(crate) fn explain(self: &Rc<Self>, error: SaveError) -> SaveError {
+        let SaveError::NotRecorded { script, .. } = &error else {
+            return error;
+        };
+        let Some(cell) = self.script(*script) else {
+            return error;
+        };
+        let image = save_script(&cell);
+        let numbers = SiteNumbers::same(self);
+        match self.replay(&image, &numbers, true) {
+            Ok(cell) => {
+                cell.drop_silently();
+                error
+            }
+            Err(found) => SaveError::Verify(found),
+        }
     }
 
     /// Makes a script and replays its journal.
     pub(crate) fn replay(
         self: &Rc<Self>,
         image: &ScriptImage,
-        files: &FileTable,
+        numbers: &SiteNumbers<'_>,
         compares_lines: bool,
     ) -> Result<Rc<ScriptCell>, RestoreError> {
         let known = self.registry.find(&image.name);
@@ -37,14 +61,11 @@ impl Shared {
             name: image.name.clone().into_owned(),
         })?;
         let home = phase_of(image.home).map_err(|_| RestoreError::Damaged)?;
-        let journal = files.translate(&image.journal);
+        let journal = numbers.translate(&image.journal);
+        let journal = journal.ok_or(RestoreError::Damaged)?;
         let diverged = |found: Found| {
-            RestoreError::Diverged(found.of(
-                image.id,
-                name,
-                |place| self.say(place),
-                |entry| journal.at(entry).map(|entry| (entry.0, entry.1)),
-            ))
+            let sites = self.sites.sites();
+            RestoreError::Diverged(found.of(image.id, name, &sites, &journal))
         };
         let future = begin_again(image.state.get()).ok_or_else(|| {
             let type_name = self.registry.type_name(name);
@@ -61,7 +82,7 @@ impl Shared {
             future,
         ));
         if image.has_begun {
-            if let Err(found) = replay_journal(&cell, image, files, compares_lines) {
+            if let Err(found) = replay_journal(&cell, image, numbers, compares_lines) {
                 cell.drop_silently();
                 return Err(diverged(found));
             }
@@ -70,16 +91,32 @@ impl Shared {
     }
 }
 
+/// A waker that does nothing, and whose clones are counted.
+struct CountsClones;
+
+impl Wake for CountsClones {
+    fn wake(self: Arc<Self>) {}
+}
+
 /// Replays the journal of a new script. Returns an error if the script does not fit it.
 fn replay_journal(
     cell: &Rc<ScriptCell>,
     image: &ScriptImage,
-    files: &FileTable,
+    numbers: &SiteNumbers<'_>,
     compares_lines: bool,
 ) -> Result<(), Found> {
     cell.begin_replay(compares_lines);
     let _entered = context::enter(cell);
-    let mut cx = Context::from_waker(Waker::noop());
+    let clones = Arc::new(CountsClones);
+    let waker = Waker::from(Arc::clone(&clones));
+    let mut cx = Context::from_waker(&waker);
+    let _ = take_outside_wait();
+    // The waits of durable scripts keep no waker: what keeps one waits for what is not recorded.
+    let is_kept = || Arc::strong_count(&clones) > 2;
+    let not_recorded = || Found::NotRecorded {
+        entry: cell.replayed(),
+        at: take_outside_wait(),
+    };
     loop {
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let mut future = cell.future().borrow_mut();
@@ -99,19 +136,24 @@ fn replay_journal(
                 let entry = cell.replayed();
                 return Err(cell.divergence().unwrap_or(Found::Returned { entry }));
             }
-            Ok(Poll::Pending) if cell.goes_on()? => {}
-            Ok(Poll::Pending) => break,
+            Ok(Poll::Pending) => match cell.goes_on() {
+                Ok(true) => {}
+                Ok(false) | Err(Found::NotReached { .. }) if is_kept() => {
+                    return Err(not_recorded());
+                }
+                Ok(false) => break,
+                Err(found) => return Err(found),
+            },
         }
     }
     let saved = image.waits.iter().map(|wait| NamedWait {
-        place: files.place(wait.named.place),
-        ..wait.named.clone()
+        site: numbers.of(wait.named.site).unwrap_or(wait.named.site),
+        ..wait.named
     });
     let mut saved: Vec<_> = saved.collect();
     saved.sort_unstable_by_key(|wait| wait.number);
     let now = cell.awaited();
-    let fits = |(saved, now): (&NamedWait, &NamedWait)| saved.is_like(now, compares_lines);
-    if saved.len() != now.len() || !saved.iter().zip(&now).all(fits) {
+    if !cell.awaits_the_same(&saved, &now) {
         let entry = cell.replayed();
         return Err(Found::OtherWaits { entry, saved, now });
     }
@@ -119,38 +161,43 @@ fn replay_journal(
     Ok(())
 }
 
-/// Translates the files that the journals of a save state name into those of the runtime.
-pub(crate) struct FileTable {
-    /// `None` if they are the same.
-    numbers: Option<Vec<u32>>,
+/// Translates the numbers of sites in a save state into those of the runtime.
+pub(crate) struct SiteNumbers<'a> {
+    shared: &'a Shared,
+    /// The sites of the save state. `None` if the numbers are the same.
+    sites: Option<&'a Sites>,
 }
 
-impl FileTable {
-    pub(crate) fn of(shared: &Shared, save: &SaveState) -> Self {
-        let is_same = shared.has_files(&save.files);
-        let numbers = || save.files.iter().map(|file| shared.file_number(file));
-        FileTable {
-            numbers: (!is_same).then(|| numbers().collect()),
+impl<'a> SiteNumbers<'a> {
+    /// Those of the runtime itself.
+    pub(crate) fn same(shared: &'a Shared) -> Self {
+        SiteNumbers {
+            shared,
+            sites: None,
+        }
+    }
+
+    pub(crate) fn of_save(shared: &'a Shared, save: &'a SaveState) -> Self {
+        let is_same = shared.sites.sites().is_of(&save.sites);
+        SiteNumbers {
+            shared,
+            sites: (!is_same).then_some(&save.sites),
         }
     }
 
     /// A journal of its own with the same entries.
-    fn translate(&self, journal: &Journal) -> Journal {
-        match &self.numbers {
-            None => journal.fork(),
-            Some(_) => journal.map_places(|place| self.place(place)),
+    fn translate(&self, journal: &Journal) -> Option<Journal> {
+        match self.sites {
+            None => Some(journal.fork()),
+            Some(_) => journal.map_sites(|site| self.of(site)),
         }
     }
 
-    /// The same place.
-    fn place(&self, place: Place) -> Place {
-        let Some(numbers) = &self.numbers else {
-            return place;
-        };
-        let file = numbers.get(place.file as usize).copied();
-        Place {
-            file: file.unwrap_or(u32::MAX),
-            line: place.line,
+    /// The same site. `None` if there is none.
+    fn of(&self, site: SiteId) -> Option<SiteId> {
+        match self.sites {
+            None => Some(site),
+            Some(sites) => Some(self.shared.sites.number(sites.get(site)?)),
         }
     }
 }

@@ -17,7 +17,7 @@ use framestep::{CoroutineId, Executor};
 use crate::cell::ScriptCell;
 use crate::error::{Divergence, RestoreError};
 use crate::image::{SaveState, ScriptImage};
-use crate::replay::FileTable;
+use crate::replay::SiteNumbers;
 use crate::shared::Shared;
 
 /// What becomes of a script that does not fit its save.
@@ -179,10 +179,10 @@ impl Shared {
         restored: &mut Restored,
         prepared: &mut Preparing<'a>,
     ) -> Result<(), RestoreError> {
-        let files = FileTable::of(self, save);
+        let numbers = SiteNumbers::of_save(self, save);
         prepared.scripts.reserve(save.scripts.len());
         for image in &save.scripts {
-            let script = self.prepare(image, &files, policy, compares_lines, restored)?;
+            let script = self.prepare(image, &numbers, policy, compares_lines, restored)?;
             prepared.scripts.push(script);
         }
         // A destructor in a replay may have ended, through the host, a script that was to stay.
@@ -191,7 +191,7 @@ impl Shared {
         };
         while let Some(at) = prepared.scripts.iter().position(has_ended) {
             let image = prepared.scripts[at].image;
-            let script = self.prepare(image, &files, policy, compares_lines, restored)?;
+            let script = self.prepare(image, &numbers, policy, compares_lines, restored)?;
             prepared.scripts[at] = script;
         }
         Ok(())
@@ -201,7 +201,7 @@ impl Shared {
     fn prepare<'a>(
         self: &Rc<Self>,
         image: &'a ScriptImage,
-        files: &FileTable,
+        numbers: &SiteNumbers<'_>,
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
         restored: &mut Restored,
@@ -210,7 +210,7 @@ impl Shared {
         if let Some(cell) = self.unchanged(image) {
             return Ok(prepared(cell, Fate::Stays));
         }
-        let error = match self.replay(image, files, compares_lines) {
+        let error = match self.replay(image, numbers, compares_lines) {
             Ok(cell) => return Ok(prepared(cell, Fate::GoesOn)),
             Err(error) => error,
         };

@@ -8,7 +8,7 @@ use framestep::CoroutineId;
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 
 use crate::cell::ScriptCell;
-use crate::error::SaveError;
+use crate::error::{SaveError, said_at};
 use crate::image::{OwnerImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage};
 use crate::shared::{Listed, Shared};
 use crate::slot::Slot;
@@ -24,14 +24,8 @@ impl Shared {
         let scripts: Vec<Rc<ScriptCell>> = self.scripts.borrow().values().cloned().collect();
         let ids = scripts.iter().filter_map(|cell| cell.coroutine_id());
         let ids: Vec<CoroutineId> = ids.collect();
-        self.door.check(&ids).map_err(|error| match error {
-            Unsavable::ForeignWakers(Some(of)) => {
-                let script = scripts.iter().find(|cell| cell.coroutine_id() == Some(of));
-                let script = script.map_or("?", |cell| cell.name());
-                SaveError::Executor(format!("the script `{script}`: {error}"))
-            }
-            error => error.into(),
-        })?;
+        let refused = |error| self.refused(&scripts, error);
+        self.door.check(&ids).map_err(refused)?;
         let clocks = self.door.name_clocks(&self.own_clocks());
         let mut out = Writer::default();
         self.door.save_clocks(&clocks, &mut out)?;
@@ -47,15 +41,16 @@ impl Shared {
             self.door.save_wait(wait, &clocks, &mut saved_waits)?;
         }
         let mut lists = Writer::default();
-        self.door.save_lists(&ids, &waits, &clocks, &mut lists)?;
+        let saved = self.door.save_lists(&ids, &waits, &clocks, &mut lists);
+        saved.map_err(refused)?;
         drop(waits);
         drop(slots);
-        // They add to the table of files.
+        // They add to the table of sites.
         let scripts = scripts.iter().map(|cell| save_script(cell)).collect();
         Ok(SaveState {
             build: self.registry.build().to_owned(),
             settings: self.door.settings(),
-            files: self.files(),
+            sites: self.sites.sites(),
             clocks: out.into_numbers(),
             clock_parents: self
                 .clocks
@@ -76,6 +71,33 @@ impl Shared {
             next_ticket: self.next_ticket.get(),
             is_taken: true,
         })
+    }
+
+    /// Why the executor cannot be saved, with the script whose wait is the reason.
+    fn refused(&self, scripts: &[Rc<ScriptCell>], error: Unsavable) -> SaveError {
+        let (Unsavable::ForeignWakers(Some(of)) | Unsavable::OtherWait(of)) = error else {
+            return error.into();
+        };
+        let script = scripts.iter().find(|cell| cell.coroutine_id() == Some(of));
+        match (script, error) {
+            (None, _) => error.into(),
+            (Some(cell), Unsavable::OtherWait(_)) => SaveError::NotRecorded {
+                script: cell.id,
+                name: cell.name().to_owned(),
+                after: self.last_entry(cell),
+                why: error.to_string(),
+            },
+            (Some(cell), _) => {
+                SaveError::Executor(format!("the script `{}`: {error}", cell.name()))
+            }
+        }
+    }
+
+    /// Says what a script has recorded last.
+    fn last_entry(&self, cell: &ScriptCell) -> Option<String> {
+        let journal = cell.journal();
+        let (kind, site) = journal.at(journal.entries().checked_sub(1)?)?;
+        Some(said_at(kind, site, &self.sites.sites()))
     }
 
     fn save_owners(&self) -> Vec<OwnerImage> {
@@ -136,7 +158,7 @@ impl Shared {
     }
 }
 
-fn save_script(cell: &ScriptCell) -> ScriptImage {
+pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
     let slots = cell.slots().borrow();
     let waits = slots.iter().map(|pending| WaitImage {
         named: cell.named(pending),

@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io::Write;
-use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::durable::Door;
@@ -14,10 +13,10 @@ use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::handle::JoinError;
-use crate::journal::Place;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::script::{Begun, DurableScript, begin};
+use crate::site::SiteTable;
 use crate::slot::Slot;
 
 /// The state of a runtime beside its executor.
@@ -44,11 +43,8 @@ pub(crate) struct Shared {
     /// The number of the next wait in one of these lists.
     pub(crate) next_ticket: Cell<u64>,
     pub(crate) values: RefCell<BTreeMap<String, ValueEntry>>,
-    /// The source files that journals name.
-    files: RefCell<Vec<String>>,
-    known_files: RefCell<HashMap<FileKey, u32>>,
-    /// The file that was named last.
-    latest_file: Cell<(FileKey, u32)>,
+    /// The sites that journals name.
+    pub(crate) sites: SiteTable,
     /// Whether all scripts are being dropped because the runtime is restored. What their
     /// destructors start through the host does not begin.
     pub(crate) is_cleared: Cell<bool>,
@@ -60,10 +56,6 @@ pub(crate) struct Shared {
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
 }
-
-/// The address and length of a file's name: for the same name, they are nearly always the
-/// same.
-type FileKey = (*const u8, usize);
 
 /// Called with the name of a script and the number of its entries.
 pub(crate) type LongChapterHook = Box<dyn FnMut(&str, u32)>;
@@ -153,9 +145,7 @@ impl Shared {
             signals: RefCell::default(),
             next_ticket: Cell::new(1),
             values: RefCell::default(),
-            files: RefCell::default(),
-            known_files: RefCell::default(),
-            latest_file: Cell::new(((std::ptr::null(), 0), 0)),
+            sites: SiteTable::default(),
             is_cleared: Cell::new(false),
             taken: RefCell::default(),
             on_long_chapter: RefCell::default(),
@@ -453,57 +443,6 @@ impl Shared {
                 clocks.get(at).map(|entry| entry.clock.clone())
             }
         }
-    }
-
-    /// The place in the code of a call, by the runtime's table of files.
-    #[inline]
-    pub(crate) fn place(&self, at: &Location<'_>) -> Place {
-        let file = at.file();
-        let key = (file.as_ptr(), file.len());
-        let (latest, number) = self.latest_file.get();
-        let file = if latest == key {
-            number
-        } else {
-            let known = self.known_files.borrow().get(&key).copied();
-            let number = known.unwrap_or_else(|| {
-                let number = self.file_number(file);
-                self.known_files.borrow_mut().insert(key, number);
-                number
-            });
-            self.latest_file.set((key, number));
-            number
-        };
-        Place {
-            file,
-            line: at.line(),
-        }
-    }
-
-    /// Whether the runtime's table of files begins with these.
-    pub(crate) fn has_files(&self, files: &[String]) -> bool {
-        self.files.borrow().starts_with(files)
-    }
-
-    /// The number of a file.
-    pub(crate) fn file_number(&self, file: &str) -> u32 {
-        let mut files = self.files.borrow_mut();
-        let known = files.iter().position(|known| known == file);
-        let at = known.unwrap_or_else(|| {
-            files.push(file.to_owned());
-            files.len() - 1
-        });
-        u32::try_from(at).expect("fewer than 2^32 source files")
-    }
-
-    pub(crate) fn files(&self) -> Vec<String> {
-        self.files.borrow().clone()
-    }
-
-    /// Says where a place is.
-    pub(crate) fn say(&self, place: Place) -> String {
-        let files = self.files.borrow();
-        let file = files.get(place.file as usize);
-        format!("{}:{}", file.map_or("?", String::as_str), place.line)
     }
 
     /// Forgets reports of scripts that a rollback takes back, or, after a restore of a file, of

@@ -7,6 +7,7 @@ use framestep::durable::{DurableWait, Event, EventNote};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::site::Call;
 
 /// A pending wait of a script.
 #[derive(Debug)]
@@ -36,11 +37,17 @@ impl Awaited {
         Awaited { call, event, at }
     }
 
-    /// The name of the signal, the value or the question. Empty for other waits.
-    pub(crate) fn name(&self) -> &'static str {
-        match self.event {
-            Some(Event::Signal(name) | Event::Value(name) | Event::Answer(name)) => name,
-            None => "",
+    /// The call, and the name of the signal, the value or the question.
+    #[inline]
+    pub(crate) fn call(&self) -> Call {
+        Call {
+            function: self.call,
+            name: match self.event {
+                Some(Event::Signal(name) | Event::Value(name) | Event::Answer(name)) => name,
+                None => "",
+            },
+            at: self.at,
+            within: "",
         }
     }
 }

@@ -214,7 +214,8 @@ impl Door {
     ///
     /// # Errors
     ///
-    /// If a coroutine is not one of this executor.
+    /// If a coroutine is not one of this executor, or has registered a wait that is not in the
+    /// slice.
     pub fn save_lists(
         &self,
         coroutines: &[CoroutineId],
@@ -223,7 +224,9 @@ impl Door {
         out: &mut Writer,
     ) -> Result<(), Unsavable> {
         let (tasks, waits) = (self.keys(coroutines)?, keys_of(&self.core, waits));
-        image::save_lists(&self.core, &Names::new(&tasks, &waits, clocks), out);
+        let names = Names::new(&tasks, &waits, clocks);
+        image::check_waits(&self.core, &names)?;
+        image::save_lists(&self.core, &names, out);
         Ok(())
     }
 

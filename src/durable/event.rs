@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::panic::Location;
 
-use crate::core::inspect::events::EventWait;
+use crate::core::inspect::events::{self, EventWait};
 use crate::core::inspect::named::Source;
 use crate::coroutine::CoroutineId;
 
@@ -28,6 +28,13 @@ impl Event {
             Event::Answer(name) => Source::answer(Cow::Borrowed(name)),
         }
     }
+}
+
+/// Takes the line of the last wait for a signal, a watch or permits of the crate that began outside
+/// of an executor, as in a replay.
+#[must_use]
+pub fn take_outside_wait() -> Option<&'static Location<'static>> {
+    events::take_outside()
 }
 
 /// A wait that snapshots and traces of the executor show. It is over when this is dropped.

@@ -59,10 +59,10 @@ impl Numbered {
         poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
         let awaited = Awaited::new(kind, event);
-        let at = awaited.at;
+        let caller = awaited.call();
         let cell = self.expect_pollable(kind);
         let (number, is_new) = self.number(&cell, kind);
-        let value = match cell.polling(number, at) {
+        let value = match cell.polling(number, &caller) {
             Polling::Live => {
                 // Taken out meanwhile, because `poll` may drop other waits.
                 let mut slot = Slot::Polled;
@@ -77,7 +77,7 @@ impl Numbered {
                 let polled = match polled {
                     Ok(polled) => polled,
                     Err(payload) => {
-                        cell.record_failure(number, &message_of(&*payload), at);
+                        cell.record_failure(number, &message_of(&*payload), &caller);
                         drop(slot);
                         self.end(&cell, number);
                         resume_unwind(payload);
@@ -92,7 +92,7 @@ impl Numbered {
                     return Poll::Pending;
                 };
                 drop(slot);
-                cell.record_end(number, value.get(), at);
+                cell.record_end(number, value.get(), &caller);
                 value
             }
             Polling::Ended(value) => value,
@@ -116,10 +116,10 @@ impl Numbered {
         begin: impl FnOnce(&ScriptCell) -> DurableWait,
     ) -> Poll<()> {
         let awaited = Awaited::new(kind, None);
-        let at = awaited.at;
+        let caller = awaited.call();
         let cell = self.expect_pollable(kind);
         let (number, is_new) = self.number(&cell, kind);
-        match cell.polling(number, at) {
+        match cell.polling(number, &caller) {
             Polling::Live => {
                 let polled = if is_new {
                     let mut wait = begin(&cell);
@@ -134,7 +134,7 @@ impl Numbered {
                 if polled.is_pending() {
                     return Poll::Pending;
                 }
-                cell.record_end(number, &[], at);
+                cell.record_end(number, &[], &caller);
             }
             Polling::Ended(_) | Polling::Failed(_) => {}
             Polling::Pending => {

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -14,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::context;
-use crate::journal::Effect;
+use crate::site::Call;
 use crate::slot::Slot;
 
 use super::Numbered;
@@ -91,10 +90,10 @@ impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     /// Outside of a durable script.
     #[track_caller]
     pub fn emit(&self, value: &T) {
-        let at = Location::caller();
+        let caller = Call::new("emit", self.name);
         let cell = context::expect("emit");
         let shared = cell.shared();
-        cell.effect(Effect::Emit, at, || {
+        cell.effect(caller, || {
             shared.emit(self.name, &Bytes::of(value));
             Bytes::EMPTY
         });

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -14,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::context;
-use crate::journal::Effect;
+use crate::site::Call;
 use crate::slot::Slot;
 
 use super::Numbered;
@@ -51,10 +50,10 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     /// Outside of a durable script: [`Runtime::get`](crate::Host::get) is for the host.
     #[track_caller]
     pub fn get(&self) -> T {
-        let at = Location::caller();
+        let caller = Call::new("get", self.name);
         let cell = context::expect("get");
         let shared = cell.shared();
-        let value = cell.effect(Effect::Get, at, || {
+        let value = cell.effect(caller, || {
             let (_, value) = shared.value(self.name);
             value.unwrap_or_else(|| Bytes::of(&T::default()))
         });
@@ -68,10 +67,10 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     /// Outside of a durable script: [`Runtime::set`](crate::Host::set) is for the host.
     #[track_caller]
     pub fn set(&self, value: &T) {
-        let at = Location::caller();
+        let caller = Call::new("set", self.name);
         let cell = context::expect("set");
         let shared = cell.shared();
-        cell.effect(Effect::Set, at, || {
+        cell.effect(caller, || {
             shared.set(self.name, Bytes::of(value));
             Bytes::EMPTY
         });

@@ -232,7 +232,7 @@ fn lines_are_compared_only_in_the_same_build() {
     let (recorded, found) = error.split_once("; now it").unwrap();
     assert!(
         recorded.contains("entry 1")
-            && recorded.contains(concat!("the end of wait 1 at ", file!()))
+            && recorded.contains(concat!("the end of `wait_frames()` at ", file!()))
     );
     assert!(
         found.contains(concat!("does so at ", file!(), ":")),

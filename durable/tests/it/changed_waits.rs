@@ -158,7 +158,7 @@ fn other_branches_of_a_select_are_an_error() {
 fn a_start_of_another_script_in_the_same_place_is_an_error() {
     assert_eq!(
         message::<StartsGate>(StartsDoor),
-        "entry 1: the save has the start of `door`; now it starts `gate`"
+        "entry 1: the save has a `start` of `door`; now it does a `start` of `gate`"
     );
 }
 

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use framestep_durable::{Host, prelude::*};
 
@@ -343,4 +344,125 @@ fn a_payload_that_panics_in_a_rollback_does_not_unwind_it() {
     assert!(runtime.stop(sleeps));
     assert!(!runtime.is_alive(sleeps));
     ends_all(&mut runtime);
+}
+
+/// Its destructor panics.
+struct Fails;
+
+impl Drop for Fails {
+    fn drop(&mut self) {
+        panic!("a destructor fails");
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct HasFails;
+
+impl DurableScript for HasFails {
+    const NAME: &'static str = "has fails";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let _fails = Fails;
+        wait_seconds(9).await;
+        Chapter::Done(())
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct JoinsFails;
+
+impl DurableScript for JoinsFails {
+    const NAME: &'static str = "joins fails";
+    type Output = Result<(), JoinError>;
+
+    async fn run(self) -> Chapter<Self> {
+        let end = start(HasFails).await;
+        Chapter::Done(end)
+    }
+}
+
+#[test]
+fn a_script_whose_destructor_panics_in_a_stop_has_ended_all_the_same() {
+    let builder = framestep::Executor::builder().propagate_panics(false);
+    let registry = Registry::new().with::<HasFails>().with::<JoinsFails>();
+    let mut runtime = Runtime::with(builder, registry);
+    runtime.executor().on_report(|_| ());
+    let before = runtime.save_state().unwrap();
+    let joins = runtime.start(JoinsFails);
+    runtime.run_frame(0.1);
+    let with_both = runtime.save_state().unwrap();
+    let [_, (fails, _)] = runtime.scripts()[..] else {
+        panic!("there are two scripts");
+    };
+    runtime.stop(fails);
+    assert!(!runtime.is_alive(fails));
+    runtime.verify().unwrap();
+    runtime.run_frame(0.1);
+    let panicked = JoinError::Panicked("a destructor fails".to_owned());
+    assert_eq!(runtime.result(&joins), Some(Ok(Err(panicked))));
+    runtime.verify().unwrap();
+    runtime.rollback(&with_both).unwrap();
+    assert!(runtime.is_alive(fails));
+    runtime.restore(&before, Policy::Fail).unwrap();
+    assert!(runtime.scripts().is_empty());
+}
+
+/// Does effects in its destructor.
+#[derive(Serialize, Deserialize)]
+struct EndsLate;
+
+impl DurableScript for EndsLate {
+    const NAME: &'static str = "ends late";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let _emits = OnDrop(|| {
+            KNOCK.emit(&1);
+            LEVEL.set(&LEVEL.get());
+            ENDED.fetch_add(1, Ordering::Relaxed);
+        });
+        let _stored = defer(|_: &mut u32| ());
+        let _child = start(Sleeps);
+        select! {
+            _ = KNOCK.wait() => {}
+            _ = wait_seconds(9) => {}
+        }
+        Chapter::Done(())
+    }
+}
+
+static ENDED: AtomicU32 = AtomicU32::new(0);
+static PANICS_AT_EXIT: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    static RUNTIME: RefCell<Option<Runtime>> = const { RefCell::new(None) };
+}
+
+#[test]
+fn a_runtime_in_a_thread_local_ends_with_its_thread() {
+    assert!(in_another_process("destructors::ends_with_its_thread"));
+}
+
+/// It counts the panics of the process, which other tests would add to.
+#[test]
+#[ignore = "it counts the panics of a process: another test runs it in a separate one"]
+fn ends_with_its_thread() {
+    std::panic::set_hook(Box::new(|_| {
+        PANICS_AT_EXIT.fetch_add(1, Ordering::Relaxed);
+    }));
+    let thread = std::thread::spawn(|| {
+        // It is dropped after everything that scripts have used in the thread.
+        RUNTIME.set(None);
+        let registry = Registry::new().with::<EndsLate>().with::<Sleeps>();
+        let mut runtime = Runtime::new(registry);
+        for _ in 0..3 {
+            runtime.start(EndsLate).detach();
+        }
+        runtime.run_frame(0.1);
+        RUNTIME.set(Some(runtime));
+    });
+    thread.join().unwrap();
+    assert_eq!(PANICS_AT_EXIT.load(Ordering::Relaxed), 0);
+    assert_eq!(ENDED.load(Ordering::Relaxed), 3);
 }

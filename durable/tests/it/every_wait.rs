@@ -379,4 +379,4 @@ fn a_file_from_elsewhere_is_the_same_file() {
     assert_eq!(play.finish(), Play::new("join!", Phase::Update).finish());
 }
 
-const CHECKSUM: u64 = 4_273_444_943_122_454_390;
+const CHECKSUM: u64 = 10_520_465_321_418_434_718;

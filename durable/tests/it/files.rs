@@ -111,7 +111,7 @@ fn something_else_is_not_a_save_and_another_version_is_named() {
     let mut other = file();
     other[8] = 77;
     let error = try_file(&other).unwrap_err();
-    let expected = "the save has version 77 of the format, and this build reads version 2";
+    let expected = "the save has version 77 of the format, and this build reads version 3";
     assert_eq!(error.to_string(), expected);
 }
 

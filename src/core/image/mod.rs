@@ -16,6 +16,7 @@ pub use unsavable::Unsavable;
 
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
+use crate::core::cold::Cold;
 use crate::core::inspect::observe;
 use crate::core::pause::state::Pause;
 use crate::core::phase::schedule;
@@ -23,6 +24,7 @@ use crate::core::phase::state::{Listed, PhaseState};
 use crate::core::task::{Flags, NO_JOINER, Task};
 use crate::core::timer::{TimerList, Unit};
 use crate::core::wake;
+use crate::core::wake::waker::TaskWaker;
 use crate::image::{Damaged, Reader, Writer};
 use crate::time::PhaseIndex;
 
@@ -46,7 +48,39 @@ pub(crate) fn check(core: &Core, tasks: &[TaskKey]) -> Result<(), Unsavable> {
         let task = entries.first_foreign().and_then(|key| core.tasks.get(key));
         return Err(Unsavable::ForeignWakers(task.map(|task| core.id_of(task))));
     }
-    Ok(())
+    drop(entries);
+    let mut tasks = tasks.iter().filter_map(|&key| core.tasks.get(key));
+    match tasks.find(|&task| has_given_waker(core, task)) {
+        Some(task) => Err(Unsavable::OtherWait(core.id_of(task))),
+        None => Ok(()),
+    }
+}
+
+/// Whether something may keep a waker of a task: nothing that is saved does.
+fn has_given_waker(core: &Core, task: Task<'_>) -> bool {
+    let is_held = |cold: &mut Cold| cold.waker.as_ref().is_some_and(TaskWaker::is_held);
+    task.has(Flags::TASK_WAKER) && core.colds.of(task, is_held) == Some(true)
+}
+
+/// Checks that all waits that are registered have a number.
+pub(crate) fn check_waits(core: &Core, names: &Names<'_>) -> Result<(), Unsavable> {
+    let mut unknown = None;
+    for &key in names.tasks {
+        let task = core.tasks.get(key);
+        let own = task.filter(|task| task.is_registered());
+        if own.is_some_and(|task| names.number(task.wait_key()).is_none()) {
+            unknown = unknown.or(Some(key));
+        }
+    }
+    core.entries.borrow().each(|key, task| {
+        if names.number(key).is_none() {
+            unknown = unknown.or(Some(task));
+        }
+    });
+    match unknown.and_then(|key| core.tasks.get(key)) {
+        Some(task) => Err(Unsavable::OtherWait(core.id_of(task))),
+        None => Ok(()),
+    }
 }
 
 /// Writes the clocks to an image.

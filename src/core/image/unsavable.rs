@@ -14,6 +14,9 @@ pub enum Unsavable {
     WorkLeft,
     /// This coroutine polls a wait with another waker than its own.
     ForeignWakers(Option<CoroutineId>),
+    /// This coroutine has registered a wait that the caller does not know, or something keeps a
+    /// waker of it.
+    OtherWait(CoroutineId),
     /// A guard changes the speed of a clock.
     ClockGuards,
     /// A wait counts on a clock that the caller does not know.
@@ -33,6 +36,10 @@ impl fmt::Display for Unsavable {
             Unsavable::ForeignWakers(_) => {
                 "it polls a wait with another waker than its own, as `FuturesUnordered` does: use \
                  the combinators of framestep"
+            }
+            Unsavable::OtherWait(_) => {
+                "it awaits what is not recorded, such as a signal, a watch or permits of \
+                 `framestep`, or a future of another crate: use the waits of `framestep_durable`"
             }
             Unsavable::ClockGuards => {
                 "a guard holds a clock or scales it: use `pause` and `set_scale` on clocks that \

@@ -4,6 +4,8 @@
 //! it ends, if the source has a name or the coroutine is observed. Otherwise it costs
 //! nothing.
 
+use std::cell::Cell;
+
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::event_waits::wait;
@@ -12,6 +14,17 @@ use crate::core::inspect::{awaited, notes, trace};
 use crate::core::scope;
 use crate::core::scope::registry;
 use crate::inspect::{Line, Traced, WaitId};
+
+thread_local! {
+    /// The line of the last such wait that no executor has polled.
+    static OUTSIDE: Cell<Option<Line>> = const { Cell::new(None) };
+}
+
+/// Takes the line of the last wait for an event that began outside of an executor, such as in a
+/// replay of a durable script.
+pub(crate) fn take_outside() -> Option<Line> {
+    OUTSIDE.try_with(Cell::take).ok().flatten()
+}
 
 /// A noted wait for an event. It ends when this is dropped.
 #[derive(Debug)]
@@ -25,7 +38,10 @@ impl EventWait {
     /// `line`. `None` if no coroutine is being polled, or if it need not be noted.
     pub(crate) fn begin(source: Option<&Source>, line: Line) -> Option<Self> {
         scope::with(|scope| {
-            let scope = scope?;
+            let Some(scope) = scope else {
+                let _ = OUTSIDE.try_with(|outside| outside.set(Some(line)));
+                return None;
+            };
             let (core, task) = (scope.core(), scope.current()?);
             if source.is_none() && !notes::is_observed(Some(task)) {
                 return None;

@@ -336,7 +336,7 @@ impl<'a> Draft<'a> {
     fn read_due(&mut self) {
         let core = self.core;
         let mut registered = vec![0; self.tasks.len()];
-        core.entries.borrow().each_task(|key| {
+        core.entries.borrow().each(|_, key| {
             let position = core.tasks.get(key).and_then(|task| self.position(task));
             if let Some(position) = position {
                 registered[position] += 1;

@@ -323,10 +323,14 @@ impl Entries {
         }
     }
 
-    /// Calls `f` with the task of each registered wait.
-    pub(crate) fn each_task(&self, f: impl FnMut(TaskKey)) {
-        let used = self.slots.iter().filter(|entry| entry.stamp % 2 == 1);
-        used.map(|entry| entry.task).for_each(f);
+    /// Calls `f` with each registered wait and its task.
+    pub(crate) fn each(&self, mut f: impl FnMut(WaitKey, TaskKey)) {
+        for (index, entry) in self.slots.iter().enumerate() {
+            if entry.stamp % 2 == 1 {
+                let index = u32::try_from(index).expect("below 2^31");
+                f(WaitKey::of_entry(index, entry.stamp), entry.task);
+            }
+        }
     }
 
     /// How long the coroutine of a timer had been paused when the timer was

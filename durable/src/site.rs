@@ -1,0 +1,299 @@
+//! Sites: which call of a script an entry or a wait is, what it is for, and where it is.
+//!
+//! A runtime numbers the sites that its scripts reach. Journals hold the numbers. A file has a
+//! table of its own, with the sites that its journals need, in the order in which they need them:
+//! so the same state makes the same file, whatever the runtime has run before.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::panic::Location;
+use std::rc::Rc;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A call as the code of a script makes it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    /// What is called: `wait_seconds()`.
+    pub(crate) function: &'static str,
+    /// The name of the signal, the value, the question or the script that it is for. Empty for
+    /// other calls.
+    pub(crate) name: &'static str,
+    pub(crate) at: &'static Location<'static>,
+    /// The function of the game that makes the call, as far as it is known. Else empty.
+    pub(crate) within: &'static str,
+}
+
+impl Call {
+    #[inline]
+    #[track_caller]
+    pub(crate) fn new(function: &'static str, name: &'static str) -> Self {
+        Call {
+            function,
+            name,
+            at: Location::caller(),
+            within: "",
+        }
+    }
+}
+
+/// The number of a site in a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct SiteId(pub(crate) u32);
+
+/// A site.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Site {
+    /// The function and the name of a [`Call`].
+    pub(crate) call: Rc<str>,
+    pub(crate) name: Rc<str>,
+    pub(crate) file: Rc<str>,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+    /// A hash of `call` and `name`: the same in all builds and on all machines.
+    pub(crate) what: u32,
+}
+
+impl Site {
+    fn new(call: &str, name: &str, file: &str, line: u32, column: u32) -> Self {
+        Site {
+            what: hash(
+                call.as_bytes(),
+                hash(&[0xFF], hash(name.as_bytes(), 0x811C_9DC5)),
+            ),
+            call: call.into(),
+            name: name.into(),
+            file: file.into(),
+            line,
+            column,
+        }
+    }
+
+    /// Whether both are the same call, for the same thing.
+    pub(crate) fn is_like(&self, other: &Site) -> bool {
+        (self.what, &self.call, &self.name) == (other.what, &other.call, &other.name)
+    }
+}
+
+/// FNV-1a.
+fn hash(bytes: &[u8], from: u32) -> u32 {
+    let step = |hash: u32, &byte: &u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    bytes.iter().fold(from, step)
+}
+
+/// A table of sites. Those of a runtime and of its save states differ only in length.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sites {
+    list: Rc<Vec<Site>>,
+    /// The same for the table of a runtime and those of its save states.
+    lineage: Rc<()>,
+}
+
+impl Sites {
+    pub(crate) fn get(&self, site: SiteId) -> Option<&Site> {
+        self.list.get(site.0 as usize)
+    }
+
+    /// The hash of what a site is.
+    pub(crate) fn what(&self, site: SiteId) -> u32 {
+        self.get(site).map_or(0, |site| site.what)
+    }
+
+    /// Whether the numbers of both mean the same.
+    pub(crate) fn is_of(&self, other: &Sites) -> bool {
+        Rc::ptr_eq(&self.lineage, &other.lineage)
+    }
+
+    /// The file and the line of a site.
+    pub(crate) fn place(&self, site: SiteId) -> String {
+        match self.get(site) {
+            Some(site) => format!("{}:{}", site.file, site.line),
+            None => "?".to_owned(),
+        }
+    }
+}
+
+/// The sites of a table that are needed, numbered anew in the order in which they are asked for.
+pub(crate) struct Needed<'a> {
+    all: &'a Sites,
+    numbers: Vec<Option<SiteId>>,
+    sites: Sites,
+}
+
+impl<'a> Needed<'a> {
+    pub(crate) fn of(all: &'a Sites) -> Self {
+        Needed {
+            all,
+            numbers: vec![None; all.list.len()],
+            sites: Sites::default(),
+        }
+    }
+
+    /// The new number of a site. `None` if there is no such site.
+    pub(crate) fn number(&mut self, site: SiteId) -> Option<SiteId> {
+        let number = self.numbers.get_mut(site.0 as usize)?;
+        if number.is_none() {
+            let next = u32::try_from(self.sites.list.len()).ok()?;
+            Rc::make_mut(&mut self.sites.list).push(self.all.get(site)?.clone());
+            *number = Some(SiteId(next));
+        }
+        *number
+    }
+
+    pub(crate) fn into_sites(self) -> Sites {
+        self.sites
+    }
+}
+
+/// The table of a runtime.
+#[derive(Default)]
+pub(crate) struct SiteTable {
+    sites: RefCell<Sites>,
+    by_call: RefCell<HashMap<CallKey, SiteId, BuildHasherDefault<AddressHasher>>>,
+    by_content: RefCell<HashMap<Site, SiteId>>,
+}
+
+/// The addresses and lengths of what a call consists of: for the same call, they are nearly always
+/// the same.
+type CallKey = [usize; 5];
+
+impl SiteTable {
+    /// The number of the site of a call.
+    #[inline]
+    pub(crate) fn of(&self, call: &Call) -> SiteId {
+        let key = [
+            std::ptr::from_ref(call.at).addr(),
+            call.function.as_ptr().addr(),
+            call.function.len(),
+            call.name.as_ptr().addr(),
+            call.name.len(),
+        ];
+        let known = self.by_call.borrow().get(&key).copied();
+        known.unwrap_or_else(|| self.add(key, call))
+    }
+
+    #[cold]
+    fn add(&self, key: CallKey, call: &Call) -> SiteId {
+        let at = call.at;
+        let site = Site::new(call.function, call.name, at.file(), at.line(), at.column());
+        let number = self.number(&site);
+        self.by_call.borrow_mut().insert(key, number);
+        number
+    }
+
+    /// The number of a site.
+    pub(crate) fn number(&self, site: &Site) -> SiteId {
+        if let Some(&known) = self.by_content.borrow().get(site) {
+            return known;
+        }
+        let mut sites = self.sites.borrow_mut();
+        let number = u32::try_from(sites.list.len()).expect("fewer than 2^32 sites");
+        Rc::make_mut(&mut sites.list).push(site.clone());
+        let number = SiteId(number);
+        self.by_content.borrow_mut().insert(site.clone(), number);
+        number
+    }
+
+    /// All sites so far.
+    pub(crate) fn sites(&self) -> Sites {
+        self.sites.borrow().clone()
+    }
+}
+
+/// A fast hash of addresses, which nobody chooses.
+#[derive(Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.0 = (self.0.rotate_left(5) ^ number as u64).wrapping_mul(0x517C_C1B7_2722_0A95);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_usize(byte.into());
+        }
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        // The table uses the upper bits, and the lower ones.
+        self.0 ^ self.0 >> 32
+    }
+}
+
+/// A table in a file: texts, and sites by the numbers of their texts.
+#[derive(Serialize, Deserialize)]
+struct SitesImage {
+    files: Vec<String>,
+    /// Calls, and what they are for.
+    names: Vec<String>,
+    sites: Vec<SiteImage>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SiteImage {
+    call: u32,
+    name: u32,
+    file: u32,
+    line: u32,
+    column: u32,
+}
+
+/// Numbers texts in the order in which they come.
+#[derive(Default)]
+struct Texts<'a> {
+    numbers: HashMap<&'a str, u32>,
+    texts: Vec<String>,
+}
+
+impl<'a> Texts<'a> {
+    fn number(&mut self, text: &'a str) -> u32 {
+        *self.numbers.entry(text).or_insert_with(|| {
+            self.texts.push(text.to_owned());
+            u32::try_from(self.texts.len() - 1).expect("fewer than 2^32 texts")
+        })
+    }
+}
+
+impl Serialize for Sites {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (mut files, mut names) = (Texts::default(), Texts::default());
+        let sites = self.list.iter().map(|site| SiteImage {
+            call: names.number(&site.call),
+            name: names.number(&site.name),
+            file: files.number(&site.file),
+            line: site.line,
+            column: site.column,
+        });
+        let sites = sites.collect();
+        let (files, names) = (files.texts, names.texts);
+        SitesImage {
+            files,
+            names,
+            sites,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Sites {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let image = SitesImage::deserialize(deserializer)?;
+        let text = |texts: &'_ [String], at: u32| texts.get(at as usize).cloned();
+        let site = |site: &SiteImage| {
+            let call = text(&image.names, site.call)?;
+            let name = text(&image.names, site.name)?;
+            let file = text(&image.files, site.file)?;
+            Some(Site::new(&call, &name, &file, site.line, site.column))
+        };
+        let list: Option<Vec<_>> = image.sites.iter().map(site).collect();
+        Ok(Sites {
+            list: Rc::new(list.ok_or_else(|| D::Error::custom("a site has no such text"))?),
+            lineage: Rc::default(),
+        })
+    }
+}
