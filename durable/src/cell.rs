@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use framestep::durable::EventNote;
+use framestep::durable::{EventNote, home};
 use framestep::{Coroutine, CoroutineId, Phase};
 use serde::{Deserialize, Serialize};
 
@@ -611,4 +611,18 @@ impl fmt::Debug for ScriptCell {
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
+}
+
+/// Calls `f` as a step of a script, if a durable one calls it.
+pub(crate) fn in_step<R>(cell: Option<&ScriptCell>, f: impl FnOnce() -> R) -> R {
+    match cell {
+        Some(cell) => cell.in_step(f),
+        None => f(),
+    }
+}
+
+/// The home phase of a script, or of the coroutine being polled.
+#[track_caller]
+pub(crate) fn home_of(cell: Option<&ScriptCell>) -> Phase {
+    cell.map_or_else(home, |cell| cell.home)
 }

@@ -68,13 +68,28 @@ pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
     }
 }
 
+/// The current script. `None` if there is none.
+///
+/// # Panics
+///
+/// If it is inside a step.
+#[inline]
+#[track_caller]
+pub(crate) fn find(name: &str) -> Option<Rc<ScriptCell>> {
+    let script = current()?;
+    if script.is_in_step() {
+        refuse(name, Some(&script));
+    }
+    Some(script)
+}
+
 #[cold]
 #[track_caller]
 fn refuse(name: &str, current: Option<&ScriptCell>) -> ! {
     match current {
         None => panic!(
-            "`{name}` was called outside of a durable script: scripts that are not durable use \
-             framestep's own"
+            "`{name}` was called outside of a durable script: it belongs to a runtime of durable \
+             scripts. Scripts that are not durable use framestep's own"
         ),
         Some(cell) => panic!(
             "`{name}` was called inside of a step of the script `{}`: a step is one effect, which \

@@ -4,7 +4,7 @@
 use std::panic::Location;
 
 use framestep::durable::{Reader, Writer, load_time, save_time};
-use framestep::{Phase, Time, WithError};
+use framestep::{Coroutine, Phase, Time, WithError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -13,16 +13,17 @@ use crate::cell::{ScriptId, leave};
 use crate::context;
 use crate::handle::{Handle, command};
 use crate::owner::{ClockId, OwnerId};
-use crate::script::DurableScript;
+use crate::script::{DurableScript, run_chapters};
 use crate::shared::Making;
 use crate::site::Call;
 
 /// Calls `f` with the state that the host has lent, and records what it returns. When the
-/// script is restored, `f` is not called again: the step returns the recorded result.
+/// script is restored, `f` is not called again: the step returns the recorded result. Outside of a
+/// durable script, it is [`framestep::with`].
 ///
 /// # Panics
 ///
-/// Outside a durable script, or inside another step; or if the host has lent no `W`.
+/// Outside of an executor, or inside another step; or if the host has lent no `W`.
 ///
 /// # Examples
 ///
@@ -42,7 +43,9 @@ pub fn step<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) 
         within: type_name_of(&f),
         ..Call::new("step", "")
     };
-    let cell = context::expect("step");
+    let Some(cell) = context::find("step") else {
+        return lent("step", caller.at, framestep::try_with(f));
+    };
     let mut given = None;
     let value = cell.effect(caller, || {
         let result = cell.in_step(|| lent("step", caller.at, framestep::try_with(f)));
@@ -78,15 +81,18 @@ fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
     })
 }
 
-/// The present time of the script's clock. Recorded, like all that a script reads.
+/// The present time of the script's clock. Recorded, like all that a durable script reads. Outside
+/// of one, it is [`framestep::time`].
 ///
 /// # Panics
 ///
-/// Outside of a durable script.
+/// Outside of an executor.
 #[track_caller]
 pub fn time() -> Time {
     let caller = Call::new("time()", "");
-    let cell = context::expect("time");
+    let Some(cell) = context::find("time") else {
+        return framestep::time();
+    };
     let value = cell.effect(caller, || {
         let mut out = Writer::default();
         save_time(&framestep::time(), &mut out);
@@ -99,9 +105,11 @@ pub fn time() -> Time {
 /// Starts another script: it runs up to its first wait before this returns. It inherits the
 /// owner, the clock and the home phase of this one. See [`framestep::start`].
 ///
+/// Outside of a durable script, it starts a plain coroutine, which cannot be saved.
+///
 /// # Panics
 ///
-/// Outside of a durable script; or if the script is not in the registry.
+/// Outside of an executor; or if the script is not in the registry.
 #[track_caller]
 pub fn start<S: DurableScript>(script: S) -> Handle<S::Output> {
     make(
@@ -180,7 +188,9 @@ pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> 
 #[track_caller]
 fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> Handle<S::Output> {
     let caller = Call::new(function, S::NAME);
-    let cell = context::expect("start");
+    let Some(cell) = context::find(function) else {
+        return Handle::of_plain(make_outside(script, making));
+    };
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
     let mut begun = None;
@@ -199,6 +209,22 @@ fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> 
     let made = shared.make::<S>(begun, making, Some(&cell));
     debug_assert_eq!(made, handle.id());
     handle
+}
+
+/// Starts or spawns a script that cannot be saved, in the executor of the coroutine being polled.
+#[track_caller]
+fn make_outside<S: DurableScript>(script: S, making: Making) -> Coroutine<S::Output> {
+    assert!(
+        making.owner.is_none(),
+        "`start_on` was called outside of a durable script: an `OwnerId` belongs to a runtime"
+    );
+    let (named, chapters) = (framestep::named(S::NAME), run_chapters(script));
+    match (making.starts, making.home) {
+        (true, None) => named.start(chapters),
+        (true, Some(phase)) => named.start_in(phase, chapters),
+        (false, None) => named.spawn(chapters),
+        (false, Some(phase)) => named.spawn_in(phase, chapters),
+    }
 }
 
 impl ClockId {

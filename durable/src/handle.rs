@@ -6,8 +6,9 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
+use framestep::Coroutine;
 use framestep::durable::DurableWait;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,7 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::cell::ScriptId;
 use crate::context;
+use crate::driver::{dispose, message_of};
 use crate::shared::Shared;
 use crate::site::Call;
 use crate::slot::Slot;
@@ -41,6 +43,19 @@ impl fmt::Display for JoinError {
 
 impl Error for JoinError {}
 
+impl JoinError {
+    fn of_plain(error: framestep::JoinError) -> Self {
+        if error.is_panic() {
+            let payload = error.into_panic();
+            let text = message_of(&*payload);
+            dispose(payload);
+            JoinError::Panicked(text)
+        } else {
+            JoinError::Stopped
+        }
+    }
+}
+
 /// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
 /// script.
 ///
@@ -65,6 +80,8 @@ pub struct Handle<T> {
     /// there has never been this handle.
     replayed_by: Weak<ScriptCell>,
     wait: Numbered,
+    /// Of a script that was started outside of a durable one.
+    plain: Option<Coroutine<T>>,
     is_done: bool,
     output: PhantomData<fn() -> T>,
 }
@@ -77,6 +94,7 @@ impl<T> Handle<T> {
             shared: Rc::downgrade(shared),
             replayed_by: Weak::new(),
             wait: Numbered::default(),
+            plain: None,
             is_done: false,
             output: PhantomData,
         }
@@ -96,12 +114,20 @@ impl<T> Handle<T> {
             shared: Weak::new(),
             replayed_by: Weak::new(),
             wait: Numbered::default(),
+            plain: None,
             is_done: false,
             output: PhantomData,
         }
     }
 
-    /// The number of the script.
+    /// The handle of a script that runs as a plain coroutine.
+    pub(crate) fn of_plain(coroutine: Coroutine<T>) -> Self {
+        let mut handle = Handle::void();
+        handle.plain = Some(coroutine);
+        handle
+    }
+
+    /// The number of the script. 0 if it was started outside of a durable script.
     pub fn id(&self) -> ScriptId {
         self.id
     }
@@ -122,6 +148,11 @@ impl<T: DeserializeOwned> Future for Handle<T> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(!self.is_done, "a handle was awaited again after its result");
+        if let Some(coroutine) = &mut self.plain {
+            let joined = ready!(Pin::new(coroutine).poll(cx));
+            self.is_done = true;
+            return Poll::Ready(joined.map_err(JoinError::of_plain));
+        }
         let id = self.id;
         let name = "join";
         let begin = |cell: &ScriptCell| {

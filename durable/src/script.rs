@@ -97,6 +97,16 @@ fn future_of<S: DurableScript>(script: S) -> ChapterFuture {
     })
 }
 
+/// Runs a script as a plain coroutine, chapter after chapter.
+pub(crate) async fn run_chapters<S: DurableScript>(mut script: S) -> S::Output {
+    loop {
+        match script.run().await {
+            Chapter::Done(output) => return output,
+            Chapter::Next(next) => script = next,
+        }
+    }
+}
+
 /// Restarts a chapter with the state of a file. `None` if the bytes are not a state of this
 /// script.
 pub(crate) type BeginAgain = fn(&[u8]) -> Option<ChapterFuture>;

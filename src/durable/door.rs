@@ -262,6 +262,17 @@ fn keys_of(core: &Core, waits: &[&DurableWait]) -> Vec<WaitKey> {
     keys.map(live).collect()
 }
 
+/// The home phase of the coroutine being polled.
+///
+/// # Panics
+///
+/// Outside of an executor.
+#[must_use]
+#[track_caller]
+pub fn home() -> Phase {
+    polled("home()", |scope| scope.home().phase())
+}
+
 /// The time on the clock of the current coroutine, in nanoseconds, for something that continues
 /// in `phase`, or else in the home phase. With `begins`, for something that begins now.
 ///

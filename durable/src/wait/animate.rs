@@ -11,7 +11,7 @@ use framestep::durable::{DurableWait, length_ns};
 use framestep::{Phase, Seconds};
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
+use crate::cell::{ScriptCell, home_of, in_step};
 use crate::effect::lent;
 use crate::slot::{Animation, Slot};
 
@@ -49,8 +49,7 @@ use super::Numbered;
 ///
 /// # Panics
 ///
-/// If `seconds` is NaN. When polled: outside of a durable script; or if the host has lent no
-/// `W`.
+/// If `seconds` is NaN. When polled: outside of an executor; or if the host has lent no `W`.
 #[track_caller]
 pub fn animate<W: 'static, F: Fn(&mut W, f32)>(seconds: impl Seconds, apply: F) -> Animate<W, F> {
     Animate {
@@ -110,12 +109,12 @@ impl<W: 'static, F: Fn(&mut W, f32)> Future for Animate<W, F> {
         let (length, phase) = (this.length_ns, this.phase);
         let apply = &this.apply;
         let at = Location::caller();
-        let call = |cell: &ScriptCell, share: f32| {
+        let call = |cell: Option<&ScriptCell>, share: f32| {
             let apply = || framestep::try_with(|world: &mut W| apply(world, share));
-            lent("animate()", at, cell.in_step(apply));
+            lent("animate()", at, in_step(cell, apply));
         };
-        let begin = |cell: &ScriptCell| {
-            let phase = phase.unwrap_or(cell.home);
+        let begin = |cell: Option<&ScriptCell>| {
+            let phase = phase.unwrap_or_else(|| home_of(cell));
             let end = length.map(|ns| DurableWait::seconds(Some(ns), None, Some(phase)));
             Slot::Animate(Box::new(Animation {
                 next: DurableWait::next_step_or_frame(phase),
@@ -124,16 +123,18 @@ impl<W: 'static, F: Fn(&mut W, f32)> Future for Animate<W, F> {
                 share: -1.0,
             }))
         };
-        let polled = this.numbered.poll("animate()", None, begin, |cell, slot| {
-            let Slot::Animate(animation) = slot else {
-                return Poll::Pending;
-            };
-            if animation.share < 0.0 {
-                animation.share = 0.0;
-                call(cell, 0.0);
-            }
-            poll_animation(animation, cx, |share| call(cell, share))
-        });
+        let polled = this
+            .numbered
+            .poll_anywhere("animate()", begin, |cell, slot| {
+                let Slot::Animate(animation) = slot else {
+                    return Poll::Pending;
+                };
+                if animation.share < 0.0 {
+                    animation.share = 0.0;
+                    call(cell, 0.0);
+                }
+                poll_animation(animation, cx, |share| call(cell, share))
+            });
         polled.map(drop)
     }
 }

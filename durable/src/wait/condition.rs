@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use framestep::Phase;
 use framestep::durable::DurableWait;
 
+use crate::cell::in_step;
 use crate::effect::lent;
 use crate::slot::Slot;
 
@@ -35,7 +36,7 @@ pub struct WaitUntil<W, P> {
 ///
 /// # Panics
 ///
-/// When polled: outside of a durable script; or if the host has lent no `W`.
+/// When polled: outside of an executor; or if the host has lent no `W`.
 pub fn wait_until<W: 'static, P: FnMut(&W) -> bool>(condition: P) -> WaitUntil<W, P> {
     WaitUntil::new("wait_until()", condition, true)
 }
@@ -86,13 +87,13 @@ impl<W: 'static, P: FnMut(&W) -> bool> Future for WaitUntil<W, P> {
         let (name, awaited, phase) = (this.name, this.awaited, this.phase);
         let holds = &mut this.holds;
         let at = Location::caller();
-        let begin = |_: &_| Slot::Plain(DurableWait::condition(phase));
+        let begin = |_: Option<&_>| Slot::Plain(DurableWait::condition(phase));
         let polled = this
             .numbered
-            .poll(name, None, begin, |cell, slot| match slot {
+            .poll_anywhere(name, begin, |cell, slot| match slot {
                 Slot::Plain(wait) => {
                     let ask = || framestep::try_with_ref(|world: &W| holds(world));
-                    let asked = || lent(name, at, cell.in_step(ask)) == awaited;
+                    let asked = || lent(name, at, in_step(cell, ask)) == awaited;
                     wait.poll_asking(cx, name, asked).map(|()| Bytes::EMPTY)
                 }
                 _ => Poll::Pending,

@@ -10,7 +10,7 @@ use framestep::{Phase, Seconds};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
+use crate::cell::{ScriptCell, home_of};
 use crate::slot::Slot;
 
 use super::Numbered;
@@ -121,8 +121,8 @@ impl Future for NextTick<'_> {
         let this = &mut *self;
         let interval = &*this.interval;
         let phase = interval.phase;
-        let begin = |cell: &ScriptCell| {
-            let phase = phase.unwrap_or(cell.home);
+        let begin = |cell: Option<&ScriptCell>| {
+            let phase = phase.unwrap_or_else(|| home_of(cell));
             let now_ns = own_time(Some(phase), true);
             let due_ns = match (interval.due_ns, interval.period_ns) {
                 (Some(due_ns), _) => Some(due_ns),
@@ -134,7 +134,7 @@ impl Future for NextTick<'_> {
                 due_ns: due_ns.unwrap_or(i128::MAX),
             }
         };
-        let polled = this.numbered.poll("interval()", None, begin, |_, slot| {
+        let polled = this.numbered.poll_anywhere("interval()", begin, |_, slot| {
             let Slot::Tick { wait, due_ns } = slot else {
                 return Poll::Pending;
             };

@@ -38,13 +38,15 @@ use crate::slot::{Awaited, Slot};
 #[derive(Debug, Default)]
 pub(crate) struct Numbered {
     begun: Option<(Weak<ScriptCell>, u32)>,
+    /// The state of a wait that has begun outside of a durable script, in any executor.
+    outside: Option<Box<Slot>>,
     is_done: bool,
 }
 
 impl Numbered {
     /// Whether the wait has been polled.
     pub(crate) fn has_begun(&self) -> bool {
-        self.begun.is_some() || self.is_done
+        self.begun.is_some() || self.outside.is_some() || self.is_done
     }
 
     /// Polls the wait, which a call of `kind` has made. `begin` makes its state at the first
@@ -58,28 +60,41 @@ impl Numbered {
         begin: impl FnOnce(&ScriptCell) -> Slot,
         poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
+        let cell = self.expect_pollable(kind);
+        self.poll_in(&cell, kind, event, begin, poll)
+    }
+
+    /// The same in a known script.
+    #[track_caller]
+    fn poll_in(
+        &mut self,
+        cell: &Rc<ScriptCell>,
+        kind: &'static str,
+        event: Option<Event>,
+        begin: impl FnOnce(&ScriptCell) -> Slot,
+        poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
+    ) -> Poll<Bytes> {
         let awaited = Awaited::new(kind, event);
         let caller = awaited.call();
-        let cell = self.expect_pollable(kind);
-        let (number, is_new) = self.number(&cell, kind);
+        let (number, is_new) = self.number(cell, kind);
         let value = match cell.polling(number, &caller) {
             Polling::Live => {
                 // Taken out meanwhile, because `poll` may drop other waits.
                 let mut slot = Slot::Polled;
                 let polled = catch_unwind(AssertUnwindSafe(|| {
                     slot = if is_new {
-                        begin(&cell)
+                        begin(cell)
                     } else {
                         cell.take_slot(number).unwrap_or(Slot::Polled)
                     };
-                    poll(&cell, &mut slot)
+                    poll(cell, &mut slot)
                 }));
                 let polled = match polled {
                     Ok(polled) => polled,
                     Err(payload) => {
                         cell.record_failure(number, &message_of(&*payload), &caller);
                         drop(slot);
-                        self.end(&cell, number);
+                        self.end(cell, number);
                         resume_unwind(payload);
                     }
                 };
@@ -97,13 +112,57 @@ impl Numbered {
             }
             Polling::Ended(value) => value,
             Polling::Failed(message) => {
-                self.end(&cell, number);
+                self.end(cell, number);
                 resume_unwind(Box::new(message));
             }
-            Polling::Pending => return wait_in_replay(&cell, number, awaited, is_new),
+            Polling::Pending => return wait_in_replay(cell, number, awaited, is_new),
         };
-        self.end(&cell, number);
+        self.end(cell, number);
         Poll::Ready(value)
+    }
+
+    /// The same for a wait that belongs to no runtime: outside of a durable script, it is the plain
+    /// one.
+    #[track_caller]
+    pub(crate) fn poll_anywhere(
+        &mut self,
+        kind: &'static str,
+        begin: impl FnOnce(Option<&ScriptCell>) -> Slot,
+        poll: impl FnOnce(Option<&ScriptCell>, &mut Slot) -> Poll<Bytes>,
+    ) -> Poll<Bytes> {
+        if let Some(cell) = self.script(kind) {
+            let begin = |cell: &ScriptCell| begin(Some(cell));
+            let poll = |cell: &ScriptCell, slot: &mut Slot| poll(Some(cell), slot);
+            return self.poll_in(&cell, kind, None, begin, poll);
+        }
+        self.is_done = true;
+        let mut slot = self.outside.take().unwrap_or_else(|| Box::new(begin(None)));
+        let polled = poll(None, &mut slot);
+        if polled.is_pending() {
+            self.outside = Some(slot);
+            self.is_done = false;
+        }
+        polled
+    }
+
+    /// The script that polls the wait. `None` outside of durable scripts.
+    #[inline]
+    #[track_caller]
+    fn script(&self, name: &str) -> Option<Rc<ScriptCell>> {
+        assert!(
+            !self.is_done,
+            "`{name}` was polled again after it had finished"
+        );
+        if self.begun.is_some() {
+            return Some(context::expect(name));
+        }
+        let script = context::find(name)?;
+        assert!(
+            self.outside.is_none(),
+            "`{name}` was begun outside of a durable script and polled by one: durable scripts \
+             cannot share waits"
+        );
+        Some(script)
     }
 
     /// The same for a wait of framestep that returns nothing.
@@ -113,16 +172,29 @@ impl Numbered {
         &mut self,
         kind: &'static str,
         cx: &mut Context<'_>,
-        begin: impl FnOnce(&ScriptCell) -> DurableWait,
+        begin: impl FnOnce(Option<&ScriptCell>) -> DurableWait,
     ) -> Poll<()> {
+        let Some(cell) = self.script(kind) else {
+            self.is_done = true;
+            let begin = || Box::new(Slot::Plain(begin(None)));
+            let mut slot = self.outside.take().unwrap_or_else(begin);
+            let polled = match &mut *slot {
+                Slot::Plain(wait) => wait.poll(cx, kind),
+                _ => Poll::Pending,
+            };
+            if polled.is_pending() {
+                self.outside = Some(slot);
+                self.is_done = false;
+            }
+            return polled;
+        };
         let awaited = Awaited::new(kind, None);
         let caller = awaited.call();
-        let cell = self.expect_pollable(kind);
         let (number, is_new) = self.number(&cell, kind);
         match cell.polling(number, &caller) {
             Polling::Live => {
                 let polled = if is_new {
-                    let mut wait = begin(&cell);
+                    let mut wait = begin(Some(&cell));
                     let polled = wait.poll(cx, kind);
                     if polled.is_pending() {
                         cell.add_slot(number, awaited, Slot::Plain(wait));

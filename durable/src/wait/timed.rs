@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use framestep::durable::{DurableWait, length_ns};
-use framestep::{Phase, Seconds};
+use framestep::{Clock, Phase, Seconds};
 
 use crate::cell::ScriptCell;
 use crate::owner::ClockId;
@@ -16,9 +16,12 @@ use super::Numbered;
 /// The future of [`next_frame`], [`wait_seconds`] and the other waits for frames, phases and
 /// times.
 ///
+/// Outside of a durable script, it is the plain wait of framestep, in any executor. So one `async
+/// fn` serves both kinds of scripts.
+///
 /// # Panics
 ///
-/// When polled outside a durable script, or inside a [`step`](crate::step()).
+/// When polled outside of an executor, or inside a [`step`](crate::step()).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Wait {
     numbered: Numbered,
@@ -77,11 +80,16 @@ impl Future for Wait {
 }
 
 #[inline]
-fn begin(cell: &ScriptCell, what: What, phase: Option<Phase>) -> DurableWait {
+fn begin(cell: Option<&ScriptCell>, what: What, phase: Option<Phase>) -> DurableWait {
     let clock = |id| {
-        cell.shared()
-            .clock(id)
-            .unwrap_or_else(|| panic!("the runtime has no clock {id:?}"))
+        let found = match cell {
+            Some(cell) => cell.shared().clock(id),
+            None => clock_outside(id),
+        };
+        found.unwrap_or_else(|| match cell {
+            Some(_) => panic!("the runtime has no clock {id:?}"),
+            None => panic!("outside of a durable script there is no clock {id:?}"),
+        })
     };
     match what {
         What::NextFrame => DurableWait::next_frame(phase),
@@ -92,6 +100,15 @@ fn begin(cell: &ScriptCell, what: What, phase: Option<Phase>) -> DurableWait {
             DurableWait::seconds(length_ns, id.map(clock).as_ref(), phase)
         }
         What::Until(point_ns, id) => DurableWait::until(point_ns, &clock(id), phase),
+    }
+}
+
+/// A clock of the executor, for a script that is not durable.
+fn clock_outside(id: ClockId) -> Option<Clock> {
+    match id {
+        ClockId::GAME => framestep::handle().clock(),
+        ClockId::REALTIME => Some(framestep::realtime()),
+        _ => None,
     }
 }
 

@@ -16,6 +16,7 @@ mod combinators;
 mod damaged_lists;
 mod destructors;
 mod differences;
+mod elsewhere;
 mod ends;
 mod every_wait;
 mod families;
