@@ -25,6 +25,8 @@ mod host_in_steps;
 mod owners;
 mod panics;
 mod pauses;
+#[path = "../../../tests/it/support/phases.rs"]
+mod phases;
 mod policies;
 mod questions;
 mod random;
