@@ -1,5 +1,6 @@
 //! Save states as files: magic bytes, a version, a checksum, and the save state.
 
+use framestep::Phase;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -9,8 +10,9 @@ use crate::journal::{Journal, Place};
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the format. It changes whenever the bytes change that are written here or by
-/// the executor.
-const VERSION: u32 = 2;
+/// the executor. They have numbers of phases, which depend on how many there are.
+#[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
+const VERSION: u32 = 2 + Phase::NAMED.len() as u32;
 
 impl SaveState {
     /// The save state as a file: with a version, and a checksum.
