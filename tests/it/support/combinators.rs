@@ -116,7 +116,7 @@ pub(crate) const COMBINATORS: &[Combinator] = &[
     ours!("select!", First, |one, other| select! { () = one => {} () = other => {} }),
     ours!("join_all", All, |one, other| _ = join_all([one, other]).await),
     ours!("race", First, |one, other| _ = race([one, other]).await),
-    ours!("try_join_all", All, |one, other| _ = try_join_all([one, other].map(async |one| Ok::<_, ()>(one.await))).await),
+    ours!("try_join_all", All, |one, other| _ = try_join_all([one, other].map(async |one| { one.await; Ok::<_, ()>(()) })).await),
     ours!("timeout", One, |one| _ = timeout(99, one).await, ["99s, until 99s", "1s, until 1s"]),
     ours!("on_error", One, |one| () = on_error(timeout(99, one), drop).await, ["99s, until 99s", "1s, until 1s"]),
     other("a box", Of::One(|one| one)),
