@@ -1,5 +1,6 @@
 //! Save states as files: magic bytes, a version, a checksum, and the save state.
 
+use framestep::Phase;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -9,9 +10,12 @@ use crate::journal::Journal;
 use crate::site::SiteId;
 
 const MARK: [u8; 8] = *b"framestp";
-/// The version of the format. It changes whenever the bytes change that are written here or by
-/// the executor.
-const VERSION: u32 = 3;
+/// The version of the bytes that are written here and by the executor. It changes whenever they do.
+const FORMAT: u32 = 3;
+/// Files also have numbers of phases, which depend on how many there are.
+#[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
+const VERSION: u32 = 10 * FORMAT + Phase::NAMED.len() as u32;
+const _: () = assert!(Phase::NAMED.len() < 10);
 
 impl SaveState {
     /// The save state as a file: with a version, and a checksum.

@@ -35,9 +35,9 @@ use slot::Callback;
 ///                 removal of the destroyed behaviours
 /// ```
 ///
-/// A name in small letters is a callback, which is called on all behaviours in the order
-/// they were added. A name in capitals is a run of that phase, which polls the coroutines
-/// that are due. A behaviour that is added during a frame begins with the next `start` of
+/// Other [phases](Phase::NAMED) have no callbacks. A name in small letters is a callback,
+/// which is called on all behaviours in the order they were added. A name in capitals is a
+/// run of that phase, which polls the coroutines that are due. A behaviour that is added during a frame begins with the next `start` of
 /// the diagram, before any other of its callbacks.
 ///
 /// Behaviours are removed in the order they were destroyed. A behaviour that an

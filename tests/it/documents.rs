@@ -5,6 +5,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use framestep::Phase;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("..")
@@ -216,6 +218,21 @@ fn the_pieces_of_the_first_game_are_tested() {
     for piece in pieces {
         let piece = piece.split("```").next().unwrap();
         assert!(program.contains(&squeeze(piece)), "{piece}");
+    }
+}
+
+#[test]
+fn each_diagram_of_a_frame_has_all_phases_in_their_order() {
+    let phases = Phase::NAMED.map(|phase| phase.to_string());
+    for path in ["docs/contract.md", "src/lib.rs", "docs/guide/time.md"] {
+        let text = fs::read_to_string(root().join(path)).unwrap();
+        let mut blocks = text.split("```").filter(|code| code.starts_with("text"));
+        let diagram = blocks.find(|code| code.contains("begin_frame(dt)"));
+        let words = diagram.expect(path).split(|c: char| !c.is_alphanumeric());
+        let drawn: Vec<&str> = words
+            .filter(|word| phases.iter().any(|phase| phase == word))
+            .collect();
+        assert_eq!(drawn, phases, "the diagram of a frame in {path}");
     }
 }
 

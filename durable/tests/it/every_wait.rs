@@ -7,6 +7,8 @@ use std::path::Path;
 
 use framestep_durable::prelude::*;
 
+use crate::twin::{MOMENTS, phase_at};
+
 const BELL: Signal<u32> = Signal::new("bell");
 const STAGE: Value<u32> = Value::new("stage");
 
@@ -216,16 +218,6 @@ fn runtime() -> Runtime {
     Runtime::with(builder, Registry::new().with::<One>().with::<Child>())
 }
 
-const PHASES: [Phase; 5] = [
-    Phase::EarlyUpdate,
-    Phase::Update,
-    Phase::Custom(1),
-    Phase::LateUpdate,
-    Phase::EndOfFrame,
-];
-/// The moments of a frame: its begin, its fixed steps, and its other phases.
-const MOMENTS: u32 = 9;
-
 impl Play {
     fn new(wait: &str, home: Phase) -> Self {
         let mut runtime = runtime();
@@ -273,7 +265,7 @@ impl Play {
                 }
             }
             at => {
-                let phase = PHASES[at as usize - 4];
+                let phase = phase_at(at);
                 runtime.lend(&mut self.world, |runtime| runtime.run_phase(phase));
             }
         }
@@ -363,20 +355,20 @@ fn a_file_from_elsewhere_is_the_same_file() {
     if let Ok(path) = std::env::var("FRAMESTEP_DURABLE_WRITE") {
         fs::write(path, save.to_bytes()).unwrap();
     }
-    assert_eq!(save.checksum(), CHECKSUM);
-
     let file = include_bytes!("saved/join.save");
-    let save = SaveState::from_bytes(file).unwrap();
-    assert_eq!(save.checksum(), CHECKSUM);
+    let saved = SaveState::from_bytes(file).unwrap();
+    assert_eq!(
+        save.checksum(),
+        saved.checksum(),
+        "saved/join.save has another content: a new version of the format?"
+    );
     let registry = Registry::new().with::<One>().with::<Child>();
     let builder = framestep::Executor::builder().fixed_delta(0.04);
     let mut other = Runtime::with(builder, registry.for_build("another"));
-    other.restore(&save, Policy::Fail).unwrap();
+    other.restore(&saved, Policy::Fail).unwrap();
     let play = Play {
         runtime: other,
         ..play
     };
     assert_eq!(play.finish(), Play::new("join!", Phase::Update).finish());
 }
-
-const CHECKSUM: u64 = 10_520_465_321_418_434_718;

@@ -28,6 +28,8 @@ mod owners;
 mod panics;
 mod patches;
 mod pauses;
+#[path = "../../../tests/it/support/phases.rs"]
+mod phases;
 mod policies;
 mod questions;
 mod random;

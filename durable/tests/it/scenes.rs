@@ -2,6 +2,7 @@
 
 use framestep_durable::prelude::*;
 
+use crate::phases::{PHASES, RUNS, with_custom};
 use crate::random::Random;
 
 const BELL: Signal<u64> = Signal::new("bell");
@@ -76,14 +77,7 @@ struct Actor {
 }
 
 fn phase(number: Option<u8>) -> Option<Phase> {
-    Some(match number? % 6 {
-        0 => Phase::EarlyUpdate,
-        1 => Phase::FixedUpdate,
-        2 => Phase::Update,
-        3 => Phase::LateUpdate,
-        4 => Phase::EndOfFrame,
-        _ => Phase::Custom(3),
-    })
+    Some(with_custom(3)[usize::from(number?)])
 }
 
 fn length(ms: u64) -> f64 {
@@ -91,7 +85,7 @@ fn length(ms: u64) -> f64 {
 }
 
 fn any_phase(random: &mut Random) -> Option<u8> {
-    random.one_in(3).then(|| random.below(6) as u8)
+    random.one_in(3).then(|| random.below(RUNS as u64) as u8)
 }
 
 fn any_ops(random: &mut Random, most: u64, depth: u8) -> Vec<Op> {
@@ -403,7 +397,7 @@ impl Scene {
         };
         let how = self.random.below(6);
         let owner = self.owners[self.random.below(3) as usize];
-        let home = phase(Some(self.random.below(5) as u8)).unwrap();
+        let home = PHASES[self.random.below(PHASES.len() as u64) as usize];
         self.runtime.lend(&mut self.world, |runtime| {
             let handle = match how {
                 0 | 1 => runtime.start(actor),
@@ -418,17 +412,18 @@ impl Scene {
     /// Does the host's next action. A save is possible between any two actions.
     fn advance(&mut self) {
         let Some(op) = self.left.pop() else {
-            self.left = vec![
-                HostOp::Run(Phase::EndOfFrame),
-                HostOp::Run(Phase::Custom(0)),
-                HostOp::Run(Phase::LateUpdate),
-                HostOp::Act,
-                HostOp::Run(Phase::Update),
-                HostOp::Steps,
-                HostOp::Run(Phase::EarlyUpdate),
-                HostOp::Act,
-                HostOp::Begin,
-            ];
+            // From the last to the first.
+            self.left = Vec::new();
+            for phase in with_custom(0).into_iter().rev() {
+                self.left.push(match phase {
+                    Phase::FixedUpdate => HostOp::Steps,
+                    phase => HostOp::Run(phase),
+                });
+                if phase == Phase::Custom(0) {
+                    self.left.push(HostOp::Act);
+                }
+            }
+            self.left.extend([HostOp::Act, HostOp::Begin]);
             return;
         };
         match op {

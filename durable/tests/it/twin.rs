@@ -4,6 +4,8 @@ use std::fmt::Debug;
 
 use framestep_durable::prelude::*;
 
+use crate::phases::{RUNS, with_custom};
+
 /// A game that is saved, verified, loaded and rolled back between all of its moments.
 pub(crate) struct Game<W> {
     /// Makes a runtime without scripts.
@@ -137,16 +139,17 @@ pub(crate) fn quiet(registry: Registry) -> Runtime {
     runtime
 }
 
-/// The moments of a frame: its begin, three fixed steps at most, and five other phases.
-pub(crate) const MOMENTS: u32 = 9;
+/// The moments of a frame: its begin, three fixed steps at most, and its other phases.
+pub(crate) const MOMENTS: u32 = 4 + RUNS as u32 - 1;
 
-const PHASES: [Phase; 5] = [
-    Phase::EarlyUpdate,
-    Phase::Update,
-    Phase::Custom(1),
-    Phase::LateUpdate,
-    Phase::EndOfFrame,
-];
+/// The phase of a moment after the fixed steps.
+pub(crate) fn phase_at(moment: u32) -> Phase {
+    let phases = with_custom(1).into_iter();
+    let mut others = phases.filter(|phase| *phase != Phase::FixedUpdate);
+    others
+        .nth(moment as usize - 4)
+        .expect("a moment of a frame")
+}
 
 /// One moment of a frame. The lengths of frames differ, and some have no fixed step.
 pub(crate) fn moment<W: 'static>(moment: u32, runtime: &mut Runtime, world: &mut W) {
@@ -160,7 +163,7 @@ pub(crate) fn moment<W: 'static>(moment: u32, runtime: &mut Runtime, world: &mut
             }
         }
         at => {
-            let phase = PHASES[at as usize - 4];
+            let phase = phase_at(at);
             runtime.lend(world, |runtime| runtime.run_phase(phase));
         }
     }

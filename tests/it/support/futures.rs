@@ -60,9 +60,8 @@ pub(crate) async fn swallow<F: Future>(future: F) -> F::Output {
 /// their context.
 pub(crate) async fn entered<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    let executor = handle();
     poll_fn(|cx| {
-        let polled = executor.enter(|| future.as_mut().poll(cx));
+        let polled = handle().enter(|| future.as_mut().poll(cx));
         polled.expect("the executor runs this")
     })
     .await

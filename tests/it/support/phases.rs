@@ -4,13 +4,7 @@
 use framestep::Phase;
 
 /// All phases of `run_frame`, in its order.
-pub(crate) const PHASES: [Phase; 5] = [
-    Phase::EarlyUpdate,
-    Phase::FixedUpdate,
-    Phase::Update,
-    Phase::LateUpdate,
-    Phase::EndOfFrame,
-];
+pub(crate) const PHASES: [Phase; Phase::NAMED.len()] = Phase::NAMED;
 
 /// The number of runs of a frame with a custom phase.
 pub(crate) const RUNS: usize = PHASES.len() + 1;

@@ -65,7 +65,7 @@ fn join_the_function_is_the_handle_awaited() {
 #[test]
 fn a_joiner_continues_in_the_frame_and_phase_in_which_the_child_ends() {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
-    for phase in crate::support::PHASES {
+    for phase in crate::support::timeline::DRAWN {
         timeline.row(&format!("{phase:?}"), |mark| async move {
             start(next_frame().in_phase(phase).map(drop)).await.unwrap();
             mark.hit();

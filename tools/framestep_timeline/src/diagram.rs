@@ -16,8 +16,8 @@ use crate::text;
 /// | cell | meaning |
 /// |---|---|
 /// | `*` | a poll in Update, or by the host before the first run |
-/// | `E` `F` `L` `Z` | a poll in `EarlyUpdate`, `FixedUpdate`, `LateUpdate`, `EndOfFrame` |
-/// | `C` | a poll in a custom phase |
+/// | `Z` | a poll in `EndOfFrame` |
+/// | `E` `F` `L` `C` | a poll in another phase: the first letter of `EarlyUpdate`, `FixedUpdate`, `LateUpdate`, `Custom` |
 /// | `F9` | nine polls in `FixedUpdate`: a number if there are more than three |
 /// | `*!` | the script panicked |
 /// | `-` | the script waited through the frame |

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
+use framestep::Phase;
 use serde::{Deserialize, Serialize};
 
 use crate::filter::Filter;
@@ -265,7 +266,7 @@ impl Film {
             WaitKind::Never => "nothing (never resumes)".to_owned(),
             WaitKind::Other => self.text(wait.other),
         };
-        if !matches!(wait.phase, 0 | crate::record::UPDATE) {
+        if wait.phase != 0 && !crate::record::is_update(wait.phase) {
             words.push_str(", in ");
             words.push_str(&crate::record::phase_word(wait.phase));
         }
@@ -373,8 +374,9 @@ struct Parts {
     records: Vec<Record>,
 }
 
-/// The version of the file format.
-const FORMAT: u32 = 1;
+/// The version of the file format. The numbers of phases in a file depend on how many there are.
+#[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
+const FORMAT: u32 = 1 + Phase::NAMED.len() as u32;
 
 impl From<Film> for Parts {
     fn from(film: Film) -> Self {

@@ -195,44 +195,46 @@ pub(crate) fn outcome_number(outcome: Outcome) -> u8 {
     }
 }
 
-/// A phase as a number; 0 is none.
+#[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
+const FIRST_CUSTOM: u16 = 1 + Phase::NAMED.len() as u16;
+
+/// A phase as a number: 0 is none, then the named ones, then the custom ones.
 pub(crate) fn phase_number(phase: Option<Phase>) -> u16 {
+    let mut named = (1..).zip(Phase::NAMED);
     match phase {
         None => 0,
-        Some(Phase::EarlyUpdate) => 1,
-        Some(Phase::FixedUpdate) => 2,
-        Some(Phase::Update) => 3,
-        Some(Phase::LateUpdate) => 4,
-        Some(Phase::EndOfFrame) => 5,
-        Some(Phase::Custom(number)) => 6 + u16::from(number),
-        Some(_) => u16::MAX,
+        Some(Phase::Custom(number)) => FIRST_CUSTOM + u16::from(number),
+        Some(phase) => named
+            .find(|(_, other)| *other == phase)
+            .map_or(u16::MAX, |(number, _)| number),
     }
 }
 
-pub(crate) const UPDATE: u16 = 3;
+pub(crate) fn is_update(phase: u16) -> bool {
+    named(phase) == Some(Phase::Update)
+}
 
-/// The letter of a phase in a timing diagram.
+fn named(phase: u16) -> Option<Phase> {
+    let at = usize::from(phase).checked_sub(1)?;
+    Phase::NAMED.get(at).copied()
+}
+
+/// The letter of a phase in a timing diagram: its first one, with two exceptions.
 pub(crate) fn phase_letter(phase: u16) -> char {
-    match phase {
-        0 | UPDATE => '*',
-        1 => 'E',
-        2 => 'F',
-        4 => 'L',
-        5 => 'Z',
-        _ => 'C',
+    match named(phase) {
+        Some(Phase::Update) => '*',
+        Some(Phase::EndOfFrame) => 'Z',
+        Some(phase) => phase.to_string().remove(0),
+        None if phase == 0 => '*',
+        None => 'C',
     }
 }
 
 pub(crate) fn phase_word(phase: u16) -> String {
-    match phase {
-        0 => "the host".to_owned(),
-        1 => "EarlyUpdate".to_owned(),
-        2 => "FixedUpdate".to_owned(),
-        3 => "Update".to_owned(),
-        4 => "LateUpdate".to_owned(),
-        5 => "EndOfFrame".to_owned(),
-        u16::MAX => "a new phase".to_owned(),
-        custom => format!("Custom({})", custom - 6),
+    match named(phase) {
+        Some(phase) => phase.to_string(),
+        None if phase == 0 => "the host".to_owned(),
+        None => format!("Custom({})", phase - FIRST_CUSTOM),
     }
 }
 

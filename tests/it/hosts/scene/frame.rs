@@ -1,6 +1,7 @@
 //! The calls of a scene's frame, their order and their times.
 
 use super::*;
+use crate::support::phases::with_custom;
 
 #[test]
 fn callbacks_of_all_come_before_the_coroutines_of_all_phase_by_phase() {
@@ -119,14 +120,14 @@ fn a_scene_may_be_stepped_in_parts() {
     let whole = run(|scene| scene.run_frame(FRAME));
     let parts = run(|scene| {
         scene.begin_frame(FRAME);
-        scene.run_phase(Phase::EarlyUpdate);
-        while scene.begin_fixed_step() {
-            scene.run_phase(Phase::FixedUpdate);
+        for phase in with_custom(7) {
+            while phase == Phase::FixedUpdate && scene.begin_fixed_step() {
+                scene.run_phase(phase);
+            }
+            if phase != Phase::FixedUpdate {
+                scene.run_phase(phase);
+            }
         }
-        scene.run_phase(Phase::Update);
-        scene.run_phase(Phase::Custom(7));
-        scene.run_phase(Phase::LateUpdate);
-        scene.run_phase(Phase::EndOfFrame);
     });
     assert_eq!(parts, whole);
 }

@@ -191,11 +191,11 @@ async fn ticks(log: Log, text: &'static str) {
     }
 }
 
-/// Says `text` in all phases of a frame.
+/// Says `text` in the phases of diagrams.
 async fn phases(log: Log, text: &'static str) {
     log.say(format_args!("{text} begins"));
     loop {
-        for phase in crate::support::PHASES {
+        for phase in crate::support::timeline::DRAWN {
             in_phase(phase).await;
             log.say(text);
         }

@@ -81,7 +81,7 @@ fn what_falls_due_while_the_owner_is_paused_resumes_in_the_first_run_of_its_phas
 fn waits_for_a_phase_resume_in_that_phase() {
     for of_owner in [true, false] {
         let (mut timeline, owner) = quarters();
-        let ids: Vec<CoroutineId> = crate::support::PHASES
+        let ids: Vec<CoroutineId> = crate::support::timeline::DRAWN
             .iter()
             .map(|&phase| {
                 timeline.row_on(&owner, &format!("{phase:?}"), move |mark| async move {

@@ -183,7 +183,7 @@ fn a_wait_resumes_in_its_own_phase_whichever_it_is() {
         let executor = in_quarters();
         let owner = executor.owner();
         let mut timeline = Timeline::with_executor(executor, 0.25);
-        for phase in crate::support::PHASES {
+        for phase in crate::support::timeline::DRAWN {
             timeline.row_on(&owner, &format!("{phase:?}"), |mark| async move {
                 wait(phase).await;
                 mark.hit();
@@ -359,7 +359,7 @@ fn resumed_in_a_run_of_another_phase_it_continues_in_the_next_of_its_own() {
     let owner = Rc::new(executor.owner());
     resumes_in(&executor, &owner, Phase::Update, 3);
     let mut timeline = Timeline::with_executor(executor, 0.25);
-    for phase in crate::support::PHASES {
+    for phase in crate::support::timeline::DRAWN {
         timeline.row_on(&owner, &format!("{phase:?}"), |mark| async move {
             in_phase(phase).await;
             mark.hit();

@@ -33,7 +33,7 @@ fn an_animation_calls_at_once_and_in_each_frame_and_is_over_like_a_wait_of_its_l
 #[test]
 fn an_animation_in_a_phase_calls_in_that_phase() {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
-    for phase in PHASES {
+    for phase in DRAWN {
         timeline.row(&format!("{phase:?}"), |mark| async move {
             wait_frames(1).await;
             animate(0.5, move |_| mark.hit()).in_phase(phase).await;

@@ -4,10 +4,10 @@ use crate::support::timeline::{Mark, in_quarters};
 
 use super::*;
 
-/// The five phases as homes, a row for each.
+/// The phases of diagrams as homes, a row for each.
 fn at_each_home(script: impl AsyncFn(Mark) + Copy + 'static) -> Timeline {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
-    for home in PHASES {
+    for home in DRAWN {
         timeline.row(&format!("{home:?}"), |mark| async move {
             let at_home = start_in(home, async move { script(mark).await });
             assert_eq!(at_home.home(), Some(home));

@@ -25,14 +25,14 @@ use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
 
-use crate::support::timeline::{Log, Timeline, unclamped};
+use crate::support::timeline::{DRAWN, Log, Timeline, unclamped};
 use crate::support::{PHASES, forever, poll_once, update};
 
-/// A row for each phase of `run_frame`: marks the phase in frame 1, and the end of
+/// A row for each phase of diagrams: marks the phase in frame 1, and the end of
 /// the wait that begins there.
 fn begun_in_each_phase<F: Future + 'static>(wait: fn() -> F) -> Timeline {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
-    for phase in PHASES {
+    for phase in DRAWN {
         timeline.row(&format!("{phase:?}"), |mark| async move {
             in_phase(phase).await;
             mark.hit();
@@ -43,12 +43,12 @@ fn begun_in_each_phase<F: Future + 'static>(wait: fn() -> F) -> Timeline {
     timeline
 }
 
-/// A row for each phase of `run_frame`: marks the end of the wait that `wait` makes
+/// A row for each phase of diagrams: marks the end of the wait that `wait` makes
 /// for the phase in frame 0.
 // docs/contract.md#law-in-phase
 fn ended_in_each_phase<F: Future + 'static>(wait: fn(Phase) -> F) -> Timeline {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
-    for phase in PHASES {
+    for phase in DRAWN {
         timeline.row(&format!("{phase:?}"), |mark| async move {
             wait(phase).await;
             mark.hit();

@@ -41,9 +41,9 @@ fn a_frame_runs_its_phases_in_order() {
 
 #[test]
 fn in_phase_resumes_in_the_first_run_of_the_phase_that_begins_after_the_await() {
-    for target in PHASES {
+    for target in DRAWN {
         let mut timeline = Timeline::with_a_fixed_step_each(0.25);
-        for phase in PHASES {
+        for phase in DRAWN {
             timeline.row(&format!("{phase:?}"), |mark| async move {
                 in_phase(phase).await;
                 mark.hit();

@@ -195,28 +195,51 @@ fn each_public_function_that_returns_a_wait_is_in_the_table() {
     assert!(missing.is_empty(), "no public function returns {missing:?}");
 }
 
+/// The functions that `lib.rs` exports from a module.
+fn functions_of(module: &str) -> BTreeSet<String> {
+    let lib = fs::read_to_string(root().join("lib.rs")).expect("it is there");
+    let list = lib.split_once(&format!("pub use {module}::{{"));
+    let list = list.expect("it is there").1;
+    let list = list.split('}').next().expect("it ends").split(',');
+    let names = list.map(str::trim).map(str::to_owned);
+    names
+        .filter(|name| name.starts_with(char::is_lowercase))
+        .collect()
+}
+
+/// Functions of `src/wait` that only the guide explains: other waits in another form.
+const ONLY_IN_THE_GUIDE: &[&str] = &["frames", "on", "yield_now"];
+
 #[test]
-fn each_wait_is_in_the_guide() {
-    let page = fs::read_to_string(root().join("../docs/guide/waits.md")).expect("it is there");
+fn each_wait_is_in_the_tables_of_the_documents() {
+    let page = |path: &str| fs::read_to_string(root().join("..").join(path)).expect("it is there");
+    let guide = page("docs/guide/waits.md");
     for row in WAITS {
         let call = format!("{}(", row.call);
-        assert!(page.contains(&call), "docs/guide/waits.md has no `{call}`");
+        assert!(guide.contains(&call), "docs/guide/waits.md has no `{call}`");
     }
+    let mut waits = functions_of("wait");
+    waits.retain(|name| !ONLY_IN_THE_GUIDE.contains(&&**name));
+    for path in ["docs/contract.md", "src/lib.rs", "README.md"] {
+        let page = page(path);
+        // The rows of tables, and of the list in the tour.
+        let rows = page.lines().map(|line| line.trim_start_matches("//! "));
+        let rows: Vec<&str> = rows.filter(|row| row.starts_with(['|', '-'])).collect();
+        for name in &waits {
+            let named = format!("`{name}");
+            let mut found = rows.iter().flat_map(|row| row.split(&named).skip(1));
+            assert!(
+                found.any(|rest| !rest.starts_with(is_name)),
+                "the table of waits in {path} has no `{name}`"
+            );
+        }
+    }
+    assert!(waits.contains("next_frame"), "{waits:?}");
 }
 
 #[test]
 fn each_combinator_of_the_crate_is_in_the_table() {
-    let lib = fs::read_to_string(root().join("lib.rs")).expect("it is there");
-    let list = lib
-        .split("pub use combine::{")
-        .nth(1)
-        .expect("there is one");
-    let list = list.split('}').next().expect("it ends");
-    let functions = list
-        .split(',')
-        .map(str::trim)
-        .filter(|name| name.starts_with(char::is_lowercase));
-    let mut names: BTreeSet<String> = functions.map(str::to_owned).collect();
+    let mut names = functions_of("combine");
     for text in sources(&root()) {
         let lines = text.lines().skip_while(|line| *line != "#[macro_export]");
         let macros = lines.filter_map(|line| line.strip_prefix("macro_rules! "));
@@ -229,6 +252,11 @@ fn each_combinator_of_the_crate_is_in_the_table() {
                 .iter()
                 .any(|row| row.ours.is_some() && row.name == name),
             "tests/it/support/combinators.rs needs a row of `{name}`"
+        );
+        let page = fs::read_to_string(root().join("../docs/guide/waits.md"));
+        assert!(
+            page.expect("it is there").contains(&format!("`{name}")),
+            "docs/guide/waits.md has no `{name}`"
         );
     }
     assert!(
