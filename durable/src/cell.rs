@@ -18,6 +18,7 @@ use crate::error::Found;
 use crate::image::NamedWait;
 use crate::journal::{Entry, FoundEntry, Journal, Kind};
 use crate::owner::OwnerId;
+use crate::quiet;
 use crate::script::ChapterFuture;
 use crate::shared::Shared;
 use crate::shift::Shifts;
@@ -199,6 +200,11 @@ impl ScriptCell {
         &self.slots
     }
 
+    /// Whether its future is being polled.
+    pub(crate) fn is_polled(&self) -> bool {
+        self.future.try_borrow().is_err()
+    }
+
     pub(crate) fn next_wait(&self) -> u32 {
         self.next_wait.get()
     }
@@ -267,6 +273,13 @@ impl ScriptCell {
         let future = self.future.take();
         // A destructor that unwinds is left.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(future))) {
+            dispose(payload);
+        }
+    }
+
+    /// The same for a script that only a trial has made: no panic is printed.
+    pub(crate) fn drop_trial(self: &Rc<Self>) {
+        if let Err(payload) = quiet::catch(|| self.drop_silently()) {
             dispose(payload);
         }
     }
@@ -521,6 +534,15 @@ impl ScriptCell {
         }
     }
 
+    /// Leaves a replay in which the script reads the value of the entry that it has taken last as
+    /// another type than it has. Returns if it is not replayed.
+    fn leave_at_value(&self, type_name: &'static str) {
+        if self.mode.get() == Mode::Replay {
+            let entry = self.replayed().saturating_sub(1);
+            self.leave_replay(Found::OtherValue { entry, type_name });
+        }
+    }
+
     /// Calls `f` as a step: waits and effects inside of it are refused.
     pub(crate) fn in_step<R>(&self, f: impl FnOnce() -> R) -> R {
         struct Leave<'a>(&'a Cell<bool>);
@@ -593,6 +615,15 @@ impl ScriptCell {
     pub(crate) fn put_slot(&self, number: u32, slot: Slot) {
         self.with_slot(number, |place| *place = slot);
     }
+}
+
+/// Reports that a recorded value is not one of a `T`.
+#[track_caller]
+pub(crate) fn unreadable<T>(why: fmt::Arguments<'_>) -> ! {
+    if let Some(cell) = context::current() {
+        cell.leave_at_value(std::any::type_name::<T>());
+    }
+    panic!("{why}")
 }
 
 /// Leaves a destructor that needs the result of an effect, but must do nothing, and for which no

@@ -13,8 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
-use crate::cell::ScriptId;
+use crate::cell::{ScriptCell, ScriptId, unreadable};
 use crate::context;
 use crate::shared::Shared;
 use crate::site::Call;
@@ -60,6 +59,8 @@ pub struct Handle<T> {
     id: ScriptId,
     /// A restore begins another epoch, in which this handle is invalid.
     epoch: u32,
+    /// How many restores and rollbacks there had been when it was made.
+    restores: u32,
     shared: Weak<Shared>,
     /// The script whose replay has made it. Unless that script takes its place in the runtime,
     /// there has never been this handle.
@@ -74,6 +75,7 @@ impl<T> Handle<T> {
         Handle {
             id,
             epoch: shared.add_handle(id),
+            restores: shared.restores.get(),
             shared: Rc::downgrade(shared),
             replayed_by: Weak::new(),
             wait: Numbered::default(),
@@ -93,6 +95,7 @@ impl<T> Handle<T> {
         Handle {
             id: ScriptId(0),
             epoch: 0,
+            restores: 0,
             shared: Weak::new(),
             replayed_by: Weak::new(),
             wait: Numbered::default(),
@@ -159,10 +162,10 @@ impl<T: DeserializeOwned> Future for Handle<T> {
         let result: Result<Bytes, JoinError> = result.read().expect("a result as it was recorded");
         Poll::Ready(result.map(|output| {
             output.read().unwrap_or_else(|| {
-                panic!(
+                unreadable::<T>(format_args!(
                     "the result of the script {id} is not a `{}`",
                     std::any::type_name::<T>()
-                )
+                ))
             })
         }))
     }
@@ -173,6 +176,10 @@ impl<T> Drop for Handle<T> {
         if let Some(shared) = self.shared.upgrade() {
             let replayed_by = self.replayed_by.upgrade();
             let counts = replayed_by.is_none_or(|script| script.has_effects());
+            // The host may still ask for a handle that it had at the save, whatever it does with
+            // one from before the restore.
+            let is_current = self.restores == shared.restores.get();
+            let counts = counts && (is_current || !shared.may_claim.get());
             shared.drop_handle(self.epoch, self.id, counts);
         }
     }

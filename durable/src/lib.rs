@@ -82,6 +82,7 @@ mod image;
 mod journal;
 mod owner;
 pub mod prelude;
+mod quiet;
 mod rebuild;
 mod registry;
 mod replay;

@@ -60,7 +60,7 @@ struct Preparing<'a> {
 impl Drop for Preparing<'_> {
     fn drop(&mut self) {
         let new = self.scripts.iter().filter(|made| made.fate != Fate::Stays);
-        new.for_each(|made| made.cell.drop_silently());
+        new.for_each(|made| made.cell.drop_trial());
     }
 }
 

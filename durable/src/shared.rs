@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     /// Whether the host can still ask for handles that it had at the save: after a restore,
     /// before the next run.
     pub(crate) may_claim: Cell<bool>,
+    /// How often there has been a restore or a rollback.
+    pub(crate) restores: Cell<u32>,
     pub(crate) next_script: Cell<u64>,
     pub(crate) next_request: Cell<u64>,
     pub(crate) next_owner: Cell<u64>,
@@ -84,10 +86,16 @@ pub(crate) struct ClockEntry {
     pub(crate) parent: ClockId,
 }
 
-/// Whether an owner is `top` or an owner below it.
-fn is_below(owners: &BTreeMap<OwnerId, OwnerEntry>, owner: OwnerId, top: OwnerId) -> bool {
-    let above = |&id: &OwnerId| owners.get(&id)?.parent;
-    std::iter::successors(Some(owner), above).any(|id| id == top)
+/// An owner and those below it.
+fn with_those_below(owners: &BTreeMap<OwnerId, OwnerEntry>, top: OwnerId) -> BTreeSet<OwnerId> {
+    let mut below = BTreeSet::from([top]);
+    // An owner is made after the one above it.
+    for (&id, entry) in owners.range(top..) {
+        if entry.parent.is_some_and(|parent| below.contains(&parent)) {
+            below.insert(id);
+        }
+    }
+    below
 }
 
 /// The waiters of a value, and its current state.
@@ -111,9 +119,9 @@ pub(crate) struct Listed {
 }
 
 /// Adds a wait to a list. Now and then, removes those that were dropped.
-fn add_to(list: &mut Vec<Listed>, wait: Listed, is_pending: impl Fn(&Listed) -> bool) {
+fn add_to(list: &mut Vec<Listed>, wait: Listed, may_be_pending: impl Fn(&Listed) -> bool) {
     if list.len() >= 16 && list.len().is_power_of_two() {
-        list.retain(is_pending);
+        list.retain(may_be_pending);
     }
     list.push(wait);
 }
@@ -137,6 +145,7 @@ impl Shared {
             ended: RefCell::default(),
             handles: RefCell::default(),
             may_claim: Cell::new(false),
+            restores: Cell::new(0),
             next_script: Cell::new(1),
             next_request: Cell::new(1),
             next_owner: Cell::new(1),
@@ -370,6 +379,13 @@ impl Shared {
         self.with_listed(listed, |_| ())
     }
 
+    /// The same, or whether its script is being polled: then its state is elsewhere. The condition
+    /// of a wait may begin others.
+    fn may_be_pending(&self, listed: &Listed) -> bool {
+        let script = self.script(listed.script);
+        self.is_pending(listed) || script.is_some_and(|cell| cell.is_polled())
+    }
+
     /// A new place in a list, for the latest wait of a script.
     fn listed(&self, cell: &ScriptCell) -> Listed {
         let ticket = self.next_ticket.get();
@@ -386,7 +402,7 @@ impl Shared {
         let listed = self.listed(cell);
         let mut signals = self.signals.borrow_mut();
         let list = signals.entry(name.to_owned()).or_default();
-        add_to(list, listed, |listed| self.is_pending(listed));
+        add_to(list, listed, |listed| self.may_be_pending(listed));
         listed.ticket
     }
 
@@ -395,7 +411,9 @@ impl Shared {
         let listed = self.listed(cell);
         let mut values = self.values.borrow_mut();
         let entry = values.entry(name.to_owned()).or_default();
-        add_to(&mut entry.waits, listed, |listed| self.is_pending(listed));
+        add_to(&mut entry.waits, listed, |listed| {
+            self.may_be_pending(listed)
+        });
         (listed.ticket, entry.changes)
     }
 
@@ -540,12 +558,9 @@ impl Shared {
         owner.set_active(false);
         let dropped = {
             let mut owners = self.owners.borrow_mut();
-            let below: BTreeSet<OwnerId> = owners
-                .keys()
-                .copied()
-                .filter(|&at| is_below(&owners, at, id))
-                .collect();
-            let dropped = below.iter().filter_map(|id| owners.remove(id));
+            let below = with_those_below(&owners, id);
+            // The last one first: then none of them has owners below it.
+            let dropped = below.iter().rev().filter_map(|id| owners.remove(id));
             dropped.collect::<Vec<_>>()
         };
         drop(dropped);
