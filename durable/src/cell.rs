@@ -17,6 +17,7 @@ use crate::driver::{dispose, message_of};
 use crate::error::Found;
 use crate::image::NamedWait;
 use crate::journal::{Entry, FoundEntry, Journal, Kind};
+use crate::long::Length;
 use crate::owner::OwnerId;
 use crate::quiet;
 use crate::script::ChapterFuture;
@@ -86,6 +87,7 @@ pub(crate) struct ScriptCell {
     is_in_step: Cell<bool>,
     /// Whether the chapter has been polled.
     has_begun: Cell<bool>,
+    pub(crate) length: Length,
     replay: RefCell<Replay>,
     /// The coroutine that runs the script, while there are handles.
     pub(crate) coroutine: RefCell<Option<Coroutine<()>>>,
@@ -107,10 +109,6 @@ struct Replay {
     shifts: Shifts,
     divergence: Option<Found>,
 }
-
-/// A chapter with more entries than this is reported: saves grow, and so does the time that
-/// a restore takes.
-const MANY_ENTRIES: u32 = 1_000;
 
 /// What a wait finds when it is polled.
 pub(crate) enum Polling {
@@ -166,6 +164,7 @@ impl ScriptCell {
             begins_poll: Cell::new(false),
             is_in_step: Cell::new(false),
             has_begun: Cell::new(false),
+            length: shared.long_chapters.begin(),
             replay: RefCell::default(),
             coroutine: RefCell::default(),
             coroutine_id: Cell::new(None),
@@ -256,6 +255,7 @@ impl ScriptCell {
         drop(self.slots.take());
         self.next_wait.set(0);
         self.has_begun.set(false);
+        self.length.reset(&self.shared.long_chapters);
         self.future.replace(Some(future));
     }
 
@@ -478,8 +478,9 @@ impl ScriptCell {
         });
         let entries = journal.entries();
         drop(journal);
-        if entries > MANY_ENTRIES {
-            self.shared.report_long_chapter(self, entries);
+        if self.length.matters(entries) {
+            let chapters = &self.shared.long_chapters;
+            chapters.look_at(&self.shared.door, self, entries);
         }
     }
 

@@ -27,6 +27,9 @@ pub enum JoinError {
     Stopped,
     /// It panicked, with this text.
     Panicked(String),
+    /// A chapter of it had more entries than the runtime
+    /// [allows](crate::RuntimeBuilder::max_entries).
+    ChapterTooLong,
 }
 
 impl fmt::Display for JoinError {
@@ -34,6 +37,9 @@ impl fmt::Display for JoinError {
         match self {
             JoinError::Stopped => f.write_str("the script was stopped"),
             JoinError::Panicked(text) => write!(f, "the script panicked: {text}"),
+            JoinError::ChapterTooLong => {
+                f.write_str("the script was stopped: its chapter had too many entries")
+            }
         }
     }
 }

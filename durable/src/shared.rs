@@ -1,8 +1,7 @@
 //! What a runtime and its scripts share.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::Write;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use framestep::durable::Door;
@@ -13,6 +12,7 @@ use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::handle::JoinError;
+use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::script::{Begun, DurableScript, begin};
@@ -52,15 +52,10 @@ pub(crate) struct Shared {
     pub(crate) is_cleared: Cell<bool>,
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<BTreeSet<u64>>,
-    on_long_chapter: RefCell<Option<LongChapterHook>>,
-    /// The scripts whose long chapter has been reported.
-    reported: RefCell<HashSet<ScriptId>>,
+    pub(crate) long_chapters: LongChapters,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
 }
-
-/// Called with the name of a script and the number of its entries.
-pub(crate) type LongChapterHook = Box<dyn FnMut(&str, u32)>;
 
 /// A script that has ended.
 pub(crate) struct Ended {
@@ -136,7 +131,12 @@ pub(crate) struct Making {
 }
 
 impl Shared {
-    pub(crate) fn new(door: Door, executor: Handle, registry: Registry) -> Rc<Self> {
+    pub(crate) fn new(
+        door: Door,
+        executor: Handle,
+        registry: Registry,
+        max_entries: u32,
+    ) -> Rc<Self> {
         Rc::new(Shared {
             door,
             executor,
@@ -157,8 +157,7 @@ impl Shared {
             sites: SiteTable::default(),
             is_cleared: Cell::new(false),
             taken: RefCell::default(),
-            on_long_chapter: RefCell::default(),
-            reported: RefCell::default(),
+            long_chapters: LongChapters::new(max_entries),
             epoch: Cell::new(0),
         })
     }
@@ -459,42 +458,6 @@ impl Shared {
                 let clocks = self.clocks.borrow();
                 let at = (number - ClockId::FIRST) as usize;
                 clocks.get(at).map(|entry| entry.clock.clone())
-            }
-        }
-    }
-
-    /// Forgets reports of scripts that a rollback takes back, or, after a restore of a file, of
-    /// all: another script may get their numbers.
-    pub(crate) fn keep_reported(&self, kept: impl Fn(ScriptId) -> bool) {
-        self.reported.borrow_mut().retain(|&id| kept(id));
-    }
-
-    pub(crate) fn set_on_long_chapter(&self, hook: LongChapterHook) {
-        self.on_long_chapter.replace(Some(hook));
-    }
-
-    /// Reports a chapter that has become long, once for each script.
-    pub(crate) fn report_long_chapter(&self, cell: &ScriptCell, entries: u32) {
-        if !self.reported.borrow_mut().insert(cell.id) {
-            return;
-        }
-        let hook = self.on_long_chapter.take();
-        match hook {
-            Some(mut hook) => {
-                let report = || hook(cell.name(), entries);
-                self.door.call_hook("on_long_chapter", report);
-                self.on_long_chapter.borrow_mut().get_or_insert(hook);
-            }
-            None => {
-                // The script goes on even if standard error is closed or full.
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "framestep_durable: the chapter of the script `{}` has more than {} entries, \
-                     and each makes saves larger and restores slower: end it with `Chapter::Next` \
-                     now and then (`Runtime::on_long_chapter` receives this)",
-                    cell.name(),
-                    entries - 1
-                );
             }
         }
     }
