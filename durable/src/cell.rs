@@ -17,7 +17,9 @@ use crate::driver::{dispose, message_of};
 use crate::error::Found;
 use crate::image::NamedWait;
 use crate::journal::{Entry, FoundEntry, Journal, Kind};
+use crate::long::Length;
 use crate::owner::OwnerId;
+use crate::quiet;
 use crate::script::ChapterFuture;
 use crate::shared::Shared;
 use crate::shift::Shifts;
@@ -85,6 +87,7 @@ pub(crate) struct ScriptCell {
     is_in_step: Cell<bool>,
     /// Whether the chapter has been polled.
     has_begun: Cell<bool>,
+    pub(crate) length: Length,
     replay: RefCell<Replay>,
     /// The coroutine that runs the script, while there are handles.
     pub(crate) coroutine: RefCell<Option<Coroutine<()>>>,
@@ -106,10 +109,6 @@ struct Replay {
     shifts: Shifts,
     divergence: Option<Found>,
 }
-
-/// A chapter with more entries than this is reported: saves grow, and so does the time that
-/// a restore takes.
-const MANY_ENTRIES: u32 = 1_000;
 
 /// What a wait finds when it is polled.
 pub(crate) enum Polling {
@@ -165,6 +164,7 @@ impl ScriptCell {
             begins_poll: Cell::new(false),
             is_in_step: Cell::new(false),
             has_begun: Cell::new(false),
+            length: shared.long_chapters.begin(),
             replay: RefCell::default(),
             coroutine: RefCell::default(),
             coroutine_id: Cell::new(None),
@@ -197,6 +197,11 @@ impl ScriptCell {
 
     pub(crate) fn slots(&self) -> &RefCell<Vec<Pending>> {
         &self.slots
+    }
+
+    /// Whether its future is being polled.
+    pub(crate) fn is_polled(&self) -> bool {
+        self.future.try_borrow().is_err()
     }
 
     pub(crate) fn next_wait(&self) -> u32 {
@@ -250,6 +255,7 @@ impl ScriptCell {
         drop(self.slots.take());
         self.next_wait.set(0);
         self.has_begun.set(false);
+        self.length.reset(&self.shared.long_chapters);
         self.future.replace(Some(future));
     }
 
@@ -267,6 +273,13 @@ impl ScriptCell {
         let future = self.future.take();
         // A destructor that unwinds is left.
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(future))) {
+            dispose(payload);
+        }
+    }
+
+    /// The same for a script that only a trial has made: no panic is printed.
+    pub(crate) fn drop_trial(self: &Rc<Self>) {
+        if let Err(payload) = quiet::catch(|| self.drop_silently()) {
             dispose(payload);
         }
     }
@@ -465,8 +478,9 @@ impl ScriptCell {
         });
         let entries = journal.entries();
         drop(journal);
-        if entries > MANY_ENTRIES {
-            self.shared.report_long_chapter(self, entries);
+        if self.length.matters(entries) {
+            let chapters = &self.shared.long_chapters;
+            chapters.look_at(&self.shared.door, self, entries);
         }
     }
 
@@ -518,6 +532,15 @@ impl ScriptCell {
         self.replay.borrow_mut().divergence.get_or_insert(found);
         if !std::thread::panicking() {
             resume_unwind(Box::new(Diverged));
+        }
+    }
+
+    /// Leaves a replay in which the script reads the value of the entry that it has taken last as
+    /// another type than it has. Returns if it is not replayed.
+    fn leave_at_value(&self, type_name: &'static str) {
+        if self.mode.get() == Mode::Replay {
+            let entry = self.replayed().saturating_sub(1);
+            self.leave_replay(Found::OtherValue { entry, type_name });
         }
     }
 
@@ -593,6 +616,15 @@ impl ScriptCell {
     pub(crate) fn put_slot(&self, number: u32, slot: Slot) {
         self.with_slot(number, |place| *place = slot);
     }
+}
+
+/// Reports that a recorded value is not one of a `T`.
+#[track_caller]
+pub(crate) fn unreadable<T>(why: fmt::Arguments<'_>) -> ! {
+    if let Some(cell) = context::current() {
+        cell.leave_at_value(std::any::type_name::<T>());
+    }
+    panic!("{why}")
 }
 
 /// Leaves a destructor that needs the result of an effect, but must do nothing, and for which no

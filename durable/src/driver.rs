@@ -70,6 +70,10 @@ impl Future for Driver {
         let polled = catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)));
         drop(entered);
         match polled {
+            Ok(Poll::Pending) if self.cell.length.is_too_long() => {
+                self.end_early(JoinError::ChapterTooLong);
+                Poll::Ready(())
+            }
             Ok(polled) => polled,
             Err(payload) => {
                 // A panic of a destructor in this future comes second.
@@ -91,6 +95,14 @@ impl Driver {
         catch_unwind(AssertUnwindSafe(|| drop(future)))
     }
 
+    /// Drops the future, and records why the script has ended.
+    fn end_early(&self, why: JoinError) {
+        match self.drop_future() {
+            Ok(()) => self.cell.shared().end(&self.cell, Err(why)),
+            Err(payload) => self.end_by_panic(payload),
+        }
+    }
+
     /// Records that the script has panicked, and passes the panic on.
     fn end_by_panic(&self, payload: Box<dyn Any + Send>) -> ! {
         let panicked = JoinError::Panicked(message_of(&*payload));
@@ -105,10 +117,7 @@ impl Drop for Driver {
         let known = shared.script(self.cell.id);
         // A restore takes all scripts: it keeps this one, or drops it itself.
         if known.is_some_and(|known| Rc::ptr_eq(&known, &self.cell)) {
-            match self.drop_future() {
-                Ok(()) => shared.end(&self.cell, Err(JoinError::Stopped)),
-                Err(payload) => self.end_by_panic(payload),
-            }
+            self.end_early(JoinError::Stopped);
         }
     }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{self, Bytes};
-use crate::cell::{ScriptId, leave};
+use crate::cell::{ScriptId, leave, unreadable};
 use crate::context;
 use crate::handle::{Handle, command};
 use crate::owner::{ClockId, OwnerId};
@@ -73,11 +73,10 @@ pub(crate) fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, WithError>)
 
 fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
     value.read().unwrap_or_else(|| {
-        panic!(
-            "what was recorded is no `{}`: the code has changed since, or the type does not \
-             read back what it writes",
+        unreadable::<R>(format_args!(
+            "what was recorded is no `{}`: the type does not read back what it writes",
             std::any::type_name::<R>()
-        )
+        ))
     })
 }
 

@@ -222,6 +222,10 @@ pub(crate) enum Found {
         kind: Kind,
         here: SiteId,
     },
+    OtherValue {
+        entry: u32,
+        type_name: &'static str,
+    },
     Returned {
         entry: u32,
     },
@@ -344,6 +348,11 @@ impl Found {
                         format!("does {}", at(&done(here, sites), here, sites))
                     }
                 },
+            ),
+            Found::OtherValue { entry, type_name } => (
+                entry,
+                recorded_entry(entry),
+                format!("reads its value as a `{type_name}`, which it is not"),
             ),
             Found::Returned { entry } => (entry, recorded_entry(entry), "returns".to_owned()),
             Found::Panicked { entry, message } => {

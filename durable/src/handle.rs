@@ -14,8 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
-use crate::cell::ScriptId;
+use crate::cell::{ScriptCell, ScriptId, unreadable};
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::shared::Shared;
@@ -30,6 +29,9 @@ pub enum JoinError {
     Stopped,
     /// It panicked, with this text.
     Panicked(String),
+    /// A chapter of it had more entries than the runtime
+    /// [allows](crate::RuntimeBuilder::max_entries).
+    ChapterTooLong,
 }
 
 impl fmt::Display for JoinError {
@@ -37,6 +39,9 @@ impl fmt::Display for JoinError {
         match self {
             JoinError::Stopped => f.write_str("the script was stopped"),
             JoinError::Panicked(text) => write!(f, "the script panicked: {text}"),
+            JoinError::ChapterTooLong => {
+                f.write_str("the script was stopped: its chapter had too many entries")
+            }
         }
     }
 }
@@ -75,6 +80,8 @@ pub struct Handle<T> {
     id: ScriptId,
     /// A restore begins another epoch, in which this handle is invalid.
     epoch: u32,
+    /// How many restores and rollbacks there had been when it was made.
+    restores: u32,
     shared: Weak<Shared>,
     /// The script whose replay has made it. Unless that script takes its place in the runtime,
     /// there has never been this handle.
@@ -91,6 +98,7 @@ impl<T> Handle<T> {
         Handle {
             id,
             epoch: shared.add_handle(id),
+            restores: shared.restores.get(),
             shared: Rc::downgrade(shared),
             replayed_by: Weak::new(),
             wait: Numbered::default(),
@@ -111,6 +119,7 @@ impl<T> Handle<T> {
         Handle {
             id: ScriptId(0),
             epoch: 0,
+            restores: 0,
             shared: Weak::new(),
             replayed_by: Weak::new(),
             wait: Numbered::default(),
@@ -190,10 +199,10 @@ impl<T: DeserializeOwned> Future for Handle<T> {
         let result: Result<Bytes, JoinError> = result.read().expect("a result as it was recorded");
         Poll::Ready(result.map(|output| {
             output.read().unwrap_or_else(|| {
-                panic!(
+                unreadable::<T>(format_args!(
                     "the result of the script {id} is not a `{}`",
                     std::any::type_name::<T>()
-                )
+                ))
             })
         }))
     }
@@ -204,6 +213,10 @@ impl<T> Drop for Handle<T> {
         if let Some(shared) = self.shared.upgrade() {
             let replayed_by = self.replayed_by.upgrade();
             let counts = replayed_by.is_none_or(|script| script.has_effects());
+            // The host may still ask for a handle that it had at the save, whatever it does with
+            // one from before the restore.
+            let is_current = self.restores == shared.restores.get();
+            let counts = counts && (is_current || !shared.may_claim.get());
             shared.drop_handle(self.epoch, self.id, counts);
         }
     }

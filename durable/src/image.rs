@@ -95,6 +95,12 @@ impl SaveState {
             && self.scripts.iter().all(|it| it.id.0 < self.next_script)
             && self.ended.iter().all(|(id, _)| id.0 < self.next_script)
             && self.owners.iter().all(|it| it.id.0 < self.next_owner)
+            && self.owners.is_sorted_by(|a, b| a.id < b.id)
+            && self.owners.iter().all(|it| it.parent < Some(it.id))
+            && self
+                .scripts
+                .iter()
+                .all(ScriptImage::has_begun_if_it_has_done_something)
             && self
                 .values
                 .iter()
@@ -140,6 +146,12 @@ pub(crate) struct ScriptImage {
     pub(crate) journal: Journal,
     pub(crate) has_begun: bool,
     pub(crate) waits: Vec<WaitImage>,
+}
+
+impl ScriptImage {
+    fn has_begun_if_it_has_done_something(&self) -> bool {
+        self.has_begun || self.journal.entries() == 0 && self.waits.is_empty()
+    }
 }
 
 /// A pending wait.

@@ -81,9 +81,11 @@ mod file;
 mod handle;
 mod image;
 mod journal;
+mod long;
 mod look;
 mod owner;
 pub mod prelude;
+mod quiet;
 mod rebuild;
 mod registry;
 mod replay;
@@ -104,10 +106,11 @@ pub use effect::{spawn, spawn_in, start, start_in, start_on, step, time};
 pub use error::{Divergence, RestoreError, SaveError};
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
 pub use image::SaveState;
+pub use long::LongChapter;
 pub use owner::{ClockId, OwnerId};
 pub use registry::Registry;
 pub use restore::{Policy, Restored};
-pub use runtime::{Host, Runtime};
+pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript};
 pub use wait::{
     Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,

@@ -40,8 +40,9 @@ impl Shared {
         self.load_waits(save, prepared, &ids)?;
         self.load_signals(save);
         self.may_claim.set(true);
+        self.restores.set(self.restores.get().wrapping_add(1));
         let by_id = |id| prepared.binary_search_by_key(&id, |script| script.cell.id);
-        self.keep_reported(|id| by_id(id).is_ok());
+        self.long_chapters.keep_reported(|id| by_id(id).is_ok());
         for Prepared { cell, fate, .. } in prepared {
             match fate {
                 Fate::Stays | Fate::GoesOn => {}

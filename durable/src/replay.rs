@@ -1,6 +1,5 @@
 //! Replaying the journal of a script with a new future.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -13,6 +12,7 @@ use crate::driver::{dispose, message_of};
 use crate::error::{Found, RestoreError, SaveError};
 use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::journal::Journal;
+use crate::quiet;
 use crate::save::save_script;
 use crate::shared::Shared;
 use crate::site::{SiteId, Sites};
@@ -24,7 +24,7 @@ impl Shared {
         let numbers = SiteNumbers::same(self);
         for image in &save.scripts {
             let cell = self.replay(image, &numbers, true);
-            cell.map_err(SaveError::Verify)?.drop_silently();
+            cell.map_err(SaveError::Verify)?.drop_trial();
         }
         Ok(save)
     }
@@ -42,7 +42,7 @@ impl Shared {
         let numbers = SiteNumbers::same(self);
         match self.replay(&image, &numbers, true) {
             Ok(cell) => {
-                cell.drop_silently();
+                cell.drop_trial();
                 error
             }
             Err(found) => SaveError::Verify(found),
@@ -83,7 +83,7 @@ impl Shared {
         ));
         if image.has_begun {
             if let Err(found) = replay_journal(&cell, image, numbers, compares_lines) {
-                cell.drop_silently();
+                cell.drop_trial();
                 return Err(diverged(found));
             }
         }
@@ -118,12 +118,12 @@ fn replay_journal(
         at: take_outside_wait(),
     };
     loop {
-        let polled = catch_unwind(AssertUnwindSafe(|| {
+        let polled = quiet::catch(|| {
             let mut future = cell.future().borrow_mut();
             let future = future.as_mut().expect("it has been made");
             // A next chapter that is dropped may panic.
             future.as_mut().poll(&mut cx).map(drop)
-        }));
+        });
         match polled {
             Err(payload) => {
                 let entry = cell.replayed();

@@ -60,7 +60,7 @@ struct Preparing<'a> {
 impl Drop for Preparing<'_> {
     fn drop(&mut self) {
         let new = self.scripts.iter().filter(|made| made.fate != Fate::Stays);
-        new.for_each(|made| made.cell.drop_silently());
+        new.for_each(|made| made.cell.drop_trial());
     }
 }
 
@@ -120,7 +120,8 @@ impl Shared {
         let [fixed_delta, max_delta] = save.settings;
         let builder = Executor::builder().max_delta(max_delta);
         let executor = builder.fixed_delta(fixed_delta).build();
-        let shared = Shared::new(executor.durable(), executor.handle(), self.registry.clone());
+        let registry = self.registry.clone();
+        let shared = Shared::new(executor.durable(), executor.handle(), registry, u32::MAX);
         let stand_in = |image| {
             let cell = Rc::new(dropped(&shared, image).ok_or(RestoreError::Damaged)?);
             let fate = Fate::Stays;
@@ -146,7 +147,7 @@ impl Shared {
         let restore = || self.restore(save, policy, compares_lines);
         let restored = catch_unwind(AssertUnwindSafe(restore));
         if matches!(restored, Ok(Ok(_))) {
-            self.keep_reported(|_| false);
+            self.long_chapters.keep_reported(|_| false);
         } else {
             self.epoch.set(before);
         }

@@ -14,6 +14,7 @@ use crate::cell::ScriptId;
 use crate::error::{Divergence, RestoreError, SaveError};
 use crate::handle::{Act, Handle, JoinError};
 use crate::image::SaveState;
+use crate::long::LongChapter;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
@@ -73,15 +74,22 @@ pub struct Runtime {
 impl Runtime {
     /// A runtime with the default settings of framestep.
     pub fn new(registry: Registry) -> Self {
-        Self::with(Executor::builder(), registry)
+        Self::builder(registry).build()
     }
 
-    /// A runtime with other settings: lengths of fixed steps, limits, what is observed.
+    /// A runtime with other settings of framestep: lengths of fixed steps, limits, what is
+    /// observed.
     pub fn with(builder: Builder, registry: Registry) -> Self {
-        let executor = builder.build();
-        let shared = Shared::new(executor.durable(), executor.handle(), registry);
-        let host = Host { shared };
-        Runtime { executor, host }
+        Self::builder(registry).executor(builder).build()
+    }
+
+    /// Sets up a runtime.
+    pub fn builder(registry: Registry) -> RuntimeBuilder {
+        RuntimeBuilder {
+            executor: Executor::builder(),
+            registry,
+            max_entries: u32::MAX,
+        }
     }
 
     /// The executor, to observe it: snapshots of what each script waits for, traces, reports,
@@ -299,6 +307,75 @@ impl Runtime {
             .shared
             .restore(save, &mut |_| Policy::Fail, true)
             .map(drop)
+    }
+}
+
+/// Sets up a [`Runtime`]: made by [`Runtime::builder`].
+#[derive(Debug)]
+#[must_use = "a builder does nothing before `build` is called"]
+pub struct RuntimeBuilder {
+    executor: Builder,
+    registry: Registry,
+    max_entries: u32,
+}
+
+impl RuntimeBuilder {
+    /// Sets the settings of framestep: lengths of fixed steps, limits, what is observed.
+    pub fn executor(mut self, builder: Builder) -> Self {
+        self.executor = builder;
+        self
+    }
+
+    /// Sets how many entries a chapter may have; there is no limit by default. A script that
+    /// exceeds it is [reported](Host::on_long_chapter), and stopped where it waits next: a join
+    /// returns [`JoinError::ChapterTooLong`]. So a chapter without end cannot use up the memory.
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Patrol;
+    ///
+    /// impl DurableScript for Patrol {
+    ///     const NAME: &'static str = "patrol";
+    ///     type Output = ();
+    ///
+    ///     async fn run(self) -> Chapter<Self> {
+    ///         loop {
+    ///             wait_frames(2).await; // without a new chapter
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let registry = Registry::new().with::<Patrol>();
+    /// let mut runtime = Runtime::builder(registry).max_entries(10).build();
+    /// runtime.on_long_chapter(|chapter| assert!(chapter.is_stopped));
+    /// let patrol = runtime.start(Patrol);
+    /// for _ in 0..30 {
+    ///     runtime.run_frame(0.1);
+    /// }
+    /// assert_eq!(runtime.take(patrol), Some(Err(JoinError::ChapterTooLong)));
+    /// ```
+    #[track_caller]
+    pub fn max_entries(mut self, entries: u32) -> Self {
+        assert!(entries > 0, "`max_entries` must be at least 1");
+        self.max_entries = entries;
+        self
+    }
+
+    /// Makes the runtime.
+    pub fn build(self) -> Runtime {
+        let executor = self.executor.build();
+        let (door, handle) = (executor.durable(), executor.handle());
+        let shared = Shared::new(door, handle, self.registry, self.max_entries);
+        let host = Host { shared };
+        Runtime { executor, host }
     }
 }
 
@@ -735,11 +812,11 @@ impl Host {
         self.shared.expect_clock(id)
     }
 
-    /// Calls `hook` with the name of each script whose chapter has become long, and the number
-    /// of its entries. Without a hook, a line is printed. A panic of the hook is reported, and the
-    /// script goes on.
-    pub fn on_long_chapter(&self, hook: impl FnMut(&str, u32) + 'static) {
-        self.shared.set_on_long_chapter(Box::new(hook));
+    /// Calls `hook` with each script whose chapter has become long: at 1,000 entries, and again at
+    /// each power of ten; and if it has [too many](RuntimeBuilder::max_entries). Without a hook, a
+    /// line is printed. A panic of the hook is reported, and the script goes on.
+    pub fn on_long_chapter(&self, hook: impl FnMut(&LongChapter) + 'static) {
+        self.shared.long_chapters.set_hook(Box::new(hook));
     }
 }
 

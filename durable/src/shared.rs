@@ -1,8 +1,7 @@
 //! What a runtime and its scripts share.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::io::Write;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use framestep::durable::Door;
@@ -13,6 +12,7 @@ use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::handle::JoinError;
+use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::script::{Begun, DurableScript, begin};
@@ -33,6 +33,8 @@ pub(crate) struct Shared {
     /// Whether the host can still ask for handles that it had at the save: after a restore,
     /// before the next run.
     pub(crate) may_claim: Cell<bool>,
+    /// How often there has been a restore or a rollback.
+    pub(crate) restores: Cell<u32>,
     pub(crate) next_script: Cell<u64>,
     pub(crate) next_request: Cell<u64>,
     pub(crate) next_owner: Cell<u64>,
@@ -50,15 +52,10 @@ pub(crate) struct Shared {
     pub(crate) is_cleared: Cell<bool>,
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<BTreeSet<u64>>,
-    on_long_chapter: RefCell<Option<LongChapterHook>>,
-    /// The scripts whose long chapter has been reported.
-    reported: RefCell<HashSet<ScriptId>>,
+    pub(crate) long_chapters: LongChapters,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
 }
-
-/// Called with the name of a script and the number of its entries.
-pub(crate) type LongChapterHook = Box<dyn FnMut(&str, u32)>;
 
 /// A script that has ended.
 pub(crate) struct Ended {
@@ -84,10 +81,16 @@ pub(crate) struct ClockEntry {
     pub(crate) parent: ClockId,
 }
 
-/// Whether an owner is `top` or an owner below it.
-fn is_below(owners: &BTreeMap<OwnerId, OwnerEntry>, owner: OwnerId, top: OwnerId) -> bool {
-    let above = |&id: &OwnerId| owners.get(&id)?.parent;
-    std::iter::successors(Some(owner), above).any(|id| id == top)
+/// An owner and those below it.
+fn with_those_below(owners: &BTreeMap<OwnerId, OwnerEntry>, top: OwnerId) -> BTreeSet<OwnerId> {
+    let mut below = BTreeSet::from([top]);
+    // An owner is made after the one above it.
+    for (&id, entry) in owners.range(top..) {
+        if entry.parent.is_some_and(|parent| below.contains(&parent)) {
+            below.insert(id);
+        }
+    }
+    below
 }
 
 /// The waiters of a value, and its current state.
@@ -111,9 +114,9 @@ pub(crate) struct Listed {
 }
 
 /// Adds a wait to a list. Now and then, removes those that were dropped.
-fn add_to(list: &mut Vec<Listed>, wait: Listed, is_pending: impl Fn(&Listed) -> bool) {
+fn add_to(list: &mut Vec<Listed>, wait: Listed, may_be_pending: impl Fn(&Listed) -> bool) {
     if list.len() >= 16 && list.len().is_power_of_two() {
-        list.retain(is_pending);
+        list.retain(may_be_pending);
     }
     list.push(wait);
 }
@@ -128,7 +131,12 @@ pub(crate) struct Making {
 }
 
 impl Shared {
-    pub(crate) fn new(door: Door, executor: Handle, registry: Registry) -> Rc<Self> {
+    pub(crate) fn new(
+        door: Door,
+        executor: Handle,
+        registry: Registry,
+        max_entries: u32,
+    ) -> Rc<Self> {
         Rc::new(Shared {
             door,
             executor,
@@ -137,6 +145,7 @@ impl Shared {
             ended: RefCell::default(),
             handles: RefCell::default(),
             may_claim: Cell::new(false),
+            restores: Cell::new(0),
             next_script: Cell::new(1),
             next_request: Cell::new(1),
             next_owner: Cell::new(1),
@@ -148,8 +157,7 @@ impl Shared {
             sites: SiteTable::default(),
             is_cleared: Cell::new(false),
             taken: RefCell::default(),
-            on_long_chapter: RefCell::default(),
-            reported: RefCell::default(),
+            long_chapters: LongChapters::new(max_entries),
             epoch: Cell::new(0),
         })
     }
@@ -370,6 +378,13 @@ impl Shared {
         self.with_listed(listed, |_| ())
     }
 
+    /// The same, or whether its script is being polled: then its state is elsewhere. The condition
+    /// of a wait may begin others.
+    fn may_be_pending(&self, listed: &Listed) -> bool {
+        let script = self.script(listed.script);
+        self.is_pending(listed) || script.is_some_and(|cell| cell.is_polled())
+    }
+
     /// A new place in a list, for the latest wait of a script.
     fn listed(&self, cell: &ScriptCell) -> Listed {
         let ticket = self.next_ticket.get();
@@ -386,7 +401,7 @@ impl Shared {
         let listed = self.listed(cell);
         let mut signals = self.signals.borrow_mut();
         let list = signals.entry(name.to_owned()).or_default();
-        add_to(list, listed, |listed| self.is_pending(listed));
+        add_to(list, listed, |listed| self.may_be_pending(listed));
         listed.ticket
     }
 
@@ -395,7 +410,9 @@ impl Shared {
         let listed = self.listed(cell);
         let mut values = self.values.borrow_mut();
         let entry = values.entry(name.to_owned()).or_default();
-        add_to(&mut entry.waits, listed, |listed| self.is_pending(listed));
+        add_to(&mut entry.waits, listed, |listed| {
+            self.may_be_pending(listed)
+        });
         (listed.ticket, entry.changes)
     }
 
@@ -441,42 +458,6 @@ impl Shared {
                 let clocks = self.clocks.borrow();
                 let at = (number - ClockId::FIRST) as usize;
                 clocks.get(at).map(|entry| entry.clock.clone())
-            }
-        }
-    }
-
-    /// Forgets reports of scripts that a rollback takes back, or, after a restore of a file, of
-    /// all: another script may get their numbers.
-    pub(crate) fn keep_reported(&self, kept: impl Fn(ScriptId) -> bool) {
-        self.reported.borrow_mut().retain(|&id| kept(id));
-    }
-
-    pub(crate) fn set_on_long_chapter(&self, hook: LongChapterHook) {
-        self.on_long_chapter.replace(Some(hook));
-    }
-
-    /// Reports a chapter that has become long, once for each script.
-    pub(crate) fn report_long_chapter(&self, cell: &ScriptCell, entries: u32) {
-        if !self.reported.borrow_mut().insert(cell.id) {
-            return;
-        }
-        let hook = self.on_long_chapter.take();
-        match hook {
-            Some(mut hook) => {
-                let report = || hook(cell.name(), entries);
-                self.door.call_hook("on_long_chapter", report);
-                self.on_long_chapter.borrow_mut().get_or_insert(hook);
-            }
-            None => {
-                // The script goes on even if standard error is closed or full.
-                let _ = writeln!(
-                    std::io::stderr(),
-                    "framestep_durable: the chapter of the script `{}` has more than {} entries, \
-                     and each makes saves larger and restores slower: end it with `Chapter::Next` \
-                     now and then (`Runtime::on_long_chapter` receives this)",
-                    cell.name(),
-                    entries - 1
-                );
             }
         }
     }
@@ -540,12 +521,9 @@ impl Shared {
         owner.set_active(false);
         let dropped = {
             let mut owners = self.owners.borrow_mut();
-            let below: BTreeSet<OwnerId> = owners
-                .keys()
-                .copied()
-                .filter(|&at| is_below(&owners, at, id))
-                .collect();
-            let dropped = below.iter().filter_map(|id| owners.remove(id));
+            let below = with_those_below(&owners, id);
+            // The last one first: then none of them has owners below it.
+            let dropped = below.iter().rev().filter_map(|id| owners.remove(id));
             dropped.collect::<Vec<_>>()
         };
         drop(dropped);

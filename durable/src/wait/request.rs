@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
+use crate::cell::{ScriptCell, unreadable};
 use crate::slot::{self, Slot};
 
 use super::Numbered;
@@ -127,10 +127,10 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
             );
         polled.map(|answer| {
             answer.read().unwrap_or_else(|| {
-                panic!(
+                unreadable::<R::Answer>(format_args!(
                     "the answer to `{}` is of another type than its request says",
                     R::NAME
-                )
+                ))
             })
         })
     }

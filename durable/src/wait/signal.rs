@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
+use crate::cell::{ScriptCell, unreadable};
 use crate::context;
 use crate::site::Call;
 use crate::slot::Slot;
@@ -145,10 +145,10 @@ impl<T: DeserializeOwned + 'static> Future for WaitSignal<T> {
         );
         polled.map(|value| {
             value.read().unwrap_or_else(|| {
-                panic!(
+                unreadable::<T>(format_args!(
                     "the signal `{name}` did not carry a `{}`: another signal has the same name",
                     std::any::type_name::<T>()
-                )
+                ))
             })
         })
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
+use crate::cell::{ScriptCell, unreadable};
 use crate::context;
 use crate::site::Call;
 use crate::slot::Slot;
@@ -98,10 +98,10 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
 
 pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
     value.read().unwrap_or_else(|| {
-        panic!(
+        unreadable::<T>(format_args!(
             "the value `{name}` is not a `{}`: another value has the same name",
             std::any::type_name::<T>()
-        )
+        ))
     })
 }
 

@@ -68,7 +68,7 @@ fn a_dropped_runtime_leaves_no_reference_cycle_behind() {
     let runtime = runtime();
     runtime.on_long_chapter({
         let alive = alive.clone();
-        move |_, _| drop(alive.clone())
+        move |_| drop(alive.clone())
     });
     runtime.start(Holds { children: 1 }).detach();
     let save = runtime.save_state().unwrap();

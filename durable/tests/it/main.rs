@@ -8,6 +8,7 @@
 )]
 
 mod borrowed;
+mod caught;
 mod changed_code;
 mod changed_waits;
 mod chapters;
@@ -22,6 +23,7 @@ mod every_wait;
 mod families;
 mod files;
 mod first_polls;
+mod forged;
 mod hooks;
 mod host_in_steps;
 mod owners;

@@ -260,3 +260,23 @@ fn a_file_has_the_sites_that_its_scripts_need_and_no_others() {
         blank().save_state().unwrap().to_bytes()
     );
 }
+
+talk!(reads_a_number, {
+    let number = step(|_: &mut Vec<String>| 5_u32);
+    step(move |lines: &mut Vec<String>| lines.push(format!("{number}")));
+    wait_seconds(9).await;
+});
+
+talk!(reads_a_text, {
+    let text = step(|_: &mut Vec<String>| String::from("five"));
+    step(move |lines: &mut Vec<String>| lines.push(text));
+    wait_seconds(9).await;
+});
+
+#[test]
+fn a_value_of_another_type_is_an_error_with_its_own_entry() {
+    let said = play(reads_a_number::Talk, reads_a_text::Talk, 1);
+    let recorded = concat!("the save has a `step` at ", file!(), ":");
+    let found = "reads its value as a `alloc::string::String`";
+    assert_refused(&said, &["at entry 1:", recorded, found]);
+}

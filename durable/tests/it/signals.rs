@@ -237,3 +237,61 @@ fn a_condition_that_changes_its_value_is_called_again() {
         assert_eq!(runtime.take(script), Some(Ok(3)), "{is_first_poll}");
     }
 }
+
+thread_local! {
+    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
+}
+
+/// Waits for stage 9, which does not come.
+#[derive(Serialize, Deserialize)]
+struct WaitsForNine;
+
+impl DurableScript for WaitsForNine {
+    const NAME: &'static str = "waits for nine";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        STAGE.wait_for(|stage| *stage == 9).await;
+        Chapter::Done(())
+    }
+}
+
+/// Waits for stage 2. At stage 1, it starts 40 others that wait for the same value.
+#[derive(Serialize, Deserialize)]
+struct StartsOthers;
+
+impl DurableScript for StartsOthers {
+    const NAME: &'static str = "starts others";
+    type Output = u32;
+
+    async fn run(self) -> Chapter<Self> {
+        let stage = STAGE.wait_for(|&stage| {
+            if stage == 1 {
+                let host = HOST.with_borrow(|host| host.clone().unwrap());
+                (0..40).for_each(|_| host.start(WaitsForNine).detach());
+            }
+            stage == 2
+        });
+        Chapter::Done(stage.await)
+    }
+}
+
+#[test]
+fn a_condition_that_starts_others_that_wait_for_the_value_is_still_asked() {
+    for is_at_once in [true, false] {
+        let registry = Registry::new().with::<StartsOthers>();
+        let mut runtime = Runtime::new(registry.with::<WaitsForNine>());
+        HOST.set(Some(runtime.host().clone()));
+        if is_at_once {
+            // Then the first poll asks, before the wait is in its place.
+            runtime.set(&STAGE, &1);
+        }
+        let script = runtime.start(StartsOthers);
+        runtime.set(&STAGE, &1);
+        runtime.run_frame(0.1);
+        runtime.set(&STAGE, &2);
+        runtime.run_frame(0.1);
+        HOST.set(None);
+        assert_eq!(runtime.take(script), Some(Ok(2)), "{is_at_once}");
+    }
+}

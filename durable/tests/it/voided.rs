@@ -112,3 +112,30 @@ fn a_run_that_is_refused_leaves_the_results_that_the_host_may_still_ask_for() {
     let sleeps = host.handle(sleeps.id()).expect("no run has begun");
     assert_eq!(host.take::<u32>(sleeps), Some(Ok(1)));
 }
+
+#[test]
+fn a_handle_from_before_a_rollback_does_not_take_the_result_with_it() {
+    let mut runtime = blank();
+    let old = runtime.start(Sleeps);
+    let id = old.id();
+    for _ in 0..20 {
+        runtime.run_frame(0.1);
+    }
+    let save = runtime.save_state().unwrap();
+    assert_eq!(runtime.result(&old), Some(Ok(1)));
+    runtime.run_frame(0.1);
+    runtime.rollback(&save).unwrap();
+    drop(old);
+    let new = runtime
+        .handle::<u32>(id)
+        .expect("it had a handle at the save");
+    assert_eq!(runtime.result(&new), Some(Ok(1)));
+    // Handles that it gets from now on count as ever.
+    drop(new);
+    assert!(runtime.handle::<u32>(id).is_none());
+
+    // Without a handle, the result is there until the next run.
+    runtime.rollback(&save).unwrap();
+    runtime.run_frame(0.1);
+    assert!(runtime.handle::<u32>(id).is_none());
+}

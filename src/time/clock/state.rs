@@ -404,7 +404,8 @@ impl ClockState {
             course
                 .scaling
                 .load(image, child.speed.factor(), source_ns)?;
-            course.read_in.set(image.take()?);
+            let read_in = image.take()?;
+            course.read_in.set(read_in);
             let reading = Reading {
                 now_ns: image.take()?,
                 delta_ns: image.take()?,
@@ -412,7 +413,9 @@ impl ClockState {
             };
             // Below realtime there is no stepped time.
             let is_read = child.pace(pace) == pace;
-            let is_true = !is_read || course.scaling.reading_at(source_ns) == reading.now_ns;
+            let is_of_now = || read_in == self.frames.turn(pace);
+            let is_true =
+                !is_read || is_of_now() && course.scaling.reading_at(source_ns) == reading.now_ns;
             let is_scale = reading.scale.is_finite() && reading.scale >= 0.0;
             if !is_true || !is_scale || reading.delta_ns > reading.now_ns {
                 return Err(Damaged);
