@@ -69,6 +69,8 @@ mod readme {}
 #[doc = include_str!("../../docs/guide/saves.md")]
 mod guide {}
 
+#[doc(hidden)]
+pub mod __private;
 mod bytes;
 mod cell;
 mod context;
@@ -96,6 +98,9 @@ mod wait;
 pub use cell::ScriptId;
 pub use defer::{Defer, defer};
 pub use effect::{spawn, spawn_in, start, start_in, start_on, step, time};
+#[doc(inline)]
+pub use framestep_durable_macros::{chapter, durable};
+
 pub use error::{Divergence, RestoreError, SaveError};
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
 pub use image::SaveState;

@@ -22,6 +22,7 @@ mod files;
 mod first_polls;
 mod hooks;
 mod host_in_steps;
+mod macros;
 mod owners;
 mod panics;
 mod pauses;
