@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::{self, Bytes};
 
-/// A script that can be saved while it waits.
+/// A script that can be saved while it waits. [`durable`](macro@crate::durable) implements it for
+/// an `async fn`.
 ///
 /// The value itself is the state with which a *chapter* begins. It is serialised when the
 /// chapter begins. A journal records what the script awaits and does after that. To restore
@@ -62,7 +63,7 @@ pub trait DurableScript: Serialize + DeserializeOwned + 'static {
 
 /// How a chapter ends.
 ///
-/// `T` is the output of the script. Only in a [`durable`](crate::durable) function that returns
+/// `T` is the output of the script. Only in a [`durable`](macro@crate::durable) function that returns
 /// `Result<Chapter<T>, E>` it is another type: what is in the `Ok` of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chapter<S: DurableScript, T = <S as DurableScript>::Output> {
