@@ -5,8 +5,8 @@ use quote::{ToTokens, quote};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{
-    Attribute, Error, FnArg, Ident, Meta, Pat, PatType, Path, Result, ReturnType, Signature, Token,
-    Type, Visibility,
+    Abi, Attribute, Error, FnArg, Ident, Meta, Pat, PatType, Path, Result, ReturnType, Signature,
+    Token, Type, Visibility,
 };
 
 use crate::arguments::Root;
@@ -96,16 +96,15 @@ fn is_about_the_call(expect: &Attribute) -> bool {
 
 /// Whether a function begins here, with or without `pub`, `unsafe` and so on.
 pub(crate) fn begins(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    ahead.parse::<Visibility>().is_ok()
-        && (ahead.peek(Token![const]) && !ahead.peek2(syn::Ident) && !ahead.peek2(Token![_])
-            || ahead.peek(Token![async])
-            || ahead.peek(Token![unsafe])
-                && !ahead.peek2(Token![impl])
-                && !ahead.peek2(Token![trait])
-            || ahead.peek(Token![extern]) && ahead.peek2(syn::LitStr)
-            || ahead.peek(Token![extern]) && ahead.peek2(Token![fn])
-            || ahead.peek(Token![fn]))
+    fn is_function(ahead: ParseStream<'_>) -> Result<bool> {
+        ahead.parse::<Visibility>()?;
+        ahead.parse::<Option<Token![const]>>()?;
+        ahead.parse::<Option<Token![async]>>()?;
+        ahead.parse::<Option<Token![unsafe]>>()?;
+        ahead.parse::<Option<Abi>>()?;
+        Ok(ahead.peek(Token![fn]))
+    }
+    is_function(&input.fork()).unwrap_or(false)
 }
 
 impl Function {

@@ -27,8 +27,8 @@ use proc_macro::TokenStream;
 /// # A function
 ///
 /// The parameters are the state with which the script begins: a type with the name of the
-/// function in `CamelCase`, which the registry knows. A call of the function makes the state,
-/// and the body runs when the state is started.
+/// function in `CamelCase`, which the registry knows, and which no other type in the module may
+/// have. A call of the function makes the state, and the body runs when the state is started.
 ///
 /// ```
 /// use framestep_durable::prelude::*;

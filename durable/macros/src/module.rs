@@ -103,7 +103,7 @@ impl Module {
                 #others
 
                 #of_state
-                #[allow(dead_code, missing_docs, private_interfaces, unreachable_pub)]
+                #[allow(missing_docs, private_interfaces)]
                 #head { #(#variants),* }
 
                 #(#calls)*

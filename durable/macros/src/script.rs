@@ -30,7 +30,7 @@ pub(crate) enum End {
     Future(TokenStream),
 }
 
-/// What stands on the type of a state.
+/// What stands on the type of a state. Lints look at the function alone.
 pub(crate) fn attributes(root: &Root, docs: &str) -> TokenStream {
     let serde = quote!(#root::__private::serde);
     let path = serde.to_string();
@@ -39,7 +39,14 @@ pub(crate) fn attributes(root: &Root, docs: &str) -> TokenStream {
         #[must_use = "a script does nothing until it is started, or awaited in another script"]
         #[derive(#serde::Serialize, #serde::Deserialize)]
         #[serde(crate = #path)]
-        #[allow(missing_debug_implementations)]
+        #[allow(
+            dead_code,
+            missing_debug_implementations,
+            unreachable_pub,
+            clippy::all,
+            clippy::nursery,
+            clippy::pedantic
+        )]
     }
 }
 
@@ -75,7 +82,6 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> TokenStr
     quote! {
         #(#cfg)*
         #attributes
-        #[allow(dead_code, clippy::struct_excessive_bools)]
         #head #definition
         #call
         #implementations

@@ -200,6 +200,45 @@ fn another_crate_may_export_it() {
 }
 
 #[test]
+fn the_output_is_read_from_the_return_type() {
+    let output = |written: &str, output: &str, body: &str| {
+        let text = expanded("", &format!("async fn a() {written} {{}}"));
+        assert!(text.contains(&format!("typeOutput={output};")), "{text}");
+        assert!(
+            text.contains(&format!("fn__durable_a(){body}{{}}")),
+            "{text}"
+        );
+    };
+    let chapter = |of: &str| format!("->::framestep_durable::Chapter<A{of}>");
+    output("", "()", "");
+    output("-> Vec<u8>", "Vec<u8>", "->Vec<u8>");
+    output("-> Chapter", "()", &chapter(""));
+    output("-> Chapter<u8>", "u8", &chapter(""));
+    output("-> framestep_durable::Chapter<u8>", "u8", &chapter(""));
+    output(
+        "-> self::Chapter<u8>",
+        "self::Chapter<u8>",
+        "->self::Chapter<u8>",
+    );
+    output("-> Chapter<u8, u8>", "Chapter<u8,u8>", "->Chapter<u8,u8>");
+    output(
+        "-> Result<Chapter<u8>, E>",
+        "Result<u8,E>",
+        "->Result<::framestep_durable::Chapter<A,u8>,E>",
+    );
+    output(
+        "-> ::std::io::Result<Chapter>",
+        "::std::io::Result<()>",
+        "->::std::io::Result<::framestep_durable::Chapter<A,()>>",
+    );
+    output(
+        "-> Result<u8, Chapter>",
+        "Result<u8,Chapter>",
+        "->Result<u8,Chapter>",
+    );
+}
+
+#[test]
 fn a_body_is_not_parsed() {
     let text = expanded("", "async fn a() { what the compiler says = ; }");
     assert!(text.contains("{whatthecompilersays=;}"), "{text}");
