@@ -244,15 +244,10 @@ impl<T> fmt::Debug for Handle<T> {
 ///
 /// ```
 /// # use framestep_durable::prelude::*;
-/// # #[derive(Serialize, Deserialize)]
-/// # struct Door;
-/// # impl DurableScript for Door {
-/// #     const NAME: &'static str = "door";
-/// #     type Output = u32;
-/// #     async fn run(self) -> Chapter<Self> { Chapter::Done(3) }
-/// # }
+/// # #[durable]
+/// # async fn door() -> u32 { 3 }
 /// # async fn script() {
-/// let door = start(Door);
+/// let door = start(door());
 /// let coins = join(door).await.unwrap_or(0);
 /// # }
 /// ```

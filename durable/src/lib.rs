@@ -17,33 +17,24 @@
 //!
 //! const KNOCK: Signal<String> = Signal::new("knock");
 //!
-//! #[derive(Serialize, Deserialize)]
-//! struct Evening {
-//!     number: u32,
-//! }
-//!
-//! impl DurableScript for Evening {
-//!     const NAME: &'static str = "evening";
-//!     type Output = u32;
-//!
-//!     async fn run(self) -> Chapter<Self> {
-//!         select! {
-//!             who = KNOCK.wait() => step(move |world: &mut World| world.guest = who),
-//!             _ = wait_seconds(60) => {}
-//!         }
-//!         let is_rich = step(|world: &mut World| {
-//!             world.gold += 3;
-//!             world.gold > 9
-//!         });
-//!         if is_rich {
-//!             return Chapter::Done(self.number);
-//!         }
-//!         Chapter::Next(Evening { number: self.number + 1 })
+//! #[durable]
+//! async fn evening(number: u32) -> Chapter<u32> {
+//!     select! {
+//!         who = KNOCK.wait() => step(move |world: &mut World| world.guest = who),
+//!         _ = wait_seconds(60) => {}
 //!     }
+//!     let is_rich = step(|world: &mut World| {
+//!         world.gold += 3;
+//!         world.gold > 9
+//!     });
+//!     if is_rich {
+//!         return Chapter::Done(number);
+//!     }
+//!     Chapter::Next(evening(number + 1))
 //! }
 //! # let mut runtime = Runtime::new(Registry::new().with::<Evening>());
 //! # let mut world = World { guest: String::new(), gold: 4 };
-//! # let evening = runtime.start(Evening { number: 1 });
+//! # let evening = runtime.start(evening(1));
 //! # runtime.run_frame_with(&mut world, 0.1);
 //! # runtime.emit(&KNOCK, &"Anna".into());
 //! # runtime.run_frame_with(&mut world, 0.1);
@@ -53,6 +44,7 @@
 //! # assert_eq!(runtime.take(evening), Some(Ok(2)));
 //! ```
 //!
+//! [`durable`] makes a script of an `async fn`. [`DurableScript`] is the trait that it implements.
 //! The host has a [`Runtime`], which is driven like an executor, and a [`Registry`] of its
 //! scripts. [`Runtime::save`] returns a [`SaveState`] for a file, and [`Runtime::restore`]
 //! loads one. [`Runtime::save_state`] and [`Runtime::rollback`] do the same in memory, many
@@ -69,6 +61,8 @@ mod readme {}
 #[doc = include_str!("../../docs/guide/saves.md")]
 mod guide {}
 
+#[doc(hidden)]
+pub mod __private;
 mod bytes;
 mod cell;
 mod context;
@@ -104,6 +98,8 @@ pub use defer::{Defer, defer};
 pub use diff::Difference;
 pub use effect::{spawn, spawn_in, start, start_in, start_on, step, time};
 pub use error::{Divergence, RestoreError, SaveError};
+#[doc(inline)]
+pub use framestep_durable_macros::{chapter, durable};
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
 pub use image::SaveState;
 pub use long::LongChapter;

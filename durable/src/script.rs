@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::{self, Bytes};
 
-/// A script that can be saved while it waits.
+/// A script that can be saved while it waits. [`durable`](macro@crate::durable) implements it for
+/// an `async fn`.
 ///
 /// The value itself is the state with which a *chapter* begins. It is serialised when the
 /// chapter begins. A journal records what the script awaits and does after that. To restore
@@ -44,6 +45,10 @@ use crate::bytes::{self, Bytes};
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a durable script",
+    note = "put `#[durable]` on the `async fn`, or implement `DurableScript` for a type of its own"
+)]
 pub trait DurableScript: Serialize + DeserializeOwned + 'static {
     /// The name of the script in files. No two scripts of a game may have the same name, and a
     /// name must not change as long as there are files with it.
@@ -57,10 +62,13 @@ pub trait DurableScript: Serialize + DeserializeOwned + 'static {
 }
 
 /// How a chapter ends.
+///
+/// `T` is the output of the script. Only in a [`durable`](macro@crate::durable) function that returns
+/// `Result<Chapter<T>, E>` it is another type: what is in the `Ok` of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Chapter<S: DurableScript> {
+pub enum Chapter<S: DurableScript, T = <S as DurableScript>::Output> {
     /// The script has ended.
-    Done(S::Output),
+    Done(T),
     /// Another chapter begins at once, with this state and an empty journal.
     Next(S),
 }

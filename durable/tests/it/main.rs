@@ -26,6 +26,7 @@ mod first_polls;
 mod forged;
 mod hooks;
 mod host_in_steps;
+mod macros;
 mod owners;
 mod panics;
 mod patches;

@@ -9,7 +9,8 @@ use framestep_durable::prelude::*;
 
 use crate::fight::{Fight, Torch};
 use crate::stage::Stage;
-use crate::story::{Choice, ENTER, Story};
+use crate::story::scenes::{self, Scenes};
+use crate::story::{Choice, ENTER};
 
 #[derive(Debug)]
 pub(crate) struct Game {
@@ -29,7 +30,7 @@ pub(crate) enum Input {
 
 fn registry() -> Registry {
     Registry::new()
-        .with::<Story>()
+        .with::<Scenes>()
         .with::<Fight>()
         .with::<Torch>()
         .for_build(env!("CARGO_PKG_VERSION"))
@@ -40,7 +41,7 @@ impl Game {
     pub(crate) fn new() -> Self {
         let mut game = Game::empty(Stage::default());
         let Game { stage, runtime, .. } = &mut game;
-        runtime.lend(stage, |runtime| runtime.start(Story::Gate).detach());
+        runtime.lend(stage, |runtime| runtime.start(scenes::gate()).detach());
         game
     }
 

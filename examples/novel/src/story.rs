@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use framestep_durable::prelude::*;
 
-use crate::fight::{Fight, Torch};
 use crate::stage::Stage;
 
 /// The player pressed Enter.
@@ -22,72 +21,61 @@ impl Request for Choice {
 }
 
 /// The scenes.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(crate) enum Story {
-    Gate,
-    Hall { is_guest: bool },
-    Cave { has_rope: bool },
-}
+#[durable(name = "story")]
+pub(crate) mod scenes {
+    use framestep_durable::prelude::*;
 
-impl DurableScript for Story {
-    const NAME: &'static str = "story";
-    type Output = ();
+    use super::{choose, say, tell};
+    use crate::fight::{fight, torch};
+    use crate::stage::Stage;
 
-    async fn run(self) -> Chapter<Self> {
-        match self {
-            Story::Gate => Chapter::Next(gate().await),
-            Story::Hall { is_guest } => Chapter::Next(hall(is_guest).await),
-            Story::Cave { has_rope } => {
-                cave(has_rope).await;
-                step(|stage: &mut Stage| stage.is_over = true);
-                Chapter::Done(())
+    #[chapter]
+    pub(crate) async fn gate() -> Chapter {
+        say("It rains. The gate of the castle is closed, and somebody sings behind it.").await;
+        let is_guest = choose(["Knock", "Climb over the wall"]).await == 0;
+        if is_guest {
+            say("Ann: Who is there? Nobody comes here in the rain.").await;
+            say("She opens. She has a lamp, and no fear at all.").await;
+        } else {
+            say("The wall is wet. You fall into a bed of roses.").await;
+            say("Ann: These were the last ones.").await;
+        }
+        Chapter::Next(hall(is_guest))
+    }
+
+    #[chapter]
+    async fn hall(is_guest: bool) -> Chapter {
+        say("Ann: There is a dragon in our cave. It sleeps for an hour at most.").await;
+        if !is_guest {
+            say("Ann: You owe me roses. Here is a torch.").await;
+            return Chapter::Next(cave(false));
+        }
+        say("Ann: Take this torch. And a rope, if you want one; it is heavy.").await;
+        let has_rope = choose(["Take the rope", "Leave it"]).await == 0;
+        Chapter::Next(cave(has_rope))
+    }
+
+    #[chapter]
+    async fn cave(has_rope: bool) {
+        say("The dragon wakes. Press Enter when it breathes in, and when its belly is bare.").await;
+        let torch = start(torch(20));
+        let fight = start(fight(3, 2));
+        let (torch_id, fight_id) = (torch.id(), fight.id());
+        let is_won = select! {
+            won = fight => won.unwrap_or(false),
+            _ = torch => {
+                tell("The torch is out. You see nothing but two eyes.");
+                false
             }
+        };
+        stop(torch_id);
+        stop(fight_id);
+        match (is_won, has_rope) {
+            (true, true) => say("You tie it up, and it follows you home. The End.").await,
+            (true, false) => say("It flies away, and leaves a rose. The End.").await,
+            (false, _) => say("You run. Ann has left the gate open. The End.").await,
         }
-    }
-}
-
-async fn gate() -> Story {
-    say("It rains. The gate of the castle is closed, and somebody sings behind it.").await;
-    let is_guest = choose(["Knock", "Climb over the wall"]).await == 0;
-    if is_guest {
-        say("Ann: Who is there? Nobody comes here in the rain.").await;
-        say("She opens. She has a lamp, and no fear at all.").await;
-    } else {
-        say("The wall is wet. You fall into a bed of roses.").await;
-        say("Ann: These were the last ones.").await;
-    }
-    Story::Hall { is_guest }
-}
-
-async fn hall(is_guest: bool) -> Story {
-    say("Ann: There is a dragon in our cave. It sleeps for an hour at most.").await;
-    if !is_guest {
-        say("Ann: You owe me roses. Here is a torch.").await;
-        return Story::Cave { has_rope: false };
-    }
-    say("Ann: Take this torch. And a rope, if you want one; it is heavy.").await;
-    let has_rope = choose(["Take the rope", "Leave it"]).await == 0;
-    Story::Cave { has_rope }
-}
-
-async fn cave(has_rope: bool) {
-    say("The dragon wakes. Press Enter when it breathes in, and when its belly is bare.").await;
-    let torch = start(Torch { seconds: 20 });
-    let fight = start(Fight::new());
-    let (torch_id, fight_id) = (torch.id(), fight.id());
-    let is_won = select! {
-        won = fight => won.unwrap_or(false),
-        _ = torch => {
-            tell("The torch is out. You see nothing but two eyes.");
-            false
-        }
-    };
-    stop(torch_id);
-    stop(fight_id);
-    match (is_won, has_rope) {
-        (true, true) => say("You tie it up, and it follows you home. The End.").await,
-        (true, false) => say("It flies away, and leaves a rose. The End.").await,
-        (false, _) => say("You run. Ann has left the gate open. The End.").await,
+        step(|stage: &mut Stage| stage.is_over = true);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use framestep_durable::prelude::*;
 
-use crate::guardian::{Guardian, LIVES, STRIKES};
+use crate::guardian::STRIKES;
 use crate::world::World;
 
 /// The ball is close to the guardian.
@@ -11,51 +11,51 @@ pub(crate) const NEAR: Signal<()> = Signal::new("near");
 pub(crate) const STRUCK: Signal<()> = Signal::new("struck");
 
 /// The guardian, from its sleep to its fall, in a loop.
-#[derive(Serialize, Deserialize)]
-pub(crate) enum Fight {
-    Sleeps,
-    Fights { lives: u8 },
-    Falls,
-}
+#[durable(name = "fight")]
+pub(crate) mod guard {
+    use framestep_durable::prelude::*;
 
-impl DurableScript for Fight {
-    const NAME: &'static str = "fight";
-    type Output = ();
+    use super::{NEAR, line, strikes, volleys};
+    use crate::guardian::{Guardian, LIVES};
+    use crate::world::World;
 
-    async fn run(self) -> Chapter<Self> {
-        match self {
-            Fight::Sleeps => {
-                NEAR.wait().await;
-                animate(0.6, |world: &mut World, t| world.guardian.open = t).await;
-                Chapter::Next(Fight::Fights { lives: LIVES })
-            }
-            Fight::Fights { lives: 0 } => Chapter::Next(Fight::Falls),
-            Fight::Fights { lives } => {
-                start(Line { lives }).detach();
-                let volleys = start(Volleys { lives, turns: 0.0 });
-                let is_lost = timeout(9, strikes()).await.is_ok();
-                stop(volleys.id());
-                if is_lost {
-                    wait_seconds(0.8).await;
-                    return Chapter::Next(Fight::Fights { lives: lives - 1 });
-                }
-                // Nobody has taken it.
-                animate(1, |world: &mut World, t| world.guardian.open = 1.0 - t).await;
-                step(|world: &mut World| world.guardian = Guardian::new());
-                Chapter::Next(Fight::Sleeps)
-            }
-            Fight::Falls => {
-                for _ in 0..8 {
-                    step(|world: &mut World| world.guardian.flash = 1.0);
-                    wait_seconds(0.15).await;
-                }
-                animate(0.5, |world: &mut World, t| world.guardian.open = 1.0 - t).await;
-                step(|world: &mut World| world.score += 10);
-                wait_seconds(8).await;
-                step(|world: &mut World| world.guardian = Guardian::new());
-                Chapter::Next(Fight::Sleeps)
-            }
+    #[chapter]
+    pub(crate) async fn sleeps() -> Chapter {
+        NEAR.wait().await;
+        animate(0.6, |world: &mut World, t| world.guardian.open = t).await;
+        Chapter::Next(fights(LIVES))
+    }
+
+    #[chapter]
+    async fn fights(lives: u8) -> Chapter {
+        if lives == 0 {
+            return Chapter::Next(falls());
         }
+        start(line(lives)).detach();
+        let volleys = start(volleys(lives, 0.0));
+        let is_lost = timeout(9, strikes()).await.is_ok();
+        stop(volleys.id());
+        if is_lost {
+            wait_seconds(0.8).await;
+            return Chapter::Next(fights(lives - 1));
+        }
+        // Nobody has taken it.
+        animate(1, |world: &mut World, t| world.guardian.open = 1.0 - t).await;
+        step(|world: &mut World| world.guardian = Guardian::new());
+        Chapter::Next(sleeps())
+    }
+
+    #[chapter]
+    async fn falls() -> Chapter {
+        for _ in 0..8 {
+            step(|world: &mut World| world.guardian.flash = 1.0);
+            wait_seconds(0.15).await;
+        }
+        animate(0.5, |world: &mut World, t| world.guardian.open = 1.0 - t).await;
+        step(|world: &mut World| world.score += 10);
+        wait_seconds(8).await;
+        step(|world: &mut World| world.guardian = Guardian::new());
+        Chapter::Next(sleeps())
     }
 }
 
@@ -73,67 +73,45 @@ async fn strikes() {
 }
 
 /// What the guardian shoots in one of its lives: rings, a spiral, both.
-#[derive(Serialize, Deserialize)]
-struct Volleys {
-    lives: u8,
-    turns: f32,
-}
-
-impl DurableScript for Volleys {
-    const NAME: &'static str = "volleys";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let Volleys { lives, turns } = self;
-        if lives != 2 {
-            step(move |world: &mut World| {
-                for shot in 0..12_u8 {
-                    let shot = f32::from(shot) / 12.0;
-                    world.guardian.shoot(turns + shot, 90.0);
-                }
-            });
-        }
-        if lives < 3 {
-            for shot in 0..9_u8 {
-                wait_seconds(0.1).await;
-                let turns = turns + f32::from(shot) / 24.0;
-                step(move |world: &mut World| world.guardian.shoot(turns, 130.0));
+#[durable]
+async fn volleys(lives: u8, turns: f32) -> Chapter {
+    if lives != 2 {
+        step(move |world: &mut World| {
+            for shot in 0..12_u8 {
+                let shot = f32::from(shot) / 12.0;
+                world.guardian.shoot(turns + shot, 90.0);
             }
-        } else {
-            wait_seconds(0.9).await;
-        }
-        let turns = (turns + 0.29).fract();
-        Chapter::Next(Volleys { lives, turns })
+        });
     }
+    if lives < 3 {
+        for shot in 0..9_u8 {
+            wait_seconds(0.1).await;
+            let turns = turns + f32::from(shot) / 24.0;
+            step(move |world: &mut World| world.guardian.shoot(turns, 130.0));
+        }
+    } else {
+        wait_seconds(0.9).await;
+    }
+    Chapter::Next(volleys(lives, (turns + 0.29).fract()))
 }
 
 /// What it says at the beginning of each life, letter by letter.
-#[derive(Serialize, Deserialize)]
-struct Line {
-    lives: u8,
-}
-
-impl DurableScript for Line {
-    const NAME: &'static str = "line";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let line = match self.lives {
-            3 => "Who wakes me?",
-            2 => "You may take it back, and still lose.",
-            _ => "Time is on nobody's side.",
-        };
-        let letters = line.len();
-        let type_out = move |world: &mut World, t: f32| {
-            let typed = (1..letters).filter(|letter| share(*letter, letters) <= t);
-            let typed = if t < 1.0 { typed.count() } else { letters };
-            line[..typed].clone_into(&mut world.guardian.words);
-        };
-        animate(1.5, type_out).await;
-        wait_seconds(2).await;
-        step(|world: &mut World| world.guardian.words.clear());
-        Chapter::Done(())
-    }
+#[durable]
+async fn line(lives: u8) {
+    let line = match lives {
+        3 => "Who wakes me?",
+        2 => "You may take it back, and still lose.",
+        _ => "Time is on nobody's side.",
+    };
+    let letters = line.len();
+    let type_out = move |world: &mut World, t: f32| {
+        let typed = (1..letters).filter(|letter| share(*letter, letters) <= t);
+        let typed = if t < 1.0 { typed.count() } else { letters };
+        line[..typed].clone_into(&mut world.guardian.words);
+    };
+    animate(1.5, type_out).await;
+    wait_seconds(2).await;
+    step(|world: &mut World| world.guardian.words.clear());
 }
 
 #[expect(
@@ -145,5 +123,8 @@ fn share(part: usize, whole: usize) -> f32 {
 }
 
 pub(crate) fn add_to(registry: Registry) -> Registry {
-    registry.with::<Fight>().with::<Volleys>().with::<Line>()
+    registry
+        .with::<guard::Guard>()
+        .with::<Volleys>()
+        .with::<Line>()
 }

@@ -2,7 +2,7 @@
 
 use framestep_durable::prelude::*;
 
-use crate::fight::{self, Fight};
+use crate::fight::{self, guard};
 use crate::world::{LAMPS, WALLS, World, lamp_x};
 
 /// The ball hit a wall, at this place.
@@ -24,111 +24,75 @@ pub(crate) fn registry() -> Registry {
 /// Starts all scripts.
 pub(crate) fn start_all(runtime: &Runtime) {
     for door in (0..).take(WALLS.len()) {
-        runtime.start(Door { door }).detach();
+        runtime.start(self::door(door)).detach();
     }
     for lamp in 0..LAMPS {
-        runtime.start(Lamp { lamp }).detach();
+        runtime.start(self::lamp(lamp)).detach();
     }
-    runtime.start(Mint).detach();
-    runtime.start(Fight::Sleeps).detach();
+    runtime.start(mint()).detach();
+    runtime.start(guard::sleeps()).detach();
 }
 
 /// A door that opens when something is on its plate.
-#[derive(Serialize, Deserialize)]
-struct Door {
-    door: u8,
-}
-
-impl DurableScript for Door {
-    const NAME: &'static str = "door";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let door = usize::from(self.door);
-        while PRESSED.wait().await != self.door {}
-        animate(0.5, move |world: &mut World, t| world.doors[door] = t).await;
-        wait_seconds(2).await;
-        wait_while(move |world: &World| world.is_blocked(self.door)).await;
-        animate(0.8, move |world: &mut World, t| world.doors[door] = 1.0 - t).await;
-        Chapter::Next(self)
-    }
+#[durable]
+async fn door(door: u8) -> Chapter {
+    let at = usize::from(door);
+    while PRESSED.wait().await != door {}
+    animate(0.5, move |world: &mut World, t| world.doors[at] = t).await;
+    wait_seconds(2).await;
+    wait_while(move |world: &World| world.is_blocked(door)).await;
+    animate(0.8, move |world: &mut World, t| world.doors[at] = 1.0 - t).await;
+    Chapter::Next(self::door(door))
 }
 
 /// A lamp: a wave of light runs along the lamps when the ball hits a wall.
-#[derive(Serialize, Deserialize)]
-struct Lamp {
-    lamp: u8,
-}
-
-impl DurableScript for Lamp {
-    const NAME: &'static str = "lamp";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let lamp = usize::from(self.lamp);
-        let idle = step(|world: &mut World| 3.0 + 9.0 * world.random());
-        let strength = select! {
-            x = BUMP.wait() => {
-                wait_seconds((x - lamp_x(self.lamp)).abs() / 500.0).await;
-                1.0
-            }
-            _ = wait_seconds(idle) => 0.4,
-        };
-        animate(0.7, move |world: &mut World, t| {
-            world.lamps[lamp] = strength * (1.0 - t);
-        })
-        .await;
-        Chapter::Next(self)
-    }
+#[durable]
+async fn lamp(lamp: u8) -> Chapter {
+    let at = usize::from(lamp);
+    let idle = step(|world: &mut World| 3.0 + 9.0 * world.random());
+    let strength = select! {
+        x = BUMP.wait() => {
+            wait_seconds((x - lamp_x(lamp)).abs() / 500.0).await;
+            1.0
+        }
+        _ = wait_seconds(idle) => 0.4,
+    };
+    animate(0.7, move |world: &mut World, t| {
+        world.lamps[at] = strength * (1.0 - t);
+    })
+    .await;
+    Chapter::Next(self::lamp(lamp))
 }
 
 /// Makes a coin from time to time.
-#[derive(Serialize, Deserialize)]
-struct Mint;
-
-impl DurableScript for Mint {
-    const NAME: &'static str = "mint";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        wait_seconds(0.8).await;
-        let number = step(World::place_coin);
-        start(Coin { number }).detach();
-        Chapter::Next(self)
-    }
+#[durable]
+async fn mint() -> Chapter {
+    wait_seconds(0.8).await;
+    let number = step(World::place_coin);
+    start(coin(number)).detach();
+    Chapter::Next(mint())
 }
 
 /// A coin, until it is taken or times out.
-#[derive(Serialize, Deserialize)]
-struct Coin {
-    number: u32,
-}
-
-impl DurableScript for Coin {
-    const NAME: &'static str = "coin";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let number = self.number;
-        animate(0.3, move |world: &mut World, t| {
-            world.coin(number).alpha = t;
+#[durable]
+async fn coin(number: u32) {
+    animate(0.3, move |world: &mut World, t| {
+        world.coin(number).alpha = t;
+    })
+    .await;
+    let is_taken = timeout(7, async { while TAKEN.wait().await != number {} });
+    if is_taken.await.is_ok() {
+        step(|world: &mut World| world.score += 1);
+        let fly = move |world: &mut World, t: f32| {
+            let coin = world.coin(number);
+            (coin.size, coin.alpha) = (1.0 + 2.0 * t, 1.0 - t);
+        };
+        animate(0.5, fly).await;
+    } else {
+        animate(1, move |world: &mut World, t| {
+            world.coin(number).alpha = 1.0 - t;
         })
         .await;
-        let is_taken = timeout(7, async { while TAKEN.wait().await != number {} });
-        if is_taken.await.is_ok() {
-            step(|world: &mut World| world.score += 1);
-            let fly = move |world: &mut World, t: f32| {
-                let coin = world.coin(number);
-                (coin.size, coin.alpha) = (1.0 + 2.0 * t, 1.0 - t);
-            };
-            animate(0.5, fly).await;
-        } else {
-            animate(1, move |world: &mut World, t| {
-                world.coin(number).alpha = 1.0 - t;
-            })
-            .await;
-        }
-        step(move |world: &mut World| world.coins.retain(|coin| coin.number != number));
-        Chapter::Done(())
     }
+    step(move |world: &mut World| world.coins.retain(|coin| coin.number != number));
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use framestep_durable::prelude::*;
 
-use crate::scripts::{self, HIT, Match, TAKEN};
+use crate::scripts::{self, HIT, TAKEN};
 use crate::world::{Buttons, World};
 
 /// The length of a step: 60 in a second, to the nanosecond. A step is a frame of framestep.
@@ -31,7 +31,7 @@ impl Game {
         let mut world = World::new(seed);
         let stage = runtime.owner();
         runtime.lend(&mut world, |runtime| {
-            runtime.start(Match { stage }).detach();
+            runtime.start(scripts::rounds(stage)).detach();
         });
         Game {
             world,

@@ -14,7 +14,7 @@ pub(crate) const TAKEN: Signal<(u32, u8)> = Signal::new("taken");
 
 pub(crate) fn registry() -> Registry {
     Registry::new()
-        .with::<Match>()
+        .with::<Rounds>()
         .with::<Life>()
         .with::<Boss>()
         .with::<Pattern>()
@@ -22,39 +22,29 @@ pub(crate) fn registry() -> Registry {
         .with::<PowerUp>()
 }
 
-/// Round after round.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Match {
-    /// All scripts of a round belong to it, and end with it.
-    pub(crate) stage: OwnerId,
-}
-
-impl DurableScript for Match {
-    const NAME: &'static str = "match";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        step(World::begin_round);
-        for count in (1..=3).rev() {
-            step(move |world: &mut World| world.banner = count.to_string());
-            wait_seconds(0.5).await;
-        }
-        step(|world: &mut World| {
-            world.banner.clear();
-            world.is_running = true;
-        });
-        start_on(self.stage, Spawner).detach();
-        let lives = [0, 1].map(|player| start_on(self.stage, Life { player, left: 2 }));
-        let boss = start_on(self.stage, Boss { phase: 1 });
-        let is_won = select! {
-            _ = boss => true,
-            _ = join_all(lives) => false,
-        };
-        self.stage.stop_all();
-        step(move |world: &mut World| world.end_round(is_won));
-        wait_seconds(1.5).await;
-        Chapter::Next(self)
+/// Round after round. All scripts of a round belong to `stage`, and end with it.
+#[durable(name = "match")]
+pub(crate) async fn rounds(stage: OwnerId) -> Chapter {
+    step(World::begin_round);
+    for count in (1..=3).rev() {
+        step(move |world: &mut World| world.banner = count.to_string());
+        wait_seconds(0.5).await;
     }
+    step(|world: &mut World| {
+        world.banner.clear();
+        world.is_running = true;
+    });
+    start_on(stage, spawner()).detach();
+    let lives = [0, 1].map(|player| start_on(stage, life(player, 2)));
+    let boss = start_on(stage, boss(1));
+    let is_won = select! {
+        _ = boss => true,
+        _ = join_all(lives) => false,
+    };
+    stage.stop_all();
+    step(move |world: &mut World| world.end_round(is_won));
+    wait_seconds(1.5).await;
+    Chapter::Next(rounds(stage))
 }
 
 impl World {
@@ -83,95 +73,55 @@ impl World {
 }
 
 /// A life of a player. It ends with the last one.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct Life {
-    player: u8,
-    left: u8,
-}
-
-impl DurableScript for Life {
-    const NAME: &'static str = "life";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let at = usize::from(self.player);
-        while HIT.wait().await != self.player {}
-        let is_last = self.left == 0;
-        step(move |world: &mut World| {
-            world.deaths += 1;
-            world.players[at].is_alive = !is_last;
-            world.players[at].is_vulnerable = false;
-        });
-        if is_last {
-            return Chapter::Done(());
-        }
-        // Invulnerable while it blinks.
-        animate(1.5, move |world: &mut World, share: f32| {
-            let is_visible = share >= 1.0 || (share * 10.0).fract() > 0.5;
-            world.players[at].alpha = if is_visible { 255 } else { 60 };
-        })
-        .await;
-        step(move |world: &mut World| world.players[at].is_vulnerable = true);
-        Chapter::Next(Life {
-            left: self.left - 1,
-            ..self
-        })
+#[durable]
+async fn life(player: u8, left: u8) -> Chapter {
+    let at = usize::from(player);
+    while HIT.wait().await != player {}
+    let is_last = left == 0;
+    step(move |world: &mut World| {
+        world.deaths += 1;
+        world.players[at].is_alive = !is_last;
+        world.players[at].is_vulnerable = false;
+    });
+    if is_last {
+        return Chapter::Done(());
     }
-}
-
-/// The boss, in a phase. It joins the pattern of the phase, which never ends by itself.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct Boss {
-    phase: u8,
+    // Invulnerable while it blinks.
+    animate(1.5, move |world: &mut World, share: f32| {
+        let is_visible = share >= 1.0 || (share * 10.0).fract() > 0.5;
+        world.players[at].alpha = if is_visible { 255 } else { 60 };
+    })
+    .await;
+    step(move |world: &mut World| world.players[at].is_vulnerable = true);
+    Chapter::Next(life(player, left - 1))
 }
 
 const PHASES: u8 = 3;
 
-impl DurableScript for Boss {
-    const NAME: &'static str = "boss";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let limit = BOSS_HEALTH * i32::from(PHASES - self.phase) / i32::from(PHASES);
-        let pattern = start(Pattern {
-            phase: self.phase,
-            volley: 0,
-        });
-        wait_until(move |world: &World| world.boss_health <= limit).await;
-        stop(pattern.id());
-        step(|world: &mut World| world.bullets.retain(|bullet| !bullet.is_of_boss));
-        if self.phase == PHASES {
-            return Chapter::Done(());
-        }
-        wait_seconds(0.75).await;
-        Chapter::Next(Boss {
-            phase: self.phase + 1,
-        })
+/// The boss, in a phase. It joins the pattern of the phase, which never ends by itself.
+#[durable]
+async fn boss(phase: u8) -> Chapter {
+    let limit = BOSS_HEALTH * i32::from(PHASES - phase) / i32::from(PHASES);
+    let pattern = start(pattern(phase, 0));
+    wait_until(move |world: &World| world.boss_health <= limit).await;
+    stop(pattern.id());
+    step(|world: &mut World| world.bullets.retain(|bullet| !bullet.is_of_boss));
+    if phase == PHASES {
+        return Chapter::Done(());
     }
+    wait_seconds(0.75).await;
+    Chapter::Next(boss(phase + 1))
 }
 
 /// A volley of the boss.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct Pattern {
-    phase: u8,
-    volley: u32,
-}
-
-impl DurableScript for Pattern {
-    const NAME: &'static str = "pattern";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        match self.phase {
-            1 => fan().await,
-            2 => drop(join!(sweep(), rain())),
-            _ => spiral(self.volley.is_multiple_of(2)).await,
-        }
-        Chapter::Next(Pattern {
-            volley: self.volley + 1,
-            ..self
-        })
+#[durable]
+async fn pattern(phase: u8, volley: u32) -> Chapter {
+    match phase {
+        1 => fan().await,
+        2 => drop(join!(sweep(), rain())),
+        _ => spiral(volley.is_multiple_of(2)).await,
     }
+    Chapter::Next(pattern(phase, volley + 1))
 }
 
 /// Bullets in all directions, three times.
@@ -218,51 +168,34 @@ async fn spiral(is_to_the_right: bool) {
 }
 
 /// Places a power-up from time to time.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct Spawner;
-
-impl DurableScript for Spawner {
-    const NAME: &'static str = "spawner";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let tenths = step(|world: &mut World| 10 + world.random.below(20));
-        wait_seconds(f64::from(tenths) / 10.0).await;
-        let number = step(World::place_power_up);
-        start(PowerUp { number }).detach();
-        Chapter::Next(self)
-    }
+#[durable]
+async fn spawner() -> Chapter {
+    let tenths = step(|world: &mut World| 10 + world.random.below(20));
+    wait_seconds(f64::from(tenths) / 10.0).await;
+    let number = step(World::place_power_up);
+    start(power_up(number)).detach();
+    Chapter::Next(spawner())
 }
 
 /// A power-up: it waits for a while to be taken, then shields the player.
-#[derive(Clone, Copy, Serialize, Deserialize)]
-struct PowerUp {
-    number: u32,
-}
-
-impl DurableScript for PowerUp {
-    const NAME: &'static str = "power-up";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let is_taken = timeout(6, async {
-            loop {
-                let (number, player) = TAKEN.wait().await;
-                if number == self.number {
-                    return usize::from(player);
-                }
+#[durable(name = "power-up")]
+async fn power_up(number: u32) {
+    let is_taken = timeout(6, async {
+        loop {
+            let (taken, player) = TAKEN.wait().await;
+            if taken == number {
+                return usize::from(player);
             }
-        });
-        let taken = is_taken.await;
-        step(move |world: &mut World| world.power_ups.retain(|other| other.number != self.number));
-        if let Ok(player) = taken {
-            step(move |world: &mut World| {
-                world.taken += 1;
-                world.players[player].shields += 1;
-            });
-            wait_seconds(3).await;
-            step(move |world: &mut World| world.players[player].shields -= 1);
         }
-        Chapter::Done(())
+    });
+    let taken = is_taken.await;
+    step(move |world: &mut World| world.power_ups.retain(|other| other.number != number));
+    if let Ok(player) = taken {
+        step(move |world: &mut World| {
+            world.taken += 1;
+            world.players[player].shields += 1;
+        });
+        wait_seconds(3).await;
+        step(move |world: &mut World| world.players[player].shields -= 1);
     }
 }

@@ -1,0 +1,34 @@
+//! Names that are made from the user's.
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt;
+use syn::{Error, LitStr, Result};
+
+/// The name of a type or a variant: `power_up` becomes `PowerUp`.
+pub(crate) fn camel_case(ident: &Ident) -> Result<Ident> {
+    let name = ident.unraw().to_string();
+    let mut camel = String::new();
+    for word in name.split('_') {
+        let mut letters = word.chars();
+        camel.extend(letters.next().into_iter().flat_map(char::to_uppercase));
+        camel.push_str(letters.as_str());
+    }
+    if camel == "Self" || syn::parse_str::<Ident>(&camel).is_err() {
+        return Err(Error::new(
+            ident.span(),
+            format!("no name for the state can be made from `{name}`: choose another name"),
+        ));
+    }
+    Ok(Ident::new(&camel, ident.span()))
+}
+
+/// The name in files, if none is given.
+pub(crate) fn in_files(ident: &Ident) -> LitStr {
+    LitStr::new(&ident.unraw().to_string(), ident.span())
+}
+
+/// The name of the function with the body. The user's name belongs to the function that
+/// makes the state.
+pub(crate) fn of_body(ident: &Ident) -> Ident {
+    Ident::new(&format!("__durable_{}", ident.unraw()), ident.span())
+}

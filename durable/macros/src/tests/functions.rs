@@ -1,0 +1,268 @@
+//! Functions.
+
+use super::{assert_error, errors, expanded};
+
+const REFERENCE: &str = "a reference cannot be saved: take a number, a name or an owned value, \
+                         and find what it means in a step";
+const PATTERN: &str = "a parameter of a durable script has a name, because it is a field of the \
+                       saved state: take it apart in the body";
+
+#[test]
+fn a_reference_cannot_be_saved() {
+    assert_error("async fn a(name: &str) {}", "&str", REFERENCE);
+    assert_error("async fn a(world: &mut World) {}", "&mut World", REFERENCE);
+    assert_error(
+        "async fn a(n: u8, of: &'static [u8]) {}",
+        "&'static [u8]",
+        REFERENCE,
+    );
+    assert_error("async fn a(world: *mut World) {}", "*mut World", REFERENCE);
+}
+
+#[test]
+fn a_reference_is_found_in_other_types() {
+    assert_error("async fn a(names: Vec<&str>) {}", "&str", REFERENCE);
+    assert_error(
+        "async fn a(names: Option<(u8, [&str; 2])>) {}",
+        "&str",
+        REFERENCE,
+    );
+    assert_error("async fn a(name: Cow<'_, str>) {}", "'_", REFERENCE);
+    assert_error(
+        "async fn a(name: <&str as ToOwned>::Owned) {}",
+        "&str",
+        REFERENCE,
+    );
+}
+
+#[test]
+fn what_is_returned_is_saved_too() {
+    let text = "a reference cannot be saved: return an owned value";
+    assert_error("async fn a() -> &'static str {}", "&'static str", text);
+    assert_error(
+        "async fn a() -> Chapter<&'static str> {}",
+        "&'static str",
+        text,
+    );
+    let text = "`impl Trait` cannot be saved: return a type with a name";
+    assert_error("async fn a() -> impl Copy {}", "impl Copy", text);
+}
+
+#[test]
+fn a_parameter_has_a_name() {
+    assert_error("async fn a((x, y): (u8, u8)) {}", "(x, y)", PATTERN);
+    assert_error("async fn a(_: u8) {}", "_", PATTERN);
+    assert_error("async fn a(At { x, .. }: At) {}", "At { x, .. }", PATTERN);
+    assert_error("async fn a(ref x: u8) {}", "ref x", PATTERN);
+    assert_error("async fn a(x @ 1: u8) {}", "x @ 1", PATTERN);
+}
+
+#[test]
+fn a_type_has_a_name() {
+    let text = "`impl Trait` cannot be saved: a state has parameters of types with names";
+    assert_error("async fn a(x: impl Copy) {}", "impl Copy", text);
+    assert_error("async fn a(x: Vec<impl Copy>) {}", "impl Copy", text);
+}
+
+#[test]
+fn a_script_is_not_generic() {
+    let text = "a durable script cannot be generic: a file knows it by one name. Write a script \
+                for each type, or implement `DurableScript` with a name for each";
+    assert_error("async fn a<T>(x: T) {}", "<T>", text);
+    assert_error("async fn a<'a>() {}", "<'a>", text);
+    assert_error(
+        "async fn a<const N: usize>(x: [u8; N]) {}",
+        "<const N: usize>",
+        text,
+    );
+    assert_error(
+        "async fn a() where u8: Copy {}",
+        "where u8: Copy",
+        "a durable script cannot be generic, so it has no `where`",
+    );
+}
+
+#[test]
+fn a_method_is_no_script() {
+    let text = "a method cannot be a durable script: write a function, and pass it what it needs \
+                of `self`";
+    assert_error("async fn a(&mut self) {}", "&mut self", text);
+    assert_error("pub async fn a(self, x: u8) {}", "self", text);
+}
+
+#[test]
+fn a_script_is_async_and_nothing_else() {
+    assert_error("pub fn a() {}", "fn", "a durable script is an `async fn`");
+    assert_error(
+        "async unsafe fn a() {}",
+        "unsafe",
+        "a durable script cannot be `unsafe`: a restore calls it, which cannot keep a promise to \
+         it",
+    );
+    assert_error(
+        "async extern \"C\" fn a() {}",
+        "extern \"C\"",
+        "a durable script cannot be `extern`: only framestep calls it",
+    );
+    assert_error(
+        "const async fn a() {}",
+        "const",
+        "a durable script cannot be `const`: it runs over time",
+    );
+}
+
+#[test]
+fn a_state_is_the_same_in_all_builds() {
+    assert_error(
+        "async fn a(#[cfg(test)] x: u8) {}",
+        "#[cfg(test)]",
+        "the state of a durable script is the same in all builds: put this on the function",
+    );
+}
+
+#[test]
+fn a_name_must_make_a_name_of_a_type() {
+    let text =
+        |name| format!("no name for the state can be made from `{name}`: choose another name");
+    assert_error("async fn self_() {}", "self_", &text("self_"));
+    assert_error("async fn _1() {}", "_1", &text("_1"));
+    assert_error("async fn __() {}", "__", &text("__"));
+    assert_error("mod _1 {}", "_1", &text("_1"));
+}
+
+#[test]
+fn all_that_is_wrong_is_said_at_once() {
+    let errors = errors("", "fn a<T>(&self, (x, y): (&str, T)) {}");
+    let marked: Vec<&str> = errors.iter().map(|(code, _)| code.as_str()).collect();
+    assert_eq!(marked, ["fn", "<T>", "&self", "&str", "(x, y)"]);
+}
+
+#[test]
+fn only_functions_and_modules_are_scripts() {
+    let text = "`#[durable]` stands on an `async fn`, or on a module of chapters";
+    assert_error("struct A;", "struct", text);
+    assert_error("const A: u8 = 1;", "const", text);
+    assert_error("impl A {}", "impl", text);
+    assert_error("async fn a();", ";", "a durable script has a body");
+}
+
+#[test]
+fn arguments() {
+    let error = |arguments| errors(arguments, "async fn a() {}").remove(0);
+    let unknown = |key| {
+        format!(
+            "unknown argument `{key}`: there are `name = \"..\"`, the name in files, and `crate = \
+             path`, where `framestep_durable` is"
+        )
+    };
+    assert_eq!(error("id = 3"), ("id".into(), unknown("id")));
+    assert_eq!(
+        error("name = \"a\", type = B"),
+        ("type".into(), unknown("type"))
+    );
+    let (code, text) = error("name = \"a\", name = \"b\"");
+    assert_eq!(
+        (&*code, &*text),
+        ("\"b\"", "a script has one name in files")
+    );
+    let (code, text) = error("name = \"\"");
+    assert_eq!((&*code, &*text), ("\"\"", "a script needs a name in files"));
+    assert_eq!(error("name = 3").1, "expected string literal");
+    assert_eq!(error("name").1, "expected `=`");
+}
+
+#[test]
+fn the_names_of_states() {
+    let expanded_contains = |item, code: &str| {
+        let text = expanded("", item);
+        assert!(text.contains(code), "{text}");
+    };
+    expanded_contains("async fn power_up() {}", "structPowerUp;");
+    expanded_contains("async fn power_up() {}", "=\"power_up\";");
+    expanded_contains("async fn r#type(r#match: u8) {}", "structType{r#match:u8}");
+    expanded_contains("async fn r#type() {}", "=\"type\";");
+    expanded_contains("async fn _hidden() {}", "structHidden;");
+    expanded_contains("async fn äh2_b() {}", "structÄh2B;");
+}
+
+#[test]
+fn another_crate_may_export_it() {
+    let text = expanded(
+        "crate = crate::x",
+        "async fn a() -> Result<Chapter, String> {}",
+    );
+    assert!(!text.contains("framestep_durable"), "{text}");
+    assert!(text.contains("implcrate::x::DurableScriptforA"), "{text}");
+    assert!(
+        text.contains("(crate=\"crate::x::__private::serde\")"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_output_is_read_from_the_return_type() {
+    let output = |written: &str, output: &str, body: &str| {
+        let text = expanded("", &format!("async fn a() {written} {{}}"));
+        assert!(text.contains(&format!("typeOutput={output};")), "{text}");
+        assert!(
+            text.contains(&format!("fn__durable_a(){body}{{}}")),
+            "{text}"
+        );
+    };
+    let chapter = |of: &str| format!("->::framestep_durable::Chapter<A{of}>");
+    output("", "()", "");
+    output("-> Vec<u8>", "Vec<u8>", "->Vec<u8>");
+    output("-> Chapter", "()", &chapter(""));
+    output("-> Chapter<u8>", "u8", &chapter(""));
+    output("-> framestep_durable::Chapter<u8>", "u8", &chapter(""));
+    output(
+        "-> self::Chapter<u8>",
+        "self::Chapter<u8>",
+        "->self::Chapter<u8>",
+    );
+    output("-> Chapter<u8, u8>", "Chapter<u8,u8>", "->Chapter<u8,u8>");
+    output(
+        "-> Result<Chapter<u8>, E>",
+        "Result<u8,E>",
+        "->Result<::framestep_durable::Chapter<A,u8>,E>",
+    );
+    output(
+        "-> ::std::io::Result<Chapter>",
+        "::std::io::Result<()>",
+        "->::std::io::Result<::framestep_durable::Chapter<A,()>>",
+    );
+    output(
+        "-> Result<u8, Chapter>",
+        "Result<u8,Chapter>",
+        "->Result<u8,Chapter>",
+    );
+}
+
+#[test]
+fn a_body_is_not_parsed() {
+    let text = expanded("", "async fn a() { what the compiler says = ; }");
+    assert!(text.contains("{whatthecompilersays=;}"), "{text}");
+}
+
+#[test]
+fn attributes_go_where_they_belong() {
+    let text = expanded(
+        "",
+        "#[doc = \"d\"] #[cfg(c)] #[allow(l)] #[expect(dead_code)] #[expect(e)] #[other] \
+         async fn a(#[serde(default)] #[allow(p)] x: u8) {}",
+    );
+    let count = |attribute: &str| text.matches(attribute).count();
+    assert_eq!(
+        count("#[cfg(c)]"),
+        4,
+        "the state, its call, two implementations: {text}"
+    );
+    assert_eq!(count("#[allow(l)]"), 2, "the call and the body: {text}");
+    let (state, rest) = text.split_once("structA{").unwrap();
+    let (call, body) = rest.split_once("constNAME").unwrap();
+    assert!(!state.contains("#[doc=\"d\"]") && call.contains("#[doc=\"d\"]"));
+    assert!(call.starts_with("#[serde(default)]x:u8}"), "{call}");
+    assert!(call.contains("#[expect(dead_code)]") && call.contains("fna(x:u8)->A"));
+    assert!(body.contains("#[expect(e)]") && body.contains("#[other]"));
+    assert!(body.contains("(#[allow(p)]x:u8)"), "{body}");
+}

@@ -1,0 +1,17 @@
+//! What the expansion of `#[durable]` refers to. Not part of the public interface.
+
+pub use serde;
+
+use crate::script::{Chapter, DurableScript};
+
+/// How a chapter ends whose function returns a `Result`, for `?`.
+pub fn end_of<S, T, E>(result: Result<Chapter<S, T>, E>) -> Chapter<S>
+where
+    S: DurableScript<Output = Result<T, E>>,
+{
+    match result {
+        Ok(Chapter::Next(state)) => Chapter::Next(state),
+        Ok(Chapter::Done(output)) => Chapter::Done(Ok(output)),
+        Err(error) => Chapter::Done(Err(error)),
+    }
+}

@@ -1,0 +1,6 @@
+//! `#[durable]`: scripts as functions and as modules of chapters.
+
+mod files;
+mod functions;
+mod modules;
+mod names;
