@@ -208,17 +208,22 @@ fn a_script_that_depends_on_what_is_not_recorded_is_found_with_both_lines() {
 }
 
 #[test]
-fn waits_and_effects_outside_of_a_script_say_what_to_use() {
+fn effects_outside_of_an_executor_say_so() {
     let message = |f: fn()| {
         let payload = catch_unwind(f).expect_err("it panics");
         *payload.downcast::<String>().expect("a text")
     };
-    for text in [
-        message(|| step(|_: &mut u32| ())),
-        message(|| assert!(time().frame > 0)),
-        message(|| drop(start(Bad(Case::PlainWait)))),
-    ] {
-        assert!(text.contains("outside of a durable script"), "{text}");
+    let calls: [(fn(), &str); 3] = [
+        (|| step(|_: &mut u32| ()), "no `u32` is lent"),
+        (|| assert!(time().frame > 0), "outside of an executor"),
+        (
+            || drop(start(Bad(Case::PlainWait))),
+            "outside of an executor",
+        ),
+    ];
+    for (call, says) in calls {
+        let text = message(call);
+        assert!(text.contains(says), "{text}");
     }
 }
 
