@@ -13,7 +13,7 @@ const SHOWN: usize = 24;
 
 /// A recorded value: a small number or a text as such, else its bytes.
 pub(crate) fn text_of(value: &[u8]) -> String {
-    if let [] = value {
+    if value.is_empty() {
         return "nothing".to_owned();
     }
     if let [byte] = value {

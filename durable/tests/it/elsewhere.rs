@@ -43,7 +43,7 @@ async fn walk() {
     say_time("gold");
     wait_while(|world: &World| world.gold < 4).await;
     animate(0.5, |world: &mut World, share| {
-        world.log.push(format!("{share}"))
+        world.log.push(format!("{share}"));
     })
     .await;
     say_time("an animation");
@@ -54,7 +54,7 @@ async fn walk() {
     }
     let slow = timeout(0.5, wait_seconds(9)).await;
     say_time(&format!("{slow:?}"));
-    let (first, _) = join!(timeout(9, wait_seconds(0.5)), wait_frames(2));
+    let (first, ()) = join!(timeout(9, wait_seconds(0.5)), wait_frames(2));
     say_time(&format!("{first:?}"));
     say(&format!("{:?}", start(Counts(3)).await));
     say(&format!(
