@@ -107,7 +107,28 @@ struct Replay {
     /// The entries of another build that are in other lines now.
     moved: Vec<(u32, SiteId)>,
     shifts: Shifts,
+    /// For each recorded site of another build, the site that it has been found to be now.
+    compared: Vec<Option<SiteId>>,
     divergence: Option<Found>,
+}
+
+impl Replay {
+    /// Whether the site of an entry and the present one have yet to be compared.
+    #[inline]
+    fn is_to_be_compared(&self, recorded: SiteId, here: SiteId) -> bool {
+        if self.compares_lines {
+            return recorded != here;
+        }
+        self.compared.get(recorded.0 as usize) != Some(&Some(here))
+    }
+
+    fn note_compared(&mut self, recorded: SiteId, here: SiteId) {
+        let at = recorded.0 as usize;
+        if self.compared.len() <= at {
+            self.compared.resize(at + 1, None);
+        }
+        self.compared[at] = Some(here);
+    }
 }
 
 /// What a wait finds when it is polled.
@@ -394,7 +415,7 @@ impl ScriptCell {
             return None;
         }
         let here = self.shared.sites.of(call);
-        if next.site != here || !replay.compares_lines {
+        if replay.is_to_be_compared(next.site, here) {
             if let Some(found) = self.compare_sites(&mut replay, &next, call, here) {
                 let is_other = matches!(found, Found::Other { .. });
                 replay.divergence.get_or_insert(found);
@@ -402,6 +423,10 @@ impl ScriptCell {
                     return None;
                 }
             }
+        }
+        if next.site != here && !replay.compares_lines {
+            let entry = replay.entry;
+            replay.moved.push((entry, here));
         }
         let journal = self.journal.borrow();
         replay.next = journal.find(next.next);
@@ -428,11 +453,11 @@ impl ScriptCell {
         if replay.compares_lines {
             return Some(Found::OtherLine { entry, here });
         }
-        if next.site != here {
-            replay.moved.push((entry, here));
+        if !replay.shifts.fits(call.within, recorded, now) {
+            return Some(Found::OtherShift { entry, here });
         }
-        let fits = replay.shifts.fits(call.within, recorded, now);
-        (!fits).then_some(Found::OtherShift { entry, here })
+        replay.note_compared(next.site, here);
+        None
     }
 
     /// Whether the script waits for what it waited for at the save.

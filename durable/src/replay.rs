@@ -15,13 +15,13 @@ use crate::journal::Journal;
 use crate::quiet;
 use crate::save::save_script;
 use crate::shared::Shared;
-use crate::site::{SiteId, Sites};
+use crate::site::SiteId;
 
 impl Shared {
     /// Takes a save state, replays its journals with new futures, and drops these.
     pub(crate) fn verified(self: &Rc<Self>) -> Result<SaveState, SaveError> {
         let save = self.save_state().map_err(|error| self.explain(error))?;
-        let numbers = SiteNumbers::same(self);
+        let numbers = SiteNumbers::same();
         for image in &save.scripts {
             let cell = self.replay(image, &numbers, true);
             cell.map_err(SaveError::Verify)?.drop_trial();
@@ -39,7 +39,7 @@ impl Shared {
             return error;
         };
         let image = save_script(&cell);
-        let numbers = SiteNumbers::same(self);
+        let numbers = SiteNumbers::same();
         match self.replay(&image, &numbers, true) {
             Ok(cell) => {
                 cell.drop_trial();
@@ -53,7 +53,7 @@ impl Shared {
     pub(crate) fn replay(
         self: &Rc<Self>,
         image: &ScriptImage,
-        numbers: &SiteNumbers<'_>,
+        numbers: &SiteNumbers,
         compares_lines: bool,
     ) -> Result<Rc<ScriptCell>, RestoreError> {
         let known = self.registry.find(&image.name);
@@ -102,7 +102,7 @@ impl Wake for CountsClones {
 fn replay_journal(
     cell: &Rc<ScriptCell>,
     image: &ScriptImage,
-    numbers: &SiteNumbers<'_>,
+    numbers: &SiteNumbers,
     compares_lines: bool,
 ) -> Result<(), Found> {
     cell.begin_replay(compares_lines);
@@ -162,32 +162,33 @@ fn replay_journal(
 }
 
 /// Translates the numbers of sites in a save state into those of the runtime.
-pub(crate) struct SiteNumbers<'a> {
-    shared: &'a Shared,
-    /// The sites of the save state. `None` if the numbers are the same.
-    sites: Option<&'a Sites>,
+pub(crate) struct SiteNumbers {
+    /// `None` if they are the same.
+    numbers: Option<Vec<SiteId>>,
 }
 
-impl<'a> SiteNumbers<'a> {
+impl SiteNumbers {
     /// Those of the runtime itself.
-    pub(crate) fn same(shared: &'a Shared) -> Self {
-        SiteNumbers {
-            shared,
-            sites: None,
-        }
+    pub(crate) fn same() -> Self {
+        SiteNumbers { numbers: None }
     }
 
-    pub(crate) fn of_save(shared: &'a Shared, save: &'a SaveState) -> Self {
-        let is_same = shared.sites.sites().is_of(&save.sites);
+    pub(crate) fn of_save(shared: &Shared, save: &SaveState) -> Self {
+        if shared.sites.sites().is_of(&save.sites) {
+            return Self::same();
+        }
+        let numbers = save.sites.iter().map(|site| shared.sites.number(site));
+        let numbers: Vec<SiteId> = numbers.collect();
+        let mut counted = numbers.iter().zip(0..);
+        let is_same = counted.all(|(number, count)| number.0 == count);
         SiteNumbers {
-            shared,
-            sites: (!is_same).then_some(&save.sites),
+            numbers: (!is_same).then_some(numbers),
         }
     }
 
     /// A journal of its own with the same entries.
     fn translate(&self, journal: &Journal) -> Option<Journal> {
-        match self.sites {
+        match self.numbers {
             None => Some(journal.fork()),
             Some(_) => journal.map_sites(|site| self.of(site)),
         }
@@ -195,9 +196,9 @@ impl<'a> SiteNumbers<'a> {
 
     /// The same site. `None` if there is none.
     fn of(&self, site: SiteId) -> Option<SiteId> {
-        match self.sites {
+        match &self.numbers {
             None => Some(site),
-            Some(sites) => Some(self.shared.sites.number(sites.get(site)?)),
+            Some(numbers) => numbers.get(site.0 as usize).copied(),
         }
     }
 }

@@ -202,7 +202,7 @@ impl Shared {
     fn prepare<'a>(
         self: &Rc<Self>,
         image: &'a ScriptImage,
-        numbers: &SiteNumbers<'_>,
+        numbers: &SiteNumbers,
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
         restored: &mut Restored,

@@ -6,7 +6,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -96,6 +96,11 @@ impl Sites {
         self.list.get(site.0 as usize)
     }
 
+    /// The sites, in the order of their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Site> {
+        self.list.iter()
+    }
+
     /// The hash of what a site is.
     pub(crate) fn what(&self, site: SiteId) -> u32 {
         self.get(site).map_or(0, |site| site.what)
@@ -157,19 +162,33 @@ pub(crate) struct SiteTable {
 
 /// The addresses and lengths of what a call consists of: for the same call, they are nearly always
 /// the same.
-type CallKey = [usize; 5];
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct CallKey {
+    at: usize,
+    function: usize,
+    name: usize,
+    lengths: [usize; 2],
+}
+
+impl Hash for CallKey {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // The rest hardly ever differs if these do not.
+        state.write_usize(self.at);
+        state.write_usize(self.name);
+    }
+}
 
 impl SiteTable {
     /// The number of the site of a call.
     #[inline]
     pub(crate) fn of(&self, call: &Call) -> SiteId {
-        let key = [
-            std::ptr::from_ref(call.at).addr(),
-            call.function.as_ptr().addr(),
-            call.function.len(),
-            call.name.as_ptr().addr(),
-            call.name.len(),
-        ];
+        let key = CallKey {
+            at: std::ptr::from_ref(call.at).addr(),
+            function: call.function.as_ptr().addr(),
+            name: call.name.as_ptr().addr(),
+            lengths: [call.function, call.name].map(str::len),
+        };
         let known = self.by_call.borrow().get(&key).copied();
         known.unwrap_or_else(|| self.add(key, call))
     }

@@ -227,3 +227,19 @@ fn a_destructor_may_make_an_owner_below_one_that_is_deactivated() {
     assert_restored(&runtime);
     assert!(runtime.drop_owner(above));
 }
+
+/// With a cost that grows with the square, this would take minutes.
+#[test]
+fn a_long_chain_of_owners_is_dropped_in_time_and_no_other_owner_with_it() {
+    let runtime = Runtime::new(Registry::new());
+    let top = runtime.owner();
+    let middle = runtime.child_owner(top);
+    let beside = runtime.child_owner(top);
+    let mut last = middle;
+    for _ in 0..100_000 {
+        last = runtime.child_owner(last);
+    }
+    assert!(runtime.drop_owner(middle));
+    assert!(!runtime.drop_owner(last) && !runtime.drop_owner(middle));
+    assert!(runtime.drop_owner(beside) && runtime.drop_owner(top));
+}
