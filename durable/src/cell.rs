@@ -20,7 +20,7 @@ use crate::journal::{Entry, FoundEntry, Journal, Kind};
 use crate::long::Length;
 use crate::owner::OwnerId;
 use crate::quiet;
-use crate::script::ChapterFuture;
+use crate::script::{ChapterFuture, Code};
 use crate::shared::Shared;
 use crate::shift::Shifts;
 use crate::site::{Call, SiteId};
@@ -70,7 +70,7 @@ pub(crate) struct ScriptCell {
     /// That of the runtime when it was made.
     epoch: u32,
     pub(crate) id: ScriptId,
-    name: &'static str,
+    pub(crate) code: Code,
     pub(crate) home: Phase,
     pub(crate) owner: Option<OwnerId>,
     /// The state with which the chapter began.
@@ -147,14 +147,14 @@ impl ScriptCell {
     pub(crate) fn new(
         shared: &Rc<Shared>,
         id: ScriptId,
-        name: &'static str,
+        code: Code,
         home: Phase,
         owner: Option<OwnerId>,
         state: Bytes,
         future: ChapterFuture,
     ) -> Self {
         let journal = Journal::new();
-        Self::restored(shared, id, name, home, owner, state, journal, future)
+        Self::restored(shared, id, code, home, owner, state, journal, future)
     }
 
     /// A script with entries that have yet to be [read to it](Self::begin_replay).
@@ -162,7 +162,7 @@ impl ScriptCell {
     pub(crate) fn restored(
         shared: &Rc<Shared>,
         id: ScriptId,
-        name: &'static str,
+        code: Code,
         home: Phase,
         owner: Option<OwnerId>,
         state: Bytes,
@@ -173,7 +173,7 @@ impl ScriptCell {
             shared: Rc::clone(shared),
             epoch: shared.epoch.get(),
             id,
-            name,
+            code,
             home,
             owner,
             state: RefCell::new(state),
@@ -201,7 +201,7 @@ impl ScriptCell {
     }
 
     pub(crate) fn name(&self) -> &'static str {
-        self.name
+        self.code.name
     }
 
     pub(crate) fn state(&self) -> Bytes {
@@ -665,7 +665,7 @@ impl fmt::Debug for ScriptCell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ScriptCell")
             .field("id", &self.id)
-            .field("name", &self.name)
+            .field("name", &self.code.name)
             .finish_non_exhaustive()
     }
 }

@@ -181,9 +181,9 @@ impl Sides<'_> {
         if let Some(differs) = self.compare_journals(here, there) {
             return Some(differs);
         }
-        let places = (here.home, here.owner, here.has_begun);
-        if places != (there.home, there.owner, there.has_begun) {
-            let says = ["its home, its owner or its beginning is one", "another"];
+        let places = |it: &ScriptImage| (it.version, it.home, it.owner, it.has_begun);
+        if places(here) != places(there) {
+            let says = ["its version, home, owner or beginning is one", "another"];
             return Some((None, says.map(str::to_owned)));
         }
         self.compare_waits(here, there).map(|says| (None, says))

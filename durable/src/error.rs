@@ -168,8 +168,8 @@ pub struct Divergence {
     pub script: ScriptId,
     /// Its name.
     pub name: String,
-    /// The number of the journal entry, from 1. `None` if the script cannot even begin its
-    /// chapter.
+    /// The number of the journal entry, from 1. 0 if the save is of another version of the script,
+    /// and `None` if the script cannot even begin its chapter.
     pub entry: Option<u32>,
     /// What the save says, with the line.
     pub recorded: String,
@@ -188,6 +188,7 @@ impl fmt::Display for Divergence {
         } = self;
         write!(f, "the script `{name}` ({script}) does not fit its save")?;
         match self.entry {
+            Some(0) => write!(f, ": the save has {recorded}; now it {found}"),
             Some(entry) => write!(
                 f,
                 ", at entry {entry}: the save has {recorded}; now it {found}. Either its code has \
@@ -242,6 +243,10 @@ pub(crate) enum Found {
         entry: u32,
         saved: Vec<NamedWait>,
         now: Vec<NamedWait>,
+    },
+    OtherVersion {
+        saved: u32,
+        now: u32,
     },
     OtherState {
         type_name: &'static str,
@@ -309,6 +314,13 @@ impl Found {
         sites: &Sites,
         journal: &Journal,
     ) -> Divergence {
+        let divergence = |entry, recorded, found| Divergence {
+            script,
+            name: name.to_owned(),
+            entry,
+            recorded,
+            found,
+        };
         let recorded_entry = |entry: u32| match journal.at(entry) {
             Some((kind, site)) => said_at(kind, site, sites),
             None => "no more entries".to_owned(),
@@ -382,25 +394,18 @@ impl Found {
                 format!("it awaiting {}", waits(&saved, sites)),
                 format!("awaits {}", waits(&now, sites)),
             ),
+            Found::OtherVersion { saved, now } => {
+                let recorded = format!("version {saved} of it");
+                return divergence(Some(0), recorded, format!("is version {now}"));
+            }
             Found::OtherState { type_name } => {
-                return Divergence {
-                    script,
-                    name: name.to_owned(),
-                    entry: None,
-                    recorded: "a state with which its chapter began".to_owned(),
-                    found: format!(
-                        "that is not a `{type_name}` any more, since its fields have changed"
-                    ),
-                };
+                let recorded = "a state with which its chapter began".to_owned();
+                let found =
+                    format!("that is not a `{type_name}` any more, since its fields have changed");
+                return divergence(None, recorded, found);
             }
         };
-        Divergence {
-            script,
-            name: name.to_owned(),
-            entry: Some(entry + 1),
-            recorded,
-            found,
-        }
+        divergence(Some(entry + 1), recorded, found)
     }
 }
 

@@ -139,6 +139,8 @@ pub(crate) struct OwnerImage {
 pub(crate) struct ScriptImage {
     pub(crate) id: ScriptId,
     pub(crate) name: Cow<'static, str>,
+    /// The version of its code.
+    pub(crate) version: u32,
     /// The number of a phase.
     pub(crate) home: u64,
     pub(crate) owner: Option<OwnerId>,

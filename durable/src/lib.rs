@@ -107,7 +107,7 @@ pub use owner::{ClockId, OwnerId};
 pub use registry::Registry;
 pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
-pub use script::{Chapter, DurableScript};
+pub use script::{Chapter, DurableScript, OldState};
 pub use wait::{
     Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,
     Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, animate, ask, end_of_frame,

@@ -103,6 +103,9 @@ impl SaveState {
         if let Some(owner) = script.owner {
             write!(f, ", owner #{}", owner.0)?;
         }
+        if script.version > 0 {
+            write!(f, ", version {}", script.version)?;
+        }
         if !script.has_begun {
             f.write_str(", has not begun")?;
         }

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::script::{BeginAgain, DurableScript, begin_again};
+use crate::error::RestoreError;
+use crate::image::SaveState;
+use crate::runtime::Runtime;
+use crate::script::{BeginAgain, Code, DurableScript, begin_again};
 
 /// The durable scripts of a game, by name: a restore looks them up here.
 ///
@@ -30,6 +33,7 @@ pub struct Registry {
 #[derive(Clone, Copy)]
 struct Known {
     type_name: &'static str,
+    code: Code,
     begin_again: BeginAgain,
 }
 
@@ -49,6 +53,7 @@ impl Registry {
     pub fn with<S: DurableScript>(mut self) -> Self {
         let known = Known {
             type_name: std::any::type_name::<S>(),
+            code: Code::of::<S>(),
             begin_again: begin_again::<S>,
         };
         let earlier = self.scripts.insert(S::NAME, known);
@@ -82,9 +87,37 @@ impl Registry {
         self.scripts.get(name).map_or("", |known| known.type_name)
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<(&'static str, BeginAgain)> {
-        let (&name, known) = self.scripts.get_key_value(name)?;
-        Some((name, known.begin_again))
+    pub(crate) fn find(&self, name: &str) -> Option<(Code, BeginAgain)> {
+        let known = self.scripts.get(name)?;
+        Some((known.code, known.begin_again))
+    }
+
+    /// Which scripts of a save state do not fit this code, and why: each is replayed, without a
+    /// runtime and without effects. For the tests of a game, with saves of its earlier releases.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// #[durable]
+    /// async fn door() {
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// let registry = || Registry::new().with::<Door>();
+    /// # let runtime = Runtime::new(registry());
+    /// # runtime.start(door()).detach();
+    /// # let released = [runtime.save_state().unwrap().to_bytes()];
+    /// for file in released {
+    ///     let save = SaveState::from_bytes(&file).unwrap();
+    ///     for error in registry().check(&save) {
+    ///         panic!("{error}");
+    ///     }
+    /// }
+    /// ```
+    #[must_use]
+    pub fn check(&self, save: &SaveState) -> Vec<RestoreError> {
+        Runtime::new(self.clone()).check(save)
     }
 
     /// Panics if a script was not added.

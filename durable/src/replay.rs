@@ -14,6 +14,7 @@ use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::journal::Journal;
 use crate::quiet;
 use crate::save::save_script;
+use crate::script::OldState;
 use crate::shared::Shared;
 use crate::site::SiteId;
 
@@ -49,6 +50,17 @@ impl Shared {
         }
     }
 
+    /// What does not fit in a save state.
+    pub(crate) fn check(self: &Rc<Self>, save: &SaveState) -> Vec<RestoreError> {
+        let numbers = SiteNumbers::of_save(self, save);
+        let replayed = save.scripts.iter().map(|image| {
+            let cell = self.replay(image, &numbers, false)?;
+            cell.drop_trial();
+            Ok(())
+        });
+        replayed.filter_map(Result::err).collect()
+    }
+
     /// Makes a script and replays its journal.
     pub(crate) fn replay(
         self: &Rc<Self>,
@@ -57,7 +69,7 @@ impl Shared {
         compares_lines: bool,
     ) -> Result<Rc<ScriptCell>, RestoreError> {
         let known = self.registry.find(&image.name);
-        let (name, begin_again) = known.ok_or_else(|| RestoreError::UnknownScript {
+        let (code, begin_again) = known.ok_or_else(|| RestoreError::UnknownScript {
             name: image.name.clone().into_owned(),
         })?;
         let home = phase_of(image.home).map_err(|_| RestoreError::Damaged)?;
@@ -65,21 +77,28 @@ impl Shared {
         let journal = journal.ok_or(RestoreError::Damaged)?;
         let diverged = |found: Found| {
             let sites = self.sites.sites();
-            RestoreError::Diverged(found.of(image.id, name, &sites, &journal))
+            RestoreError::Diverged(found.of(image.id, code.name, &sites, &journal))
         };
-        let future = begin_again(image.state.get()).ok_or_else(|| {
-            let type_name = self.registry.type_name(name);
+        if image.version != code.version {
+            return Err(diverged(Found::OtherVersion {
+                saved: image.version,
+                now: code.version,
+            }));
+        }
+        let begun = begin_again(OldState::new(image.version, image.state.get()));
+        let begun = begun.ok_or_else(|| {
+            let type_name = self.registry.type_name(code.name);
             diverged(Found::OtherState { type_name })
         })?;
         let cell = Rc::new(ScriptCell::restored(
             self,
             image.id,
-            name,
+            code,
             home,
             image.owner,
             image.state.clone(),
             journal.clone(),
-            future,
+            begun.future,
         ));
         if image.has_begun {
             if let Err(found) = replay_journal(&cell, image, numbers, compares_lines) {

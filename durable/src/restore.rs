@@ -18,6 +18,7 @@ use crate::cell::ScriptCell;
 use crate::error::{Divergence, RestoreError};
 use crate::image::{SaveState, ScriptImage};
 use crate::replay::SiteNumbers;
+use crate::script::{Code, OldState};
 use crate::shared::Shared;
 
 /// What becomes of a script that does not fit its save.
@@ -255,16 +256,16 @@ impl Shared {
     /// A script that restarts its chapter.
     fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
-        let (name, begin_again) = self.registry.find(&image.name)?;
-        let future = begin_again(image.state.get())?;
+        let (code, begin_again) = self.registry.find(&image.name)?;
+        let begun = begin_again(OldState::new(image.version, image.state.get()))?;
         Some(Rc::new(ScriptCell::new(
             self,
             image.id,
-            name,
+            code,
             home,
             image.owner,
-            image.state.clone(),
-            future,
+            begun.state,
+            begun.future,
         )))
     }
 }
@@ -276,7 +277,10 @@ fn dropped(shared: &Rc<Shared>, image: &ScriptImage) -> Option<ScriptCell> {
     Some(ScriptCell::new(
         shared,
         image.id,
-        "dropped",
+        Code {
+            name: "dropped",
+            version: 0,
+        },
         home,
         image.owner,
         image.state.clone(),

@@ -222,6 +222,11 @@ impl Runtime {
         self.host.shared.verified().map(drop)
     }
 
+    /// What does not fit in a save state.
+    pub(crate) fn check(&self, save: &SaveState) -> Vec<RestoreError> {
+        self.host.shared.check(save)
+    }
+
     /// Restores a save state from a file: everything becomes as it was. The current scripts are
     /// dropped, their destructors have no effects, and handles to them become invalid.
     ///

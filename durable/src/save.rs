@@ -167,6 +167,7 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
     ScriptImage {
         id: cell.id,
         name: cell.name().into(),
+        version: cell.code.version,
         home: phase_number(cell.home),
         owner: cell.owner,
         state: cell.state(),

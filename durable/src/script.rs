@@ -54,8 +54,51 @@ pub trait DurableScript: Serialize + DeserializeOwned + 'static {
     /// name must not change as long as there are files with it.
     const NAME: &'static str;
 
+    /// The version of the script. Raise it when a save of the earlier code must not continue in the
+    /// new code, although nothing would be noticed; or when the state has other fields. A save
+    /// of another version diverges at its beginning: [`Policy::Restart`](crate::Policy::Restart)
+    /// restarts the chapter, with the state that [`migrate`](DurableScript::migrate) returns.
+    const VERSION: u32 = 0;
+
     /// What the script returns to a join.
     type Output: Serialize + DeserializeOwned + 'static;
+
+    /// The state of today for the state of a save with another [`VERSION`](DurableScript::VERSION),
+    /// or `None` if there is none. Without this function, the state is read as one of today.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::OldState;
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Shop {
+    ///     coins: u32,
+    ///     guests: Vec<String>, // since version 1
+    /// }
+    ///
+    /// impl DurableScript for Shop {
+    ///     const NAME: &'static str = "shop";
+    ///     const VERSION: u32 = 1;
+    ///     type Output = ();
+    ///
+    ///     fn migrate(old: OldState<'_>) -> Option<Self> {
+    ///         match old.version() {
+    ///             0 => old.read().map(|(coins,)| Shop { coins, guests: Vec::new() }),
+    ///             _ => None,
+    ///         }
+    ///     }
+    ///
+    ///     async fn run(self) -> Chapter<Self> {
+    ///         wait_seconds(1).await;
+    ///         Chapter::Next(self)
+    ///     }
+    /// }
+    /// ```
+    fn migrate(old: OldState<'_>) -> Option<Self> {
+        old.read()
+    }
 
     /// Runs one chapter.
     fn run(self) -> impl Future<Output = Chapter<Self>> + 'static;
@@ -115,10 +158,55 @@ pub(crate) async fn run_chapters<S: DurableScript>(mut script: S) -> S::Output {
     }
 }
 
+/// The state of a script in a save of another version.
+#[derive(Clone, Copy, Debug)]
+pub struct OldState<'a> {
+    version: u32,
+    state: &'a [u8],
+}
+
+impl<'a> OldState<'a> {
+    pub(crate) fn new(version: u32, state: &'a [u8]) -> Self {
+        OldState { version, state }
+    }
+
+    /// The version that the save has.
+    pub fn version(self) -> u32 {
+        self.version
+    }
+
+    /// Reads the state as a type with the fields of that version. `None` if it is no such state.
+    pub fn read<T: DeserializeOwned>(self) -> Option<T> {
+        bytes::read(self.state)
+    }
+}
+
+/// Whose code runs a script.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Code {
+    pub(crate) name: &'static str,
+    pub(crate) version: u32,
+}
+
+impl Code {
+    pub(crate) const fn of<S: DurableScript>() -> Self {
+        Code {
+            name: S::NAME,
+            version: S::VERSION,
+        }
+    }
+}
+
 /// Restarts a chapter with the state of a file. `None` if the bytes are not a state of this
 /// script.
-pub(crate) type BeginAgain = fn(&[u8]) -> Option<ChapterFuture>;
+pub(crate) type BeginAgain = fn(OldState<'_>) -> Option<Begun>;
 
-pub(crate) fn begin_again<S: DurableScript>(state: &[u8]) -> Option<ChapterFuture> {
-    bytes::read(state).map(future_of::<S>)
+pub(crate) fn begin_again<S: DurableScript>(old: OldState<'_>) -> Option<Begun> {
+    if old.version == S::VERSION {
+        return Some(Begun {
+            state: Bytes::new(old.state),
+            future: future_of::<S>(old.read()?),
+        });
+    }
+    S::migrate(old).map(begin)
 }

@@ -15,7 +15,7 @@ use crate::handle::JoinError;
 use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
-use crate::script::{Begun, DurableScript, begin};
+use crate::script::{Begun, Code, DurableScript, begin};
 use crate::site::SiteTable;
 use crate::slot::Slot;
 
@@ -188,7 +188,7 @@ impl Shared {
         let cell = ScriptCell::new(
             self,
             id,
-            S::NAME,
+            Code::of::<S>(),
             home.unwrap_or(Phase::Update),
             owner,
             begun.state,

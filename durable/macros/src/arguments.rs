@@ -5,13 +5,40 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Error, Ident, LitStr, Path, Result, Token};
+use syn::spanned::Spanned;
+use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token};
 
 /// The arguments of `#[durable]`.
 pub(crate) struct Arguments {
     /// The name in files, if it is not that of the function or the module.
     pub(crate) name: Option<LitStr>,
+    pub(crate) versions: Versions,
     pub(crate) root: Root,
+}
+
+/// The version of a script, and the function that makes states of earlier versions ones of today.
+#[derive(Default)]
+pub(crate) struct Versions {
+    version: Option<LitInt>,
+    migrate: Option<Path>,
+}
+
+impl Versions {
+    /// The items of `DurableScript` for a crate at this path.
+    pub(crate) fn items(&self, root: &Root) -> TokenStream {
+        let version = self
+            .version
+            .as_ref()
+            .map(|version| quote!(const VERSION: ::core::primitive::u32 = #version;));
+        let migrate = self.migrate.as_ref().map(|migrate| {
+            quote! {
+                fn migrate(old: #root::OldState<'_>) -> ::core::option::Option<Self> {
+                    #migrate(old)
+                }
+            }
+        });
+        quote!(#version #migrate)
+    }
 }
 
 /// The path of the crate `framestep_durable`.
@@ -34,6 +61,8 @@ impl ToTokens for Root {
 
 enum Argument {
     Name(LitStr),
+    Version(LitInt),
+    Migrate(Path),
     Crate(Path),
 }
 
@@ -49,6 +78,18 @@ impl Parse for Argument {
                 }
                 Ok(Argument::Name(name))
             }
+            "version" => {
+                input.parse::<Token![=]>()?;
+                let version: LitInt = input.parse()?;
+                if version.base10_parse::<u32>().is_err() {
+                    return Err(Error::new(version.span(), "a version is a `u32`"));
+                }
+                Ok(Argument::Version(version))
+            }
+            "migrate" => {
+                input.parse::<Token![=]>()?;
+                Ok(Argument::Migrate(input.parse()?))
+            }
             "crate" => {
                 input.parse::<Token![=]>()?;
                 Ok(Argument::Crate(input.call(Path::parse_mod_style)?))
@@ -56,8 +97,9 @@ impl Parse for Argument {
             _ => Err(Error::new(
                 key.span(),
                 format!(
-                    "unknown argument `{key}`: there are `name = \"..\"`, the name in files, and \
-                     `crate = path`, where `framestep_durable` is"
+                    "unknown argument `{key}`: there are `name = \"..\"`, the name in files, \
+                     `version = 2` and `migrate = function` for saves of earlier code, and `crate = \
+                     path`, where `framestep_durable` is"
                 ),
             )),
         }
@@ -68,14 +110,24 @@ impl Parse for Arguments {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
         let mut arguments = Arguments {
             name: None,
+            versions: Versions::default(),
             root: Root::default(),
         };
+        let versions = &mut arguments.versions;
         for argument in Punctuated::<Argument, Token![,]>::parse_terminated(input)? {
             match argument {
                 Argument::Name(name) if arguments.name.is_some() => {
                     return Err(Error::new(name.span(), "a script has one name in files"));
                 }
                 Argument::Name(name) => arguments.name = Some(name),
+                Argument::Version(version) if versions.version.is_some() => {
+                    return Err(Error::new(version.span(), "a script has one version"));
+                }
+                Argument::Version(version) => versions.version = Some(version),
+                Argument::Migrate(path) if versions.migrate.is_some() => {
+                    return Err(Error::new(path.span(), "a script has one `migrate`"));
+                }
+                Argument::Migrate(path) => versions.migrate = Some(path),
                 Argument::Crate(path) => arguments.root = Root(Some(path)),
             }
         }

@@ -154,10 +154,12 @@ use proc_macro::TokenStream;
 ///
 /// A file has the name of the function or module, and the parameters as serde writes a struct or
 /// an enum with these names in this order. A `DurableScript` that is written by hand, with the
-/// same name and fields, loads the same files, and the other way round. Three things choose
+/// same name and fields, loads the same files, and the other way round. Some things choose
 /// what is written:
 ///
 /// - `#[durable(name = "other")]` is another name, for a function that was renamed.
+/// - `#[durable(version = 2, migrate = function)]` sets `VERSION`, and calls the function of that
+///   path for states of other versions.
 /// - `#[serde(..)]` on a parameter stands on its field.
 /// - A new chapter at the end of a module leaves the numbers of the others as they are.
 ///

@@ -62,7 +62,11 @@ impl Module {
     }
 
     pub(crate) fn expand(&self, arguments: Arguments) -> TokenStream {
-        let Arguments { name, root } = arguments;
+        let Arguments {
+            name,
+            versions,
+            root,
+        } = arguments;
         let Module {
             attributes,
             vis,
@@ -90,6 +94,7 @@ impl Module {
             cfg: &[],
             state,
             name: name.unwrap_or_else(|| names::in_files(ident)),
+            versions,
             output: chapters[0].output.value(),
             bodies: quote!(#(#bodies)*),
             end: End::Value(quote!(match self { #(#arms)* })),

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Ident, LitStr};
 
-use crate::arguments::{Arguments, Root};
+use crate::arguments::{Arguments, Root, Versions};
 use crate::function::Function;
 use crate::names;
 
@@ -15,6 +15,7 @@ pub(crate) struct Script<'a> {
     pub(crate) cfg: &'a [Attribute],
     pub(crate) state: &'a Ident,
     pub(crate) name: LitStr,
+    pub(crate) versions: Versions,
     pub(crate) output: TokenStream,
     /// The functions with the bodies.
     pub(crate) bodies: TokenStream,
@@ -52,7 +53,11 @@ pub(crate) fn attributes(root: &Root, docs: &str) -> TokenStream {
 
 /// A script of one function.
 pub(crate) fn of_function(arguments: Arguments, function: &Function) -> TokenStream {
-    let Arguments { name, root } = arguments;
+    let Arguments {
+        name,
+        versions,
+        root,
+    } = arguments;
     let Function { vis, state, .. } = function;
     let cfg = &function.attributes.cfg;
     let fields = function.fields();
@@ -72,6 +77,7 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> TokenStr
         cfg,
         state,
         name: name.unwrap_or_else(|| names::in_files(&function.ident)),
+        versions,
         output: function.output.value(),
         bodies: function.body(&root, state),
         end: function.end(&root, arguments),
@@ -96,10 +102,12 @@ impl Script<'_> {
             cfg,
             state,
             name,
+            versions,
             output,
             bodies,
             end,
         } = self;
+        let versions = versions.items(root);
         let run = match end {
             End::Value(end) => quote! {
                 async fn run(self) -> #root::Chapter<Self> {
@@ -123,6 +131,7 @@ impl Script<'_> {
             impl #root::DurableScript for #state {
                 const NAME: &'static ::core::primitive::str = #name;
                 #output
+                #versions
 
                 #run
             }

@@ -47,4 +47,5 @@ mod timelines;
 mod trials;
 mod twin;
 mod unrecorded;
+mod versions;
 mod voided;

@@ -151,8 +151,9 @@ fn arguments() {
     let error = |arguments| errors(arguments, "async fn a() {}").remove(0);
     let unknown = |key| {
         format!(
-            "unknown argument `{key}`: there are `name = \"..\"`, the name in files, and `crate = \
-             path`, where `framestep_durable` is"
+            "unknown argument `{key}`: there are `name = \"..\"`, the name in files, `version = 2` \
+             and `migrate = function` for saves of earlier code, and `crate = path`, where \
+             `framestep_durable` is"
         )
     };
     assert_eq!(error("id = 3"), ("id".into(), unknown("id")));
@@ -160,6 +161,17 @@ fn arguments() {
         error("name = \"a\", type = B"),
         ("type".into(), unknown("type"))
     );
+    for (arguments, code, text) in [
+        ("version = 1, version = 2", "2", "a script has one version"),
+        (
+            "migrate = a, migrate = b",
+            "b",
+            "a script has one `migrate`",
+        ),
+        ("version = -1", "-1", "a version is a `u32`"),
+    ] {
+        assert_eq!(error(arguments), (code.into(), text.into()));
+    }
     let (code, text) = error("name = \"a\", name = \"b\"");
     assert_eq!(
         (&*code, &*text),
