@@ -1,6 +1,7 @@
 //! Effects: what a script does besides waiting. Each effect is done once, and its result
 //! recorded.
 
+use std::borrow::Cow;
 use std::panic::Location;
 
 use framestep::durable::{Reader, Writer, load_time, save_time};
@@ -101,6 +102,46 @@ pub fn time() -> Time {
     load_time(&mut Reader::new(&numbers)).expect("a time as it was recorded")
 }
 
+/// The seconds of the frame or the step, on the script's clock. Recorded, as a smaller entry than
+/// [`time`]. Outside of a durable script, it is [`framestep::delta_seconds`].
+///
+/// # Panics
+///
+/// Outside of an executor.
+#[track_caller]
+pub fn delta_seconds() -> f32 {
+    let caller = Call::new("delta_seconds()", "");
+    let Some(cell) = context::find("delta_seconds") else {
+        return framestep::delta_seconds();
+    };
+    let value = cell.effect(caller, || Bytes::of(&framestep::delta_seconds()));
+    value.map_or(0.0, |value| expect_read(&value))
+}
+
+/// The number of this script, for [`stop`](crate::stop()), [`pause`](crate::pause()) or the world:
+/// the same after a restore.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn current() -> ScriptId {
+    context::expect("current").id
+}
+
+/// The name of this script. Outside of a durable script, it is [`framestep::current_name`].
+///
+/// # Panics
+///
+/// Outside of an executor.
+#[track_caller]
+pub fn current_name() -> Cow<'static, str> {
+    match context::find("current_name") {
+        Some(cell) => Cow::Borrowed(cell.name()),
+        None => framestep::current_name(),
+    }
+}
+
 /// Starts another script: it runs up to its first wait before this returns. It inherits the
 /// owner, the clock and the home phase of this one. See [`framestep::start`].
 ///
@@ -167,6 +208,23 @@ pub fn spawn<S: DurableScript>(script: S) -> Handle<S::Output> {
     make("spawn", script, Making::default())
 }
 
+/// Spawns a script on an owner.
+///
+/// # Panics
+///
+/// As [`start_on`].
+#[track_caller]
+pub fn spawn_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output> {
+    make(
+        "spawn",
+        script,
+        Making {
+            owner: Some(owner),
+            ..Making::default()
+        },
+    )
+}
+
 /// Spawns a script with `phase` as home.
 ///
 /// # Panics
@@ -215,7 +273,8 @@ fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> 
 fn make_outside<S: DurableScript>(script: S, making: Making) -> Coroutine<S::Output> {
     assert!(
         making.owner.is_none(),
-        "`start_on` was called outside of a durable script: an `OwnerId` belongs to a runtime"
+        "`start_on` and `spawn_on` were called outside of a durable script: an `OwnerId` belongs to a \
+         runtime"
     );
     let (named, chapters) = (framestep::named(S::NAME), run_chapters(script));
     match (making.starts, making.home) {

@@ -96,7 +96,10 @@ mod wait;
 pub use cell::ScriptId;
 pub use defer::{Defer, defer};
 pub use diff::Difference;
-pub use effect::{spawn, spawn_in, start, start_in, start_on, step, time};
+pub use effect::{
+    current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
+    step, time,
+};
 pub use error::{Divergence, RestoreError, SaveError};
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};

@@ -7,9 +7,10 @@ pub use serde::{Deserialize, Serialize};
 pub use crate::{
     Chapter, ClockId, DurableScript, Handle, JoinError, MissedTicks, OwnerId, Policy, Registry,
     Request, RequestId, RestoreError, Runtime, SaveError, SaveState, ScriptId, Signal, Value,
-    animate, ask, chapter, defer, durable, end_of_frame, fixed_update, in_phase, interval, join,
-    next_frame, pause, resume, spawn, spawn_in, start, start_in, start_on, step, stop, time,
-    timeout, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
+    animate, ask, chapter, current, current_name, defer, delta_seconds, durable, end_of_frame,
+    fixed_update, in_phase, interval, join, next_frame, pause, resume, spawn, spawn_in, spawn_on,
+    start, start_in, start_on, step, stop, time, timeout, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while,
 };
 
 /// The macro `join!`. The function of that name in framestep joins its coroutines; the one

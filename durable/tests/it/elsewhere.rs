@@ -37,6 +37,11 @@ async fn walk() {
     ClockId::GAME.wait_seconds(0.25).await;
     ClockId::REALTIME.wait_until(9).await;
     say_time("clocks");
+    say(&format!(
+        "{} after {} s",
+        current_name().is_empty(),
+        delta_seconds()
+    ));
     step(|world: &mut World| world.gold = 0);
     start(Miner).detach();
     wait_until(|world: &World| world.gold > 2).await;
@@ -212,14 +217,56 @@ fn what_belongs_to_a_runtime_says_so_elsewhere() {
         || KNOCK.emit(&3),
         || drop(start_on(Runtime::new(Registry::new()).owner(), Miner)),
     ];
-    for (call, says) in calls.into_iter().zip(["`emit`", "`start_on`"]) {
+    for (call, says) in calls
+        .into_iter()
+        .zip(["`emit` was", "`start_on` and `spawn_on` were"])
+    {
         let joined = executor.start(async move { call() });
         executor.run_frame(0.25);
         let error = joined.take().unwrap().unwrap_err();
         let text = error.to_string();
         assert!(
-            text.contains(&format!("{says} was called outside of a durable script")),
+            text.contains(&format!("{says} called outside of a durable script")),
             "{text}"
         );
     }
+}
+
+#[test]
+fn a_script_knows_its_number_its_name_and_the_length_of_its_frame() {
+    #[durable]
+    async fn child(number: u64) -> (bool, String, f32) {
+        next_frame().await;
+        let is_this = ScriptId::of(number) == current();
+        (is_this, current_name().into_owned(), delta_seconds())
+    }
+
+    #[durable]
+    async fn parent(stage: OwnerId) -> Vec<(bool, String, f32)> {
+        let mut all = Vec::new();
+        for child in [spawn(child(2)), spawn_on(stage, child(2))] {
+            all.push(child.await.unwrap());
+        }
+        all
+    }
+
+    let registry = || Registry::new().with::<Child>().with::<Parent>();
+    let mut runtime = Runtime::new(registry());
+    let stage = runtime.owner();
+    let script = runtime.spawn(parent(stage));
+    assert_eq!(script.id(), ScriptId::of(1));
+    runtime.run_frame(0.25);
+    // The children are numbers 2 and 3, before and after a load.
+    let save = runtime.save().unwrap();
+    let mut runtime = Runtime::new(registry());
+    runtime.restore(&save, Policy::Fail).unwrap();
+    let script = runtime
+        .handle::<Vec<(bool, String, f32)>>(script.id())
+        .unwrap();
+    runtime.run_frame(0.125);
+    let expected = |is| (is, "child".to_owned(), 0.125);
+    assert_eq!(
+        runtime.take(script),
+        Some(Ok(vec![expected(true), expected(false)]))
+    );
 }

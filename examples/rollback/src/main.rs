@@ -51,7 +51,7 @@ fn report_desync() {
     );
     match first.difference(second) {
         Some((frame, difference)) => {
-            println!("  the scripts differ from frame {frame} on: {difference}")
+            println!("  the scripts differ from frame {frame} on: {difference}");
         }
         None => println!("  the scripts do not differ"),
     }
