@@ -22,14 +22,14 @@ const PALE: Color = Color::new(0.86, 0.89, 1.0, 1.0);
 /// the pictures of two runs must be equal. And in the browser, macroquad draws with a deleted
 /// texture after a new letter has enlarged the texture.
 pub(crate) fn prepare() {
+    let font = get_default_font();
+    // When the texture is enlarged, its letters move to random places. After this one, it is
+    // large enough for all.
+    font.populate_font_cache(&['M'], 600);
     let letters: Vec<char> = (' '..='~').collect();
-    let mut font = get_default_font();
     for size in [20, 24] {
         font.populate_font_cache(&letters, size);
     }
-    // The places of the letters in the texture are random. A linear filter would show a little
-    // of the neighbours.
-    font.set_filter(FilterMode::Nearest);
 }
 
 pub(crate) fn draw(session: &Session, is_rewinding: bool) {

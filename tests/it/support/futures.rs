@@ -61,8 +61,10 @@ pub(crate) async fn swallow<F: Future>(future: F) -> F::Output {
 pub(crate) async fn entered<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     poll_fn(|cx| {
-        let polled = handle().enter(|| future.as_mut().poll(cx));
-        polled.expect("the executor runs this")
+        let mut polled = None;
+        handle().enter(|| polled = Some(future.as_mut().poll(cx)));
+        // An executor that is about to go cannot be entered.
+        polled.unwrap_or_else(|| future.as_mut().poll(cx))
     })
     .await
 }
