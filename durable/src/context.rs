@@ -62,9 +62,9 @@ pub(crate) fn current() -> Option<Rc<ScriptCell>> {
 #[inline]
 #[track_caller]
 pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
-    match current() {
-        Some(cell) if !cell.is_in_step() => cell,
-        current => refuse(name, current.as_deref()),
+    match find(name) {
+        Some(script) => script,
+        None => refuse(name, None),
     }
 }
 

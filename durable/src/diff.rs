@@ -311,7 +311,7 @@ struct Read {
 }
 
 impl Read {
-    /// Whether both are the same but for their values.
+    /// Whether only their values may differ.
     fn is_like(&self, other: &Read) -> bool {
         let sites = (&self.site, &other.site);
         let is_same_call = matches!(sites, (Some(one), Some(other)) if one.is_like(other));
