@@ -59,7 +59,7 @@ impl DurableScript for Steps {
 
     async fn run(self) -> Chapter<Self> {
         for _ in 0..100 {
-            step(|world: &mut World| world.sum += 1);
+            with(|world: &mut World| world.sum += 1);
             next_frame().await;
         }
         Chapter::Next(Steps)
@@ -80,7 +80,7 @@ impl DurableScript for Actor {
     async fn run(self) -> Chapter<Self> {
         for at in 0..self.entries / 2 {
             wait_frames(u64::from(2 + (self.number + at) % 9)).await;
-            step(|world: &mut World| world.sum += 1);
+            with(|world: &mut World| world.sum += 1);
         }
         Chapter::Next(self)
     }

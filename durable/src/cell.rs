@@ -84,7 +84,7 @@ pub(crate) struct ScriptCell {
     mode: Cell<Mode>,
     /// Whether the next entry is the first of a poll.
     begins_poll: Cell<bool>,
-    is_in_step: Cell<bool>,
+    is_in_closure: Cell<bool>,
     /// Whether the chapter has been polled.
     has_begun: Cell<bool>,
     pub(crate) length: Length,
@@ -183,7 +183,7 @@ impl ScriptCell {
             next_wait: Cell::new(0),
             mode: Cell::new(Mode::Live),
             begins_poll: Cell::new(false),
-            is_in_step: Cell::new(false),
+            is_in_closure: Cell::new(false),
             has_begun: Cell::new(false),
             length: shared.long_chapters.begin(),
             replay: RefCell::default(),
@@ -249,8 +249,8 @@ impl ScriptCell {
     }
 
     #[inline]
-    pub(crate) fn is_in_step(&self) -> bool {
-        self.is_in_step.get()
+    pub(crate) fn is_in_closure(&self) -> bool {
+        self.is_in_closure.get()
     }
 
     /// Whether what it does changes the world: not if its journal is being read to it, and not
@@ -569,16 +569,16 @@ impl ScriptCell {
         }
     }
 
-    /// Calls `f` as a step: waits and effects inside of it are refused.
-    pub(crate) fn in_step<R>(&self, f: impl FnOnce() -> R) -> R {
+    /// Calls `f` as a closure of the script: waits and effects inside of it are refused.
+    pub(crate) fn in_closure<R>(&self, f: impl FnOnce() -> R) -> R {
         struct Leave<'a>(&'a Cell<bool>);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
                 self.0.set(false);
             }
         }
-        self.is_in_step.set(true);
-        let _leave = Leave(&self.is_in_step);
+        self.is_in_closure.set(true);
+        let _leave = Leave(&self.is_in_closure);
         f()
     }
 
@@ -670,10 +670,10 @@ impl fmt::Debug for ScriptCell {
     }
 }
 
-/// Calls `f` as a step of a script, if a durable one calls it.
-pub(crate) fn in_step<R>(cell: Option<&ScriptCell>, f: impl FnOnce() -> R) -> R {
+/// Calls `f` as a closure of the script, if a durable one calls it.
+pub(crate) fn in_closure<R>(cell: Option<&ScriptCell>, f: impl FnOnce() -> R) -> R {
     match cell {
-        Some(cell) => cell.in_step(f),
+        Some(cell) => cell.in_closure(f),
         None => f(),
     }
 }

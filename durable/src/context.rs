@@ -58,7 +58,7 @@ pub(crate) fn current() -> Option<Rc<ScriptCell>> {
 ///
 /// # Panics
 ///
-/// If there is none, or it is inside a step.
+/// If there is none, or one of its closures is called, such as that of `with`.
 #[inline]
 #[track_caller]
 pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
@@ -72,12 +72,12 @@ pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
 ///
 /// # Panics
 ///
-/// If it is inside a step.
+/// If one of its closures is called, such as that of `with`.
 #[inline]
 #[track_caller]
 pub(crate) fn find(name: &str) -> Option<Rc<ScriptCell>> {
     let script = current()?;
-    if script.is_in_step() {
+    if script.is_in_closure() {
         refuse(name, Some(&script));
     }
     Some(script)
@@ -92,8 +92,9 @@ fn refuse(name: &str, current: Option<&ScriptCell>) -> ! {
              scripts. Scripts that are not durable use framestep's own"
         ),
         Some(cell) => panic!(
-            "`{name}` was called inside of a step of the script `{}`: a step is one effect, which \
-             is not done again when the script is restored. Call it before or after the step",
+            "`{name}` was called inside of a closure of the script `{}`, such as that of `with`: \
+             what is done there is not done again when the script is restored. Call it before or \
+             after the `with`",
             cell.name()
         ),
     }

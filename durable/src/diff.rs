@@ -57,7 +57,7 @@ impl SaveState {
     ///     type Output = ();
     ///
     ///     async fn run(self) -> Chapter<Self> {
-    ///         step(|random: &mut u32| *random);
+    ///         with(|random: &mut u32| *random);
     ///         wait_seconds(1).await;
     ///         Chapter::Done(())
     ///     }
@@ -71,7 +71,7 @@ impl SaveState {
     /// };
     /// let difference = &save_with(3).diff(&save_with(4))[0];
     /// let text = difference.to_string();
-    /// assert!(text.starts_with("script `dice` (#1), entry 1: a `step` at "));
+    /// assert!(text.starts_with("script `dice` (#1), entry 1: a `with` at "));
     /// assert!(text.ends_with(" returned 3; there 4"));
     /// ```
     #[must_use]

@@ -19,12 +19,12 @@ use crate::shared::Making;
 use crate::site::Call;
 
 /// Calls `f` with the state that the host has lent, and records what it returns. When the
-/// script is restored, `f` is not called again: the step returns the recorded result. Outside of a
+/// script is restored, `f` is not called again: `with` returns the recorded result. Outside of a
 /// durable script, it is [`framestep::with`].
 ///
 /// # Panics
 ///
-/// Outside of an executor, or inside another step; or if the host has lent no `W`.
+/// Outside of an executor, or inside another `with`; or if the host has lent no `W`.
 ///
 /// # Examples
 ///
@@ -32,24 +32,47 @@ use crate::site::Call;
 /// # use framestep_durable::prelude::*;
 /// # struct World { gold: u32 }
 /// # async fn script() {
-/// let is_rich = step(|world: &mut World| {
+/// let is_rich = with(|world: &mut World| {
 ///     world.gold += 10;
 ///     world.gold > 100
 /// });
 /// # }
 /// ```
 #[track_caller]
-pub fn step<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) -> R) -> R {
+pub fn with<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) -> R) -> R {
+    let within = type_name_of(&f);
+    lends("with", within, || framestep::try_with(f))
+}
+
+/// Calls `f` with a shared reference to the state that the host has lent, and records what it
+/// returns. Otherwise it is like [`with()`]. Outside of a durable script, it is
+/// [`framestep::with_ref`].
+///
+/// # Panics
+///
+/// As [`with()`].
+#[track_caller]
+pub fn with_ref<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&W) -> R) -> R {
+    let within = type_name_of(&f);
+    lends("with_ref", within, || framestep::try_with_ref(f))
+}
+
+#[track_caller]
+fn lends<R: Serialize + DeserializeOwned>(
+    name: &'static str,
+    within: &'static str,
+    borrow: impl FnOnce() -> Result<R, WithError>,
+) -> R {
     let caller = Call {
-        within: type_name_of(&f),
-        ..Call::new("step", "")
+        within,
+        ..Call::new(name, "")
     };
-    let Some(cell) = context::find("step") else {
-        return lent("step", caller.at, framestep::try_with(f));
+    let Some(cell) = context::find(name) else {
+        return lent(name, caller.at, borrow());
     };
     let mut given = None;
     let value = cell.effect(caller, || {
-        let result = cell.in_step(|| lent("step", caller.at, framestep::try_with(f)));
+        let result = cell.in_closure(|| lent(name, caller.at, borrow()));
         let value = Bytes::of(&result);
         given = Some(result);
         value

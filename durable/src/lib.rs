@@ -20,10 +20,10 @@
 //! #[durable]
 //! async fn evening(number: u32) -> Chapter<u32> {
 //!     select! {
-//!         who = KNOCK.wait() => step(move |world: &mut World| world.guest = who),
+//!         who = KNOCK.wait() => with(move |world: &mut World| world.guest = who),
 //!         _ = wait_seconds(60) => {}
 //!     }
-//!     let is_rich = step(|world: &mut World| {
+//!     let is_rich = with(|world: &mut World| {
 //!         world.gold += 3;
 //!         world.gold > 9
 //!     });
@@ -98,7 +98,7 @@ pub use defer::{Defer, defer};
 pub use diff::Difference;
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
-    step, time,
+    time, with, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
 #[doc(inline)]

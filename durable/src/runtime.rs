@@ -43,9 +43,9 @@ use crate::wait::{Request, RequestId, Signal, Value};
 ///
 ///     async fn run(self) -> Chapter<Self> {
 ///         wait_seconds(0.25).await;
-///         step(|lines: &mut Vec<String>| lines.push("Who goes there?".into()));
+///         with(|lines: &mut Vec<String>| lines.push("Who goes there?".into()));
 ///         wait_seconds(0.25).await;
-///         step(|lines: &mut Vec<String>| lines.push("Nobody.".into()));
+///         with(|lines: &mut Vec<String>| lines.push("Nobody.".into()));
 ///         Chapter::Done(())
 ///     }
 /// }
@@ -433,7 +433,7 @@ impl Deref for Runtime {
 ///
 ///     async fn run(self) -> Chapter<Self> {
 ///         wait_seconds(0.25).await;
-///         step(World::remove_door);
+///         with(World::remove_door);
 ///         Chapter::Done(())
 ///     }
 /// }

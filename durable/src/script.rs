@@ -18,7 +18,7 @@ use crate::bytes::{self, Bytes};
 ///
 /// So a chapter must be a function of what is recorded: its state, and what its waits and
 /// effects return. It must not read anything else: no static, no clock except
-/// [`time`](crate::time), no random number unless a [`step`](crate::step()) returns it, no
+/// [`time`](crate::time), no random number unless a [`with`](crate::with()) returns it, no
 /// order of a `HashMap`.
 ///
 /// # Examples
@@ -37,7 +37,7 @@ use crate::bytes::{self, Bytes};
 ///
 ///     async fn run(self) -> Chapter<Self> {
 ///         wait_seconds(1).await;
-///         step(|lit: &mut bool| *lit = !*lit);
+///         with(|lit: &mut bool| *lit = !*lit);
 ///         match self.blinks {
 ///             0 => Chapter::Done(()),
 ///             blinks => Chapter::Next(Lamp { blinks: blinks - 1 }),

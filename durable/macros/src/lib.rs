@@ -41,7 +41,7 @@ use proc_macro::TokenStream;
 /// #[durable]
 /// async fn coin(number: u32) {
 ///     wait_seconds(1).await;
-///     step(move |world: &mut World| world.coins.retain(|&other| other != number));
+///     with(move |world: &mut World| world.coins.retain(|&other| other != number));
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Coin>());
@@ -173,7 +173,7 @@ use proc_macro::TokenStream;
 ///
 /// #[durable]
 /// async fn greet(name: &str) { // take a `String`
-///     step(|lines: &mut Vec<String>| lines.push(name.into()));
+///     with(|lines: &mut Vec<String>| lines.push(name.into()));
 /// }
 /// ```
 ///

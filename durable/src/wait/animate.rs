@@ -11,7 +11,7 @@ use framestep::durable::{DurableWait, length_ns};
 use framestep::{Phase, Seconds};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, home_of, in_step};
+use crate::cell::{ScriptCell, home_of, in_closure};
 use crate::effect::lent;
 use crate::slot::{Animation, Slot};
 
@@ -27,7 +27,7 @@ use super::Numbered;
 /// # use framestep_durable::prelude::*;
 /// # struct Door { angle: f32 }
 /// # async fn script() {
-/// let from = step(|door: &mut Door| door.angle);
+/// let from = with(|door: &mut Door| door.angle);
 /// animate(0.5, move |door: &mut Door, part| door.angle = from + 90.0 * part).await;
 /// # }
 /// ```
@@ -111,7 +111,7 @@ impl<W: 'static, F: Fn(&mut W, f32)> Future for Animate<W, F> {
         let at = Location::caller();
         let call = |cell: Option<&ScriptCell>, share: f32| {
             let apply = || framestep::try_with(|world: &mut W| apply(world, share));
-            lent("animate()", at, in_step(cell, apply));
+            lent("animate()", at, in_closure(cell, apply));
         };
         let begin = |cell: Option<&ScriptCell>| {
             let phase = phase.unwrap_or_else(|| home_of(cell));

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use framestep::Phase;
 use framestep::durable::DurableWait;
 
-use crate::cell::in_step;
+use crate::cell::in_closure;
 use crate::effect::lent;
 use crate::slot::Slot;
 
@@ -93,7 +93,7 @@ impl<W: 'static, P: FnMut(&W) -> bool> Future for WaitUntil<W, P> {
             .poll_anywhere(name, begin, |cell, slot| match slot {
                 Slot::Plain(wait) => {
                     let ask = || framestep::try_with_ref(|world: &W| holds(world));
-                    let asked = || lent(name, at, in_step(cell, ask)) == awaited;
+                    let asked = || lent(name, at, in_closure(cell, ask)) == awaited;
                     wait.poll_asking(cx, name, asked).map(|()| Bytes::EMPTY)
                 }
                 _ => Poll::Pending,

@@ -108,7 +108,7 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
             Slot::Request(Box::new(slot::Request {
                 id,
                 name: R::NAME.to_owned(),
-                content: Bytes::of(&cell.in_step(make)),
+                content: Bytes::of(&cell.in_closure(make)),
                 answer: None,
             }))
         };

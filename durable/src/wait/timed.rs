@@ -21,7 +21,7 @@ use super::Numbered;
 ///
 /// # Panics
 ///
-/// When polled outside of an executor, or inside a [`step`](crate::step()).
+/// When polled outside of an executor, or inside a [`with`](crate::with()).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Wait {
     numbered: Numbered,

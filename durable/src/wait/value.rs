@@ -175,7 +175,7 @@ where
                 *seen = changes;
                 let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
                 let read: T = read(name, &value);
-                if cell.in_step(|| condition(&read)) {
+                if cell.in_closure(|| condition(&read)) {
                     return Poll::Ready(value);
                 }
                 if cell.shared().value(name).0 != changes {

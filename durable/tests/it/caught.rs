@@ -18,7 +18,7 @@ struct Leaves;
 impl Drop for Leaves {
     fn drop(&mut self) {
         GONE.emit(&1);
-        let count = step(|count: &mut u32| {
+        let count = with(|count: &mut u32| {
             *count += 1;
             *count
         });
@@ -56,7 +56,7 @@ impl DurableScript for Catches {
         let caught: Option<()> = Catch(Box::pin(fails)).await;
         assert!(caught.is_none());
         wait_seconds(0.25).await;
-        Chapter::Done(step(|count: &mut u32| *count))
+        Chapter::Done(with(|count: &mut u32| *count))
     }
 }
 

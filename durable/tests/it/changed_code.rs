@@ -19,7 +19,7 @@ mod before {
         async fn run(self) -> Chapter<Self> {
             wait_frames(2).await;
             let gold = self.gold;
-            step(move |world: &mut Vec<u32>| world.push(gold));
+            with(move |world: &mut Vec<u32>| world.push(gold));
             wait_seconds(100).await;
             Chapter::Done(gold)
         }
@@ -59,7 +59,7 @@ impl DurableScript for Town {
     async fn run(self) -> Chapter<Self> {
         let found = start(before::Quest { gold: 7 }).await;
         let found = found.unwrap_or(999);
-        step(move |world: &mut Vec<u32>| world.push(found));
+        with(move |world: &mut Vec<u32>| world.push(found));
         wait_seconds(100).await;
         Chapter::Done(())
     }
@@ -100,7 +100,7 @@ fn a_changed_script_is_an_error_with_both_lines_and_nothing_else_happens() {
     for part in [
         "`quest`",
         "entry 2",
-        concat!("a `step` at ", file!(), ":"),
+        concat!("a `with` at ", file!(), ":"),
         "now it",
     ] {
         assert!(text.contains(part), "{text}");
@@ -209,7 +209,7 @@ mod moved {
         async fn run(self) -> Chapter<Self> {
             wait_frames(2).await;
             let gold = self.gold;
-            step(move |world: &mut Vec<u32>| world.push(gold));
+            with(move |world: &mut Vec<u32>| world.push(gold));
             wait_seconds(100).await;
             Chapter::Done(gold)
         }

@@ -80,8 +80,8 @@ versions! {
     Three: { select! { _ = KNOCK.wait() => {} _ = wait_seconds(9) => {} _ = BELL.wait() => {} } }
     StartsDoor: { let _ = start(Door).await; }
     StartsGate: { let _ = start(Gate).await; }
-    Steps: { step(|(): &mut ()| ()); next_frame().await; }
-    Waits: { wait_seconds(1).await; step(|(): &mut ()| ()); next_frame().await; }
+    Steps: { with(|(): &mut ()| ()); next_frame().await; }
+    Waits: { wait_seconds(1).await; with(|(): &mut ()| ()); next_frame().await; }
 }
 
 fn saved<S: DurableScript>(script: S) -> SaveState {
@@ -166,7 +166,7 @@ fn a_start_of_another_script_in_the_same_place_is_an_error() {
 fn a_new_wait_before_a_recorded_entry_is_an_error_that_names_it() {
     assert_eq!(
         message::<Waits>(Steps),
-        "entry 1: the save has a `step`; now it awaits `wait_seconds()`"
+        "entry 1: the save has a `with`; now it awaits `wait_seconds()`"
     );
 }
 

@@ -22,10 +22,10 @@ impl DurableScript for Novel {
 
     async fn run(self) -> Chapter<Self> {
         let chapter = self.chapter;
-        step(move |log: &mut Log| log.push(chapter));
+        with(move |log: &mut Log| log.push(chapter));
         if chapter % self.waits_each == 0 {
             next_frame().await;
-            step(move |log: &mut Log| log.push(chapter + 1_000));
+            with(move |log: &mut Log| log.push(chapter + 1_000));
         }
         if chapter == self.last {
             return Chapter::Done(chapter);
@@ -48,7 +48,7 @@ impl DurableScript for Heir {
     async fn run(self) -> Chapter<Self> {
         let generation = self.0;
         next_frame().await;
-        step(move |log: &mut Log| log.push(generation));
+        with(move |log: &mut Log| log.push(generation));
         if generation < 8 {
             start(Heir(generation + 1)).detach();
         }

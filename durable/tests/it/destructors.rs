@@ -48,7 +48,7 @@ impl DurableScript for Changes {
                 KNOCK.emit(&2);
                 wait_frames(50).await;
             }
-            _ => step(|_: &mut u32| ()),
+            _ => with(|_: &mut u32| ()),
         }
         Chapter::Done(())
     }
@@ -122,7 +122,7 @@ fn has_effect(number: u32) {
         2 => assert!(LEVEL.get() < 2),
         3 => assert!(time().frame < 100),
         4 => drop(start(Sleeps)),
-        5 => drop(step(|_: &mut u32| (1.5_f32, Some(true)))),
+        5 => drop(with(|_: &mut u32| (1.5_f32, Some(true)))),
         _ => assert!(!stop(ScriptId::of(9))),
     }
 }

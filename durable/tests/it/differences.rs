@@ -23,7 +23,7 @@ impl DurableScript for Boss {
     async fn run(self) -> Chapter<Self> {
         wait_seconds(0.5).await;
         // The line of the constant.
-        let random = step(|world: &mut World| world.random);
+        let random = with(|world: &mut World| world.random);
         if random > 10 {
             end_of_frame().await;
         }
@@ -65,7 +65,7 @@ fn a_step_that_returned_something_else_is_named_with_its_line() {
     assert_eq!(
         found,
         [
-            format!("script `boss` (#1), entry 2: a `step` at {at} returned 5; there 6"),
+            format!("script `boss` (#1), entry 2: a `with` at {at} returned 5; there 6"),
             "the value `stage` is 5; there 6".to_owned(),
         ]
     );
@@ -109,7 +109,7 @@ fn the_text_of_a_state_says_scripts_lines_waits_and_deadlines() {
     assert_eq!(lines[0], "frame 3, 750ms: 1 scripts");
     assert_eq!(lines[1], "script #1 `boss`, home Update");
     assert_eq!(lines[2], "its chapter began with 3");
-    assert_eq!(lines[4], format!("2 a `step` at {file}:{STEP}: 5"));
+    assert_eq!(lines[4], format!("2 a `with` at {file}:{STEP}: 5"));
     for awaited in [
         "`wait_seconds()` at",
         ", in Update, until 3.5s",

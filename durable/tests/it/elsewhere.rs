@@ -14,7 +14,7 @@ struct World {
 
 fn say(words: &str) {
     let words = words.to_owned();
-    step(move |world: &mut World| world.log.push(words));
+    with(move |world: &mut World| world.log.push(words));
 }
 
 /// A helper, as any script may call it.
@@ -42,7 +42,7 @@ async fn walk() {
         current_name().is_empty(),
         delta_seconds()
     ));
-    step(|world: &mut World| world.gold = 0);
+    with(|world: &mut World| world.gold = 0);
     start(Miner).detach();
     wait_until(|world: &World| world.gold > 2).await;
     say_time("gold");
@@ -92,7 +92,7 @@ impl DurableScript for Miner {
     async fn run(self) -> Chapter<Self> {
         for _ in 0..4 {
             next_frame().await;
-            step(|world: &mut World| world.gold += 1);
+            with(|world: &mut World| world.gold += 1);
         }
         Chapter::Done(())
     }

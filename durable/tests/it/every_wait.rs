@@ -90,7 +90,7 @@ struct One {
 
 fn log(what: impl Into<String>) {
     let (what, time) = (what.into(), time());
-    step(move |world: &mut World| {
+    with(move |world: &mut World| {
         let phase = time
             .phase
             .map_or_else(String::new, |phase| phase.to_string());

@@ -9,7 +9,7 @@ type Log = Vec<String>;
 
 fn log(what: impl Into<String>) {
     let (what, now) = (what.into(), time());
-    step(move |log: &mut Log| log.push(format!("{what} in frame {}", now.frame)));
+    with(move |log: &mut Log| log.push(format!("{what} in frame {}", now.frame)));
 }
 
 /// Waits, and ends in one of three ways.

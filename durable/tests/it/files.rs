@@ -16,7 +16,7 @@ impl DurableScript for Busy {
 
     async fn run(self) -> Chapter<Self> {
         let number = self.number;
-        step(move |world: &mut Vec<u32>| world.push(number));
+        with(move |world: &mut Vec<u32>| world.push(number));
         select! {
             _ = wait_seconds(f64::from(number + 2)) => {}
             _ = async { join!(wait_frames(9), wait_steps(90), next_frame()) } => {}

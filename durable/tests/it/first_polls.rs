@@ -66,7 +66,7 @@ impl DurableScript for Stops {
 
     async fn run(self) -> Chapter<Self> {
         let me = self.me;
-        assert!(step(move |host: &mut Host| host.stop(me)));
+        assert!(with(move |host: &mut Host| host.stop(me)));
         next_frame().await;
         Chapter::Done(())
     }

@@ -14,7 +14,7 @@ impl DurableScript for Counts {
     async fn run(self) -> Chapter<Self> {
         for _ in 0..50 {
             next_frame().await;
-            step(|count: &mut u32| *count += 1);
+            with(|count: &mut u32| *count += 1);
         }
         Chapter::Done(())
     }

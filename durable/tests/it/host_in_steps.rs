@@ -114,7 +114,7 @@ impl DurableScript for Calls {
             host().start(Kid { frames: number % 3 }).detach();
             host().emit(&BELL, &100);
         });
-        log(step(move |_: &mut Log| call(number, me)));
+        log(with(move |_: &mut Log| call(number, me)));
         select! {
             answer = ask(|| Riddle) => log(format!("answer {answer}")),
             bell = BELL.wait() => log(format!("bell {bell}")),

@@ -45,7 +45,7 @@ impl DurableScript for Panics {
         wait_frames(2).await;
         match place {
             Place::Script => panic!("in a script"),
-            Place::Step => step(|log: &mut Log| {
+            Place::Step => with(|log: &mut Log| {
                 log.push("half of a step".into());
                 panic!("in a step");
             }),
@@ -198,7 +198,7 @@ impl DurableScript for Catches {
             }
             // It is in no registry.
             Caught::Start => catch_unwind(|| start(Falls).detach()),
-            Caught::Step => catch_unwind(|| step(|log: &mut Log| assert!(fails(log)))),
+            Caught::Step => catch_unwind(|| with(|log: &mut Log| assert!(fails(log)))),
         };
         log(format!("caught {}", caught.is_err()));
         wait_frames(3).await;

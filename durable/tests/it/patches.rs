@@ -29,7 +29,7 @@ macro_rules! talk {
 }
 
 fn say(line: &'static str) {
-    step(move |lines: &mut Vec<String>| lines.push(line.to_owned()));
+    with(move |lines: &mut Vec<String>| lines.push(line.to_owned()));
 }
 
 async fn say_slowly(line: &'static str) {
@@ -103,19 +103,19 @@ talk!(in_one_line_with_another, {
 
 talk!(is_hit, {
     let health = HIT.wait().await;
-    step(move |lines: &mut Vec<String>| lines.push(format!("-{health}")));
+    with(move |lines: &mut Vec<String>| lines.push(format!("-{health}")));
     wait_seconds(9).await;
 });
 
 talk!(is_healed, {
     let health = HEAL.wait().await;
-    step(move |lines: &mut Vec<String>| lines.push(format!("+{health}")));
+    with(move |lines: &mut Vec<String>| lines.push(format!("+{health}")));
     wait_seconds(9).await;
 });
 
 talk!(takes_turns, {
     next_frame().await;
-    step(|lines: &mut Vec<String>| lines.push("turn".to_owned()));
+    with(|lines: &mut Vec<String>| lines.push("turn".to_owned()));
     wait_seconds(9).await;
 });
 
@@ -131,7 +131,7 @@ talk!(heals, {
 
 talk!(speaks_and_acts, {
     say_slowly("Halt!").await;
-    step(|lines: &mut Vec<String>| lines.push("(100 gold)".to_owned()));
+    with(|lines: &mut Vec<String>| lines.push("(100 gold)".to_owned()));
     wait_seconds(0.2).await;
     say_slowly("Farewell.").await;
     wait_seconds(9).await;
@@ -139,7 +139,7 @@ talk!(speaks_and_acts, {
 
 talk!(speaks_and_acts_elsewhere, {
     say_slowly("Halt!").await;
-    step(|lines: &mut Vec<String>| lines.push("(100 gold)".to_owned()));
+    with(|lines: &mut Vec<String>| lines.push("(100 gold)".to_owned()));
     wait_seconds(0.2).await;
     say_slowly("Farewell.").await;
     wait_seconds(9).await;
@@ -262,21 +262,21 @@ fn a_file_has_the_sites_that_its_scripts_need_and_no_others() {
 }
 
 talk!(reads_a_number, {
-    let number = step(|_: &mut Vec<String>| 5_u32);
-    step(move |lines: &mut Vec<String>| lines.push(format!("{number}")));
+    let number = with(|_: &mut Vec<String>| 5_u32);
+    with(move |lines: &mut Vec<String>| lines.push(format!("{number}")));
     wait_seconds(9).await;
 });
 
 talk!(reads_a_text, {
-    let text = step(|_: &mut Vec<String>| String::from("five"));
-    step(move |lines: &mut Vec<String>| lines.push(text));
+    let text = with(|_: &mut Vec<String>| String::from("five"));
+    with(move |lines: &mut Vec<String>| lines.push(text));
     wait_seconds(9).await;
 });
 
 #[test]
 fn a_value_of_another_type_is_an_error_with_its_own_entry() {
     let said = play(reads_a_number::Talk, reads_a_text::Talk, 1);
-    let recorded = concat!("the save has a `step` at ", file!(), ":");
+    let recorded = concat!("the save has a `with` at ", file!(), ":");
     let found = "reads its value as a `alloc::string::String`";
     assert_refused(&said, &["at entry 1:", recorded, found]);
 }

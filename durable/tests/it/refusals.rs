@@ -49,19 +49,19 @@ impl DurableScript for Bad {
                 framestep::start(std::future::pending::<()>());
                 wait_seconds(1).await;
             }
-            Case::WaitInStep => step(|_: &mut u32| {
+            Case::WaitInStep => with(|_: &mut u32| {
                 let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
                 let _ = pin!(next_frame()).poll(&mut cx);
             }),
-            Case::StepInStep => step(|_: &mut u32| step(|_: &mut u32| ())),
+            Case::StepInStep => with(|_: &mut u32| with(|_: &mut u32| ())),
             Case::StepInCondition => {
                 wait_until(|_: &u32| {
-                    step(|_: &mut u32| ());
+                    with(|_: &mut u32| ());
                     true
                 })
                 .await;
             }
-            Case::OtherWorld => step(|_: &mut String| ()),
+            Case::OtherWorld => with(|_: &mut String| ()),
             Case::OtherWorldAnimated => animate(1, |_: &mut String, _| ()).await,
             Case::OtherWorldAsked => wait_until(|_: &String| true).await,
             Case::Foreign => {
@@ -74,7 +74,7 @@ impl DurableScript for Bad {
                 if OUTSIDE.get() == 0 {
                     wait_seconds(1).await;
                 } else {
-                    step(|_: &mut u32| ());
+                    with(|_: &mut u32| ());
                     wait_seconds(1).await;
                 }
             }
@@ -137,8 +137,8 @@ fn save_error_of(case: Case) -> String {
 }
 
 #[test]
-fn waits_and_effects_inside_of_a_step_panic_and_name_the_script() {
-    let parts = ["inside of a step", "`bad`", "before or after"];
+fn waits_and_effects_inside_of_a_with_panic_and_name_the_script() {
+    let parts = ["inside of a closure", "`bad`", "before or after"];
     assert_says(panic_of(Case::WaitInStep), &parts);
     assert_says(panic_of(Case::StepInStep), &parts);
     assert_says(panic_of(Case::StepInCondition), &parts);
@@ -147,7 +147,7 @@ fn waits_and_effects_inside_of_a_step_panic_and_name_the_script() {
 #[test]
 fn a_world_that_was_not_lent_is_named_with_the_line_of_the_script() {
     for (case, call) in [
-        (Case::OtherWorld, "`step` at"),
+        (Case::OtherWorld, "`with` at"),
         (Case::OtherWorldAnimated, "`animate()` at"),
         (Case::OtherWorldAsked, "`wait_until()` at"),
     ] {
@@ -202,7 +202,7 @@ fn a_wait_behind_a_foreign_waker_is_refused() {
 #[test]
 fn a_script_that_depends_on_what_is_not_recorded_is_found_with_both_lines() {
     let error = save_error_of(Case::OutsideState);
-    for part in ["`bad`", "entry 2", "refusals.rs", "a `step`"] {
+    for part in ["`bad`", "entry 2", "refusals.rs", "a `with`"] {
         assert!(error.contains(part), "{error}");
     }
 }
@@ -214,7 +214,7 @@ fn effects_outside_of_an_executor_say_so() {
         *payload.downcast::<String>().expect("a text")
     };
     let calls: [(fn(), &str); 3] = [
-        (|| step(|_: &mut u32| ()), "no `u32` is lent"),
+        (|| with(|_: &mut u32| ()), "no `u32` is lent"),
         (|| assert!(time().frame > 0), "outside of an executor"),
         (
             || drop(start(Bad(Case::PlainWait))),
@@ -281,7 +281,7 @@ fn a_save_state_inside_of_a_run_panics_at_the_caller() {
         type Output = ();
 
         async fn run(self) -> Chapter<Self> {
-            step(|call: &mut Box<dyn FnMut()>| call());
+            with(|call: &mut Box<dyn FnMut()>| call());
             Chapter::Done(())
         }
     }

@@ -137,7 +137,7 @@ fn any_op(random: &mut Random, depth: u8) -> Op {
 }
 
 fn log(who: u64, what: String) {
-    step(move |world: &mut World| {
+    with(move |world: &mut World| {
         world.counter += 1;
         world.log.push(format!("{who:x} {what}"));
     });
@@ -185,7 +185,7 @@ impl Actor {
             Op::FixedUpdate => fixed_update().await,
             Op::Custom(number) => in_phase(Phase::Custom(*number)).await,
             Op::Until(more, at) => {
-                let goal = step(|world: &mut World| world.counter) + more;
+                let goal = with(|world: &mut World| world.counter) + more;
                 let wait = wait_until(move |world: &World| world.counter >= goal);
                 match phase(*at) {
                     Some(phase) => wait.in_phase(phase).await,

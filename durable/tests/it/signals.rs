@@ -10,7 +10,7 @@ const STAGE: Value<u32> = Value::new("stage");
 type Log = Vec<String>;
 
 fn log(what: String) {
-    step(move |log: &mut Log| log.push(what));
+    with(move |log: &mut Log| log.push(what));
 }
 
 /// Waits for three knocks, then for a change of the stage, then for stage 5.

@@ -21,13 +21,13 @@ impl DurableScript for Draws {
     async fn run(self) -> Chapter<Self> {
         let mut sum = 0;
         for _ in 0..5 {
-            let number = step(|world: &mut World| {
+            let number = with(|world: &mut World| {
                 world.dice += 1;
                 world.dice
             });
             sum += number;
             next_frame().await;
-            step(move |world: &mut World| world.drawn.push(number));
+            with(move |world: &mut World| world.drawn.push(number));
         }
         Chapter::Done(sum)
     }
@@ -168,7 +168,7 @@ impl DurableScript for Dreams {
 
     async fn run(self) -> Chapter<Self> {
         for _ in 0..3 {
-            let drawn = step(|(_, runtime, world): &mut (Log, Runtime, World)| {
+            let drawn = with(|(_, runtime, world): &mut (Log, Runtime, World)| {
                 runtime.verify().unwrap();
                 let now = runtime.save().unwrap();
                 play(runtime, &mut world.clone(), 2);
@@ -177,7 +177,7 @@ impl DurableScript for Dreams {
                 play(runtime, world, 1);
                 world.drawn.len()
             });
-            step(move |world: &mut (Log, Runtime, World)| world.0.push(format!("{drawn} drawn")));
+            with(move |world: &mut (Log, Runtime, World)| world.0.push(format!("{drawn} drawn")));
             next_frame().await;
         }
         Chapter::Done(())

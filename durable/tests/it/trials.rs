@@ -154,7 +154,7 @@ fn a_script_that_catches_the_panic_of_a_step_is_restored_after_it() {
         type Output = ();
 
         async fn run(self) -> Chapter<Self> {
-            let _ = catch_unwind(|| step(|world: &mut u32| assert!(*world > 0)));
+            let _ = catch_unwind(|| with(|world: &mut u32| assert!(*world > 0)));
             wait_frames(9).await;
             Chapter::Done(())
         }

@@ -174,7 +174,7 @@ pub(crate) type Log = Vec<String>;
 
 pub(crate) fn log(what: impl Into<String>) {
     let (what, now) = (what.into(), time());
-    step(move |log: &mut Log| {
+    with(move |log: &mut Log| {
         let phase = now
             .phase
             .map_or_else(String::new, |phase| phase.to_string());

@@ -11,9 +11,9 @@ mod first {
 
     #[durable(name = "shop")]
     pub(crate) async fn shop(coins: u32) {
-        step(move |log: &mut Log| log.push(format!("opens with {coins}")));
+        with(move |log: &mut Log| log.push(format!("opens with {coins}")));
         wait_seconds(1).await;
-        step(|log: &mut Log| log.push("closes".to_owned()));
+        with(|log: &mut Log| log.push("closes".to_owned()));
     }
 }
 
@@ -23,9 +23,9 @@ mod second {
 
     #[durable(name = "shop", version = 1, migrate = from_first)]
     pub(crate) async fn shop(coins: u32, guests: Vec<String>) {
-        step(move |log: &mut Log| log.push(format!("opens with {coins} for {guests:?}")));
+        with(move |log: &mut Log| log.push(format!("opens with {coins} for {guests:?}")));
         wait_seconds(1).await;
-        step(|log: &mut Log| log.push("closes".to_owned()));
+        with(|log: &mut Log| log.push("closes".to_owned()));
     }
 
     fn from_first(old: OldState<'_>) -> Option<Shop> {

@@ -87,7 +87,7 @@ impl DurableScript for RunsItself {
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
-        step(|runtime: &mut Shared| {
+        with(|runtime: &mut Shared| {
             let run = || runtime.borrow_mut().run_frame(0.1);
             assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
         });

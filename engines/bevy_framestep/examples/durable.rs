@@ -26,7 +26,7 @@ const HORN: Signal<()> = Signal::new("horn");
 
 fn say(line: impl Into<String>) {
     let line = line.into();
-    step(|world: &mut World| {
+    with(|world: &mut World| {
         let seconds = world.resource::<Time>().elapsed_secs();
         println!("{seconds:5.2} s  {line}");
     });
@@ -75,7 +75,7 @@ impl DurableScript for Shoot {
         };
         // It draws the bow: a save can happen in the middle of this.
         wait_seconds(0.7).await;
-        let target = step(|world: &mut World| {
+        let target = with(|world: &mut World| {
             let mut orcs = world.query::<(&Durable, &Orc)>();
             let closest = orcs.iter(world).min_by_key(|(_, orc)| orc.distance);
             closest.map(|(orc, _)| orc.id())

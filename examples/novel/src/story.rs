@@ -75,13 +75,13 @@ pub(crate) mod scenes {
             (true, false) => say("It flies away, and leaves a rose. The End.").await,
             (false, _) => say("You run. Ann has left the gate open. The End.").await,
         }
-        step(|stage: &mut Stage| stage.is_over = true);
+        with(|stage: &mut Stage| stage.is_over = true);
     }
 }
 
 /// Types a line, then waits for Enter. Enter before the end shows the rest.
 async fn say(line: &'static str) {
-    let (from, to) = step(move |stage: &mut Stage| stage.add(line));
+    let (from, to) = with(move |stage: &mut Stage| stage.add(line));
     // Only the end of an animation is recorded. A loop with a wait for each letter would add an
     // entry to the journal for each.
     let typing = animate(seconds_of(line), move |stage: &mut Stage, share| {
@@ -89,7 +89,7 @@ async fn say(line: &'static str) {
     });
     select! {
         _ = typing => {}
-        _ = ENTER.wait() => step(move |stage: &mut Stage| stage.visible = to),
+        _ = ENTER.wait() => with(move |stage: &mut Stage| stage.visible = to),
     }
     ENTER.wait().await;
 }
@@ -102,7 +102,7 @@ fn seconds_of(line: &str) -> Duration {
 /// Shows a line at once, without a wait.
 pub(crate) fn tell(line: impl Into<String>) {
     let line = line.into();
-    step(move |stage: &mut Stage| stage.visible = stage.add(&line).1);
+    with(move |stage: &mut Stage| stage.visible = stage.add(&line).1);
 }
 
 async fn choose<const N: usize>(options: [&'static str; N]) -> usize {

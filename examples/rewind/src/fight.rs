@@ -41,20 +41,20 @@ pub(crate) mod guard {
         }
         // Nobody has taken it.
         animate(1, |world: &mut World, t| world.guardian.open = 1.0 - t).await;
-        step(|world: &mut World| world.guardian = Guardian::new());
+        with(|world: &mut World| world.guardian = Guardian::new());
         Chapter::Next(sleeps())
     }
 
     #[chapter]
     async fn falls() -> Chapter {
         for _ in 0..8 {
-            step(|world: &mut World| world.guardian.flash = 1.0);
+            with(|world: &mut World| world.guardian.flash = 1.0);
             wait_seconds(0.15).await;
         }
         animate(0.5, |world: &mut World, t| world.guardian.open = 1.0 - t).await;
-        step(|world: &mut World| world.score += 10);
+        with(|world: &mut World| world.score += 10);
         wait_seconds(8).await;
-        step(|world: &mut World| world.guardian = Guardian::new());
+        with(|world: &mut World| world.guardian = Guardian::new());
         Chapter::Next(sleeps())
     }
 }
@@ -63,9 +63,9 @@ pub(crate) mod guard {
 async fn strikes() {
     for strike in 1..=STRIKES {
         STRUCK.wait().await;
-        step(move |world: &mut World| world.guardian.strikes = strike);
+        with(move |world: &mut World| world.guardian.strikes = strike);
     }
-    step(|world: &mut World| {
+    with(|world: &mut World| {
         world.guardian.lives -= 1;
         world.guardian.strikes = 0;
         world.guardian.bullets.clear();
@@ -76,7 +76,7 @@ async fn strikes() {
 #[durable]
 async fn volleys(lives: u8, turns: f32) -> Chapter {
     if lives != 2 {
-        step(move |world: &mut World| {
+        with(move |world: &mut World| {
             for shot in 0..12_u8 {
                 let shot = f32::from(shot) / 12.0;
                 world.guardian.shoot(turns + shot, 90.0);
@@ -87,7 +87,7 @@ async fn volleys(lives: u8, turns: f32) -> Chapter {
         for shot in 0..9_u8 {
             wait_seconds(0.1).await;
             let turns = turns + f32::from(shot) / 24.0;
-            step(move |world: &mut World| world.guardian.shoot(turns, 130.0));
+            with(move |world: &mut World| world.guardian.shoot(turns, 130.0));
         }
     } else {
         wait_seconds(0.9).await;
@@ -111,7 +111,7 @@ async fn line(lives: u8) {
     };
     animate(1.5, type_out).await;
     wait_seconds(2).await;
-    step(|world: &mut World| world.guardian.words.clear());
+    with(|world: &mut World| world.guardian.words.clear());
 }
 
 #[expect(

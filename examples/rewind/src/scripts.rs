@@ -49,7 +49,7 @@ async fn door(door: u8) -> Chapter {
 #[durable]
 async fn lamp(lamp: u8) -> Chapter {
     let at = usize::from(lamp);
-    let idle = step(|world: &mut World| 3.0 + 9.0 * world.random());
+    let idle = with(|world: &mut World| 3.0 + 9.0 * world.random());
     let strength = select! {
         x = BUMP.wait() => {
             wait_seconds((x - lamp_x(lamp)).abs() / 500.0).await;
@@ -68,7 +68,7 @@ async fn lamp(lamp: u8) -> Chapter {
 #[durable]
 async fn mint() -> Chapter {
     wait_seconds(0.8).await;
-    let number = step(World::place_coin);
+    let number = with(World::place_coin);
     start(coin(number)).detach();
     Chapter::Next(mint())
 }
@@ -82,7 +82,7 @@ async fn coin(number: u32) {
     .await;
     let is_taken = timeout(7, async { while TAKEN.wait().await != number {} });
     if is_taken.await.is_ok() {
-        step(|world: &mut World| world.score += 1);
+        with(|world: &mut World| world.score += 1);
         let fly = move |world: &mut World, t: f32| {
             let coin = world.coin(number);
             (coin.size, coin.alpha) = (1.0 + 2.0 * t, 1.0 - t);
@@ -94,5 +94,5 @@ async fn coin(number: u32) {
         })
         .await;
     }
-    step(move |world: &mut World| world.coins.retain(|coin| coin.number != number));
+    with(move |world: &mut World| world.coins.retain(|coin| coin.number != number));
 }

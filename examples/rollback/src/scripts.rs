@@ -25,12 +25,12 @@ pub(crate) fn registry() -> Registry {
 /// Round after round. All scripts of a round belong to `stage`, and end with it.
 #[durable(name = "match")]
 pub(crate) async fn rounds(stage: OwnerId) -> Chapter {
-    step(World::begin_round);
+    with(World::begin_round);
     for count in (1..=3).rev() {
-        step(move |world: &mut World| world.banner = count.to_string());
+        with(move |world: &mut World| world.banner = count.to_string());
         wait_seconds(0.5).await;
     }
-    step(|world: &mut World| {
+    with(|world: &mut World| {
         world.banner.clear();
         world.is_running = true;
     });
@@ -42,7 +42,7 @@ pub(crate) async fn rounds(stage: OwnerId) -> Chapter {
         _ = join_all(lives) => false,
     };
     stage.stop_all();
-    step(move |world: &mut World| world.end_round(is_won));
+    with(move |world: &mut World| world.end_round(is_won));
     wait_seconds(1.5).await;
     Chapter::Next(rounds(stage))
 }
@@ -78,7 +78,7 @@ async fn life(player: u8, left: u8) -> Chapter {
     let at = usize::from(player);
     while HIT.wait().await != player {}
     let is_last = left == 0;
-    step(move |world: &mut World| {
+    with(move |world: &mut World| {
         world.deaths += 1;
         world.players[at].is_alive = !is_last;
         world.players[at].is_vulnerable = false;
@@ -92,7 +92,7 @@ async fn life(player: u8, left: u8) -> Chapter {
         world.players[at].alpha = if is_visible { 255 } else { 60 };
     })
     .await;
-    step(move |world: &mut World| world.players[at].is_vulnerable = true);
+    with(move |world: &mut World| world.players[at].is_vulnerable = true);
     Chapter::Next(life(player, left - 1))
 }
 
@@ -105,7 +105,7 @@ async fn boss(phase: u8) -> Chapter {
     let pattern = start(pattern(phase, 0));
     wait_until(move |world: &World| world.boss_health <= limit).await;
     stop(pattern.id());
-    step(|world: &mut World| world.bullets.retain(|bullet| !bullet.is_of_boss));
+    with(|world: &mut World| world.bullets.retain(|bullet| !bullet.is_of_boss));
     if phase == PHASES {
         return Chapter::Done(());
     }
@@ -129,14 +129,14 @@ async fn fan() {
     let mut ticks = interval(0.5);
     for _ in 0..3 {
         ticks.tick().await;
-        step(|world: &mut World| (-3..=3).for_each(|x| world.fire((x, 3))));
+        with(|world: &mut World| (-3..=3).for_each(|x| world.fire((x, 3))));
     }
     wait_seconds(1).await;
 }
 
 /// The boss moves across.
 async fn sweep() {
-    let (from, to) = step(|world: &mut World| (world.boss_x, world.random.below(WIDTH)));
+    let (from, to) = with(|world: &mut World| (world.boss_x, world.random.below(WIDTH)));
     animate(1.25, move |world: &mut World, share: f32| {
         // Whole thousandths, so that differences in rounding between machines have no effect.
         #[expect(clippy::cast_possible_truncation, reason = "a share is at most one")]
@@ -150,7 +150,7 @@ async fn sweep() {
 async fn rain() {
     for _ in 0..8 {
         wait_frames(6).await;
-        step(|world: &mut World| {
+        with(|world: &mut World| {
             let x = world.random.below(3) - 1;
             world.fire((x, 4));
         });
@@ -161,7 +161,7 @@ async fn rain() {
 async fn spiral(is_to_the_right: bool) {
     for at in -4..=4 {
         let x = if is_to_the_right { at } else { -at };
-        step(move |world: &mut World| world.fire((x, 2)));
+        with(move |world: &mut World| world.fire((x, 2)));
         wait_frames(4).await;
     }
     wait_seconds(0.25).await;
@@ -170,9 +170,9 @@ async fn spiral(is_to_the_right: bool) {
 /// Places a power-up from time to time.
 #[durable]
 async fn spawner() -> Chapter {
-    let tenths = step(|world: &mut World| 10 + world.random.below(20));
+    let tenths = with(|world: &mut World| 10 + world.random.below(20));
     wait_seconds(f64::from(tenths) / 10.0).await;
-    let number = step(World::place_power_up);
+    let number = with(World::place_power_up);
     start(power_up(number)).detach();
     Chapter::Next(spawner())
 }
@@ -189,13 +189,13 @@ async fn power_up(number: u32) {
         }
     });
     let taken = is_taken.await;
-    step(move |world: &mut World| world.power_ups.retain(|other| other.number != number));
+    with(move |world: &mut World| world.power_ups.retain(|other| other.number != number));
     if let Ok(player) = taken {
-        step(move |world: &mut World| {
+        with(move |world: &mut World| {
             world.taken += 1;
             world.players[player].shields += 1;
         });
         wait_seconds(3).await;
-        step(move |world: &mut World| world.players[player].shields -= 1);
+        with(move |world: &mut World| world.players[player].shields -= 1);
     }
 }

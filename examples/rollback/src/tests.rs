@@ -66,7 +66,7 @@ fn a_desync_names_the_script_and_the_line() {
     assert!((300..400).contains(&frame), "{frame}: {difference}");
     let begins = difference.starts_with("script `");
     assert!(
-        begins && difference.contains(": a `step` at "),
+        begins && difference.contains(": a `with` at "),
         "{difference}"
     );
     assert!(difference.contains("scripts.rs:"), "{difference}");

@@ -29,7 +29,7 @@ struct World {
 
 fn log(what: impl Into<String>) {
     let (what, now) = (what.into(), time());
-    step(move |world: &mut World| {
+    with(move |world: &mut World| {
         let phase = now
             .phase
             .map_or_else(String::new, |phase| phase.to_string());
@@ -60,7 +60,7 @@ impl DurableScript for Miner {
             debt,
         } = self;
         wait_seconds(0.1 + f64::from(pace) / 3.0).await;
-        let gold = step(move |world: &mut World| {
+        let gold = with(move |world: &mut World| {
             world.gold += u64::from(pace.to_bits() % 7) << 33;
             world.speed = (world.speed + 1.0 / 3.0).sqrt();
             world.gold
@@ -104,7 +104,7 @@ impl DurableScript for Lamp {
             let tick = ticks.tick().await;
             log(format!("{tick:?}"));
         }
-        let slow = step(|world: &mut World| world.slow);
+        let slow = with(|world: &mut World| world.slow);
         slow.wait_seconds(0.05).await;
         animate(0.2, |world: &mut World, t| world.light *= 1.0 - t).await;
         end_of_frame().await;
@@ -175,7 +175,7 @@ impl DurableScript for Parent {
         let _left = defer(move |world: &mut World| world.log.push(format!("left {round}")));
         let ended = join!(start_in(Phase::FixedUpdate, child(round)), spawn(child(1)));
         log(format!("joined {ended:?}"));
-        let guard = step(|world: &mut World| world.guard);
+        let guard = with(|world: &mut World| world.guard);
         let first = start_on(guard, child(2));
         let id = first.id();
         let ended = join!(first, async {

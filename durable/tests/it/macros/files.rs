@@ -5,7 +5,7 @@ use framestep_durable::prelude::*;
 type Log = Vec<String>;
 
 fn note(text: String) {
-    step(move |log: &mut Log| log.push(text));
+    with(move |log: &mut Log| log.push(text));
 }
 
 /// As they were before the attribute.
@@ -52,7 +52,7 @@ mod by_hand {
                 name: "penny".into(),
             };
             let output = start(coin).await;
-            step(move |log: &mut Log| log.push(format!("{output:?}")));
+            with(move |log: &mut Log| log.push(format!("{output:?}")));
             Chapter::Done(())
         }
     }
@@ -107,7 +107,7 @@ mod by_macro {
     #[durable(name = "the mint")]
     pub(super) async fn mint() {
         let output = coin(1, "penny".into()).await;
-        step(move |log: &mut Log| log.push(format!("{output:?}")));
+        with(move |log: &mut Log| log.push(format!("{output:?}")));
     }
 
     #[durable]

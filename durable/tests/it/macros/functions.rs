@@ -8,7 +8,7 @@ type Log = Vec<String>;
 
 fn note(text: impl Into<String>) {
     let text = text.into();
-    step(move |log: &mut Log| log.push(text));
+    with(move |log: &mut Log| log.push(text));
 }
 
 /// Counts down. A parameter may change in the body.

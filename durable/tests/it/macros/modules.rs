@@ -25,7 +25,7 @@ pub(crate) mod guardian {
     }
 
     fn note(text: String) {
-        step(move |log: &mut Log| log.push(text));
+        with(move |log: &mut Log| log.push(text));
     }
 
     /// Until somebody is near.

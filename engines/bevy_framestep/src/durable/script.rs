@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use framestep::Phase;
-use framestep_durable::{DurableScript, Handle, WaitUntil, start_on, step, wait_until};
+use framestep_durable::{DurableScript, Handle, WaitUntil, start_on, wait_until, with};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -16,7 +16,7 @@ use super::entity::{DurableId, owner_of};
 use super::error::Missing;
 use crate::query::EntityFn;
 
-/// Effects of durable scripts, each a [`step`](framestep_durable::step()): what it returns is
+/// Effects of durable scripts, each a [`with`](framestep_durable::with()): what it returns is
 /// recorded, and when the script is restored, it is not done again.
 ///
 /// All of them panic outside a durable script, and inside a step. In a step, use the world
@@ -32,7 +32,7 @@ impl DurableId {
     where
         R: Serialize + DeserializeOwned,
     {
-        step(|world: &mut World| {
+        with(|world: &mut World| {
             let entity = self.entity(world)?;
             let component = world.get::<C>(entity);
             component
@@ -52,7 +52,7 @@ impl DurableId {
         C: Component<Mutability = Mutable>,
         R: Serialize + DeserializeOwned,
     {
-        step(|world: &mut World| {
+        with(|world: &mut World| {
             let entity = self.entity(world)?;
             match world.get_mut::<C>(entity) {
                 Some(mut component) => Ok(f(&mut component)),
@@ -72,7 +72,7 @@ impl DurableId {
     where
         R: Serialize + DeserializeOwned,
     {
-        step(|world: &mut World| {
+        with(|world: &mut World| {
             let entity = self.entity(world)?;
             f.call(world, entity).map_err(|missing| match missing {
                 crate::Missing::Entity { .. } => Missing::entity(self),
@@ -87,13 +87,13 @@ impl DurableId {
     /// Whether the entity has a component of this type.
     #[track_caller]
     pub fn has<C: Component>(self) -> bool {
-        step(|world: &mut World| check::<C>(world, self).is_ok())
+        with(|world: &mut World| check::<C>(world, self).is_ok())
     }
 
     /// Whether the entity exists.
     #[track_caller]
     pub fn exists(self) -> bool {
-        step(|world: &mut World| self.find(world).is_some())
+        with(|world: &mut World| self.find(world).is_some())
     }
 
     /// Adds components to the entity, or replaces those it has.
@@ -103,7 +103,7 @@ impl DurableId {
     /// If the entity does not exist.
     #[track_caller]
     pub fn insert(self, bundle: impl Bundle) -> Result<(), Missing> {
-        step(|world: &mut World| {
+        with(|world: &mut World| {
             let entity = self.entity(world)?;
             world.entity_mut(entity).insert(bundle);
             Ok(())
@@ -117,7 +117,7 @@ impl DurableId {
     /// If the entity does not exist.
     #[track_caller]
     pub fn remove<B: Bundle>(self) -> Result<(), Missing> {
-        step(|world: &mut World| {
+        with(|world: &mut World| {
             let entity = self.entity(world)?;
             world.entity_mut(entity).remove::<B>();
             Ok(())
@@ -132,7 +132,7 @@ impl DurableId {
     /// If the entity does not exist.
     #[track_caller]
     pub fn despawn(self) -> Result<(), Missing> {
-        step(|world: &mut World| {
+        with(|world: &mut World| {
             let entity = self.entity(world)?;
             world.despawn(entity);
             Ok(())
@@ -146,7 +146,7 @@ impl DurableId {
     /// If the entity does not exist.
     #[track_caller]
     pub fn start<S: DurableScript>(self, script: S) -> Result<Handle<S::Output>, Missing> {
-        let owner = step(|world: &mut World| {
+        let owner = with(|world: &mut World| {
             let entity = self.entity(world)?;
             let owner = owner_of(world, entity);
             owner.map(|(_, owner)| owner).ok_or(Missing::entity(self))
@@ -241,7 +241,7 @@ impl Future for ComponentUntil {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         ready!(Pin::new(&mut self.wait).poll(cx));
         let (check, entity) = (self.check, self.entity);
-        Poll::Ready(step(|world: &mut World| check(world, entity)))
+        Poll::Ready(with(|world: &mut World| check(world, entity)))
     }
 }
 

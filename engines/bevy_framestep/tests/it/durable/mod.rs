@@ -36,7 +36,7 @@ struct Follows(DurableId);
 /// From a durable script.
 #[track_caller]
 fn log(line: impl Into<String>) {
-    step(|world: &mut World| {
+    with(|world: &mut World| {
         world.resource_mut::<Log>().0.push(line.into());
     });
 }

@@ -206,9 +206,9 @@ impl DurableScript for Try {
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
-        step(|world: &mut World| tries("a start", world));
+        with(|world: &mut World| tries("a start", world));
         in_phase(Phase::LateUpdate).await;
-        step(|world: &mut World| tries("a step", world));
+        with(|world: &mut World| tries("a step", world));
         Chapter::Done(())
     }
 }

@@ -24,7 +24,7 @@ impl Dice {
 }
 
 fn roll(below: u64) -> u64 {
-    step(|world: &mut World| world.resource_mut::<Dice>().roll(below))
+    with(|world: &mut World| world.resource_mut::<Dice>().roll(below))
 }
 
 /// What a goblin does, a few things in a chapter.
@@ -33,7 +33,7 @@ struct Goblin(DurableId);
 
 /// Any goblin that is alive.
 fn anyone() -> Option<DurableId> {
-    step(|world: &mut World| {
+    with(|world: &mut World| {
         let entities = world.resource::<DurableEntities>();
         let all: Vec<DurableId> = entities.iter().map(|(id, _)| id).collect();
         let at = world.resource_mut::<Dice>().roll(all.len().max(1) as u64);
@@ -69,7 +69,7 @@ impl Goblin {
                 }
             }
             10 => {
-                let spawned = step(move |world: &mut World| {
+                let spawned = with(move |world: &mut World| {
                     let count = world.resource::<DurableEntities>().iter().count();
                     (count < 20).then(|| {
                         let health = world.resource_mut::<Dice>().roll(9) as i32;
@@ -109,7 +109,7 @@ impl Goblin {
                 log(format!("{me} divisible: {holds:?}"));
             }
             _ => {
-                let owner = step(move |world: &mut World| {
+                let owner = with(move |world: &mut World| {
                     let entity = me.find(world)?;
                     world.get::<Durable>(entity)?.owner()
                 });
