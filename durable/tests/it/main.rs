@@ -34,6 +34,7 @@ mod pauses;
 #[path = "../../../tests/it/support/phases.rs"]
 mod phases;
 mod policies;
+mod ported;
 mod questions;
 mod random;
 mod refusals;
