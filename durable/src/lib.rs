@@ -91,6 +91,7 @@ mod shared;
 mod shift;
 mod site;
 mod slot;
+mod sync;
 mod wait;
 
 pub use cell::ScriptId;
