@@ -51,10 +51,10 @@ impl DurableScript for Timers {
 
 /// Changes the world in every frame.
 #[derive(Serialize, Deserialize)]
-struct Steps;
+struct Effects;
 
-impl DurableScript for Steps {
-    const NAME: &'static str = "steps";
+impl DurableScript for Effects {
+    const NAME: &'static str = "effects";
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
@@ -62,7 +62,7 @@ impl DurableScript for Steps {
             with(|world: &mut World| world.sum += 1);
             next_frame().await;
         }
-        Chapter::Next(Steps)
+        Chapter::Next(Effects)
     }
 }
 
@@ -88,7 +88,7 @@ impl DurableScript for Actor {
 
 fn registry() -> Registry {
     let registry = Registry::new().with::<Frames>().with::<Timers>();
-    registry.with::<Steps>().with::<Actor>()
+    registry.with::<Effects>().with::<Actor>()
 }
 
 fn runtime() -> Runtime {
@@ -214,7 +214,7 @@ fn main() {
         |runtime| runtime.start(Timers).detach(),
     );
     show("wait_seconds", timers);
-    let steps = polls(
+    let effects = polls(
         |executor| {
             executor.spawn(async {
                 loop {
@@ -223,9 +223,9 @@ fn main() {
                 }
             });
         },
-        |runtime| runtime.spawn(Steps).detach(),
+        |runtime| runtime.spawn(Effects).detach(),
     );
-    show("step, frame", steps);
+    show("with, frame", effects);
     println!(
         "100 scripts, 7 frames back, in microseconds: save, rollback, whole tick, load; entries \
          and bytes of a script"

@@ -102,7 +102,7 @@ impl Runtime {
     }
 
     /// The part of the runtime that can be used while scripts run, such as in a callback of an
-    /// engine that a step triggers. Between runs, the runtime has the same methods.
+    /// engine that a `with` triggers. Between runs, the runtime has the same methods.
     pub fn host(&self) -> &Host {
         &self.host
     }
@@ -395,11 +395,11 @@ impl Deref for Runtime {
 /// The part of a [`Runtime`] that needs no exclusive access: scripts, signals, values,
 /// questions, owners and clocks.
 ///
-/// Engines call back while a script runs: for example, a step despawns an entity, and the
+/// Engines call back while a script runs: for example, a `with` despawns an entity, and the
 /// engine calls the code that manages the entity's scripts. During a run, the runtime is
 /// mutably borrowed. A clone of its [`host`](Runtime::host) is not.
 ///
-/// Calls inside a step are part of that step: their effects are saved with the runtime, and
+/// Calls inside a `with` are part of it: their effects are saved with the runtime, and
 /// not done again when the script is restored.
 ///
 /// A script that is started while another one borrows the world begins as soon as that borrow

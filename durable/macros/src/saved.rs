@@ -72,7 +72,7 @@ fn borrowed(used: Use) -> &'static str {
     match used {
         Use::Parameter => {
             "a reference cannot be saved: take a number, a name or an owned value, and find what \
-             it means in a step"
+             it means in a `with`"
         }
         Use::Output => "a reference cannot be saved: return an owned value",
     }

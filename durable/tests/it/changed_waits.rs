@@ -80,7 +80,7 @@ versions! {
     Three: { select! { _ = KNOCK.wait() => {} _ = wait_seconds(9) => {} _ = BELL.wait() => {} } }
     StartsDoor: { let _ = start(Door).await; }
     StartsGate: { let _ = start(Gate).await; }
-    Steps: { with(|(): &mut ()| ()); next_frame().await; }
+    With: { with(|(): &mut ()| ()); next_frame().await; }
     Waits: { wait_seconds(1).await; with(|(): &mut ()| ()); next_frame().await; }
 }
 
@@ -165,7 +165,7 @@ fn a_start_of_another_script_in_the_same_place_is_an_error() {
 #[test]
 fn a_new_wait_before_a_recorded_entry_is_an_error_that_names_it() {
     assert_eq!(
-        message::<Waits>(Steps),
+        message::<Waits>(With),
         "entry 1: the save has a `with`; now it awaits `wait_seconds()`"
     );
 }

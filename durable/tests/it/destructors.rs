@@ -160,7 +160,7 @@ fn with_guards(f: impl FnOnce(&mut Runtime)) {
             runtime.start(Guards { effect }).detach();
         }
         f(runtime);
-        // The steps of their destructors need what is lent.
+        // The effects of their destructors need what is lent.
         for (id, _) in runtime.scripts() {
             runtime.stop(id);
         }

@@ -14,7 +14,7 @@ struct Boss {
     lives: u8,
 }
 
-const STEP: u32 = line!() + 9;
+const WITH: u32 = line!() + 9;
 
 impl DurableScript for Boss {
     const NAME: &'static str = "boss";
@@ -61,7 +61,7 @@ fn equal_states_have_no_difference() {
 #[test]
 fn a_step_that_returned_something_else_is_named_with_its_line() {
     let found = differences(&save_with(3, 5, 3), &save_with(3, 6, 3));
-    let at = format!("{}:{STEP}", file!());
+    let at = format!("{}:{WITH}", file!());
     assert_eq!(
         found,
         [
@@ -109,7 +109,7 @@ fn the_text_of_a_state_says_scripts_lines_waits_and_deadlines() {
     assert_eq!(lines[0], "frame 3, 750ms: 1 scripts");
     assert_eq!(lines[1], "script #1 `boss`, home Update");
     assert_eq!(lines[2], "its chapter began with 3");
-    assert_eq!(lines[4], format!("2 a `with` at {file}:{STEP}: 5"));
+    assert_eq!(lines[4], format!("2 a `with` at {file}:{WITH}: 5"));
     for awaited in [
         "`wait_seconds()` at",
         ", in Update, until 3.5s",

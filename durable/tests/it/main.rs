@@ -25,7 +25,7 @@ mod files;
 mod first_polls;
 mod forged;
 mod hooks;
-mod host_in_steps;
+mod host_in_effects;
 mod macros;
 mod owners;
 mod panics;

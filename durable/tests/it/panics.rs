@@ -1,4 +1,4 @@
-//! Panics in scripts, steps, guards and conditions, and their joins before and after a save.
+//! Panics in scripts, effects, guards and conditions, and their joins before and after a save.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +10,7 @@ use crate::twin::{Game, Log, log, quiet, what};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 enum Place {
     Script,
-    Step,
+    With,
     Guard,
     Condition,
     Animation,
@@ -19,7 +19,7 @@ enum Place {
 
 const ALL: [Place; 6] = [
     Place::Script,
-    Place::Step,
+    Place::With,
     Place::Guard,
     Place::Condition,
     Place::Animation,
@@ -45,9 +45,9 @@ impl DurableScript for Panics {
         wait_frames(2).await;
         match place {
             Place::Script => panic!("in a script"),
-            Place::Step => with(|log: &mut Log| {
-                log.push("half of a step".into());
-                panic!("in a step");
+            Place::With => with(|log: &mut Log| {
+                log.push("half of a with".into());
+                panic!("in a with");
             }),
             Place::Guard => {}
             Place::Condition => wait_until(|_: &Log| panic!("in a condition")).await,
@@ -102,7 +102,7 @@ fn joins_return_panics_of_all_places_alike_before_and_after_a_save() {
     let log = game.assert_like_its_twin();
     let texts = [
         "in a script",
-        "in a step",
+        "in a with",
         "Ok(1)", // a report, and no panic of the script,
         "in a condition",
         "in an animation",
@@ -157,7 +157,7 @@ enum Caught {
     Animation,
     Question,
     Start,
-    Step,
+    With,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -198,7 +198,7 @@ impl DurableScript for Catches {
             }
             // It is in no registry.
             Caught::Start => catch_unwind(|| start(Falls).detach()),
-            Caught::Step => catch_unwind(|| with(|log: &mut Log| assert!(fails(log)))),
+            Caught::With => catch_unwind(|| with(|log: &mut Log| assert!(fails(log)))),
         };
         log(format!("caught {}", caught.is_err()));
         wait_frames(3).await;
@@ -219,7 +219,7 @@ fn a_script_that_catches_a_panic_of_a_wait_or_an_effect_is_saved_and_restored() 
                     Caught::Animation,
                     Caught::Question,
                     Caught::Start,
-                    Caught::Step,
+                    Caught::With,
                 ] {
                     runtime.start(Catches { caught }).detach();
                 }

@@ -158,7 +158,7 @@ fn a_handle_that_a_rollback_invalidated_does_not_detach_a_later_script() {
     assert_eq!(runtime.take(after), Some(Ok(15)));
 }
 
-/// Runs, saves and rolls back another runtime in its steps.
+/// Runs, saves and rolls back another runtime inside `with`.
 #[derive(Serialize, Deserialize)]
 struct Dreams;
 

@@ -142,10 +142,10 @@ fn a_wait_behind_a_foreign_waker_is_refused_with_the_name_of_the_script() {
     assert!(error.contains("`guilty`"), "{error}");
 }
 
-/// A step that panics records nothing, so a script that catches the panic continues
+/// A `with` that panics records nothing, so a script that catches the panic continues
 /// differently.
 #[test]
-fn a_script_that_catches_the_panic_of_a_step_is_restored_after_it() {
+fn a_script_that_catches_the_panic_of_a_with_is_restored_after_it() {
     #[derive(Serialize, Deserialize)]
     struct Catches;
 

@@ -3,7 +3,7 @@
 use super::{assert_error, errors, expanded};
 
 const REFERENCE: &str = "a reference cannot be saved: take a number, a name or an owned value, \
-                         and find what it means in a step";
+                         and find what it means in a `with`";
 const PATTERN: &str = "a parameter of a durable script has a name, because it is a field of the \
                        saved state: take it apart in the body";
 

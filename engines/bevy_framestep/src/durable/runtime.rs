@@ -15,7 +15,7 @@ use crate::query::Queries;
 /// The runtime of the durable scripts, as a non-send resource: [`NonSend<DurableRuntime>`] in a
 /// system.
 ///
-/// It stays in the world while scripts run, so that systems, observers and hooks that a step
+/// It stays in the world while scripts run, so that systems, observers and hooks that a `with`
 /// triggers can use it.
 ///
 /// [`NonSend<DurableRuntime>`]: bevy_ecs::system::NonSend
@@ -77,7 +77,7 @@ impl DurableRuntime {
         }
     }
 
-    /// What a game can do at any time, even in systems, observers and hooks that a step
+    /// What a game can do at any time, even in systems, observers and hooks that a `with`
     /// triggers: emit signals, set values, answer questions, stop and pause scripts and
     /// owners, make clocks.
     ///
@@ -96,7 +96,7 @@ impl DurableRuntime {
     ///
     /// # Panics
     ///
-    /// If the scripts are running: in a step, or in code that a step triggers.
+    /// If the scripts are running: in a `with`, or in code that it triggers.
     #[track_caller]
     pub fn with_runtime<R>(&self, f: impl FnOnce(&Runtime) -> R) -> R {
         match self.shared.runtime.try_borrow() {
@@ -152,7 +152,7 @@ pub(crate) fn with_queries<R>(world: &mut World, f: impl FnOnce(&mut World, &Que
 #[track_caller]
 fn already_running() -> ! {
     panic!(
-        "the durable scripts are running already: a step cannot run a schedule in which they run, \
+        "the durable scripts are running already: a `with` cannot run a schedule in which they run, \
          nor use `with_runtime`"
     )
 }

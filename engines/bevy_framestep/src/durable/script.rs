@@ -19,7 +19,7 @@ use crate::query::EntityFn;
 /// Effects of durable scripts, each a [`with`](framestep_durable::with()): what it returns is
 /// recorded, and when the script is restored, it is not done again.
 ///
-/// All of them panic outside a durable script, and inside a step. In a step, use the world
+/// All of them panic outside a durable script, and inside a `with`. There, use the world
 /// and [`find`](DurableId::find).
 impl DurableId {
     /// Calls `f` with a component.

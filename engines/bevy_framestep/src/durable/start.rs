@@ -12,7 +12,7 @@ use super::runtime::DurableRuntime;
 pub trait WorldDurableExt {
     /// Starts a script, up to its first wait, with the world lent to it.
     ///
-    /// A script that is started in a step begins as soon as that step has returned.
+    /// A script that is started in a `with` begins as soon as that `with` has returned.
     ///
     /// # Panics
     ///

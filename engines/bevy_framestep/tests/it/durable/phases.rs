@@ -197,7 +197,7 @@ fn tries(place: &'static str, world: &mut World) {
     tried.0.push((place, is_saved, is_loaded));
 }
 
-/// Tries it in a step.
+/// Tries it in a `with`.
 #[derive(Serialize, Deserialize)]
 struct Try;
 
@@ -208,7 +208,7 @@ impl DurableScript for Try {
     async fn run(self) -> Chapter<Self> {
         with(|world: &mut World| tries("a start", world));
         in_phase(Phase::LateUpdate).await;
-        with(|world: &mut World| tries("a step", world));
+        with(|world: &mut World| tries("a with", world));
         Chapter::Done(())
     }
 }
@@ -239,7 +239,7 @@ fn a_world_is_saved_only_between_runs() {
             ("a start", false, false),
             ("before the steps", true, true),
             ("a system", true, true),
-            ("a step", false, false),
+            ("a with", false, false),
         ]
     );
     // Loaded before the steps, this frame had none.

@@ -1,4 +1,4 @@
-//! What a step, a guard or a destructor does to the runtime is done once.
+//! What an effect, a guard or a destructor does to the runtime is done once.
 
 use std::cell::RefCell;
 
@@ -56,7 +56,7 @@ impl Request for Riddle {
     type Answer = u32;
 }
 
-/// Calls the host in a step and in a guard.
+/// Calls the host in a `with` and in a guard.
 #[derive(Serialize, Deserialize)]
 struct Calls {
     me: ScriptId,
