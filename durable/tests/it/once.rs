@@ -34,7 +34,7 @@ impl DurableScript for Quest {
 
     async fn run(self) -> Chapter<Self> {
         with_once("greeting", |world: &mut World| {
-            world.log.push("hello".to_owned())
+            world.log.push("hello".to_owned());
         });
         if IS_PATCHED.get() {
             say("patched");
