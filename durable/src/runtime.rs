@@ -415,11 +415,7 @@ impl RuntimeBuilder {
     ///
     /// For debug builds and tests. A frame takes two runs, a rollback, three save states, two
     /// checksums of the runtime and of each lent state, and a replay of each chapter that has
-    /// changed: for 100 scripts with short chapters 0.2 ms in a release build, with chapters of 100
-    /// entries 0.8 ms. [The guide] has the figures.
-    ///
-    /// [The guide]: https://github.com/framestep/framestep/blob/main/docs/guide/saves.md
-    /// Hooks are called twice, and so is everything outside of the world that an effect
+    /// changed. Hooks are called twice, and so is everything outside of the world that an effect
     /// calls: a sound plays twice.
     ///
     /// # Panics
