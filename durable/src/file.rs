@@ -11,7 +11,7 @@ use crate::site::SiteId;
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the bytes that are written here and by the executor. It changes whenever they do.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// Files also have numbers of phases, which depend on how many there are.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
 const VERSION: u32 = 10 * FORMAT + Phase::NAMED.len() as u32;
@@ -171,7 +171,8 @@ impl SaveState {
             (
                 (script.id, &script.name, script.version),
                 (script.home, script.owner),
-                (&script.state, script.has_begun, waits),
+                (&script.state, &script.once, script.has_begun),
+                (script.restarts_after_wait, waits),
             )
         });
         let scripts: Vec<_> = scripts.collect();
@@ -184,7 +185,7 @@ impl SaveState {
 }
 
 /// FNV-1a.
-fn hash(bytes: &[u8]) -> u64 {
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     })

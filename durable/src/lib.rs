@@ -63,6 +63,7 @@ mod guide {}
 
 #[doc(hidden)]
 pub mod __private;
+mod after_wait;
 mod bytes;
 mod cell;
 mod context;
@@ -77,6 +78,7 @@ mod image;
 mod journal;
 mod long;
 mod look;
+mod once;
 mod owner;
 pub mod prelude;
 mod quiet;
@@ -91,6 +93,7 @@ mod shared;
 mod shift;
 mod site;
 mod slot;
+mod sync;
 mod wait;
 
 pub use cell::ScriptId;
@@ -98,7 +101,7 @@ pub use defer::{Defer, defer};
 pub use diff::Difference;
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
-    time, with, with_ref,
+    time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
 #[doc(inline)]
