@@ -193,24 +193,24 @@ fn saves(scripts: u32, entries: u32) -> [f64; 4] {
     for _ in 0..entries * 5 {
         runtime.run_frame_with(&mut world, DT);
     }
-    let mut rounds = [const { Vec::new() }; 4];
+    let mut times = [const { Vec::new() }; 4];
     for _ in 0..100 {
         let begun = Instant::now();
         let save = runtime.save_state().unwrap();
-        rounds[0].push(begun.elapsed());
+        times[0].push(begun.elapsed());
         let kept = save.clone();
         let begun = Instant::now();
         let sent = save.into_send();
-        rounds[1].push(begun.elapsed());
+        times[1].push(begun.elapsed());
         let begun = Instant::now();
         let file = kept.to_bytes_with(&world);
-        rounds[2].push(begun.elapsed());
+        times[2].push(begun.elapsed());
         let begun = Instant::now();
-        let same = sent.into_save_state().to_bytes_with(&world);
-        rounds[3].push(begun.elapsed());
-        assert_eq!(file, same);
+        let written = sent.into_save_state().to_bytes_with(&world);
+        times[3].push(begun.elapsed());
+        assert_eq!(file, written);
     }
-    rounds.map(|rounds| median(rounds).as_secs_f64() * 1e6)
+    times.map(|rounds| median(rounds).as_secs_f64() * 1e6)
 }
 
 /// Microseconds of a frame of 100 scripts: without and with the sync test.
