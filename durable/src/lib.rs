@@ -65,6 +65,7 @@ mod guide {}
 pub mod __private;
 mod bytes;
 mod cell;
+mod clock;
 mod context;
 mod defer;
 mod diff;
@@ -72,6 +73,7 @@ mod driver;
 mod effect;
 mod error;
 mod file;
+mod guard;
 mod handle;
 mod image;
 mod journal;
@@ -94,6 +96,7 @@ mod slot;
 mod wait;
 
 pub use cell::ScriptId;
+pub use clock::{clock, realtime};
 pub use defer::{Defer, defer};
 pub use diff::Difference;
 pub use effect::{
@@ -103,6 +106,7 @@ pub use effect::{
 pub use error::{Divergence, RestoreError, SaveError};
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
+pub use guard::ClockGuard;
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
 pub use image::SaveState;
 pub use long::LongChapter;
@@ -112,8 +116,8 @@ pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
 pub use wait::{
-    Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,
-    Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, animate, ask, end_of_frame,
-    fixed_update, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while,
+    Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, On, Request, RequestId,
+    Signal, Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, YieldNow, animate, ask,
+    end_of_frame, fixed_update, in_phase, interval, next_frame, on, timeout, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
 };
