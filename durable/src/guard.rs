@@ -135,17 +135,18 @@ fn take(
 ) -> ClockGuard {
     let caller = Call::new(name, "");
     let Some(script) = context::find(name) else {
-        let _guard = take(&clock_of(None, clock));
-        let taken = Taken::Outside { _guard };
+        let taken = Taken::Outside {
+            _guard: take(&clock_of(None, clock)),
+        };
         return ClockGuard { taken };
     };
     let shared = script.shared();
     let number = script.effect(caller, || {
-        let guard = take(&shared.expect_clock(clock));
+        let held = take(&shared.expect_clock(clock));
         Bytes::of(&shared.add_guard(Guard {
             script: script.id,
             clock,
-            guard,
+            held,
         }))
     });
     let taken = number.map_or(Taken::Nothing, |number| Taken::ByScript {
@@ -198,7 +199,7 @@ impl fmt::Debug for ClockGuard {
 pub(crate) struct Guard {
     script: ScriptId,
     clock: ClockId,
-    guard: framestep::ClockGuard,
+    held: framestep::ClockGuard,
 }
 
 /// A guard in a save state.
@@ -229,7 +230,7 @@ impl Shared {
     pub(crate) fn save_guards(&self) -> Vec<GuardImage> {
         let guards = self.guards.borrow();
         let guards = guards.iter().map(|(&number, guard)| {
-            let saved = SavedGuard::of(&guard.guard, self.expect_clock(guard.clock));
+            let saved = SavedGuard::of(&guard.held, self.expect_clock(guard.clock));
             GuardImage {
                 number,
                 script: guard.script,
@@ -260,16 +261,14 @@ impl Shared {
 
     /// Puts back the guards that the clocks have now.
     pub(crate) fn load_guards(&self, images: &[GuardImage], guards: Vec<framestep::ClockGuard>) {
-        let guards = images.iter().zip(guards).map(|(image, guard)| {
+        let guards = images.iter().zip(guards).map(|(image, held)| {
             let GuardImage { script, clock, .. } = *image;
-            (
-                image.number,
-                Guard {
-                    script,
-                    clock,
-                    guard,
-                },
-            )
+            let guard = Guard {
+                script,
+                clock,
+                held,
+            };
+            (image.number, guard)
         });
         self.guards.replace(guards.collect());
     }

@@ -63,6 +63,7 @@ mod guide {}
 
 #[doc(hidden)]
 pub mod __private;
+mod after_wait;
 mod bytes;
 mod cell;
 mod clock;
@@ -79,6 +80,7 @@ mod image;
 mod journal;
 mod long;
 mod look;
+mod once;
 mod owner;
 pub mod prelude;
 mod quiet;
@@ -101,7 +103,7 @@ pub use defer::{Defer, defer};
 pub use diff::Difference;
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
-    time, with, with_ref,
+    time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
 #[doc(inline)]

@@ -449,6 +449,14 @@ impl Shared {
         entry.map_or((0, None), |entry| (entry.changes, entry.value.clone()))
     }
 
+    /// How often the value has been set for which a wait has this ticket.
+    pub(crate) fn changes_awaited_by(&self, ticket: u64) -> Option<u64> {
+        let values = self.values.borrow();
+        let is_awaited =
+            |entry: &&ValueEntry| entry.waits.iter().any(|listed| listed.ticket == ticket);
+        Some(values.values().find(is_awaited)?.changes)
+    }
+
     /// Changes a value, and wakes the scripts that wait for a change, in order.
     pub(crate) fn set(&self, name: &str, value: Bytes) {
         let mut waits = {

@@ -52,8 +52,9 @@ impl FutureClock {
             }
             core.rc()
         });
-        let _shows = ShowsIn::show(core, clock.state());
-        ShowsClock { _shows }
+        ShowsClock {
+            _shows: ShowsIn::show(core, clock.state()),
+        }
     }
 
     /// Shows the clock of the last poll, if there was one, while the future is dropped.
@@ -63,8 +64,9 @@ impl FutureClock {
             let core = scope?.core();
             state.is_of(&core.clock).then(|| core.rc())
         })?;
-        let _shows = ShowsIn::show(core, state);
-        Some(ShowsClock { _shows })
+        Some(ShowsClock {
+            _shows: ShowsIn::show(core, state),
+        })
     }
 }
 

@@ -11,6 +11,7 @@ mod timeout;
 mod value;
 mod yield_now;
 
+pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
 pub use condition::{WaitUntil, wait_until, wait_while};
 pub use interval::{Interval, MissedTicks, NextTick, Tick, interval};

@@ -116,6 +116,7 @@ async fn ticks(missed: MissedTicks, phase: Option<Phase>) {
 }
 
 impl One {
+    #[expect(clippy::too_many_lines, reason = "a table")]
     async fn wait(&self) {
         let share = |world: &mut World, share: f32| world.log.push(format!("{share}"));
         match self.wait.as_str() {
@@ -158,7 +159,7 @@ impl One {
             "on realtime, while the game is held" => {
                 let _held = clock().hold();
                 let shown = animate(0.35, share).in_phase(Phase::Update);
-                on(&realtime(), shown).await;
+                on(realtime(), shown).await;
             }
             "scaled and held clocks" => {
                 let slow = self.clock.scaled(0.7);

@@ -138,6 +138,14 @@ fn a_script_that_is_dropped_or_restarted_takes_its_guards_along() {
         assert_eq!(runtime.time().elapsed.as_millis(), 100);
         runtime.save().unwrap();
     }
+    // It holds the clock until its wait ends: at the second frame from here.
+    let mut runtime = Runtime::new(Registry::new().with::<Changed>());
+    runtime.restore(&save, Policy::RestartAfterWait).unwrap();
+    for held in [true, false] {
+        assert!(runtime.clock(ClockId::GAME).is_paused());
+        runtime.run_frame(0.1);
+        assert_eq!(runtime.clock(ClockId::GAME).is_paused(), held);
+    }
     let mut runtime = Runtime::new(Registry::new().with::<Saved>());
     runtime.restore(&save, Policy::Fail).unwrap();
     assert!(runtime.clock(ClockId::GAME).is_paused());

@@ -7,6 +7,7 @@
     reason = "small numbers; and the macros of framestep pin with `pin!`"
 )]
 
+mod after_wait;
 mod borrowed;
 mod caught;
 mod changed_code;
@@ -29,6 +30,7 @@ mod hooks;
 mod host_in_effects;
 mod macros;
 mod on_clock;
+mod once;
 mod owners;
 mod panics;
 mod patches;

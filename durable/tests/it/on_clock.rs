@@ -29,7 +29,7 @@ async fn counts(clock: ClockId, below: ClockId) {
         log(format!("inside {}", scale()));
         let _says = SaysScale("left");
         wait_seconds(0.05).await;
-        join!(animate(0.04, share), on(&below, wait_seconds(0.03)));
+        join!(animate(0.04, share), on(below, wait_seconds(0.03)));
         let mut ticks = interval(0.02).in_phase(Phase::FixedUpdate);
         for _ in 0..3 {
             log(format!("{:?}", ticks.tick().await));
@@ -70,6 +70,8 @@ async fn begins_and_moves(clock: ClockId) {
         Poll::Ready(())
     })
     .await;
+    // As scripts of framestep name it.
+    let clock = &clock;
     on(clock, wait).await;
     log("moved");
 }

@@ -122,7 +122,7 @@ async fn greedy(phase: Phase2) {
 /// The turns are beside other waits, and one is given up.
 #[durable]
 async fn beside() -> u32 {
-    let (_, ended) = join!(wait_frames(2), async {
+    let ((), ended) = join!(wait_frames(2), async {
         for _ in 0..12 {
             yield_now().await;
         }
@@ -130,7 +130,7 @@ async fn beside() -> u32 {
         12
     });
     let first = select! {
-        _ = yield_now() => 1,
+        () = yield_now() => 1,
         _ = wait_seconds(0) => 2,
     };
     log(format!("first {first}"));
