@@ -53,7 +53,7 @@ use crate::owner::{ClockId, clock_of};
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<PauseMenu>());
 /// let mut position = 0.0_f32;
-/// runtime.start(pause_menu()).detach();
+/// runtime.lend(&mut position, |runtime| runtime.start(pause_menu()).detach());
 /// for _ in 0..2 {
 ///     runtime.run_frame_with(&mut position, 0.25);
 /// }
