@@ -91,10 +91,12 @@ mod restore;
 mod runtime;
 mod save;
 mod script;
+mod send;
 mod shared;
 mod shift;
 mod site;
 mod slot;
+mod sync;
 mod wait;
 
 pub use cell::ScriptId;
@@ -117,6 +119,7 @@ pub use registry::Registry;
 pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
+pub use send::SendSave;
 pub use wait::{
     Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, On, Request, RequestId,
     Signal, Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, YieldNow, animate, ask,
