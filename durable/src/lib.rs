@@ -66,6 +66,7 @@ pub mod __private;
 mod after_wait;
 mod bytes;
 mod cell;
+mod content;
 mod context;
 mod defer;
 mod diff;
@@ -93,6 +94,7 @@ mod shared;
 mod shift;
 mod site;
 mod slot;
+mod tree;
 mod wait;
 
 pub use cell::ScriptId;

@@ -16,6 +16,7 @@ mod chapters;
 mod clocks;
 mod combinators;
 mod damaged_lists;
+mod described;
 mod destructors;
 mod differences;
 mod elsewhere;
