@@ -27,6 +27,13 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "there")
+    }
+}
+
+impl Difference {
+    /// Writes it. `there` says where the other save state is from.
+    pub(crate) fn write(&self, f: &mut impl fmt::Write, there: &str) -> fmt::Result {
         if let Some((script, name)) = &self.script {
             write!(f, "script `{name}` ({script})")?;
             if let Some(entry) = self.entry {
@@ -34,7 +41,7 @@ impl fmt::Display for Difference {
             }
             f.write_str(": ")?;
         }
-        write!(f, "{}; there {}", self.here, self.there)
+        write!(f, "{}; {there} {}", self.here, self.there)
     }
 }
 

@@ -94,6 +94,7 @@ mod shared;
 mod shift;
 mod site;
 mod slot;
+mod sync;
 mod tree;
 mod wait;
 

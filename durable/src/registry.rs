@@ -189,10 +189,9 @@ impl Registry {
     /// A value of a save as the runtime has it.
     pub(crate) fn value_of_save(&self, name: &str, value: &Content) -> Option<Bytes> {
         match (self.values.get(name), value) {
-            (Some(None), _) => None,
+            (Some(None), _) | (None, Content::Described(_)) => None,
             (_, Content::Compact(value)) => Some(value.clone()),
             (Some(Some(known)), described) => (known.compact)(described).ok(),
-            (None, Content::Described(_)) => None,
         }
     }
 

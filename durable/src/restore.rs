@@ -177,6 +177,12 @@ impl Shared {
         restored.unwrap_or_else(|payload| resume_unwind(payload))
     }
 
+    /// Goes back to a save state of this runtime.
+    pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
+        self.check_replaceable()?;
+        self.restore(save, &mut |_| Policy::Fail, true).map(drop)
+    }
+
     /// Whether nothing but scripts would be lost with what is there.
     pub(crate) fn check_replaceable(&self) -> Result<(), RestoreError> {
         let ids: Vec<CoroutineId> = {

@@ -18,6 +18,7 @@ use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin};
 use crate::site::SiteTable;
 use crate::slot::Slot;
+use crate::sync::Trail;
 
 /// The state of a runtime beside its executor.
 pub(crate) struct Shared {
@@ -53,6 +54,7 @@ pub(crate) struct Shared {
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<BTreeSet<u64>>,
     pub(crate) long_chapters: LongChapters,
+    pub(crate) trail: Trail,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
 }
@@ -158,6 +160,7 @@ impl Shared {
             is_cleared: Cell::new(false),
             taken: RefCell::default(),
             long_chapters: LongChapters::new(max_entries),
+            trail: Trail::default(),
             epoch: Cell::new(0),
         })
     }

@@ -27,16 +27,12 @@ pub(super) fn put(tree: &Tree, out: &mut Vec<u8>) {
             put(tree, out);
         }
         Tree::Bool(value) => out.push(if *value { TRUE } else { FALSE }),
-        Tree::Int(value) => match u128::try_from(*value) {
-            Ok(value) => {
-                out.push(POSITIVE);
-                put_number(value, out);
-            }
-            Err(_) => {
-                out.push(NEGATIVE);
-                put_number((!*value).unsigned_abs(), out);
-            }
-        },
+        Tree::Int(value) => {
+            let is_negative = *value < 0;
+            out.push(if is_negative { NEGATIVE } else { POSITIVE });
+            let number = if is_negative { !*value } else { *value };
+            put_number(number.unsigned_abs(), out);
+        }
         Tree::F32(value) => {
             out.push(F32);
             out.extend_from_slice(&value.to_bits().to_le_bytes());
@@ -50,7 +46,9 @@ pub(super) fn put(tree: &Tree, out: &mut Vec<u8>) {
         Tree::Seq(items) => {
             out.push(SEQ);
             put_number(items.len() as u128, out);
-            items.iter().for_each(|item| put(item, out));
+            for item in items {
+                put(item, out);
+            }
         }
         Tree::Map(entries) => {
             out.push(MAP);

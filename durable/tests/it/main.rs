@@ -45,6 +45,7 @@ mod scenes;
 mod shown;
 mod signals;
 mod sleeps;
+mod sync_test;
 mod themselves;
 mod timelines;
 mod trials;
