@@ -71,9 +71,11 @@ mod context;
 mod defer;
 mod diff;
 mod driver;
+mod dry_run;
 mod effect;
 mod error;
 mod file;
+mod folder;
 mod handle;
 mod image;
 mod journal;
@@ -101,11 +103,13 @@ mod wait;
 pub use cell::ScriptId;
 pub use defer::{Defer, defer};
 pub use diff::Difference;
+pub use dry_run::{DoneAgain, DryRun, Misfit};
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
     time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
+pub use folder::{FileCheck, FolderCheck};
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
 pub use handle::{Handle, JoinError, join, pause, resume, stop};

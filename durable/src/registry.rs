@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::content::{Content, Type};
+use crate::dry_run::DryRun;
 use crate::error::RestoreError;
 use crate::image::SaveState;
 use crate::runtime::Runtime;
@@ -200,32 +201,57 @@ impl Registry {
         Some((known.code, known.begin_again))
     }
 
-    /// Which scripts of a save state do not fit this code, and why: each is replayed, without a
-    /// runtime and without effects. For the tests of a game, with saves of its earlier releases.
+    /// What does not fit this code in a save state, with lines: each script is replayed, without a
+    /// runtime and without effects. [`dry_run`](Self::dry_run) also says what policies would do.
+    #[must_use]
+    pub fn check(&self, save: &SaveState) -> Vec<RestoreError> {
+        let dry_run = self.dry_run(save);
+        let misfits = dry_run.misfits.into_iter().map(|misfit| misfit.error);
+        misfits.chain(dry_run.errors).collect()
+    }
+
+    /// Tries the scripts of a save state, without a runtime and without effects, and says what each
+    /// [`Policy`](crate::Policy) would do to those that do not fit: which effects would be done again,
+    /// which would not, and which children would continue beside new ones.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use framestep_durable::prelude::*;
-    /// #[durable]
-    /// async fn door() {
-    ///     wait_seconds(1).await;
-    /// }
+    /// use framestep_durable::prelude::*;
     ///
-    /// let registry = || Registry::new().with::<Door>();
-    /// # let runtime = Runtime::new(registry());
-    /// # runtime.start(door()).detach();
-    /// # let released = [runtime.save_state().unwrap().to_bytes()];
-    /// for file in released {
-    ///     let save = SaveState::from_bytes(&file).unwrap();
-    ///     for error in registry().check(&save) {
-    ///         panic!("{error}");
+    /// mod before {
+    ///     # use framestep_durable::prelude::*;
+    ///     #[durable]
+    ///     pub async fn quest() {
+    ///         with(|gold: &mut u32| *gold += 100);
+    ///         wait_seconds(60).await;
     ///     }
     /// }
+    ///
+    /// mod after {
+    ///     # use framestep_durable::prelude::*;
+    ///     #[durable]
+    ///     pub async fn quest() {
+    ///         wait_seconds(1).await;
+    ///         with(|gold: &mut u32| *gold += 100);
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut runtime = Runtime::new(Registry::new().with::<before::Quest>());
+    /// runtime.lend(&mut 0_u32, |runtime| runtime.start(before::quest()).detach());
+    /// let save = runtime.save()?;
+    ///
+    /// let dry_run = Registry::new().with::<after::Quest>().dry_run(&save);
+    /// assert!(!dry_run.fits());
+    /// let report = dry_run.to_string();
+    /// assert!(report.contains("Restart does again: a `with` at "));
+    /// # Ok(())
+    /// # }
     /// ```
     #[must_use]
-    pub fn check(&self, save: &SaveState) -> Vec<RestoreError> {
-        Runtime::new(self.clone()).check(save)
+    pub fn dry_run(&self, save: &SaveState) -> DryRun {
+        Runtime::new(self.clone()).dry_run(save)
     }
 
     /// Panics if a script was not added.

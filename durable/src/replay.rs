@@ -50,18 +50,6 @@ impl Shared {
         }
     }
 
-    /// What does not fit in a save state.
-    pub(crate) fn check(self: &Rc<Self>, save: &SaveState) -> Vec<RestoreError> {
-        let numbers = SiteNumbers::of_save(self, save);
-        let replayed = save.scripts.iter().map(|image| {
-            let cell = self.replay(image, &numbers, false)?;
-            cell.drop_trial();
-            Ok(())
-        });
-        let misfits = replayed.filter_map(Result::err);
-        misfits.chain(self.registry.unfit_values(save)).collect()
-    }
-
     /// Makes a script and replays its journal.
     pub(crate) fn replay(
         self: &Rc<Self>,

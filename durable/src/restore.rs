@@ -135,7 +135,7 @@ impl Shared {
     /// Builds what a save state says in another executor, with scripts that only stand there.
     /// Whether that succeeds depends on the save state and the settings alone. So damage is found
     /// while the runtime is as it was.
-    fn try_rebuild(&self, save: &SaveState) -> Result<(), RestoreError> {
+    pub(crate) fn try_rebuild(&self, save: &SaveState) -> Result<(), RestoreError> {
         if !save.has_consistent_numbers() {
             return Err(RestoreError::Damaged);
         }
@@ -286,7 +286,7 @@ impl Shared {
     }
 
     /// A script that restarts its chapter.
-    fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
+    pub(crate) fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
         let (code, begin_again) = self.registry.find(&image.name)?;
         let begun = begin_again(OldState::new(image.version, &image.state))?;

@@ -19,6 +19,7 @@ mod damaged_lists;
 mod described;
 mod destructors;
 mod differences;
+mod dry_runs;
 mod elsewhere;
 mod ends;
 mod every_wait;
