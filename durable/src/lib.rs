@@ -92,6 +92,7 @@ mod restore;
 mod runtime;
 mod save;
 mod script;
+mod send;
 mod shared;
 mod shift;
 mod site;
@@ -120,6 +121,7 @@ pub use registry::Registry;
 pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
+pub use send::SendSave;
 pub use wait::{
     Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,
     Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, animate, ask, end_of_frame,

@@ -48,6 +48,7 @@ mod signals;
 mod sleeps;
 mod sync_test;
 mod themselves;
+mod threads;
 mod timelines;
 mod trials;
 mod twin;
