@@ -38,6 +38,7 @@ mod pauses;
 #[path = "../../../tests/it/support/phases.rs"]
 mod phases;
 mod policies;
+mod ported;
 mod questions;
 mod random;
 mod refusals;
