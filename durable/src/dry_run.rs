@@ -86,7 +86,9 @@ impl Shared {
             };
             let begun = self.begin_again(image);
             let can_restart = begun.is_some();
-            begun.into_iter().for_each(|cell| cell.drop_trial());
+            if let Some(cell) = begun {
+                cell.drop_trial();
+            }
             Some(misfit(save, image, error, can_restart))
         });
         let misfits = misfits.collect();
