@@ -61,7 +61,7 @@ impl SaveState {
         for script in &mut scripts {
             script.journal = script.journal.map_sites(|site| needed.number(site))?;
             for wait in &mut script.waits {
-                wait.named.site = needed.number(wait.named.site)?;
+                wait.named.site = needed.number(wait.named.site)?.id;
             }
         }
         let sites = needed.into_sites();

@@ -73,6 +73,7 @@ mod effect;
 mod error;
 mod file;
 mod handle;
+mod hash;
 mod image;
 mod journal;
 mod long;

@@ -29,10 +29,11 @@ impl Shared {
         let clocks = self.door.name_clocks(&self.own_clocks());
         let mut out = Writer::default();
         self.door.save_clocks(&clocks, &mut out)?;
-        let slots: Vec<_> = scripts.iter().map(|cell| cell.slots().borrow()).collect();
+        let images = scripts.iter().map(|cell| save_script(cell)).collect();
+        let chapters: Vec<_> = scripts.iter().map(|cell| cell.chapter()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
-        for slots in &slots {
-            for pending in slots.iter() {
+        for chapter in &chapters {
+            for pending in chapter.waits.iter() {
                 pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
@@ -43,10 +44,6 @@ impl Shared {
         let mut lists = Writer::default();
         let saved = self.door.save_lists(&ids, &waits, &clocks, &mut lists);
         saved.map_err(refused)?;
-        drop(waits);
-        drop(slots);
-        // They add to the table of sites.
-        let scripts = scripts.iter().map(|cell| save_script(cell)).collect();
         Ok(SaveState {
             build: self.registry.build().to_owned(),
             settings: self.door.settings(),
@@ -59,7 +56,7 @@ impl Shared {
                 .map(|entry| entry.parent)
                 .collect(),
             owners: self.save_owners(),
-            scripts,
+            scripts: images,
             waits: saved_waits.into_numbers(),
             lists: lists.into_numbers(),
             ended: self.save_ended(),
@@ -159,9 +156,10 @@ impl Shared {
 }
 
 pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
-    let slots = cell.slots().borrow();
-    let waits = slots.iter().map(|pending| WaitImage {
-        named: cell.named(pending),
+    let mut chapter = cell.change();
+    chapter.waits.sort();
+    let waits = chapter.waits.iter().map(|pending| WaitImage {
+        named: pending.named(),
         slot: save_slot(&pending.slot),
     });
     ScriptImage {
@@ -170,9 +168,9 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
         version: cell.code.version,
         home: phase_number(cell.home),
         owner: cell.owner,
-        state: cell.state(),
-        journal: cell.journal(),
-        has_begun: cell.has_begun(),
+        state: chapter.state.clone(),
+        journal: chapter.journal.clone(),
+        has_begun: chapter.has_begun,
         waits: waits.collect(),
     }
 }
@@ -180,7 +178,7 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
 fn save_slot(slot: &Slot) -> SlotImage {
     match slot {
         Slot::Plain(_) => SlotImage::Plain,
-        Slot::Join(id, _) => SlotImage::Join(*id),
+        Slot::Join(join) => SlotImage::Join(join.script),
         Slot::Signal { ticket, given } => SlotImage::Signal {
             ticket: *ticket,
             given: given.clone(),
@@ -200,7 +198,9 @@ fn save_slot(slot: &Slot) -> SlotImage {
             length_ns: animation.length_ns,
             share: animation.share.to_bits(),
         },
-        Slot::Tick { due_ns, .. } => SlotImage::Tick { due_ns: *due_ns },
+        Slot::Tick(tick) => SlotImage::Tick {
+            due_ns: tick.due_ns,
+        },
         // Outside of polls and replays, a slot has its state.
         Slot::Replayed | Slot::Polled => unreachable!("the script is being polled"),
     }

@@ -16,7 +16,7 @@ use crate::core::timer::Unit;
 use crate::coroutine::{Coroutine, Finished};
 use crate::image::{Damaged, Reader, Writer};
 use crate::time::{Clock, Nanos, Phase, PhaseIndex, Seconds};
-use crate::wait::{Asked, Count, PhaseWait, Timer, WaitSeconds, interval, polled};
+use crate::wait::{Asked, Count, PhaseWait, Timer, WaitSeconds, interval, polled, take_resumed};
 
 /// A wait of the crate that can be saved.
 #[derive(Debug)]
@@ -152,6 +152,20 @@ impl DurableWait {
     #[must_use]
     pub fn end(coroutine: &Coroutine<()>) -> Self {
         Self::of(Kind::End(coroutine.finished()))
+    }
+
+    /// Whether the wait resumes the coroutine being polled. Then it is over. `false` for a
+    /// condition, which is to be checked, and for the end of a coroutine. Calls no user code.
+    #[inline]
+    #[must_use]
+    pub fn take_resumed(&mut self) -> bool {
+        let registration = match &mut self.kind {
+            Kind::Run(wait) => wait.registration_mut(),
+            Kind::Count(wait) => wait.registration_mut(),
+            Kind::Time(wait) => wait.timer.registration_mut(),
+            Kind::Condition(_) | Kind::End(_) => return false,
+        };
+        registration.has_begun() && take_resumed(registration)
     }
 
     /// Polls the wait. A condition holds.
