@@ -5,8 +5,9 @@ use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
+use std::task::Context;
 
-use framestep::durable::home;
+use framestep::durable::{FrameWait, home};
 use framestep::{Coroutine, CoroutineId, Phase};
 use serde::{Deserialize, Serialize};
 
@@ -258,8 +259,7 @@ impl ScriptCell {
 
     /// Notes which coroutine runs the script, in a poll of it. A script that is started is polled
     /// before the call that starts it has returned the coroutine.
-    #[inline]
-    pub(crate) fn note_coroutine(&self) {
+    fn note_coroutine(&self) {
         if self.coroutine_id.get().is_none() {
             self.coroutine_id.set(Some(framestep::current()));
         }
@@ -282,11 +282,12 @@ impl ScriptCell {
     }
 
     /// Notes that a poll of the script begins.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin_poll(&self) {
         let has_begun = self.has_begun();
         self.begins_poll.set(has_begun);
         if !has_begun {
+            self.note_coroutine();
             self.change().has_begun = true;
         }
     }
@@ -371,8 +372,7 @@ impl ScriptCell {
     /// What the script waits for, by number.
     pub(crate) fn awaited(&self) -> Vec<NamedWait> {
         let mut chapter = self.change();
-        chapter.waits.sort();
-        chapter.waits.iter().map(Pending::named).collect()
+        chapter.waits.sorted().iter().map(Pending::named).collect()
     }
 
     /// How many entries a replay has taken.
@@ -533,27 +533,31 @@ impl ScriptCell {
         let Some(site) = chapter.waits.take_resumed(number) else {
             return false;
         };
-        self.record(chapter, Kind::Ended(number), site, &[]);
+        self.record_in(chapter, Kind::Ended(number), site, &[]);
         true
     }
 
     /// Records the end of a wait.
     #[inline]
     pub(crate) fn record_end(&self, number: u32, value: &[u8], site: Known) {
-        self.record(self.change(), Kind::Ended(number), site, value);
+        self.record(Kind::Ended(number), site, value);
     }
 
     /// Records that a wait has panicked: the script may catch it, and go on.
     pub(crate) fn record_failure(&self, number: u32, message: &str, site: Known) {
         let message = Bytes::of(message);
-        self.record(self.change(), Kind::Failed(number), site, message.get());
+        self.record(Kind::Failed(number), site, message.get());
     }
 
-    #[inline]
-    fn record(&self, mut chapter: RefMut<'_, Chapter>, kind: Kind, site: Known, value: &[u8]) {
-        if !self.is_live() {
-            return;
+    #[inline(never)]
+    fn record(&self, kind: Kind, site: Known, value: &[u8]) {
+        if self.is_live() {
+            self.record_in(self.change(), kind, site, value);
         }
+    }
+
+    #[inline(always)]
+    fn record_in(&self, mut chapter: RefMut<'_, Chapter>, kind: Kind, site: Known, value: &[u8]) {
         let is_first = self.begins_poll.replace(false);
         chapter.journal.push(is_first, kind, site, value);
         let entries = chapter.journal.entries();
@@ -593,10 +597,10 @@ impl ScriptCell {
                 if let Err(payload) = acted {
                     // The script may catch it, and go on.
                     let message = Bytes::of(&message_of(&*payload));
-                    self.record(self.change(), Kind::Panicked, site, message.get());
+                    self.record(Kind::Panicked, site, message.get());
                     resume_unwind(payload)
                 }
-                self.record(self.change(), Kind::Effect, site, value);
+                self.record(Kind::Effect, site, value);
                 Done::Now
             }
             Mode::Silent => Done::Not,
@@ -665,6 +669,17 @@ impl ScriptCell {
         f()
     }
 
+    /// Begins to wait for the next frame, in the [usual case](FrameWait::begin). Returns the number
+    /// of the wait.
+    #[inline(always)]
+    pub(crate) fn begin_frame(&self, cx: &Context<'_>, call: &Call) -> Option<u32> {
+        let wait = FrameWait::begin(cx)?;
+        let site = self.shared.sites.of(call);
+        let number = self.take_number();
+        self.change().waits.push_frame(number, site, wait);
+        Some(number)
+    }
+
     /// Adds a wait that has begun.
     #[inline]
     pub(crate) fn add_wait(&self, pending: Pending) {
@@ -681,12 +696,12 @@ impl ScriptCell {
     #[inline]
     pub(crate) fn with_slot<R>(&self, number: u32, f: impl FnOnce(&mut Slot) -> R) -> Option<R> {
         let mut chapter = self.change();
-        Some(f(&mut chapter.waits.get_mut(number)?.slot))
+        Some(f(&mut chapter.waits.get(number)?.slot))
     }
 
     /// The site of a pending wait.
     pub(crate) fn site_of(&self, number: u32) -> Option<Known> {
-        Some(self.chapter().waits.get(number)?.site)
+        Some(self.change().waits.get(number)?.site)
     }
 
     /// Takes the state of a wait out while it is polled: what is called meanwhile may end

@@ -106,6 +106,7 @@ impl SaveState {
                 .iter()
                 .all(|(_, _, it, _)| far_from_overflow(it))
             && slots().all(is_given)
+            && self.scripts.iter().all(ScriptImage::has_sorted_waits)
     }
 }
 
@@ -151,6 +152,11 @@ pub(crate) struct ScriptImage {
 }
 
 impl ScriptImage {
+    fn has_sorted_waits(&self) -> bool {
+        let waits = &self.waits;
+        waits.is_sorted_by(|a, b| a.named.number < b.named.number)
+    }
+
     fn has_begun_if_it_has_done_something(&self) -> bool {
         self.has_begun || self.journal.entries() == 0 && self.waits.is_empty()
     }

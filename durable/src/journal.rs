@@ -165,7 +165,7 @@ impl Journal {
     }
 
     /// Adds an entry.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, is_first: bool, kind: Kind, site: Known, value: &[u8]) {
         let word = Word::new(kind, site.id).with(is_first, value);
         self.hash.add(kind.number() << 1 | u64::from(is_first));

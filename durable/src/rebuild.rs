@@ -237,13 +237,10 @@ impl Shared {
             let before = mem::replace(&mut cell.change().waits, waits);
             drop((known, before));
         }
-        let chapters: Vec<_> = prepared
-            .iter()
-            .map(|script| script.cell.chapter())
-            .collect();
+        let mut chapters: Vec<_> = prepared.iter().map(|script| script.cell.change()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
-        for chapter in &chapters {
-            for pending in chapter.waits.iter() {
+        for chapter in &mut chapters {
+            for pending in chapter.waits.sorted() {
                 pending.slot.each_wait(|wait| waits.push(wait));
             }
         }

@@ -711,11 +711,7 @@ impl Host {
 
     fn each_request(&self, mut f: impl FnMut(&crate::slot::Request)) {
         for cell in self.shared.scripts.borrow().values() {
-            for pending in cell.chapter().waits.iter() {
-                if let Slot::Request(request) = &pending.slot {
-                    f(request);
-                }
-            }
+            cell.chapter().waits.requests().for_each(&mut f);
         }
     }
 

@@ -30,10 +30,10 @@ impl Shared {
         let mut out = Writer::default();
         self.door.save_clocks(&clocks, &mut out)?;
         let images = scripts.iter().map(|cell| save_script(cell)).collect();
-        let chapters: Vec<_> = scripts.iter().map(|cell| cell.chapter()).collect();
+        let mut chapters: Vec<_> = scripts.iter().map(|cell| cell.change()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
-        for chapter in &chapters {
-            for pending in chapter.waits.iter() {
+        for chapter in &mut chapters {
+            for pending in chapter.waits.sorted() {
                 pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
@@ -43,6 +43,8 @@ impl Shared {
         }
         let mut lists = Writer::default();
         let saved = self.door.save_lists(&ids, &waits, &clocks, &mut lists);
+        drop(waits);
+        drop(chapters);
         saved.map_err(refused)?;
         Ok(SaveState {
             build: self.registry.build().to_owned(),
@@ -157,11 +159,11 @@ impl Shared {
 
 pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
     let mut chapter = cell.change();
-    chapter.waits.sort();
-    let waits = chapter.waits.iter().map(|pending| WaitImage {
+    let waits = chapter.waits.sorted().iter().map(|pending| WaitImage {
         named: pending.named(),
         slot: save_slot(&pending.slot),
     });
+    let waits = waits.collect();
     ScriptImage {
         id: cell.id,
         name: cell.name().into(),
@@ -171,7 +173,7 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
         state: chapter.state.clone(),
         journal: chapter.journal.clone(),
         has_begun: chapter.has_begun,
-        waits: waits.collect(),
+        waits,
     }
 }
 

@@ -374,11 +374,8 @@ impl Shared {
 
     /// Whether a wait in a list is pending.
     pub(crate) fn is_pending(&self, listed: &Listed) -> bool {
-        self.script(listed.script).is_some_and(|cell| {
-            let chapter = cell.chapter();
-            let pending = chapter.waits.get(listed.wait);
-            pending.and_then(|it| it.slot.ticket()) == Some(listed.ticket)
-        })
+        self.script(listed.script)
+            .is_some_and(|cell| cell.chapter().waits.ticket(listed.wait) == Some(listed.ticket))
     }
 
     /// The same, or whether its script is being polled: then its state is elsewhere. The condition

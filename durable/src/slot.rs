@@ -3,7 +3,7 @@
 
 use std::panic::Location;
 
-use framestep::durable::{DurableWait, Event, EventNote};
+use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
@@ -46,48 +46,107 @@ pub(crate) struct Shown {
 /// The pending waits of a script.
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
+    /// The wait of a script that does something in every frame, apart from the others because it
+    /// comes and goes so often. Whoever looks at all waits [adds](Self::all) it to them.
+    frame: Option<Frame>,
     list: Vec<Pending>,
 }
 
+#[derive(Debug)]
+struct Frame {
+    number: u32,
+    site: Known,
+    wait: FrameWait,
+}
+
 impl Waits {
-    /// The waits in the order of a save state, once they are [sorted](Self::sort).
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Pending> {
-        self.list.iter()
+    #[inline]
+    fn all(&mut self) -> &mut Vec<Pending> {
+        if let Some(frame) = self.frame.take() {
+            self.list.push(Pending {
+                number: frame.number,
+                site: frame.site,
+                slot: Slot::Plain(frame.wait.into()),
+                shown: None,
+            });
+        }
+        &mut self.list
+    }
+
+    /// The waits in the order of a save state: by number.
+    pub(crate) fn sorted(&mut self) -> &[Pending] {
+        let all = self.all();
+        // In which order they came depends on which others have ended.
+        all.sort_unstable_by_key(|pending| pending.number);
+        all
     }
 
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Pending> {
-        self.list.iter_mut()
+        self.all().iter_mut()
     }
 
     #[inline]
     pub(crate) fn push(&mut self, pending: Pending) {
-        self.list.push(pending);
+        self.all().push(pending);
+    }
+
+    /// Adds a wait for the next frame.
+    #[inline]
+    pub(crate) fn push_frame(&mut self, number: u32, site: Known, wait: FrameWait) {
+        if self.frame.is_some() {
+            self.all();
+        }
+        self.frame = Some(Frame { number, site, wait });
     }
 
     #[inline]
-    pub(crate) fn get(&self, number: u32) -> Option<&Pending> {
-        self.list.iter().find(|pending| pending.number == number)
+    pub(crate) fn get(&mut self, number: u32) -> Option<&mut Pending> {
+        let mut all = self.all().iter_mut();
+        all.find(|pending| pending.number == number)
     }
 
-    #[inline]
-    pub(crate) fn get_mut(&mut self, number: u32) -> Option<&mut Pending> {
-        let mut list = self.list.iter_mut();
-        list.find(|pending| pending.number == number)
+    /// The ticket of a wait in the list of a signal or a value.
+    pub(crate) fn ticket(&self, number: u32) -> Option<u64> {
+        let pending = self.list.iter().find(|it| it.number == number)?;
+        pending.slot.ticket()
     }
 
-    #[inline]
+    /// The questions among them.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.list.iter().filter_map(|pending| match &pending.slot {
+            Slot::Request(request) => Some(&**request),
+            _ => None,
+        })
+    }
+
     pub(crate) fn remove(&mut self, number: u32) -> Option<Pending> {
-        let at = self.list.iter().position(|it| it.number == number)?;
-        Some(self.list.swap_remove(at))
+        let all = self.all();
+        let at = all.iter().position(|it| it.number == number)?;
+        Some(all.swap_remove(at))
     }
 
     /// Removes a wait of framestep that resumes the coroutine being polled. `None` if it does not.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take_resumed(&mut self, number: u32) -> Option<Known> {
+        match &mut self.frame {
+            Some(frame) if frame.number == number => {
+                let site = frame.site;
+                if !frame.wait.take_resumed() {
+                    return None;
+                }
+                self.frame = None;
+                Some(site)
+            }
+            _ => self.take_resumed_other(number),
+        }
+    }
+
+    #[inline(never)]
+    fn take_resumed_other(&mut self, number: u32) -> Option<Known> {
         let at = self.list.iter().position(|it| it.number == number)?;
-        let pending = &mut self.list[at];
-        let site = pending.site;
-        let Slot::Plain(wait) = &mut pending.slot else {
+        let Pending { site, slot, .. } = &mut self.list[at];
+        let site = *site;
+        let Slot::Plain(wait) = slot else {
             return None;
         };
         if !wait.take_resumed() {
@@ -97,17 +156,12 @@ impl Waits {
         drop(self.list.swap_remove(at));
         Some(site)
     }
-
-    /// Sorts them by number: the order in which they came depends on which have ended.
-    pub(crate) fn sort(&mut self) {
-        self.list.sort_unstable_by_key(|pending| pending.number);
-    }
 }
 
 impl FromIterator<Pending> for Waits {
     fn from_iter<I: IntoIterator<Item = Pending>>(waits: I) -> Self {
         let list = waits.into_iter().collect();
-        Waits { list }
+        Waits { frame: None, list }
     }
 }
 

@@ -33,6 +33,37 @@ enum Kind {
     End(Finished),
 }
 
+/// A wait for the next frame at home, in the usual case: a [`DurableWait`] without its kind.
+#[derive(Debug)]
+pub struct FrameWait {
+    wait: PhaseWait,
+}
+
+impl FrameWait {
+    /// Begins to wait, if this is the first wait in a poll of its coroutine by a run of its home
+    /// phase, and nobody observes it. Calls no user code.
+    #[inline(always)]
+    #[must_use]
+    pub fn begin(cx: &Context<'_>) -> Option<Self> {
+        let mut wait = PhaseWait::later_frame(PhaseIndex::HOME);
+        let begins = wait.begin_at_home(cx);
+        begins.then_some(FrameWait { wait })
+    }
+
+    /// Whether the wait resumes the coroutine being polled. Then it is over. Calls no user code.
+    #[inline(always)]
+    #[must_use]
+    pub fn take_resumed(&mut self) -> bool {
+        take_resumed(self.wait.registration_mut())
+    }
+}
+
+impl From<FrameWait> for DurableWait {
+    fn from(of: FrameWait) -> Self {
+        DurableWait::of(Kind::Run(of.wait))
+    }
+}
+
 /// The nanoseconds of a length. `None` if it is infinite.
 ///
 /// # Panics

@@ -95,6 +95,16 @@ impl PhaseWait {
         }
     }
 
+    /// Begins a wait for a frame that names no phase, if this is the plain first poll.
+    #[inline(always)]
+    pub(crate) fn begin_at_home(&mut self, cx: &Context<'_>) -> bool {
+        scope::with_inlined(BeginsInItsRun::<true>(
+            &mut self.registration,
+            cx,
+            Bound::Frame,
+        ))
+    }
+
     /// Handles a first poll that is not the plain one.
     #[inline(never)]
     #[track_caller]
