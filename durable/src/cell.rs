@@ -3,7 +3,8 @@
 use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::fmt;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr;
 use std::rc::Rc;
 use std::task::Context;
 
@@ -77,6 +78,8 @@ pub(crate) struct ScriptCell {
     future: RefCell<Option<ChapterFuture>>,
     /// The number of the next wait that begins.
     next_wait: Cell<u32>,
+    /// Where the script has waited for a frame last: in a loop, it is there again.
+    frame_site: Cell<Option<(&'static Location<'static>, Known)>>,
     mode: Cell<Mode>,
     /// Whether the next entry is the first of a poll.
     begins_poll: Cell<bool>,
@@ -190,6 +193,7 @@ impl ScriptCell {
             }),
             future: RefCell::new(Some(future)),
             next_wait: Cell::new(0),
+            frame_site: Cell::new(None),
             mode: Cell::new(Mode::Live),
             begins_poll: Cell::new(false),
             is_in_closure: Cell::new(false),
@@ -600,7 +604,10 @@ impl ScriptCell {
                     self.record(Kind::Panicked, site, message.get());
                     resume_unwind(payload)
                 }
-                self.record(Kind::Effect, site, value);
+                // `act` may have ended the script.
+                if self.is_live() {
+                    self.record_in(self.change(), Kind::Effect, site, value);
+                }
                 Done::Now
             }
             Mode::Silent => Done::Not,
@@ -672,12 +679,35 @@ impl ScriptCell {
     /// Begins to wait for the next frame, in the [usual case](FrameWait::begin). Returns the number
     /// of the wait.
     #[inline(always)]
-    pub(crate) fn begin_frame(&self, cx: &Context<'_>, call: &Call) -> Option<u32> {
+    pub(crate) fn begin_frame(
+        &self,
+        cx: &Context<'_>,
+        kind: &'static str,
+        at: &'static Location<'static>,
+    ) -> Option<u32> {
+        if !self.is_live() {
+            return None;
+        }
         let wait = FrameWait::begin(cx)?;
-        let site = self.shared.sites.of(call);
+        let site = match self.frame_site.get() {
+            Some((before, site)) if ptr::eq(before, at) => site,
+            _ => self.frame_site_at(kind, at),
+        };
         let number = self.take_number();
         self.change().waits.push_frame(number, site, wait);
         Some(number)
+    }
+
+    #[inline(never)]
+    fn frame_site_at(&self, function: &'static str, at: &'static Location<'static>) -> Known {
+        let site = self.shared.sites.of(&Call {
+            function,
+            name: "",
+            at,
+            within: "",
+        });
+        self.frame_site.set(Some((at, site)));
+        site
     }
 
     /// Adds a wait that has begun.

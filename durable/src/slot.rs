@@ -91,7 +91,7 @@ impl Waits {
     }
 
     /// Adds a wait for the next frame.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push_frame(&mut self, number: u32, site: Known, wait: FrameWait) {
         if self.frame.is_some() {
             self.all();
@@ -153,7 +153,11 @@ impl Waits {
             return None;
         }
         // It is over, so its destructor does nothing.
-        drop(self.list.swap_remove(at));
+        if at + 1 == self.list.len() {
+            self.list.truncate(at);
+        } else {
+            drop(self.list.swap_remove(at));
+        }
         Some(site)
     }
 }

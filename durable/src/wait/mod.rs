@@ -23,7 +23,7 @@ pub(crate) use value::read as read_value;
 pub use value::{Changed, Value, WaitValue};
 
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
@@ -33,7 +33,6 @@ use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
 use crate::context;
 use crate::driver::message_of;
-use crate::owner::ClockId;
 use crate::site::Known;
 use crate::slot::{Awaited, Pending, Shown, Slot};
 
@@ -104,67 +103,84 @@ impl Numbered {
         })
     }
 
-    /// The same for a wait of framestep that returns nothing. `is_for_frame` says whether it is for
-    /// the next frame at home.
-    #[inline]
+    /// Polls a wait for the next frame at home in the usual case, in which no user code is called:
+    /// it begins, or resumes its script. `None` if this is another case.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn poll_frame(&mut self, kind: &'static str, cx: &Context<'_>) -> Option<Poll<()>> {
+        match &self.state {
+            State::New => {
+                let cell = context::find(kind)?;
+                let number = cell.begin_frame(cx, kind, Location::caller())?;
+                self.state = State::Begun(Rc::downgrade(&cell), number);
+                Some(Poll::Pending)
+            }
+            State::Begun(of, number) => {
+                let cell = context::expect(kind);
+                expect_of(of, &cell, kind);
+                if !cell.end_if_resumed(*number) {
+                    return None;
+                }
+                self.state = State::Done;
+                Some(Poll::Ready(()))
+            }
+            State::Outside(_) | State::Done => None,
+        }
+    }
+
+    /// Begins a wait of framestep that returns nothing, in a script that runs. `None` if this is
+    /// another case.
+    #[track_caller]
+    pub(crate) fn begin_plain(
+        &mut self,
+        kind: &'static str,
+        cx: &mut Context<'_>,
+        wait: DurableWait,
+    ) -> Option<Poll<()>> {
+        if !matches!(self.state, State::New) {
+            return None;
+        }
+        let cell = context::find(kind).filter(|cell| cell.is_live())?;
+        let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
+        let number = cell.take_number();
+        self.state = State::Begun(Rc::downgrade(&cell), number);
+        let mut wait = wait;
+        let polled = wait.poll(cx, kind);
+        if polled.is_pending() {
+            cell.add_wait(Pending {
+                number,
+                site,
+                slot: Slot::Plain(wait),
+                shown: None,
+            });
+        } else {
+            cell.record_end(number, &[], site);
+            self.state = State::Done;
+        }
+        Some(polled)
+    }
+
+    /// Polls a wait of framestep that returns nothing. `begin` is called at the first poll.
     #[track_caller]
     pub(crate) fn poll_plain(
         &mut self,
         kind: &'static str,
         cx: &mut Context<'_>,
-        is_for_frame: bool,
-        begin: impl Fn(Option<&ScriptCell>) -> Result<DurableWait, ClockId>,
+        begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
     ) -> Poll<()> {
-        // The usual cases, in which nothing panics.
-        match &self.state {
-            State::New => {
-                if let Some(cell) = context::find(kind).filter(|cell| cell.is_live()) {
-                    if is_for_frame {
-                        let call = Awaited::new(kind, None).call();
-                        if let Some(number) = cell.begin_frame(cx, &call) {
-                            self.state = State::Begun(Rc::downgrade(&cell), number);
-                            return Poll::Pending;
-                        }
-                    }
-                    if let Ok(mut wait) = begin(Some(&cell)) {
-                        let number = cell.take_number();
-                        let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
-                        self.state = State::Begun(Rc::downgrade(&cell), number);
-                        let polled = wait.poll(cx, kind);
-                        if polled.is_pending() {
-                            cell.add_wait(Pending {
-                                number,
-                                site,
-                                slot: Slot::Plain(wait),
-                                shown: None,
-                            });
-                        } else {
-                            cell.record_end(number, &[], site);
-                            self.state = State::Done;
-                        }
-                        return polled;
-                    }
-                }
+        if let State::Begun(of, number) = &self.state {
+            let cell = context::expect(kind);
+            expect_of(of, &cell, kind);
+            if cell.end_if_resumed(*number) {
+                self.state = State::Done;
+                return Poll::Ready(());
             }
-            State::Begun(of, number) => {
-                let cell = context::expect(kind);
-                expect_of(of, &cell, kind);
-                if cell.end_if_resumed(*number) {
-                    self.state = State::Done;
-                    return Poll::Ready(());
-                }
-            }
-            State::Outside(_) | State::Done => {}
         }
-        let polled = self.poll_in_any(Awaited::new(kind, None), &mut |cell, slot| {
-            let begin = || match begin(cell) {
-                Ok(wait) => Slot::Plain(wait),
-                Err(clock) => no_clock(cell, clock),
-            };
-            match slot.get_or_insert_with(begin) {
-                Slot::Plain(wait) => wait.poll(cx, kind).map(|()| Bytes::EMPTY),
-                _ => Poll::Pending,
-            }
+        let polled = self.poll_in_any(Awaited::new(kind, None), &mut |cell, slot| match slot
+            .get_or_insert_with(|| Slot::Plain(begin(cell)))
+        {
+            Slot::Plain(wait) => wait.poll(cx, kind).map(|()| Bytes::EMPTY),
+            _ => Poll::Pending,
         });
         polled.map(drop)
     }
@@ -308,15 +324,6 @@ impl Numbered {
         let number = cell.take_number();
         self.state = State::Begun(Rc::downgrade(cell), number);
         (number, site(), true)
-    }
-}
-
-#[cold]
-#[track_caller]
-fn no_clock(cell: Option<&ScriptCell>, clock: ClockId) -> ! {
-    match cell {
-        Some(_) => panic!("the runtime has no clock {clock:?}"),
-        None => panic!("outside of a durable script there is no clock {clock:?}"),
     }
 }
 

@@ -90,42 +90,67 @@ impl Future for Wait {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if matches!((&self.what, self.phase), (What::NextFrame, None)) {
+            let name = self.name;
+            if let Some(polled) = self.numbered.poll_frame(name, cx) {
+                return polled;
+            }
+        }
+        self.poll_slowly(cx)
+    }
+}
+
+impl Wait {
+    #[inline(never)]
+    #[track_caller]
+    fn poll_slowly(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Wait {
             numbered,
             name,
             what,
             phase,
-        } = &mut *self;
-        let is_for_frame = matches!((&*what, &*phase), (What::NextFrame, None));
-        numbered.poll_plain(name, cx, is_for_frame, |cell| begin(cell, what, *phase))
+        } = self;
+        // Those that cannot fail to begin.
+        let plain = match *what {
+            _ if numbered.has_begun() => None,
+            What::Seconds(length) => Some(DurableWait::seconds(length.finite(), None, *phase)),
+            What::Frames(frames) => Some(DurableWait::frames(frames, *phase)),
+            _ => None,
+        };
+        if let Some(polled) = plain.and_then(|wait| numbered.begin_plain(name, cx, wait)) {
+            return polled;
+        }
+        numbered.poll_plain(name, cx, &mut |cell| begin(cell, what, *phase))
     }
 }
 
-/// Begins the wait. Returns an error if there is no such clock.
-#[inline]
-fn begin(
-    cell: Option<&ScriptCell>,
-    what: &What,
-    phase: Option<Phase>,
-) -> Result<DurableWait, ClockId> {
+/// Begins the wait.
+///
+/// # Panics
+///
+/// If there is no such clock.
+fn begin(cell: Option<&ScriptCell>, what: &What, phase: Option<Phase>) -> DurableWait {
     let clock = |id| {
         let found = match cell {
             Some(cell) => cell.shared().clock(id),
             None => clock_outside(id),
         };
-        found.ok_or(id)
+        found.unwrap_or_else(|| match cell {
+            Some(_) => panic!("the runtime has no clock {id:?}"),
+            None => panic!("outside of a durable script there is no clock {id:?}"),
+        })
     };
-    Ok(match *what {
+    match *what {
         What::NextFrame => DurableWait::next_frame(phase),
         What::NextRun(run) => DurableWait::next_run(run),
         What::Frames(frames) => DurableWait::frames(frames, phase),
         What::Steps(steps) => DurableWait::steps(steps),
         What::Seconds(length) => DurableWait::seconds(length.finite(), None, phase),
         What::SecondsOf(id, length) => {
-            DurableWait::seconds(length.finite(), Some(&clock(id)?), phase)
+            DurableWait::seconds(length.finite(), Some(&clock(id)), phase)
         }
-        What::Until(id, point) => DurableWait::until(point.finite(), &clock(id)?, phase),
-    })
+        What::Until(id, point) => DurableWait::until(point.finite(), &clock(id), phase),
+    }
 }
 
 /// A clock of the executor, for a script that is not durable.
