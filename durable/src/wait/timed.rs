@@ -117,8 +117,10 @@ impl Wait {
             What::Frames(frames) => Some(DurableWait::frames(frames, *phase)),
             _ => None,
         };
-        if let Some(polled) = plain.and_then(|wait| numbered.begin_plain(name, cx, wait)) {
-            return polled;
+        if let Some(wait) = plain {
+            if let Some(polled) = numbered.begin_plain(name, cx, wait) {
+                return polled;
+            }
         }
         numbered.poll_plain(name, cx, &mut |cell| begin(cell, what, *phase))
     }
