@@ -19,6 +19,7 @@ use crate::error::Found;
 use crate::image::NamedWait;
 use crate::journal::{self, Journal, Kind, Word};
 use crate::long::Length;
+use crate::once::Once;
 use crate::owner::OwnerId;
 use crate::quiet;
 use crate::script::{ChapterFuture, Code};
@@ -98,8 +99,12 @@ pub(crate) struct Chapter {
     pub(crate) journal: Journal,
     /// The waits that have begun and are not over.
     pub(crate) waits: Waits,
+    /// What the script has done once in its life.
+    pub(crate) once: Once,
     /// Whether it has been polled.
     pub(crate) has_begun: bool,
+    /// Whether it waits as the code of its save did, and restarts then.
+    pub(crate) restarts_after_wait: bool,
 }
 
 /// How far a replay has come.
@@ -189,7 +194,9 @@ impl ScriptCell {
                 state,
                 journal,
                 waits: Waits::default(),
+                once: Once::default(),
                 has_begun: false,
+                restarts_after_wait: false,
             }),
             future: RefCell::new(Some(future)),
             next_wait: Cell::new(0),
@@ -285,6 +292,14 @@ impl ScriptCell {
         self.chapter().has_begun
     }
 
+    /// Makes a new script one that [restarts after its wait](Chapter::restarts_after_wait).
+    pub(crate) fn begin_wait_of_save(&self, waits: Waits) {
+        let mut chapter = self.change();
+        chapter.restarts_after_wait = true;
+        chapter.has_begun = true;
+        chapter.waits = waits;
+    }
+
     /// Notes that a poll of the script begins.
     #[inline(always)]
     pub(crate) fn begin_poll(&self) {
@@ -303,6 +318,7 @@ impl ScriptCell {
         chapter.state = state;
         chapter.journal.restart();
         chapter.has_begun = false;
+        chapter.restarts_after_wait = false;
         drop(chapter);
         self.next_wait.set(0);
         self.length.reset(&self.shared.long_chapters);
@@ -566,6 +582,10 @@ impl ScriptCell {
         chapter.journal.push(is_first, kind, site, value);
         let entries = chapter.journal.entries();
         drop(chapter);
+        let trail = &self.shared.trail;
+        if trail.is_kept() {
+            trail.note(self, entries, kind, site.id, Some(value));
+        }
         if self.length.matters(entries) {
             let chapters = &self.shared.long_chapters;
             chapters.look_at(&self.shared.door, self, entries);
@@ -596,7 +616,10 @@ impl ScriptCell {
     ) -> Done {
         match self.mode.get() {
             Mode::Live => {
-                let acted = catch_unwind(AssertUnwindSafe(|| act(value)));
+                let acted = catch_unwind(AssertUnwindSafe(|| {
+                    self.note_effect(call);
+                    act(value);
+                }));
                 let site = self.shared.sites.of(call);
                 if let Err(payload) = acted {
                     // The script may catch it, and go on.
@@ -622,6 +645,17 @@ impl ScriptCell {
                 }
                 None => Done::Not,
             },
+        }
+    }
+
+    /// Notes for the sync test that an effect is about to be done.
+    #[inline]
+    fn note_effect(&self, call: &Call) {
+        let trail = &self.shared.trail;
+        if trail.is_kept() {
+            let entry = self.chapter().journal.entries() + 1;
+            let site = self.shared.sites.of(call);
+            trail.note(self, entry, Kind::Effect, site.id, None);
         }
     }
 
@@ -660,6 +694,16 @@ impl ScriptCell {
         if self.mode.get() == Mode::Replay {
             let entry = self.replayed().saturating_sub(1);
             self.leave_replay(Found::OtherValue { entry, type_name });
+        }
+    }
+
+    /// Leaves a replay in which the script does under another label what was done once. Returns if
+    /// it is not replayed.
+    pub(crate) fn leave_at_label(&self, label: &str) {
+        if self.mode.get() == Mode::Replay {
+            let entry = self.replayed().saturating_sub(1);
+            let label = label.to_owned();
+            self.leave_replay(Found::OtherLabel { entry, label });
         }
     }
 

@@ -129,7 +129,38 @@ pub(crate) struct Journal {
     hash: Hash,
 }
 
+/// A copy of a journal that can be sent to another thread.
+#[derive(Clone)]
+pub(crate) struct SendJournal {
+    bytes: Vec<u8>,
+    entries: u32,
+    hash: Hash,
+}
+
+impl SendJournal {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
 impl Journal {
+    pub(crate) fn to_send(&self) -> SendJournal {
+        SendJournal {
+            bytes: self.bytes.borrow()[..self.len].to_vec(),
+            entries: self.entries,
+            hash: self.hash,
+        }
+    }
+
+    pub(crate) fn of_send(sent: SendJournal) -> Self {
+        Journal {
+            len: sent.bytes.len(),
+            bytes: Rc::new(RefCell::new(sent.bytes)),
+            entries: sent.entries,
+            hash: sent.hash,
+        }
+    }
+
     pub(crate) fn new() -> Self {
         Journal {
             bytes: Rc::default(),
@@ -248,12 +279,20 @@ impl Journal {
 
     /// The kind and the site of entry number `n`.
     pub(crate) fn at(&self, number: u32) -> Option<(Kind, SiteId)> {
+        self.nth(number, |entry| (entry.kind, entry.site))
+    }
+
+    /// The value of entry number `n`.
+    pub(crate) fn value_at(&self, number: u32) -> Option<Bytes> {
+        self.nth(number, |entry| Bytes::new(entry.value))
+    }
+
+    fn nth<R>(&self, number: u32, f: impl FnOnce(Entry<'_>) -> R) -> Option<R> {
         let mut at = 0;
         for _ in 0..number {
             at = self.find(at)?.next;
         }
-        let word = self.find(at)?.word;
-        Some((word.kind(), word.site()))
+        Some(self.read(at, f)?.0)
     }
 
     /// A separate journal with the same entries, with other numbers for the sites. `None` if

@@ -63,6 +63,7 @@ mod guide {}
 
 #[doc(hidden)]
 pub mod __private;
+mod after_wait;
 mod bytes;
 mod cell;
 mod context;
@@ -78,6 +79,7 @@ mod image;
 mod journal;
 mod long;
 mod look;
+mod once;
 mod owner;
 pub mod prelude;
 mod quiet;
@@ -88,10 +90,12 @@ mod restore;
 mod runtime;
 mod save;
 mod script;
+mod send;
 mod shared;
 mod shift;
 mod site;
 mod slot;
+mod sync;
 mod wait;
 
 pub use cell::ScriptId;
@@ -99,7 +103,7 @@ pub use defer::{Defer, defer};
 pub use diff::Difference;
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
-    time, with, with_ref,
+    time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
 #[doc(inline)]
@@ -112,6 +116,7 @@ pub use registry::Registry;
 pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
+pub use send::SendSave;
 pub use wait::{
     Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,
     Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, animate, ask, end_of_frame,

@@ -172,7 +172,9 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
         owner: cell.owner,
         state: chapter.state.clone(),
         journal: chapter.journal.clone(),
+        once: chapter.once.clone(),
         has_begun: chapter.has_begun,
+        restarts_after_wait: chapter.restarts_after_wait,
         waits,
     }
 }

@@ -18,6 +18,7 @@ use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin};
 use crate::site::SiteTable;
 use crate::slot::Slot;
+use crate::sync::Trail;
 
 /// The state of a runtime beside its executor.
 pub(crate) struct Shared {
@@ -53,6 +54,7 @@ pub(crate) struct Shared {
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<BTreeSet<u64>>,
     pub(crate) long_chapters: LongChapters,
+    pub(crate) trail: Trail,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
     /// Memory for a value that is being written: empty.
@@ -160,6 +162,7 @@ impl Shared {
             is_cleared: Cell::new(false),
             taken: RefCell::default(),
             long_chapters: LongChapters::new(max_entries),
+            trail: Trail::default(),
             epoch: Cell::new(0),
             scratch: Cell::default(),
         })
@@ -438,6 +441,14 @@ impl Shared {
         let values = self.values.borrow();
         let entry = values.get(name);
         entry.map_or((0, None), |entry| (entry.changes, entry.value.clone()))
+    }
+
+    /// How often the value has been set for which a wait has this ticket.
+    pub(crate) fn changes_awaited_by(&self, ticket: u64) -> Option<u64> {
+        let values = self.values.borrow();
+        let is_awaited =
+            |entry: &&ValueEntry| entry.waits.iter().any(|listed| listed.ticket == ticket);
+        Some(values.values().find(is_awaited)?.changes)
     }
 
     /// Changes a value, and wakes the scripts that wait for a change, in order.

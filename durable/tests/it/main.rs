@@ -7,6 +7,7 @@
     reason = "small numbers; and the macros of framestep pin with `pin!`"
 )]
 
+mod after_wait;
 mod borrowed;
 mod caught;
 mod changed_code;
@@ -27,6 +28,7 @@ mod forged;
 mod hooks;
 mod host_in_effects;
 mod macros;
+mod once;
 mod owners;
 mod panics;
 mod patches;
@@ -34,6 +36,7 @@ mod pauses;
 #[path = "../../../tests/it/support/phases.rs"]
 mod phases;
 mod policies;
+mod ported;
 mod questions;
 mod random;
 mod refusals;
@@ -42,7 +45,9 @@ mod scenes;
 mod shown;
 mod signals;
 mod sleeps;
+mod sync_test;
 mod themselves;
+mod threads;
 mod timelines;
 mod trials;
 mod twin;
