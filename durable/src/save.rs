@@ -28,7 +28,8 @@ impl Shared {
         self.door.check(&ids).map_err(refused)?;
         let clocks = self.door.name_clocks(&self.own_clocks());
         let mut out = Writer::default();
-        self.door.save_clocks(&clocks, &mut out)?;
+        let guards = self.save_guards();
+        self.door.save_clocks(&clocks, guards.len(), &mut out)?;
         let images = scripts.iter().map(|cell| save_script(cell)).collect();
         let mut chapters: Vec<_> = scripts.iter().map(|cell| cell.change()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
@@ -57,6 +58,7 @@ impl Shared {
                 .iter()
                 .map(|entry| entry.parent)
                 .collect(),
+            guards,
             owners: self.save_owners(),
             scripts: images,
             waits: saved_waits.into_numbers(),
@@ -67,6 +69,7 @@ impl Shared {
             next_script: self.next_script.get(),
             next_request: self.next_request.get(),
             next_owner: self.next_owner.get(),
+            next_guard: self.next_guard.get(),
             next_ticket: self.next_ticket.get(),
             is_taken: true,
         })
