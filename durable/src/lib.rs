@@ -80,6 +80,7 @@ mod file;
 mod folder;
 mod guard;
 mod handle;
+mod hash;
 mod image;
 mod journal;
 mod long;
