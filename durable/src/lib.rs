@@ -101,7 +101,7 @@ mod wait;
 
 pub use cell::ScriptId;
 pub use clock::{clock, realtime};
-pub use defer::{Defer, defer};
+pub use defer::{Defer, DeferCall, defer, defer_call};
 pub use diff::Difference;
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
