@@ -202,6 +202,8 @@ const OF_A_RUNTIME: &[&str] = &[
 ];
 
 /// Does one of them, and says what it returns and when.
+///
+/// No wait is for a fixed step while the clock is held: there is none.
 #[expect(clippy::too_many_lines, reason = "a table")]
 async fn does(name: &str) {
     let share = |world: &mut World, share: f32| world.log.push(format!("{share}"));
@@ -213,7 +215,7 @@ async fn does(name: &str) {
         "animate" => animate(0.5, share).await,
         "clock" => {
             assert!(clock().pause() && !clock().pause() && clock().is_paused());
-            wait_seconds_realtime(0.5).await;
+            wait_seconds_realtime(0.5).in_phase(Phase::Update).await;
             assert!(clock().resume());
             clock().set_scale(0.5);
             let scales = (clock().scale(), clock().effective_scale());
@@ -223,7 +225,7 @@ async fn does(name: &str) {
                 clock().delta()
             ));
             let guards = (clock().scaled(0.5), clock().hold());
-            wait_seconds_realtime(0.5).await;
+            wait_seconds_realtime(0.5).in_phase(Phase::Update).await;
             drop(guards);
             clock().set_scale(1);
             clock().wait_seconds(0.25).await;
@@ -263,8 +265,8 @@ async fn does(name: &str) {
         "next_frame" => next_frame().in_phase(Phase::EarlyUpdate).await,
         "on" => {
             let _held = clock().hold();
-            on(realtime(), wait_seconds(0.5)).await;
-            on(clock(), next_frame()).await;
+            on(realtime(), wait_seconds(0.5).in_phase(Phase::Update)).await;
+            on(clock(), next_frame().in_phase(Phase::Update)).await;
         }
         "on_error" => {
             let failed = on_error(failing(), |why| say(&format!("because {why}"))).await;
