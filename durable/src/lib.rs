@@ -58,6 +58,7 @@ mod readme {}
 /// The code of the chapters in the guide is tested.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/saving.md")]
+#[doc = include_str!("../../docs/guide/porting.md")]
 #[doc = include_str!("../../docs/guide/saves.md")]
 mod guide {}
 
