@@ -3,6 +3,7 @@
 
 pub mod saves;
 pub mod scene;
+mod weather;
 
 use std::cell::RefCell;
 
