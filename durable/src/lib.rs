@@ -66,6 +66,7 @@ pub mod __private;
 mod after_wait;
 mod bytes;
 mod cell;
+mod clock;
 mod context;
 mod defer;
 mod diff;
@@ -73,6 +74,7 @@ mod driver;
 mod effect;
 mod error;
 mod file;
+mod guard;
 mod handle;
 mod image;
 mod journal;
@@ -98,6 +100,7 @@ mod sync;
 mod wait;
 
 pub use cell::ScriptId;
+pub use clock::{clock, realtime};
 pub use defer::{Defer, defer};
 pub use diff::Difference;
 pub use effect::{
@@ -107,6 +110,7 @@ pub use effect::{
 pub use error::{Divergence, RestoreError, SaveError};
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
+pub use guard::ClockGuard;
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
 pub use image::SaveState;
 pub use long::LongChapter;
@@ -117,8 +121,8 @@ pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
 pub use send::SendSave;
 pub use wait::{
-    Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,
-    Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, animate, ask, end_of_frame,
-    fixed_update, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while,
+    Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, On, Request, RequestId,
+    Signal, Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, YieldNow, animate, ask,
+    end_of_frame, fixed_update, in_phase, interval, next_frame, on, timeout, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
 };

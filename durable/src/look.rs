@@ -6,6 +6,7 @@ use std::time::Duration;
 use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 
 use crate::error::{said_at, waits};
+use crate::guard::GuardImage;
 use crate::image::{SaveState, ScriptImage, SlotImage, WaitImage};
 
 /// The longest value that is shown as a whole, in bytes.
@@ -68,6 +69,20 @@ impl fmt::Display for SaveState {
         }
         for (name, listed) in &self.signals {
             writeln!(f, "signal `{name}`: {} waits", listed.len())?;
+        }
+        for guard in &self.guards {
+            let GuardImage { script, clock, .. } = guard;
+            match guard.factor {
+                None => writeln!(f, "a guard of {script} holds clock {}", clock.0)?,
+                Some((bits, _)) => {
+                    let factor = f64::from_bits(bits);
+                    writeln!(
+                        f,
+                        "a guard of {script} scales clock {} by {factor}",
+                        clock.0
+                    )?;
+                }
+            }
         }
         for owner in &self.owners {
             let name = owner.name.as_deref().unwrap_or("");

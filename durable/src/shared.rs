@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
+use crate::guard::Guard;
 use crate::handle::JoinError;
 use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
@@ -41,6 +42,9 @@ pub(crate) struct Shared {
     pub(crate) next_owner: Cell<u64>,
     pub(crate) owners: RefCell<BTreeMap<OwnerId, OwnerEntry>>,
     pub(crate) clocks: RefCell<Vec<ClockEntry>>,
+    /// The guards of clocks that scripts have taken, by number.
+    pub(crate) guards: RefCell<BTreeMap<u64, Guard>>,
+    pub(crate) next_guard: Cell<u64>,
     /// The waits for each signal, in the order in which they began.
     pub(crate) signals: RefCell<BTreeMap<String, Vec<Listed>>>,
     /// The number of the next wait in one of these lists.
@@ -153,6 +157,8 @@ impl Shared {
             next_owner: Cell::new(1),
             owners: RefCell::default(),
             clocks: RefCell::default(),
+            guards: RefCell::default(),
+            next_guard: Cell::new(1),
             signals: RefCell::default(),
             next_ticket: Cell::new(1),
             values: RefCell::default(),
@@ -251,6 +257,13 @@ impl Shared {
 
     pub(crate) fn script(&self, id: ScriptId) -> Option<Rc<ScriptCell>> {
         self.scripts.borrow().get(&id).cloned()
+    }
+
+    /// Whether this is the script that the runtime has, and not one from before a restore.
+    pub(crate) fn is_known(&self, cell: &Rc<ScriptCell>) -> bool {
+        let scripts = self.scripts.borrow();
+        let known = scripts.get(&cell.id);
+        known.is_some_and(|known| Rc::ptr_eq(known, cell))
     }
 
     /// Records how a script has ended.
