@@ -181,7 +181,7 @@ impl Sides<'_> {
             return Some((None, says));
         }
         if here.state != there.state {
-            let says = [here, there].map(|it| text_of(it.state.get()));
+            let says = [here, there].map(|it| it.state.to_string());
             let [here, there] = says;
             return Some((None, [format!("its chapter began with {here}"), there]));
         }
@@ -281,7 +281,7 @@ impl Sides<'_> {
         let text = |save: &SaveState, of: &str| {
             let value = save.values.iter().find(|(name, ..)| name == of);
             match value {
-                Some((_, Some(value), ..)) => text_of(value.get()),
+                Some((_, Some(value), ..)) => value.to_string(),
                 _ => "its default".to_owned(),
             }
         };

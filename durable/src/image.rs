@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::content::Content;
 use crate::guard::GuardImage;
 use crate::handle::JoinError;
 use crate::journal::Journal;
@@ -47,12 +48,14 @@ pub struct SaveState {
     pub(crate) lists: Vec<u64>,
     pub(crate) ended: Vec<(ScriptId, Result<Bytes, JoinError>)>,
     pub(crate) signals: Vec<(String, Vec<Listed>)>,
-    pub(crate) values: Vec<(String, Option<Bytes>, u64, Vec<Listed>)>,
+    pub(crate) values: Vec<(String, Option<Content>, u64, Vec<Listed>)>,
     pub(crate) next_script: u64,
     pub(crate) next_request: u64,
     pub(crate) next_owner: u64,
     pub(crate) next_guard: u64,
     pub(crate) next_ticket: u64,
+    /// Whether states and values are described, and so is the world beside it.
+    pub(crate) is_described: bool,
     /// Whether a runtime of this process has taken it. What was read may be damaged.
     #[serde(skip)]
     pub(crate) is_taken: bool,
@@ -152,7 +155,7 @@ pub(crate) struct ScriptImage {
     /// The number of a phase.
     pub(crate) home: u64,
     pub(crate) owner: Option<OwnerId>,
-    pub(crate) state: Bytes,
+    pub(crate) state: Content,
     pub(crate) journal: Journal,
     pub(crate) once: Once,
     pub(crate) has_begun: bool,

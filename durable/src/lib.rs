@@ -67,13 +67,16 @@ mod after_wait;
 mod bytes;
 mod cell;
 mod clock;
+mod content;
 mod context;
 mod defer;
 mod diff;
 mod driver;
+mod dry_run;
 mod effect;
 mod error;
 mod file;
+mod folder;
 mod guard;
 mod handle;
 mod image;
@@ -97,17 +100,20 @@ mod shift;
 mod site;
 mod slot;
 mod sync;
+mod tree;
 mod wait;
 
 pub use cell::ScriptId;
 pub use clock::{clock, realtime};
 pub use defer::{Defer, defer};
 pub use diff::Difference;
+pub use dry_run::{DoneAgain, DryRun, Misfit};
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
     time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
+pub use folder::{FileCheck, FolderCheck};
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
 pub use guard::ClockGuard;

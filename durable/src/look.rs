@@ -59,7 +59,7 @@ impl fmt::Display for SaveState {
             self.show_script(f, script, &mut waits)?;
         }
         for (name, value, changes, listed) in &self.values {
-            let value = value.as_ref().map(|value| text_of(value.get()));
+            let value = value.as_ref().map(ToString::to_string);
             let value = value.as_deref().unwrap_or("its default");
             let waits = listed.len();
             writeln!(
@@ -124,7 +124,7 @@ impl SaveState {
         if !script.has_begun {
             f.write_str(", has not begun")?;
         }
-        let state = text_of(script.state.get());
+        let state = &script.state;
         writeln!(f, "\n    its chapter began with {state}")?;
         let (mut at, mut number) = (0, 0);
         let read = |entry: crate::journal::Entry<'_>| {

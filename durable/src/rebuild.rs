@@ -317,8 +317,9 @@ impl Shared {
     fn load_signals(&self, save: &SaveState) {
         self.signals.replace(save.signals.iter().cloned().collect());
         let values = save.values.iter().map(|(name, value, changes, waits)| {
+            let value = value.as_ref();
             let entry = ValueEntry {
-                value: value.clone(),
+                value: value.and_then(|value| self.registry.value_of_save(name, value)),
                 changes: *changes,
                 waits: waits.clone(),
             };

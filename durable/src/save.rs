@@ -8,6 +8,7 @@ use framestep::CoroutineId;
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 
 use crate::cell::ScriptCell;
+use crate::content::Content;
 use crate::error::{SaveError, said_at};
 use crate::image::{OwnerImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage};
 use crate::shared::{Listed, Shared};
@@ -72,6 +73,7 @@ impl Shared {
             next_owner: self.next_owner.get(),
             next_guard: self.next_guard.get(),
             next_ticket: self.next_ticket.get(),
+            is_described: false,
             is_taken: true,
         })
     }
@@ -146,13 +148,13 @@ impl Shared {
         signals.filter(|(_, waits)| !waits.is_empty()).collect()
     }
 
-    fn save_values(&self) -> Vec<(String, Option<crate::bytes::Bytes>, u64, Vec<Listed>)> {
+    fn save_values(&self) -> Vec<(String, Option<Content>, u64, Vec<Listed>)> {
         let values = self.values.borrow();
         let values = values.iter().map(|(name, entry)| {
             let waits = entry.waits.iter().filter(|listed| self.is_pending(listed));
             (
                 name.clone(),
-                entry.value.clone(),
+                entry.value.clone().map(Content::Compact),
                 entry.changes,
                 waits.copied().collect(),
             )
@@ -173,7 +175,7 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
         version: cell.code.version,
         home: phase_number(cell.home),
         owner: cell.owner,
-        state: cell.state(),
+        state: Content::Compact(cell.state()),
         journal: cell.journal(),
         once: cell.once().borrow().clone(),
         has_begun: cell.has_begun(),
