@@ -453,9 +453,7 @@ impl ScriptCell {
         match self.take_entry(Kind::Ended(number), site, "") {
             Some(value) => Polling::Ended(value),
             None => match self.take_entry(Kind::Failed(number), site, "") {
-                Some(message) if CAN_UNWIND => {
-                    Polling::Failed(message.read().unwrap_or_default())
-                }
+                Some(message) if CAN_UNWIND => Polling::Failed(message.read().unwrap_or_default()),
                 Some(message) => {
                     self.leave_at_panic(message.read().unwrap_or_default());
                     Polling::Pending

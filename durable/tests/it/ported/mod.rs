@@ -138,6 +138,6 @@ harness::ports! {
     shared_world: 20, &["examples/shared_world.rs"], 7;
     slow_motion: 36, &["examples/slow_motion.rs"], 9;
     timeouts: 40, &["examples/timeouts.rs"], 13;
-    turn_queue: 15, RECIPES, 10;
+    turn_queue: 15, RECIPES, 11;
     typewriter: 14, RECIPES, 3;
 }
