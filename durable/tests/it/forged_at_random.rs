@@ -12,7 +12,7 @@ use crate::twin::Log;
 
 fn cases() -> u64 {
     let cases = std::env::var("FRAMESTEP_DURABLE_FILES").ok();
-    cases.map_or(300, |cases| cases.parse().expect("a number"))
+    cases.map_or(150, |cases| cases.parse().expect("a number"))
 }
 
 /// What became of the forged files.
