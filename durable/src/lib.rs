@@ -58,6 +58,7 @@ mod readme {}
 /// The code of the chapters in the guide is tested.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/saving.md")]
+#[doc = include_str!("../../docs/guide/porting.md")]
 #[doc = include_str!("../../docs/guide/saves.md")]
 mod guide {}
 
@@ -79,6 +80,7 @@ mod file;
 mod folder;
 mod guard;
 mod handle;
+mod hash;
 mod image;
 mod journal;
 mod long;

@@ -786,7 +786,7 @@ impl Host {
         let mut script = None;
         let scripts: Vec<_> = self.shared.scripts.borrow().values().cloned().collect();
         for cell in scripts {
-            for pending in cell.slots().borrow_mut().iter_mut() {
+            for pending in cell.change().waits.iter_mut() {
                 if let Slot::Request(request) = &mut pending.slot {
                     let is_it = request.id == id.number && request.name == R::NAME;
                     if is_it && request.answer.is_none() {
@@ -805,11 +805,7 @@ impl Host {
 
     fn each_request(&self, mut f: impl FnMut(&crate::slot::Request)) {
         for cell in self.shared.scripts.borrow().values() {
-            for pending in cell.slots().borrow().iter() {
-                if let Slot::Request(request) = &pending.slot {
-                    f(request);
-                }
-            }
+            cell.chapter().waits.requests().for_each(&mut f);
         }
     }
 
