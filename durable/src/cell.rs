@@ -847,8 +847,8 @@ pub(crate) enum Done {
     Not,
 }
 
-/// Reports that a recorded value is not one of a `T`. In a replay where panics abort, returns a made-up
-/// one.
+/// Reports that a recorded value is not one of a `T`. In a replay where panics abort, returns a
+/// made-up one.
 #[track_caller]
 pub(crate) fn unreadable<T: DeserializeOwned>(why: fmt::Arguments<'_>) -> T {
     let cell = context::current();
