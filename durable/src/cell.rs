@@ -15,6 +15,7 @@ use crate::bytes::Bytes;
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::Found;
+use crate::file::hash;
 use crate::image::NamedWait;
 use crate::journal::{Entry, FoundEntry, Journal, Kind};
 use crate::long::Length;
@@ -220,17 +221,21 @@ impl ScriptCell {
         &self.slots
     }
 
-    /// Whether its future is being polled.
-    pub(crate) fn is_polled(&self) -> bool {
-        self.future.try_borrow().is_err()
-    }
-
+    /// The number of the next wait that begins.
     pub(crate) fn next_wait(&self) -> u32 {
         self.next_wait.get()
     }
 
     pub(crate) fn coroutine_id(&self) -> Option<CoroutineId> {
         self.coroutine_id.get()
+    }
+
+    /// A number for a question or a promise that begins now. Another one has the same number only if
+    /// the same script makes it, with the same content, at the same time.
+    pub(crate) fn stamp(&self, content: &[u8]) -> u64 {
+        let time = self.shared.executor.time();
+        let time = time.map(|time| (time.frame, time.elapsed, time.unscaled_elapsed));
+        hash(Bytes::of(&(self.id, time, content)).get())
     }
 
     /// Notes the coroutine that runs the script.
@@ -586,7 +591,7 @@ impl ScriptCell {
     #[inline]
     pub(crate) fn add_slot(&self, number: u32, awaited: Awaited, slot: Slot) {
         let event = awaited.event;
-        let note = event.and_then(|event| EventNote::begin(event, awaited.at));
+        let note = event.and_then(|event| EventNote::begin(event, slot.full_name(), awaited.at));
         self.slots.borrow_mut().push(Pending {
             number,
             awaited,

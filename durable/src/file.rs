@@ -11,7 +11,7 @@ use crate::site::SiteId;
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the bytes that are written here and by the executor. It changes whenever they do.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 /// Files also have numbers of phases, which depend on how many there are.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
 const VERSION: u32 = 10 * FORMAT + Phase::NAMED.len() as u32;
@@ -176,7 +176,9 @@ impl SaveState {
         });
         let scripts: Vec<_> = scripts.collect();
         let lists = (&self.clocks, &self.clock_parents, &self.waits, &self.lists);
-        let rest = (&self.owners, &self.ended, &self.signals, &self.values);
+        let rest = (&self.owners, &self.ended);
+        let signals = (&self.signals, &self.streams, &self.values);
+        let rest = (rest, signals, &self.permits, &self.promises);
         let next = (self.next_script, self.next_request, self.next_owner);
         let content = postcard::to_stdvec(&(journals, scripts, lists, rest, next, world));
         hash(&content.expect("the save state and the world serialise"))
@@ -184,7 +186,7 @@ impl SaveState {
 }
 
 /// FNV-1a.
-fn hash(bytes: &[u8]) -> u64 {
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     })

@@ -71,14 +71,18 @@ mod diff;
 mod driver;
 mod effect;
 mod error;
+mod events;
 mod file;
 mod handle;
 mod image;
 mod journal;
+mod key;
 mod long;
 mod look;
+mod outside;
 mod owner;
 pub mod prelude;
+mod questions;
 mod quiet;
 mod rebuild;
 mod registry;
@@ -91,6 +95,7 @@ mod shared;
 mod shift;
 mod site;
 mod slot;
+mod topic;
 mod wait;
 
 pub use cell::ScriptId;
@@ -101,6 +106,8 @@ pub use effect::{
     time, with, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
+#[doc(no_inline)]
+pub use framestep::Canceled;
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
@@ -111,9 +118,11 @@ pub use registry::Registry;
 pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
+pub use topic::{EventName, Keyed};
 pub use wait::{
-    Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,
-    Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, animate, ask, end_of_frame,
-    fixed_update, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
+    Acquire, Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextEvent, NextTick, Permit,
+    Permits, Promise, Request, RequestId, Resolver, Signal, Subscription, Tick, Timeout, Value,
+    Wait, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, animate, ask, end_of_frame,
+    fixed_update, in_phase, interval, next_frame, promise, timeout, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps, wait_until, wait_while,
 };

@@ -1,20 +1,24 @@
 //! Replacing what a runtime holds with the content of a save state.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use framestep::durable::{ClockNames, DurableWait, Reader};
 use framestep::{Coroutine, CoroutineId, Owner};
 
-use crate::cell::ScriptCell;
+use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::error::RestoreError;
+use crate::events::{
+    Kind, Listing, PermitWait, PermitsEntry, SignalEntry, StreamGuard, ValueEntry,
+};
 use crate::handle::Act;
 use crate::image::{OwnerImage, RequestImage, SaveState, SlotImage};
 use crate::owner::{ClockId, OwnerId};
 use crate::restore::{Fate, Prepared};
-use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared, ValueEntry};
-use crate::slot::{Animation, Awaited, Pending, Request, Slot};
+use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared};
+use crate::slot::{Animation, Awaited, NextWait, Pending, Request, Slot};
+use crate::topic::Topic;
 
 impl Shared {
     /// Replaces everything by what the save state says.
@@ -33,12 +37,12 @@ impl Shared {
         self.next_script.set(save.next_script);
         self.next_request.set(save.next_request);
         self.next_owner.set(save.next_owner);
-        self.next_ticket.set(save.next_ticket);
-        self.taken.borrow_mut().clear();
+        self.events.last_ticket.set(save.last_ticket);
         let ids = self.make_coroutines(prepared)?;
         self.load_ended(save);
         self.load_waits(save, prepared, &ids)?;
-        self.load_signals(save);
+        self.load_events(save);
+        self.ask_again();
         self.may_claim.set(true);
         self.restores.set(self.restores.get().wrapping_add(1));
         let by_id = |id| prepared.binary_search_by_key(&id, |script| script.cell.id);
@@ -49,6 +53,7 @@ impl Shared {
                 Fate::Restarts => {
                     let waits = cell.slots().take();
                     drop(waits);
+                    self.drop_all_of(cell.id);
                     self.wake_all([cell.id]);
                 }
                 Fate::Dropped => {
@@ -91,7 +96,7 @@ impl Shared {
                 cell.drop_silently();
             }
         }
-        self.signals.take();
+        self.events.clear();
         self.owners.take();
         self.is_cleared.set(false);
     }
@@ -197,7 +202,7 @@ impl Shared {
     /// Gives the scripts the waits of the save state, and puts them into the lists of the
     /// executor.
     fn load_waits(
-        &self,
+        self: &Rc<Self>,
         save: &SaveState,
         prepared: &[Prepared<'_>],
         ids: &[CoroutineId],
@@ -219,11 +224,15 @@ impl Shared {
                 // Of a script that does not fit its save, the waits are dropped again.
                 let awaited = known.map_or_else(|| Awaited::new("", None), |known| known.awaited);
                 let event = awaited.event;
+                let script = cell.id;
+                let slot = self.load_slot((script, number), &wait.slot, id, &clocks, &mut image)?;
+                let full_name = slot.full_name();
+                let note = event.and_then(|event| self.door.note_event(id, event, full_name));
                 slots.push(Pending {
                     number,
                     awaited,
-                    slot: self.load_slot(&wait.slot, id, &clocks, &mut image)?,
-                    note: event.and_then(|event| self.door.note_event(id, event)),
+                    slot,
+                    note,
                 });
             }
             let before = cell.slots().replace(slots);
@@ -245,7 +254,8 @@ impl Shared {
     }
 
     fn load_slot(
-        &self,
+        self: &Rc<Self>,
+        (script, number): (ScriptId, u32),
         slot: &SlotImage,
         id: CoroutineId,
         clocks: &ClockNames,
@@ -267,21 +277,52 @@ impl Shared {
                 };
                 Slot::Join(*joined, wait)
             }
-            SlotImage::Signal { ticket, given } => Slot::Signal {
-                ticket: *ticket,
+            SlotImage::Signal {
+                topic,
+                ticket,
+                given,
+            } => Slot::Signal {
+                listing: Listing::restored(self, Kind::Signal, topic, *ticket),
                 given: given.clone(),
             },
-            SlotImage::Value { ticket, seen } => Slot::Value {
-                ticket: *ticket,
-                seen: *seen,
+            SlotImage::Next {
+                topic,
+                ticket,
+                stream,
+                is_own,
+            } => Slot::Next(Box::new(NextWait {
+                number,
+                listing: Listing::restored(self, Kind::Signal, topic, *ticket),
+                stream: *stream,
+                guard: is_own.then(|| StreamGuard::new(self, *stream)),
+            })),
+            SlotImage::Value {
+                topic,
+                ticket,
+                is_new,
+            } => Slot::Value {
+                listing: Listing::restored(self, Kind::Value, topic, *ticket),
+                is_new: *is_new,
             },
+            SlotImage::Permit {
+                topic,
+                ticket,
+                granted,
+            } => Slot::Permit(Box::new(PermitWait {
+                listing: Listing::restored(self, Kind::Permits, topic, *ticket),
+                script,
+                granted: *granted,
+            })),
+            SlotImage::Promise(number) => Slot::Promise(*number),
             SlotImage::Request(RequestImage {
                 id,
+                stamp,
                 name,
                 content,
                 answer,
             }) => Slot::Request(Box::new(Request {
                 id: *id,
+                stamp: *stamp,
                 name: name.clone(),
                 content: content.clone(),
                 answer: answer.clone(),
@@ -303,16 +344,46 @@ impl Shared {
         })
     }
 
-    fn load_signals(&self, save: &SaveState) {
-        self.signals.replace(save.signals.iter().cloned().collect());
-        let values = save.values.iter().map(|(name, value, changes, waits)| {
-            let entry = ValueEntry {
-                value: value.clone(),
-                changes: *changes,
-                waits: waits.clone(),
-            };
-            (name.clone(), entry)
+    fn load_events(&self, save: &SaveState) {
+        let events = &self.events;
+        let mut signals: BTreeMap<Topic, SignalEntry> = BTreeMap::new();
+        for (topic, waits) in &save.signals {
+            let waits = waits.clone();
+            let streams = Vec::new();
+            signals.insert(topic.clone(), SignalEntry { waits, streams });
+        }
+        // In the order in which they began.
+        let mut streams: Vec<_> = save.streams.iter().collect();
+        streams.sort_unstable_by_key(|((_, number), _)| *number);
+        for (id, stream) in streams {
+            let entry = signals.entry(stream.topic.clone()).or_default();
+            entry.streams.push(*id);
+        }
+        events.signals.replace(signals);
+        events
+            .streams
+            .replace(save.streams.iter().cloned().collect());
+        let values = save.values.iter().map(|(topic, value, waits)| {
+            let entry = ValueEntry::restored(value.clone(), waits.clone());
+            (topic.clone(), entry)
         });
-        self.values.replace(values.collect());
+        events.values.replace(values.collect());
+        let permits = save.permits.iter().map(|image| {
+            let entry = PermitsEntry {
+                count: image.count,
+                is_set: image.is_set,
+                held: image.held.len() as u64,
+                waits: image.waits.clone(),
+            };
+            (image.topic.clone(), entry)
+        });
+        events.permits.replace(permits.collect());
+        let held = save.permits.iter().flat_map(|image| {
+            let held = image.held.iter();
+            held.map(|permit| (*permit, image.topic.clone()))
+        });
+        events.held.replace(held.collect());
+        let promises = save.promises.iter().cloned();
+        events.promises.replace(promises.collect());
     }
 }

@@ -7,6 +7,8 @@ use framestep::durable::{DurableWait, Event, EventNote};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::events::{Listing, Owned, PermitWait, StreamGuard};
+use crate::outside::OutsideWait;
 use crate::site::Call;
 
 /// A pending wait of a script.
@@ -43,7 +45,7 @@ impl Awaited {
         Call {
             function: self.call,
             name: match self.event {
-                Some(Event::Signal(name) | Event::Value(name) | Event::Answer(name)) => name,
+                Some(event) => event.name(),
                 None => "",
             },
             at: self.at,
@@ -64,21 +66,45 @@ pub(crate) enum Slot {
     /// The end of a script.
     Join(ScriptId, DurableWait),
     /// A signal, with its value once it has been emitted.
-    Signal { ticket: u64, given: Option<Bytes> },
-    /// A change of a value, with the number of the last change that the wait knows.
-    Value { ticket: u64, seen: u64 },
+    Signal {
+        listing: Listing,
+        given: Option<Bytes>,
+    },
+    /// The next event of a subscription.
+    Next(Box<NextWait>),
+    /// A change of a value, and whether it has changed since the wait has seen it.
+    Value { listing: Listing, is_new: bool },
+    /// A permit.
+    Permit(Box<PermitWait>),
+    /// The promise of this number.
+    Promise(u64),
     /// An answer from outside.
     Request(Box<Request>),
     /// An animation.
     Animate(Box<Animation>),
     /// A tick of an interval: its timer, and when it is due on the script's clock.
     Tick { wait: DurableWait, due_ns: i128 },
+    /// A wait outside of durable scripts.
+    Outside(OutsideWait),
+}
+
+/// A wait for the next event of a subscription.
+#[derive(Debug)]
+pub(crate) struct NextWait {
+    /// Its number in the chapter.
+    pub(crate) number: u32,
+    pub(crate) listing: Listing,
+    pub(crate) stream: Owned,
+    /// Of a wait that has a subscription of its own.
+    pub(crate) guard: Option<StreamGuard>,
 }
 
 /// A question to the world outside.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) id: u64,
+    /// Differs between questions of the same number, in timelines that a rollback separates.
+    pub(crate) stamp: u64,
     pub(crate) name: String,
     pub(crate) content: Bytes,
     pub(crate) answer: Option<Bytes>,
@@ -96,12 +122,23 @@ pub(crate) struct Animation {
 }
 
 impl Slot {
-    /// The ticket of a wait in the list of a signal or a value.
-    pub(crate) fn ticket(&self) -> Option<u64> {
+    fn listing(&self) -> Option<&Listing> {
         match self {
-            Slot::Signal { ticket, .. } | Slot::Value { ticket, .. } => Some(*ticket),
+            Slot::Signal { listing, .. } | Slot::Value { listing, .. } => Some(listing),
+            Slot::Next(wait) => Some(&wait.listing),
+            Slot::Permit(wait) => Some(&wait.listing),
             _ => None,
         }
+    }
+
+    /// The ticket of a wait in a list.
+    pub(crate) fn ticket(&self) -> Option<u64> {
+        Some(self.listing()?.ticket)
+    }
+
+    /// The full name of what a wait in a list is for.
+    pub(crate) fn full_name(&self) -> Option<&str> {
+        Some(self.listing()?.topic.as_ref())
     }
 
     /// Calls `f` with each wait of framestep in it.
@@ -115,8 +152,12 @@ impl Slot {
             Slot::Replayed
             | Slot::Polled
             | Slot::Signal { .. }
+            | Slot::Next(_)
             | Slot::Value { .. }
-            | Slot::Request(_) => {}
+            | Slot::Permit(_)
+            | Slot::Promise(_)
+            | Slot::Request(_)
+            | Slot::Outside(_) => {}
         }
     }
 }

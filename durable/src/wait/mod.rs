@@ -3,8 +3,11 @@
 mod animate;
 mod condition;
 mod interval;
+mod permits;
+mod promise;
 mod request;
 mod signal;
+mod subscription;
 mod timed;
 mod timeout;
 mod value;
@@ -12,8 +15,12 @@ mod value;
 pub use animate::{Animate, animate};
 pub use condition::{WaitUntil, wait_until, wait_while};
 pub use interval::{Interval, MissedTicks, NextTick, Tick, interval};
+pub use permits::{Acquire, Permit, Permits};
+pub use promise::{Promise, Resolver, promise};
+pub(crate) use request::RequestKey;
 pub use request::{Ask, Request, RequestId, ask};
-pub use signal::{Signal, WaitSignal};
+pub use signal::{Signal, WaitSignal, WaitSignalFor};
+pub use subscription::{NextEvent, Subscription};
 pub use timed::{
     Wait, end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps,
@@ -32,6 +39,7 @@ use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
 use crate::context;
 use crate::driver::message_of;
+use crate::outside::OutsideWait;
 use crate::slot::{Awaited, Slot};
 
 /// The part that all waits have in common: the number of a wait in its chapter.
@@ -143,6 +151,22 @@ impl Numbered {
             self.is_done = false;
         }
         polled
+    }
+
+    /// Takes the state of a wait outside of a durable script, to poll it in the line of the caller.
+    /// `begin` makes it at the first poll.
+    fn take_outside(&mut self, begin: impl FnOnce() -> OutsideWait) -> Box<Slot> {
+        self.is_done = true;
+        let taken = self.outside.take();
+        taken.unwrap_or_else(|| Box::new(Slot::Outside(begin())))
+    }
+
+    /// Puts the state back, if the wait is pending.
+    fn put_outside<R>(&mut self, slot: Box<Slot>, polled: &Poll<R>) {
+        if polled.is_pending() {
+            self.outside = Some(slot);
+            self.is_done = false;
+        }
     }
 
     /// The script that polls the wait. `None` outside of durable scripts.
