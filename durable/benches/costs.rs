@@ -12,7 +12,7 @@ use framestep_durable::prelude::*;
 const SCRIPTS: u32 = 1_000;
 const DT: f64 = 1.0 / 60.0;
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize)]
 struct World {
     sum: u64,
 }
@@ -184,6 +184,29 @@ fn rollback(entries: u32) -> [f64; 6] {
     ]
 }
 
+/// Microseconds of a frame of 100 scripts: without and with the sync test.
+fn sync_test(entries: u32) -> [f64; 2] {
+    [false, true].map(|is_tested| {
+        let builder = Runtime::builder(registry());
+        let mut runtime = if is_tested {
+            builder.sync_test::<World>().build()
+        } else {
+            builder.build()
+        };
+        let mut world = World::default();
+        for number in 0..100 {
+            runtime.start(Actor { number, entries }).detach();
+        }
+        let mut frames = Vec::new();
+        for _ in 0..entries * 20 {
+            let begun = Instant::now();
+            runtime.run_frame_with(&mut world, DT);
+            frames.push(begun.elapsed());
+        }
+        median(frames).as_secs_f64() * 1e6
+    })
+}
+
 fn main() {
     println!("one poll of {SCRIPTS} scripts, in nanoseconds: plain, durable, ratio");
     let show = |name: &str, (plain, durable): (f64, f64)| {
@@ -233,5 +256,10 @@ fn main() {
     for entries in [10, 74, 180] {
         let [save, back, tick, load, held, bytes] = rollback(entries);
         println!("  {save:6.1} {back:6.1} {tick:6.1} {load:6.1}  {held:5.1} {bytes:6.1}");
+    }
+    println!("a frame of 100 scripts, in microseconds: without and with the sync test");
+    for entries in [10, 74, 180] {
+        let [plain, tested] = sync_test(entries);
+        println!("  {plain:6.1} {tested:6.1}");
     }
 }

@@ -19,6 +19,7 @@ use crate::file::hash;
 use crate::image::NamedWait;
 use crate::journal::{Entry, FoundEntry, Journal, Kind};
 use crate::long::Length;
+use crate::once::Once;
 use crate::owner::OwnerId;
 use crate::quiet;
 use crate::script::{ChapterFuture, Code};
@@ -77,6 +78,8 @@ pub(crate) struct ScriptCell {
     /// The state with which the chapter began.
     state: RefCell<Bytes>,
     journal: RefCell<Journal>,
+    /// What it has done once in its life.
+    once: RefCell<Once>,
     future: RefCell<Option<ChapterFuture>>,
     /// The waits that have begun and are not over.
     slots: RefCell<Vec<Pending>>,
@@ -88,6 +91,8 @@ pub(crate) struct ScriptCell {
     is_in_closure: Cell<bool>,
     /// Whether the chapter has been polled.
     has_begun: Cell<bool>,
+    /// Whether it waits as the code of its save did, and restarts its chapter then.
+    restarts_after_wait: Cell<bool>,
     pub(crate) length: Length,
     replay: RefCell<Replay>,
     /// The coroutine that runs the script, while there are handles.
@@ -179,6 +184,7 @@ impl ScriptCell {
             owner,
             state: RefCell::new(state),
             journal: RefCell::new(journal),
+            once: RefCell::default(),
             future: RefCell::new(Some(future)),
             slots: RefCell::default(),
             next_wait: Cell::new(0),
@@ -186,6 +192,7 @@ impl ScriptCell {
             begins_poll: Cell::new(false),
             is_in_closure: Cell::new(false),
             has_begun: Cell::new(false),
+            restarts_after_wait: Cell::new(false),
             length: shared.long_chapters.begin(),
             replay: RefCell::default(),
             coroutine: RefCell::default(),
@@ -269,6 +276,23 @@ impl ScriptCell {
         self.has_begun.get()
     }
 
+    /// Whether it waits as the code of its save did, and restarts its chapter then.
+    pub(crate) fn restarts_after_wait(&self) -> bool {
+        self.restarts_after_wait.get()
+    }
+
+    /// Makes a new script one that [restarts after its wait](Self::restarts_after_wait).
+    pub(crate) fn begin_wait_of_save(&self, waits: Vec<Pending>) {
+        self.restarts_after_wait.set(true);
+        self.has_begun.set(true);
+        self.slots.replace(waits);
+    }
+
+    /// What the script has done once in its life.
+    pub(crate) fn once(&self) -> &RefCell<Once> {
+        &self.once
+    }
+
     /// Notes that a poll of the script begins.
     pub(crate) fn begin_poll(&self) {
         self.begins_poll.set(self.has_begun.replace(true));
@@ -279,8 +303,10 @@ impl ScriptCell {
         self.state.replace(state);
         self.journal.replace(Journal::new());
         drop(self.slots.take());
+        self.shared.drop_all_of(self.id);
         self.next_wait.set(0);
         self.has_begun.set(false);
+        self.restarts_after_wait.set(false);
         self.length.reset(&self.shared.long_chapters);
         self.future.replace(Some(future));
     }
@@ -358,9 +384,10 @@ impl ScriptCell {
 
     /// What a wait is for, by name.
     pub(crate) fn named(&self, pending: &Pending) -> NamedWait {
+        let of_call = || self.shared.sites.of(&pending.awaited.call());
         NamedWait {
             number: pending.number,
-            site: self.shared.sites.of(&pending.awaited.call()),
+            site: pending.site_of_save.unwrap_or_else(of_call),
         }
     }
 
@@ -508,6 +535,11 @@ impl ScriptCell {
         });
         let entries = journal.entries();
         drop(journal);
+        let trail = &self.shared.trail;
+        if trail.is_kept() {
+            let site = self.shared.sites.of(call);
+            trail.note(self, entries, kind, site, Some(value));
+        }
         if self.length.matters(entries) {
             let chapters = &self.shared.long_chapters;
             chapters.look_at(&self.shared.door, self, entries);
@@ -519,7 +551,7 @@ impl ScriptCell {
     /// must do nothing, and has no result.
     pub(crate) fn effect(&self, call: Call, act: impl FnOnce() -> Bytes) -> Option<Bytes> {
         match self.mode.get() {
-            Mode::Live => match catch_unwind(AssertUnwindSafe(act)) {
+            Mode::Live => match catch_unwind(AssertUnwindSafe(|| self.act(&call, act))) {
                 Ok(value) => {
                     self.record(Kind::Effect, value.get(), &call);
                     Some(value)
@@ -535,6 +567,16 @@ impl ScriptCell {
             Mode::Ending => Some(act()),
             Mode::Replay => self.replayed_effect(&call),
         }
+    }
+
+    #[inline]
+    fn act(&self, call: &Call, act: impl FnOnce() -> Bytes) -> Bytes {
+        let trail = &self.shared.trail;
+        if trail.is_kept() {
+            let entry = self.journal.borrow().entries() + 1;
+            trail.note(self, entry, Kind::Effect, self.shared.sites.of(call), None);
+        }
+        act()
     }
 
     /// The result of an effect in a replay. `None` in a destructor of a script that has left its
@@ -574,6 +616,16 @@ impl ScriptCell {
         }
     }
 
+    /// Leaves a replay in which the script does under another label what was done once. Returns if
+    /// it is not replayed.
+    pub(crate) fn leave_at_label(&self, label: &str) {
+        if self.mode.get() == Mode::Replay {
+            let entry = self.replayed().saturating_sub(1);
+            let label = label.to_owned();
+            self.leave_replay(Found::OtherLabel { entry, label });
+        }
+    }
+
     /// Calls `f` as a closure of the script: waits and effects inside of it are refused.
     pub(crate) fn in_closure<R>(&self, f: impl FnOnce() -> R) -> R {
         struct Leave<'a>(&'a Cell<bool>);
@@ -595,6 +647,7 @@ impl ScriptCell {
         self.slots.borrow_mut().push(Pending {
             number,
             awaited,
+            site_of_save: None,
             slot,
             note,
         });

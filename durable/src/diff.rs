@@ -29,6 +29,13 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "there")
+    }
+}
+
+impl Difference {
+    /// Writes it. `there` says where the other save state is from.
+    pub(crate) fn write(&self, f: &mut impl fmt::Write, there: &str) -> fmt::Result {
         if let Some((script, name)) = &self.script {
             write!(f, "script `{name}` ({script})")?;
             if let Some(entry) = self.entry {
@@ -36,7 +43,7 @@ impl fmt::Display for Difference {
             }
             f.write_str(": ")?;
         }
-        write!(f, "{}; there {}", self.here, self.there)
+        write!(f, "{}; {there} {}", self.here, self.there)
     }
 }
 
@@ -201,10 +208,17 @@ impl Sides<'_> {
         if let Some(differs) = self.compare_journals(here, there) {
             return Some(differs);
         }
-        let places = |it: &ScriptImage| (it.version, it.home, it.owner, it.has_begun);
+        let places = |it: &ScriptImage| {
+            let begins = (it.has_begun, it.restarts_after_wait);
+            (it.version, it.home, it.owner, begins)
+        };
         if places(here) != places(there) {
             let says = ["its version, home, owner or beginning is one", "another"];
             return Some((None, says.map(str::to_owned)));
+        }
+        if here.once != there.once {
+            let says = [here, there].map(|it| format!("it has done once {}", done_once(it)));
+            return Some((None, says));
         }
         self.compare_waits(here, there).map(|says| (None, says))
     }
@@ -332,6 +346,20 @@ fn texts_of_events(save: &SaveState) -> BTreeMap<String, String> {
     });
     let all = values.chain(streams).chain(permits).chain(promises);
     all.collect()
+}
+
+/// What a script has done once, with the results.
+fn done_once(script: &ScriptImage) -> String {
+    let done = script.once.iter();
+    let done = done.map(|(label, result)| match result.get() {
+        [] => format!("{label:?}"),
+        result => format!("{label:?} (returned {})", text_of(result)),
+    });
+    let done: Vec<String> = done.collect();
+    if done.is_empty() {
+        return "nothing".to_owned();
+    }
+    done.join(", ")
 }
 
 /// An entry of a journal.

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{self, Bytes};
-use crate::cell::{ScriptId, leave, unreadable};
+use crate::cell::{ScriptCell, ScriptId, leave, unreadable};
 use crate::context;
 use crate::handle::{Handle, command};
 use crate::owner::{ClockId, OwnerId};
@@ -55,6 +55,105 @@ pub fn with<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) 
 pub fn with_ref<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&W) -> R) -> R {
     let within = type_name_of(&f);
     lends("with_ref", within, || framestep::try_with_ref(f))
+}
+
+/// Calls `f` with the state that the host has lent, like [`with()`], but at most once in the life
+/// of the script for each label: what it returned is remembered, and later calls return that.
+///
+/// It is remembered beyond the end of the chapter, and if the chapter restarts because a
+/// [`Policy`](crate::Policy) says so. So a reward is neither paid again nor lost. A rollback
+/// takes it back together with the script. Another script with the same label remembers for
+/// itself.
+///
+/// A label that occurs twice in the code means the same deed: the second call returns the result
+/// of the first one. So put into the label what makes two deeds different: `format!("reward
+/// {level}")`. If `f` panics, it counts as not done.
+///
+/// Outside of a durable script, nothing is remembered: it is [`framestep::with`].
+///
+/// # Panics
+///
+/// As [`with()`]. And if what is remembered is not an `R`, because a call with this label returned
+/// another type.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// #[durable]
+/// async fn quest(round: u32) -> Chapter {
+///     let number = with_once("reward", |gold: &mut u32| {
+///         *gold += 100;
+///         *gold
+///     });
+///     assert_eq!(number, 100);
+///     wait_seconds(1).await;
+///     match round {
+///         3 => Chapter::Done(()),
+///         _ => Chapter::Next(quest(round + 1)),
+///     }
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().with::<Quest>());
+/// runtime.spawn(quest(1)).detach();
+/// let mut gold = 0_u32;
+/// for _ in 0..10 {
+///     runtime.run_frame_with(&mut gold, 0.5);
+/// }
+/// assert_eq!(gold, 100);
+/// ```
+#[track_caller]
+pub fn with_once<W, R>(label: impl AsRef<str>, f: impl FnOnce(&mut W) -> R) -> R
+where
+    W: 'static,
+    R: Serialize + DeserializeOwned,
+{
+    let label = label.as_ref();
+    let caller = Call {
+        within: type_name_of(&f),
+        ..Call::new("with_once", "")
+    };
+    let at = caller.at;
+    let mut borrow = Some(|| lent("with_once", at, framestep::try_with(f)));
+    let mut act = || borrow.take().expect("it is called once")();
+    let Some(cell) = context::find("with_once") else {
+        return act();
+    };
+    match once(&cell, label, caller, &mut || Bytes::of(&act())) {
+        Some(result) => result.read().unwrap_or_else(|| {
+            unreadable::<R>(format_args!(
+                "what was done once as {label:?} has not returned a `{}`",
+                std::any::type_name::<R>()
+            ))
+        }),
+        None => bytes::read_zeros().unwrap_or_else(|| leave()),
+    }
+}
+
+/// Does what has not been done under this label. Returns the result. `None` in a destructor of a
+/// script that must do nothing.
+fn once(
+    cell: &ScriptCell,
+    label: &str,
+    caller: Call,
+    act: &mut dyn FnMut() -> Bytes,
+) -> Option<Bytes> {
+    let done = || cell.once().borrow().get(label).cloned();
+    let recorded = Bytes::of(label);
+    let entry = cell.effect(caller, || {
+        if done().is_none() {
+            let result = cell.in_closure(&mut *act);
+            cell.once().borrow_mut().insert(label, result);
+        }
+        recorded.clone()
+    });
+    let is_it = entry.is_none_or(|entry| entry == recorded);
+    let result = done().filter(|_| is_it);
+    if result.is_none() {
+        cell.leave_at_label(label);
+    }
+    result
 }
 
 #[track_caller]

@@ -227,6 +227,11 @@ pub(crate) enum Found {
         entry: u32,
         type_name: &'static str,
     },
+    /// What was done once has another label.
+    OtherLabel {
+        entry: u32,
+        label: String,
+    },
     Returned {
         entry: u32,
     },
@@ -365,6 +370,14 @@ impl Found {
                 entry,
                 recorded_entry(entry),
                 format!("reads its value as a `{type_name}`, which it is not"),
+            ),
+            Found::OtherLabel { entry, label } => (
+                entry,
+                match journal.value_at(entry).and_then(|label| label.read()) {
+                    Some::<String>(label) => format!("{} as {label:?}", recorded_entry(entry)),
+                    None => recorded_entry(entry),
+                },
+                format!("does it as {label:?}"),
             ),
             Found::Returned { entry } => (entry, recorded_entry(entry), "returns".to_owned()),
             Found::Panicked { entry, message } => {

@@ -651,6 +651,13 @@ impl Shared {
         true
     }
 
+    /// Whether a promise is resolved or cancelled, and its script has not read that.
+    pub(crate) fn is_settled(&self, promise: Owned) -> bool {
+        let promises = self.events.promises.borrow();
+        let entry = promises.get(&promise);
+        entry.is_some_and(|entry| entry.settled.is_some())
+    }
+
     /// What a promise was settled with: then it is gone.
     pub(crate) fn take_settled(&self, promise: Owned) -> Option<Option<Bytes>> {
         let mut promises = self.events.promises.borrow_mut();
@@ -663,8 +670,7 @@ impl Shared {
         self.events.promises.borrow_mut().remove(&promise);
     }
 
-    /// Drops the subscriptions, permits and promises that a script still has when it ends, or begins
-    /// its chapter anew.
+    /// Drops the subscriptions, permits and promises that a script still has when its chapter ends.
     pub(crate) fn drop_all_of(&self, script: ScriptId) {
         fn first<E>(of: &RefCell<BTreeMap<Owned, E>>, script: ScriptId) -> Option<Owned> {
             let of = of.borrow();

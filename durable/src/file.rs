@@ -171,7 +171,8 @@ impl SaveState {
             (
                 (script.id, &script.name, script.version),
                 (script.home, script.owner),
-                (&script.state, script.has_begun, waits),
+                (&script.state, &script.once, script.has_begun),
+                (script.restarts_after_wait, waits),
             )
         });
         let scripts: Vec<_> = scripts.collect();

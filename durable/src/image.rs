@@ -12,6 +12,7 @@ use crate::cell::ScriptId;
 use crate::events::{Listed, Owned, PromiseEntry, Stream};
 use crate::handle::JoinError;
 use crate::journal::Journal;
+use crate::once::Once;
 use crate::owner::{ClockId, OwnerId};
 use crate::site::{Needed, SiteId, Sites};
 use crate::topic::Topic;
@@ -188,12 +189,18 @@ pub(crate) struct ScriptImage {
     pub(crate) owner: Option<OwnerId>,
     pub(crate) state: Bytes,
     pub(crate) journal: Journal,
+    pub(crate) once: Once,
     pub(crate) has_begun: bool,
+    /// Whether it waits as earlier code did, and restarts its chapter then.
+    pub(crate) restarts_after_wait: bool,
     pub(crate) waits: Vec<WaitImage>,
 }
 
 impl ScriptImage {
     fn has_begun_if_it_has_done_something(&self) -> bool {
+        if self.restarts_after_wait {
+            return self.has_begun && self.journal.entries() == 0;
+        }
         self.has_begun || self.journal.entries() == 0 && self.waits.is_empty()
     }
 }

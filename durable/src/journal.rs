@@ -149,11 +149,20 @@ impl Journal {
 
     /// The kind and the site of entry number `n`.
     pub(crate) fn at(&self, number: u32) -> Option<(Kind, SiteId)> {
+        self.nth(number, |entry| (entry.kind, entry.site))
+    }
+
+    /// The value of entry number `n`.
+    pub(crate) fn value_at(&self, number: u32) -> Option<Bytes> {
+        self.nth(number, |entry| Bytes::new(entry.value))
+    }
+
+    fn nth<R>(&self, number: u32, f: impl FnOnce(Entry<'_>) -> R) -> Option<R> {
         let mut at = 0;
         for _ in 0..number {
             at = self.read(at, |_| ())?.1;
         }
-        Some(self.read(at, |entry| (entry.kind, entry.site))?.0)
+        Some(self.read(at, f)?.0)
     }
 
     /// A separate journal with the same entries, with other numbers for the sites. `None` if

@@ -63,6 +63,7 @@ mod guide {}
 
 #[doc(hidden)]
 pub mod __private;
+mod after_wait;
 mod bytes;
 mod cell;
 mod context;
@@ -79,6 +80,7 @@ mod journal;
 mod key;
 mod long;
 mod look;
+mod once;
 mod outside;
 mod owner;
 pub mod prelude;
@@ -95,6 +97,7 @@ mod shared;
 mod shift;
 mod site;
 mod slot;
+mod sync;
 mod topic;
 mod wait;
 
@@ -103,7 +106,7 @@ pub use defer::{Defer, defer};
 pub use diff::Difference;
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
-    time, with, with_ref,
+    time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
 #[doc(no_inline)]

@@ -171,6 +171,19 @@ impl SaveState {
             (at, number) = (next, number + 1);
             writeln!(f, "    {number:4} {text}")?;
         }
+        for (label, result) in script.once.iter() {
+            write!(f, "    has done {label:?} once")?;
+            match result.get() {
+                [] => writeln!(f)?,
+                result => writeln!(f, ", which returned {}", text_of(result))?,
+            }
+        }
+        if script.restarts_after_wait {
+            writeln!(
+                f,
+                "    waits as earlier code did, then restarts its chapter"
+            )?;
+        }
         for wait in &script.waits {
             self.show_wait(f, wait, waits)?;
         }

@@ -11,7 +11,7 @@ pub use crate::{
     defer, delta_seconds, durable, end_of_frame, fixed_update, in_phase, interval, join,
     next_frame, pause, promise, resume, spawn, spawn_in, spawn_on, start, start_in, start_on, stop,
     time, timeout, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
-    wait_while, with, with_ref,
+    wait_while, with, with_once, with_ref,
 };
 
 /// The macro `join!`. The function of that name in framestep joins its coroutines; the one

@@ -11,12 +11,19 @@ use crate::wait::RequestKey;
 /// How many withdrawn questions are kept for a host that does not ask for them.
 const KEPT: usize = 1_024;
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Questions {
     /// Those that the host has received and not answered, with their names.
     received: RefCell<BTreeMap<RequestKey, String>>,
     /// Those of them that were withdrawn.
     withdrawn: RefCell<VecDeque<(RequestKey, String)>>,
+}
+
+impl Questions {
+    pub(crate) fn replace(&self, with: &Questions) {
+        self.received.replace(with.received.borrow().clone());
+        self.withdrawn.replace(with.withdrawn.borrow().clone());
+    }
 }
 
 impl Request {

@@ -221,6 +221,7 @@ impl Shared {
                 let known = cell.slots().borrow();
                 let number = wait.named.number;
                 let known = known.iter().find(|known| known.number == number);
+                let site_of_save = known.and_then(|known| known.site_of_save);
                 // Of a script that does not fit its save, the waits are dropped again.
                 let awaited = known.map_or_else(|| Awaited::new("", None), |known| known.awaited);
                 let event = awaited.event;
@@ -231,6 +232,7 @@ impl Shared {
                 slots.push(Pending {
                     number,
                     awaited,
+                    site_of_save,
                     slot,
                     note,
                 });

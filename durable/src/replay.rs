@@ -85,6 +85,13 @@ impl Shared {
                 now: code.version,
             }));
         }
+        if image.restarts_after_wait {
+            let found = || {
+                let type_name = self.registry.type_name(code.name);
+                diverged(Found::OtherState { type_name })
+            };
+            return self.begin_after_wait(image, numbers).ok_or_else(found);
+        }
         let begun = begin_again(OldState::new(image.version, image.state.get()));
         let begun = begun.ok_or_else(|| {
             let type_name = self.registry.type_name(code.name);
@@ -100,6 +107,7 @@ impl Shared {
             journal.clone(),
             begun.future,
         ));
+        cell.once().replace(image.once.clone());
         if image.has_begun {
             if let Err(found) = replay_journal(&cell, image, numbers, compares_lines) {
                 cell.drop_trial();
@@ -214,7 +222,7 @@ impl SiteNumbers {
     }
 
     /// The same site. `None` if there is none.
-    fn of(&self, site: SiteId) -> Option<SiteId> {
+    pub(crate) fn of(&self, site: SiteId) -> Option<SiteId> {
         match &self.numbers {
             None => Some(site),
             Some(numbers) => numbers.get(site.0 as usize).copied(),

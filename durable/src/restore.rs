@@ -14,12 +14,14 @@ use std::rc::Rc;
 use framestep::durable::{Unsavable, Writer, phase_of};
 use framestep::{CoroutineId, Executor};
 
+use crate::after_wait::after_wait;
 use crate::cell::ScriptCell;
 use crate::error::{Divergence, RestoreError};
 use crate::image::{SaveState, ScriptImage};
 use crate::replay::SiteNumbers;
 use crate::script::{Code, OldState};
 use crate::shared::Shared;
+use crate::slot::{Awaited, Pending, Slot};
 
 /// What becomes of a script that does not fit its save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -28,8 +30,21 @@ pub enum Policy {
     /// The restore fails, and the runtime stays as it was.
     #[default]
     Fail,
-    /// The script restarts its chapter, with the state of the chapter.
+    /// The script restarts its chapter, with the state of the chapter. What it has done
+    /// [once](crate::with_once) is not done again; other effects of the chapter are.
     Restart,
+    /// The script goes on waiting as its earlier code did, for the same deadlines and events. When
+    /// the first of its waits ends, it restarts its chapter. So a guard who was asleep for another
+    /// minute sleeps for that minute, and a shop stays closed until it opens.
+    ///
+    /// What only the earlier code knows is gone: an [`animate`](crate::animate) changes nothing, and
+    /// the condition of a [`wait_until`](crate::wait_until) or a
+    /// [`Value::wait_for`](crate::Value::wait_for) counts as true when it would be checked next.
+    ///
+    /// Saved meanwhile, the script is restored in the same state, whatever the code is then, as
+    /// long as its [version](crate::DurableScript::VERSION) is the same. A script without a pending
+    /// wait restarts at once.
+    RestartAfterWait,
     /// The script is dropped. A join returns that it was stopped.
     Drop,
 }
@@ -40,6 +55,8 @@ pub enum Policy {
 pub struct Restored {
     /// The scripts that have restarted their chapters, and why.
     pub restarted: Vec<Divergence>,
+    /// The scripts that restart their chapters after the waits of the save, and why.
+    pub waiting: Vec<Divergence>,
     /// The scripts that were dropped, and why.
     pub dropped: Vec<Divergence>,
 }
@@ -156,6 +173,12 @@ impl Shared {
         restored.unwrap_or_else(|payload| resume_unwind(payload))
     }
 
+    /// Goes back to a save state of this runtime.
+    pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
+        self.check_replaceable()?;
+        self.restore(save, &mut |_| Policy::Fail, true).map(drop)
+    }
+
     /// Whether nothing but scripts would be lost with what is there.
     pub(crate) fn check_replaceable(&self) -> Result<(), RestoreError> {
         let ids: Vec<CoroutineId> = {
@@ -229,7 +252,12 @@ impl Shared {
         };
         match policy(&divergence) {
             Policy::Fail => Err(error),
-            Policy::Restart => {
+            Policy::RestartAfterWait if !image.waits.is_empty() => {
+                let cell = self.begin_after_wait(image, numbers).ok_or(error)?;
+                restored.waiting.push(divergence);
+                Ok(prepared(cell, Fate::GoesOn))
+            }
+            Policy::Restart | Policy::RestartAfterWait => {
                 let cell = self.begin_again(image).ok_or(error)?;
                 restored.restarted.push(divergence);
                 Ok(prepared(cell, Fate::Restarts))
@@ -258,7 +286,7 @@ impl Shared {
         let home = phase_of(image.home).ok()?;
         let (code, begin_again) = self.registry.find(&image.name)?;
         let begun = begin_again(OldState::new(image.version, image.state.get()))?;
-        Some(Rc::new(ScriptCell::new(
+        let cell = ScriptCell::new(
             self,
             image.id,
             code,
@@ -266,7 +294,29 @@ impl Shared {
             image.owner,
             begun.state,
             begun.future,
-        )))
+        );
+        cell.once().replace(image.once.clone());
+        Some(Rc::new(cell))
+    }
+
+    /// A script that waits as its save says, and restarts its chapter then.
+    pub(crate) fn begin_after_wait(
+        self: &Rc<Self>,
+        image: &ScriptImage,
+        numbers: &SiteNumbers,
+    ) -> Option<Rc<ScriptCell>> {
+        let cell = self.begin_again(image)?;
+        let waits = image.waits.iter().map(|wait| Pending {
+            number: wait.named.number,
+            awaited: Awaited::new("", None),
+            site_of_save: numbers.of(wait.named.site),
+            slot: Slot::Replayed,
+            note: None,
+        });
+        let begun = cell.future().take()?;
+        cell.future().replace(Some(after_wait(cell.state(), begun)));
+        cell.begin_wait_of_save(waits.collect());
+        Some(cell)
     }
 }
 

@@ -197,7 +197,9 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
         owner: cell.owner,
         state: cell.state(),
         journal: cell.journal(),
+        once: cell.once().borrow().clone(),
         has_begun: cell.has_begun(),
+        restarts_after_wait: cell.restarts_after_wait(),
         waits: waits.collect(),
     }
 }

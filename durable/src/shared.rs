@@ -18,6 +18,7 @@ use crate::questions::Questions;
 use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin};
 use crate::site::SiteTable;
+use crate::sync::Trail;
 
 /// The state of a runtime beside its executor.
 pub(crate) struct Shared {
@@ -48,6 +49,7 @@ pub(crate) struct Shared {
     pub(crate) is_cleared: Cell<bool>,
     pub(crate) questions: Questions,
     pub(crate) long_chapters: LongChapters,
+    pub(crate) trail: Trail,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
 }
@@ -123,6 +125,7 @@ impl Shared {
             is_cleared: Cell::new(false),
             questions: Questions::default(),
             long_chapters: LongChapters::new(max_entries),
+            trail: Trail::default(),
             epoch: Cell::new(0),
         })
     }

@@ -9,7 +9,7 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::events::{Listing, Owned, PermitWait, StreamGuard};
 use crate::outside::OutsideWait;
-use crate::site::Call;
+use crate::site::{Call, SiteId};
 
 /// A pending wait of a script.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Pending {
     /// Its number in the chapter.
     pub(crate) number: u32,
     pub(crate) awaited: Awaited,
+    /// What a save says instead, if the code that began the wait is not there any more.
+    pub(crate) site_of_save: Option<SiteId>,
     pub(crate) slot: Slot,
     /// Shows the wait in snapshots and traces of the executor, if it waits for an event.
     pub(crate) note: Option<EventNote>,

@@ -63,6 +63,12 @@ impl Door {
         run::assert_idle(&self.core, call);
     }
 
+    /// The names of the types that are lent, the innermost first.
+    #[must_use]
+    pub fn names_of_lent(&self) -> Vec<&'static str> {
+        self.core.lent.names()
+    }
+
     /// Whether a run is under way.
     #[must_use]
     pub fn is_in_run(&self) -> bool {

@@ -140,7 +140,7 @@ impl<W: 'static, F: Fn(&mut W, f32)> Future for Animate<W, F> {
 }
 
 #[track_caller]
-fn poll_animation(
+pub(crate) fn poll_animation(
     animation: &mut Animation,
     cx: &mut Context<'_>,
     mut call: impl FnMut(f32),

@@ -12,6 +12,7 @@ mod timed;
 mod timeout;
 mod value;
 
+pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
 pub use condition::{WaitUntil, wait_until, wait_while};
 pub use interval::{Interval, MissedTicks, NextTick, Tick, interval};

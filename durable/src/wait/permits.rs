@@ -210,8 +210,8 @@ impl<N: fmt::Debug> fmt::Debug for Permits<N> {
 
 /// A permit of [`Permits`]. Dropping it returns it: the first script that waits gets it.
 ///
-/// A permit that is still there when its script ends is returned then, even if it was forgotten or
-/// is kept elsewhere.
+/// A permit that a script still has when its chapter ends is returned then, even if it was forgotten
+/// or is kept elsewhere.
 #[must_use = "dropping the permit returns it: bind it, as in `let _permit = SEATS.acquire().await`"]
 pub struct Permit {
     base: &'static str,

@@ -7,6 +7,7 @@
     reason = "small numbers; and the macros of framestep pin with `pin!`"
 )]
 
+mod after_wait;
 mod borrowed;
 mod caught;
 mod changed_code;
@@ -27,12 +28,14 @@ mod forged;
 mod hooks;
 mod host_in_effects;
 mod macros;
+mod once;
 mod owners;
 mod panics;
 mod patches;
 mod pauses;
 #[path = "../../../tests/it/support/phases.rs"]
 mod phases;
+mod plain_events;
 mod policies;
 mod questions;
 mod random;
@@ -42,6 +45,7 @@ mod scenes;
 mod shown;
 mod signals;
 mod sleeps;
+mod sync_test;
 mod themselves;
 mod timelines;
 mod trials;

@@ -119,6 +119,7 @@ fn played(code: Code, policy: Policy, is_paused: bool) -> Log {
         .restarted
         .iter()
         .chain(&restored.dropped)
+        .chain(&restored.waiting)
         .map(|divergence| divergence.name.as_str())
         .collect();
     assert_eq!(named, ["quest"]);
@@ -171,6 +172,31 @@ fn a_script_restarts_its_chapter_in_its_phase_or_when_it_is_resumed() {
                 "{code:?} {log:?}"
             );
             // The child of the old chapter continues, beside that of the new chapter.
+            assert!(what(&log).contains(&"kid"), "{log:?}");
+        }
+    }
+}
+
+#[test]
+fn a_script_that_restarts_after_its_wait_does_so_when_its_question_is_answered() {
+    for is_paused in [false, true] {
+        for code in CHANGED {
+            let log = played(code, Policy::RestartAfterWait, is_paused);
+            let (end, frame) = match code {
+                Code::EndsAtOnce => ("Ok(9)", 5),
+                // Its new chapter asks again, two frames later.
+                Code::BeginsAChapter | Code::DoesMore => ("Ok(42)", 8),
+                Code::BeginsChaptersForEver => ("without waiting", 5),
+                Code::Panics => ("the new code", 5),
+                Code::OfTheSave => unreachable!(),
+            };
+            let frame = if is_paused { frame + 5 } else { frame };
+            let line = log.iter().find(|line| line.contains(end));
+            let at = format!(" F{frame}.Update");
+            assert!(
+                line.is_some_and(|line| line.contains(&at)),
+                "{code:?} {is_paused} {log:?}"
+            );
             assert!(what(&log).contains(&"kid"), "{log:?}");
         }
     }

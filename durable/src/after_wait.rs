@@ -1,0 +1,56 @@
+//! Scripts that wait as the code of their save did, and restart their chapters then.
+
+use std::future::poll_fn;
+use std::task::{Context, Poll};
+
+use crate::bytes::Bytes;
+use crate::cell::ScriptCell;
+use crate::context;
+use crate::script::{Begun, ChapterEnd, ChapterFuture};
+use crate::slot::Slot;
+use crate::wait::poll_animation;
+
+/// What the waits are called in messages.
+const NAME: &str = "a wait of earlier code";
+
+/// Waits until the first wait of the script ends, and begins a chapter then.
+pub(crate) fn after_wait(state: Bytes, future: ChapterFuture) -> ChapterFuture {
+    let mut begun = Some(Begun { state, future });
+    Box::pin(poll_fn(move |cx| {
+        let cell = context::expect(NAME);
+        if !has_ended(&cell, cx) {
+            return Poll::Pending;
+        }
+        let begun = begun.take().expect("it ends once");
+        Poll::Ready(ChapterEnd::Next(begun))
+    }))
+}
+
+/// Whether one of the waits has ended. All are polled, so that each keeps its place.
+fn has_ended(cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
+    let mut has_ended = false;
+    for wait in cell.awaited() {
+        // Taken out, because a waker that is dropped may use the runtime.
+        if let Some(mut slot) = cell.take_slot(wait.number) {
+            has_ended |= is_over(&mut slot, cell, cx);
+            cell.put_slot(wait.number, slot);
+        }
+    }
+    has_ended
+}
+
+fn is_over(slot: &mut Slot, cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
+    match slot {
+        Slot::Plain(wait) | Slot::Join(_, wait) | Slot::Tick { wait, .. } => {
+            wait.poll(cx, NAME).is_ready()
+        }
+        Slot::Signal { given, .. } => given.is_some(),
+        Slot::Next(wait) => cell.shared().stored_events(wait.stream) > 0,
+        Slot::Value { is_new, .. } => *is_new,
+        Slot::Permit(wait) => wait.granted.is_some(),
+        Slot::Promise(number) => cell.shared().is_settled((cell.id, *number)),
+        Slot::Request(request) => request.answer.is_some(),
+        Slot::Animate(animation) => poll_animation(animation, cx, |_| ()).is_ready(),
+        Slot::Replayed | Slot::Polled | Slot::Outside(_) => false,
+    }
+}
