@@ -111,8 +111,15 @@ pub(crate) struct PromiseEntry {
     pub(crate) name: Topic,
     /// Differs between promises of the same number, in timelines that a rollback separates.
     pub(crate) stamp: u64,
-    /// `None` as long as it is open. `Some(None)` if it was cancelled.
-    pub(crate) settled: Option<Option<Bytes>>,
+    /// `None` as long as it is open.
+    pub(crate) settled: Option<Settled>,
+}
+
+/// How a promise ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Settled {
+    Resolved(Bytes),
+    Cancelled,
 }
 
 /// A wait in a list.
@@ -632,7 +639,7 @@ impl Shared {
 
     /// Resolves a promise, or cancels it, and wakes its script if that waits for it. Returns `false`
     /// if it is not open.
-    pub(crate) fn settle(&self, promise: Owned, stamp: u64, with: Option<Bytes>) -> bool {
+    pub(crate) fn settle(&self, promise: Owned, stamp: u64, with: Settled) -> bool {
         if !self.is_promise_open(promise, stamp) {
             return false;
         }
@@ -659,7 +666,7 @@ impl Shared {
     }
 
     /// What a promise was settled with: then it is gone.
-    pub(crate) fn take_settled(&self, promise: Owned) -> Option<Option<Bytes>> {
+    pub(crate) fn take_settled(&self, promise: Owned) -> Option<Settled> {
         let mut promises = self.events.promises.borrow_mut();
         let settled = promises.get_mut(&promise)?.settled.take()?;
         promises.remove(&promise);

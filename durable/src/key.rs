@@ -331,7 +331,7 @@ mod tests {
             text(3),
             text(("a", "b")),
             text("a\", \"b"),
-            text(["a", "b"]),
+            text(vec!["a", "b"]),
             text(Pair(1, 2)),
             text((1, 2)),
             text(At { x: 1, y: -1 }),

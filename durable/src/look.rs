@@ -7,7 +7,7 @@ use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 
 use crate::bytes::Bytes;
 use crate::error::{said_at, waits};
-use crate::events::{PromiseEntry, Stream};
+use crate::events::{PromiseEntry, Settled, Stream};
 use crate::image::{PermitsImage, SaveState, ScriptImage, SlotImage, WaitImage};
 
 /// The longest value that is shown as a whole, in bytes.
@@ -73,8 +73,8 @@ pub(crate) fn permits_text(permits: &PermitsImage) -> String {
 pub(crate) fn promise_text(promise: &PromiseEntry) -> String {
     match &promise.settled {
         None => "open".to_owned(),
-        Some(None) => "cancelled".to_owned(),
-        Some(Some(value)) => format!("resolved with {}", text_of(value.get())),
+        Some(Settled::Cancelled) => "cancelled".to_owned(),
+        Some(Settled::Resolved(value)) => format!("resolved with {}", text_of(value.get())),
     }
 }
 

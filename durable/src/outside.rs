@@ -14,6 +14,7 @@ use framestep::durable::beside;
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::context;
+use crate::events::Settled;
 use crate::shared::Shared;
 use crate::topic::Topic;
 
@@ -231,10 +232,10 @@ impl Outside {
     }
 
     /// Resolves a promise, or cancels it. Returns `false` if it is not open.
-    pub(crate) fn settle(&self, number: u64, with: Option<Bytes>) -> bool {
+    pub(crate) fn settle(&self, number: u64, with: Settled) -> bool {
         let resolver = self.promises.borrow_mut().remove(&number);
         match (resolver, with) {
-            (Some(resolver), Some(value)) => resolver.send(value).is_ok(),
+            (Some(resolver), Settled::Resolved(value)) => resolver.send(value).is_ok(),
             (resolver, _) => resolver.is_some(),
         }
     }

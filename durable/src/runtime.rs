@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::error::{Divergence, RestoreError, SaveError};
+use crate::events::Settled;
 use crate::handle::{Act, Handle, JoinError};
 use crate::image::SaveState;
 use crate::long::LongChapter;
@@ -796,7 +797,7 @@ impl Host {
         T: Serialize + DeserializeOwned + 'static,
     {
         let (promise, stamp) = resolver.key();
-        let value = Some(Bytes::of(value));
+        let value = Settled::Resolved(Bytes::of(value));
         self.shared.settle(promise, stamp, value)
     }
 
@@ -807,7 +808,7 @@ impl Host {
         T: Serialize + DeserializeOwned + 'static,
     {
         let (promise, stamp) = resolver.key();
-        self.shared.settle(promise, stamp, None)
+        self.shared.settle(promise, stamp, Settled::Cancelled)
     }
 
     /// The open questions of scripts that this call has not returned before, in the order in
@@ -872,14 +873,14 @@ impl Host {
     ///
     /// #[durable]
     /// async fn quick() -> bool {
-    ///     timeout(1, ask(|| Choice)).await.is_ok()
+    ///     timeout(0.25, ask(|| Choice)).await.is_ok()
     /// }
     ///
     /// let mut runtime = Runtime::new(Registry::new().with::<Quick>());
     /// runtime.start(quick()).detach();
     /// let (box_of, _) = runtime.requests::<Choice>()[0];
     /// assert!(runtime.is_open(box_of));
-    /// runtime.run_frame(1); // too late
+    /// runtime.run_frame(0.25); // too late
     /// assert_eq!(runtime.withdrawn::<Choice>(), [box_of]);
     /// ```
     pub fn withdrawn<R: Request>(&self) -> Vec<RequestId<R>> {

@@ -70,10 +70,10 @@ impl Shared {
             lists: lists.into_numbers(),
             ended: self.save_ended(),
             signals: self.save_signals(),
-            streams: self.save_owned(&self.events.streams),
+            streams: save_owned(&self.events.streams),
             values: self.save_values(),
             permits: self.save_permits(),
-            promises: self.save_owned(&self.events.promises),
+            promises: save_owned(&self.events.promises),
             next_script: self.next_script.get(),
             next_request: self.next_request.get(),
             next_owner: self.next_owner.get(),
@@ -176,11 +176,11 @@ impl Shared {
         });
         permits.collect()
     }
+}
 
-    fn save_owned<E: Clone>(&self, of: &RefCell<BTreeMap<Owned, E>>) -> Vec<(Owned, E)> {
-        let of = of.borrow();
-        of.iter().map(|(id, entry)| (*id, entry.clone())).collect()
-    }
+fn save_owned<E: Clone>(of: &RefCell<BTreeMap<Owned, E>>) -> Vec<(Owned, E)> {
+    let of = of.borrow();
+    of.iter().map(|(id, entry)| (*id, entry.clone())).collect()
 }
 
 pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {

@@ -156,6 +156,7 @@ impl Numbered {
 
     /// Takes the state of a wait outside of a durable script, to poll it in the line of the caller.
     /// `begin` makes it at the first poll.
+    #[expect(clippy::unnecessary_box_returns, reason = "it is in a box")]
     fn take_outside(&mut self, begin: impl FnOnce() -> OutsideWait) -> Box<Slot> {
         self.is_done = true;
         let taken = self.outside.take();

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId, unreadable};
-use crate::events::{Owned, counts};
+use crate::events::{Owned, Settled, counts};
 use crate::outside::{Outside, Place, outside, place};
 use crate::site::Call;
 use crate::slot::Slot;
@@ -182,7 +182,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
     /// Outside of an executor; or if the value does not serialise.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), T> {
-        let sent = settle("send", self.key, || Some(Bytes::of(&value)));
+        let sent = settle("send", self.key, || Settled::Resolved(Bytes::of(&value)));
         if sent { Ok(()) } else { Err(value) }
     }
 
@@ -194,7 +194,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
     /// Outside of an executor.
     #[track_caller]
     pub fn cancel(&self) -> bool {
-        settle("cancel", self.key, || None)
+        settle("cancel", self.key, || Settled::Cancelled)
     }
 
     /// Whether the promise was dropped, resolved or cancelled.
@@ -223,9 +223,9 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
 }
 
 #[track_caller]
-fn settle(call: &'static str, key: Key, with: impl FnOnce() -> Option<Bytes>) -> bool {
-    let caller = Call::new(call, "");
-    match place(call) {
+fn settle(name: &'static str, key: Key, with: impl FnOnce() -> Settled) -> bool {
+    let caller = Call::new(name, "");
+    match place(name) {
         Place::Script(cell) => {
             let shared = cell.shared();
             let done = cell.effect(caller, || {
@@ -309,7 +309,7 @@ impl Drop for Inner {
                 number, outside, ..
             } => {
                 if let Some(outside) = outside.upgrade() {
-                    outside.settle(*number, None);
+                    outside.settle(*number, Settled::Cancelled);
                 }
             }
             Inner::Void => {}
@@ -323,11 +323,14 @@ fn poll_promise(
     name: &'static str,
     inner: &mut Inner,
     cx: &mut Context<'_>,
-) -> Poll<Option<Bytes>> {
+) -> Poll<Settled> {
     let kind = "promise()";
     let (of, number) = match inner {
         Inner::Script { cell, number } => (&*cell, *number),
-        Inner::Outside { receiver, .. } => return Pin::new(receiver).poll(cx).map(Result::ok),
+        Inner::Outside { receiver, .. } => {
+            let polled = Pin::new(receiver).poll(cx);
+            return polled.map(|sent| sent.map_or(Settled::Cancelled, Settled::Resolved));
+        }
         Inner::Void => return Poll::Pending,
     };
     let cell = numbered.expect_pollable(kind);
@@ -347,7 +350,7 @@ fn poll_promise(
     });
     polled.map(|settled| {
         let read = settled.read();
-        read.unwrap_or_else(|| unreadable::<Option<Bytes>>(format_args!("`{kind}` was changed")))
+        read.unwrap_or_else(|| unreadable::<Settled>(format_args!("`{kind}` was changed")))
     })
 }
 
@@ -359,13 +362,15 @@ impl<T: DeserializeOwned + 'static> Future for Promise<T> {
         let this = &mut *self;
         let name = this.name;
         match poll_promise(&mut this.numbered, name, &mut this.inner, cx) {
-            Poll::Ready(Some(value)) => Poll::Ready(Ok(value.read().unwrap_or_else(|| {
-                unreadable::<T>(format_args!(
-                    "the promise `{name}` was resolved with a value that is no `{}`",
-                    std::any::type_name::<T>()
-                ))
-            }))),
-            Poll::Ready(None) => Poll::Ready(Err(Canceled)),
+            Poll::Ready(Settled::Resolved(value)) => {
+                Poll::Ready(Ok(value.read().unwrap_or_else(|| {
+                    unreadable::<T>(format_args!(
+                        "the promise `{name}` was resolved with a value that is no `{}`",
+                        std::any::type_name::<T>()
+                    ))
+                })))
+            }
+            Poll::Ready(Settled::Cancelled) => Poll::Ready(Err(Canceled)),
             Poll::Pending => Poll::Pending,
         }
     }

@@ -44,7 +44,7 @@ use super::signal::read;
 ///     let mut health = 10;
 ///     while health > 0 {
 ///         health -= hits.next().await.min(health);
-///         wait_seconds(1).await; // hits are not lost meanwhile
+///         wait_seconds(0.25).await; // hits are not lost meanwhile
 ///     }
 ///     health
 /// }
@@ -59,7 +59,7 @@ use super::signal::read;
 /// runtime.restore(&save, Policy::Fail).unwrap();
 /// let hero = runtime.handle::<u32>(hero.id()).unwrap();
 /// for _ in 0..4 {
-///     runtime.run_frame(1);
+///     runtime.run_frame(0.25);
 /// }
 /// assert_eq!(runtime.take(hero), Some(Ok(0)));
 /// ```
@@ -131,6 +131,7 @@ impl<T: DeserializeOwned + 'static> Subscription<T> {
     /// # Cancel safety
     ///
     /// Dropping the future loses nothing.
+    #[allow(clippy::should_implement_trait, reason = "streams use this name")]
     pub fn next(&mut self) -> NextEvent<'_, T> {
         NextEvent {
             numbered: Numbered::default(),

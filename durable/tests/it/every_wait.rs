@@ -135,6 +135,7 @@ async fn ticks(missed: MissedTicks, phase: Option<Phase>) {
 }
 
 impl One {
+    #[expect(clippy::too_many_lines, reason = "a table")]
     async fn wait(&self) {
         let share = |world: &mut World, share: f32| world.log.push(format!("{share}"));
         match self.wait.as_str() {

@@ -135,7 +135,7 @@ fn a_helper_with_signals_values_permits_and_promises_does_the_same_in_both_world
         executor.run_frame_with(&mut world, 0.25);
     }
     assert!(
-        scripts.iter().all(|script| script.is_finished()),
+        scripts.iter().all(framestep::Coroutine::is_finished),
         "{:#?}",
         world.log
     );
@@ -242,7 +242,11 @@ fn nothing_is_kept_for_what_no_plain_script_uses() {
     executor.enter(|| KNOCK.of(70).emit(&1));
     drop(scripts);
     assert_eq!(kept(), [200, 100, 100, 100], "they are detached");
-    let ids: Vec<_> = executor.snapshot().iter().map(|it| it.id()).collect();
+    let ids: Vec<_> = executor
+        .snapshot()
+        .iter()
+        .map(framestep::CoroutineInfo::id)
+        .collect();
     assert!(ids.into_iter().all(|id| executor.stop(id)));
     assert_eq!(kept(), [0; 4]);
     executor.enter(|| {
@@ -264,7 +268,7 @@ fn a_snapshot_shows_the_full_names_in_both_worlds() {
         let mut knocks = KNOCK.of("front").subscribe();
         let (_resolver, answer) = promise::<u32>("menu");
         let _seat = SEATS.of(1).acquire().await;
-        join!(
+        let _ = join!(
             knocks.next(),
             STAGE.of((1, 2)).changed(),
             KNOCK.of(-1).wait(),
