@@ -93,6 +93,7 @@ mod restore;
 mod runtime;
 mod save;
 mod script;
+mod send;
 mod shared;
 mod shift;
 mod site;
@@ -121,6 +122,7 @@ pub use registry::Registry;
 pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
+pub use send::SendSave;
 pub use topic::{EventName, Keyed};
 pub use wait::{
     Acquire, Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextEvent, NextTick, Permit,
