@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::events::{Listed, Owned, PromiseEntry, Stream};
+use crate::guard::GuardImage;
 use crate::handle::JoinError;
 use crate::journal::Journal;
 use crate::once::Once;
@@ -38,6 +39,8 @@ pub struct SaveState {
     pub(crate) clocks: Vec<u64>,
     /// What each clock of the runtime follows.
     pub(crate) clock_parents: Vec<ClockId>,
+    /// The guards of these clocks that scripts have taken.
+    pub(crate) guards: Vec<GuardImage>,
     pub(crate) owners: Vec<OwnerImage>,
     pub(crate) scripts: Vec<ScriptImage>,
     /// The waits of framestep in all slots, in order.
@@ -54,6 +57,7 @@ pub struct SaveState {
     pub(crate) next_script: u64,
     pub(crate) next_request: u64,
     pub(crate) next_owner: u64,
+    pub(crate) next_guard: u64,
     pub(crate) last_ticket: u64,
     /// Whether a runtime of this process has taken it. What was read may be damaged.
     #[serde(skip)]
@@ -86,6 +90,7 @@ impl SaveState {
             self.next_script,
             self.next_request,
             self.next_owner,
+            self.next_guard,
             self.last_ticket,
         ];
         let far_from_overflow = |&count: &u64| count < u64::MAX / 2;
@@ -108,6 +113,8 @@ impl SaveState {
             && self.scripts.is_sorted_by(|a, b| a.id < b.id)
             && self.scripts.iter().all(|it| it.id.0 < self.next_script)
             && self.ended.iter().all(|(id, _)| id.0 < self.next_script)
+            && self.guards.is_sorted_by(|a, b| a.number < b.number)
+            && self.guards.iter().all(|it| it.number < self.next_guard)
             && self.owners.iter().all(|it| it.id.0 < self.next_owner)
             && self.owners.is_sorted_by(|a, b| a.id < b.id)
             && self.owners.iter().all(|it| it.parent < Some(it.id))

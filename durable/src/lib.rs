@@ -66,6 +66,7 @@ pub mod __private;
 mod after_wait;
 mod bytes;
 mod cell;
+mod clock;
 mod context;
 mod defer;
 mod diff;
@@ -74,6 +75,7 @@ mod effect;
 mod error;
 mod events;
 mod file;
+mod guard;
 mod handle;
 mod image;
 mod journal;
@@ -103,6 +105,7 @@ mod topic;
 mod wait;
 
 pub use cell::ScriptId;
+pub use clock::{clock, realtime};
 pub use defer::{Defer, defer};
 pub use diff::Difference;
 pub use effect::{
@@ -114,6 +117,7 @@ pub use error::{Divergence, RestoreError, SaveError};
 pub use framestep::Canceled;
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
+pub use guard::ClockGuard;
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
 pub use image::SaveState;
 pub use long::LongChapter;
@@ -125,9 +129,9 @@ pub use script::{Chapter, DurableScript, OldState};
 pub use send::SendSave;
 pub use topic::{EventName, Keyed};
 pub use wait::{
-    Acquire, Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextEvent, NextTick, Permit,
-    Permits, Promise, Request, RequestId, Resolver, Signal, Subscription, Tick, Timeout, Value,
-    Wait, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, animate, ask, end_of_frame,
-    fixed_update, in_phase, interval, next_frame, promise, timeout, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while,
+    Acquire, Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextEvent, NextTick, On,
+    Permit, Permits, Promise, Request, RequestId, Resolver, Signal, Subscription, Tick, Timeout,
+    Value, Wait, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, YieldNow, animate, ask,
+    end_of_frame, fixed_update, in_phase, interval, next_frame, on, promise, timeout, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
 };

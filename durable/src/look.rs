@@ -8,6 +8,7 @@ use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 use crate::bytes::Bytes;
 use crate::error::{said_at, waits};
 use crate::events::{PromiseEntry, Settled, Stream};
+use crate::guard::GuardImage;
 use crate::image::{PermitsImage, SaveState, ScriptImage, SlotImage, WaitImage};
 
 /// The longest value that is shown as a whole, in bytes.
@@ -116,6 +117,20 @@ impl fmt::Display for SaveState {
         for ((script, number), promise) in &self.promises {
             let (name, text) = (&promise.name, promise_text(promise));
             writeln!(f, "promise {number} `{name}` of {script}: {text}")?;
+        }
+        for guard in &self.guards {
+            let GuardImage { script, clock, .. } = guard;
+            match guard.factor {
+                None => writeln!(f, "a guard of {script} holds clock {}", clock.0)?,
+                Some((bits, _)) => {
+                    let factor = f64::from_bits(bits);
+                    writeln!(
+                        f,
+                        "a guard of {script} scales clock {} by {factor}",
+                        clock.0
+                    )?;
+                }
+            }
         }
         for owner in &self.owners {
             let name = owner.name.as_deref().unwrap_or("");

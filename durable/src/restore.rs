@@ -190,7 +190,9 @@ impl Shared {
             Err(other)
         } else {
             let clocks = self.door.name_clocks(&self.own_clocks());
-            self.door.save_clocks(&clocks, &mut Writer::default())
+            let guards = self.guards.borrow().len();
+            self.door
+                .save_clocks(&clocks, guards, &mut Writer::default())
         };
         checked.map_err(|error| RestoreError::Executor(error.to_string()))
     }

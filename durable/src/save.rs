@@ -34,7 +34,8 @@ impl Shared {
         self.door.check(&ids).map_err(refused)?;
         let clocks = self.door.name_clocks(&self.own_clocks());
         let mut out = Writer::default();
-        self.door.save_clocks(&clocks, &mut out)?;
+        let guards = self.save_guards();
+        self.door.save_clocks(&clocks, guards.len(), &mut out)?;
         let slots: Vec<_> = scripts.iter().map(|cell| cell.slots().borrow()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
         for slots in &slots {
@@ -64,6 +65,7 @@ impl Shared {
                 .iter()
                 .map(|entry| entry.parent)
                 .collect(),
+            guards,
             owners: self.save_owners(),
             scripts,
             waits: saved_waits.into_numbers(),
@@ -77,6 +79,7 @@ impl Shared {
             next_script: self.next_script.get(),
             next_request: self.next_request.get(),
             next_owner: self.next_owner.get(),
+            next_guard: self.next_guard.get(),
             last_ticket: self.events.last_ticket.get(),
             is_taken: true,
         })

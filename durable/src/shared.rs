@@ -11,6 +11,7 @@ use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::events::Events;
+use crate::guard::Guard;
 use crate::handle::JoinError;
 use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
@@ -42,6 +43,9 @@ pub(crate) struct Shared {
     pub(crate) owners: RefCell<BTreeMap<OwnerId, OwnerEntry>>,
     pub(crate) clocks: RefCell<Vec<ClockEntry>>,
     pub(crate) events: Events,
+    /// The guards of clocks that scripts have taken, by number.
+    pub(crate) guards: RefCell<BTreeMap<u64, Guard>>,
+    pub(crate) next_guard: Cell<u64>,
     /// The sites that journals name.
     pub(crate) sites: SiteTable,
     /// Whether all scripts are being dropped because the runtime is restored. What their
@@ -121,6 +125,8 @@ impl Shared {
             owners: RefCell::default(),
             clocks: RefCell::default(),
             events: Events::default(),
+            guards: RefCell::default(),
+            next_guard: Cell::new(1),
             sites: SiteTable::default(),
             is_cleared: Cell::new(false),
             questions: Questions::default(),
@@ -216,6 +222,13 @@ impl Shared {
 
     pub(crate) fn script(&self, id: ScriptId) -> Option<Rc<ScriptCell>> {
         self.scripts.borrow().get(&id).cloned()
+    }
+
+    /// Whether this is the script that the runtime has, and not one from before a restore.
+    pub(crate) fn is_known(&self, cell: &Rc<ScriptCell>) -> bool {
+        let scripts = self.scripts.borrow();
+        let known = scripts.get(&cell.id);
+        known.is_some_and(|known| Rc::ptr_eq(known, cell))
     }
 
     /// Records how a script has ended.

@@ -40,6 +40,11 @@ enum Op {
     Animate(u64, Option<u8>),
     Ticks(u64, u8, Option<u8>),
     Ask(u64),
+    Yield,
+    Now(u8),
+    On(u8, Vec<Op>),
+    Held(u8, Vec<Op>),
+    Scaled(u8, u8, Vec<Op>),
     Start(u8, bool),
     Spawn(u8, bool),
     Join(Vec<Op>),
@@ -113,7 +118,7 @@ fn any_ops(random: &mut Random, most: u64, depth: u8) -> Vec<Op> {
 
 fn any_op(random: &mut Random, depth: u8) -> Op {
     let ms = [0, 10, 16, 20, 33, 50, 100, 250, 1_000][random.below(9) as usize];
-    match random.below(if depth < 2 { 66 } else { 60 }) {
+    match random.below(if depth < 2 { 72 } else { 62 }) {
         0 | 1 => Op::NextFrame(any_phase(random)),
         2 => Op::Frames(random.below(5)),
         3 => Op::Steps(random.below(4)),
@@ -160,10 +165,19 @@ fn any_op(random: &mut Random, depth: u8) -> Op {
         56 => Op::Seats,
         57 | 58 => Op::Promise(ms),
         59 => Op::Resolve(random.below(9)),
-        60 => Op::Spawn(random.below(4) as u8, random.one_in(2)),
-        61 => Op::Join(any_ops(random, 3, depth + 1)),
-        62 => Op::Both(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
-        63 | 64 => Op::Either(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
+        60 => Op::Yield,
+        61 => Op::Now(random.below(3) as u8),
+        62 => Op::Spawn(random.below(4) as u8, random.one_in(2)),
+        63 => Op::Join(any_ops(random, 3, depth + 1)),
+        64 => Op::Both(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
+        65 | 66 => Op::Either(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
+        67 | 68 => Op::On(random.below(5) as u8, any_ops(random, 3, depth + 1)),
+        69 => Op::Held(random.below(4) as u8, any_ops(random, 2, depth + 1)),
+        70 => Op::Scaled(
+            random.below(4) as u8,
+            random.below(9) as u8,
+            any_ops(random, 3, depth + 1),
+        ),
         _ => Op::Timeout(ms, any_ops(random, 3, depth + 1)),
     }
 }
@@ -260,6 +274,39 @@ impl Actor {
                 let question = *question;
                 let answer = ask(move || Question(question)).await;
                 log(who, format!("answer {answer}"));
+            }
+            Op::Yield => yield_now().await,
+            Op::Now(at) => {
+                let clock = clock(*at);
+                let (now, delta) = (clock.now(), clock.delta());
+                let scales = [clock.scale(), clock.effective_scale()];
+                log(
+                    who,
+                    format!("{now:?} {delta:?} {scales:?} {}", clock.is_paused()),
+                );
+            }
+            Op::On(at, ops) => {
+                let clock = match at {
+                    3 => framestep_durable::clock(),
+                    4 => realtime(),
+                    at => clock(*at),
+                };
+                let done = on(clock, self.perform(ops)).await;
+                log(who, format!("on a clock {done}"));
+            }
+            Op::Held(at, ops) => {
+                let held = if *at == 3 { ClockId::GAME } else { clock(*at) };
+                let _held = held.hold();
+                // Not longer: what counts on the clock alone would never end.
+                let done = timeout(0.3, on(realtime(), self.perform(ops)));
+                let done = on(realtime(), done).await;
+                log(who, format!("held {done:?}"));
+            }
+            Op::Scaled(at, tenths, ops) => {
+                let scaled = if *at == 3 { ClockId::GAME } else { clock(*at) };
+                let _scaled = scaled.scaled(0.3 + f64::from(*tenths) / 10.0);
+                let done = self.perform(ops).await;
+                log(who, format!("scaled {done}"));
             }
             Op::Start(..) | Op::Spawn(..) if self.depth >= 3 => next_frame().await,
             Op::Start(salt, joins) => {
