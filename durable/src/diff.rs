@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::content::Content;
 use crate::error::{said_at, waits};
 use crate::events::Listed;
 use crate::image::{NamedWait, SaveState, ScriptImage};
@@ -141,7 +142,7 @@ impl SaveState {
 }
 
 /// The waits for each value.
-fn waits_of(values: &[(Topic, Option<Bytes>, Vec<Listed>)]) -> Vec<(&Topic, &Vec<Listed>)> {
+fn waits_of(values: &[(Topic, Option<Content>, Vec<Listed>)]) -> Vec<(&Topic, &Vec<Listed>)> {
     let waits = values.iter().map(|(topic, _, waits)| (topic, waits));
     waits.filter(|(_, waits)| !waits.is_empty()).collect()
 }
@@ -201,7 +202,7 @@ impl Sides<'_> {
             return Some((None, says));
         }
         if here.state != there.state {
-            let says = [here, there].map(|it| text_of(it.state.get()));
+            let says = [here, there].map(|it| it.state.to_string());
             let [here, there] = says;
             return Some((None, [format!("its chapter began with {here}"), there]));
         }

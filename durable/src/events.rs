@@ -86,6 +86,10 @@ impl ValueEntry {
             waits,
         }
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.value.is_none() && self.waits.is_empty()
+    }
 }
 
 /// A number of permits, and the waits for one. While one is free, nothing waits.
@@ -292,7 +296,7 @@ impl Shared {
                 let mut values = self.events.values.borrow_mut();
                 if let Some(entry) = values.get_mut(topic) {
                     remove(&mut entry.waits, ticket);
-                    if entry.waits.is_empty() && entry.value.is_none() {
+                    if entry.is_empty() {
                         values.remove(topic);
                     }
                 }
@@ -454,7 +458,7 @@ impl Shared {
             self.events.changes.set(change);
             entry.changes = change;
             let waits = entry.waits.clone();
-            if entry.value.is_none() && waits.is_empty() {
+            if entry.is_empty() {
                 values.remove(&topic);
             }
             (waits, before)

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::content::Content;
 use crate::events::{Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::handle::JoinError;
@@ -51,7 +52,7 @@ pub struct SaveState {
     /// The signals for which scripts wait.
     pub(crate) signals: Vec<(Topic, Vec<Listed>)>,
     pub(crate) streams: Vec<(Owned, Stream)>,
-    pub(crate) values: Vec<(Topic, Option<Bytes>, Vec<Listed>)>,
+    pub(crate) values: Vec<(Topic, Option<Content>, Vec<Listed>)>,
     pub(crate) permits: Vec<PermitsImage>,
     pub(crate) promises: Vec<(Owned, PromiseEntry)>,
     pub(crate) next_script: u64,
@@ -59,6 +60,8 @@ pub struct SaveState {
     pub(crate) next_owner: u64,
     pub(crate) next_guard: u64,
     pub(crate) last_ticket: u64,
+    /// Whether states and values are described, and so is the world beside it.
+    pub(crate) is_described: bool,
     /// Whether a runtime of this process has taken it. What was read may be damaged.
     #[serde(skip)]
     pub(crate) is_taken: bool,
@@ -194,7 +197,7 @@ pub(crate) struct ScriptImage {
     /// The number of a phase.
     pub(crate) home: u64,
     pub(crate) owner: Option<OwnerId>,
-    pub(crate) state: Bytes,
+    pub(crate) state: Content,
     pub(crate) journal: Journal,
     pub(crate) once: Once,
     pub(crate) has_begun: bool,

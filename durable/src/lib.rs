@@ -67,14 +67,17 @@ mod after_wait;
 mod bytes;
 mod cell;
 mod clock;
+mod content;
 mod context;
 mod defer;
 mod diff;
 mod driver;
+mod dry_run;
 mod effect;
 mod error;
 mod events;
 mod file;
+mod folder;
 mod guard;
 mod handle;
 mod image;
@@ -102,17 +105,20 @@ mod site;
 mod slot;
 mod sync;
 mod topic;
+mod tree;
 mod wait;
 
 pub use cell::ScriptId;
 pub use clock::{clock, realtime};
 pub use defer::{Defer, defer};
 pub use diff::Difference;
+pub use dry_run::{DoneAgain, DryRun, Misfit};
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
     time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
+pub use folder::{FileCheck, FolderCheck};
 #[doc(no_inline)]
 pub use framestep::Canceled;
 #[doc(inline)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 
-use crate::bytes::Bytes;
+use crate::content::Content;
 use crate::error::{said_at, waits};
 use crate::events::{PromiseEntry, Settled, Stream};
 use crate::guard::GuardImage;
@@ -41,8 +41,8 @@ pub(crate) fn text_of(value: &[u8]) -> String {
 }
 
 /// A value, or that it is not set.
-pub(crate) fn value_text(value: Option<&Bytes>) -> String {
-    value.map_or_else(|| "its default".to_owned(), |value| text_of(value.get()))
+pub(crate) fn value_text(value: Option<&Content>) -> String {
+    value.map_or_else(|| "its default".to_owned(), ToString::to_string)
 }
 
 pub(crate) fn stream_text(stream: &Stream) -> String {
@@ -172,7 +172,7 @@ impl SaveState {
         if !script.has_begun {
             f.write_str(", has not begun")?;
         }
-        let state = text_of(script.state.get());
+        let state = &script.state;
         writeln!(f, "\n    its chapter began with {state}")?;
         let (mut at, mut number) = (0, 0);
         let read = |entry: crate::journal::Entry<'_>| {

@@ -375,10 +375,14 @@ impl Shared {
             .streams
             .replace(save.streams.iter().cloned().collect());
         let values = save.values.iter().map(|(topic, value, waits)| {
-            let entry = ValueEntry::restored(value.clone(), waits.clone());
+            let value = value.as_ref();
+            let value = value.and_then(|value| self.registry.value_of_save(topic.as_ref(), value));
+            let entry = ValueEntry::restored(value, waits.clone());
             (topic.clone(), entry)
         });
-        events.values.replace(values.collect());
+        // The game may not have it any more.
+        let is_used = |(_, entry): &(_, ValueEntry)| !entry.is_empty();
+        events.values.replace(values.filter(is_used).collect());
         let permits = save.permits.iter().map(|image| {
             let entry = PermitsEntry {
                 count: image.count,

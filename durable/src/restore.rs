@@ -15,6 +15,7 @@ use framestep::durable::{Unsavable, Writer, phase_of};
 use framestep::{CoroutineId, Executor};
 
 use crate::after_wait::after_wait;
+use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::error::{Divergence, RestoreError};
 use crate::image::{SaveState, ScriptImage};
@@ -112,6 +113,9 @@ impl Shared {
             });
         }
         if !save.is_taken {
+            if let Some(error) = self.registry.unfit_values(save).next() {
+                return Err(error);
+            }
             self.try_rebuild(save)?;
         }
         let mut restored = Restored::default();
@@ -131,7 +135,7 @@ impl Shared {
     /// Builds what a save state says in another executor, with scripts that only stand there.
     /// Whether that succeeds depends on the save state and the settings alone. So damage is found
     /// while the runtime is as it was.
-    fn try_rebuild(&self, save: &SaveState) -> Result<(), RestoreError> {
+    pub(crate) fn try_rebuild(&self, save: &SaveState) -> Result<(), RestoreError> {
         if !save.has_consistent_numbers() {
             return Err(RestoreError::Damaged);
         }
@@ -284,10 +288,10 @@ impl Shared {
     }
 
     /// A script that restarts its chapter.
-    fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
+    pub(crate) fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
         let (code, begin_again) = self.registry.find(&image.name)?;
-        let begun = begin_again(OldState::new(image.version, image.state.get()))?;
+        let begun = begin_again(OldState::new(image.version, &image.state))?;
         let cell = ScriptCell::new(
             self,
             image.id,
@@ -335,7 +339,7 @@ fn dropped(shared: &Rc<Shared>, image: &ScriptImage) -> Option<ScriptCell> {
         },
         home,
         image.owner,
-        image.state.clone(),
+        Bytes::EMPTY,
         Box::pin(std::future::pending()),
     ))
 }

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::dry_run::DryRun;
 use crate::error::{Divergence, RestoreError, SaveError};
 use crate::events::Settled;
 use crate::handle::{Act, Handle, JoinError};
@@ -251,8 +252,8 @@ impl Runtime {
     }
 
     /// What does not fit in a save state.
-    pub(crate) fn check(&self, save: &SaveState) -> Vec<RestoreError> {
-        self.host.shared.check(save)
+    pub(crate) fn dry_run(&self, save: &SaveState) -> DryRun {
+        self.host.shared.dry_run(save)
     }
 
     /// Restores a save state from a file: everything becomes as it was. The current scripts are

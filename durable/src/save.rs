@@ -8,8 +8,8 @@ use framestep::Clock;
 use framestep::CoroutineId;
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 
-use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
+use crate::content::Content;
 use crate::error::{SaveError, said_at};
 use crate::events::{Listed, Owned};
 use crate::image::{
@@ -81,6 +81,7 @@ impl Shared {
             next_owner: self.next_owner.get(),
             next_guard: self.next_guard.get(),
             last_ticket: self.events.last_ticket.get(),
+            is_described: false,
             is_taken: true,
         })
     }
@@ -153,11 +154,12 @@ impl Shared {
         signals.collect()
     }
 
-    fn save_values(&self) -> Vec<(Topic, Option<Bytes>, Vec<Listed>)> {
+    fn save_values(&self) -> Vec<(Topic, Option<Content>, Vec<Listed>)> {
         let values = self.events.values.borrow();
-        let values = values
-            .iter()
-            .map(|(topic, entry)| (topic.clone(), entry.value.clone(), entry.waits.clone()));
+        let values = values.iter().map(|(topic, entry)| {
+            let value = entry.value.clone().map(Content::Compact);
+            (topic.clone(), value, entry.waits.clone())
+        });
         values.collect()
     }
 
@@ -198,7 +200,7 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
         version: cell.code.version,
         home: phase_number(cell.home),
         owner: cell.owner,
-        state: cell.state(),
+        state: Content::Compact(cell.state()),
         journal: cell.journal(),
         once: cell.once().borrow().clone(),
         has_begun: cell.has_begun(),

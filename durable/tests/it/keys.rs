@@ -8,6 +8,8 @@ use framestep_durable::{EventName, Host};
 const KNOCK: Signal<u32> = Signal::new("knock");
 const STAGE: Value<u32> = Value::new("stage");
 const SEATS: Permits = Permits::new("seats", 1);
+/// The stage in another build.
+const NAMED_STAGE: Value<String> = Value::new("stage");
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Door(u64);
@@ -136,6 +138,27 @@ fn a_difference_names_the_key() {
         text,
         "the value `stage[\"dragon\"]` is its default; there 2"
     );
+}
+
+/// The registry knows the type of a value, and with it that of all its keys.
+#[test]
+fn a_described_save_has_the_values_of_all_keys() {
+    let known = || registry().with_value(&STAGE);
+    let runtime = Runtime::new(known());
+    runtime.set(&STAGE.of("dragon"), &1);
+    let described = runtime.save().unwrap().described(&known()).unwrap();
+    let file = SaveState::from_bytes(&described.to_bytes()).unwrap();
+    let mut loaded = Runtime::new(known());
+    loaded.restore(&file, Policy::Fail).unwrap();
+    assert_eq!(loaded.get(&STAGE.of("dragon")), 1);
+    let mut without = Runtime::new(registry().without_value("stage"));
+    without.restore(&file, Policy::Fail).unwrap();
+    assert_eq!(without.get(&STAGE.of("dragon")), 0);
+    let text = without.save().unwrap().to_string();
+    assert!(!text.contains("stage"), "{text}");
+    let mut other = Runtime::new(registry().with_value(&NAMED_STAGE));
+    let error = other.restore(&file, Policy::Fail).unwrap_err().to_string();
+    assert!(error.contains("stage[\"dragon\"]"), "{error}");
 }
 
 #[test]
