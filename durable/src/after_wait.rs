@@ -43,9 +43,9 @@ fn has_ended(cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
 
 fn is_over(slot: &mut Slot, cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
     match slot {
-        Slot::Plain(wait) | Slot::Join(_, wait) | Slot::Tick { wait, .. } => {
-            wait.poll(cx, NAME).is_ready()
-        }
+        Slot::Plain(wait) => wait.poll(cx, NAME).is_ready(),
+        Slot::Join(join) => join.end.poll(cx, NAME).is_ready(),
+        Slot::Tick(tick) => tick.timer.poll(cx, NAME).is_ready(),
         Slot::Signal { given, .. } => given.is_some(),
         Slot::Next(wait) => cell.shared().stored_events(wait.stream) > 0,
         Slot::Value { is_new, .. } => *is_new,

@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
+use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
 
 use serde::{Deserialize, Serialize};
@@ -136,44 +137,87 @@ pub(crate) struct Listed {
     pub(crate) ticket: u64,
 }
 
-/// What has a list of waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Signal,
-    Value,
-    Permits,
+/// What has a list of waits: a signal, a value or permits.
+pub(crate) trait Lists {
+    /// Removes a wait from the list of this name.
+    fn unlist(events: &Events, topic: &Topic, ticket: u64);
+}
+
+#[derive(Debug)]
+pub(crate) struct OfSignal;
+
+#[derive(Debug)]
+pub(crate) struct OfValue;
+
+#[derive(Debug)]
+pub(crate) struct OfPermits;
+
+impl Lists for OfSignal {
+    fn unlist(events: &Events, topic: &Topic, ticket: u64) {
+        let mut signals = events.signals.borrow_mut();
+        if let Some(entry) = signals.get_mut(topic) {
+            remove(&mut entry.waits, ticket);
+            if entry.is_empty() {
+                signals.remove(topic);
+            }
+        }
+    }
+}
+
+impl Lists for OfValue {
+    fn unlist(events: &Events, topic: &Topic, ticket: u64) {
+        let mut values = events.values.borrow_mut();
+        if let Some(entry) = values.get_mut(topic) {
+            remove(&mut entry.waits, ticket);
+            if entry.is_empty() {
+                values.remove(topic);
+            }
+        }
+    }
+}
+
+impl Lists for OfPermits {
+    fn unlist(events: &Events, topic: &Topic, ticket: u64) {
+        let mut permits = events.permits.borrow_mut();
+        if let Some(entry) = permits.get_mut(topic) {
+            remove(&mut entry.waits, ticket);
+            if entry.is_as_declared() {
+                permits.remove(topic);
+            }
+        }
+    }
 }
 
 /// The place of a wait in a list. It leaves the list when this is dropped.
-pub(crate) struct Listing {
+pub(crate) struct Listing<L: Lists> {
     shared: Weak<Shared>,
-    kind: Kind,
     pub(crate) topic: Topic,
     pub(crate) ticket: u64,
+    of: PhantomData<L>,
 }
 
-impl Listing {
-    pub(crate) fn restored(shared: &Rc<Shared>, kind: Kind, topic: &Topic, ticket: u64) -> Self {
+impl<L: Lists> Listing<L> {
+    pub(crate) fn new(shared: &Rc<Shared>, topic: &Topic, ticket: u64) -> Self {
         Listing {
             shared: Rc::downgrade(shared),
-            kind,
             topic: topic.clone(),
             ticket,
+            of: PhantomData,
         }
     }
 }
 
-impl Drop for Listing {
+impl<L: Lists> Drop for Listing<L> {
     fn drop(&mut self) {
         if let Some(shared) = live(&self.shared) {
-            shared.unlist(self.kind, &self.topic, self.ticket);
+            L::unlist(&shared.events, &self.topic, self.ticket);
         }
     }
 }
 
-impl fmt::Debug for Listing {
+impl<L: Lists> fmt::Debug for Listing<L> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?} {} {}", self.kind, self.topic, self.ticket)
+        write!(f, "{} {}", self.topic, self.ticket)
     }
 }
 
@@ -215,7 +259,7 @@ impl fmt::Debug for StreamGuard {
 /// this is dropped.
 #[derive(Debug)]
 pub(crate) struct PermitWait {
-    pub(crate) listing: Listing,
+    pub(crate) listing: Listing<OfPermits>,
     pub(crate) script: ScriptId,
     pub(crate) granted: Option<u64>,
 }
@@ -277,78 +321,44 @@ impl Shared {
         }
     }
 
-    fn listing(self: &Rc<Self>, kind: Kind, topic: &Topic, listed: &Listed) -> Listing {
-        Listing::restored(self, kind, topic, listed.ticket)
-    }
-
-    fn unlist(&self, kind: Kind, topic: &Topic, ticket: u64) {
-        match kind {
-            Kind::Signal => {
-                let mut signals = self.events.signals.borrow_mut();
-                if let Some(entry) = signals.get_mut(topic) {
-                    remove(&mut entry.waits, ticket);
-                    if entry.is_empty() {
-                        signals.remove(topic);
-                    }
-                }
-            }
-            Kind::Value => {
-                let mut values = self.events.values.borrow_mut();
-                if let Some(entry) = values.get_mut(topic) {
-                    remove(&mut entry.waits, ticket);
-                    if entry.is_empty() {
-                        values.remove(topic);
-                    }
-                }
-            }
-            Kind::Permits => {
-                let mut permits = self.events.permits.borrow_mut();
-                if let Some(entry) = permits.get_mut(topic) {
-                    remove(&mut entry.waits, ticket);
-                    if entry.is_as_declared() {
-                        permits.remove(topic);
-                    }
-                }
-            }
-        }
-    }
-
     /// Calls `f` with the state of a wait in a list. Returns `false` if the wait is being polled.
     fn with_listed(&self, listed: &Listed, f: impl FnOnce(&mut Slot)) -> bool {
-        let cell = self.script(listed.script);
-        let found = cell.and_then(|cell| {
-            cell.with_slot(listed.wait, |slot| {
-                let is_it = slot.ticket() == Some(listed.ticket);
-                if is_it {
-                    f(slot);
-                }
-                is_it
-            })
-        });
-        found == Some(true)
+        let Some(cell) = self.script(listed.script) else {
+            return false;
+        };
+        let ticket = cell.chapter().waits.ticket(listed.wait);
+        let is_it = ticket == Some(listed.ticket);
+        if is_it {
+            cell.with_slot(listed.wait, f);
+        }
+        is_it
     }
 
     /// Adds the latest wait of a script to those for a signal.
-    pub(crate) fn await_signal(self: &Rc<Self>, cell: &ScriptCell, name: &str) -> Listing {
+    pub(crate) fn await_signal(
+        self: &Rc<Self>,
+        cell: &ScriptCell,
+        name: &str,
+    ) -> Listing<OfSignal> {
         let listed = self.listed(cell);
         let mut signals = self.events.signals.borrow_mut();
         let (topic, entry) = entry(&mut signals, name, SignalEntry::default);
         entry.waits.push(listed);
-        self.listing(Kind::Signal, &topic, &listed)
+        Listing::new(self, &topic, listed.ticket)
     }
 
     /// The same for a value.
-    pub(crate) fn await_value(self: &Rc<Self>, cell: &ScriptCell, name: &str) -> Listing {
+    pub(crate) fn await_value(self: &Rc<Self>, cell: &ScriptCell, name: &str) -> Listing<OfValue> {
         let listed = self.listed(cell);
         let mut values = self.events.values.borrow_mut();
         let (topic, entry) = entry(&mut values, name, ValueEntry::default);
         entry.waits.push(listed);
-        self.listing(Kind::Value, &topic, &listed)
+        Listing::new(self, &topic, listed.ticket)
     }
 
     /// Puts a wait for a signal at the end of the list, whether it still is in it or not.
-    pub(crate) fn await_again(&self, script: ScriptId, wait: u32, listing: &mut Listing) {
-        self.unlist(Kind::Signal, &listing.topic, listing.ticket);
+    pub(crate) fn await_again(&self, script: ScriptId, wait: u32, listing: &mut Listing<OfSignal>) {
+        OfSignal::unlist(&self.events, &listing.topic, listing.ticket);
         listing.ticket = self.next_ticket();
         let listed = Listed {
             script,
@@ -514,7 +524,7 @@ impl Shared {
         });
         entry.waits.push(listed);
         PermitWait {
-            listing: self.listing(Kind::Permits, &topic, &listed),
+            listing: Listing::new(self, &topic, listed.ticket),
             script: cell.id,
             granted: None,
         }
@@ -529,7 +539,7 @@ impl Shared {
     ) -> PermitWait {
         PermitWait {
             // In no list.
-            listing: Listing::restored(self, Kind::Permits, &Topic::new(name), 0),
+            listing: Listing::new(self, &Topic::new(name), 0),
             script,
             granted: Some(permit),
         }
@@ -651,11 +661,9 @@ impl Shared {
             entry.settled = Some(with);
         }
         let (script, number) = promise;
-        let is_awaited = self.script(script).is_some_and(|cell| {
-            let slots = cell.slots().borrow();
-            let is_it = |slot: &Slot| matches!(slot, Slot::Promise(other) if *other == number);
-            slots.iter().any(|pending| is_it(&pending.slot))
-        });
+        let is_awaited = self
+            .script(script)
+            .is_some_and(|cell| cell.chapter().waits.is_for_promise(number));
         if is_awaited {
             self.wake_all([script]);
         }

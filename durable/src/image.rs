@@ -75,7 +75,7 @@ impl SaveState {
         for script in &mut scripts {
             script.journal = script.journal.map_sites(|site| needed.number(site))?;
             for wait in &mut script.waits {
-                wait.named.site = needed.number(wait.named.site)?;
+                wait.named.site = needed.number(wait.named.site)?.id;
             }
         }
         let sites = needed.into_sites();
@@ -112,7 +112,11 @@ impl SaveState {
             SlotImage::Promise(number) => *number <= self.last_ticket,
             _ => true,
         };
-        next.iter().all(far_from_overflow)
+        let are_lengths = self.settings.iter().all(|length| !length.is_zero());
+        let is_fixed = u64::try_from(self.settings[0].as_nanos()).is_ok();
+        are_lengths
+            && is_fixed
+            && next.iter().all(far_from_overflow)
             && self.scripts.is_sorted_by(|a, b| a.id < b.id)
             && self.scripts.iter().all(|it| it.id.0 < self.next_script)
             && self.ended.iter().all(|(id, _)| id.0 < self.next_script)
@@ -126,6 +130,7 @@ impl SaveState {
                 .iter()
                 .all(ScriptImage::has_begun_if_it_has_done_something)
             && slots().all(is_given)
+            && self.scripts.iter().all(ScriptImage::has_sorted_waits)
             && self.has_consistent_events()
     }
 
@@ -207,6 +212,11 @@ pub(crate) struct ScriptImage {
 }
 
 impl ScriptImage {
+    fn has_sorted_waits(&self) -> bool {
+        let waits = &self.waits;
+        waits.is_sorted_by(|a, b| a.named.number < b.named.number)
+    }
+
     fn has_begun_if_it_has_done_something(&self) -> bool {
         if self.restarts_after_wait {
             return self.has_begun && self.journal.entries() == 0;

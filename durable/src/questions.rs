@@ -39,13 +39,9 @@ impl Shared {
     /// Calls `f` with each question that has no answer.
     fn each_open(&self, mut f: impl FnMut(&Request)) {
         for cell in self.scripts.borrow().values() {
-            for pending in cell.slots().borrow().iter() {
-                if let Slot::Request(request) = &pending.slot {
-                    if request.answer.is_none() {
-                        f(request);
-                    }
-                }
-            }
+            let chapter = cell.chapter();
+            let requests = chapter.waits.requests();
+            requests.filter(|it| it.answer.is_none()).for_each(&mut f);
         }
     }
 
@@ -118,7 +114,7 @@ impl Shared {
     pub(crate) fn answer(&self, key: RequestKey, name: &str, answer: &Bytes) -> bool {
         let mut script = None;
         for cell in self.scripts.borrow().values() {
-            for pending in cell.slots().borrow_mut().iter_mut() {
+            for pending in cell.change().waits.iter_mut() {
                 if let Slot::Request(request) = &mut pending.slot {
                     let is_it = request.key() == key && request.name == name;
                     if is_it && request.answer.is_none() {

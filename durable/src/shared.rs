@@ -56,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) trail: Trail,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
+    /// Memory for a value that is being written: empty.
+    scratch: Cell<Vec<u8>>,
 }
 
 /// A script that has ended.
@@ -133,6 +135,7 @@ impl Shared {
             long_chapters: LongChapters::new(max_entries),
             trail: Trail::default(),
             epoch: Cell::new(0),
+            scratch: Cell::default(),
         })
     }
 
@@ -220,6 +223,19 @@ impl Shared {
         }
     }
 
+    /// An empty buffer, for a value that is written or read. User code may take another one.
+    #[inline]
+    pub(crate) fn take_scratch(&self) -> Vec<u8> {
+        self.scratch.take()
+    }
+
+    /// Keeps the memory of a buffer for the next value.
+    #[inline]
+    pub(crate) fn put_scratch(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        self.scratch.set(buffer);
+    }
+
     pub(crate) fn script(&self, id: ScriptId) -> Option<Rc<ScriptCell>> {
         self.scripts.borrow().get(&id).cloned()
     }
@@ -238,8 +254,7 @@ impl Shared {
         }
         // The executor checks for a handle only after this.
         let coroutine = cell.coroutine.take();
-        let slots = cell.slots().take();
-        drop(slots);
+        cell.drop_waits();
         self.drop_all_of(cell.id);
         self.ended
             .borrow_mut()

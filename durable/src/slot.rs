@@ -3,29 +3,182 @@
 
 use std::panic::Location;
 
-use framestep::durable::{DurableWait, Event, EventNote};
+use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
-use crate::events::{Listing, Owned, PermitWait, StreamGuard};
+use crate::events::{Listing, OfSignal, OfValue, Owned, PermitWait, StreamGuard};
+use crate::image::NamedWait;
 use crate::outside::OutsideWait;
-use crate::site::{Call, SiteId};
+use crate::site::{Call, Known};
+use crate::topic::Topic;
 
 /// A pending wait of a script.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// Its number in the chapter.
     pub(crate) number: u32,
-    pub(crate) awaited: Awaited,
-    /// What a save says instead, if the code that began the wait is not there any more.
-    pub(crate) site_of_save: Option<SiteId>,
+    /// What it is for, and where it began. A restored script must wait for the same.
+    pub(crate) site: Known,
     pub(crate) slot: Slot,
-    /// Shows the wait in snapshots and traces of the executor, if it waits for an event.
+    /// Of a wait for an event: what snapshots and traces of the executor show.
+    pub(crate) shown: Option<Box<Shown>>,
+}
+
+// Each wait moves it into the list of its script.
+const _: () = assert!(size_of::<Pending>() <= 88);
+
+impl Pending {
+    /// What it is for, by number.
+    pub(crate) fn named(&self) -> NamedWait {
+        NamedWait {
+            number: self.number,
+            site: self.site.id,
+        }
+    }
+}
+
+/// A wait for an event, as it is shown.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) event: Event,
+    /// `None` while it is replayed, or if its coroutine is not polled.
     pub(crate) note: Option<EventNote>,
 }
 
-/// What a wait is for, and the line of its first poll. A restored script must wait for the
-/// same.
+/// The pending waits of a script.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    /// The wait of a script that does something in every frame, apart from the others because it
+    /// comes and goes so often. Whoever looks at all waits [adds](Self::all) it to them.
+    frame: Option<Frame>,
+    list: Vec<Pending>,
+}
+
+#[derive(Debug)]
+struct Frame {
+    number: u32,
+    site: Known,
+    wait: FrameWait,
+}
+
+impl Waits {
+    #[inline]
+    fn all(&mut self) -> &mut Vec<Pending> {
+        if let Some(frame) = self.frame.take() {
+            self.list.push(Pending {
+                number: frame.number,
+                site: frame.site,
+                slot: Slot::Plain(frame.wait.into()),
+                shown: None,
+            });
+        }
+        &mut self.list
+    }
+
+    /// The waits in the order of a save state: by number.
+    pub(crate) fn sorted(&mut self) -> &[Pending] {
+        let all = self.all();
+        // In which order they came depends on which others have ended.
+        all.sort_unstable_by_key(|pending| pending.number);
+        all
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Pending> {
+        self.all().iter_mut()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, pending: Pending) {
+        self.all().push(pending);
+    }
+
+    /// Adds a wait for the next frame.
+    #[inline(always)]
+    pub(crate) fn push_frame(&mut self, number: u32, site: Known, wait: FrameWait) {
+        if self.frame.is_some() {
+            self.all();
+        }
+        self.frame = Some(Frame { number, site, wait });
+    }
+
+    #[inline]
+    pub(crate) fn get(&mut self, number: u32) -> Option<&mut Pending> {
+        let mut all = self.all().iter_mut();
+        all.find(|pending| pending.number == number)
+    }
+
+    /// The ticket of a wait in the list of a signal or a value.
+    pub(crate) fn ticket(&self, number: u32) -> Option<u64> {
+        let pending = self.list.iter().find(|it| it.number == number)?;
+        pending.slot.ticket()
+    }
+
+    /// Whether one of them is for the promise of this number.
+    pub(crate) fn is_for_promise(&self, number: u64) -> bool {
+        let is_it = |slot: &Slot| matches!(slot, Slot::Promise(other) if *other == number);
+        self.list.iter().any(|pending| is_it(&pending.slot))
+    }
+
+    /// The questions among them.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.list.iter().filter_map(|pending| match &pending.slot {
+            Slot::Request(request) => Some(&**request),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn remove(&mut self, number: u32) -> Option<Pending> {
+        let all = self.all();
+        let at = all.iter().position(|it| it.number == number)?;
+        Some(all.swap_remove(at))
+    }
+
+    /// Removes a wait of framestep that resumes the coroutine being polled. `None` if it does not.
+    #[inline(always)]
+    pub(crate) fn take_resumed(&mut self, number: u32) -> Option<Known> {
+        match &mut self.frame {
+            Some(frame) if frame.number == number => {
+                let site = frame.site;
+                if !frame.wait.take_resumed() {
+                    return None;
+                }
+                self.frame = None;
+                Some(site)
+            }
+            _ => self.take_resumed_other(number),
+        }
+    }
+
+    #[inline(never)]
+    fn take_resumed_other(&mut self, number: u32) -> Option<Known> {
+        let at = self.list.iter().position(|it| it.number == number)?;
+        let Pending { site, slot, .. } = &mut self.list[at];
+        let site = *site;
+        let Slot::Plain(wait) = slot else {
+            return None;
+        };
+        if !wait.take_resumed() {
+            return None;
+        }
+        // It is over, so its destructor does nothing.
+        if at + 1 == self.list.len() {
+            self.list.truncate(at);
+        } else {
+            drop(self.list.swap_remove(at));
+        }
+        Some(site)
+    }
+}
+
+impl FromIterator<Pending> for Waits {
+    fn from_iter<I: IntoIterator<Item = Pending>>(waits: I) -> Self {
+        let list = waits.into_iter().collect();
+        Waits { frame: None, list }
+    }
+}
+
+/// What a wait is for, and the line that polls it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Awaited {
     /// The call that makes such waits: `wait_seconds()`.
@@ -66,16 +219,19 @@ pub(crate) enum Slot {
     /// A wait for a phase, a time, a number, or a condition.
     Plain(DurableWait),
     /// The end of a script.
-    Join(ScriptId, DurableWait),
+    Join(Box<Join>),
     /// A signal, with its value once it has been emitted.
     Signal {
-        listing: Listing,
+        listing: Listing<OfSignal>,
         given: Option<Bytes>,
     },
     /// The next event of a subscription.
     Next(Box<NextWait>),
     /// A change of a value, and whether it has changed since the wait has seen it.
-    Value { listing: Listing, is_new: bool },
+    Value {
+        listing: Listing<OfValue>,
+        is_new: bool,
+    },
     /// A permit.
     Permit(Box<PermitWait>),
     /// The promise of this number.
@@ -84,10 +240,24 @@ pub(crate) enum Slot {
     Request(Box<Request>),
     /// An animation.
     Animate(Box<Animation>),
-    /// A tick of an interval: its timer, and when it is due on the script's clock.
-    Tick { wait: DurableWait, due_ns: i128 },
+    /// A tick of an interval.
+    Tick(Box<Tick>),
     /// A wait outside of durable scripts.
-    Outside(OutsideWait),
+    Outside(Box<OutsideWait>),
+}
+
+/// The end of a script.
+#[derive(Debug)]
+pub(crate) struct Join {
+    pub(crate) script: ScriptId,
+    pub(crate) end: DurableWait,
+}
+
+/// A tick of an interval: its timer, and when it is due on the script's clock.
+#[derive(Debug)]
+pub(crate) struct Tick {
+    pub(crate) timer: DurableWait,
+    pub(crate) due_ns: i128,
 }
 
 /// A wait for the next event of a subscription.
@@ -95,7 +265,7 @@ pub(crate) enum Slot {
 pub(crate) struct NextWait {
     /// Its number in the chapter.
     pub(crate) number: u32,
-    pub(crate) listing: Listing,
+    pub(crate) listing: Listing<OfSignal>,
     pub(crate) stream: Owned,
     /// Of a wait that has a subscription of its own.
     pub(crate) guard: Option<StreamGuard>,
@@ -124,29 +294,41 @@ pub(crate) struct Animation {
 }
 
 impl Slot {
-    fn listing(&self) -> Option<&Listing> {
+    /// The name and the ticket of a wait in a list.
+    fn listing(&self) -> Option<(&Topic, u64)> {
         match self {
-            Slot::Signal { listing, .. } | Slot::Value { listing, .. } => Some(listing),
-            Slot::Next(wait) => Some(&wait.listing),
-            Slot::Permit(wait) => Some(&wait.listing),
+            Slot::Signal { listing, .. } => Some((&listing.topic, listing.ticket)),
+            Slot::Next(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
+            Slot::Value { listing, .. } => Some((&listing.topic, listing.ticket)),
+            Slot::Permit(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
+            _ => None,
+        }
+    }
+
+    /// The state of a wait outside of durable scripts.
+    pub(crate) fn outside(&mut self) -> Option<&mut OutsideWait> {
+        match self {
+            Slot::Outside(wait) => Some(wait),
             _ => None,
         }
     }
 
     /// The ticket of a wait in a list.
     pub(crate) fn ticket(&self) -> Option<u64> {
-        Some(self.listing()?.ticket)
+        Some(self.listing()?.1)
     }
 
     /// The full name of what a wait in a list is for.
     pub(crate) fn full_name(&self) -> Option<&str> {
-        Some(self.listing()?.topic.as_ref())
+        Some(self.listing()?.0.as_ref())
     }
 
     /// Calls `f` with each wait of framestep in it.
     pub(crate) fn each_wait<'a>(&'a self, mut f: impl FnMut(&'a DurableWait)) {
         match self {
-            Slot::Plain(wait) | Slot::Join(_, wait) | Slot::Tick { wait, .. } => f(wait),
+            Slot::Plain(wait) => f(wait),
+            Slot::Join(join) => f(&join.end),
+            Slot::Tick(tick) => f(&tick.timer),
             Slot::Animate(animation) => {
                 f(&animation.next);
                 animation.end.iter().for_each(f);

@@ -265,8 +265,8 @@ fn poll_acquire(
             let wait = of.of.acquire();
             OutsideWait::Permit { wait, of }
         });
-        let polled = match &mut *slot {
-            Slot::Outside(OutsideWait::Permit { wait, of }) => {
+        let polled = match slot.outside() {
+            Some(OutsideWait::Permit { wait, of }) => {
                 Pin::new(wait).poll(cx).map(|permit| Inner::Outside {
                     _permit: permit,
                     _of: Rc::clone(of),
@@ -287,7 +287,7 @@ fn poll_acquire(
         }
     };
     let event = Some(Event::Permit(base));
-    let polled = numbered.poll_in(&cell, kind, event, begin, |_, slot| match slot {
+    let polled = numbered.poll_known(&cell, kind, event, begin, |_, slot| match slot {
         Slot::Permit(wait) => match wait.granted.take() {
             Some(permit) => Poll::Ready(Bytes::of(&permit)),
             None => Poll::Pending,

@@ -333,7 +333,7 @@ fn poll_promise(
         }
         Inner::Void => return Poll::Pending,
     };
-    let cell = numbered.expect_pollable(kind);
+    let cell = numbered.expect_script(kind);
     assert!(
         std::ptr::eq(of.as_ptr(), Rc::as_ptr(&cell)),
         "`{kind}` was polled by another script than that which has made it: store the resolver, not \
@@ -342,7 +342,7 @@ fn poll_promise(
     let promise = (cell.id, number);
     let begin = |_: &ScriptCell| Slot::Promise(number);
     let event = Some(Event::Answer(name));
-    let polled = numbered.poll_in(&cell, kind, event, begin, |cell, _| {
+    let polled = numbered.poll_known(&cell, kind, event, begin, |cell, _| {
         match cell.shared().take_settled(promise) {
             Some(settled) => Poll::Ready(Bytes::of(&settled)),
             None => Poll::Pending,

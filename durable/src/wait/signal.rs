@@ -287,8 +287,8 @@ fn poll_wait(
             let wait = of.of.signal.wait();
             OutsideWait::Signal { wait, _of: of }
         });
-        let polled = match &mut *slot {
-            Slot::Outside(OutsideWait::Signal { wait, .. }) => Pin::new(wait).poll(cx),
+        let polled = match slot.outside() {
+            Some(OutsideWait::Signal { wait, .. }) => Pin::new(wait).poll(cx),
             _ => Poll::Pending,
         };
         numbered.put_outside(slot, &polled);
@@ -299,7 +299,7 @@ fn poll_wait(
         given: None,
     };
     let event = Some(Event::Signal(base));
-    numbered.poll_in(&cell, kind, event, begin, |_, slot| match slot {
+    numbered.poll_known(&cell, kind, event, begin, |_, slot| match slot {
         Slot::Signal {
             given: Some(value), ..
         } => Poll::Ready(value.clone()),
@@ -354,8 +354,8 @@ fn poll_accepted(
             let signal = outside(kind).signal(name, limit);
             OutsideWait::Accepted(Events::of(signal))
         });
-        let polled = match &mut *slot {
-            Slot::Outside(OutsideWait::Accepted(events)) => events.poll_accepted(cx, accept),
+        let polled = match slot.outside() {
+            Some(OutsideWait::Accepted(events)) => events.poll_accepted(cx, accept),
             _ => Poll::Pending,
         };
         numbered.put_outside(slot, &polled);
@@ -372,7 +372,7 @@ fn poll_accepted(
         }))
     };
     let event = Some(Event::Signal(base));
-    numbered.poll_in(&cell, kind, event, begin, |cell, slot| {
+    numbered.poll_known(&cell, kind, event, begin, |cell, slot| {
         let Slot::Next(wait) = slot else {
             return Poll::Pending;
         };

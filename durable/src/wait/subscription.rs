@@ -203,7 +203,7 @@ fn poll_next(
         Inner::Outside(events) => return events.poll_next(cx),
         Inner::Void => return Poll::Pending,
     };
-    let cell = numbered.expect_pollable(kind);
+    let cell = numbered.expect_script(kind);
     assert!(
         std::ptr::eq(of.as_ptr(), Rc::as_ptr(&cell)),
         "`{kind}` was polled by another script than that which has subscribed: durable scripts cannot \
@@ -219,7 +219,7 @@ fn poll_next(
         }))
     };
     let event = Some(Event::Signal(base));
-    numbered.poll_in(&cell, kind, event, begin, |cell, _| {
+    numbered.poll_known(&cell, kind, event, begin, |cell, _| {
         match cell.shared().next_event(stream) {
             Some(event) => Poll::Ready(event),
             None => Poll::Pending,

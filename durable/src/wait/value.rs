@@ -279,7 +279,7 @@ fn poll_value(
         is_new: !skips_present,
     };
     let event = Some(Event::Value(base));
-    numbered.poll_in(&cell, kind, event, begin, |cell, slot| {
+    numbered.poll_known(&cell, kind, event, begin, |cell, slot| {
         let Slot::Value { is_new, .. } = slot else {
             return Poll::Pending;
         };
@@ -307,11 +307,11 @@ fn poll_outside(
     cx: &mut Context<'_>,
     holds: &mut dyn FnMut(Option<Bytes>) -> Option<Bytes>,
 ) -> Poll<Bytes> {
-    let Slot::Outside(OutsideWait::Value {
+    let Some(OutsideWait::Value {
         of,
         changed,
         is_new,
-    }) = slot
+    }) = slot.outside()
     else {
         return Poll::Pending;
     };
