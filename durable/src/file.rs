@@ -194,7 +194,9 @@ impl SaveState {
         });
         let scripts: Vec<_> = scripts.collect();
         let lists = (&self.clocks, &self.clock_parents, &self.waits, &self.lists);
-        let rest = (&self.owners, &self.ended, &self.signals, &self.values);
+        let rest = (&self.owners, &self.ended);
+        let signals = (&self.signals, &self.streams, &self.values);
+        let rest = (rest, signals, &self.permits, &self.promises);
         let next = (self.next_script, self.next_request, self.next_owner);
         let content = postcard::to_stdvec(&(scripts, lists, rest, next, world));
         let mut hash = Hash::new();
