@@ -100,7 +100,11 @@ impl SaveState {
             }
             _ => true,
         };
-        next.iter().all(far_from_overflow)
+        let are_lengths = self.settings.iter().all(|length| !length.is_zero());
+        let is_fixed = u64::try_from(self.settings[0].as_nanos()).is_ok();
+        are_lengths
+            && is_fixed
+            && next.iter().all(far_from_overflow)
             && self.scripts.is_sorted_by(|a, b| a.id < b.id)
             && self.scripts.iter().all(|it| it.id.0 < self.next_script)
             && self.ended.iter().all(|(id, _)| id.0 < self.next_script)

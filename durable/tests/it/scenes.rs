@@ -1,5 +1,7 @@
 //! Random scenes, saved at random moments and restored in another runtime: both continue alike.
 
+use std::cell::Cell;
+
 use framestep_durable::prelude::*;
 
 use crate::phases::{PHASES, RUNS, with_custom};
@@ -7,6 +9,11 @@ use crate::random::Random;
 
 const BELL: Signal<u64> = Signal::new("bell");
 const COUNT: Value<u64> = Value::new("count");
+
+thread_local! {
+    /// Whether scripts run later code than that of the first save.
+    static IS_PATCHED: Cell<bool> = const { Cell::new(false) };
+}
 
 /// What scripts change and log.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -362,9 +369,19 @@ impl DurableScript for Actor {
     type Output = u64;
 
     async fn run(self) -> Chapter<Self> {
+        if IS_PATCHED.get() {
+            // A chapter of earlier code does not fit.
+            wait_frames(1).await;
+        }
         let mut random = Random(self.seed);
         let ops = any_ops(&mut random, 5, 0);
         self.perform(&ops).await;
+        let label = format!("every {}", self.seed % 5);
+        let number = with_once(label, |world: &mut World| {
+            world.counter += 1;
+            world.counter
+        });
+        log(self.seed, format!("once {number}"));
         if self.chapters == 0 {
             return Chapter::Done(self.seed);
         }
@@ -399,7 +416,7 @@ enum HostOp {
 }
 
 fn registry() -> Registry {
-    Registry::new().with::<Actor>()
+    Registry::new().with::<Actor>().with_value(&COUNT)
 }
 
 fn runtime() -> Runtime {
@@ -536,11 +553,18 @@ impl Scene {
 
     /// The same scene in another runtime, from bytes.
     fn reloaded(&self) -> Scene {
-        let file = self.runtime.save().unwrap().to_bytes();
+        let mut save = self.runtime.save().unwrap();
+        if self.world.log.len() % 2 == 1 {
+            save = save.described(&registry()).unwrap();
+        }
+        self.loaded(&save.to_bytes(), Policy::Fail)
+    }
+
+    fn loaded(&self, file: &[u8], policy: Policy) -> Scene {
         let mut runtime = runtime();
         runtime.executor().on_report(|_| ());
-        let save = SaveState::from_bytes(&file).unwrap();
-        runtime.restore(&save, Policy::Fail).unwrap();
+        let save = SaveState::from_bytes(file).unwrap();
+        runtime.restore(&save, policy).unwrap();
         Scene {
             runtime,
             world: self.world.clone(),
@@ -687,4 +711,54 @@ fn a_scene_that_is_rolled_back_and_simulated_again_has_the_same_save_states() {
         }
     }
     eprintln!("{scenes} scenes, {rollbacks} rollbacks");
+}
+
+/// After a patch of the code, scripts that do not fit wait as their save says. This can be saved and
+/// rolled back at any moment, as everything else.
+#[test]
+fn a_scene_whose_scripts_wait_as_earlier_code_did_continues_alike() {
+    quiet_panics();
+    let scenes = number_of("FRAMESTEP_DURABLE_SCENES", 20);
+    let first = number_of("FRAMESTEP_DURABLE_SEED", 1);
+    let (mut waiting, mut saves) = (0, 0);
+    for seed in first..first + scenes {
+        IS_PATCHED.set(false);
+        let mut before = Scene::new(seed);
+        let mut random = Random(seed ^ 0x5EED);
+        for _ in 0..40 + random.below(200) {
+            before.advance();
+        }
+        let file = before.runtime.save().unwrap().to_bytes();
+        IS_PATCHED.set(true);
+        let policy = [Policy::RestartAfterWait, Policy::Restart][usize::from(random.one_in(4))];
+        let mut scene = before.loaded(&file, policy);
+        let text = scene.runtime.save_state().unwrap().to_string();
+        waiting += text.matches("waits as earlier code did").count();
+        let (mut kept, mut copy) = (scene.keep(), scene.reloaded());
+        for moment in 0..200 {
+            scene.advance();
+            copy.advance();
+            if random.one_in(9) {
+                scene.assert_like(&copy);
+                copy = scene.reloaded();
+                scene.assert_like(&copy);
+                saves += 1;
+            }
+            if random.one_in(15) {
+                let now = scene.keep();
+                scene.go_back_to(&kept);
+                let again = scene.runtime.save_state().unwrap();
+                assert_eq!(
+                    again.checksum(),
+                    kept.save.checksum(),
+                    "seed {seed}, {moment}"
+                );
+                scene.go_back_to(&now);
+                kept = now;
+            }
+        }
+    }
+    IS_PATCHED.set(false);
+    assert!(waiting > 0 && saves > 0);
+    eprintln!("{scenes} scenes, {waiting} waits of earlier code, {saves} saves");
 }
