@@ -10,9 +10,10 @@ use std::task::Context;
 
 use framestep::durable::{FrameWait, home};
 use framestep::{Coroutine, CoroutineId, Phase};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::Bytes;
+use crate::bytes::{self, Bytes};
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::Found;
@@ -124,7 +125,16 @@ struct Replay {
     /// For each recorded site of another build, the site that it has been found to be now.
     compared: Vec<Option<SiteId>>,
     divergence: Option<Found>,
+    /// How many effects have had no result since.
+    without_result: u32,
 }
+
+/// Whether a replay can unwind out of a script that does what was not recorded. Where panics abort,
+/// as on the web, its effects return [zeros](bytes::read_zeros) until it waits.
+const CAN_UNWIND: bool = cfg!(panic = "unwind");
+
+/// How many effects may return zeros before the script is taken to be in a loop without end.
+const MOST_WITHOUT_RESULT: u32 = 100_000;
 
 impl Replay {
     /// Whether the site of an entry and the present one have yet to be compared.
@@ -443,7 +453,11 @@ impl ScriptCell {
         match self.take_entry(Kind::Ended(number), site, "") {
             Some(value) => Polling::Ended(value),
             None => match self.take_entry(Kind::Failed(number), site, "") {
-                Some(message) => Polling::Failed(message.read().unwrap_or_default()),
+                Some(message) if CAN_UNWIND => Polling::Failed(message.read().unwrap_or_default()),
+                Some(message) => {
+                    self.leave_at_panic(message.read().unwrap_or_default());
+                    Polling::Pending
+                }
                 None => Polling::Pending,
             },
         }
@@ -659,18 +673,29 @@ impl ScriptCell {
         }
     }
 
-    /// The result of an effect in a replay. `None` in a destructor of a script that has left its
-    /// replay.
+    /// The result of an effect in a replay. `None` if the script has left its replay: in a
+    /// destructor, or where panics abort.
     fn replayed_effect(&self, call: &Call) -> Option<Bytes> {
-        if std::thread::panicking() && self.replay.borrow().divergence.is_some() {
-            return None;
+        if self.replay.borrow().divergence.is_some() {
+            if !CAN_UNWIND {
+                self.count_without_result();
+                return None;
+            }
+            if std::thread::panicking() {
+                return None;
+            }
         }
         let site = self.shared.sites.of(call);
         if let Some(value) = self.take_entry(Kind::Effect, site, call.within) {
             return Some(value);
         }
         if let Some(message) = self.take_entry(Kind::Panicked, site, call.within) {
-            resume_unwind(Box::new(message.read::<String>().unwrap_or_default()));
+            let message = message.read::<String>().unwrap_or_default();
+            if CAN_UNWIND {
+                resume_unwind(Box::new(message));
+            }
+            self.leave_at_panic(message);
+            return None;
         }
         let here = site.id;
         let entry = self.replay.borrow().entry;
@@ -680,21 +705,42 @@ impl ScriptCell {
     }
 
     /// Leaves a replay in which the script does what was not recorded. Returns in a destructor of
-    /// a script that unwinds already.
+    /// a script that unwinds already, and where panics abort.
     fn leave_replay(&self, found: Found) {
         self.replay.borrow_mut().divergence.get_or_insert(found);
-        if !std::thread::panicking() {
+        if CAN_UNWIND && !std::thread::panicking() {
             resume_unwind(Box::new(Diverged));
         }
     }
 
+    /// Leaves a replay at the entry that it has taken last, a panic that the script has caught.
+    fn leave_at_panic(&self, message: String) {
+        let entry = self.replayed().saturating_sub(1);
+        self.leave_replay(Found::Panicked { entry, message });
+    }
+
+    /// Panics if a script that has left its replay does not come to a wait.
+    #[cold]
+    fn count_without_result(&self) {
+        let mut replay = self.replay.borrow_mut();
+        replay.without_result += 1;
+        assert!(
+            replay.without_result < MOST_WITHOUT_RESULT,
+            "the script `{}` does not fit its save, and does not stop: a loop in it waits for nothing",
+            self.code.name
+        );
+    }
+
     /// Leaves a replay in which the script reads the value of the entry that it has taken last as
-    /// another type than it has. Returns if it is not replayed.
-    fn leave_at_value(&self, type_name: &'static str) {
-        if self.mode.get() == Mode::Replay {
+    /// another type than it has. If it returns, `true`: the script goes on with another value.
+    /// `false` if it is not replayed.
+    fn leave_at_value(&self, type_name: &'static str) -> bool {
+        let is_replayed = self.mode.get() == Mode::Replay;
+        if is_replayed {
             let entry = self.replayed().saturating_sub(1);
             self.leave_replay(Found::OtherValue { entry, type_name });
         }
+        is_replayed && !CAN_UNWIND
     }
 
     /// Leaves a replay in which the script does under another label what was done once. Returns if
@@ -801,13 +847,14 @@ pub(crate) enum Done {
     Not,
 }
 
-/// Reports that a recorded value is not one of a `T`.
+/// Reports that a recorded value is not one of a `T`. In a replay where panics abort, returns a
+/// made-up one.
 #[track_caller]
-pub(crate) fn unreadable<T>(why: fmt::Arguments<'_>) -> ! {
-    if let Some(cell) = context::current() {
-        cell.leave_at_value(std::any::type_name::<T>());
-    }
-    panic!("{why}")
+pub(crate) fn unreadable<T: DeserializeOwned>(why: fmt::Arguments<'_>) -> T {
+    let cell = context::current();
+    let goes_on = cell.is_some_and(|cell| cell.leave_at_value(std::any::type_name::<T>()));
+    let made_up = if goes_on { bytes::read_zeros() } else { None };
+    made_up.unwrap_or_else(|| panic!("{why}"))
 }
 
 /// Leaves a destructor that needs the result of an effect, but must do nothing, and for which no

@@ -107,7 +107,7 @@ mod wait;
 
 pub use cell::ScriptId;
 pub use clock::{clock, realtime};
-pub use defer::{Defer, defer};
+pub use defer::{Defer, DeferCall, defer, defer_call};
 pub use diff::Difference;
 pub use dry_run::{DoneAgain, DryRun, Misfit};
 pub use effect::{

@@ -617,6 +617,38 @@ impl Host {
         self.make(script, Making::default())
     }
 
+    /// Spawns a script with `phase` as home: the next run of that phase polls it first.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn spawn_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                home: Some(phase),
+                ..Making::default()
+            },
+        )
+    }
+
+    /// Spawns a script on an owner.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn spawn_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                owner: Some(owner),
+                ..Making::default()
+            },
+        )
+    }
+
     #[track_caller]
     fn make<S: DurableScript>(&self, script: S, making: Making) -> Handle<S::Output> {
         let begun = self.shared.begin(script);
