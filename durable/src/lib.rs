@@ -83,6 +83,7 @@ mod handle;
 mod hash;
 mod image;
 mod journal;
+mod kept;
 mod long;
 mod look;
 mod once;
