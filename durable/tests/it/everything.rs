@@ -171,7 +171,7 @@ impl Actor {
             "condition" => {
                 wait_while(|log: &Log| log.len() < 80)
                     .in_phase(Phase::EarlyUpdate)
-                    .await
+                    .await;
             }
             other => panic!("no wait is named {other}"),
         }
@@ -393,7 +393,8 @@ fn a_file_of_each_format_goes_on_as_when_it_was_written() {
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if !name.starts_with("everything.") || !name.ends_with(".save") {
+        let is_save = path.extension().is_some_and(|it| it == "save");
+        if !name.starts_with("everything.") || !is_save {
             continue;
         }
         let file = fs::read(&path).unwrap();
