@@ -134,7 +134,7 @@ fn take(
     take: &dyn Fn(&Clock) -> framestep::ClockGuard,
 ) -> ClockGuard {
     let caller = Call::new(name, "");
-    let Some(script) = context::find(name) else {
+    let Some(script) = context::find_outside_of_closures(name) else {
         let taken = Taken::Outside {
             _guard: take(&clock_of(None, clock)),
         };

@@ -117,8 +117,8 @@ pub use defer::{Defer, DeferCall, defer, defer_call};
 pub use diff::Difference;
 pub use dry_run::{DoneAgain, DryRun, Misfit};
 pub use effect::{
-    current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
-    time, with, with_once, with_ref,
+    current, current_name, delta_seconds, effect, spawn, spawn_in, spawn_on, start, start_in,
+    start_on, time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
 pub use folder::{FileCheck, FolderCheck};

@@ -1,5 +1,6 @@
 //! The runtime: an executor for durable scripts alone.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -736,12 +737,13 @@ impl Host {
     ///
     /// If the value does not serialise.
     #[track_caller]
-    pub fn emit<T, N>(&self, signal: &Signal<T, N>, value: &T)
+    pub fn emit<T, N>(&self, signal: &Signal<T, N>, value: impl Borrow<T>)
     where
         T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
-        self.shared.emit(signal.full_name(), &Bytes::of(value));
+        let value = Bytes::of(value.borrow());
+        self.shared.emit(signal.full_name(), &value);
     }
 
     /// Sets a value for the host. It may have a key: `STAGE.of(quest)`.
@@ -750,12 +752,13 @@ impl Host {
     ///
     /// If it does not serialise.
     #[track_caller]
-    pub fn set<T, N>(&self, value: &Value<T, N>, to: &T)
+    pub fn set<T, N>(&self, value: &Value<T, N>, to: impl Borrow<T>)
     where
         T: Serialize + DeserializeOwned + Default + 'static,
         N: EventName,
     {
-        self.shared.set(value.full_name(), Some(Bytes::of(to)));
+        let to = Bytes::of(to.borrow());
+        self.shared.set(value.full_name(), Some(to));
     }
 
     /// The current value.

@@ -1,5 +1,6 @@
 //! Signals: events with a name.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -219,7 +220,8 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     ///
     /// Outside of an executor; or if the value does not serialise.
     #[track_caller]
-    pub fn emit(&self, value: &T) {
+    pub fn emit(&self, value: impl Borrow<T>) {
+        let value = value.borrow();
         let caller = Call::new("emit", self.name.base());
         let name = self.name.full();
         match place("emit") {

@@ -1,5 +1,6 @@
 //! Values: named state that scripts share, and whose changes they can await.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -136,7 +137,8 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// Outside of an executor; or if the state does not serialise.
     #[track_caller]
-    pub fn set(&self, value: &T) {
+    pub fn set(&self, value: impl Borrow<T>) {
+        let value = value.borrow();
         let caller = Call::new("set", self.name.base());
         let name = self.name.full();
         match place("set") {
@@ -150,6 +152,35 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
             Place::Runtime(shared) => drop(shared.set(name, Some(Bytes::of(value)))),
             Place::Outside(outside) => drop(outside.set(name, Some(Bytes::of(value)))),
         }
+    }
+
+    /// Calls `change` with the current state, and sets it to what `change` has made of it. Returns
+    /// the output of `change`. This is [`get`](Self::get) and [`set`](Self::set): when the script is
+    /// restored, `change` is called again with the recorded state.
+    ///
+    /// # Panics
+    ///
+    /// As [`set`](Self::set).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const GOLD: Value<u32> = Value::new("gold");
+    ///
+    /// # async fn script() {
+    /// let left = GOLD.update(|gold| {
+    ///     *gold -= 3;
+    ///     *gold
+    /// });
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+        let mut value = self.get();
+        let result = change(&mut value);
+        self.set(&value);
+        result
     }
 
     /// Removes it: it is the default of its type again, and nothing is kept for it. If it was set,

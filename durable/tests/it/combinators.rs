@@ -124,7 +124,7 @@ async fn nested() {
             _ = ticks.tick() => log("tick"),
         }
     }
-    let share = |log: &mut Log, share: f32| log.push(format!("{share}"));
+    let share = |share: f32| with(|log: &mut Log| log.push(format!("{share}")));
     select! {
         _ = animate(0.5, share) => log("animated"),
         bell = BELL.wait() => log(format!("{bell}")),

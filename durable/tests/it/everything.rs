@@ -93,7 +93,7 @@ impl DurableScript for Actor {
                 }
             }
             Role::Animates => {
-                let show = |log: &mut Log, share: f32| log.push(format!("{share}"));
+                let show = |share: f32| with(|log: &mut Log| log.push(format!("{share}")));
                 animate(1.2, show).in_phase(Phase::FixedUpdate).await;
             }
             Role::Joins => {
@@ -145,7 +145,7 @@ impl DurableScript for Actor {
             Role::Stops => {
                 self.clock.pause();
                 self.clock.resume();
-                wait_until(|log: &Log| log.len() > 90).await;
+                wait_until(|| with_ref(|log: &Log| log.len() > 90)).await;
             }
             Role::Sleeps => wait_seconds(0.9).await,
         }
@@ -169,7 +169,7 @@ impl Actor {
             "realtime" => wait_seconds_realtime(0.9).await,
             "silence" => log(format!("{:?}", SILENCE.wait().await)),
             "condition" => {
-                wait_while(|log: &Log| log.len() < 80)
+                wait_while(|| with_ref(|log: &Log| log.len() < 80))
                     .in_phase(Phase::EarlyUpdate)
                     .await;
             }

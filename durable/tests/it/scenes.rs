@@ -239,7 +239,7 @@ impl Actor {
             Op::Custom(number) => in_phase(Phase::Custom(*number)).await,
             Op::Until(more, at) => {
                 let goal = with(|world: &mut World| world.counter) + more;
-                let wait = wait_until(move |world: &World| world.counter >= goal);
+                let wait = wait_until(move || with_ref(|world: &World| world.counter >= goal));
                 match phase(*at) {
                     Some(phase) => wait.in_phase(phase).await,
                     None => wait.await,
@@ -259,8 +259,10 @@ impl Actor {
                 log(who, format!("at least {count}"));
             }
             Op::Animate(ms, at) => {
-                let animation = animate(length(*ms), move |world: &mut World, share| {
-                    world.log.push(format!("{who:x} share {share}"));
+                let animation = animate(length(*ms), move |share| {
+                    with(|world: &mut World| {
+                        world.log.push(format!("{who:x} share {share}"));
+                    })
                 });
                 match phase(*at) {
                     Some(phase) => animation.in_phase(phase).await,

@@ -62,8 +62,10 @@ async fn fair(round: u32) -> Chapter<u32> {
 #[durable]
 async fn helper(number: u32) -> u32 {
     let _left = defer(|world: &mut World| world.log.push("helped".into()));
-    animate(0.2, |world: &mut World, share| {
-        world.gold += u32::from(share > 0.5);
+    animate(0.2, |share| {
+        with(|world: &mut World| {
+            world.gold += u32::from(share > 0.5);
+        })
     })
     .await;
     end_of_frame().await;
@@ -85,10 +87,13 @@ async fn unfair(how: u32) {
             }
         }
         3 => {
-            wait_until(|_: &World| count_outside() % 4 == 1).await;
+            wait_until(|| with_ref(|_: &World| count_outside() % 4 == 1)).await;
         }
         4 => {
-            animate(0.1, |world: &mut World, _| world.gold += count_outside()).await;
+            animate(0.1, |_| {
+                with(|world: &mut World| world.gold += count_outside())
+            })
+            .await;
             with(|world: &mut World| world.gold += 1);
         }
         5 => {

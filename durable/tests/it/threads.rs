@@ -35,10 +35,12 @@ async fn ringer(round: u32) -> Chapter {
     }
     let answer = timeout(0.4, ask(|| Question { text: "?".into() })).await;
     with(move |world: &mut World| world.log.push(format!("{answer:?}")));
-    animate(0.3, |world: &mut World, share| {
-        if share > 0.5 {
-            world.log.clear();
-        }
+    animate(0.3, |share| {
+        with(|world: &mut World| {
+            if share > 0.5 {
+                world.log.clear();
+            }
+        })
     })
     .await;
     Chapter::Next(ringer(round + 1))

@@ -194,7 +194,7 @@ impl DurableId {
     /// Waits until the entity is despawned. This is checked once in each run of the home
     /// phase, from the next frame on.
     pub fn despawned(self) -> WaitUntil<World, impl FnMut(&World) -> bool> {
-        wait_until(move |world: &World| self.find(world).is_none())
+        wait_until(move || with_ref(|world: &World| self.find(world).is_none()))
     }
 
     fn entity(self, world: &World) -> Result<Entity, Missing> {

@@ -28,7 +28,7 @@ async fn miner() {
 #[durable]
 async fn merchant() {
     loop {
-        wait_until(|world: &World| world.gold >= 30).await;
+        wait_until(|| with_ref(|world: &World| world.gold >= 30)).await;
         with(|world: &mut World| {
             world.gold -= 25;
             world.door_open = true;
@@ -44,7 +44,7 @@ async fn merchant() {
 #[durable]
 async fn thief() {
     say("a thief sees the door");
-    wait_while(|world: &World| world.guard_at < 2).await;
+    wait_while(|| with_ref(|world: &World| world.guard_at < 2)).await;
     let loot = with(|world: &mut World| {
         if world.door_open {
             std::mem::take(&mut world.gold)

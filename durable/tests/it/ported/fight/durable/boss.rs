@@ -105,8 +105,10 @@ pub(crate) async fn slow_for_a_moment(drama: ClockId) {
     let normal = Normal(drama);
     normal.0.set_scale(0.15);
     wait_seconds(0.8).await;
-    animate(0.6, move |world: &mut World, t| {
-        world.host.clock(drama).set_scale(0.15 + 0.85 * t);
+    animate(0.6, move |t| {
+        with(|world: &mut World| {
+            world.host.clock(drama).set_scale(0.15 + 0.85 * t);
+        })
     })
     .await;
 }
@@ -118,11 +120,13 @@ fn place(world: &World) -> Vec2 {
 
 async fn move_to(to: Vec2, seconds: f32) {
     let from = with_ref(place);
-    animate(seconds, |world: &mut World, t| {
-        let smooth = t * t * (3.0 - 2.0 * t);
-        if let Some(boss) = &mut world.boss {
-            boss.at = from.lerp(to, smooth);
-        }
+    animate(seconds, |t| {
+        with(|world: &mut World| {
+            let smooth = t * t * (3.0 - 2.0 * t);
+            if let Some(boss) = &mut world.boss {
+                boss.at = from.lerp(to, smooth);
+            }
+        })
     })
     .await;
 }

@@ -48,8 +48,10 @@ impl World {
 
 #[durable]
 pub(crate) async fn recover() {
-    animate(1.5, |world: &mut World, t| {
-        world.hero.shield = 1.0 - t;
+    animate(1.5, |t| {
+        with(|world: &mut World| {
+            world.hero.shield = 1.0 - t;
+        })
     })
     .await;
 }
@@ -57,7 +59,7 @@ pub(crate) async fn recover() {
 #[durable]
 pub(crate) async fn shoot() {
     loop {
-        wait_until(|world: &World| world.input.fires && world.speech.is_none()).await;
+        wait_until(|| with_ref(|world: &World| world.input.fires && world.speech.is_none())).await;
         with(|world: &mut World| {
             for side in [-2.0, -1.0, 0.0, 1.0, 2.0] {
                 let at = world.hero.at + vec2(4.0 * side, side.abs() - 12.0);
