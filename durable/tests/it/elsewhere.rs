@@ -166,6 +166,7 @@ const IN_BOTH: &[&str] = &[
     "next_frame",
     "on",
     "on_error",
+    "promise",
     "race",
     "realtime",
     "select",
@@ -271,6 +272,15 @@ async fn does(name: &str) {
         "on_error" => {
             let failed = on_error(failing(), |why| say(&format!("because {why}"))).await;
             say(&format!("{failed:?}"));
+        }
+        "promise" => {
+            let (resolver, mut answer) = promise::<u32>("answer");
+            let late = timeout(0.5, &mut answer).await;
+            let sent = (resolver.send(3), resolver.send(4), resolver.is_canceled());
+            say(&format!("{late:?} {sent:?} {:?}", answer.await));
+            let (resolver, answer) = promise::<u32>("another");
+            say(&format!("{} {:?}", resolver.cancel(), answer.await));
+            next_frame().await;
         }
         "race" => drop(race([wait_frames(3), wait_frames(2)]).await),
         "realtime" => {

@@ -153,7 +153,7 @@ fn change_one(json: &mut Json, random: &mut Random) {
         Json::String(text) => match random.below(3) {
             0 => text.clear(),
             1 => text.push('x'),
-            _ => *text = "guard".to_owned(),
+            _ => "guard".clone_into(text),
         },
         Json::Array(items) if !items.is_empty() => {
             let at = random.below(items.len() as u64) as usize;
