@@ -20,10 +20,12 @@ use crate::error::Found;
 use crate::hash::Hash;
 use crate::image::NamedWait;
 use crate::journal::{self, Journal, Kind, Word};
+use crate::kept::KeptImage;
 use crate::long::Length;
 use crate::once::Once;
 use crate::owner::OwnerId;
 use crate::quiet;
+use crate::save::image_of;
 use crate::script::{ChapterFuture, Code};
 use crate::shared::Shared;
 use crate::shift::Shifts;
@@ -78,6 +80,8 @@ pub(crate) struct ScriptCell {
     pub(crate) home: Phase,
     pub(crate) owner: Option<OwnerId>,
     chapter: RefCell<Chapter>,
+    /// The image of the chapter, since it has [changed](Self::change) last.
+    image: Cell<Option<KeptImage>>,
     future: RefCell<Option<ChapterFuture>>,
     /// The number of the next wait that begins.
     next_wait: Cell<u32>,
@@ -209,6 +213,7 @@ impl ScriptCell {
                 has_begun: false,
                 restarts_after_wait: false,
             }),
+            image: Cell::default(),
             future: RefCell::new(Some(future)),
             next_wait: Cell::new(0),
             frame_site: Cell::new(None),
@@ -243,7 +248,22 @@ impl ScriptCell {
     /// The same, to change it. User code must not run meanwhile.
     #[inline]
     pub(crate) fn change(&self) -> RefMut<'_, Chapter> {
+        self.image.take();
         self.chapter.borrow_mut()
+    }
+
+    /// The image of the script for a save state. It is made once after each change.
+    pub(crate) fn image(&self) -> KeptImage {
+        let kept = self.image.take();
+        let mut chapter = self.chapter.borrow_mut();
+        debug_assert!(
+            kept.as_ref()
+                .is_none_or(|kept| kept.is_like(&image_of(self, &mut chapter))),
+            "each change of a chapter drops its image"
+        );
+        let image = kept.unwrap_or_else(|| KeptImage::new(image_of(self, &mut chapter)));
+        self.image.set(Some(image.clone()));
+        image
     }
 
     pub(crate) fn journal(&self) -> Journal {

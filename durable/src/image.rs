@@ -14,6 +14,7 @@ use crate::events::{Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::handle::JoinError;
 use crate::journal::Journal;
+use crate::kept::KeptImage;
 use crate::once::Once;
 use crate::owner::{ClockId, OwnerId};
 use crate::site::{Needed, SiteId, Sites};
@@ -43,7 +44,7 @@ pub struct SaveState {
     /// The guards of these clocks that scripts have taken.
     pub(crate) guards: Vec<GuardImage>,
     pub(crate) owners: Vec<OwnerImage>,
-    pub(crate) scripts: Vec<ScriptImage>,
+    pub(crate) scripts: Vec<KeptImage>,
     /// The waits of framestep in all slots, in order.
     pub(crate) waits: Vec<u64>,
     /// The lists of the executor.
@@ -128,9 +129,9 @@ impl SaveState {
             && self
                 .scripts
                 .iter()
-                .all(ScriptImage::has_begun_if_it_has_done_something)
+                .all(|it| it.has_begun_if_it_has_done_something())
             && slots().all(is_given)
-            && self.scripts.iter().all(ScriptImage::has_sorted_waits)
+            && self.scripts.iter().all(|it| it.has_sorted_waits())
             && self.has_consistent_events()
     }
 

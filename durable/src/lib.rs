@@ -84,6 +84,7 @@ mod handle;
 mod hash;
 mod image;
 mod journal;
+mod kept;
 mod key;
 mod long;
 mod look;

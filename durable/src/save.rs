@@ -8,7 +8,7 @@ use framestep::Clock;
 use framestep::CoroutineId;
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 
-use crate::cell::ScriptCell;
+use crate::cell::{Chapter, ScriptCell};
 use crate::content::Content;
 use crate::error::{SaveError, said_at};
 use crate::events::{Listed, Owned};
@@ -36,11 +36,11 @@ impl Shared {
         let mut out = Writer::default();
         let guards = self.save_guards();
         self.door.save_clocks(&clocks, guards.len(), &mut out)?;
-        let images = scripts.iter().map(|cell| save_script(cell)).collect();
-        let mut chapters: Vec<_> = scripts.iter().map(|cell| cell.change()).collect();
-        let mut waits: Vec<&DurableWait> = Vec::new();
-        for chapter in &mut chapters {
-            for pending in chapter.waits.sorted() {
+        let images = scripts.iter().map(|cell| cell.image()).collect();
+        let chapters: Vec<_> = scripts.iter().map(|cell| cell.chapter()).collect();
+        let mut waits: Vec<&DurableWait> = Vec::with_capacity(scripts.len());
+        for chapter in &chapters {
+            for pending in chapter.waits.as_sorted() {
                 pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
@@ -187,8 +187,8 @@ fn save_owned<E: Clone>(of: &RefCell<BTreeMap<Owned, E>>) -> Vec<(Owned, E)> {
     of.iter().map(|(id, entry)| (*id, entry.clone())).collect()
 }
 
-pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
-    let mut chapter = cell.change();
+/// The image of a script with this chapter.
+pub(crate) fn image_of(cell: &ScriptCell, chapter: &mut Chapter) -> ScriptImage {
     let waits = chapter.waits.sorted().iter().map(|pending| WaitImage {
         named: pending.named(),
         slot: save_slot(&pending.slot),

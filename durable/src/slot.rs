@@ -84,6 +84,12 @@ impl Waits {
         all
     }
 
+    /// The same, if nothing has changed since they were sorted.
+    pub(crate) fn as_sorted(&self) -> &[Pending] {
+        debug_assert!(self.frame.is_none() && self.list.is_sorted_by_key(|it| it.number));
+        &self.list
+    }
+
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Pending> {
         self.all().iter_mut()
     }

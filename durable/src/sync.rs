@@ -273,7 +273,7 @@ fn replay_changed(
     before: &SaveState,
     after: &SaveState,
 ) -> Result<(), String> {
-    let is_unchanged = |image: &&ScriptImage| {
+    let is_unchanged = |image: &ScriptImage| {
         let known = before
             .scripts
             .binary_search_by_key(&image.id, |script| script.id);

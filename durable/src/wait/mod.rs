@@ -155,6 +155,12 @@ impl Numbered {
         }
     }
 
+    /// Whether a script that runs is about to begin it.
+    pub(crate) fn begins_live(&self) -> bool {
+        let is_live = |cell: Rc<ScriptCell>| cell.is_live();
+        matches!(self.state, State::New) && context::current().is_some_and(is_live)
+    }
+
     /// Begins a wait of framestep that returns nothing, in a script that runs. `None` if this is
     /// another case.
     #[track_caller]

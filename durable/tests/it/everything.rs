@@ -501,7 +501,8 @@ fn a_file_of_each_format_goes_on_as_when_it_was_written() {
     for entry in fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if !name.starts_with("everything.") || path.extension().is_none_or(|it| it != "save") {
+        let is_save = path.extension().is_some_and(|it| it == "save");
+        if !name.starts_with("everything.") || !is_save {
             continue;
         }
         let file = fs::read(&path).unwrap();
