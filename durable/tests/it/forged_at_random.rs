@@ -2,6 +2,7 @@
 //! that works. Never a panic of the crate, a hang, or the end of the process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
 
 use framestep_durable::prelude::*;
 use serde_json::Value as Json;
@@ -49,7 +50,15 @@ impl Tried {
         let again = runtime.save_state().unwrap();
         let again = SaveState::from_bytes(&again.to_bytes()).unwrap();
         blank().restore(&again, Policy::Fail).unwrap();
-        go_on(&mut runtime, &mut log);
+        let played = catch_unwind(AssertUnwindSafe(|| go_on(&mut runtime, &mut log)));
+        if let Err(payload) = played {
+            // Of the host's call, which says so: only it knows the type of a question.
+            let text = payload.downcast_ref::<String>();
+            let is_documented = text.is_some_and(|it| it.contains("another request is named"));
+            if !is_documented {
+                std::panic::resume_unwind(payload);
+            }
+        }
         let _ = runtime.save_state();
     }
 }
@@ -60,7 +69,11 @@ fn forge(
     seed: u64,
 ) -> Tried {
     let mut tried = Tried::default();
-    std::panic::set_hook(Box::new(|_| ()));
+    let last = Arc::new(Mutex::new(String::new()));
+    let kept = Arc::clone(&last);
+    std::panic::set_hook(Box::new(move |info| {
+        *kept.lock().unwrap() = info.to_string()
+    }));
     for case in 0..cases() {
         let mut random = Random(seed ^ case << 20 | 1);
         let one = catch_unwind(AssertUnwindSafe(|| {
@@ -69,7 +82,7 @@ fn forge(
         }));
         if let Err(payload) = one {
             let _ = std::panic::take_hook();
-            eprintln!("case {case}");
+            eprintln!("case {case}: {}", last.lock().unwrap());
             std::panic::resume_unwind(payload);
         }
     }
