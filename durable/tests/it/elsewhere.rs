@@ -278,12 +278,13 @@ async fn does(name: &str) {
             say(&format!("{failed:?}"));
         }
         "promise" => {
-            let (resolver, answer) = promise::<u32>("answer");
-            resolver.send(3).unwrap();
-            say(&format!("{:?}", answer.await));
-            let (resolver, answer) = promise::<u32>("no answer");
-            assert!(resolver.cancel());
-            say(&format!("{:?}", answer.await));
+            let (resolver, mut answer) = promise::<u32>("answer");
+            let late = timeout(0.5, &mut answer).await;
+            let sent = (resolver.send(3), resolver.send(4), resolver.is_canceled());
+            say(&format!("{late:?} {sent:?} {:?}", answer.await));
+            let (resolver, answer) = promise::<u32>("another");
+            say(&format!("{} {:?}", resolver.cancel(), answer.await));
+            next_frame().await;
         }
         "race" => drop(race([wait_frames(3), wait_frames(2)]).await),
         "realtime" => {
