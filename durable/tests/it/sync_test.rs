@@ -293,7 +293,7 @@ fn the_order_of_a_set_is_found() {
     let text = failure(7);
     assert_says(
         &text,
-        &["script `unfair` (#2), entry ", ": a `with` at ", &line(25)],
+        &["script `unfair` (#2), entry ", ": a `with` at ", &line(28)],
     );
 }
 
@@ -305,7 +305,7 @@ fn what_is_the_same_twice_but_not_later_is_found_by_a_replay() {
         &[
             "failed in frame ",
             "the script `unfair` (#2) does not fit its save, at entry 2",
-            &line(31),
+            &line(34),
         ],
     );
 }

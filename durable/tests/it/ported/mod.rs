@@ -126,7 +126,7 @@ harness::ports! {
     cooldown: 14, RECIPES, 2;
     countdown: 20, GAMEPLAY, 4;
     cutscene: 24, GAMEPLAY, 1;
-    cutscene_skip: 10, RECIPES, 4;
+    cutscene_skip: 10, RECIPES, 3;
     guard: 30, GAMEPLAY, 1;
     intervals: 16, &["examples/intervals.rs"], 4;
     nested: 5, &["examples/nested.rs"], 4;
@@ -134,8 +134,8 @@ harness::ports! {
     patrol: 20, RECIPES, 2;
     replay: 16, RECIPES, 6;
     samples: 24, &["examples/samples.rs"], 1;
-    screen_fade: 14, RECIPES, 4;
-    shared_world: 20, &["examples/shared_world.rs"], 7;
+    screen_fade: 14, RECIPES, 2;
+    shared_world: 20, &["examples/shared_world.rs"], 5;
     slow_motion: 36, &["examples/slow_motion.rs"], 9;
     timeouts: 40, &["examples/timeouts.rs"], 13;
     turn_queue: 15, RECIPES, 11;
