@@ -17,6 +17,7 @@ use crate::bytes::{self, Bytes};
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::Found;
+use crate::hash::Hash;
 use crate::image::NamedWait;
 use crate::journal::{self, Journal, Kind, Word};
 use crate::kept::KeptImage;
@@ -279,17 +280,23 @@ impl ScriptCell {
         &self.future
     }
 
-    /// Whether its future is being polled.
-    pub(crate) fn is_polled(&self) -> bool {
-        self.future.try_borrow().is_err()
-    }
-
+    /// The number of the next wait that begins.
     pub(crate) fn next_wait(&self) -> u32 {
         self.next_wait.get()
     }
 
     pub(crate) fn coroutine_id(&self) -> Option<CoroutineId> {
         self.coroutine_id.get()
+    }
+
+    /// A number for a question or a promise that begins now. Another one has the same number only if
+    /// the same script makes it, with the same content, at the same time.
+    pub(crate) fn stamp(&self, content: &[u8]) -> u64 {
+        let time = self.shared.executor.time();
+        let time = time.map(|time| (time.frame, time.elapsed, time.unscaled_elapsed));
+        let mut hash = Hash::new();
+        hash.add_bytes(Bytes::of(&(self.id, time, content)).get());
+        hash.finish()
     }
 
     /// Notes the coroutine that runs the script.
@@ -344,6 +351,7 @@ impl ScriptCell {
     /// Begins another chapter.
     pub(crate) fn begin_chapter(&self, state: Bytes, future: ChapterFuture) {
         self.drop_waits();
+        self.shared.drop_all_of(self.id);
         let mut chapter = self.change();
         chapter.state = state;
         chapter.journal.restart();

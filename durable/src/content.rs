@@ -195,7 +195,7 @@ impl SaveState {
         }
         for (name, value, ..) in &mut described.values {
             if let Some(value) = value {
-                let content = registry.describe_value(name, value);
+                let content = registry.describe_value(name.as_ref(), value);
                 *value = content.map_err(|why| SaveError::NotDescribed {
                     what: format!("the value `{name}`"),
                     why,

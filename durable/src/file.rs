@@ -185,7 +185,9 @@ impl SaveState {
         for numbers in [&self.clocks, &self.waits, &self.lists] {
             hash.add_all(numbers);
         }
-        let rest = (&self.owners, &self.ended, &self.signals, &self.values);
+        let rest = (&self.owners, &self.ended);
+        let signals = (&self.signals, &self.streams, &self.values);
+        let rest = (rest, signals, &self.permits, &self.promises);
         let next = (self.next_script, self.next_request, self.next_owner);
         let content = postcard::to_stdvec(&(&self.clock_parents, rest, next, world));
         hash.add_bytes(&content.expect("the save state and the world serialise"));

@@ -193,6 +193,99 @@ const WAITS: [&str; 12] = [
     "condition",
 ];
 
+const CROWD: Signal<u32> = Signal::with_limit("crowd", 2);
+const CHEERS: Value<u32> = Value::new("cheers");
+const SEATS: Permits = Permits::new("seats", 2);
+
+/// What scripts wait for by name and by key.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Visitor {
+    Hears,
+    Filters,
+    Cheers(u8),
+    Sits(u64),
+    Promises { answer: Option<u32> },
+}
+
+impl DurableScript for Visitor {
+    const NAME: &'static str = "visitor";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        match &self {
+            Visitor::Hears => {
+                let mut heard = CROWD.subscribe();
+                let mut near = CROWD.of("near").subscribe();
+                wait_frames(6).await;
+                for _ in 0..3 {
+                    let (far, missed) = (heard.next().await, heard.missed());
+                    log(format!(
+                        "hears {far}, {missed} missed, {}",
+                        near.next().await
+                    ));
+                }
+            }
+            Visitor::Filters => {
+                let loud = CROWD.wait_for(|noise| *noise > 90).await;
+                log(format!("filters {loud}"));
+            }
+            Visitor::Cheers(hero) => {
+                let cheers = CHEERS.of(hero).changed().await;
+                log(format!("cheers {cheers}, {}", CHEERS.of(hero).get()));
+                CHEERS.of(hero).remove();
+            }
+            Visitor::Sits(frames) => {
+                let _seat = SEATS.acquire().await;
+                log(format!("sits, {} left", SEATS.available()));
+                wait_frames(*frames).await;
+            }
+            Visitor::Promises { answer } => {
+                let (resolver, promise) = promise::<u32>("answer");
+                let answers = answer.map(|answer| start(Answers { resolver, answer }));
+                log(format!("promised {:?}", promise.await));
+                drop(answers);
+            }
+        }
+        Chapter::Done(())
+    }
+}
+
+/// Resolves a promise, or cancels it.
+#[derive(Serialize, Deserialize)]
+struct Answers {
+    resolver: Resolver<u32>,
+    answer: u32,
+}
+
+impl DurableScript for Answers {
+    const NAME: &'static str = "answers";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        wait_frames(u64::from(self.answer)).await;
+        let done = match self.answer {
+            9 => self.resolver.cancel(),
+            answer => self.resolver.send(answer).is_ok(),
+        };
+        log(format!("answers {done}"));
+        Chapter::Done(())
+    }
+}
+
+fn visitors() -> Vec<Visitor> {
+    let answers = [None, Some(2), Some(8), Some(9)];
+    let promises = answers.map(|answer| Visitor::Promises { answer });
+    let sits = [9, 3, 4, 5].map(Visitor::Sits);
+    let cheers = [1, 2].map(Visitor::Cheers);
+    let others = [Visitor::Hears, Visitor::Filters];
+    others
+        .into_iter()
+        .chain(cheers)
+        .chain(sits)
+        .chain(promises)
+        .collect()
+}
+
 thread_local! {
     static IS_PATCHED: Cell<bool> = const { Cell::new(false) };
 }
@@ -224,7 +317,9 @@ impl DurableScript for Guard {
 
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new().with::<Actor>().with::<Guard>();
-    registry.with_value(&STAGE).with_value(&COUNT)
+    let registry = registry.with::<Visitor>().with::<Answers>();
+    let registry = registry.with_value(&STAGE).with_value(&COUNT);
+    registry.with_value(&CHEERS)
 }
 
 pub(crate) fn blank() -> Runtime {
@@ -278,6 +373,9 @@ pub(crate) fn begun() -> (Runtime, Log) {
         for role in roles.into_iter().chain(waits) {
             runtime.start(actor(role, Some(below))).detach();
         }
+        for visitor in visitors() {
+            runtime.start_on(below, visitor).detach();
+        }
         for owner in [top, below, paused] {
             let role = Role::Waits {
                 kind: "seconds".into(),
@@ -312,6 +410,11 @@ pub(crate) fn begun() -> (Runtime, Log) {
             runtime.answer(id, &Some(42));
         }
     }
+    for noise in 1..5 {
+        runtime.emit(&CROWD, &noise);
+    }
+    runtime.set(&CHEERS.of(1), &7);
+    runtime.set_permits(&SEATS.of("box"), 9);
     runtime.spawn(actor(Role::Sleeps, Some(top))).detach();
     runtime.begin_frame(0.1);
     runtime.lend(&mut log, |runtime| runtime.run_phase(Phase::EarlyUpdate));
@@ -332,6 +435,11 @@ fn frame(at: u32, runtime: &mut Runtime, log: &mut Log) {
         }
         9 => runtime.set(&COUNT, &2),
         20 => runtime.emit(&SILENCE, &()),
+        13..=16 => {
+            runtime.emit(&CROWD, &(80 + at));
+            runtime.emit(&CROWD.of("near"), &at);
+            runtime.set(&CHEERS.of(2), &at);
+        }
         11 => runtime.emit(&BELL, &"thrice".to_owned()),
         _ => {}
     }
@@ -447,7 +555,8 @@ fn the_game_has_everything_that_a_save_can_contain() {
     let json = serde_json::to_value(begun().0.save().unwrap()).unwrap();
     let text = json.to_string();
     let slots = [
-        "Plain", "Join", "Signal", "Value", "Request", "Animate", "Tick",
+        "Plain", "Join", "Signal", "Next", "Value", "Permit", "Promise", "Request", "Animate",
+        "Tick",
     ];
     for slot in slots {
         let found = text.contains(&format!("\"slot\":{{\"{slot}\":"));
@@ -461,6 +570,11 @@ fn the_game_has_everything_that_a_save_can_contain() {
         "\"answer\":[",
         "\"answer\":null",
         "\"has_end\":true",
+        "\"is_new\":true",
+        "\"is_own\":true",
+        "\"is_own\":false",
+        "\"settled\":null",
+        "\"is_set\":true",
     ] {
         assert!(text.contains(part), "{part}");
     }
