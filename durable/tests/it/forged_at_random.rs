@@ -72,7 +72,7 @@ fn forge(
     let last = Arc::new(Mutex::new(String::new()));
     let kept = Arc::clone(&last);
     std::panic::set_hook(Box::new(move |info| {
-        *kept.lock().unwrap() = info.to_string()
+        *kept.lock().unwrap() = info.to_string();
     }));
     for case in 0..cases() {
         let mut random = Random(seed ^ case << 20 | 1);
