@@ -36,9 +36,9 @@
 //! # let mut world = World { guest: String::new(), gold: 4 };
 //! # let evening = runtime.start(evening(1));
 //! # runtime.run_frame_with(&mut world, 0.1);
-//! # runtime.emit(&KNOCK, &"Anna".into());
+//! # runtime.emit(&KNOCK, "Anna".into());
 //! # runtime.run_frame_with(&mut world, 0.1);
-//! # runtime.emit(&KNOCK, &"Ben".into());
+//! # runtime.emit(&KNOCK, "Ben".into());
 //! # runtime.run_frame_with(&mut world, 0.1);
 //! # assert_eq!((world.guest.as_str(), world.gold), ("Ben", 10));
 //! # assert_eq!(runtime.take(evening), Some(Ok(2)));

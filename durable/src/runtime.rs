@@ -1,6 +1,5 @@
 //! The runtime: an executor for durable scripts alone.
 
-use std::borrow::Borrow;
 use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -737,12 +736,13 @@ impl Host {
     ///
     /// If the value does not serialise.
     #[track_caller]
-    pub fn emit<T, N>(&self, signal: &Signal<T, N>, value: impl Borrow<T>)
+    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
+    pub fn emit<T, N>(&self, signal: &Signal<T, N>, value: T)
     where
         T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
-        let value = Bytes::of(value.borrow());
+        let value = Bytes::of(&value);
         self.shared.emit(signal.full_name(), &value);
     }
 
@@ -752,12 +752,13 @@ impl Host {
     ///
     /// If it does not serialise.
     #[track_caller]
-    pub fn set<T, N>(&self, value: &Value<T, N>, to: impl Borrow<T>)
+    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
+    pub fn set<T, N>(&self, value: &Value<T, N>, to: T)
     where
         T: Serialize + DeserializeOwned + Default + 'static,
         N: EventName,
     {
-        let to = Bytes::of(to.borrow());
+        let to = Bytes::of(&to);
         self.shared.set(value.full_name(), Some(to));
     }
 

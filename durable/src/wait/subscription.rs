@@ -52,7 +52,7 @@ use super::signal::read;
 /// let mut runtime = Runtime::new(Registry::new().with::<Hero>());
 /// let hero = runtime.start(hero());
 /// for hit in [4, 5, 6] {
-///     runtime.emit(&HIT, &hit);
+///     runtime.emit(&HIT, hit);
 /// }
 /// let save = runtime.save().unwrap();
 /// let mut runtime = Runtime::new(Registry::new().with::<Hero>());

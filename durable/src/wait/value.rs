@@ -1,6 +1,5 @@
 //! Values: named state that scripts share, and whose changes they can await.
 
-use std::borrow::Borrow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -56,7 +55,7 @@ use super::Numbered;
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Reward>());
 /// let reward = runtime.start(reward("dragon".into()));
-/// runtime.set(&STAGE.of("dragon"), &2);
+/// runtime.set(&STAGE.of("dragon"), 2);
 /// runtime.run_frame(0.1);
 /// assert_eq!(runtime.take(reward), Some(Ok(2)));
 /// assert_eq!(runtime.get(&STAGE.of("dragon")), 0);
@@ -137,20 +136,20 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// Outside of an executor; or if the state does not serialise.
     #[track_caller]
-    pub fn set(&self, value: impl Borrow<T>) {
-        let value = value.borrow();
+    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
+    pub fn set(&self, value: T) {
         let caller = Call::new("set", self.name.base());
         let name = self.name.full();
         match place("set") {
             Place::Script(cell) => {
                 let shared = cell.shared();
                 cell.effect(caller, || {
-                    shared.set(name, Some(Bytes::of(value)));
+                    shared.set(name, Some(Bytes::of(&value)));
                     Bytes::EMPTY
                 });
             }
-            Place::Runtime(shared) => drop(shared.set(name, Some(Bytes::of(value)))),
-            Place::Outside(outside) => drop(outside.set(name, Some(Bytes::of(value)))),
+            Place::Runtime(shared) => drop(shared.set(name, Some(Bytes::of(&value)))),
+            Place::Outside(outside) => drop(outside.set(name, Some(Bytes::of(&value)))),
         }
     }
 
@@ -179,7 +178,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     pub fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let mut value = self.get();
         let result = change(&mut value);
-        self.set(&value);
+        self.set(value);
         result
     }
 

@@ -64,8 +64,8 @@ async fn does_all_of_it() {
     let fade = animate(0.4, |share| {
         let line = format!("{share} in frame {} of {}", time().frame, current_name());
         with(|log: &mut Log| log.push(line));
-        if share == 1.0 {
-            BELL.emit(&99);
+        if share >= 1.0 {
+            BELL.emit(99);
         }
     });
     fade.in_phase(Phase::FixedUpdate).await;

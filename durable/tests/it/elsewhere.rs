@@ -53,7 +53,7 @@ async fn walk() {
     animate(0.5, |share| {
         with(|world: &mut World| {
             world.log.push(format!("{share}"));
-        })
+        });
     })
     .await;
     say_time("an animation");

@@ -361,13 +361,13 @@ impl Play {
             0 => {
                 runtime.begin_frame(if frame == 2 { 0.3 } else { 0.1 });
                 match frame {
-                    3 => runtime.set(&STAGE, &1),
+                    3 => runtime.set(&STAGE, 1),
                     4 => {
                         self.world.is_open = true;
-                        runtime.emit(&BELL, &7);
-                        runtime.emit(&BELL, &8);
-                        runtime.emit(&BELL.of("b"), &9);
-                        runtime.set(&STAGE.of((1, 'b')), &3);
+                        runtime.emit(&BELL, 7);
+                        runtime.emit(&BELL, 8);
+                        runtime.emit(&BELL.of("b"), 9);
+                        runtime.set(&STAGE.of((1, 'b')), 3);
                         if let Some(resolver) = self.world.resolver.take() {
                             let is_sent = match self.wait.as_str() {
                                 "promise" => runtime.resolve(&resolver, &6),
@@ -379,7 +379,7 @@ impl Play {
                             runtime.answer(id, &42);
                         }
                     }
-                    5 => runtime.set(&STAGE, &2),
+                    5 => runtime.set(&STAGE, 2),
                     _ => {}
                 }
             }

@@ -30,7 +30,7 @@ impl DurableScript for Busy {
         animate(1, |share| {
             with(|world: &mut Vec<u32>| {
                 world.push((share * 10.0).to_bits());
-            })
+            });
         })
         .await;
         Chapter::Done("done".into())

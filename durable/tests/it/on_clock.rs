@@ -127,7 +127,7 @@ async fn menu() {
     on(
         realtime(),
         animate(0.5, |share| {
-            with(|log: &mut Log| log.push(format!("{share}")))
+            with(|log: &mut Log| log.push(format!("{share}")));
         }),
     )
     .await;

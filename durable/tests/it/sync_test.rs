@@ -46,7 +46,7 @@ async fn fair(round: u32) -> Chapter<u32> {
     });
     select! {
         by = KNOCK.wait() => with(move |world: &mut World| world.gold += by),
-        _ = wait_frames(3) => STAGE.set(&round),
+        _ = wait_frames(3) => STAGE.set(round),
     }
     let child = start(helper(before));
     fixed_update().await;
@@ -65,7 +65,7 @@ async fn helper(number: u32) -> u32 {
     animate(0.2, |share| {
         with(|world: &mut World| {
             world.gold += u32::from(share > 0.5);
-        })
+        });
     })
     .await;
     end_of_frame().await;
@@ -91,7 +91,7 @@ async fn unfair(how: u32) {
         }
         4 => {
             animate(0.1, |_| {
-                with(|world: &mut World| world.gold += count_outside())
+                with(|world: &mut World| world.gold += count_outside());
             })
             .await;
             with(|world: &mut World| world.gold += 1);
@@ -152,7 +152,7 @@ fn play(mut runtime: Runtime, by_phase: bool) -> (Vec<u64>, World) {
             }
         }
         if frame % 7 == 3 {
-            runtime.emit(&KNOCK, &frame);
+            runtime.emit(&KNOCK, frame);
         }
         if by_phase {
             runtime.begin_frame(0.03);
@@ -380,7 +380,7 @@ fn scripts_without_a_world_can_be_tested() {
     async fn ticks() {
         for number in 0.. {
             next_frame().await;
-            STAGE.set(&number);
+            STAGE.set(number);
         }
     }
     let registry = Registry::new().with::<Ticks>();

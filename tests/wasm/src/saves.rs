@@ -151,7 +151,7 @@ impl DurableScript for Watch {
             _ = wait_seconds_realtime(1.5) => "nothing".to_owned(),
         };
         log(first);
-        HEAT.set(&(HEAT.get() / 7.0));
+        HEAT.set(HEAT.get() / 7.0);
         Chapter::Next(Watch {
             least: least * 1.25,
         })
@@ -353,7 +353,7 @@ impl Play {
             runtime.answer(id, &answer);
         }
         match frame {
-            20 | 45 | 90 => runtime.emit(&BELL, &(1.0 / world.light.max(0.1))),
+            20 | 45 | 90 => runtime.emit(&BELL, 1.0 / world.light.max(0.1)),
             30 => drop(runtime.clock(ClockId::GAME).pause()),
             38 => drop(runtime.clock(ClockId::GAME).resume()),
             50 => drop(runtime.pause_owner(world.guard)),
@@ -362,7 +362,7 @@ impl Play {
             80 => runtime.clock(world.slow).set_scale(1.0 / 3.0),
             25 | 60 | 100 | 120 => {
                 let heat: f64 = runtime.get(&HEAT) + world.speed + 1.0;
-                runtime.set(&HEAT, &heat);
+                runtime.set(&HEAT, heat);
             }
             _ => {}
         }

@@ -51,10 +51,10 @@ pub async fn weather(
         let force = *result as f32;
         *winds.entry(from * 5 % 7).or_insert(0.5) -= force / 3.0;
     }
-    WINDS.set(&winds);
+    WINDS.set(winds.clone());
     let strongest = winds.values().copied().max_by(f32::total_cmp);
     let names: BTreeSet<String> = clouds.keys().cloned().collect();
-    STORM.emit(&(f64::from(strongest.unwrap_or(0.0)), names));
+    STORM.emit((f64::from(strongest.unwrap_or(0.0)), names));
     let clouds = with_ref(|world: &World| world.sky.clouds.clone());
     let sum = results.iter().fold(sum, |sum, result| (sum + result) * 0.5);
     Chapter::Next(weather(day + 1, winds, clouds, sum))

@@ -38,7 +38,7 @@ pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
     if frame == 6 {
-        runtime.emit(&SKIP, &());
+        runtime.emit(&SKIP, ());
     }
     runtime.run_frame_with(world, 0.25);
 }

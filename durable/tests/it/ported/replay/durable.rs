@@ -38,7 +38,7 @@ pub(crate) fn begin(runtime: &mut Runtime, world: &mut World) {
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
     if frame % 4 == 0 {
-        runtime.emit(&FIRE, &());
+        runtime.emit(&FIRE, ());
     }
     runtime.run_frame_with(world, if frame % 3 == 0 { 0.125 } else { 0.25 });
 }

@@ -12,7 +12,7 @@ fn say(text: &str) {
 async fn hero(seconds: f32) {
     wait_seconds(seconds).await;
     say("the hero is at the door");
-    ARRIVED.emit(&());
+    ARRIVED.emit(());
 }
 
 /// Stays open for two seconds, or until the hero is through.

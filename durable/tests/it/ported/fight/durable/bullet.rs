@@ -176,7 +176,7 @@ pub(crate) async fn spark(slot: usize) {
             let way = bullet.velocity * DT;
             world.fly(&slot, way);
             world.bullets.get_mut(&slot).colour.a = 1.0 - t;
-        })
+        });
     });
     fade.await;
 }

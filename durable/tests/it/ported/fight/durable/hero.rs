@@ -36,9 +36,9 @@ impl World {
         if self.hero.shield > 0.0 {
             return;
         }
-        self.host.set(&HEALTH, &(self.host.get(&HEALTH) - 1));
+        self.host.set(&HEALTH, self.host.get(&HEALTH) - 1);
         self.shake = 6.0;
-        self.host.emit(&SHOCKS, &Shock::small(self.hero.at));
+        self.host.emit(&SHOCKS, Shock::small(self.hero.at));
         self.burst(self.hero.at, 16, Color::new(0.5, 0.9, 1.0, 1.0));
         self.spawn(self.owners.effects, recover());
         // The script begins later in this run: more bullets may come before it.
@@ -51,7 +51,7 @@ pub(crate) async fn recover() {
     animate(1.5, |t| {
         with(|world: &mut World| {
             world.hero.shield = 1.0 - t;
-        })
+        });
     })
     .await;
 }

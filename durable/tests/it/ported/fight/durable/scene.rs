@@ -21,7 +21,7 @@ pub(crate) async fn banner(text: String) {
             // In, and out again.
             let visible = (4.0 * t).min(1.0).min(4.0 - 4.0 * t);
             world.banner = Some((text.clone(), visible));
-        })
+        });
     })
     .await;
 }
