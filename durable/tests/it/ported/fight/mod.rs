@@ -100,5 +100,5 @@ fn changed_lines() {
             "scene.rs",
         ),
     ];
-    assert_eq!(files, [28, 33, 10, 4]);
+    assert_eq!(files, [26, 32, 10, 4]);
 }
