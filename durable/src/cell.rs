@@ -142,6 +142,22 @@ const CAN_UNWIND: bool = cfg!(panic = "unwind");
 const MOST_WITHOUT_RESULT: u32 = 100_000;
 
 impl Replay {
+    /// Whether the poll under way may take the next entry.
+    #[inline]
+    fn may_take(&self, next: Word) -> bool {
+        self.is_open || !next.is_first()
+    }
+
+    /// Goes on to the entry after `taken`.
+    #[inline]
+    fn go_on(&mut self, taken: &journal::Found) -> Option<&Journal> {
+        let journal = self.journal.as_ref()?;
+        self.next = journal.find(taken.next);
+        self.entry += 1;
+        self.is_open = false;
+        Some(journal)
+    }
+
     /// Whether the site of an entry and the present one have yet to be compared.
     #[inline]
     fn is_to_be_compared(&self, recorded: SiteId, here: SiteId) -> bool {
@@ -475,7 +491,7 @@ impl ScriptCell {
     /// What a poll of the wait `number` finds.
     #[inline]
     pub(crate) fn polling(&self, number: u32, site: Known) -> Polling {
-        if self.mode.get() != Mode::Replay {
+        if !self.is_replayed() {
             return Polling::Live;
         }
         match self.take_entry(Kind::Ended(number), site, "") {
@@ -491,25 +507,65 @@ impl ScriptCell {
         }
     }
 
+    /// Whether it is being replayed.
+    #[inline]
+    pub(crate) fn is_replayed(&self) -> bool {
+        self.mode.get() == Mode::Replay
+    }
+
+    /// Begins a wait without a value in a replay, and returns its number and whether it is over.
+    /// `None` if this is not as simple as usual: then nothing has changed.
+    pub(crate) fn begin_replayed(&self, site: Known) -> Option<(u32, bool)> {
+        let is_over = self.take_end(self.next_wait.get(), site)?;
+        let number = self.take_number();
+        if !is_over {
+            self.change().waits.push_frame(number, site, None);
+        }
+        Some((number, is_over))
+    }
+
+    /// Whether a wait that [has begun so](Self::begin_replayed) is over. `None` if this is not as
+    /// simple as usual.
+    pub(crate) fn end_replayed(&self, number: u32) -> Option<bool> {
+        let site = self.chapter().waits.replayed(number)?;
+        let is_over = self.take_end(number, site)?;
+        if is_over {
+            self.change().waits.drop_replayed();
+        }
+        Some(is_over)
+    }
+
+    /// Takes the next entry of a replay, if it is the end of this wait, in this place, without a
+    /// value. Returns `false` if the poll may not take an entry, and `None` if it is another one.
+    #[inline]
+    fn take_end(&self, number: u32, site: Known) -> Option<bool> {
+        let mut replay = self.replay.borrow_mut();
+        let replay = &mut *replay;
+        let Some(next) = replay.next.filter(|next| replay.may_take(next.word)) else {
+            return Some(false);
+        };
+        let is_it = next.word.is_plain(Word::new(Kind::Ended(number), site.id));
+        if !(is_it && replay.compares_lines) {
+            return None;
+        }
+        replay.go_on(&next)?;
+        Some(true)
+    }
+
     /// Takes the next entry in a replay, if it is the one that is expected. If the wait of the
     /// entry is another one now, that is a divergence. Of an effect, anything else is. `within` is
     /// that of the call.
     fn take_entry(&self, expected: Kind, here: Known, within: &'static str) -> Option<Bytes> {
         let mut replay = self.replay.borrow_mut();
         let next = replay.next?;
-        if next.word.is_first() && !replay.is_open {
+        if !replay.may_take(next.word) {
             return None;
         }
         let is_like = next.word.is_like(Word::new(expected, here.id));
         if !(is_like && replay.compares_lines) {
             self.compare(&mut replay, next.word, expected, here, within)?;
         }
-        let replay = &mut *replay;
-        let journal = replay.journal.as_ref()?;
-        replay.next = journal.find(next.next);
-        replay.entry += 1;
-        replay.is_open = false;
-        Some(journal.value(&next))
+        replay.go_on(&next).map(|journal| journal.value(&next))
     }
 
     /// Compares the next entry of a replay with what is expected. `None` if it is another one.
@@ -768,7 +824,7 @@ impl ScriptCell {
     /// another type than it has. If it returns, `true`: the script goes on with another value.
     /// `false` if it is not replayed.
     fn leave_at_value(&self, type_name: &'static str) -> bool {
-        let is_replayed = self.mode.get() == Mode::Replay;
+        let is_replayed = self.is_replayed();
         if is_replayed {
             let entry = self.replayed().saturating_sub(1);
             self.leave_replay(Found::OtherValue { entry, type_name });
@@ -779,7 +835,7 @@ impl ScriptCell {
     /// Leaves a replay in which the script does under another label what was done once. Returns if
     /// it is not replayed.
     pub(crate) fn leave_at_label(&self, label: &str) {
-        if self.mode.get() == Mode::Replay {
+        if self.is_replayed() {
             let entry = self.replayed().saturating_sub(1);
             let label = label.to_owned();
             self.leave_replay(Found::OtherLabel { entry, label });
@@ -818,7 +874,7 @@ impl ScriptCell {
             _ => self.frame_site_at(kind, at),
         };
         let number = self.take_number();
-        self.change().waits.push_frame(number, site, wait);
+        self.change().waits.push_frame(number, site, Some(wait));
         Some(number)
     }
 

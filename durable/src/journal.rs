@@ -88,6 +88,12 @@ impl Word {
         (self.0 ^ other.0) >> 2 == 0
     }
 
+    /// Whether it is like `other`, without a value.
+    #[inline]
+    pub(crate) fn is_plain(self, other: Word) -> bool {
+        (self.0 ^ other.0) & !FIRST == 0
+    }
+
     pub(crate) fn kind(self) -> Kind {
         Kind::of(self.0 >> KIND_AT).expect("made of a kind")
     }

@@ -130,34 +130,36 @@ fn replay_journal(
         entry: cell.replayed(),
         at: take_outside_wait(),
     };
-    loop {
-        let polled = quiet::catch(|| {
-            let mut future = cell.future().borrow_mut();
-            let future = future.as_mut().expect("it has been made");
+    let polled = quiet::catch(|| {
+        let mut future = cell.future().borrow_mut();
+        let future = future.as_mut().expect("it has been made");
+        loop {
             // A next chapter that is dropped may panic.
-            future.as_mut().poll(&mut cx).map(drop)
-        });
-        match polled {
-            Err(payload) => {
-                let entry = cell.replayed();
-                let message = message_of(&*payload);
-                dispose(payload);
-                let panicked = Found::Panicked { entry, message };
-                return Err(cell.divergence().unwrap_or(panicked));
+            if future.as_mut().poll(&mut cx).map(drop).is_ready() {
+                return Ok(Poll::Ready(()));
             }
-            Ok(Poll::Ready(())) => {
-                let entry = cell.replayed();
-                return Err(cell.divergence().unwrap_or(Found::Returned { entry }));
+            if !cell.goes_on()? {
+                return Ok(Poll::Pending);
             }
-            Ok(Poll::Pending) => match cell.goes_on() {
-                Ok(true) => {}
-                Ok(false) | Err(Found::NotReached { .. }) if is_kept() => {
-                    return Err(not_recorded());
-                }
-                Ok(false) => break,
-                Err(found) => return Err(found),
-            },
         }
+    });
+    match polled {
+        Err(payload) => {
+            let entry = cell.replayed();
+            let message = message_of(&*payload);
+            dispose(payload);
+            let panicked = Found::Panicked { entry, message };
+            return Err(cell.divergence().unwrap_or(panicked));
+        }
+        Ok(Ok(Poll::Ready(()))) => {
+            let entry = cell.replayed();
+            return Err(cell.divergence().unwrap_or(Found::Returned { entry }));
+        }
+        Ok(Ok(Poll::Pending) | Err(Found::NotReached { .. })) if is_kept() => {
+            return Err(not_recorded());
+        }
+        Ok(Ok(Poll::Pending)) => {}
+        Ok(Err(found)) => return Err(found),
     }
     let saved = image.waits.iter().map(|wait| NamedWait {
         site: numbers.of(wait.named.site).unwrap_or(wait.named.site),

@@ -50,7 +50,8 @@ pub(crate) struct Shown {
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     /// The wait of a script that does something in every frame, apart from the others because it
-    /// comes and goes so often. Whoever looks at all waits [adds](Self::all) it to them.
+    /// comes and goes so often; in a replay, any wait. Whoever looks at all waits [adds](Self::all)
+    /// it to them.
     frame: Option<Frame>,
     list: Vec<Pending>,
 }
@@ -59,7 +60,8 @@ pub(crate) struct Waits {
 struct Frame {
     number: u32,
     site: Known,
-    wait: FrameWait,
+    /// `None` if it has begun in a replay.
+    wait: Option<FrameWait>,
 }
 
 impl Waits {
@@ -69,7 +71,10 @@ impl Waits {
             self.list.push(Pending {
                 number: frame.number,
                 site: frame.site,
-                slot: Slot::Plain(frame.wait.into()),
+                slot: match frame.wait {
+                    Some(wait) => Slot::Plain(wait.into()),
+                    None => Slot::Replayed,
+                },
                 shown: None,
             });
         }
@@ -99,9 +104,9 @@ impl Waits {
         self.all().push(pending);
     }
 
-    /// Adds a wait for the next frame.
+    /// Adds a wait for the next frame, or one that has begun in a replay.
     #[inline(always)]
-    pub(crate) fn push_frame(&mut self, number: u32, site: Known, wait: FrameWait) {
+    pub(crate) fn push_frame(&mut self, number: u32, site: Known, wait: Option<FrameWait>) {
         if self.frame.is_some() {
             self.all();
         }
@@ -146,7 +151,7 @@ impl Waits {
         match &mut self.frame {
             Some(frame) if frame.number == number => {
                 let site = frame.site;
-                if !frame.wait.take_resumed() {
+                if !frame.wait.as_mut()?.take_resumed() {
                     return None;
                 }
                 self.frame = None;
@@ -154,6 +159,19 @@ impl Waits {
             }
             _ => self.take_resumed_other(number),
         }
+    }
+
+    /// The site of a wait that has begun in a replay. `None` if it has been added to the others.
+    #[inline]
+    pub(crate) fn replayed(&self, number: u32) -> Option<Known> {
+        let frame = self.frame.as_ref()?;
+        (frame.number == number).then_some(frame.site)
+    }
+
+    /// Forgets it.
+    #[inline]
+    pub(crate) fn drop_replayed(&mut self) {
+        self.frame = None;
     }
 
     #[inline(never)]

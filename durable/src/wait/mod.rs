@@ -155,58 +155,24 @@ impl Numbered {
         }
     }
 
-    /// Whether a script that runs is about to begin it.
-    pub(crate) fn begins_live(&self) -> bool {
-        let is_live = |cell: Rc<ScriptCell>| cell.is_live();
-        matches!(self.state, State::New) && context::current().is_some_and(is_live)
-    }
-
-    /// Begins a wait of framestep that returns nothing, in a script that runs. `None` if this is
-    /// another case.
-    #[track_caller]
-    pub(crate) fn begin_plain(
-        &mut self,
-        kind: &'static str,
-        cx: &mut Context<'_>,
-        wait: DurableWait,
-    ) -> Option<Poll<()>> {
-        if !matches!(self.state, State::New) {
-            return None;
-        }
-        let cell = context::find_outside_of_closures(kind).filter(|cell| cell.is_live())?;
-        let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
-        let number = cell.take_number();
-        self.state = State::Begun(Rc::downgrade(&cell), number);
-        let mut wait = wait;
-        let polled = wait.poll(cx, kind);
-        if polled.is_pending() {
-            cell.add_wait(Pending {
-                number,
-                site,
-                slot: Slot::Plain(wait),
-                shown: None,
-            });
-        } else {
-            cell.record_end(number, &[], site);
-            self.state = State::Done;
-        }
-        Some(polled)
-    }
-
-    /// Polls a wait of framestep that returns nothing. `begin` is called at the first poll.
+    /// Polls a wait of framestep that returns nothing. `begin` is called at the first poll. With
+    /// `simple`, a wait that cannot fail to begin.
     #[track_caller]
     pub(crate) fn poll_plain(
         &mut self,
         kind: &'static str,
         cx: &mut Context<'_>,
+        simple: &dyn Fn() -> Option<DurableWait>,
         begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
     ) -> Poll<()> {
-        if let State::Begun(of, number) = &self.state {
-            let cell = context::expect_outside_of_closures(kind);
-            expect_of(of, &cell, kind);
-            if cell.end_if_resumed(*number) {
-                self.state = State::Done;
-                return Poll::Ready(());
+        if let Some(cell) = context::find_outside_of_closures(kind) {
+            let polled = if cell.is_replayed() {
+                self.poll_replayed(&cell, kind)
+            } else {
+                self.poll_live(&cell, kind, cx, simple)
+            };
+            if let Some(polled) = polled {
+                return polled;
             }
         }
         let polled = self.poll_in_any(Awaited::new(kind, None), &mut |cell, slot| match slot
@@ -216,6 +182,72 @@ impl Numbered {
             _ => Poll::Pending,
         });
         polled.map(drop)
+    }
+
+    /// Polls a plain wait in a script that runs. `None` if this is not as simple as usual.
+    #[track_caller]
+    fn poll_live(
+        &mut self,
+        cell: &Rc<ScriptCell>,
+        kind: &'static str,
+        cx: &mut Context<'_>,
+        simple: &dyn Fn() -> Option<DurableWait>,
+    ) -> Option<Poll<()>> {
+        match &self.state {
+            State::New if cell.is_live() => {
+                let mut wait = simple()?;
+                let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
+                let number = cell.take_number();
+                self.state = State::Begun(Rc::downgrade(cell), number);
+                let polled = wait.poll(cx, kind);
+                if polled.is_pending() {
+                    cell.add_wait(Pending {
+                        number,
+                        site,
+                        slot: Slot::Plain(wait),
+                        shown: None,
+                    });
+                } else {
+                    cell.record_end(number, &[], site);
+                    self.state = State::Done;
+                }
+                Some(polled)
+            }
+            State::Begun(of, number) => {
+                expect_of(of, cell, kind);
+                if !cell.end_if_resumed(*number) {
+                    return None;
+                }
+                self.state = State::Done;
+                Some(Poll::Ready(()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same in a replay.
+    #[track_caller]
+    fn poll_replayed(&mut self, cell: &Rc<ScriptCell>, kind: &'static str) -> Option<Poll<()>> {
+        let is_over = match &self.state {
+            State::New => {
+                let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
+                let (number, is_over) = cell.begin_replayed(site)?;
+                if !is_over {
+                    self.state = State::Begun(Rc::downgrade(cell), number);
+                }
+                is_over
+            }
+            State::Begun(of, number) => {
+                expect_of(of, cell, kind);
+                cell.end_replayed(*number)?
+            }
+            State::Outside(_) | State::Done => return None,
+        };
+        if !is_over {
+            return Some(Poll::Pending);
+        }
+        self.state = State::Done;
+        Some(Poll::Ready(()))
     }
 
     #[track_caller]

@@ -110,19 +110,12 @@ impl Wait {
             what,
             phase,
         } = self;
-        // Those that cannot fail to begin.
-        let plain = match *what {
-            _ if !numbered.begins_live() => None,
+        let simple = || match *what {
             What::Seconds(length) => Some(DurableWait::seconds(length.finite(), None, *phase)),
             What::Frames(frames) => Some(DurableWait::frames(frames, *phase)),
             _ => None,
         };
-        if let Some(wait) = plain {
-            if let Some(polled) = numbered.begin_plain(name, cx, wait) {
-                return polled;
-            }
-        }
-        numbered.poll_plain(name, cx, &mut |cell| begin(cell, what, *phase))
+        numbered.poll_plain(name, cx, &simple, &mut |cell| begin(cell, what, *phase))
     }
 }
 
