@@ -516,7 +516,8 @@ impl ScriptCell {
     /// Begins a wait without a value in a replay, and returns its number and whether it is over.
     /// `None` if this is not as simple as usual: then nothing has changed.
     pub(crate) fn begin_replayed(&self, site: Known) -> Option<(u32, bool)> {
-        let is_over = self.take_end(self.next_wait.get(), site)?;
+        let end = Kind::Ended(self.next_wait.get());
+        let is_over = self.take_plain(end, site)?;
         let number = self.take_number();
         if !is_over {
             self.change().waits.push_frame(number, site, None);
@@ -528,24 +529,25 @@ impl ScriptCell {
     /// simple as usual.
     pub(crate) fn end_replayed(&self, number: u32) -> Option<bool> {
         let site = self.chapter().waits.replayed(number)?;
-        let is_over = self.take_end(number, site)?;
+        let is_over = self.take_plain(Kind::Ended(number), site)?;
         if is_over {
             self.change().waits.drop_replayed();
         }
         Some(is_over)
     }
 
-    /// Takes the next entry of a replay, if it is the end of this wait, in this place, without a
-    /// value. Returns `false` if the poll may not take an entry, and `None` if it is another one.
-    #[inline]
-    fn take_end(&self, number: u32, site: Known) -> Option<bool> {
+    /// Takes the next entry of a replay, if it is the one that is expected, in the same line and
+    /// without a value. Returns `false` if the poll may not take an entry, and `None` if it is
+    /// another one.
+    #[inline(always)]
+    fn take_plain(&self, expected: Kind, here: Known) -> Option<bool> {
         let mut replay = self.replay.borrow_mut();
         let replay = &mut *replay;
         let Some(next) = replay.next.filter(|next| replay.may_take(next.word)) else {
             return Some(false);
         };
-        let is_it = next.word.is_plain(Word::new(Kind::Ended(number), site.id));
-        if !(is_it && replay.compares_lines) {
+        let is_it = next.word.is_plain(Word::new(expected, here.id));
+        if !(is_it && replay.compares_lines && replay.divergence.is_none()) {
             return None;
         }
         replay.go_on(&next)?;
@@ -765,6 +767,15 @@ impl ScriptCell {
     /// The result of an effect in a replay. `None` if the script has left its replay: in a
     /// destructor, or where panics abort.
     fn replayed_effect(&self, call: &Call) -> Option<Bytes> {
+        let site = self.shared.sites.of(call);
+        if self.take_plain(Kind::Effect, site) == Some(true) {
+            return Some(Bytes::EMPTY);
+        }
+        self.replayed_effect_slowly(call, site)
+    }
+
+    #[inline(never)]
+    fn replayed_effect_slowly(&self, call: &Call, site: Known) -> Option<Bytes> {
         if self.replay.borrow().divergence.is_some() {
             if !CAN_UNWIND {
                 self.count_without_result();
@@ -774,7 +785,6 @@ impl ScriptCell {
                 return None;
             }
         }
-        let site = self.shared.sites.of(call);
         if let Some(value) = self.take_entry(Kind::Effect, site, call.within) {
             return Some(value);
         }

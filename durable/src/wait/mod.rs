@@ -157,12 +157,13 @@ impl Numbered {
 
     /// Polls a wait of framestep that returns nothing. `begin` is called at the first poll. With
     /// `simple`, a wait that cannot fail to begin.
+    #[inline(always)]
     #[track_caller]
     pub(crate) fn poll_plain(
         &mut self,
         kind: &'static str,
         cx: &mut Context<'_>,
-        simple: &dyn Fn() -> Option<DurableWait>,
+        simple: impl FnOnce() -> Option<DurableWait>,
         begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
     ) -> Poll<()> {
         if let Some(cell) = context::find_outside_of_closures(kind) {
@@ -175,6 +176,17 @@ impl Numbered {
                 return polled;
             }
         }
+        self.poll_plain_in_any(kind, cx, begin)
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn poll_plain_in_any(
+        &mut self,
+        kind: &'static str,
+        cx: &mut Context<'_>,
+        begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
+    ) -> Poll<()> {
         let polled = self.poll_in_any(Awaited::new(kind, None), &mut |cell, slot| match slot
             .get_or_insert_with(|| Slot::Plain(begin(cell)))
         {
@@ -185,13 +197,14 @@ impl Numbered {
     }
 
     /// Polls a plain wait in a script that runs. `None` if this is not as simple as usual.
+    #[inline(always)]
     #[track_caller]
     fn poll_live(
         &mut self,
         cell: &Rc<ScriptCell>,
         kind: &'static str,
         cx: &mut Context<'_>,
-        simple: &dyn Fn() -> Option<DurableWait>,
+        simple: impl FnOnce() -> Option<DurableWait>,
     ) -> Option<Poll<()>> {
         match &self.state {
             State::New if cell.is_live() => {
@@ -226,6 +239,7 @@ impl Numbered {
     }
 
     /// The same in a replay.
+    #[inline(always)]
     #[track_caller]
     fn poll_replayed(&mut self, cell: &Rc<ScriptCell>, kind: &'static str) -> Option<Poll<()>> {
         let is_over = match &self.state {

@@ -115,7 +115,7 @@ impl Wait {
             What::Frames(frames) => Some(DurableWait::frames(frames, *phase)),
             _ => None,
         };
-        numbered.poll_plain(name, cx, &simple, &mut |cell| begin(cell, what, *phase))
+        numbered.poll_plain(name, cx, simple, &mut |cell| begin(cell, what, *phase))
     }
 }
 

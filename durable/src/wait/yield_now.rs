@@ -75,7 +75,8 @@ impl Future for YieldNow {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let mut begin = |_: Option<&_>| DurableWait::yield_now();
-        self.numbered.poll_plain("yield_now()", cx, &|| None, &mut begin)
+        self.numbered
+            .poll_plain("yield_now()", cx, || None, &mut begin)
     }
 }
 
