@@ -87,10 +87,12 @@ async fn life(player: u8, left: u8) -> Chapter {
         return Chapter::Done(());
     }
     // Invulnerable while it blinks.
-    animate(1.5, move |share| with(|world: &mut World| {
-        let is_visible = share >= 1.0 || (share * 10.0).fract() > 0.5;
-        world.players[at].alpha = if is_visible { 255 } else { 60 };
-    }))
+    animate(1.5, move |share| {
+        with(|world: &mut World| {
+            let is_visible = share >= 1.0 || (share * 10.0).fract() > 0.5;
+            world.players[at].alpha = if is_visible { 255 } else { 60 };
+        })
+    })
     .await;
     with(move |world: &mut World| world.players[at].is_vulnerable = true);
     Chapter::Next(life(player, left - 1))
@@ -137,12 +139,14 @@ async fn fan() {
 /// The boss moves across.
 async fn sweep() {
     let (from, to) = with(|world: &mut World| (world.boss_x, world.random.below(WIDTH)));
-    animate(1.25, move |share| with(|world: &mut World| {
-        // Whole thousandths, so that differences in rounding between machines have no effect.
-        #[expect(clippy::cast_possible_truncation, reason = "a share is at most one")]
-        let share = (share * 1_000.0).round() as i32;
-        world.boss_x = from + (to - from) * share / 1_000;
-    }))
+    animate(1.25, move |share| {
+        with(|world: &mut World| {
+            // Whole thousandths, so that differences in rounding between machines have no effect.
+            #[expect(clippy::cast_possible_truncation, reason = "a share is at most one")]
+            let share = (share * 1_000.0).round() as i32;
+            world.boss_x = from + (to - from) * share / 1_000;
+        })
+    })
     .await;
 }
 

@@ -36,7 +36,7 @@ pub async fn weather(
             .sky
             .clouds
             .insert(format!("cloud {}", day * 7 % 5), rain);
-        if day % 3 == 0 {
+        if matches!(day % 3, 0) {
             world.sky.clouds.shift_remove("cloud 2");
         }
         world.sky.measured.push(canonical(world.light / 0.0 * 0.0));
@@ -97,7 +97,7 @@ fn arithmetic(x: f64, y: f32, day: u32) -> Vec<f64> {
     let casts = [
         x as i32,
         (z * 1e300) as i32,
-        f64::NAN as i32,
+        (x - x / 0.0 * 0.0) as i32,
         (z as u8).into(),
         z as f32 as i32,
     ];

@@ -8,8 +8,7 @@ pub(crate) struct World {
 }
 
 fn log(text: &'static str) {
-    let frame = time().frame;
-    with(move |world: &mut World| world.log.push((frame, text)));
+    with(|world: &mut World| world.log.push((time().frame, text)));
 }
 
 #[durable]

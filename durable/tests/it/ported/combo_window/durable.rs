@@ -25,8 +25,7 @@ async fn combo() {
 }
 
 fn strike(blow: &'static str) {
-    let frame = time().frame;
-    with(move |world: &mut World| world.blows.push((frame, blow)));
+    with(|world: &mut World| world.blows.push((time().frame, blow)));
 }
 
 // The host.

@@ -14,13 +14,12 @@ async fn gun() {
     loop {
         fire.wait().await;
         wait_seconds(0.5).await; // until the shot hits
-        let frame = time().frame;
-        with(move |world: &mut World| {
+        with(|world: &mut World| {
             world.seed = world
                 .seed
                 .wrapping_mul(1_664_525)
                 .wrapping_add(1_013_904_223);
-            world.damage.push((frame, world.seed % 100));
+            world.damage.push((time().frame, world.seed % 100));
         });
     }
 }

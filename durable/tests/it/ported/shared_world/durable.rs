@@ -32,9 +32,9 @@ async fn merchant() {
         with(|world: &mut World| {
             world.gold -= 25;
             world.door_open = true;
+            say("the merchant takes 25 and leaves the door open");
+            start(thief()); // begins after this closure
         });
-        say("the merchant takes 25 and leaves the door open");
-        start(thief()).detach();
         wait_seconds(2).await;
         with(|world: &mut World| world.door_open = false);
         say("the merchant comes back and shuts the door");

@@ -104,7 +104,9 @@ impl Goblin {
                 log(format!("{me} was helped: {joined:?}"));
             }
             16 => {
-                let sum = wait_until(|| with_ref(|world: &World| world.resource::<Dice>().0.is_multiple_of(3)));
+                let sum = wait_until(|| {
+                    with_ref(|world: &World| world.resource::<Dice>().0.is_multiple_of(3))
+                });
                 let holds = timeout(length(roll(8)), sum.in_phase(Phase::FixedUpdate)).await;
                 log(format!("{me} divisible: {holds:?}"));
             }
