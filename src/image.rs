@@ -9,10 +9,24 @@ pub struct Writer {
 }
 
 impl Writer {
+    /// An empty image with memory for so many numbers.
+    #[must_use]
+    pub fn with_capacity(numbers: usize) -> Self {
+        Writer {
+            numbers: Vec::with_capacity(numbers),
+        }
+    }
+
     /// Adds a number.
     #[inline]
     pub fn put(&mut self, number: u64) {
         self.numbers.push(number);
+    }
+
+    /// Adds some numbers.
+    #[inline]
+    pub fn put_each<const N: usize>(&mut self, numbers: [u64; N]) {
+        self.numbers.extend_from_slice(&numbers);
     }
 
     /// Adds a `bool`.

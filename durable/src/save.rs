@@ -28,8 +28,8 @@ impl Shared {
     /// Takes a save state.
     pub(crate) fn save_state(&self) -> Result<SaveState, SaveError> {
         let scripts: Vec<Rc<ScriptCell>> = self.scripts.borrow().values().cloned().collect();
-        let ids = scripts.iter().filter_map(|cell| cell.coroutine_id());
-        let ids: Vec<CoroutineId> = ids.collect();
+        let mut ids: Vec<CoroutineId> = Vec::with_capacity(scripts.len());
+        ids.extend(scripts.iter().filter_map(|cell| cell.coroutine_id()));
         let refused = |error| self.refused(&scripts, error);
         self.door.check(&ids).map_err(refused)?;
         let clocks = self.door.name_clocks(&self.own_clocks());
@@ -44,11 +44,13 @@ impl Shared {
                 pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
-        let mut saved_waits = Writer::default();
+        // Enough for most waits: of eight numbers, and of up to four more that its kind has.
+        let mut saved_waits = Writer::with_capacity(12 * waits.len());
         for wait in &waits {
             self.door.save_wait(wait, &clocks, &mut saved_waits)?;
         }
-        let mut lists = Writer::default();
+        // A wait is in one list, with five numbers, and most scripts have four.
+        let mut lists = Writer::with_capacity(32 + 5 * waits.len() + 4 * ids.len());
         let saved = self.door.save_lists(&ids, &waits, &clocks, &mut lists);
         drop(waits);
         drop(chapters);

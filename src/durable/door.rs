@@ -145,9 +145,11 @@ impl Door {
     }
 
     fn keys(&self, coroutines: &[CoroutineId]) -> Result<Vec<TaskKey>, Unsavable> {
-        let keys = coroutines.iter().map(|&id| self.core.key_of(id));
-        keys.collect::<Option<_>>()
-            .ok_or(Unsavable::OtherCoroutines)
+        let mut keys = Vec::with_capacity(coroutines.len());
+        for &id in coroutines {
+            keys.push(self.core.key_of(id).ok_or(Unsavable::OtherCoroutines)?);
+        }
+        Ok(keys)
     }
 
     /// The settings that images of clocks depend on: the length of fixed steps, and that of

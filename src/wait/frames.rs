@@ -202,9 +202,8 @@ impl Count {
     /// Writes a wait that has begun to an image.
     pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
         self.registration.save(core, out);
-        out.put_flag(self.unit == Unit::Frames);
-        out.put(self.count);
-        out.put(self.due);
+        let is_frames = u64::from(self.unit == Unit::Frames);
+        out.put_each([is_frames, self.count, self.due]);
     }
 
     /// Reads the unit and the end from what [`save`](Self::save) has written behind the

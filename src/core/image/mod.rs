@@ -156,7 +156,7 @@ fn save_phase(state: &PhaseState, names: &Names<'_>, out: &mut Writer) {
     for number in state.numbers() {
         out.put(number.get());
     }
-    let mut waits: Vec<SavedWait> = Vec::new();
+    let mut waits: Vec<SavedWait> = Vec::with_capacity(names.waits());
     state.each_wait(|key, listed| {
         let (Some(number), Some((kind, clock, due, more))) =
             (names.number(key), numbers_of(listed, names))
@@ -167,7 +167,7 @@ fn save_phase(state: &PhaseState, names: &Names<'_>, out: &mut Writer) {
     });
     // A stable sort: of waits that are due at once, the first stays first.
     waits.sort_by_key(|&[kind, clock, due, ..]| (kind, clock, due));
-    out.put_all(waits, |out, wait| wait.into_iter().for_each(|n| out.put(n)));
+    out.put_all(waits, Writer::put_each);
 }
 
 fn numbers_of(listed: Listed<'_>, names: &Names<'_>) -> Option<(u64, u64, u64, u64)> {
@@ -222,12 +222,17 @@ fn load_phase(
 }
 
 fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
+    let is_paused = task.has(Flags::PAUSED);
+    if task.joiners.get() == NO_JOINER && task.cold().is_none() {
+        // As most tasks: no joins, no clocks, no pause.
+        return out.put_each([0, u64::from(is_paused), 0, 0]);
+    }
     let mut joins = Vec::new();
     let entries = core.entries.borrow();
     entries.each_join(task.joiners.get(), |key| joins.extend(names.number(key)));
     drop(entries);
     out.put_all(joins, Writer::put_len);
-    out.put_flag(task.has(Flags::PAUSED));
+    out.put_flag(is_paused);
     let mut clocks = Vec::new();
     core.colds.of(task, |cold| {
         if let Some(known) = &cold.clocks {

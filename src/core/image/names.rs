@@ -29,11 +29,13 @@ const NOBODY: u32 = u32::MAX;
 
 impl<'a> Names<'a> {
     pub(crate) fn new(tasks: &'a [TaskKey], waits: &'a [WaitKey], clocks: &'a ClockNames) -> Self {
+        // A task's index is hardly ever larger than how many tasks there are.
+        let of_tasks = || vec![NOBODY; tasks.len()];
         let mut names = Names {
             tasks,
-            task_numbers: Vec::new(),
+            task_numbers: of_tasks(),
             waits,
-            own_waits: Vec::new(),
+            own_waits: of_tasks(),
             entries: Vec::new(),
             is_listed: vec![Cell::new(false); waits.len()],
             clocks,
@@ -53,6 +55,11 @@ impl<'a> Names<'a> {
             note(table, key.index(), number);
         }
         names
+    }
+
+    /// How many waits there are.
+    pub(super) fn waits(&self) -> usize {
+        self.waits.len()
     }
 
     /// The number of the wait with this key. `None` if the wait is not saved, or the key is

@@ -11,13 +11,13 @@ use crate::time::PhaseIndex;
 impl Registration {
     /// Writes the wait to an image, if it has begun.
     pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
-        out.put(self.began);
         // A join has no phase.
-        out.put(match self.tag.phase {
+        let phase = match self.tag.phase {
             PhaseIndex::HOME => 0,
             phase => phase.as_usize() as u64 + 1,
-        });
-        out.put_flag(self.is_frame_bound());
+        };
+        let begun = [self.began, phase, u64::from(self.is_frame_bound())];
+        out.put_each(begun);
         save_registered(core, self.key, out);
     }
 
@@ -66,20 +66,20 @@ impl Registration {
 /// Writes how a wait is registered to an image: whether it is, whether it must wait for a later
 /// frame, whether it checks a condition, and how long its coroutine had been paused by then.
 fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
-    let is_live = core.waits().is_live(key);
-    out.put_flag(is_live);
-    if is_live {
-        out.put_flag(core.waits().is_for_later_frame(key));
-        out.put_flag(core.waits().asks_condition(key));
-        let is_entry = key.is_entry();
-        let base_ns = if is_entry {
-            core.entries.borrow().base_ns(key)
-        } else {
-            0 // The pause of the task contains it.
-        };
-        out.put_flag(is_entry);
-        out.put(base_ns);
+    let waits = core.waits();
+    if !waits.is_live(key) {
+        return out.put_flag(false);
     }
+    let is_entry = key.is_entry();
+    let base_ns = if is_entry {
+        core.entries.borrow().base_ns(key)
+    } else {
+        0 // The pause of the task contains it.
+    };
+    let is_later = waits.is_for_later_frame(key);
+    let flags = [true, is_later, waits.asks_condition(key), is_entry].map(u64::from);
+    out.put_each(flags);
+    out.put(base_ns);
 }
 
 /// Registers a wait of a new task as [`save_registered`] has written it. Returns its key.
