@@ -26,7 +26,13 @@ impl Writer {
     /// Adds some numbers.
     #[inline]
     pub fn put_each<const N: usize>(&mut self, numbers: [u64; N]) {
-        self.numbers.extend_from_slice(&numbers);
+        self.put_slice(&numbers);
+    }
+
+    /// Adds some numbers.
+    #[inline]
+    pub fn put_slice(&mut self, numbers: &[u64]) {
+        self.numbers.extend_from_slice(numbers);
     }
 
     /// Adds a `bool`.

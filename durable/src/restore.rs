@@ -11,8 +11,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
+use framestep::Executor;
 use framestep::durable::{Unsavable, Writer, phase_of};
-use framestep::{CoroutineId, Executor};
 
 use crate::after_wait::after_wait;
 use crate::bytes::Bytes;
@@ -186,12 +186,8 @@ impl Shared {
 
     /// Whether nothing but scripts would be lost with what is there.
     pub(crate) fn check_replaceable(&self) -> Result<(), RestoreError> {
-        let ids: Vec<CoroutineId> = {
-            let scripts = self.scripts.borrow();
-            let ids = scripts.values().filter_map(|cell| cell.coroutine_id());
-            ids.collect()
-        };
-        let checked = if let Err(other @ Unsavable::OtherCoroutines) = self.door.check(&ids) {
+        let checked = self.door.check(&self.coroutine_ids());
+        let checked = if let Err(other @ Unsavable::OtherCoroutines) = checked {
             Err(other)
         } else {
             let clocks = self.door.name_clocks(&self.own_clocks());

@@ -25,13 +25,22 @@ impl Shared {
         clocks.iter().map(|entry| entry.clock.clone()).collect()
     }
 
+    /// The coroutines of the scripts.
+    pub(crate) fn coroutine_ids(&self) -> Vec<CoroutineId> {
+        let scripts = self.scripts.borrow();
+        let mut ids = Vec::with_capacity(scripts.len());
+        ids.extend(scripts.values().filter_map(|cell| cell.coroutine_id()));
+        ids
+    }
+
     /// Takes a save state.
     pub(crate) fn save_state(&self) -> Result<SaveState, SaveError> {
-        let scripts: Vec<Rc<ScriptCell>> = self.scripts.borrow().values().cloned().collect();
-        let mut ids: Vec<CoroutineId> = Vec::with_capacity(scripts.len());
-        ids.extend(scripts.iter().filter_map(|cell| cell.coroutine_id()));
+        let ids = self.coroutine_ids();
+        let checked = self.door.check(&ids);
+        let scripts = self.scripts.borrow();
+        let scripts: Vec<&Rc<ScriptCell>> = scripts.values().collect();
         let refused = |error| self.refused(&scripts, error);
-        self.door.check(&ids).map_err(refused)?;
+        checked.map_err(refused)?;
         let clocks = self.door.name_clocks(&self.own_clocks());
         let mut out = Writer::default();
         let guards = self.save_guards();
@@ -88,7 +97,7 @@ impl Shared {
     }
 
     /// Why the executor cannot be saved, with the script whose wait is the reason.
-    fn refused(&self, scripts: &[Rc<ScriptCell>], error: Unsavable) -> SaveError {
+    fn refused(&self, scripts: &[&Rc<ScriptCell>], error: Unsavable) -> SaveError {
         let (Unsavable::ForeignWakers(Some(of)) | Unsavable::OtherWait(of)) = error else {
             return error.into();
         };

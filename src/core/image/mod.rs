@@ -167,7 +167,8 @@ fn save_phase(state: &PhaseState, names: &Names<'_>, out: &mut Writer) {
     });
     // A stable sort: of waits that are due at once, the first stays first.
     waits.sort_by_key(|&[kind, clock, due, ..]| (kind, clock, due));
-    out.put_all(waits, Writer::put_each);
+    out.put_len(waits.len());
+    out.put_slice(waits.as_flattened());
 }
 
 fn numbers_of(listed: Listed<'_>, names: &Names<'_>) -> Option<(u64, u64, u64, u64)> {

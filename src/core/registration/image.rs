@@ -68,18 +68,16 @@ impl Registration {
 fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
     let waits = core.waits();
     if !waits.is_live(key) {
-        return out.put_flag(false);
+        out.put_flag(false);
+    } else if key.is_entry() {
+        let later = u64::from(waits.is_for_later_frame(key));
+        let asks = u64::from(waits.asks_condition(key));
+        out.put_each([1, later, asks, 1, core.entries.borrow().base_ns(key)]);
+    } else if let Some(task) = core.tasks.waiting(key) {
+        let later = u64::from(task.is_frame_bound());
+        // The pause of the task contains the base.
+        out.put_each([1, later, u64::from(task.asks_condition()), 0, 0]);
     }
-    let is_entry = key.is_entry();
-    let base_ns = if is_entry {
-        core.entries.borrow().base_ns(key)
-    } else {
-        0 // The pause of the task contains it.
-    };
-    let is_later = waits.is_for_later_frame(key);
-    let flags = [true, is_later, waits.asks_condition(key), is_entry].map(u64::from);
-    out.put_each(flags);
-    out.put(base_ns);
 }
 
 /// Registers a wait of a new task as [`save_registered`] has written it. Returns its key.
