@@ -68,7 +68,7 @@ impl Shared {
         numbers: &SiteNumbers,
         compares_lines: bool,
     ) -> Result<Rc<ScriptCell>, RestoreError> {
-        let known = self.registry.find(&image.name);
+        let known = self.registry.borrow().find(&image.name);
         let (code, begin_again) = known.ok_or_else(|| RestoreError::UnknownScript {
             name: image.name.clone().into_owned(),
         })?;
@@ -87,14 +87,14 @@ impl Shared {
         }
         if image.restarts_after_wait {
             let found = || {
-                let type_name = self.registry.type_name(code.name);
+                let type_name = self.registry.borrow().type_name(code.name);
                 diverged(Found::OtherState { type_name })
             };
             return self.begin_after_wait(image, numbers).ok_or_else(found);
         }
         let begun = begin_again(OldState::new(image.version, image.state.get()));
         let begun = begun.ok_or_else(|| {
-            let type_name = self.registry.type_name(code.name);
+            let type_name = self.registry.borrow().type_name(code.name);
             diverged(Found::OtherState { type_name })
         })?;
         let cell = Rc::new(ScriptCell::restored(
@@ -108,6 +108,8 @@ impl Shared {
             begun.future,
         ));
         cell.once().replace(image.once.clone());
+        // Other code may have moved, as in a file of another build.
+        let compares_lines = compares_lines && image.generation == self.generation.get();
         if image.has_begun {
             if let Err(found) = replay_journal(&cell, image, numbers, compares_lines) {
                 cell.drop_trial();

@@ -138,7 +138,7 @@ impl Shared {
         let [fixed_delta, max_delta] = save.settings;
         let builder = Executor::builder().max_delta(max_delta);
         let executor = builder.fixed_delta(fixed_delta).build();
-        let registry = self.registry.clone();
+        let registry = self.registry.borrow().clone();
         let shared = Shared::new(executor.durable(), executor.handle(), registry, u32::MAX);
         let stand_in = |image| {
             let cell = Rc::new(dropped(&shared, image).ok_or(RestoreError::Damaged)?);
@@ -269,6 +269,7 @@ impl Shared {
         let cell = self.script(image.id)?;
         let is_same = cell.journal().is(&image.journal)
             && cell.has_begun() == image.has_begun
+            && cell.generation() == self.generation.get()
             // Otherwise its handles are invalid.
             && cell.epoch() == self.epoch.get()
             && cell.future().borrow().is_some();
@@ -278,7 +279,7 @@ impl Shared {
     /// A script that restarts its chapter.
     fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
-        let (code, begin_again) = self.registry.find(&image.name)?;
+        let (code, begin_again) = self.registry.borrow().find(&image.name)?;
         let begun = begin_again(OldState::new(image.version, image.state.get()))?;
         let cell = ScriptCell::new(
             self,

@@ -107,6 +107,10 @@ impl Runtime {
         &self.host
     }
 
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
+        &self.host.shared
+    }
+
     /// The present time.
     pub fn time(&self) -> Time {
         self.executor.time()
@@ -285,8 +289,10 @@ impl Runtime {
         mut policy: impl FnMut(&Divergence) -> Policy,
     ) -> Result<Restored, RestoreError> {
         self.host.shared.door.assert_idle("restore");
-        let build = self.host.shared.registry.build();
-        let is_of_this_build = !build.is_empty() && save.build == build;
+        let is_of_this_build = {
+            let registry = self.host.shared.registry.borrow();
+            !registry.build().is_empty() && save.build == registry.build()
+        };
         self.host
             .shared
             .restore_file(save, &mut policy, is_of_this_build)

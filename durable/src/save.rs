@@ -48,7 +48,7 @@ impl Shared {
         // They add to the table of sites.
         let scripts = scripts.iter().map(|cell| save_script(cell)).collect();
         Ok(SaveState {
-            build: self.registry.build().to_owned(),
+            build: self.registry.borrow().build().to_owned(),
             settings: self.door.settings(),
             sites: self.sites.sites(),
             clocks: out.into_numbers(),
@@ -168,6 +168,7 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
         id: cell.id,
         name: cell.name().into(),
         version: cell.code.version,
+        generation: cell.generation(),
         home: phase_number(cell.home),
         owner: cell.owner,
         state: cell.state(),

@@ -23,7 +23,10 @@ use crate::slot::Slot;
 pub(crate) struct Shared {
     pub(crate) door: Door,
     pub(crate) executor: Handle,
-    pub(crate) registry: Registry,
+    /// The scripts by name: those of the latest reload.
+    pub(crate) registry: RefCell<Registry>,
+    /// How often the registry has been exchanged.
+    pub(crate) generation: Cell<u32>,
     /// The scripts that are alive, in the order in which they were made.
     pub(crate) scripts: RefCell<BTreeMap<ScriptId, Rc<ScriptCell>>>,
     /// The results of scripts that have ended, as long as there are handles or there may be.
@@ -140,7 +143,8 @@ impl Shared {
         Rc::new(Shared {
             door,
             executor,
-            registry,
+            registry: RefCell::new(registry),
+            generation: Cell::new(0),
             scripts: RefCell::default(),
             ended: RefCell::default(),
             handles: RefCell::default(),
@@ -169,7 +173,10 @@ impl Shared {
     /// If the script is not in the registry, or does not serialise.
     #[track_caller]
     pub(crate) fn begin<S: DurableScript>(&self, script: S) -> Begun {
-        self.registry.expect::<S>();
+        if self.generation.get() > 0 {
+            return self.begin_by_name(Code::of::<S>(), &Bytes::of(&script));
+        }
+        self.registry.borrow().expect::<S>();
         begin(script)
     }
 
@@ -188,7 +195,7 @@ impl Shared {
         let cell = ScriptCell::new(
             self,
             id,
-            Code::of::<S>(),
+            self.code_by_name(Code::of::<S>()),
             home.unwrap_or(Phase::Update),
             owner,
             begun.state,

@@ -39,6 +39,7 @@ mod policies;
 mod questions;
 mod random;
 mod refusals;
+mod reload;
 mod requests;
 mod scenes;
 mod shown;
