@@ -258,6 +258,12 @@ impl Runtime {
         shared.restore(save, &mut |_| policy, true)
     }
 
+    /// The names of the types that the host has lent, for `framestep_live`.
+    #[doc(hidden)]
+    pub fn lent_types(&self) -> Vec<&'static str> {
+        self.shared().lent.borrow().clone()
+    }
+
     /// How often the code of the scripts has been exchanged.
     pub fn generation(&self) -> u32 {
         self.shared().generation.get()

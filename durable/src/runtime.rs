@@ -127,6 +127,7 @@ impl Runtime {
     #[track_caller]
     pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
         self.host.shared.begin_run("run_frame_with");
+        self.host.shared.note_lent(std::any::type_name::<W>());
         self.executor.run_frame_with(world, dt);
     }
 
@@ -169,6 +170,7 @@ impl Runtime {
 
     /// Lends the world to the scripts while `f` runs. See [`Executor::lend`].
     pub fn lend<W: 'static, R>(&mut self, world: &mut W, f: impl FnOnce(&mut Runtime) -> R) -> R {
+        self.host.shared.note_lent(std::any::type_name::<W>());
         let handle = self.executor.handle();
         let lent = handle.lend(world, |_| f(self));
         lent.expect("the executor exists")

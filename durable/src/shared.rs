@@ -56,6 +56,8 @@ pub(crate) struct Shared {
     /// Requests that the host has taken, by number.
     pub(crate) taken: RefCell<BTreeSet<u64>>,
     pub(crate) long_chapters: LongChapters,
+    /// The names of the types that the host has lent.
+    pub(crate) lent: RefCell<Vec<&'static str>>,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
 }
@@ -162,8 +164,17 @@ impl Shared {
             is_cleared: Cell::new(false),
             taken: RefCell::default(),
             long_chapters: LongChapters::new(max_entries),
+            lent: RefCell::default(),
             epoch: Cell::new(0),
         })
+    }
+
+    /// Notes the name of a type that the host lends.
+    pub(crate) fn note_lent(&self, name: &'static str) {
+        let mut lent = self.lent.borrow_mut();
+        if !lent.iter().any(|known| std::ptr::eq(*known, name)) {
+            lent.push(name);
+        }
     }
 
     /// The first chapter of a script.

@@ -107,10 +107,16 @@ impl Running {
         modified: impl Fn(&Path) -> Option<SystemTime>,
     ) -> Verdict {
         // The library target of the game, if it has one, is made from the scripts.
-        let artifacts = || output.artifacts.iter().filter(|it| it.package_id != self.game);
+        let artifacts = || {
+            output
+                .artifacts
+                .iter()
+                .filter(|it| it.package_id != self.game)
+        };
         // The executable code of a build script is in neither side.
         let others = artifacts().filter(|it| {
-            it.package_id != self.scripts && !it.target.kind.iter().any(|kind| kind == "custom-build")
+            it.package_id != self.scripts
+                && !it.target.kind.iter().any(|kind| kind == "custom-build")
         });
         let mut newer = None;
         for other in others {
@@ -235,9 +241,18 @@ mod tests {
             )
         };
         let mut output = Output::default();
-        output.read(&message("warning", "warning: unused\\n --> src/lib.rs:1:1\\n"));
-        output.read(&message("error", "error[E0308]: mismatched types\\n --> src/lib.rs:2:3\\n\\n"));
-        output.read(&message("error", "error: aborting due to 1 previous error\\n"));
+        output.read(&message(
+            "warning",
+            "warning: unused\\n --> src/lib.rs:1:1\\n",
+        ));
+        output.read(&message(
+            "error",
+            "error[E0308]: mismatched types\\n --> src/lib.rs:2:3\\n\\n",
+        ));
+        output.read(&message(
+            "error",
+            "error: aborting due to 1 previous error\\n",
+        ));
         output.read(r#"{"reason":"build-finished","success":false}"#);
         output.read(r#"{"reason":"a reason of a later cargo","x":1}"#);
         let expected = ["error[E0308]: mismatched types\n --> src/lib.rs:2:3"];

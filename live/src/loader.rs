@@ -59,7 +59,10 @@ impl fmt::Display for LoadError {
                  same `framestep_live`, and build and start the game again",
             ),
             LoadError::Panicked(text) => {
-                write!(f, "the function that makes the registry has panicked: {text}")
+                write!(
+                    f,
+                    "the function that makes the registry has panicked: {text}"
+                )
             }
         }
     }

@@ -77,14 +77,25 @@ pub(crate) fn read(json: &str, game_folder: &Path, scripts: &str) -> Result<Layo
     let metadata: Metadata = serde_json::from_str(json)
         .map_err(|error| format!("`cargo metadata` of another version than is known: {error}"))?;
     let by_id: HashMap<&str, &Package> = metadata.packages.iter().map(|it| (&*it.id, it)).collect();
-    let folder_of = |package: &Package| package.manifest_path.parent().unwrap_or(Path::new("/")).to_owned();
-    let game = metadata.packages.iter().find(|it| folder_of(it) == game_folder);
+    let folder_of = |package: &Package| {
+        package
+            .manifest_path
+            .parent()
+            .unwrap_or(Path::new("/"))
+            .to_owned()
+    };
+    let game = metadata
+        .packages
+        .iter()
+        .find(|it| folder_of(it) == game_folder);
     let game = game.ok_or_else(|| format!("there is no package in {}", game_folder.display()))?;
 
     // The packages that the game is made of, as far as they are in local folders.
     let nodes = metadata.resolve.as_ref().map_or(&[][..], |it| &it.nodes);
-    let depends: HashMap<&str, &[String]> =
-        nodes.iter().map(|it| (&*it.id, &*it.dependencies)).collect();
+    let depends: HashMap<&str, &[String]> = nodes
+        .iter()
+        .map(|it| (&*it.id, &*it.dependencies))
+        .collect();
     let (mut local, mut seen, mut open) = (Vec::new(), HashSet::new(), vec![&*game.id]);
     while let Some(id) = open.pop() {
         let Some(package) = by_id.get(id).filter(|it| it.source.is_none()) else {
@@ -92,7 +103,14 @@ pub(crate) fn read(json: &str, game_folder: &Path, scripts: &str) -> Result<Layo
         };
         if seen.insert(id) {
             local.push(*package);
-            open.extend(depends.get(id).copied().unwrap_or_default().iter().map(|it| &**it));
+            open.extend(
+                depends
+                    .get(id)
+                    .copied()
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|it| &**it),
+            );
         }
     }
 
@@ -118,12 +136,15 @@ pub(crate) fn read(json: &str, game_folder: &Path, scripts: &str) -> Result<Layo
     for package in &local {
         let root = folder_of(package);
         let is_of_game = |it: &&Target| it.is("bin") && package.id == game.id;
-        let targets = package.targets.iter().filter(|it| {
-            is_library(it) || is_of_game(it) || it.is("proc-macro") || it.is("dylib")
-        });
+        let targets = package
+            .targets
+            .iter()
+            .filter(|it| is_library(it) || is_of_game(it) || it.is("proc-macro") || it.is("dylib"));
         let sources = targets.filter_map(|it| it.src_path.parent());
         // Other folders may be in that of the package: `target`, with thousands of files.
-        let sources = sources.filter(|it| *it != root).map(|it| (it.to_owned(), true));
+        let sources = sources
+            .filter(|it| *it != root)
+            .map(|it| (it.to_owned(), true));
         for (path, with_those_below) in [(root.clone(), false)].into_iter().chain(sources) {
             let folder = Folder {
                 path,
@@ -155,14 +176,20 @@ impl Layout {
         let is_of_editor = name.starts_with(['.', '#'])
             || name.ends_with('~')
             || name == "4913"
-            || [".swp", ".swx", ".tmp", ".bak", ".orig"].iter().any(|it| name.ends_with(it));
+            || [".swp", ".swx", ".tmp", ".bak", ".orig"]
+                .iter()
+                .any(|it| name.ends_with(it));
         if is_of_editor || name == "Cargo.lock" {
             return None;
         }
         let folders = self.folders.iter().filter(|it| path.starts_with(&it.path));
         let innermost = folders.max_by_key(|it| it.path.as_os_str().len())?;
         let is_of_scripts = innermost.path.starts_with(&self.scripts_folder);
-        Some(if is_of_scripts { Kind::Scripts } else { Kind::Game })
+        Some(if is_of_scripts {
+            Kind::Scripts
+        } else {
+            Kind::Game
+        })
     }
 }
 
@@ -181,9 +208,21 @@ mod tests {
     fn metadata(scripts_kinds: &str) -> String {
         let packages = [
             package("game", "/g", "null", r#""bin""#, "src/main.rs"),
-            package("my-scripts", "/g/scripts", "null", scripts_kinds, "src/lib.rs"),
+            package(
+                "my-scripts",
+                "/g/scripts",
+                "null",
+                scripts_kinds,
+                "src/lib.rs",
+            ),
             package("world", "/g/world", "null", r#""lib""#, "lib.rs"),
-            package("serde", "/r/serde", r#""registry+x""#, r#""lib""#, "src/lib.rs"),
+            package(
+                "serde",
+                "/r/serde",
+                r#""registry+x""#,
+                r#""lib""#,
+                "src/lib.rs",
+            ),
             package("other", "/g/other", "null", r#""lib""#, "src/lib.rs"),
         ];
         let node = |id: &str, on: &str| format!(r#"{{"id":"{id}-id","dependencies":[{on}]}}"#);
@@ -247,6 +286,9 @@ mod tests {
         assert_eq!(error("/g", "scripts"), expected);
         assert_eq!(error("/h", "scripts"), "there is no package in /h");
         let error = read("{}", Path::new("/g"), "x").unwrap_err();
-        assert!(error.starts_with("`cargo metadata` of another version"), "{error}");
+        assert!(
+            error.starts_with("`cargo metadata` of another version"),
+            "{error}"
+        );
     }
 }
