@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 
 use serde::Deserialize;
 
@@ -65,11 +66,30 @@ impl Output {
     }
 }
 
+/// A library of the scripts that was built against the crates that this process contains. Only
+/// [`Running::judge`] makes one, which is why the loader trusts it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Library {
+    path: PathBuf,
+}
+
+impl Library {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A copy of it.
+    pub(crate) fn copy(&self, to: PathBuf) -> io::Result<Self> {
+        fs::copy(&self.path, &to)?;
+        Ok(Library { path: to })
+    }
+}
+
 /// What is to be done after a build of the scripts that has succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// This library has new code.
-    Load(PathBuf),
+    Load(Library),
     /// The code in use is up to date.
     Unchanged,
     /// Another crate than the scripts has changed, and the process contains the earlier one.
@@ -146,7 +166,9 @@ impl Running {
             return Verdict::NoLibrary;
         };
         if modified(library) > Some(self.loaded) {
-            Verdict::Load(library.clone())
+            Verdict::Load(Library {
+                path: library.clone(),
+            })
         } else {
             Verdict::Unchanged
         }
@@ -158,7 +180,7 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::time::{Duration, SystemTime};
 
-    use super::{Changed, Output, Running, Verdict};
+    use super::{Changed, Library, Output, Running, Verdict};
 
     fn artifact(package: &str, kind: &str, fresh: bool, file: &str) -> String {
         format!(
@@ -200,7 +222,9 @@ mod tests {
             artifact("game", "lib", false, "game.rlib"),
         ];
         let times = |file: &str| if file.starts_with("world") { 90 } else { 300 };
-        let expected = Verdict::Load(PathBuf::from(format!("scripts.{dll}")));
+        let expected = Verdict::Load(Library {
+            path: PathBuf::from(format!("scripts.{dll}")),
+        });
         assert_eq!(judge(&lines, times), expected);
         // The same again, or the code with which the process began.
         assert_eq!(judge(&lines, |_| 90), Verdict::Unchanged);

@@ -105,6 +105,7 @@ mod worker;
 pub use game::Game;
 pub use history::{History, HistoryError};
 pub use live::{Building, Live, Status, Took};
+pub use loader::{LoadError, load};
 
 /// For the macros.
 #[doc(hidden)]

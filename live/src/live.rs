@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use framestep_durable::{Divergence, Policy, Registry, Reloaded, Restored, Runtime};
@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::builder::Kind;
+use crate::cargo::Library;
 use crate::game::Game;
 use crate::history::{History, HistoryError};
 use crate::loader;
@@ -30,7 +31,7 @@ pub struct Live {
     /// The name of the crate with the scripts.
     scripts_crate: String,
     /// The latest code that was loaded but refused, and whether it is taken all the same.
-    refused: Option<Library>,
+    refused: Option<Loaded>,
     is_accepted: bool,
     /// What the process before this one has left, until the game goes on from it.
     left: Option<PathBuf>,
@@ -41,7 +42,7 @@ pub struct Live {
 
 /// Code that has been loaded.
 #[derive(Clone, Debug)]
-struct Library {
+struct Loaded {
     registry: Registry,
     seen: Instant,
     built: Instant,
@@ -155,7 +156,7 @@ pub struct Building {
 
 /// What the loop of the game has to do.
 enum Ready {
-    Exchange(Library),
+    Exchange(Loaded),
     Replace,
 }
 
@@ -403,9 +404,13 @@ impl Live {
                     self.building = None;
                     return Some(Ready::Replace);
                 }
-                Event::Library { path, seen, built } => {
+                Event::Library {
+                    built_as,
+                    seen,
+                    built,
+                } => {
                     self.building = None;
-                    if let Some(library) = self.load(&path, seen, built, runtime, world) {
+                    if let Some(library) = self.load(&built_as, seen, built, runtime, world) {
                         return Some(Ready::Exchange(library));
                     }
                 }
@@ -417,12 +422,12 @@ impl Live {
 
     fn load(
         &mut self,
-        path: &Path,
+        library: &Library,
         seen: Instant,
         built: Instant,
         runtime: &Runtime,
         world: Option<&str>,
-    ) -> Option<Library> {
+    ) -> Option<Loaded> {
         // Such a type has another layout in each library, and the same id: it must not be lent.
         let lent = runtime.lent_types();
         let in_scripts = lent.into_iter().chain(world);
@@ -437,8 +442,8 @@ impl Live {
             ));
             return None;
         }
-        match loader::load(path) {
-            Ok(registry) => Some(Library {
+        match loader::load_built(library) {
+            Ok(registry) => Some(Loaded {
                 registry,
                 seen,
                 built,
@@ -453,7 +458,7 @@ impl Live {
 
     fn exchange(
         &mut self,
-        library: Library,
+        library: Loaded,
         reload: impl FnOnce(Registry, PolicyFn<'_>) -> Result<Reloaded, HistoryError>,
     ) -> bool {
         let is_accepted = std::mem::take(&mut self.is_accepted);

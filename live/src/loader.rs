@@ -17,6 +17,8 @@ use std::path::Path;
 use framestep_durable::Registry;
 use libloading::Library;
 
+use crate::cargo;
+
 /// The type of the function that [`export!`](crate::export) makes for the stamp.
 pub type Stamp = extern "C" fn() -> usize;
 /// The same for the scripts.
@@ -30,8 +32,9 @@ pub fn stamp() -> usize {
 }
 
 /// Why a library cannot be used.
-#[derive(Debug)]
-pub(crate) enum LoadError {
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LoadError {
     /// The system does not load it.
     System(String),
     /// It does not export scripts.
@@ -41,6 +44,8 @@ pub(crate) enum LoadError {
     /// The function that makes the registry has panicked.
     Panicked(String),
 }
+
+impl std::error::Error for LoadError {}
 
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,9 +73,22 @@ impl fmt::Display for LoadError {
     }
 }
 
-/// Loads a library and returns its scripts. It stays loaded.
-pub(crate) fn load(path: &Path) -> Result<Registry, LoadError> {
-    let library = ManuallyDrop::new(open(path)?);
+/// Loads a library of scripts that was built by other means than [`Live`](crate::Live), and returns
+/// what it exports, for [`Runtime::reload`](framestep_durable::Runtime::reload). It stays loaded.
+///
+/// # Errors
+///
+/// If it cannot be loaded, exports no scripts, or uses another copy of framestep.
+///
+/// # Safety
+///
+/// The library must have been built with [`export!`](crate::export), against the same builds of all
+/// crates that the process contains, except for that of the scripts; and no type that is defined
+/// in the crate of the scripts may be lent by the host. The system loads a file once, so each
+/// build needs a path of its own.
+pub unsafe fn load(path: &Path) -> Result<Registry, LoadError> {
+    // SAFETY: the caller's promise is the same.
+    let library = ManuallyDrop::new(unsafe { open(path) }?);
     let no_export = |_| LoadError::NoExport;
     // SAFETY: a symbol of this name is made by `export!` alone, as a function of this type, which
     // the C ABI fixes. It stays where it is, because the library is never unloaded.
@@ -89,18 +107,31 @@ pub(crate) fn load(path: &Path) -> Result<Registry, LoadError> {
     })
 }
 
-fn open(path: &Path) -> Result<Library, LoadError> {
-    // All symbols are resolved now: a missing one is an error here, not the end of the process when
-    // it is called.
+/// Loads a library that cargo has built for this process. The caller has checked that the host
+/// lends no type of the scripts.
+pub(crate) fn load_built(library: &cargo::Library) -> Result<Registry, LoadError> {
+    // SAFETY: `Running::judge` has found that cargo built it from the scripts of the game, which
+    // the user trusts as much as the game, and that all other crates are those of the process. `Live`
+    // looks at the types that the host has lent before it calls this, and copies each library to
+    // a path of its own.
+    unsafe { load(library.path()) }
+}
+
+/// Opens a library, with all its symbols resolved: a missing one is an error here, not the end of
+/// the process when it is called.
+///
+/// # Safety
+///
+/// Its initialisers must be sound. Libraries in Rust have none of their own.
+unsafe fn open(path: &Path) -> Result<Library, LoadError> {
     #[cfg(unix)]
-    // SAFETY: cargo has just built the library from the sources of the game, which the user trusts
-    // as much as the game. Rust libraries have no initialisers of their own.
+    // SAFETY: the caller's promise.
     let opened = unsafe {
         use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
         Library::open(Some(path), RTLD_NOW | RTLD_LOCAL).map(Into::into)
     };
     #[cfg(not(unix))]
-    // SAFETY: as above.
+    // SAFETY: the caller's promise.
     let opened = unsafe { Library::new(path) };
     opened.map_err(|error| {
         let mut why = error.to_string();
@@ -115,14 +146,16 @@ fn open(path: &Path) -> Result<Library, LoadError> {
 mod tests {
     use std::path::Path;
 
-    use super::{LoadError, load};
+    use super::{LoadError, open};
 
     #[test]
     fn a_file_that_is_not_there_and_one_that_is_no_library_are_errors() {
-        let error = load(Path::new("/no/such/library.so")).unwrap_err();
+        // SAFETY: there are no initialisers in what does not exist.
+        let error = unsafe { open(Path::new("/no/such/library.so")) }.unwrap_err();
         assert!(matches!(&error, LoadError::System(_)));
         assert!(error.to_string().contains("/no/such/library.so"), "{error}");
-        let error = load(Path::new(file!())).unwrap_err();
+        // SAFETY: nor in text.
+        let error = unsafe { open(Path::new(file!())) }.unwrap_err();
         assert!(matches!(error, LoadError::System(_)));
     }
 }

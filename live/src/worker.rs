@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use notify::{EventKind, RecursiveMode, Watcher};
 
 use crate::builder::{Act, Builder, Kind};
-use crate::cargo::{Running, Verdict};
+use crate::cargo::{Library, Running, Verdict};
 use crate::game::Game;
 use crate::metadata::{self, Layout};
 use crate::process::{self, Build, Ended};
@@ -31,7 +31,7 @@ pub(crate) enum Event {
     Failed(Vec<String>),
     /// A library with new scripts.
     Library {
-        path: PathBuf,
+        built_as: Library,
         /// When the first of the changes was seen.
         seen: Instant,
         built: Instant,
@@ -360,9 +360,13 @@ impl Work<'_> {
                 )));
             }
             Verdict::Load(library) => match self.keep(&library) {
-                Ok((path, at)) => {
+                Ok((built_as, at)) => {
                     self.running.loaded = at;
-                    self.tell(Event::Library { path, seen, built });
+                    self.tell(Event::Library {
+                        built_as,
+                        seen,
+                        built,
+                    });
                 }
                 Err(why) => self.tell(Event::Refused(why)),
             },
@@ -391,27 +395,27 @@ impl Work<'_> {
 
     /// Copies a library to a place where it stays: the system does not load a file of the same
     /// name twice, and cargo writes the next one to the same place.
-    fn keep(&mut self, library: &Path) -> Result<(PathBuf, SystemTime), String> {
+    fn keep(&mut self, library: &Library) -> Result<(Library, SystemTime), String> {
         let folder = folder_of_process(self.exe);
         self.libraries += 1;
-        let name = library.file_stem().unwrap_or_default().to_string_lossy();
+        let path = library.path();
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let copy = folder.join(format!(
             "{name}-{}.{}",
             self.libraries,
             std::env::consts::DLL_EXTENSION
         ));
         let copied = fs::create_dir_all(&folder).and_then(|()| {
-            fs::copy(library, &copy)?;
-            fs::metadata(library)?.modified()
+            let copied = library.copy(copy.clone())?;
+            Ok((copied, fs::metadata(path)?.modified()?))
         });
-        match copied {
-            Ok(at) => Ok((copy, at)),
-            Err(error) => Err(format!(
+        copied.map_err(|error| {
+            format!(
                 "the library {} cannot be copied to {}: {error}. Save a file of the scripts again",
-                library.display(),
+                path.display(),
                 copy.display()
-            )),
-        }
+            )
+        })
     }
 }
 
