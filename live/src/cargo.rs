@@ -205,7 +205,9 @@ mod tests {
 
     fn judge(lines: &[String], modified: impl Fn(&str) -> u64) -> Verdict {
         let mut output = Output::default();
-        lines.iter().for_each(|line| output.read(line));
+        for line in lines {
+            output.read(line);
+        }
         running().judge(&output, |file: &Path| {
             Some(at(modified(file.to_str().unwrap())))
         })

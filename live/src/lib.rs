@@ -82,6 +82,11 @@
 //!
 //! Tested on Linux. Windows and macOS are untried.
 
+/// The code of the chapter in the guide is tested.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guide/live.md")]
+mod guide {}
+
 #[cfg(not(debug_assertions))]
 compile_error!(
     "`framestep_live` is for development: a release would need its libraries beside it. Build the \

@@ -46,7 +46,7 @@ struct Loaded {
     registry: Registry,
     seen: Instant,
     built: Instant,
-    loaded: Instant,
+    since: Instant,
 }
 
 /// What [`Live`] has done last.
@@ -81,6 +81,11 @@ pub enum Status {
         why: String,
         /// Whether [`Live::accept`] would take it, and lose scripts.
         can_be_accepted: bool,
+    },
+    /// Something else than the code does not work, and what can be done.
+    Trouble {
+        /// A sentence with the remedy.
+        why: String,
     },
     /// This process has replaced an earlier one, and goes on with its game.
     Continued {
@@ -128,6 +133,7 @@ impl fmt::Display for Status {
                 )
             }
             Status::Refused { why, .. } => write!(f, "refused, the earlier code goes on: {why}"),
+            Status::Trouble { why } => f.write_str(why),
             Status::Continued { restored, frame } => {
                 write!(f, "the new program goes on at frame {frame}")?;
                 for (what, scripts) in [
@@ -215,7 +221,7 @@ impl Live {
                 reloaded.map_err(HistoryError::Restore)
             }),
             Some(Ready::Replace) => {
-                self.refuse("the game has been built with the change: start it again".to_owned());
+                self.trouble("the game has been built with the change: start it again".to_owned());
                 false
             }
         }
@@ -341,9 +347,9 @@ impl Live {
                 true
             }
             Err(why) => {
-                self.refuse(format!(
+                self.trouble(format!(
                     "the game begins from the start, because the earlier one does not fit: {why}. \
-                     Nothing is lost: the next program goes on from there"
+                     Nothing is lost: the next program continues it"
                 ));
                 false
             }
@@ -362,6 +368,10 @@ impl Live {
             why,
             can_be_accepted: false,
         });
+    }
+
+    fn trouble(&mut self, why: String) {
+        self.set(Status::Trouble { why });
     }
 
     /// Hears what the worker has done, and returns what is ready.
@@ -394,7 +404,7 @@ impl Live {
                 }
                 Event::Unchanged => {}
                 Event::Failed(errors) => self.set(Status::Failed { errors }),
-                Event::Refused(why) => self.refuse(why),
+                Event::Trouble(why) => self.trouble(why),
                 Event::Replaces(why) => {
                     if self.prints {
                         eprintln!("live: {why}: the game is built, to replace this process");
@@ -430,10 +440,8 @@ impl Live {
     ) -> Option<Loaded> {
         // Such a type has another layout in each library, and the same id: it must not be lent.
         let lent = runtime.lent_types();
-        let in_scripts = lent.into_iter().chain(world);
-        let in_scripts = in_scripts
-            .filter(|name| is_in_crate(name, &self.scripts_crate))
-            .next();
+        let mut names = lent.into_iter().chain(world);
+        let in_scripts = names.find(|name| is_in_crate(name, &self.scripts_crate));
         if let Some(name) = in_scripts {
             self.refuse(format!(
                 "the type `{name}`, which the game lends to scripts, is defined in the crate of the \
@@ -447,7 +455,7 @@ impl Live {
                 registry,
                 seen,
                 built,
-                loaded: Instant::now(),
+                since: Instant::now(),
             }),
             Err(error) => {
                 self.refuse(error.to_string());
@@ -481,8 +489,8 @@ impl Live {
             Ok(reloaded) => {
                 let took = Took {
                     build: library.built - library.seen,
-                    load: library.loaded - library.built,
-                    exchange: library.loaded.elapsed(),
+                    load: library.since - library.built,
+                    exchange: library.since.elapsed(),
                 };
                 self.refused = None;
                 self.set(Status::Exchanged { reloaded, took });
@@ -509,7 +517,7 @@ impl Live {
             Ok(file) => replace::become_new(&self.exe, &file),
             Err(why) => format!("the game cannot be saved for the new program: {why}"),
         };
-        self.refuse(why);
+        self.trouble(why);
     }
 }
 

@@ -99,8 +99,8 @@ pub unsafe fn load(path: &Path) -> Result<Registry, LoadError> {
     // SAFETY: as above. It has the Rust ABI: the stamp says that the library uses the copy of this
     // crate, and thus of `Registry`, that this function uses; so one compiler has built both.
     let registry = unsafe { library.get::<Scripts>(b"framestep_live_registry") };
-    let registry = registry.map_err(no_export)?;
-    catch_unwind(|| registry()).map_err(|payload| {
+    let scripts: Scripts = *registry.map_err(no_export)?;
+    catch_unwind(scripts).map_err(|payload| {
         let text = payload.downcast_ref::<&str>().copied();
         let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
         LoadError::Panicked(text.unwrap_or("(no text)").to_owned())

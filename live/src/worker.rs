@@ -41,7 +41,7 @@ pub(crate) enum Event {
     /// The game has been built.
     Game,
     /// Nothing can be done until the user does something else.
-    Refused(String),
+    Trouble(String),
 }
 
 /// What the worker is told.
@@ -70,11 +70,11 @@ impl Worker {
             let refuse = tell.clone();
             if let Err(why) = work(&game, &exe, &inputs, to_self, tell) {
                 // Nobody listens any more if the game ends.
-                let _ = refuse.send(Event::Refused(why));
+                let _ = refuse.send(Event::Trouble(why));
             }
         });
         if let Err(error) = started {
-            let _ = failed.send(Event::Refused(format!("no thread can be started: {error}")));
+            let _ = failed.send(Event::Trouble(format!("no thread can be started: {error}")));
         }
         Worker { events, stop }
     }
@@ -130,6 +130,8 @@ impl Program {
 struct Work<'a> {
     game: &'a Game,
     exe: &'a Path,
+    /// The folder of the game.
+    folder: PathBuf,
     layout: Layout,
     program: Program,
     running: Running,
@@ -197,13 +199,14 @@ fn work(
     let mut watcher = notify::recommended_watcher(heard)
         .map_err(|error| format!("the system does not watch files: {error}"))?;
     let mut watch = |folder: &Path, mode| {
-        let watched = watcher.watch(folder, mode);
-        watched.map_err(|error| format!("{} cannot be watched: {error}", folder.display()))
+        let begun = watcher.watch(folder, mode);
+        begun.map_err(|error| format!("{} cannot be watched: {error}", folder.display()))
     };
     for folder in &layout.folders {
-        let mode = match folder.with_those_below {
-            true => RecursiveMode::Recursive,
-            false => RecursiveMode::NonRecursive,
+        let mode = if folder.with_those_below {
+            RecursiveMode::Recursive
+        } else {
+            RecursiveMode::NonRecursive
         };
         watch(&folder.path, mode)?;
     }
@@ -223,6 +226,7 @@ fn work(
         },
         game,
         exe,
+        folder,
         layout,
         program,
         builder: Builder::default(),
@@ -325,7 +329,7 @@ impl Work<'_> {
             }
             Err(why) => {
                 self.builder.ended(number);
-                self.tell(Event::Refused(why));
+                self.tell(Event::Trouble(why));
             }
         }
     }
@@ -340,7 +344,7 @@ impl Work<'_> {
         let built = Instant::now();
         let is_first = !std::mem::replace(&mut self.has_built, true);
         if !ended.is_success {
-            return self.tell(Event::Failed(ended.errors()));
+            return self.tell(Event::Failed(self.shortened(&ended.errors())));
         }
         if kind == Kind::Game {
             let is_new = modified(self.exe) > Some(self.running.built);
@@ -354,7 +358,7 @@ impl Work<'_> {
             Verdict::Unchanged => self.tell(Event::Unchanged),
             Verdict::NoLibrary => {
                 let command = process::shown(&self.command(kind));
-                self.tell(Event::Refused(format!(
+                self.tell(Event::Trouble(format!(
                     "`{command}` has built no library of the package `{}`",
                     self.game.scripts
                 )));
@@ -368,12 +372,12 @@ impl Work<'_> {
                         built,
                     });
                 }
-                Err(why) => self.tell(Event::Refused(why)),
+                Err(why) => self.tell(Event::Trouble(why)),
             },
             // Nothing has been written yet: the game was built in another way.
             Verdict::Replace(changed) if is_first && changed.in_this_build => {
                 let command = process::shown(&self.command(Kind::Game));
-                self.tell(Event::Refused(format!(
+                self.tell(Event::Trouble(format!(
                     "`{command}` builds the crate `{}` in another way than the running game was \
                      built: name its features in `game!(..).features([..])`, and other arguments \
                      in `cargo_args`",
@@ -381,9 +385,10 @@ impl Work<'_> {
                 )));
             }
             Verdict::Replace(changed) => {
-                let when = match changed.in_this_build {
-                    true => "has changed",
-                    false => "has been built since the game was",
+                let when = if changed.in_this_build {
+                    "has changed"
+                } else {
+                    "has been built since the game was"
                 };
                 let why = format!("the crate `{}` {when}", changed.name);
                 self.tell(Event::Replaces(why));
@@ -391,6 +396,13 @@ impl Work<'_> {
                 self.note(Kind::Game);
             }
         }
+    }
+
+    /// The compiler's words with shorter paths: from the folder of the game.
+    fn shortened(&self, errors: &[String]) -> Vec<String> {
+        let folder = format!("{}{}", self.folder.display(), std::path::MAIN_SEPARATOR);
+        let shortened = errors.iter().map(|error| error.replace(&folder, ""));
+        shortened.collect()
     }
 
     /// Copies a library to a place where it stays: the system does not load a file of the same

@@ -254,7 +254,7 @@ fn a_game_whose_world_changes_is_replaced_and_goes_on_at_the_same_frame() {
     let field = "    pub log: Vec<String>,\n";
     let with_default = format!("    #[serde(default)]\n    pub gold: u64,\n{field}");
     sources.edit(WORLD, field, &with_default);
-    let told = game.told("goes on");
+    let told = game.told("the new program goes on");
     assert!(
         told.contains("the new program goes on at frame 7"),
         "{told}"
@@ -276,7 +276,7 @@ fn a_game_whose_world_changes_is_replaced_and_goes_on_at_the_same_frame() {
         "    pub guests",
         "    #[serde(default)]\n    pub guests",
     );
-    let told = game.told("goes on");
+    let told = game.told("the new program goes on");
     assert!(told.contains("at frame 12"), "{told}");
     assert_eq!(game.frames(4), "stamp 1, stamp 2, seal 3, seal 4");
 
@@ -315,4 +315,88 @@ fn a_release_with_the_feature_does_not_compile_and_says_why() {
         tree.contains("framestep_durable") && !tree.contains("framestep_live"),
         "{tree}"
     );
+}
+
+/// A script of the kind that games have: waits, effects, a `select!`, an animation, a child.
+const TYPICAL: &str = r#"
+#[durable]
+pub async fn actor_@(number: u32, mood: u8) -> Chapter {
+    let luck = with(move |world: &mut World| {
+        world.log.truncate(20);
+        world.log.push(format!("actor @ {number} {mood}"));
+        u8::try_from(world.log.len() % 5).unwrap_or(0)
+    });
+    let heard = select! {
+        rung = BELL.wait() => {
+            wait_seconds(0.1 * f64::from(luck)).await;
+            rung
+        }
+        _ = wait_seconds(2) => 0,
+    };
+    if heard > 3 {
+        for blink in 0..3_u32 {
+            with(move |world: &mut World| world.log.push(format!("blink {blink}")));
+            wait_frames(4).await;
+        }
+    }
+    animate(0.5, move |world: &mut World, t: f32| {
+        if t > 0.5 {
+            world.log.truncate(10);
+        }
+    })
+    .await;
+    if timeout(1, BELL.wait()).await.is_ok() {
+        start(note_@(number)).detach();
+    }
+    Chapter::Next(actor_@(number + 1, luck))
+}
+
+#[durable]
+async fn note_@(number: u32) {
+    wait_seconds(0.2).await;
+    with(move |world: &mut World| world.log.push(format!("note {number}")));
+}
+"#;
+
+/// Prints how long it takes from the save of a file until all scripts run in the new code.
+///
+/// `cargo test --test exchange edit_to_running -- --ignored --nocapture`
+#[test]
+#[ignore = "measures; for a machine at rest"]
+fn edit_to_running() {
+    for types in [6, 100] {
+        let sources = Sources::new(&format!("types-{types}"));
+        let mut scripts = sources.read(SCRIPTS);
+        scripts = scripts.replace(
+            "pub fn registry",
+            "pub const BELL: Signal<u32> = Signal::new(\"bell\");\n\npub fn registry",
+        );
+        let mut starts = Vec::new();
+        // Two types each.
+        for actor in 0..types / 2 {
+            scripts += &TYPICAL.replace('@', &actor.to_string());
+            let with = format!(".with::<Actor{actor}>().with::<Note{actor}>()");
+            scripts = scripts.replace(".with::<Clerk>()", &format!(".with::<Clerk>(){with}"));
+            starts.push(format!("runtime.start(scripts::actor_{actor}(0, 0)).detach();"));
+        }
+        sources.write(SCRIPTS, &scripts);
+        let start = "    runtime.start(scripts::clerk(1)).detach();\n";
+        let starts = starts.concat();
+        let lend = format!("{start}    runtime.lend(&mut world, |runtime| {{ {starts} }});\n");
+        sources.edit("src/main.rs", start, &lend);
+        let mut game = sources.start();
+        game.told("watches");
+        game.frames(2);
+        let lines = scripts.lines().count();
+        println!("{} types, {lines} lines:", types + 1);
+        for edit in 0..12 {
+            sources.write(
+                SCRIPTS,
+                &scripts.replace("stamp", &format!("stamp {edit}:")),
+            );
+            let told = game.told(&format!("{} continued", types / 2 + 1));
+            // The first one also builds what the game has built before.
+            println!("  {told}");
+        }
+    }
 }

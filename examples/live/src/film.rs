@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use framestep_live::Status;
 use macroquad::prelude::*;
+use toy_world::World;
 
 use crate::game::{Game, pilot};
 use crate::show;
@@ -60,22 +61,26 @@ pub(crate) async fn play(folder: PathBuf) {
         film.frame().await;
     }
     film.stage.history.begin_loop(LOOP);
-    film.picture("1-before").await;
+    let before = film.picture("1-before").await;
     scripts.save("let arms = 3_u8", "let arms = 5_u8");
     film.exchanged().await;
-    film.picture("2-five-arms").await;
+    let five_arms = film.picture("2-five-arms").await;
+    assert!(five_arms.bullets.len() > before.bullets.len());
     scripts.save(
         "let arms = 3_u8; // change this line first: 5\n            let speed = 150.0;",
         "let arms = 4_u8;\n            let speed = 150.0 + 60.0 * f32::from(shot % 2);",
     );
     film.exchanged().await;
-    film.picture("3-two-speeds").await;
+    let two_speeds = film.picture("3-two-speeds").await;
+    assert!(two_speeds != five_arms);
     scripts.save("let speed = 150.0", "let speed = \"fast\"");
     film.wait(|stage| matches!(stage.live.status(), Status::Failed { .. })).await;
-    film.picture("4-error").await;
+    let with_error = film.picture("4-error").await;
+    assert!(with_error == two_speeds, "the earlier code goes on");
     scripts.write(&scripts.text);
     film.exchanged().await;
-    film.picture("5-mended").await;
+    let mended = film.picture("5-mended").await;
+    assert!(mended == before, "the same code leads to the same moment");
 }
 
 struct Film {
@@ -113,8 +118,8 @@ impl Film {
         }
     }
 
-    /// Takes a picture of the moment.
-    async fn picture(&mut self, name: &str) {
+    /// Takes a picture of the moment. Returns its world.
+    async fn picture(&mut self, name: &str) -> World {
         while self.stage.history.in_loop().map(|(at, _)| at) != Some(MOMENT) {
             self.frame().await;
         }
@@ -126,6 +131,8 @@ impl Film {
         }
         let file = self.folder.join(name).with_extension("png");
         picture.export_png(&file.to_string_lossy());
+        let world = self.game.world.clone();
         show(&mut self.stage, &mut self.game).await;
+        world
     }
 }

@@ -1,4 +1,4 @@
-//! Plays without a window and prints each world, for `scripts/proofs/live`.
+//! Plays without a window and prints each world, for `scripts/proofs/exchange`.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};

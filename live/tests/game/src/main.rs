@@ -39,7 +39,20 @@ fn main() {
         let (time, scripts) = (runtime.time(), runtime.scripts().len());
         print!("frame {} | {scripts} scripts | {log} | ", time.frame);
         #[cfg(feature = "live")]
-        print!("{} | {}", live.building().is_some(), format!("{}", live.status()).replace('\n', "\\n"));
+        print!("{} | {}", live.building().is_some(), told(&live));
         println!();
+    }
+}
+
+/// What is told about the sources, in one line.
+#[cfg(feature = "live")]
+fn told(live: &framestep_live::Live) -> String {
+    let told = live.status().to_string().replace('\n', "\\n");
+    match live.status() {
+        framestep_live::Status::Exchanged { took, .. } => {
+            let [build, load, exchange] = [took.build, took.load, took.exchange];
+            format!("{told} (build {build:.0?}, load {load:.1?}, exchange {exchange:.1?})")
+        }
+        _ => told,
     }
 }
