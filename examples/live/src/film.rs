@@ -30,7 +30,11 @@ impl Source {
 
     /// Saves it with another text for a part of it.
     fn save(&self, from: &str, to: &str) {
-        assert!(self.text.contains(from), "{} has no {from:?}", self.path.display());
+        assert!(
+            self.text.contains(from),
+            "{} has no {from:?}",
+            self.path.display()
+        );
         self.write(&self.text.replace(from, to));
     }
 
@@ -47,6 +51,7 @@ impl Drop for Source {
 
 pub(crate) async fn play(folder: PathBuf) {
     fs::create_dir_all(&folder).expect("the folder can be made");
+    crate::draw::prepare();
     let mut film = Film {
         game: Game::new(),
         stage: Stage::new(600),
@@ -54,7 +59,8 @@ pub(crate) async fn play(folder: PathBuf) {
     };
     let scripts = Source::open("scripts/src/lib.rs");
     // Until it watches, and the first build has found nothing new.
-    film.wait(|stage| matches!(stage.live.status(), Status::Watches { .. })).await;
+    film.wait(|stage| matches!(stage.live.status(), Status::Watches { .. }))
+        .await;
     film.wait(|stage| stage.live.building().is_some()).await;
     film.wait(|stage| stage.live.building().is_none()).await;
     while film.game.runtime.time().frame < 230 {
@@ -74,7 +80,8 @@ pub(crate) async fn play(folder: PathBuf) {
     let two_speeds = film.picture("3-two-speeds").await;
     assert!(two_speeds != five_arms);
     scripts.save("let speed = 150.0", "let speed = \"fast\"");
-    film.wait(|stage| matches!(stage.live.status(), Status::Failed { .. })).await;
+    film.wait(|stage| matches!(stage.live.status(), Status::Failed { .. }))
+        .await;
     let with_error = film.picture("4-error").await;
     assert!(with_error == two_speeds, "the earlier code goes on");
     scripts.write(&scripts.text);

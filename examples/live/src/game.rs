@@ -25,6 +25,7 @@ impl Game {
 }
 
 /// A frame of the game.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as `History` calls it")]
 pub(crate) fn step(runtime: &mut Runtime, world: &mut World, push: &Push) {
     if world.advance(*push) {
         runtime.emit(&HIT, &world.ship[0]);

@@ -37,7 +37,10 @@ pub(crate) fn play(frames: u64, libraries: &[&str]) {
 }
 
 /// Loads a copy of a library: a file is loaded once.
-#[expect(unsafe_code, reason = "the libraries are those that the proof has built")]
+#[expect(
+    unsafe_code,
+    reason = "the libraries are those that the proof has built"
+)]
 fn load(library: &str, number: u64) -> Registry {
     let copy = Path::new(library).with_extension(format!("{number}.so"));
     fs::copy(library, &copy).expect("the library is there");

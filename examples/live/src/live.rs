@@ -50,7 +50,9 @@ impl Stage {
     /// so that what is shown is the same moment.
     pub(crate) fn update(&mut self, game: &mut Game) -> bool {
         let Game { runtime, world } = game;
-        let is_new = self.live.update_with(runtime, world, &mut self.history, LOOP, step);
+        let is_new = self
+            .live
+            .update_with(runtime, world, &mut self.history, LOOP, step);
         if is_new {
             self.marks.push(runtime.time().frame);
             self.since_exchange = 0;
@@ -79,7 +81,9 @@ impl Stage {
             }
         }
         if is_key_pressed(KeyCode::B) {
-            let back = self.history.go_back(BACK, &mut game.runtime, &mut game.world);
+            let back = self
+                .history
+                .go_back(BACK, &mut game.runtime, &mut game.world);
             self.notice = back.err().map(|error| error.to_string());
         }
         if is_key_pressed(KeyCode::G) {
@@ -116,7 +120,10 @@ impl Stage {
         self.look_ahead(game);
         for ghost in &self.ghosts {
             let a = 0.4 * (1.0 - f32::from(ghost.frames) / 100.0);
-            let colour = Color { a, ..draw::bullet_colour(ghost.hue) };
+            let colour = Color {
+                a,
+                ..draw::bullet_colour(ghost.hue)
+            };
             draw_rectangle(ghost.at[0] - 1.0, ghost.at[1] - 1.0, 2.0, 2.0, colour);
         }
         self.draw_strip(game.runtime.time().frame);
@@ -130,9 +137,16 @@ impl Stage {
         draw_rectangle(left, top, width, 6.0, Color { a: 0.15, ..PALE });
         // The present is at three quarters.
         let now = left + 0.75 * width;
-        let x = |at: f32| (now + (at - narrow(frame)) * 0.75 * width / 600.0).clamp(left, left + width);
+        let x =
+            |at: f32| (now + (at - narrow(frame)) * 0.75 * width / 600.0).clamp(left, left + width);
         let remembered = narrow(frame) - count(self.history.len());
-        draw_rectangle(x(remembered), top, now - x(remembered), 6.0, Color { a: 0.4, ..CYAN });
+        draw_rectangle(
+            x(remembered),
+            top,
+            now - x(remembered),
+            6.0,
+            Color { a: 0.4, ..CYAN },
+        );
         if let Some((at, frames)) = self.history.in_loop() {
             let begin = narrow(frame) - count(at);
             let (from, to) = (x(begin), x(begin + count(frames)));
@@ -149,11 +163,18 @@ impl Stage {
     fn draw_status(&self) {
         let mut lines: Vec<(String, Color)> = Vec::new();
         if let Some(building) = self.live.building() {
-            let what = if building.whole_game { "the game" } else { "the scripts" };
+            let what = if building.whole_game {
+                "the game"
+            } else {
+                "the scripts"
+            };
             let seconds = building.since.elapsed().as_secs_f32();
             lines.push((format!("builds {what}: {seconds:.1} s"), GOLD));
         }
-        let is_bad = matches!(self.live.status(), Status::Failed { .. } | Status::Refused { .. });
+        let is_bad = matches!(
+            self.live.status(),
+            Status::Failed { .. } | Status::Refused { .. }
+        );
         let is_recent = self.since_exchange < 240;
         if is_bad || is_recent {
             let colour = if is_bad { ROSE } else { CYAN };
@@ -162,12 +183,21 @@ impl Stage {
             lines.extend(shown.map(|line| (line.to_owned(), colour)));
         }
         lines.extend(self.notice.iter().map(|notice| (notice.clone(), ROSE)));
-        let lines: Vec<_> = lines.iter().flat_map(|(line, colour)| wrap(line, *colour)).collect();
+        let lines: Vec<_> = lines
+            .iter()
+            .flat_map(|(line, colour)| wrap(line, *colour))
+            .collect();
         if lines.is_empty() {
             return;
         }
         let height = 18.0 * count(lines.len()) + 14.0;
-        draw_rectangle(12.0, 34.0, 936.0, height, Color::new(0.02, 0.02, 0.05, 0.85));
+        draw_rectangle(
+            12.0,
+            34.0,
+            936.0,
+            height,
+            Color::new(0.02, 0.02, 0.05, 0.85),
+        );
         for (number, (line, colour)) in lines.iter().enumerate() {
             draw_text(line, 22.0, 52.0 + 18.0 * count(number), 16.0, *colour);
         }
@@ -177,7 +207,9 @@ impl Stage {
 /// Lines of the width of the window.
 fn wrap(line: &str, colour: Color) -> Vec<(String, Color)> {
     let letters: Vec<char> = line.chars().collect();
-    let parts = letters.chunks(126).map(|part| (part.iter().collect(), colour));
+    let parts = letters
+        .chunks(126)
+        .map(|part| (part.iter().collect(), colour));
     parts.collect()
 }
 

@@ -66,6 +66,7 @@ fn open(play: impl Future<Output = ()> + 'static) {
 }
 
 async fn play() {
+    draw::prepare();
     let mut game = Game::new();
     let mut stage = Stage::new(600);
     // Frames of the screen have any length, frames of the game have a fixed length.

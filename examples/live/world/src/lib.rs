@@ -111,7 +111,11 @@ impl World {
         self.bullets
             .retain(|bullet| distance(bullet.at, ship) > SHIP + BULLET);
         let is_hit = self.bullets.len() < before;
-        let is_inside = |at: [f32; 2]| at.iter().zip(SIZE).all(|(at, size)| (-20.0..size + 20.0).contains(at));
+        let is_inside = |at: [f32; 2]| {
+            at.iter()
+                .zip(SIZE)
+                .all(|(at, size)| (-20.0..size + 20.0).contains(at))
+        };
         self.bullets.retain(|bullet| is_inside(bullet.at));
         if is_hit {
             self.hits += 1;

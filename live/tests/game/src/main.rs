@@ -51,7 +51,7 @@ fn told(live: &framestep_live::Live) -> String {
     match live.status() {
         framestep_live::Status::Exchanged { took, .. } => {
             let [build, load, exchange] = [took.build, took.load, took.exchange];
-            format!("{told} (build {build:.0?}, load {load:.1?}, exchange {exchange:.1?})")
+            format!("{told} (build {} ms, load {load:.1?}, exchange {exchange:.1?})", build.as_millis())
         }
         _ => told,
     }
