@@ -12,7 +12,7 @@ use framestep_durable::prelude::*;
 const SCRIPTS: u32 = 1_000;
 const DT: f64 = 1.0 / 60.0;
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize)]
 struct World {
     sum: u64,
 }
@@ -184,6 +184,58 @@ fn rollback(entries: u32) -> [f64; 6] {
     ]
 }
 
+/// Microseconds of a save: on the thread of the runtime, and to a file, which another thread can do.
+fn saves(scripts: u32, entries: u32) -> [f64; 4] {
+    let (mut runtime, mut world) = (runtime(), World::default());
+    for number in 0..scripts {
+        runtime.start(Actor { number, entries }).detach();
+    }
+    for _ in 0..entries * 5 {
+        runtime.run_frame_with(&mut world, DT);
+    }
+    let mut times = [const { Vec::new() }; 4];
+    for _ in 0..100 {
+        let begun = Instant::now();
+        let save = runtime.save_state().unwrap();
+        times[0].push(begun.elapsed());
+        let kept = save.clone();
+        let begun = Instant::now();
+        let sent = save.into_send();
+        times[1].push(begun.elapsed());
+        let begun = Instant::now();
+        let file = kept.to_bytes_with(&world);
+        times[2].push(begun.elapsed());
+        let begun = Instant::now();
+        let written = sent.into_save_state().to_bytes_with(&world);
+        times[3].push(begun.elapsed());
+        assert_eq!(file, written);
+    }
+    times.map(|rounds| median(rounds).as_secs_f64() * 1e6)
+}
+
+/// Microseconds of a frame of 100 scripts: without and with the sync test.
+fn sync_test(entries: u32) -> [f64; 2] {
+    [false, true].map(|is_tested| {
+        let builder = Runtime::builder(registry());
+        let mut runtime = if is_tested {
+            builder.sync_test::<World>().build()
+        } else {
+            builder.build()
+        };
+        let mut world = World::default();
+        for number in 0..100 {
+            runtime.start(Actor { number, entries }).detach();
+        }
+        let mut frames = Vec::new();
+        for _ in 0..entries * 20 {
+            let begun = Instant::now();
+            runtime.run_frame_with(&mut world, DT);
+            frames.push(begun.elapsed());
+        }
+        median(frames).as_secs_f64() * 1e6
+    })
+}
+
 fn main() {
     println!("one poll of {SCRIPTS} scripts, in nanoseconds: plain, durable, ratio");
     let show = |name: &str, (plain, durable): (f64, f64)| {
@@ -233,5 +285,18 @@ fn main() {
     for entries in [10, 74, 180] {
         let [save, back, tick, load, held, bytes] = rollback(entries);
         println!("  {save:6.1} {back:6.1} {tick:6.1} {load:6.1}  {held:5.1} {bytes:6.1}");
+    }
+    println!(
+        "scripts, entries of a chapter, and microseconds: save_state, into_send, to_bytes; on \
+         another thread into_save_state and to_bytes"
+    );
+    for (scripts, entries) in [(100, 10), (100, 74), (100, 300), (1_000, 74), (1_000, 300)] {
+        let [save, sent, file, elsewhere] = saves(scripts, entries);
+        println!("  {scripts:4} {entries:3} {save:6.1} {sent:6.1} {file:6.1} {elsewhere:6.1}");
+    }
+    println!("a frame of 100 scripts, in microseconds: without and with the sync test");
+    for entries in [10, 74, 180] {
+        let [plain, tested] = sync_test(entries);
+        println!("  {plain:6.1} {tested:6.1}");
     }
 }

@@ -22,6 +22,8 @@ pub(crate) fn after_wait(state: Bytes, future: ChapterFuture) -> ChapterFuture {
         if !has_ended(&cell, cx) {
             return Poll::Pending;
         }
+        // The chapter takes its guards again.
+        cell.shared().end_guards_of(cell.id);
         let begun = begun.take().expect("it ends once");
         Poll::Ready(ChapterEnd::Next(begun))
     }))

@@ -536,6 +536,11 @@ impl ScriptCell {
         });
         let entries = journal.entries();
         drop(journal);
+        let trail = &self.shared.trail;
+        if trail.is_kept() {
+            let site = self.shared.sites.of(call);
+            trail.note(self, entries, kind, site, Some(value));
+        }
         if self.length.matters(entries) {
             let chapters = &self.shared.long_chapters;
             chapters.look_at(&self.shared.door, self, entries);
@@ -547,7 +552,7 @@ impl ScriptCell {
     /// must do nothing, and has no result.
     pub(crate) fn effect(&self, call: Call, act: impl FnOnce() -> Bytes) -> Option<Bytes> {
         match self.mode.get() {
-            Mode::Live => match catch_unwind(AssertUnwindSafe(act)) {
+            Mode::Live => match catch_unwind(AssertUnwindSafe(|| self.act(&call, act))) {
                 Ok(value) => {
                     self.record(Kind::Effect, value.get(), &call);
                     Some(value)
@@ -563,6 +568,16 @@ impl ScriptCell {
             Mode::Ending => Some(act()),
             Mode::Replay => self.replayed_effect(&call),
         }
+    }
+
+    #[inline]
+    fn act(&self, call: &Call, act: impl FnOnce() -> Bytes) -> Bytes {
+        let trail = &self.shared.trail;
+        if trail.is_kept() {
+            let entry = self.journal.borrow().entries() + 1;
+            trail.note(self, entry, Kind::Effect, self.shared.sites.of(call), None);
+        }
+        act()
     }
 
     /// The result of an effect in a replay. `None` in a destructor of a script that has left its

@@ -27,6 +27,13 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write(f, "there")
+    }
+}
+
+impl Difference {
+    /// Writes it. `there` says where the other save state is from.
+    pub(crate) fn write(&self, f: &mut impl fmt::Write, there: &str) -> fmt::Result {
         if let Some((script, name)) = &self.script {
             write!(f, "script `{name}` ({script})")?;
             if let Some(entry) = self.entry {
@@ -34,7 +41,7 @@ impl fmt::Display for Difference {
             }
             f.write_str(": ")?;
         }
-        write!(f, "{}; there {}", self.here, self.there)
+        write!(f, "{}; {there} {}", self.here, self.there)
     }
 }
 
@@ -174,7 +181,7 @@ impl Sides<'_> {
             return Some((None, says));
         }
         if here.state != there.state {
-            let says = [here, there].map(|it| text_of(it.state.get()));
+            let says = [here, there].map(|it| it.state.to_string());
             let [here, there] = says;
             return Some((None, [format!("its chapter began with {here}"), there]));
         }
@@ -274,7 +281,7 @@ impl Sides<'_> {
         let text = |save: &SaveState, of: &str| {
             let value = save.values.iter().find(|(name, ..)| name == of);
             match value {
-                Some((_, Some(value), ..)) => text_of(value.get()),
+                Some((_, Some(value), ..)) => value.to_string(),
                 _ => "its default".to_owned(),
             }
         };

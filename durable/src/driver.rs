@@ -113,10 +113,8 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        let shared = self.cell.shared();
-        let known = shared.script(self.cell.id);
         // A restore takes all scripts: it keeps this one, or drops it itself.
-        if known.is_some_and(|known| Rc::ptr_eq(&known, &self.cell)) {
+        if self.cell.shared().is_known(&self.cell) {
             self.end_early(JoinError::Stopped);
         }
     }

@@ -13,7 +13,7 @@ use crate::bytes::{self, Bytes};
 use crate::cell::{ScriptCell, ScriptId, leave, unreadable};
 use crate::context;
 use crate::handle::{Handle, command};
-use crate::owner::{ClockId, OwnerId};
+use crate::owner::OwnerId;
 use crate::script::{DurableScript, run_chapters};
 use crate::shared::Making;
 use crate::site::Call;
@@ -194,7 +194,7 @@ pub(crate) fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, WithError>)
     done.unwrap_or_else(|error| panic!("`{call}` at {at}: {error}"))
 }
 
-fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
+pub(crate) fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
     value.read().unwrap_or_else(|| {
         unreadable::<R>(format_args!(
             "what was recorded is no `{}`: the type does not read back what it writes",
@@ -404,41 +404,6 @@ fn make_outside<S: DurableScript>(script: S, making: Making) -> Coroutine<S::Out
         (true, Some(phase)) => named.start_in(phase, chapters),
         (false, None) => named.spawn(chapters),
         (false, Some(phase)) => named.spawn_in(phase, chapters),
-    }
-}
-
-impl ClockId {
-    /// Changes the scale of the clock, from a script. See [`framestep::Clock::set_scale`].
-    ///
-    /// # Panics
-    ///
-    /// Outside of a durable script; if the scale is negative or not finite; or if there is no
-    /// such clock, or it is realtime.
-    #[track_caller]
-    pub fn set_scale(self, scale: f64) {
-        command("set_scale", |shared| {
-            shared.expect_clock(self).set_scale(scale);
-        });
-    }
-
-    /// Pauses the clock, from a script. Returns `false` if it was paused.
-    ///
-    /// # Panics
-    ///
-    /// Outside of a durable script; or if there is no such clock, or it is realtime.
-    #[track_caller]
-    pub fn pause(self) -> bool {
-        command("pause", |shared| shared.expect_clock(self).pause())
-    }
-
-    /// Resumes the clock, from a script. Returns `false` if it was not paused.
-    ///
-    /// # Panics
-    ///
-    /// Outside of a durable script; or if there is no such clock.
-    #[track_caller]
-    pub fn resume(self) -> bool {
-        command("resume", |shared| shared.expect_clock(self).resume())
     }
 }
 

@@ -31,6 +31,13 @@ pub enum SaveError {
     },
     /// A script could not be restored from this save. In debug builds, each save is tried.
     Verify(RestoreError),
+    /// A state or a value cannot be [described](crate::SaveState::described).
+    NotDescribed {
+        /// What it is: "the state of the script `shop`".
+        what: String,
+        /// Why not.
+        why: String,
+    },
 }
 
 impl From<Unsavable> for SaveError {
@@ -54,6 +61,9 @@ impl fmt::Display for SaveError {
                     write!(f, ", after {after}")?;
                 }
                 write!(f, ": {why}")
+            }
+            SaveError::NotDescribed { what, why } => {
+                write!(f, "{what} cannot be described: {why}")
             }
             SaveError::Verify(error) => {
                 f.write_str("what was saved could not be restored: ")?;
@@ -102,6 +112,22 @@ pub enum RestoreError {
     OtherWorld {
         /// The type that was to be read.
         type_name: String,
+        /// What does not fit.
+        why: String,
+    },
+    /// A value in the file is of another type, or its type has changed.
+    OtherValue {
+        /// Its name.
+        name: String,
+        /// The type that was to be read.
+        type_name: String,
+        /// What does not fit.
+        why: String,
+    },
+    /// The save has a described value that the registry does not know.
+    UnknownValue {
+        /// Its name.
+        name: String,
     },
     /// The save has a script that is not in the registry.
     UnknownScript {
@@ -136,10 +162,18 @@ impl fmt::Display for RestoreError {
             RestoreError::NoWorld => f.write_str(
                 "the file has no world beside the save state: read it with `SaveState::from_bytes`",
             ),
-            RestoreError::OtherWorld { type_name } => write!(
+            RestoreError::OtherWorld { type_name, why } => {
+                write!(f, "the world in the file is not a `{type_name}`: {why}")
+            }
+            RestoreError::OtherValue {
+                name,
+                type_name,
+                why,
+            } => write!(f, "the value `{name}` in the save is not a `{type_name}`: {why}"),
+            RestoreError::UnknownValue { name } => write!(
                 f,
-                "the world in the file is not a `{type_name}`: its fields have changed since, or it \
-                 is of another type"
+                "the save has a value named `{name}`, which the registry does not know: add it with \
+                 `Registry::with_value`, or forget it with `Registry::without_value`"
             ),
             RestoreError::UnknownScript { name } => write!(
                 f,
@@ -152,7 +186,7 @@ impl fmt::Display for RestoreError {
                 f.write_str(if divergence.entry.is_some() {
                     ". `Policy::Restart` restarts its chapter, `Policy::Drop` drops it"
                 } else {
-                    ": `Policy::Drop` drops it, and `Policy::Restart` would need that state, too"
+                    ". `Policy::Drop` drops it, and `Policy::Restart` would need that state, too"
                 })
             }
         }
@@ -266,6 +300,7 @@ pub(crate) enum Found {
     },
     OtherState {
         type_name: &'static str,
+        why: String,
     },
 }
 
@@ -422,10 +457,9 @@ impl Found {
                 let recorded = format!("version {saved} of it");
                 return divergence(Some(0), recorded, format!("is version {now}"));
             }
-            Found::OtherState { type_name } => {
+            Found::OtherState { type_name, why } => {
                 let recorded = "a state with which its chapter began".to_owned();
-                let found =
-                    format!("that is not a `{type_name}` any more, since its fields have changed");
+                let found = format!("that is not a `{type_name}` any more: {why}");
                 return divergence(None, recorded, found);
             }
         };

@@ -8,6 +8,7 @@ use crate::error::RestoreError;
 use crate::image::SaveState;
 use crate::journal::Journal;
 use crate::site::SiteId;
+use crate::tree::Tree;
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the bytes that are written here and by the executor. It changes whenever they do.
@@ -78,17 +79,28 @@ impl SaveState {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// If the save state is [described](Self::described), so is the world.
     #[must_use]
     #[track_caller]
     pub fn to_bytes_with<W: Serialize>(&self, world: &W) -> Vec<u8> {
-        match postcard::to_stdvec(&(self, world)) {
-            Ok(content) => file_of(&content),
-            Err(error) => panic!(
-                "a world of type `{}` cannot be saved: {error}. It must serialise without a \
-                 self-describing format",
-                std::any::type_name::<W>()
-            ),
+        let type_name = std::any::type_name::<W>();
+        let mut content = postcard::to_stdvec(self).expect("a save state serialises");
+        if self.is_described {
+            match Tree::of(world) {
+                Ok(world) => content.extend_from_slice(&world.to_bytes()),
+                Err(error) => panic!("a world of type `{type_name}` cannot be described: {error}"),
+            }
+        } else {
+            match postcard::to_stdvec(world) {
+                Ok(world) => content.extend_from_slice(&world),
+                Err(error) => panic!(
+                    "a world of type `{type_name}` cannot be saved: {error}. It must serialise \
+                     without a self-describing format, or be in a file of a `SaveState::described`"
+                ),
+            }
         }
+        file_of(&content)
     }
 
     /// Reads a file that [`to_bytes_with`](Self::to_bytes_with) has made.
@@ -99,11 +111,21 @@ impl SaveState {
     /// do not contain a `W`.
     pub fn from_bytes_with<W: DeserializeOwned>(bytes: &[u8]) -> Result<(Self, W), RestoreError> {
         let (save, world) = read(content_of(bytes)?)?;
-        match crate::bytes::read(world) {
-            Some(world) => Ok((save, world)),
-            None if world.is_empty() => Err(RestoreError::NoWorld),
-            None => Err(RestoreError::OtherWorld {
+        let read = if save.is_described && !world.is_empty() {
+            Tree::from_bytes(world)
+                .ok_or(RestoreError::Damaged)?
+                .read()
+                .map_err(|why| why.to_string())
+        } else {
+            let read = crate::bytes::read(world);
+            read.ok_or_else(|| "its fields have changed since, or it is of another type".to_owned())
+        };
+        match read {
+            Ok(world) => Ok((save, world)),
+            Err(_) if world.is_empty() => Err(RestoreError::NoWorld),
+            Err(why) => Err(RestoreError::OtherWorld {
                 type_name: std::any::type_name::<W>().to_owned(),
+                why,
             }),
         }
     }
@@ -185,7 +207,7 @@ impl SaveState {
 }
 
 /// FNV-1a.
-fn hash(bytes: &[u8]) -> u64 {
+pub(crate) fn hash(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
     })

@@ -8,6 +8,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::content::Content;
+use crate::guard::GuardImage;
 use crate::handle::JoinError;
 use crate::journal::Journal;
 use crate::once::Once;
@@ -36,6 +38,8 @@ pub struct SaveState {
     pub(crate) clocks: Vec<u64>,
     /// What each clock of the runtime follows.
     pub(crate) clock_parents: Vec<ClockId>,
+    /// The guards of these clocks that scripts have taken.
+    pub(crate) guards: Vec<GuardImage>,
     pub(crate) owners: Vec<OwnerImage>,
     pub(crate) scripts: Vec<ScriptImage>,
     /// The waits of framestep in all slots, in order.
@@ -44,11 +48,14 @@ pub struct SaveState {
     pub(crate) lists: Vec<u64>,
     pub(crate) ended: Vec<(ScriptId, Result<Bytes, JoinError>)>,
     pub(crate) signals: Vec<(String, Vec<Listed>)>,
-    pub(crate) values: Vec<(String, Option<Bytes>, u64, Vec<Listed>)>,
+    pub(crate) values: Vec<(String, Option<Content>, u64, Vec<Listed>)>,
     pub(crate) next_script: u64,
     pub(crate) next_request: u64,
     pub(crate) next_owner: u64,
+    pub(crate) next_guard: u64,
     pub(crate) next_ticket: u64,
+    /// Whether states and values are described, and so is the world beside it.
+    pub(crate) is_described: bool,
     /// Whether a runtime of this process has taken it. What was read may be damaged.
     #[serde(skip)]
     pub(crate) is_taken: bool,
@@ -80,6 +87,7 @@ impl SaveState {
             self.next_script,
             self.next_request,
             self.next_owner,
+            self.next_guard,
             self.next_ticket,
         ];
         let far_from_overflow = |&count: &u64| count < u64::MAX / 2;
@@ -95,6 +103,8 @@ impl SaveState {
             && self.scripts.is_sorted_by(|a, b| a.id < b.id)
             && self.scripts.iter().all(|it| it.id.0 < self.next_script)
             && self.ended.iter().all(|(id, _)| id.0 < self.next_script)
+            && self.guards.is_sorted_by(|a, b| a.number < b.number)
+            && self.guards.iter().all(|it| it.number < self.next_guard)
             && self.owners.iter().all(|it| it.id.0 < self.next_owner)
             && self.owners.is_sorted_by(|a, b| a.id < b.id)
             && self.owners.iter().all(|it| it.parent < Some(it.id))
@@ -148,7 +158,7 @@ pub(crate) struct ScriptImage {
     /// The number of a phase.
     pub(crate) home: u64,
     pub(crate) owner: Option<OwnerId>,
-    pub(crate) state: Bytes,
+    pub(crate) state: Content,
     pub(crate) journal: Journal,
     pub(crate) once: Once,
     pub(crate) has_begun: bool,

@@ -66,13 +66,18 @@ pub mod __private;
 mod after_wait;
 mod bytes;
 mod cell;
+mod clock;
+mod content;
 mod context;
 mod defer;
 mod diff;
 mod driver;
+mod dry_run;
 mod effect;
 mod error;
 mod file;
+mod folder;
+mod guard;
 mod handle;
 mod image;
 mod journal;
@@ -90,22 +95,29 @@ mod restore;
 mod runtime;
 mod save;
 mod script;
+mod send;
 mod shared;
 mod shift;
 mod site;
 mod slot;
+mod sync;
+mod tree;
 mod wait;
 
 pub use cell::ScriptId;
+pub use clock::{clock, realtime};
 pub use defer::{Defer, defer};
 pub use diff::Difference;
+pub use dry_run::{DoneAgain, DryRun, Misfit};
 pub use effect::{
     current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
     time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
+pub use folder::{FileCheck, FolderCheck};
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
+pub use guard::ClockGuard;
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
 pub use image::SaveState;
 pub use long::LongChapter;
@@ -115,9 +127,10 @@ pub use reload::{Continued, Reloaded};
 pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
+pub use send::SendSave;
 pub use wait::{
-    Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, Request, RequestId, Signal,
-    Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, animate, ask, end_of_frame,
-    fixed_update, in_phase, interval, next_frame, timeout, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while,
+    Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, On, Request, RequestId,
+    Signal, Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, YieldNow, animate, ask,
+    end_of_frame, fixed_update, in_phase, interval, next_frame, on, timeout, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
 };

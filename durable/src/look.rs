@@ -6,6 +6,7 @@ use std::time::Duration;
 use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 
 use crate::error::{said_at, waits};
+use crate::guard::GuardImage;
 use crate::image::{SaveState, ScriptImage, SlotImage, WaitImage};
 
 /// The longest value that is shown as a whole, in bytes.
@@ -58,7 +59,7 @@ impl fmt::Display for SaveState {
             self.show_script(f, script, &mut waits)?;
         }
         for (name, value, changes, listed) in &self.values {
-            let value = value.as_ref().map(|value| text_of(value.get()));
+            let value = value.as_ref().map(ToString::to_string);
             let value = value.as_deref().unwrap_or("its default");
             let waits = listed.len();
             writeln!(
@@ -68,6 +69,20 @@ impl fmt::Display for SaveState {
         }
         for (name, listed) in &self.signals {
             writeln!(f, "signal `{name}`: {} waits", listed.len())?;
+        }
+        for guard in &self.guards {
+            let GuardImage { script, clock, .. } = guard;
+            match guard.factor {
+                None => writeln!(f, "a guard of {script} holds clock {}", clock.0)?,
+                Some((bits, _)) => {
+                    let factor = f64::from_bits(bits);
+                    writeln!(
+                        f,
+                        "a guard of {script} scales clock {} by {factor}",
+                        clock.0
+                    )?;
+                }
+            }
         }
         for owner in &self.owners {
             let name = owner.name.as_deref().unwrap_or("");
@@ -109,7 +124,7 @@ impl SaveState {
         if !script.has_begun {
             f.write_str(", has not begun")?;
         }
-        let state = text_of(script.state.get());
+        let state = &script.state;
         writeln!(f, "\n    its chapter began with {state}")?;
         let (mut at, mut number) = (0, 0);
         let read = |entry: crate::journal::Entry<'_>| {

@@ -5,12 +5,13 @@ pub use framestep::{Phase, join_all, on_error, race, select, try_join_all};
 pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
-    Chapter, ClockId, DurableScript, Handle, JoinError, MissedTicks, OwnerId, Policy, Registry,
-    Request, RequestId, RestoreError, Runtime, SaveError, SaveState, ScriptId, Signal, Value,
-    animate, ask, chapter, current, current_name, defer, delta_seconds, durable, end_of_frame,
-    fixed_update, in_phase, interval, join, next_frame, pause, resume, spawn, spawn_in, spawn_on,
-    start, start_in, start_on, stop, time, timeout, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_once, with_ref,
+    Chapter, ClockGuard, ClockId, DurableScript, Handle, JoinError, MissedTicks, OwnerId, Policy,
+    Registry, Request, RequestId, RestoreError, Runtime, SaveError, SaveState, ScriptId, Signal,
+    Value, animate, ask, chapter, clock, current, current_name, defer, delta_seconds, durable,
+    end_of_frame, fixed_update, in_phase, interval, join, next_frame, on, pause, realtime, resume,
+    spawn, spawn_in, spawn_on, start, start_in, start_on, stop, time, timeout, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_once,
+    with_ref, yield_now,
 };
 
 /// The macro `join!`. The function of that name in framestep joins its coroutines; the one

@@ -27,12 +27,15 @@ impl Shared {
         self.make_clocks(&save.clock_parents)?;
         let clocks = self.door.name_clocks(&self.own_clocks());
         let mut image = Reader::new(&save.clocks);
-        let loaded = self.door.load_clocks(&clocks, &mut image);
-        loaded.map_err(|_| RestoreError::Damaged)?;
+        let guards = self.guards_of_clocks(&save.guards)?;
+        let loaded = self.door.load_clocks(&clocks, &guards, &mut image);
+        let guards = loaded.map_err(|_| RestoreError::Damaged)?;
+        self.load_guards(&save.guards, guards);
         self.make_owners(&save.owners)?;
         self.next_script.set(save.next_script);
         self.next_request.set(save.next_request);
         self.next_owner.set(save.next_owner);
+        self.next_guard.set(save.next_guard);
         self.next_ticket.set(save.next_ticket);
         self.taken.borrow_mut().clear();
         let ids = self.make_coroutines(prepared)?;
@@ -44,6 +47,9 @@ impl Shared {
         let by_id = |id| prepared.binary_search_by_key(&id, |script| script.cell.id);
         self.long_chapters.keep_reported(|id| by_id(id).is_ok());
         for Prepared { cell, fate, .. } in prepared {
+            if matches!(fate, Fate::Restarts | Fate::Dropped) {
+                self.end_guards_of(cell.id);
+            }
             match fate {
                 Fate::Stays | Fate::GoesOn => {}
                 Fate::Restarts => {
@@ -93,6 +99,9 @@ impl Shared {
         }
         self.signals.take();
         self.owners.take();
+        // After the scripts, which have left their guards alone.
+        let guards = self.guards.take();
+        drop(guards);
         self.is_cleared.set(false);
     }
 
@@ -308,8 +317,9 @@ impl Shared {
     fn load_signals(&self, save: &SaveState) {
         self.signals.replace(save.signals.iter().cloned().collect());
         let values = save.values.iter().map(|(name, value, changes, waits)| {
+            let value = value.as_ref();
             let entry = ValueEntry {
-                value: value.clone(),
+                value: value.and_then(|value| self.registry().value_of_save(name, value)),
                 changes: *changes,
                 waits: waits.clone(),
             };

@@ -1,12 +1,20 @@
 //! The scripts that a game knows by name.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::bytes::Bytes;
+use crate::content::{Content, Type};
+use crate::dry_run::DryRun;
 use crate::error::RestoreError;
 use crate::image::SaveState;
 use crate::runtime::Runtime;
 use crate::script::{BeginAgain, Code, DurableScript, begin_again};
+use crate::wait::Value;
 
 /// The durable scripts of a game, by name: a restore looks them up here.
 ///
@@ -27,12 +35,14 @@ use crate::script::{BeginAgain, Code, DurableScript, begin_again};
 #[derive(Clone, Default)]
 pub struct Registry {
     scripts: BTreeMap<&'static str, Known>,
+    /// `None` of a value that the game does not have any more.
+    values: BTreeMap<Cow<'static, str>, Option<Type>>,
     build: String,
 }
 
 #[derive(Clone, Copy)]
 struct Known {
-    type_name: &'static str,
+    state: Type,
     code: Code,
     begin_again: BeginAgain,
 }
@@ -52,20 +62,60 @@ impl Registry {
     #[track_caller]
     pub fn with<S: DurableScript>(mut self) -> Self {
         let known = Known {
-            type_name: std::any::type_name::<S>(),
+            state: Type::of::<S>(),
             code: Code::of::<S>(),
             begin_again: begin_again::<S>,
         };
         let earlier = self.scripts.insert(S::NAME, known);
-        if let Some(earlier) = earlier.filter(|earlier| earlier.type_name != known.type_name) {
+        if let Some(earlier) = earlier.filter(|earlier| earlier.state.name != known.state.name) {
             panic!(
                 "the scripts `{}` and `{}` have the same name, `{}`: a file could not tell them \
                  apart",
-                earlier.type_name,
-                known.type_name,
+                earlier.state.name,
+                known.state.name,
                 S::NAME
             );
         }
+        self
+    }
+
+    /// Adds a value, whose type the registry must know to [describe](SaveState::described) it, and
+    /// to find out when a file is loaded or [checked](Self::check) that it is of another type now.
+    ///
+    /// # Panics
+    ///
+    /// If another type has the same name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const STAGE: Value<u32> = Value::new("stage");
+    ///
+    /// let registry = Registry::new().with_value(&STAGE);
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn with_value<T>(mut self, value: &Value<T>) -> Self
+    where
+        T: Serialize + DeserializeOwned + Default + 'static,
+    {
+        let (name, known) = (value.name(), Type::of::<T>());
+        let earlier = self.values.insert(name.into(), Some(known)).flatten();
+        if let Some(earlier) = earlier.filter(|earlier| earlier.name != known.name) {
+            panic!(
+                "the value `{name}` is a `{}` and a `{}`: a file could not tell them apart",
+                earlier.name, known.name
+            );
+        }
+        self
+    }
+
+    /// Forgets the value of this name when a file is loaded: the game does not have it any more. A
+    /// [described](SaveState::described) value that the registry does not know is an error.
+    #[must_use]
+    pub fn without_value(mut self, name: impl Into<String>) -> Self {
+        self.values.insert(name.into().into(), None);
         self
     }
 
@@ -82,9 +132,68 @@ impl Registry {
         &self.build
     }
 
-    /// The type of a script.
-    pub(crate) fn type_name(&self, name: &str) -> &'static str {
-        self.scripts.get(name).map_or("", |known| known.type_name)
+    /// The type of the states of a script, and why this is not one.
+    pub(crate) fn why_no_state(&self, name: &str, state: &Content) -> (&'static str, String) {
+        self.scripts
+            .get(name)
+            .map_or_else(Default::default, |known| {
+                let why = (known.state.compact)(state).err();
+                (known.state.name, why.unwrap_or_default())
+            })
+    }
+
+    /// Describes a state of a script.
+    pub(crate) fn describe_state(
+        &self,
+        name: &str,
+        version: u32,
+        state: &Content,
+    ) -> Result<Content, String> {
+        match self.scripts.get(name) {
+            None => Err("the registry does not know it: add it with `Registry::with`".to_owned()),
+            Some(known) if known.code.version != version => Err(format!(
+                "the save has version {version} of it, and the registry {}",
+                known.code.version
+            )),
+            Some(known) => (known.state.describe)(state),
+        }
+    }
+
+    /// Describes a value. One that the registry does not know stays as it is.
+    pub(crate) fn describe_value(&self, name: &str, value: &Content) -> Result<Content, String> {
+        match self.values.get(name) {
+            Some(Some(known)) => (known.describe)(value),
+            _ => Ok(value.clone()),
+        }
+    }
+
+    /// The values of a file that are not of their types.
+    pub(crate) fn unfit_values(&self, save: &SaveState) -> impl Iterator<Item = RestoreError> {
+        save.values.iter().filter_map(|(name, value, ..)| {
+            let name = name.clone();
+            match (self.values.get(&*name), value.as_ref()?) {
+                (Some(Some(known)), value) => {
+                    let why = (known.compact)(value).err()?;
+                    let type_name = known.name.to_owned();
+                    Some(RestoreError::OtherValue {
+                        name,
+                        type_name,
+                        why,
+                    })
+                }
+                (None, Content::Described(_)) => Some(RestoreError::UnknownValue { name }),
+                (None, Content::Compact(_)) | (Some(None), _) => None,
+            }
+        })
+    }
+
+    /// A value of a save as the runtime has it.
+    pub(crate) fn value_of_save(&self, name: &str, value: &Content) -> Option<Bytes> {
+        match (self.values.get(name), value) {
+            (Some(None), _) | (None, Content::Described(_)) => None,
+            (_, Content::Compact(value)) => Some(value.clone()),
+            (Some(Some(known)), described) => (known.compact)(described).ok(),
+        }
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<(Code, BeginAgain)> {
@@ -92,32 +201,57 @@ impl Registry {
         Some((known.code, known.begin_again))
     }
 
-    /// Which scripts of a save state do not fit this code, and why: each is replayed, without a
-    /// runtime and without effects. For the tests of a game, with saves of its earlier releases.
+    /// What does not fit this code in a save state, with lines: each script is replayed, without a
+    /// runtime and without effects. [`dry_run`](Self::dry_run) also says what policies would do.
+    #[must_use]
+    pub fn check(&self, save: &SaveState) -> Vec<RestoreError> {
+        let dry_run = self.dry_run(save);
+        let misfits = dry_run.misfits.into_iter().map(|misfit| misfit.error);
+        misfits.chain(dry_run.errors).collect()
+    }
+
+    /// Tries the scripts of a save state, without a runtime and without effects, and says what each
+    /// [`Policy`](crate::Policy) would do to those that do not fit: which effects would be done again,
+    /// which would not, and which children would continue beside new ones.
     ///
     /// # Examples
     ///
     /// ```
-    /// # use framestep_durable::prelude::*;
-    /// #[durable]
-    /// async fn door() {
-    ///     wait_seconds(1).await;
-    /// }
+    /// use framestep_durable::prelude::*;
     ///
-    /// let registry = || Registry::new().with::<Door>();
-    /// # let runtime = Runtime::new(registry());
-    /// # runtime.start(door()).detach();
-    /// # let released = [runtime.save_state().unwrap().to_bytes()];
-    /// for file in released {
-    ///     let save = SaveState::from_bytes(&file).unwrap();
-    ///     for error in registry().check(&save) {
-    ///         panic!("{error}");
+    /// mod before {
+    ///     # use framestep_durable::prelude::*;
+    ///     #[durable]
+    ///     pub async fn quest() {
+    ///         with(|gold: &mut u32| *gold += 100);
+    ///         wait_seconds(60).await;
     ///     }
     /// }
+    ///
+    /// mod after {
+    ///     # use framestep_durable::prelude::*;
+    ///     #[durable]
+    ///     pub async fn quest() {
+    ///         wait_seconds(1).await;
+    ///         with(|gold: &mut u32| *gold += 100);
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut runtime = Runtime::new(Registry::new().with::<before::Quest>());
+    /// runtime.lend(&mut 0_u32, |runtime| runtime.start(before::quest()).detach());
+    /// let save = runtime.save()?;
+    ///
+    /// let dry_run = Registry::new().with::<after::Quest>().dry_run(&save);
+    /// assert!(!dry_run.fits());
+    /// let report = dry_run.to_string();
+    /// assert!(report.contains("Restart does again: a `with` at "));
+    /// # Ok(())
+    /// # }
     /// ```
     #[must_use]
-    pub fn check(&self, save: &SaveState) -> Vec<RestoreError> {
-        Runtime::new(self.clone()).check(save)
+    pub fn dry_run(&self, save: &SaveState) -> DryRun {
+        Runtime::new(self.clone()).dry_run(save)
     }
 
     /// Panics if a script was not added.

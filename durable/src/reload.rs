@@ -11,8 +11,9 @@ use std::rc::Rc;
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::content::Content;
 use crate::error::{Divergence, RestoreError, SaveError};
-use crate::image::{NamedWait, SaveState};
+use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
 use crate::runtime::Runtime;
@@ -122,7 +123,8 @@ impl Runtime {
     /// works, too, as long as both sides share one copy of framestep, and the libraries are never
     /// unloaded: names, lines and the code of destructors are in them.
     ///
-    /// As for a file of another build, calls may have moved, but only as a whole. `policy` says
+    /// As for a file of another build, calls may have moved, but only as a whole. A parameter that is
+    /// new needs `#[serde(default)]`, as in a [described](SaveState::described) save. `policy` says
     /// what becomes of a script whose new code does not do what its journal says. Panics of
     /// such code are in the reason, and are not printed.
     ///
@@ -228,6 +230,7 @@ impl Runtime {
             None => Some(shared.save_state().map_err(unsavable)?),
         };
         let save = save.or(now.as_ref()).expect("one of them is there");
+        let save = &shared.with_described_states(save);
         let exchange = Exchange::begin(shared, registry);
         let restored = shared.restore(save, &mut policy, true)?;
         exchange.keep();
@@ -281,12 +284,12 @@ fn unsavable(error: SaveError) -> RestoreError {
 /// dropped.
 struct Exchange<'a> {
     shared: &'a Rc<Shared>,
-    before: Option<Registry>,
+    before: Option<Rc<Registry>>,
 }
 
 impl<'a> Exchange<'a> {
     fn begin(shared: &'a Rc<Shared>, registry: Registry) -> Self {
-        let before = shared.registry.replace(registry);
+        let before = shared.registry.replace(Rc::new(registry));
         shared.generation.set(shared.generation.get() + 1);
         Exchange {
             shared,
@@ -353,21 +356,40 @@ impl Shared {
         reloaded
     }
 
+    /// The same with states that have names of fields, as far as the code in use has made them and
+    /// can describe them: the new code may have other fields, or others in their places.
+    fn with_described_states(&self, save: &SaveState) -> SaveState {
+        let (mut save, registry) = (save.clone(), self.registry());
+        let generation = self.generation.get();
+        let of_this_code = |image: &&mut ScriptImage| image.generation == generation;
+        for image in save.scripts.iter_mut().filter(of_this_code) {
+            let described = registry.describe_state(&image.name, image.version, &image.state);
+            if let Ok(state) = described {
+                image.state = state;
+            }
+        }
+        save
+    }
+
     /// The code of a script by its name, if the registry has it: the caller may be code of an
     /// earlier generation.
     pub(crate) fn code_by_name(&self, caller: Code) -> Code {
         if self.generation.get() == 0 {
             return caller;
         }
-        let known = self.registry.borrow().find(caller.name);
+        let known = self.registry().find(caller.name);
         known.map_or(caller, |(code, _)| code)
     }
 
     /// Begins a script in the code of the registry, whose state the caller has made.
     pub(crate) fn begin_by_name(&self, caller: Code, state: &Bytes) -> Begun {
-        let known = self.registry.borrow().find(caller.name);
-        let begun = known
-            .and_then(|(_, begin_again)| begin_again(OldState::new(caller.version, state.get())));
+        let known = self.registry().find(caller.name);
+        let begun = known.and_then(|(_, begin_again)| {
+            begin_again(OldState::new(
+                caller.version,
+                &Content::Compact(state.clone()),
+            ))
+        });
         begun.unwrap_or_else(|| {
             let name = caller.name;
             let why = match known {

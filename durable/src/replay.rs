@@ -50,17 +50,6 @@ impl Shared {
         }
     }
 
-    /// What does not fit in a save state.
-    pub(crate) fn check(self: &Rc<Self>, save: &SaveState) -> Vec<RestoreError> {
-        let numbers = SiteNumbers::of_save(self, save);
-        let replayed = save.scripts.iter().map(|image| {
-            let cell = self.replay(image, &numbers, false)?;
-            cell.drop_trial();
-            Ok(())
-        });
-        replayed.filter_map(Result::err).collect()
-    }
-
     /// Makes a script and replays its journal.
     pub(crate) fn replay(
         self: &Rc<Self>,
@@ -68,7 +57,7 @@ impl Shared {
         numbers: &SiteNumbers,
         compares_lines: bool,
     ) -> Result<Rc<ScriptCell>, RestoreError> {
-        let known = self.registry.borrow().find(&image.name);
+        let known = self.registry().find(&image.name);
         let (code, begin_again) = known.ok_or_else(|| RestoreError::UnknownScript {
             name: image.name.clone().into_owned(),
         })?;
@@ -79,6 +68,10 @@ impl Shared {
             let sites = self.sites.sites();
             RestoreError::Diverged(found.of(image.id, code.name, &sites, &journal))
         };
+        let other_state = || {
+            let (type_name, why) = self.registry().why_no_state(code.name, &image.state);
+            diverged(Found::OtherState { type_name, why })
+        };
         if image.version != code.version {
             return Err(diverged(Found::OtherVersion {
                 saved: image.version,
@@ -86,24 +79,18 @@ impl Shared {
             }));
         }
         if image.restarts_after_wait {
-            let found = || {
-                let type_name = self.registry.borrow().type_name(code.name);
-                diverged(Found::OtherState { type_name })
-            };
-            return self.begin_after_wait(image, numbers).ok_or_else(found);
+            let cell = self.begin_after_wait(image, numbers);
+            return cell.ok_or_else(other_state);
         }
-        let begun = begin_again(OldState::new(image.version, image.state.get()));
-        let begun = begun.ok_or_else(|| {
-            let type_name = self.registry.borrow().type_name(code.name);
-            diverged(Found::OtherState { type_name })
-        })?;
+        let begun = begin_again(OldState::new(image.version, &image.state));
+        let begun = begun.ok_or_else(other_state)?;
         let cell = Rc::new(ScriptCell::restored(
             self,
             image.id,
             code,
             home,
             image.owner,
-            image.state.clone(),
+            begun.state,
             journal.clone(),
             begun.future,
         ));

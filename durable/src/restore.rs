@@ -15,9 +15,11 @@ use framestep::durable::{Unsavable, Writer, phase_of};
 use framestep::{CoroutineId, Executor};
 
 use crate::after_wait::after_wait;
+use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::error::{Divergence, RestoreError};
 use crate::image::{SaveState, ScriptImage};
+use crate::registry::Registry;
 use crate::replay::SiteNumbers;
 use crate::script::{Code, OldState};
 use crate::shared::Shared;
@@ -112,6 +114,9 @@ impl Shared {
             });
         }
         if !save.is_taken {
+            if let Some(error) = self.registry().unfit_values(save).next() {
+                return Err(error);
+            }
             self.try_rebuild(save)?;
         }
         let mut restored = Restored::default();
@@ -131,14 +136,14 @@ impl Shared {
     /// Builds what a save state says in another executor, with scripts that only stand there.
     /// Whether that succeeds depends on the save state and the settings alone. So damage is found
     /// while the runtime is as it was.
-    fn try_rebuild(&self, save: &SaveState) -> Result<(), RestoreError> {
+    pub(crate) fn try_rebuild(&self, save: &SaveState) -> Result<(), RestoreError> {
         if !save.has_consistent_numbers() {
             return Err(RestoreError::Damaged);
         }
         let [fixed_delta, max_delta] = save.settings;
         let builder = Executor::builder().max_delta(max_delta);
         let executor = builder.fixed_delta(fixed_delta).build();
-        let registry = self.registry.borrow().clone();
+        let registry = Registry::clone(&self.registry());
         let shared = Shared::new(executor.durable(), executor.handle(), registry, u32::MAX);
         let stand_in = |image| {
             let cell = Rc::new(dropped(&shared, image).ok_or(RestoreError::Damaged)?);
@@ -173,6 +178,12 @@ impl Shared {
         restored.unwrap_or_else(|payload| resume_unwind(payload))
     }
 
+    /// Goes back to a save state of this runtime.
+    pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
+        self.check_replaceable()?;
+        self.restore(save, &mut |_| Policy::Fail, true).map(drop)
+    }
+
     /// Whether nothing but scripts would be lost with what is there.
     pub(crate) fn check_replaceable(&self) -> Result<(), RestoreError> {
         let ids: Vec<CoroutineId> = {
@@ -184,7 +195,9 @@ impl Shared {
             Err(other)
         } else {
             let clocks = self.door.name_clocks(&self.own_clocks());
-            self.door.save_clocks(&clocks, &mut Writer::default())
+            let guards = self.guards.borrow().len();
+            self.door
+                .save_clocks(&clocks, guards, &mut Writer::default())
         };
         checked.map_err(|error| RestoreError::Executor(error.to_string()))
     }
@@ -277,10 +290,10 @@ impl Shared {
     }
 
     /// A script that restarts its chapter.
-    fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
+    pub(crate) fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
-        let (code, begin_again) = self.registry.borrow().find(&image.name)?;
-        let begun = begin_again(OldState::new(image.version, image.state.get()))?;
+        let (code, begin_again) = self.registry().find(&image.name)?;
+        let begun = begin_again(OldState::new(image.version, &image.state))?;
         let cell = ScriptCell::new(
             self,
             image.id,
@@ -328,7 +341,7 @@ fn dropped(shared: &Rc<Shared>, image: &ScriptImage) -> Option<ScriptCell> {
         },
         home,
         image.owner,
-        image.state.clone(),
+        Bytes::EMPTY,
         Box::pin(std::future::pending()),
     ))
 }

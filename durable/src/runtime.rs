@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::dry_run::DryRun;
 use crate::error::{Divergence, RestoreError, SaveError};
 use crate::handle::{Act, Handle, JoinError};
 use crate::image::SaveState;
@@ -21,6 +22,7 @@ use crate::restore::{Policy, Restored};
 use crate::script::DurableScript;
 use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
 use crate::slot::Slot;
+use crate::sync::{Lent, SyncTest};
 use crate::wait::{Request, RequestId, Signal, Value};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
@@ -69,6 +71,7 @@ use crate::wait::{Request, RequestId, Signal, Value};
 pub struct Runtime {
     executor: Executor,
     host: Host,
+    sync_test: Option<SyncTest>,
 }
 
 impl Runtime {
@@ -89,6 +92,7 @@ impl Runtime {
             executor: Executor::builder(),
             registry,
             max_entries: u32::MAX,
+            lent: Vec::new(),
         }
     }
 
@@ -120,7 +124,14 @@ impl Runtime {
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
         self.host.shared.begin_run("run_frame");
-        self.executor.run_frame(dt);
+        let executor = &mut self.executor;
+        match &self.sync_test {
+            None => executor.run_frame(dt),
+            Some(test) => {
+                let shared = &self.host.shared;
+                test.run(shared, "run_frame", &mut || executor.run_frame(dt));
+            }
+        }
     }
 
     /// Runs a frame with the world lent. See [`Executor::run_frame_with`].
@@ -128,7 +139,17 @@ impl Runtime {
     pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
         self.host.shared.begin_run("run_frame_with");
         self.host.shared.note_lent(std::any::type_name::<W>());
-        self.executor.run_frame_with(world, dt);
+        let executor = &mut self.executor;
+        match &self.sync_test {
+            None => executor.run_frame_with(world, dt),
+            Some(test) => {
+                let shared = &self.host.shared;
+                shared.door.assert_idle("run_frame_with");
+                executor.lend(world, |executor| {
+                    test.run(shared, "run_frame_with", &mut || executor.run_frame(dt));
+                });
+            }
+        }
     }
 
     /// Begins a frame. See [`Executor::begin_frame`].
@@ -165,7 +186,14 @@ impl Runtime {
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         self.host.shared.begin_run("run_phase");
-        self.executor.run_phase(phase);
+        let executor = &mut self.executor;
+        match &self.sync_test {
+            None => executor.run_phase(phase),
+            Some(test) => {
+                let shared = &self.host.shared;
+                test.run(shared, "run_phase", &mut || executor.run_phase(phase));
+            }
+        }
     }
 
     /// Lends the world to the scripts while `f` runs. See [`Executor::lend`].
@@ -229,8 +257,8 @@ impl Runtime {
     }
 
     /// What does not fit in a save state.
-    pub(crate) fn check(&self, save: &SaveState) -> Vec<RestoreError> {
-        self.host.shared.check(save)
+    pub(crate) fn dry_run(&self, save: &SaveState) -> DryRun {
+        self.host.shared.dry_run(save)
     }
 
     /// Restores a save state from a file: everything becomes as it was. The current scripts are
@@ -292,7 +320,7 @@ impl Runtime {
     ) -> Result<Restored, RestoreError> {
         self.host.shared.door.assert_idle("restore");
         let is_of_this_build = {
-            let registry = self.host.shared.registry.borrow();
+            let registry = self.host.shared.registry();
             !registry.build().is_empty() && save.build == registry.build()
         };
         self.host
@@ -315,11 +343,7 @@ impl Runtime {
     #[track_caller]
     pub fn rollback(&mut self, save: &SaveState) -> Result<(), RestoreError> {
         self.host.shared.door.assert_idle("rollback");
-        self.host.shared.check_replaceable()?;
-        self.host
-            .shared
-            .restore(save, &mut |_| Policy::Fail, true)
-            .map(drop)
+        self.host.shared.go_back(save)
     }
 }
 
@@ -330,6 +354,7 @@ pub struct RuntimeBuilder {
     executor: Builder,
     registry: Registry,
     max_entries: u32,
+    lent: Vec<Lent>,
 }
 
 impl RuntimeBuilder {
@@ -382,13 +407,82 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Tests that scripts depend only on the world and on what is recorded: the *sync test* of
+    /// netcode, for each run. `W` is the state that the host lends. For several, call this for
+    /// each; without one, for `()`.
+    ///
+    /// Each run of the runtime (a frame of [`run_frame_with`](Runtime::run_frame_with), or a
+    /// phase of [`run_phase`](Runtime::run_phase)) is done, taken back, and done again from the
+    /// same state. The save states and the lent states after both must be equal. Chapters that
+    /// have changed are replayed. The runtime continues from the second time.
+    ///
+    /// A test of a run needs nothing of the game, because the state before it has all inputs: what
+    /// the host has changed in the world, emitted, set and answered. What the host itself does
+    /// between two runs is not tested; the sync test session of a library such as GGRS does that.
+    ///
+    /// # Costs
+    ///
+    /// For debug builds and tests. A frame takes two runs, a rollback, three save states, two
+    /// checksums of the runtime and of each lent state, and a replay of each chapter that has
+    /// changed. Hooks are called twice, and so is everything outside of the world that an effect
+    /// calls: a sound plays twice.
+    ///
+    /// # Panics
+    ///
+    /// The run panics, at its caller's line, if both times differ. The message says what differed
+    /// first, with script, entry and line. To find it, the run is done twice more, which compares
+    /// the lent states before and after each effect. The run also panics if the runtime cannot be
+    /// saved, or lends a state that the test does not know.
+    ///
+    /// # Examples
+    ///
+    /// ```should_panic
+    /// # use std::cell::Cell;
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[derive(Clone, Serialize, Deserialize)]
+    /// struct World {
+    ///     gold: u32,
+    /// }
+    ///
+    /// thread_local! {
+    ///     static RANDOM: Cell<u32> = const { Cell::new(7) }; // should be in the world
+    /// }
+    ///
+    /// #[durable]
+    /// async fn treasure() {
+    ///     wait_frames(3).await;
+    ///     with(|world: &mut World| world.gold += RANDOM.replace(RANDOM.get() * 5));
+    /// }
+    ///
+    /// let registry = Registry::new().with::<Treasure>();
+    /// let mut runtime = Runtime::builder(registry).sync_test::<World>().build();
+    /// runtime.spawn(treasure()).detach();
+    /// let mut world = World { gold: 0 };
+    /// for _ in 0..10 {
+    ///     // In frame 4: the sync test of `run_frame_with` failed in frame 4: done again from the
+    ///     // same state, it ends differently: script `treasure` (#1), entry 2: a `with` at
+    ///     // treasure.rs:15 changed what the host lends in two ways. ..
+    ///     runtime.run_frame_with(&mut world, 1.0 / 60.0);
+    /// }
+    /// ```
+    pub fn sync_test<W: Clone + Serialize + 'static>(mut self) -> Self {
+        self.lent.push(Lent::of::<W>());
+        self
+    }
+
     /// Makes the runtime.
     pub fn build(self) -> Runtime {
         let executor = self.executor.build();
         let (door, handle) = (executor.durable(), executor.handle());
         let shared = Shared::new(door, handle, self.registry, self.max_entries);
         let host = Host { shared };
-        Runtime { executor, host }
+        let sync_test = (!self.lent.is_empty()).then(|| SyncTest::new(self.lent));
+        Runtime {
+            executor,
+            host,
+            sync_test,
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use framestep::CoroutineId;
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 
 use crate::cell::ScriptCell;
+use crate::content::Content;
 use crate::error::{SaveError, said_at};
 use crate::image::{OwnerImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage};
 use crate::shared::{Listed, Shared};
@@ -28,7 +29,8 @@ impl Shared {
         self.door.check(&ids).map_err(refused)?;
         let clocks = self.door.name_clocks(&self.own_clocks());
         let mut out = Writer::default();
-        self.door.save_clocks(&clocks, &mut out)?;
+        let guards = self.save_guards();
+        self.door.save_clocks(&clocks, guards.len(), &mut out)?;
         let slots: Vec<_> = scripts.iter().map(|cell| cell.slots().borrow()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
         for slots in &slots {
@@ -48,7 +50,7 @@ impl Shared {
         // They add to the table of sites.
         let scripts = scripts.iter().map(|cell| save_script(cell)).collect();
         Ok(SaveState {
-            build: self.registry.borrow().build().to_owned(),
+            build: self.registry().build().to_owned(),
             settings: self.door.settings(),
             sites: self.sites.sites(),
             clocks: out.into_numbers(),
@@ -58,6 +60,7 @@ impl Shared {
                 .iter()
                 .map(|entry| entry.parent)
                 .collect(),
+            guards,
             owners: self.save_owners(),
             scripts,
             waits: saved_waits.into_numbers(),
@@ -68,7 +71,9 @@ impl Shared {
             next_script: self.next_script.get(),
             next_request: self.next_request.get(),
             next_owner: self.next_owner.get(),
+            next_guard: self.next_guard.get(),
             next_ticket: self.next_ticket.get(),
+            is_described: false,
             is_taken: true,
         })
     }
@@ -143,13 +148,13 @@ impl Shared {
         signals.filter(|(_, waits)| !waits.is_empty()).collect()
     }
 
-    fn save_values(&self) -> Vec<(String, Option<crate::bytes::Bytes>, u64, Vec<Listed>)> {
+    fn save_values(&self) -> Vec<(String, Option<Content>, u64, Vec<Listed>)> {
         let values = self.values.borrow();
         let values = values.iter().map(|(name, entry)| {
             let waits = entry.waits.iter().filter(|listed| self.is_pending(listed));
             (
                 name.clone(),
-                entry.value.clone(),
+                entry.value.clone().map(Content::Compact),
                 entry.changes,
                 waits.copied().collect(),
             )
@@ -171,7 +176,7 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
         generation: cell.generation(),
         home: phase_number(cell.home),
         owner: cell.owner,
-        state: cell.state(),
+        state: Content::Compact(cell.state()),
         journal: cell.journal(),
         once: cell.once().borrow().clone(),
         has_begun: cell.has_begun(),

@@ -6,7 +6,8 @@ use std::pin::Pin;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{self, Bytes};
+use crate::bytes::Bytes;
+use crate::content::Content;
 
 /// A script that can be saved while it waits. [`durable`](macro@crate::durable) implements it for
 /// an `async fn`.
@@ -162,11 +163,11 @@ pub(crate) async fn run_chapters<S: DurableScript>(mut script: S) -> S::Output {
 #[derive(Clone, Copy, Debug)]
 pub struct OldState<'a> {
     version: u32,
-    state: &'a [u8],
+    state: &'a Content,
 }
 
 impl<'a> OldState<'a> {
-    pub(crate) fn new(version: u32, state: &'a [u8]) -> Self {
+    pub(crate) fn new(version: u32, state: &'a Content) -> Self {
         OldState { version, state }
     }
 
@@ -175,9 +176,13 @@ impl<'a> OldState<'a> {
         self.version
     }
 
-    /// Reads the state as a type with the fields of that version. `None` if it is no such state.
+    /// Reads the state as a type with the fields of that version: a struct with their names, or a
+    /// tuple with their types in the same order. `None` if it is no such state.
+    ///
+    /// Both read all saves. In a [described](crate::SaveState::described) one, a struct may leave
+    /// fields out, and a tuple has them in the order in which the file has them.
     pub fn read<T: DeserializeOwned>(self) -> Option<T> {
-        bytes::read(self.state)
+        self.state.read().ok()
     }
 }
 
@@ -202,11 +207,12 @@ impl Code {
 pub(crate) type BeginAgain = fn(OldState<'_>) -> Option<Begun>;
 
 pub(crate) fn begin_again<S: DurableScript>(old: OldState<'_>) -> Option<Begun> {
-    if old.version == S::VERSION {
-        return Some(Begun {
-            state: Bytes::new(old.state),
+    match old.state {
+        Content::Compact(state) if old.version == S::VERSION => Some(Begun {
+            state: state.clone(),
             future: future_of::<S>(old.read()?),
-        });
+        }),
+        Content::Described(_) if old.version == S::VERSION => old.read().map(begin::<S>),
+        _ => S::migrate(old).map(begin),
     }
-    S::migrate(old).map(begin)
 }

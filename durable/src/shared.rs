@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
+use crate::guard::Guard;
 use crate::handle::JoinError;
 use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
@@ -18,13 +19,14 @@ use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin};
 use crate::site::SiteTable;
 use crate::slot::Slot;
+use crate::sync::Trail;
 
 /// The state of a runtime beside its executor.
 pub(crate) struct Shared {
     pub(crate) door: Door,
     pub(crate) executor: Handle,
     /// The scripts by name: those of the latest reload.
-    pub(crate) registry: RefCell<Registry>,
+    pub(crate) registry: RefCell<Rc<Registry>>,
     /// How often the registry has been exchanged.
     pub(crate) generation: Cell<u32>,
     /// The scripts that are alive, in the order in which they were made.
@@ -43,6 +45,9 @@ pub(crate) struct Shared {
     pub(crate) next_owner: Cell<u64>,
     pub(crate) owners: RefCell<BTreeMap<OwnerId, OwnerEntry>>,
     pub(crate) clocks: RefCell<Vec<ClockEntry>>,
+    /// The guards of clocks that scripts have taken, by number.
+    pub(crate) guards: RefCell<BTreeMap<u64, Guard>>,
+    pub(crate) next_guard: Cell<u64>,
     /// The waits for each signal, in the order in which they began.
     pub(crate) signals: RefCell<BTreeMap<String, Vec<Listed>>>,
     /// The number of the next wait in one of these lists.
@@ -58,6 +63,7 @@ pub(crate) struct Shared {
     pub(crate) long_chapters: LongChapters,
     /// The names of the types that the host has lent.
     pub(crate) lent: RefCell<Vec<&'static str>>,
+    pub(crate) trail: Trail,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
 }
@@ -145,7 +151,7 @@ impl Shared {
         Rc::new(Shared {
             door,
             executor,
-            registry: RefCell::new(registry),
+            registry: RefCell::new(Rc::new(registry)),
             generation: Cell::new(0),
             scripts: RefCell::default(),
             ended: RefCell::default(),
@@ -157,6 +163,8 @@ impl Shared {
             next_owner: Cell::new(1),
             owners: RefCell::default(),
             clocks: RefCell::default(),
+            guards: RefCell::default(),
+            next_guard: Cell::new(1),
             signals: RefCell::default(),
             next_ticket: Cell::new(1),
             values: RefCell::default(),
@@ -165,8 +173,14 @@ impl Shared {
             taken: RefCell::default(),
             long_chapters: LongChapters::new(max_entries),
             lent: RefCell::default(),
+            trail: Trail::default(),
             epoch: Cell::new(0),
         })
+    }
+
+    /// The scripts by name. They may be exchanged while user code uses them.
+    pub(crate) fn registry(&self) -> Rc<Registry> {
+        Rc::clone(&self.registry.borrow())
     }
 
     /// Notes the name of a type that the host lends.
@@ -187,7 +201,7 @@ impl Shared {
         if self.generation.get() > 0 {
             return self.begin_by_name(Code::of::<S>(), &Bytes::of(&script));
         }
-        self.registry.borrow().expect::<S>();
+        self.registry().expect::<S>();
         begin(script)
     }
 
@@ -266,6 +280,13 @@ impl Shared {
 
     pub(crate) fn script(&self, id: ScriptId) -> Option<Rc<ScriptCell>> {
         self.scripts.borrow().get(&id).cloned()
+    }
+
+    /// Whether this is the script that the runtime has, and not one from before a restore.
+    pub(crate) fn is_known(&self, cell: &Rc<ScriptCell>) -> bool {
+        let scripts = self.scripts.borrow();
+        let known = scripts.get(&cell.id);
+        known.is_some_and(|known| Rc::ptr_eq(known, cell))
     }
 
     /// Records how a script has ended.

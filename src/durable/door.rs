@@ -24,9 +24,10 @@ use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
 use crate::image::{Damaged, Reader, Writer};
 use crate::owner::Owner;
-use crate::time::{Clock, ClockRef, ClockState, FrameClock, Phase, PhaseIndex, Time};
+use crate::time::{Clock, ClockGuard, ClockRef, ClockState, FrameClock, Phase, PhaseIndex, Time};
 use crate::wait::polled;
 
+use super::clock::SavedGuard;
 use super::wait::DurableWait;
 
 /// Access to the state of an executor.
@@ -61,6 +62,12 @@ impl Door {
     #[track_caller]
     pub fn assert_idle(&self, call: &str) {
         run::assert_idle(&self.core, call);
+    }
+
+    /// The names of the types that are lent, the innermost first.
+    #[must_use]
+    pub fn names_of_lent(&self) -> Vec<&'static str> {
+        self.core.lent.names()
     }
 
     /// Whether a run is under way.
@@ -157,23 +164,39 @@ impl Door {
         ClockNames::new(states.collect())
     }
 
-    /// Writes the executor's own clocks and `clocks`.
+    /// Writes the executor's own clocks and `clocks`. `guards` is how many guards of these the
+    /// caller saves itself.
     ///
     /// # Errors
     ///
-    /// If a guard holds or scales one of them.
-    pub fn save_clocks(&self, clocks: &ClockNames, out: &mut Writer) -> Result<(), Unsavable> {
-        image::save_clocks(&self.core, clocks, out)
+    /// If other guards hold or scale one of them.
+    pub fn save_clocks(
+        &self,
+        clocks: &ClockNames,
+        guards: usize,
+        out: &mut Writer,
+    ) -> Result<(), Unsavable> {
+        image::save_clocks(&self.core, clocks, guards, out)
     }
 
     /// Reads what [`save_clocks`](Self::save_clocks) has written, in an executor with the same
-    /// [settings](Self::settings).
+    /// [settings](Self::settings), whose clocks have no guards. Returns the guards of the image.
     ///
     /// # Errors
     ///
-    /// If the image is damaged.
-    pub fn load_clocks(&self, clocks: &ClockNames, image: &mut Reader<'_>) -> Result<(), Damaged> {
-        image::load_clocks(&self.core, clocks, image)
+    /// If the image is damaged, or the guards do not fit their clocks.
+    pub fn load_clocks(
+        &self,
+        clocks: &ClockNames,
+        guards: &[SavedGuard],
+        image: &mut Reader<'_>,
+    ) -> Result<Vec<ClockGuard>, Damaged> {
+        let asked = guards.iter().map(SavedGuard::asks);
+        let asked: Vec<_> = asked.collect::<Result<_, _>>()?;
+        image::load_clocks(&self.core, clocks, &asked, image)?;
+        let guards = guards.iter().zip(asked);
+        let restored = guards.map(|(of, (_, asks))| ClockGuard::restored(&of.clock, asks));
+        Ok(restored.collect())
     }
 
     /// Writes a wait that has begun.

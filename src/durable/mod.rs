@@ -3,12 +3,14 @@
 //! Not a public interface: it can change with any version, and is only for the
 //! `framestep_durable` of the same version. No run calls it.
 
+mod clock;
 mod door;
 mod event;
 mod wait;
 
 pub use crate::core::image::{ClockNames, Unsavable};
 pub use crate::image::{Damaged, Reader, Writer};
+pub use clock::{FutureClock, SavedGuard, ShowsClock};
 pub use door::{Door, home, load_time, own_time, phase_number, phase_of, save_time, saved_time};
 pub use event::{Event, EventNote, take_outside_wait};
 pub use wait::{DurableWait, SavedWait, length_ns};

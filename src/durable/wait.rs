@@ -16,7 +16,7 @@ use crate::core::timer::Unit;
 use crate::coroutine::{Coroutine, Finished};
 use crate::image::{Damaged, Reader, Writer};
 use crate::time::{Clock, Nanos, Phase, PhaseIndex, Seconds};
-use crate::wait::{Asked, Count, PhaseWait, Timer, WaitSeconds, interval, polled};
+use crate::wait::{Asked, Count, PhaseWait, Timer, WaitSeconds, YieldNow, interval, polled};
 
 /// A wait of the crate that can be saved.
 #[derive(Debug)]
@@ -31,6 +31,7 @@ enum Kind {
     Time(WaitSeconds),
     Condition(Asked),
     End(Finished),
+    Yield(YieldNow),
 }
 
 /// The nanoseconds of a length. `None` if it is infinite.
@@ -148,6 +149,12 @@ impl DurableWait {
         Self::of(Kind::Condition(Asked::new(index_of(phase))))
     }
 
+    /// The turns of the other coroutines in the run under way.
+    #[must_use]
+    pub fn yield_now() -> Self {
+        Self::of(Kind::Yield(crate::wait::yield_now()))
+    }
+
     /// The end of a coroutine.
     #[must_use]
     pub fn end(coroutine: &Coroutine<()>) -> Self {
@@ -177,6 +184,7 @@ impl DurableWait {
                 Poll::Ready(_) => Poll::Ready(()),
                 Poll::Pending => Poll::Pending,
             },
+            Kind::Yield(wait) => Pin::new(wait).poll(cx),
         }
     }
 
@@ -190,24 +198,28 @@ impl DurableWait {
         }
     }
 
-    fn registration(&self) -> &Registration {
-        match &self.kind {
+    /// How the wait is registered. `None` for a yield in a run: its coroutine is ready.
+    fn registration(&self) -> Option<&Registration> {
+        Some(match &self.kind {
             Kind::Run(wait) => wait.registration(),
             Kind::Count(wait) => wait.registration(),
             Kind::Time(wait) => wait.timer.registration(),
             Kind::Condition(wait) => wait.registration(),
             Kind::End(wait) => wait.registration(),
-        }
+            Kind::Yield(wait) => wait.outside()?.registration(),
+        })
     }
 
-    /// The phase in which the wait resumes its coroutine, once it has begun.
+    /// The phase in which the wait resumes its coroutine, once it has begun. For a yield in a
+    /// run, it is not known.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        self.registration().phase().phase()
+        let registration = self.registration();
+        registration.map_or(Phase::Update, |wait| wait.phase().phase())
     }
 
     pub(super) fn key(&self) -> WaitKey {
-        self.registration().key()
+        self.registration().map_or(WaitKey::NONE, Registration::key)
     }
 
     pub(super) fn save(
@@ -237,6 +249,14 @@ impl DurableWait {
                 out.put(4);
                 wait.registration().save(core, out);
             }
+            Kind::Yield(wait) => match wait.outside() {
+                // It waits for the next run of home like any other wait.
+                Some(wait) => {
+                    out.put(0);
+                    wait.registration().save(core, out);
+                }
+                None => out.put(5),
+            },
         }
         Ok(())
     }
@@ -261,6 +281,7 @@ impl DurableWait {
                 end.load(core, task, image)?;
                 Kind::End(end)
             }
+            5 => Kind::Yield(YieldNow::restored(core)),
             _ => return Err(Damaged),
         };
         Ok(DurableWait { kind })
@@ -270,7 +291,7 @@ impl DurableWait {
 /// What an image says of a wait, read without an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedWait {
-    /// The phase in which it resumes its coroutine. A join has none.
+    /// The phase in which it resumes its coroutine. A join and a yield have none.
     pub phase: Option<Phase>,
     /// For a timer: the number of its clock, and the reading at which it is due, in
     /// nanoseconds; 0 if that is reached.
@@ -288,10 +309,14 @@ impl SavedWait {
     pub fn read(image: &mut Reader<'_>) -> Result<Self, Damaged> {
         let kind = image.take()?;
         let mut saved = SavedWait {
-            phase: Registration::skip(image)?.map(PhaseIndex::phase),
+            phase: None,
             deadline: None,
             count: None,
         };
+        if kind == 5 {
+            return Ok(saved);
+        }
+        saved.phase = Registration::skip(image)?.map(PhaseIndex::phase);
         match kind {
             1 => saved.count = Some(Count::skip(image)?),
             2 => saved.deadline = Timer::skip(image)?,

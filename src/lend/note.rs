@@ -103,7 +103,7 @@ impl Lending {
     }
 
     /// The names of the types that are lent, the innermost first.
-    pub(super) fn names(&self) -> Vec<&'static str> {
+    pub(crate) fn names(&self) -> Vec<&'static str> {
         let mut names = Vec::new();
         self.find(|lent| {
             names.push(lent.0.name);

@@ -11,6 +11,6 @@ pub use phase::Phase;
 pub use reading::Time;
 pub use seconds::Seconds;
 
-pub(crate) use clock::{AwaitedClock, ClockIndex, ClockRef, ClockState, FrameClock, Step};
+pub(crate) use clock::{Asks, AwaitedClock, ClockIndex, ClockRef, ClockState, FrameClock, Step};
 pub(crate) use phase::PhaseIndex;
 pub(crate) use seconds::Nanos;

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::Core;
 use crate::core::scope::Scope;
 use crate::core::wake::yielding;
 use crate::core::wake::yielding::Turn;
@@ -90,6 +91,21 @@ enum Stage {
 }
 
 impl YieldNow {
+    /// One that has yielded in a run before the executor was saved. Its turn comes when its
+    /// coroutine is polled.
+    pub(crate) fn restored(core: &Core) -> Self {
+        let stage = Stage::InRun(Turn::of_earlier_run(core));
+        YieldNow { stage }
+    }
+
+    /// The wait for a run, if it has yielded outside of one.
+    pub(crate) fn outside(&self) -> Option<&PhaseWait> {
+        match &self.stage {
+            Stage::Outside(wait) => Some(wait),
+            Stage::New | Stage::InRun(_) | Stage::Done => None,
+        }
+    }
+
     /// Begins: takes a turn in the run under way, if there is one.
     fn begin(&mut self, scope: &Scope<'_>) {
         self.stage = match yielding::yield_turn(scope.core(), scope) {

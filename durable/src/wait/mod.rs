@@ -3,16 +3,19 @@
 mod animate;
 mod condition;
 mod interval;
+mod on;
 mod request;
 mod signal;
 mod timed;
 mod timeout;
 mod value;
+mod yield_now;
 
 pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
 pub use condition::{WaitUntil, wait_until, wait_while};
 pub use interval::{Interval, MissedTicks, NextTick, Tick, interval};
+pub use on::{On, on};
 pub use request::{Ask, Request, RequestId, ask};
 pub use signal::{Signal, WaitSignal};
 pub use timed::{
@@ -22,6 +25,7 @@ pub use timed::{
 pub use timeout::{Elapsed, Timeout, timeout};
 pub(crate) use value::read as read_value;
 pub use value::{Changed, Value, WaitValue};
+pub use yield_now::{YieldNow, yield_now};
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};

@@ -6,10 +6,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use framestep::durable::{DurableWait, length_ns};
-use framestep::{Clock, Phase, Seconds};
+use framestep::{Phase, Seconds};
 
 use crate::cell::ScriptCell;
-use crate::owner::ClockId;
+use crate::owner::{ClockId, clock_of};
 
 use super::Numbered;
 
@@ -81,16 +81,7 @@ impl Future for Wait {
 
 #[inline]
 fn begin(cell: Option<&ScriptCell>, what: What, phase: Option<Phase>) -> DurableWait {
-    let clock = |id| {
-        let found = match cell {
-            Some(cell) => cell.shared().clock(id),
-            None => clock_outside(id),
-        };
-        found.unwrap_or_else(|| match cell {
-            Some(_) => panic!("the runtime has no clock {id:?}"),
-            None => panic!("outside of a durable script there is no clock {id:?}"),
-        })
-    };
+    let clock = |id| clock_of(cell, id);
     match what {
         What::NextFrame => DurableWait::next_frame(phase),
         What::NextRun(run) => DurableWait::next_run(run),
@@ -100,15 +91,6 @@ fn begin(cell: Option<&ScriptCell>, what: What, phase: Option<Phase>) -> Durable
             DurableWait::seconds(length_ns, id.map(clock).as_ref(), phase)
         }
         What::Until(point_ns, id) => DurableWait::until(point_ns, &clock(id), phase),
-    }
-}
-
-/// A clock of the executor, for a script that is not durable.
-fn clock_outside(id: ClockId) -> Option<Clock> {
-    match id {
-        ClockId::GAME => framestep::handle().clock(),
-        ClockId::REALTIME => Some(framestep::realtime()),
-        _ => None,
     }
 }
 

@@ -188,7 +188,9 @@ fn a_state_of_another_shape_is_an_error() {
     let mut runtime = Runtime::new(Registry::new().with::<Quest>().with::<Town>());
     let error = runtime.restore(&saved(), Policy::Fail).unwrap_err();
     assert!(
-        error.to_string().contains("since its fields have changed"),
+        error
+            .to_string()
+            .contains("any more: its fields have changed, or it is of another type"),
         "{error}"
     );
 }

@@ -48,6 +48,12 @@ const WAITS: &[&str] = &[
     "fixed_update",
     "wait_frames",
     "wait_steps",
+    "yield_now",
+    "yield_now beside others",
+    "on a clock",
+    "on two clocks",
+    "on realtime, while the game is held",
+    "scaled and held clocks",
     "wait_seconds",
     "wait_seconds in_phase",
     "wait_seconds of a clock",
@@ -110,6 +116,7 @@ async fn ticks(missed: MissedTicks, phase: Option<Phase>) {
 }
 
 impl One {
+    #[expect(clippy::too_many_lines, reason = "a table")]
     async fn wait(&self) {
         let share = |world: &mut World, share: f32| world.log.push(format!("{share}"));
         match self.wait.as_str() {
@@ -120,6 +127,53 @@ impl One {
             "fixed_update" => fixed_update().await,
             "wait_frames" => wait_frames(4).await,
             "wait_steps" => wait_steps(7).await,
+            "yield_now" => {
+                for _ in 0..3 {
+                    yield_now().await;
+                    next_frame().await;
+                }
+            }
+            "yield_now beside others" => {
+                let ended = join!(yield_now(), timeout(0.2, yield_now()), wait_frames(1));
+                log(format!("{ended:?}"));
+            }
+            "on a clock" => {
+                on(self.clock, wait_seconds(0.1)).await;
+                let tick = on(self.clock, async { interval(0.05).tick().await }).await;
+                log(format!("{tick:?}"));
+                on(self.clock, animate(0.05, share)).await;
+            }
+            "on two clocks" => {
+                let inner = on(realtime(), async {
+                    wait_seconds(0.2).await;
+                    log("inner");
+                });
+                let outer = async {
+                    wait_seconds(0.1).await;
+                    inner.await;
+                    log("outer");
+                    wait_seconds(0.05).await;
+                };
+                on(self.clock, outer).await;
+            }
+            "on realtime, while the game is held" => {
+                let _held = clock().hold();
+                let shown = animate(0.35, share).in_phase(Phase::Update);
+                on(realtime(), shown).await;
+            }
+            "scaled and held clocks" => {
+                let slow = self.clock.scaled(0.7);
+                let slower = clock().scaled(0.3);
+                wait_seconds(0.03).await;
+                drop(slow);
+                let held = self.clock.hold();
+                wait_seconds(0.03).await;
+                drop(slower);
+                let quick = clock().scaled(1.1);
+                wait_seconds(0.1).await;
+                drop((held, quick));
+                self.clock.wait_seconds(0.1).await;
+            }
             "wait_seconds" => wait_seconds(0.4).await,
             "wait_seconds in_phase" => wait_seconds(0.23).in_phase(Phase::FixedUpdate).await,
             "wait_seconds of a clock" => self.clock.wait_seconds(0.2).await,

@@ -117,3 +117,50 @@ fn sites_that_no_script_needs_are_forgotten() {
         usual.save_state().unwrap().to_bytes()
     );
 }
+
+/// Takes a guard of each kind.
+#[durable]
+async fn holds() {
+    let _guards = (clock().hold(), clock().scaled(0.5), clock().scaled(0.25));
+    wait_frames(1).await;
+}
+
+#[test]
+fn guards_that_no_clock_can_have_are_an_error() {
+    let registry = || Registry::new().with::<Holds>();
+    let runtime = Runtime::new(registry());
+    runtime.child_clock(ClockId::GAME);
+    runtime.start(holds()).detach();
+    let saved = serde_json::to_value(runtime.save_state().unwrap()).unwrap();
+    let load = |json: &Json| {
+        let save: SaveState = serde_json::from_value(json.clone()).unwrap();
+        let mut runtime = Runtime::new(registry());
+        runtime.restore(&save, Policy::Fail).map(|_| runtime)
+    };
+    assert!(load(&saved).is_ok());
+    let damaged: [fn(&mut Json); 9] = [
+        |guards| guards[0]["number"] = 9.into(),
+        |guards| guards[1]["number"] = 1.into(),
+        |guards| guards[0]["clock"] = 1.into(),
+        |guards| guards[0]["clock"] = 3.into(),
+        // The guards of another clock: then this one has another speed than its readings say.
+        |guards| guards[0]["clock"] = 2.into(),
+        |guards| guards[1]["factor"][0] = f64::NAN.to_bits().into(),
+        |guards| guards[1]["factor"][0] = (-1.0_f64).to_bits().into(),
+        |guards| guards[1]["factor"][1] = guards[2]["factor"][1].clone(),
+        |guards| guards[1]["factor"][1] = u64::MAX.into(),
+    ];
+    for (number, change) in damaged.into_iter().enumerate() {
+        let mut json = saved.clone();
+        change(&mut json["guards"]);
+        match load(&json) {
+            Err(error) => assert_eq!(error, RestoreError::Damaged, "{number}"),
+            Ok(mut runtime) => {
+                assert_eq!(number, 4);
+                runtime.run_frame(0.1);
+                runtime.run_frame(0.1);
+                assert!(runtime.save_state().is_ok());
+            }
+        }
+    }
+}

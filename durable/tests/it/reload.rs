@@ -338,6 +338,29 @@ fn a_version_migrates_in_place() {
 }
 
 #[test]
+fn parameters_are_found_by_name_and_new_ones_have_defaults() {
+    #[expect(dead_code, reason = "as above")]
+    mod wordy {
+        use super::*;
+
+        #[durable]
+        pub(super) async fn guard(#[serde(default)] name: String, number: u32) -> u32 {
+            say(format!("{number} sleeps"));
+            wait_seconds(1).await;
+            say(format!("{number} {name:?} wakes"));
+            number
+        }
+    }
+    let mut game = Game::new();
+    game.start(first::guard(7)).detach();
+    game.said();
+    let reloaded = game.reload(Registry::new().with::<wordy::Guard>());
+    assert_eq!(reloaded.continued.len(), 1);
+    game.frames(4);
+    assert_eq!(game.said(), ["7 \"\" wakes"]);
+}
+
+#[test]
 fn a_moment_of_the_earlier_code_is_played_again_with_the_new_code() {
     let mut game = Game::new();
     game.start(first::patrol(0)).detach();

@@ -36,6 +36,11 @@ enum Op {
     Animate(u64, Option<u8>),
     Ticks(u64, u8, Option<u8>),
     Ask(u64),
+    Yield,
+    Now(u8),
+    On(u8, Vec<Op>),
+    Held(u8, Vec<Op>),
+    Scaled(u8, u8, Vec<Op>),
     Start(u8, bool),
     Spawn(u8, bool),
     Join(Vec<Op>),
@@ -95,7 +100,7 @@ fn any_ops(random: &mut Random, most: u64, depth: u8) -> Vec<Op> {
 
 fn any_op(random: &mut Random, depth: u8) -> Op {
     let ms = [0, 10, 16, 20, 33, 50, 100, 250, 1_000][random.below(9) as usize];
-    match random.below(if depth < 2 { 46 } else { 40 }) {
+    match random.below(if depth < 2 { 52 } else { 42 }) {
         0 | 1 => Op::NextFrame(any_phase(random)),
         2 => Op::Frames(random.below(5)),
         3 => Op::Steps(random.below(4)),
@@ -128,10 +133,19 @@ fn any_op(random: &mut Random, depth: u8) -> Op {
         37 if random.one_in(8) => Op::Panic,
         37 | 38 => Op::Guard,
         39 => Op::Start(random.below(4) as u8, random.one_in(2)),
-        40 => Op::Spawn(random.below(4) as u8, random.one_in(2)),
-        41 => Op::Join(any_ops(random, 3, depth + 1)),
-        42 => Op::Both(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
-        43 | 44 => Op::Either(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
+        40 => Op::Yield,
+        41 => Op::Now(random.below(3) as u8),
+        42 => Op::Spawn(random.below(4) as u8, random.one_in(2)),
+        43 => Op::Join(any_ops(random, 3, depth + 1)),
+        44 => Op::Both(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
+        45 | 46 => Op::Either(any_ops(random, 2, depth + 1), any_ops(random, 3, depth + 1)),
+        47 | 48 => Op::On(random.below(5) as u8, any_ops(random, 3, depth + 1)),
+        49 => Op::Held(random.below(4) as u8, any_ops(random, 2, depth + 1)),
+        50 => Op::Scaled(
+            random.below(4) as u8,
+            random.below(9) as u8,
+            any_ops(random, 3, depth + 1),
+        ),
         _ => Op::Timeout(ms, any_ops(random, 3, depth + 1)),
     }
 }
@@ -228,6 +242,39 @@ impl Actor {
                 let question = *question;
                 let answer = ask(move || Question(question)).await;
                 log(who, format!("answer {answer}"));
+            }
+            Op::Yield => yield_now().await,
+            Op::Now(at) => {
+                let clock = clock(*at);
+                let (now, delta) = (clock.now(), clock.delta());
+                let scales = [clock.scale(), clock.effective_scale()];
+                log(
+                    who,
+                    format!("{now:?} {delta:?} {scales:?} {}", clock.is_paused()),
+                );
+            }
+            Op::On(at, ops) => {
+                let clock = match at {
+                    3 => framestep_durable::clock(),
+                    4 => realtime(),
+                    at => clock(*at),
+                };
+                let done = on(clock, self.perform(ops)).await;
+                log(who, format!("on a clock {done}"));
+            }
+            Op::Held(at, ops) => {
+                let held = if *at == 3 { ClockId::GAME } else { clock(*at) };
+                let _held = held.hold();
+                // Not longer: what counts on the clock alone would never end.
+                let done = timeout(0.3, on(realtime(), self.perform(ops)));
+                let done = on(realtime(), done).await;
+                log(who, format!("held {done:?}"));
+            }
+            Op::Scaled(at, tenths, ops) => {
+                let scaled = if *at == 3 { ClockId::GAME } else { clock(*at) };
+                let _scaled = scaled.scaled(0.3 + f64::from(*tenths) / 10.0);
+                let done = self.perform(ops).await;
+                log(who, format!("scaled {done}"));
             }
             Op::Start(..) | Op::Spawn(..) if self.depth >= 3 => next_frame().await,
             Op::Start(salt, joins) => {

@@ -27,7 +27,18 @@ pub(crate) struct Saved {
 
 impl Game {
     pub(crate) fn new(seed: u64) -> Self {
-        let mut runtime = Runtime::new(scripts::registry());
+        Self::with(Runtime::new(scripts::registry()), seed)
+    }
+
+    /// A game whose runtime does each step twice, and names the script that does something else
+    /// the second time. For tests: a step takes several times as long.
+    #[cfg(test)]
+    pub(crate) fn tested(seed: u64) -> Self {
+        let builder = Runtime::builder(scripts::registry());
+        Self::with(builder.sync_test::<World>().build(), seed)
+    }
+
+    fn with(mut runtime: Runtime, seed: u64) -> Self {
         let mut world = World::new(seed);
         let stage = runtime.owner();
         runtime.lend(&mut world, |runtime| {

@@ -38,6 +38,17 @@ fn every_frame_that_is_simulated_again_has_the_same_checksum() {
 }
 
 #[test]
+fn the_scripts_depend_only_on_the_world_and_on_what_is_recorded() {
+    let (mut game, mut plain) = (Game::tested(5), Game::new(5));
+    for frame in 0..Frame::try_from(FRAMES).unwrap() {
+        let buttons = [0, 1].map(|player| buttons_of(5, player, frame));
+        game.advance(buttons);
+        plain.advance(buttons);
+        assert_eq!(game.save().checksum(), plain.save().checksum());
+    }
+}
+
+#[test]
 fn peers_on_a_bad_network_confirm_the_frames_of_a_game_without_a_network() {
     for (seed, quality) in [(1, Quality::new(2, 6, 10)), (2, Quality::new(1, 9, 10))] {
         let mut pair = Pair::connect(seed, quality);

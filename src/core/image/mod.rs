@@ -26,7 +26,7 @@ use crate::core::timer::{TimerList, Unit};
 use crate::core::wake;
 use crate::core::wake::waker::TaskWaker;
 use crate::image::{Damaged, Reader, Writer};
-use crate::time::PhaseIndex;
+use crate::time::{Asks, ClockIndex, PhaseIndex};
 
 use names::Names;
 
@@ -83,27 +83,38 @@ pub(crate) fn check_waits(core: &Core, names: &Names<'_>) -> Result<(), Unsavabl
     }
 }
 
-/// Writes the clocks to an image.
+/// Writes the clocks to an image. `guards` is how many guards the caller saves.
 pub(crate) fn save_clocks(
     core: &Core,
     clocks: &ClockNames,
+    guards: usize,
     out: &mut Writer,
 ) -> Result<(), Unsavable> {
-    let mut has_no_guards = core.clock.save(out);
+    let mut found = core.clock.save(out);
     for clock in clocks.iter() {
-        has_no_guards &= clock.save(out);
+        found += clock.save(out);
     }
-    has_no_guards.then_some(()).ok_or(Unsavable::ClockGuards)
+    if found == guards {
+        Ok(())
+    } else {
+        Err(Unsavable::ClockGuards)
+    }
 }
 
-/// Reads what [`save_clocks`] has written.
+/// Reads what [`save_clocks`] has written. `guards` are all guards, by clock.
 pub(crate) fn load_clocks(
     core: &Core,
     clocks: &ClockNames,
+    guards: &[(ClockIndex, Asks)],
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
-    core.clock.load(image)?;
-    clocks.iter().try_for_each(|clock| clock.load(image))
+    let of = |clock| {
+        let of_clock = guards.iter().filter(move |(of, _)| *of == clock);
+        of_clock.map(|&(_, asks)| asks)
+    };
+    core.clock.load(of(ClockIndex::GAME), image)?;
+    let mut clocks = clocks.iter();
+    clocks.try_for_each(|clock| clock.load(of(clock.index()), image))
 }
 
 /// Writes the lists of phases and tasks to an image.
@@ -290,7 +301,7 @@ fn load_task(
         let index = names.clocks.measure(image.take()?)?;
         let clock = names.clocks.measured(index)?;
         core.colds.of_or_new(task, |cold| {
-            cold.clocks.get_or_insert_default().note(index, clock);
+            cold.clocks.get_or_insert_default().restore(index, clock);
         });
     }
     if image.take_flag()? {

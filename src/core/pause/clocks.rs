@@ -33,6 +33,11 @@ impl Clocks {
         self.known.insert(index, Rc::downgrade(clock));
     }
 
+    /// The same for a task that is restored: futures that count on the clock are polled later.
+    pub(crate) fn restore(&mut self, index: ClockIndex, clock: &Rc<ClockState>) {
+        self.known.insert(index, Rc::downgrade(clock));
+    }
+
     /// Calls `f` with each clock that still exists.
     pub(crate) fn each(&self, mut f: impl FnMut(ClockIndex, &Rc<ClockState>)) {
         for (&index, clock) in &self.known {

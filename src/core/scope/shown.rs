@@ -7,6 +7,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use crate::core::Core;
 use crate::core::base::cell::Guarded;
 use crate::core::owners::Owners;
 use crate::core::task::{Flags, Task};
@@ -25,6 +26,13 @@ pub(crate) struct ShownClock {
 /// Shows the previous clock again when it is dropped, as it reads then.
 pub(crate) struct Shows<'a> {
     shown: &'a ShownClock,
+    previous: Option<Rc<ClockState>>,
+    was_plain: bool,
+}
+
+/// The same for a caller that cannot borrow the executor.
+pub(crate) struct ShowsIn {
+    core: Rc<Core>,
     previous: Option<Rc<ClockState>>,
     was_plain: bool,
 }
@@ -95,29 +103,61 @@ impl ShownClock {
     /// Shows a clock until the result is dropped, while a future is polled or dropped on
     /// it.
     pub(crate) fn show_clock(&self, clock: &Rc<ClockState>) -> Shows<'_> {
-        let is_game = clock.index() == ClockIndex::GAME;
-        self.show((!is_game).then(|| clock.clone()))
+        self.show(unless_game(clock))
     }
 
     fn show(&self, clock: Option<Rc<ClockState>>) -> Shows<'_> {
+        let (previous, was_plain) = self.replace(clock);
+        Shows {
+            shown: self,
+            previous,
+            was_plain,
+        }
+    }
+
+    /// Shows a clock. Returns what [`put_back`](Self::put_back) needs.
+    fn replace(&self, clock: Option<Rc<ClockState>>) -> (Option<Rc<ClockState>>, bool) {
         self.frames.set_view(clock.as_ref().map(ClockState::view));
         let was_plain = self.is_plain.get();
         self.is_plain.set(was_plain && clock.is_none());
-        Shows {
-            shown: self,
-            was_plain,
-            previous: self.clock.replace(clock),
-        }
+        (self.clock.replace(clock), was_plain)
     }
+
+    fn put_back(&self, previous: Option<Rc<ClockState>>, was_plain: bool) {
+        let view = previous.as_ref().map(ClockState::view);
+        self.frames.set_view(view);
+        self.is_plain.set(was_plain);
+        // If this is the last reference to the clock, no user code can observe the drop.
+        let shown = self.clock.replace(previous);
+        drop(shown);
+    }
+}
+
+fn unless_game(clock: &Rc<ClockState>) -> Option<Rc<ClockState>> {
+    (clock.index() != ClockIndex::GAME).then(|| clock.clone())
 }
 
 impl Drop for Shows<'_> {
     fn drop(&mut self) {
-        let view = self.previous.as_ref().map(ClockState::view);
-        self.shown.frames.set_view(view);
-        self.shown.is_plain.set(self.was_plain);
-        // If this is the last reference to the clock, no user code can observe the drop.
-        let shown = self.shown.clock.replace(self.previous.take());
-        drop(shown);
+        self.shown.put_back(self.previous.take(), self.was_plain);
+    }
+}
+
+impl ShowsIn {
+    /// Shows a clock of an executor until the result is dropped.
+    pub(crate) fn show(core: Rc<Core>, clock: &Rc<ClockState>) -> Self {
+        let (previous, was_plain) = core.shown.replace(unless_game(clock));
+        ShowsIn {
+            core,
+            previous,
+            was_plain,
+        }
+    }
+}
+
+impl Drop for ShowsIn {
+    fn drop(&mut self) {
+        let previous = self.previous.take();
+        self.core.shown.put_back(previous, self.was_plain);
     }
 }

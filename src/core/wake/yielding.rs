@@ -27,6 +27,14 @@ impl Turn {
             number: core.runs.serial() + core.ready.turns(),
         }
     }
+
+    /// One that is over: no turn of a run has the number zero.
+    pub(crate) fn of_earlier_run(core: &Core) -> Self {
+        Turn {
+            executor: core.id,
+            number: 0,
+        }
+    }
 }
 
 /// Makes the coroutine that `scope` polls ready again, later in the run under way.

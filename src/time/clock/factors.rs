@@ -1,6 +1,6 @@
 //! The product of the factors of guards.
 
-use slab::Slab;
+use std::collections::BTreeSet;
 
 /// Factors, and their product.
 ///
@@ -10,16 +10,20 @@ use slab::Slab;
 /// the last factor that was added is removed, the product is exactly what it was before.
 #[derive(Debug, Default)]
 pub(super) struct Factors {
-    /// Which leaves have a factor.
-    leaves: Slab<()>,
+    /// How many leaves have had a factor.
+    leaves: usize,
+    /// Those that have none now. The next factor takes the first: so its leaf, and the product
+    /// to the last bit, depend only on which leaves are in use, which an image contains.
+    free: BTreeSet<usize>,
     /// Below node `n` are the nodes `2 * n` and `2 * n + 1`; node 1 is the root. The second
     /// half are the leaves.
     nodes: Vec<f64>,
 }
 
 impl Factors {
-    pub(super) fn is_empty(&self) -> bool {
-        self.leaves.is_empty()
+    /// How many factors there are.
+    pub(super) fn len(&self) -> usize {
+        self.leaves - self.free.len()
     }
 
     /// The product of all factors.
@@ -29,16 +33,29 @@ impl Factors {
 
     /// Adds a factor. Returns its leaf.
     pub(super) fn add(&mut self, factor: f64) -> usize {
-        let leaf = self.leaves.insert(());
-        if leaf >= self.nodes.len() / 2 {
-            self.grow();
-        }
-        self.set(leaf, factor);
+        let leaf = self.free.first().copied().unwrap_or(self.leaves);
+        self.put(leaf, factor);
         leaf
     }
 
+    /// Adds a factor at a leaf. Returns `false` if that leaf has one.
+    pub(super) fn put(&mut self, leaf: usize, factor: f64) -> bool {
+        if leaf >= self.leaves {
+            self.free.extend(self.leaves..=leaf);
+            self.leaves = leaf + 1;
+        }
+        if !self.free.remove(&leaf) {
+            return false;
+        }
+        while leaf >= self.nodes.len() / 2 {
+            self.grow();
+        }
+        self.set(leaf, factor);
+        true
+    }
+
     pub(super) fn remove(&mut self, leaf: usize) {
-        self.leaves.remove(leaf);
+        self.free.insert(leaf);
         self.set(leaf, 1.0);
     }
 
@@ -99,6 +116,31 @@ mod tests {
     }
 
     #[test]
+    fn factors_that_are_put_at_their_leaves_continue_like_the_others() {
+        let mut random = Random(0x5EED_0106);
+        let mut factors = Factors::default();
+        let mut known: Vec<(usize, f64)> = Vec::new();
+        for _ in 0..300 {
+            let factor = f64::from(random.within(1..3_000)) / 1_000.0;
+            if known.len() > 20 || !known.is_empty() && random.below(3) == 0 {
+                let at = usize::try_from(random.below(known.len() as u64)).unwrap();
+                factors.remove(known.swap_remove(at).0);
+            } else {
+                known.push((factors.add(factor), factor));
+            }
+            let mut again = Factors::default();
+            for &(leaf, factor) in &known {
+                assert!(again.put(leaf, factor) && !again.put(leaf, factor));
+            }
+            assert_eq!((again.len(), bits(&again)), (factors.len(), bits(&factors)));
+            // The same leaf, and the same product.
+            let (leaf, other) = (factors.add(factor), again.add(factor));
+            assert_eq!((leaf, bits(&factors)), (other, bits(&again)));
+            factors.remove(leaf);
+        }
+    }
+
+    #[test]
     fn whatever_is_left_counts_in_any_order() {
         let mut random = Random(0x5EED_0105);
         let mut factors = Factors::default();
@@ -117,6 +159,6 @@ mod tests {
         for (leaf, _) in known {
             factors.remove(leaf);
         }
-        assert!(factors.is_empty() && bits(&factors) == 1_f64.to_bits());
+        assert!(factors.len() == 0 && bits(&factors) == 1_f64.to_bits());
     }
 }

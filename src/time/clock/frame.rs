@@ -10,7 +10,7 @@ use crate::time::{Phase, PhaseIndex, Time};
 
 use super::scaling::Scaling;
 use super::speed::Speed;
-use super::{ClockState, Pace, Reading};
+use super::{Asks, ClockState, Pace, Reading};
 
 /// Frame count, game clock, fixed clock and realtime.
 ///
@@ -481,9 +481,9 @@ impl FrameClock {
         }
     }
 
-    /// Writes the clocks to an image. Returns `false` if a guard changes the speed of the
-    /// game clock.
-    pub(crate) fn save(&self, out: &mut Writer) -> bool {
+    /// Writes the clocks to an image. Returns how many guards change the speed of the game
+    /// clock.
+    pub(crate) fn save(&self, out: &mut Writer) -> usize {
         for cell in self.numbers() {
             out.put(cell.get());
         }
@@ -496,9 +496,9 @@ impl FrameClock {
         for cell in [&self.in_fixed_step, &self.holds_steps] {
             out.put_flag(cell.get());
         }
-        let has_no_guards = self.speed.save(out);
+        let guards = self.speed.save(out);
         self.scaling.save(out);
-        has_no_guards
+        guards
     }
 
     /// Reads the frame and the game time from what [`save`](Self::save) has written.
@@ -509,7 +509,11 @@ impl FrameClock {
 
     /// Reads what [`save`](Self::save) has written. The length of the steps and the longest
     /// dt must be the same.
-    pub(crate) fn load(&self, image: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(crate) fn load(
+        &self,
+        guards: impl Iterator<Item = Asks>,
+        image: &mut Reader<'_>,
+    ) -> Result<(), Damaged> {
         for cell in self.numbers() {
             cell.set(image.take()?);
         }
@@ -526,7 +530,7 @@ impl FrameClock {
         for cell in [&self.in_fixed_step, &self.holds_steps] {
             cell.set(image.take_flag()?);
         }
-        self.speed.load(image)?;
+        self.speed.load(guards, image)?;
         let (factor, source_ns) = (self.speed.factor(), self.source_ns.get());
         let is_in_order = self.delta_ns <= self.game_ns
             && self.real_delta_ns <= self.real_ns

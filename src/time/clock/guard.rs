@@ -22,13 +22,26 @@ pub struct ClockGuard {
 }
 
 /// The effect of a guard on its clock.
-enum Asks {
+#[derive(Clone, Copy)]
+pub(crate) enum Asks {
     Hold,
     /// The factor, and its index in the clock's speed.
     Scale(f64, usize),
 }
 
 impl ClockGuard {
+    /// For an effect that the clock's speed has noted.
+    pub(crate) fn restored(clock: &Clock, asks: Asks) -> Self {
+        ClockGuard {
+            clock: clock.clone(),
+            asks,
+        }
+    }
+
+    pub(crate) fn asks(&self) -> Asks {
+        self.asks
+    }
+
     /// For a hold that the clock's speed has noted.
     pub(super) fn hold(clock: &Clock) -> Self {
         ClockGuard {

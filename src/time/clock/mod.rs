@@ -24,6 +24,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 pub(crate) use frame::{FrameClock, Step};
+pub(crate) use guard::Asks;
 pub use guard::ClockGuard;
 pub(crate) use index::ClockIndex;
 use speed::Speed;

@@ -5,6 +5,15 @@ use std::cell::{Cell, RefCell};
 use crate::image::{Damaged, Reader, Writer};
 
 use super::factors::{Factors, multiply};
+use super::guard::Asks;
+
+/// How many factors an image may have room for.
+const MAX_LEAVES: usize = 1 << 16;
+
+/// Whether a number can be a scale.
+fn is_scale(scale: f64) -> bool {
+    scale.is_finite() && scale >= 0.0
+}
 
 /// The requests to a clock: calls, the last of which counts, and guards, which add
 /// up.
@@ -95,22 +104,39 @@ impl Speed {
         self.factor.set(factor);
     }
 
-    /// Writes the speed to an image. Returns `false` if a guard changes it: guards are not
-    /// saved.
-    pub(super) fn save(&self, out: &mut Writer) -> bool {
+    /// Writes the speed to an image, without guards. Returns how many guards change it.
+    pub(super) fn save(&self, out: &mut Writer) -> usize {
         out.put(self.scale.get().to_bits());
         out.put_flag(self.is_set_to_pause.get());
-        self.holds.get() == 0 && self.factors.borrow().is_empty()
+        self.holds.get() + self.factors.borrow().len()
     }
 
-    /// Reads what [`save`](Self::save) has written.
-    pub(super) fn load(&self, image: &mut Reader<'_>) -> Result<(), Damaged> {
+    /// Reads what [`save`](Self::save) has written, for a clock that has no guards but these.
+    pub(super) fn load(
+        &self,
+        guards: impl Iterator<Item = Asks>,
+        image: &mut Reader<'_>,
+    ) -> Result<(), Damaged> {
         let scale = f64::from_bits(image.take()?);
-        if !scale.is_finite() || scale < 0.0 {
+        if !is_scale(scale) {
             return Err(Damaged);
         }
         self.scale.set(scale);
         self.is_set_to_pause.set(image.take_flag()?);
+        let (mut holds, mut factors) = (0, Factors::default());
+        for guard in guards {
+            match guard {
+                Asks::Hold => holds += 1,
+                Asks::Scale(factor, index) => {
+                    let fits = is_scale(factor) && index < MAX_LEAVES;
+                    if !fits || !factors.put(index, factor) {
+                        return Err(Damaged);
+                    }
+                }
+            }
+        }
+        self.holds.set(holds);
+        self.factors.replace(factors);
         self.update();
         Ok(())
     }

@@ -8,12 +8,12 @@ use std::rc::Rc;
 use crate::image::{Damaged, Reader, Writer};
 use crate::time::{ClockIndex, ClockRef};
 
-use super::Clock;
 use super::factors::multiply;
 use super::frame::{FrameClock, View};
 use super::rate::Rate;
 use super::scaling::Scaling;
 use super::speed::Speed;
+use super::{Asks, Clock};
 
 /// The game clock, realtime, or a clock that follows one of them.
 ///
@@ -370,16 +370,16 @@ impl ClockState {
         changed
     }
 
-    /// Writes the clock to an image, if it was made by `child`. Returns `false` if a guard
-    /// changes its speed.
-    pub(crate) fn save(self: &Rc<Self>, out: &mut Writer) -> bool {
+    /// Writes the clock to an image, if it was made by `child`. Returns how many guards change
+    /// its speed.
+    pub(crate) fn save(self: &Rc<Self>, out: &mut Writer) -> usize {
         // An image does not depend on who has read the clock.
         self.reading(Pace::Frames);
         self.reading(Pace::Steps);
         let Role::Child(child) = &self.role else {
-            return true;
+            return 0;
         };
-        let has_no_guards = child.speed.save(out);
+        let guards = child.speed.save(out);
         for course in [&child.in_frames, &child.in_steps] {
             course.scaling.save(out);
             out.put(course.read_in.get());
@@ -388,16 +388,20 @@ impl ClockState {
             out.put(reading.delta_ns);
             out.put(reading.scale.to_bits());
         }
-        has_no_guards
+        guards
     }
 
     /// Reads what [`save`](Self::save) has written. The clocks above must have been read
     /// before.
-    pub(crate) fn load(&self, image: &mut Reader<'_>) -> Result<(), Damaged> {
+    pub(crate) fn load(
+        &self,
+        guards: impl Iterator<Item = Asks>,
+        image: &mut Reader<'_>,
+    ) -> Result<(), Damaged> {
         let Role::Child(child) = &self.role else {
             return Ok(());
         };
-        child.speed.load(image)?;
+        child.speed.load(guards, image)?;
         for pace in [Pace::Frames, Pace::Steps] {
             let course = child.course(pace);
             let source_ns = child.parent.reading(pace).now_ns;

@@ -1,0 +1,132 @@
+//! What a script reads of a clock, and does to it.
+
+use std::time::Duration;
+
+use framestep::Clock;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::bytes::Bytes;
+use crate::context;
+use crate::effect::expect_read;
+use crate::owner::{ClockId, check_factor, check_not_realtime, clock_of};
+use crate::site::Call;
+
+/// The game clock: [`ClockId::GAME`]. See [`framestep::clock`].
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # async fn script() {
+/// let _slow = clock().scaled(0.5);
+/// wait_seconds(1).await;
+/// # }
+/// ```
+pub const fn clock() -> ClockId {
+    ClockId::GAME
+}
+
+/// Realtime: [`ClockId::REALTIME`]. See [`framestep::realtime`].
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # async fn script() {
+/// on(realtime(), wait_seconds(1)).await; // even while the game is paused
+/// # }
+/// ```
+pub const fn realtime() -> ClockId {
+    ClockId::REALTIME
+}
+
+/// Calls `f` with a clock, and records the result. Outside of a durable script, calls it with the
+/// executor's own clock.
+#[track_caller]
+fn with_clock<R: Serialize + DeserializeOwned + Default>(
+    name: &'static str,
+    id: ClockId,
+    f: impl FnOnce(&Clock) -> R,
+) -> R {
+    let caller = Call::new(name, "");
+    let Some(script) = context::find(name) else {
+        return f(&clock_of(None, id));
+    };
+    let done = script.effect(caller, || Bytes::of(&f(&script.shared().expect_clock(id))));
+    done.map_or_else(R::default, |done| expect_read(&done))
+}
+
+/// Reading a clock and changing it, from a script. What these return is recorded, and what they
+/// change is not changed again when the script is restored. Outside of a durable script, they work
+/// for [`GAME`](ClockId::GAME) and [`REALTIME`](ClockId::REALTIME).
+///
+/// Each panics if there is no such clock, or outside of an executor.
+impl ClockId {
+    /// The reading of the clock. See [`framestep::Clock::now`].
+    #[track_caller]
+    pub fn now(self) -> Duration {
+        with_clock("now", self, Clock::now)
+    }
+
+    /// How far the clock advanced in this frame or step. See [`framestep::Clock::delta`].
+    #[track_caller]
+    pub fn delta(self) -> Duration {
+        with_clock("delta", self, Clock::delta)
+    }
+
+    /// The scale that was set last, without guards. See [`framestep::Clock::scale`].
+    #[track_caller]
+    pub fn scale(self) -> f64 {
+        with_clock("scale", self, Clock::scale)
+    }
+
+    /// How fast the clock runs in this frame or step. See [`framestep::Clock::effective_scale`].
+    #[track_caller]
+    pub fn effective_scale(self) -> f64 {
+        with_clock("effective_scale", self, Clock::effective_scale)
+    }
+
+    /// Whether the clock itself is paused or held. See [`framestep::Clock::is_paused`].
+    #[track_caller]
+    pub fn is_paused(self) -> bool {
+        with_clock("is_paused", self, Clock::is_paused)
+    }
+
+    /// Changes the scale of the clock. See [`framestep::Clock::set_scale`]. The last call wins:
+    /// scripts beside each other use [`scaled`](ClockId::scaled).
+    ///
+    /// # Panics
+    ///
+    /// If the scale is negative or not finite; if there is no such clock, or it is realtime; or
+    /// outside of an executor.
+    #[track_caller]
+    pub fn set_scale(self, scale: impl Into<f64>) {
+        let scale = scale.into();
+        check_factor(scale, "set_scale");
+        check_not_realtime(self, "set_scale");
+        with_clock("set_scale", self, |clock| clock.set_scale(scale));
+    }
+
+    /// Pauses the clock. Returns `false` if it was paused. Scripts beside each other use
+    /// [`hold`](ClockId::hold).
+    ///
+    /// # Panics
+    ///
+    /// If there is no such clock, or it is realtime; or outside of an executor.
+    #[track_caller]
+    pub fn pause(self) -> bool {
+        check_not_realtime(self, "pause");
+        with_clock("pause", self, Clock::pause)
+    }
+
+    /// Resumes the clock. Returns `false` if it was not paused.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such clock; or outside of an executor.
+    #[track_caller]
+    pub fn resume(self) -> bool {
+        with_clock("resume", self, Clock::resume)
+    }
+}

@@ -1,0 +1,286 @@
+//! Guards that hold or scale a clock.
+
+use std::fmt;
+use std::rc::{Rc, Weak};
+
+use framestep::Clock;
+use framestep::durable::SavedGuard;
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Bytes;
+use crate::cell::{ScriptCell, ScriptId};
+use crate::context;
+use crate::effect::expect_read;
+use crate::error::RestoreError;
+use crate::owner::{ClockId, check_factor, check_not_realtime, clock_of};
+use crate::shared::Shared;
+use crate::site::Call;
+
+/// The guard that [`ClockId::hold`] and [`ClockId::scaled`] return. Dropping it undoes its part,
+/// and nothing else.
+///
+/// Keep it in a local variable of the script, as in `let _slow = clock().scaled(0.5)`. `let _ = ..`
+/// drops it at once. A save contains it, and a restore puts it back. If its script is dropped
+/// because of a restore or a rollback, the clock does not notice.
+///
+/// A guard cannot leave its script: a restore would find it in the script again.
+#[must_use = "dropping the guard ends its effect: bind it, as in `let _slow = clock().scaled(0.5)`"]
+pub struct ClockGuard {
+    taken: Taken,
+}
+
+enum Taken {
+    /// By a durable script.
+    ByScript {
+        number: u64,
+        script: Weak<ScriptCell>,
+        shared: Weak<Shared>,
+        /// How many restores and rollbacks there had been.
+        restores: u32,
+    },
+    Outside {
+        _guard: framestep::ClockGuard,
+    },
+    /// In a destructor of a script that is dropped silently.
+    Nothing,
+}
+
+impl ClockId {
+    /// Holds the clock until the guard is dropped: it stands still, and with it the clocks that
+    /// follow it. Several scripts can hold a clock independently. See [`framestep::Clock::hold`].
+    ///
+    /// The guard is saved with the script. Outside of a durable script, this is a plain hold.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such clock, or it is realtime; or outside of an executor.
+    ///
+    /// # Examples
+    ///
+    /// The game stands still until the player has read the letter, or the script is stopped:
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const CLOSED: Signal<()> = Signal::new("closed");
+    ///
+    /// #[durable]
+    /// async fn letter() {
+    ///     let _held = clock().hold();
+    ///     CLOSED.wait().await;
+    /// }
+    ///
+    /// let registry = Registry::new().with::<Letter>();
+    /// let mut runtime = Runtime::new(registry.clone());
+    /// runtime.start(letter()).detach();
+    /// runtime.run_frame(0.25);
+    /// let file = runtime.save().unwrap().to_bytes();
+    ///
+    /// let mut runtime = Runtime::new(registry);
+    /// runtime.restore(&SaveState::from_bytes(&file).unwrap(), Policy::Fail).unwrap();
+    /// runtime.run_frame(0.25);
+    /// assert!(runtime.time().elapsed.is_zero());
+    /// runtime.emit(&CLOSED, &());
+    /// runtime.run_frame(0.25);
+    /// runtime.run_frame(0.25);
+    /// assert_eq!(runtime.time().elapsed.as_millis(), 250);
+    /// ```
+    #[track_caller]
+    pub fn hold(self) -> ClockGuard {
+        check_not_realtime(self, "hold");
+        take("hold", self, &|clock| clock.hold())
+    }
+
+    /// Scales the clock by `factor` until the guard is dropped. Several guards multiply, and they
+    /// also multiply with the scale that [`set_scale`](ClockId::set_scale) sets. See
+    /// [`framestep::Clock::scaled`].
+    ///
+    /// The guard is saved with the script. Outside of a durable script, this is a plain one.
+    ///
+    /// # Panics
+    ///
+    /// If the factor is negative or not finite; if there is no such clock, or it is realtime; or
+    /// outside of an executor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// #[durable]
+    /// async fn impact() {
+    ///     let _slow = clock().scaled(0.5);
+    ///     wait_seconds_realtime(0.5).await;
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Impact>());
+    /// runtime.start(impact()).detach();
+    /// runtime.start(impact()).detach(); // at the same time: a quarter
+    /// runtime.run_frame(0.25);
+    /// assert_eq!(runtime.clock(ClockId::GAME).effective_scale(), 0.25);
+    /// ```
+    #[track_caller]
+    pub fn scaled(self, factor: impl Into<f64>) -> ClockGuard {
+        let factor = factor.into();
+        check_factor(factor, "scaled");
+        check_not_realtime(self, "scaled");
+        take("scaled", self, &|clock| clock.scaled(factor))
+    }
+}
+
+#[track_caller]
+fn take(
+    name: &'static str,
+    clock: ClockId,
+    take: &dyn Fn(&Clock) -> framestep::ClockGuard,
+) -> ClockGuard {
+    let caller = Call::new(name, "");
+    let Some(script) = context::find(name) else {
+        let taken = Taken::Outside {
+            _guard: take(&clock_of(None, clock)),
+        };
+        return ClockGuard { taken };
+    };
+    let shared = script.shared();
+    let number = script.effect(caller, || {
+        let held = take(&shared.expect_clock(clock));
+        Bytes::of(&shared.add_guard(Guard {
+            script: script.id,
+            clock,
+            held,
+        }))
+    });
+    let taken = number.map_or(Taken::Nothing, |number| Taken::ByScript {
+        number: expect_read(&number),
+        script: Rc::downgrade(&script),
+        shared: Rc::downgrade(shared),
+        restores: shared.restores.get(),
+    });
+    ClockGuard { taken }
+}
+
+impl Drop for ClockGuard {
+    fn drop(&mut self) {
+        let Taken::ByScript {
+            number,
+            script,
+            shared,
+            restores,
+        } = &self.taken
+        else {
+            return;
+        };
+        let Some(shared) = shared.upgrade() else {
+            return;
+        };
+        let counts = match script.upgrade() {
+            Some(script) if !script.has_effects() => false,
+            Some(script) if shared.is_known(&script) => true,
+            // It has left its script. After a restore, it stands for no guard.
+            _ => *restores == shared.restores.get(),
+        };
+        if counts {
+            shared.end_guard(*number);
+        }
+    }
+}
+
+impl fmt::Debug for ClockGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("ClockGuard");
+        if let Taken::ByScript { number, .. } = &self.taken {
+            shown.field("number", number);
+        }
+        shown.finish_non_exhaustive()
+    }
+}
+
+/// A guard that a script has taken.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    script: ScriptId,
+    clock: ClockId,
+    held: framestep::ClockGuard,
+}
+
+/// A guard in a save state.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct GuardImage {
+    pub(crate) number: u64,
+    pub(crate) script: ScriptId,
+    pub(crate) clock: ClockId,
+    /// The bits of the factor, and the number that the clock knows it by. `None` if the guard
+    /// holds the clock.
+    pub(crate) factor: Option<(u64, u64)>,
+}
+
+impl Shared {
+    fn add_guard(&self, guard: Guard) -> u64 {
+        let number = self.next_guard.get();
+        self.next_guard.set(number + 1);
+        self.guards.borrow_mut().insert(number, guard);
+        number
+    }
+
+    fn end_guard(&self, number: u64) {
+        let ended = self.guards.borrow_mut().remove(&number);
+        // The clock may call the host's waker.
+        drop(ended);
+    }
+
+    pub(crate) fn save_guards(&self) -> Vec<GuardImage> {
+        let guards = self.guards.borrow();
+        let guards = guards.iter().map(|(&number, guard)| {
+            let saved = SavedGuard::of(&guard.held, self.expect_clock(guard.clock));
+            GuardImage {
+                number,
+                script: guard.script,
+                clock: guard.clock,
+                factor: saved
+                    .factor
+                    .map(|(factor, index)| (factor.to_bits(), index)),
+            }
+        });
+        guards.collect()
+    }
+
+    /// What [`save_guards`](Self::save_guards) has saved, for the clocks.
+    pub(crate) fn guards_of_clocks(
+        &self,
+        guards: &[GuardImage],
+    ) -> Result<Vec<SavedGuard>, RestoreError> {
+        let guards = guards.iter().map(|image| {
+            Ok(SavedGuard {
+                clock: self.clock(image.clock).ok_or(RestoreError::Damaged)?,
+                factor: image
+                    .factor
+                    .map(|(bits, index)| (f64::from_bits(bits), index)),
+            })
+        });
+        guards.collect()
+    }
+
+    /// Puts back the guards that the clocks have now.
+    pub(crate) fn load_guards(&self, images: &[GuardImage], guards: Vec<framestep::ClockGuard>) {
+        let guards = images.iter().zip(guards).map(|(image, held)| {
+            let GuardImage { script, clock, .. } = *image;
+            let guard = Guard {
+                script,
+                clock,
+                held,
+            };
+            (image.number, guard)
+        });
+        self.guards.replace(guards.collect());
+    }
+
+    /// Ends the guards of a script that does not continue where it was.
+    pub(crate) fn end_guards_of(&self, script: ScriptId) {
+        let guards = self.guards.borrow();
+        let of_script = guards.iter().filter(|(_, guard)| guard.script == script);
+        let numbers: Vec<u64> = of_script.map(|(&number, _)| number).collect();
+        drop(guards);
+        for number in numbers {
+            self.end_guard(number);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `on`: a future of a script on another clock, saved in the middle of it.
+
+use std::pin::pin;
+use std::task::Poll;
+
+use framestep_durable::prelude::*;
+
+use crate::twin::{Game, Log, MOMENTS, log, moment, quiet, what};
+
+fn scale() -> f64 {
+    time().scale
+}
+
+/// Reads the time when it is dropped.
+struct SaysScale(&'static str);
+
+impl Drop for SaysScale {
+    fn drop(&mut self) {
+        let line = format!("{} at {}", self.0, scale());
+        // The world may not be lent.
+        drop(defer(move |log: &mut Log| log.push(line)));
+    }
+}
+
+#[durable]
+async fn counts(clock: ClockId, below: ClockId) {
+    let share = |log: &mut Log, share: f32| log.push(format!("{share}"));
+    on(clock, async {
+        log(format!("inside {}", scale()));
+        let _says = SaysScale("left");
+        wait_seconds(0.05).await;
+        join!(animate(0.04, share), on(below, wait_seconds(0.03)));
+        let mut ticks = interval(0.02).in_phase(Phase::FixedUpdate);
+        for _ in 0..3 {
+            log(format!("{:?}", ticks.tick().await));
+        }
+        let slow = timeout(0.02, wait_frames(9)).await;
+        log(format!("{slow:?} {}", delta_seconds()));
+    })
+    .await;
+    log(format!("after it {}", scale()));
+    // The clock of a wait that is given up does not count any more.
+    let first = select! {
+        _ = on(below, async {
+            let _says = SaysScale("given up");
+            wait_seconds(9).await;
+        }) => "below",
+        _ = wait_seconds(0.1) => "own",
+    };
+    log(first);
+    wait_seconds(0.1).await;
+}
+
+#[durable]
+async fn pauses(other: ScriptId, clock: ClockId) {
+    wait_seconds(0.2).await;
+    log(format!("paused {}", pause(other)));
+    clock.set_scale(2);
+    wait_seconds(0.3).await;
+    log(format!("resumed {}", resume(other)));
+    clock.set_scale(0.25);
+}
+
+#[durable]
+async fn begins_and_moves(clock: ClockId) {
+    // The wait keeps the clock on which it has begun.
+    let mut wait = pin!(wait_seconds(0.3));
+    std::future::poll_fn(|cx| {
+        assert!(wait.as_mut().poll(cx).is_pending());
+        Poll::Ready(())
+    })
+    .await;
+    // As scripts of framestep name it.
+    let clock = &clock;
+    on(clock, wait).await;
+    log("moved");
+}
+
+fn blank() -> Runtime {
+    let registry = Registry::new()
+        .with::<Counts>()
+        .with::<Pauses>()
+        .with::<BeginsAndMoves>()
+        .with::<Menu>()
+        .with::<Wrong>();
+    quiet(registry)
+}
+
+#[test]
+fn all_that_counts_time_inside_counts_on_the_clock_across_saves() {
+    let game = Game {
+        blank,
+        begin: |runtime, log: &mut Log| {
+            let slow = runtime.child_clock(ClockId::GAME);
+            runtime.clock(slow).set_scale(0.5);
+            let below = runtime.child_clock(slow);
+            let menu = runtime.child_clock(ClockId::REALTIME);
+            runtime.clock(menu).set_scale(0.25);
+            runtime.lend(log, |runtime| {
+                let first = runtime.spawn(counts(slow, below)).id();
+                runtime
+                    .start_in(Phase::FixedUpdate, counts(below, menu))
+                    .detach();
+                let owner = runtime.owner_on(menu);
+                runtime
+                    .start_on(owner, counts(ClockId::GAME, slow))
+                    .detach();
+                runtime.start(counts(ClockId::REALTIME, menu)).detach();
+                runtime.start(begins_and_moves(below)).detach();
+                runtime.start(pauses(first, slow)).detach();
+            });
+        },
+        frame: moment,
+        frames: 9 * MOMENTS,
+    };
+    let log = game.assert_like_its_twin();
+    let says = |words: &str| what(&log).contains(&words);
+    for words in ["inside 0.5", "left at 0.25", "after it 1", "own", "moved"] {
+        assert!(says(words), "{words}: {log:#?}");
+    }
+    assert!(says("given up at 0.25"), "{log:#?}");
+}
+
+#[durable]
+async fn menu() {
+    let _held = clock().hold();
+    on(
+        realtime(),
+        animate(0.5, |log: &mut Log, share| log.push(format!("{share}"))),
+    )
+    .await;
+}
+
+#[test]
+fn on_realtime_a_menu_slides_in_while_the_game_is_held() {
+    let game = Game {
+        blank,
+        begin: |runtime, log: &mut Log| runtime.lend(log, |runtime| runtime.start(menu()).detach()),
+        frame: moment,
+        frames: 6 * MOMENTS,
+    };
+    assert_eq!(game.assert_like_its_twin().last().unwrap(), "1");
+}
+
+#[durable]
+async fn wrong(clock: ClockId) {
+    on(clock, wait_seconds(1)).await;
+}
+
+#[test]
+fn a_clock_that_the_runtime_does_not_have_is_an_error_with_its_number() {
+    let runtime = blank();
+    let other = blank();
+    other.child_clock(ClockId::GAME);
+    let foreign = other.child_clock(ClockId::GAME);
+    let script = runtime.start(wrong(foreign));
+    let Some(Err(JoinError::Panicked(why))) = runtime.take(script) else {
+        panic!("it has not panicked");
+    };
+    assert!(why.contains("the runtime has no clock ClockId(3)"), "{why}");
+}
+
+#[test]
+fn it_says_what_it_is_and_drops_its_future_anywhere() {
+    let held = std::rc::Rc::new(());
+    let on = on(ClockId::GAME, std::future::ready(held.clone()));
+    assert_eq!(
+        format!("{on:?}"),
+        "On { clock: ClockId(0), done: false, .. }"
+    );
+    drop(on);
+    assert_eq!(std::rc::Rc::strong_count(&held), 1);
+}

@@ -1,0 +1,50 @@
+use framestep_durable::prelude::*;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct World {
+    guard: f32,
+}
+
+#[durable]
+async fn patrol() {
+    for post in [1.0, 0.0].into_iter().cycle() {
+        walk_to(post).await;
+        wait_steps(4).await; // the guard looks around
+    }
+}
+
+async fn walk_to(post: f32) {
+    while with_ref(|world: &World| world.guard != post) {
+        fixed_update().await;
+        let step = 2.0 * delta_seconds();
+        with(|world: &mut World| {
+            world.guard += (post - world.guard).clamp(-step, step);
+        });
+    }
+}
+
+// The host.
+
+/// A host cannot spawn a script in another phase, but a script can.
+#[durable]
+async fn first() {
+    spawn_in(Phase::FixedUpdate, patrol()).detach();
+}
+
+pub(crate) fn blank() -> Runtime {
+    let builder = framestep::Executor::builder().fixed_delta(0.125);
+    Runtime::with(builder, Registry::new().with::<First>().with::<Patrol>())
+}
+
+pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
+    runtime.start(first()).detach();
+}
+
+pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
+    let dt = if frame < 7 { 0.25 } else { 0.125 };
+    runtime.run_frame_with(world, dt);
+}
+
+pub(crate) fn shown(world: &World) -> String {
+    format!("{:?}", world.guard)
+}
