@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
+use framestep::CoroutineId;
+
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
@@ -16,7 +18,7 @@ use crate::error::{Divergence, RestoreError, SaveError};
 use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
-use crate::runtime::Runtime;
+use crate::runtime::{Host, Runtime};
 use crate::script::{Begun, Code, OldState};
 use crate::shared::Shared;
 
@@ -270,6 +272,14 @@ impl Runtime {
     /// How often the code of the scripts has been exchanged.
     pub fn generation(&self) -> u32 {
         self.shared().generation.get()
+    }
+}
+
+impl Host {
+    /// The coroutine that runs a script now, as the executor, its snapshots and its traces name it. A
+    /// restore, a rollback and a reload make others. `None` if there is no such script.
+    pub fn coroutine(&self, script: ScriptId) -> Option<CoroutineId> {
+        self.shared().script(script)?.coroutine_id()
     }
 }
 

@@ -111,10 +111,6 @@ impl Runtime {
         &self.host
     }
 
-    pub(crate) fn shared(&self) -> &Rc<Shared> {
-        &self.host.shared
-    }
-
     /// The present time.
     pub fn time(&self) -> Time {
         self.executor.time()
@@ -564,6 +560,10 @@ pub struct Host {
 }
 
 impl Host {
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
+        &self.shared
+    }
+
     /// Starts a script for the host: it runs up to its first wait. If it needs the world
     /// before that, start it inside [`Runtime::lend`].
     ///

@@ -30,6 +30,8 @@ pub struct Live {
     building: Option<Building>,
     /// The name of the crate with the scripts.
     scripts_crate: String,
+    /// Further types that scripts reach.
+    lends: Vec<String>,
     /// The latest code that was loaded but refused, and whether it is taken all the same.
     refused: Option<Loaded>,
     is_accepted: bool,
@@ -185,6 +187,7 @@ impl Live {
             status: Status::Starts,
             building: None,
             scripts_crate: String::new(),
+            lends: Vec::new(),
             refused: None,
             is_accepted: false,
             left: replace::left(),
@@ -322,6 +325,13 @@ impl Live {
         self.heard.is_some() || self.is_accepted
     }
 
+    /// Names a type that scripts reach in another way than through the `Runtime`, such as a component
+    /// of an engine. If it is defined in the crate of the scripts, new code is refused: its layout
+    /// would be another one.
+    pub fn lends(&mut self, type_name: impl Into<String>) {
+        self.lends.push(type_name.into());
+    }
+
     /// Takes the code that was [refused](Status::Refused): scripts that do not fit restart their
     /// chapters, and those that cannot are dropped. Returns whether there is such code. The next
     /// update takes it.
@@ -440,7 +450,8 @@ impl Live {
     ) -> Option<Loaded> {
         // Such a type has another layout in each library, and the same id: it must not be lent.
         let lent = runtime.lent_types();
-        let mut names = lent.into_iter().chain(world);
+        let others = self.lends.iter().map(String::as_str);
+        let mut names = lent.into_iter().chain(world).chain(others);
         let in_scripts = names.find(|name| is_in_crate(name, &self.scripts_crate));
         if let Some(name) = in_scripts {
             self.refuse(format!(

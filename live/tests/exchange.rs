@@ -377,7 +377,9 @@ fn edit_to_running() {
             scripts += &TYPICAL.replace('@', &actor.to_string());
             let with = format!(".with::<Actor{actor}>().with::<Note{actor}>()");
             scripts = scripts.replace(".with::<Clerk>()", &format!(".with::<Clerk>(){with}"));
-            starts.push(format!("runtime.start(scripts::actor_{actor}(0, 0)).detach();"));
+            starts.push(format!(
+                "runtime.start(scripts::actor_{actor}(0, 0)).detach();"
+            ));
         }
         sources.write(SCRIPTS, &scripts);
         let start = "    runtime.start(scripts::clerk(1)).detach();\n";

@@ -145,8 +145,13 @@ fn scripts_go_on_at_their_awaits_in_the_new_code_with_deadlines_and_handles() {
     game.start(first::captain()).detach();
     game.frames(3);
     assert_eq!(game.said(), ["3 sleeps", "1 sleeps", "2 sleeps"]);
+    let coroutine = game.runtime.coroutine(guard.id());
     let reloaded = game.reload(second::registry());
     assert_eq!(reloaded.to_string(), "4 continued at moved lines");
+    let new = game.runtime.coroutine(guard.id()).unwrap();
+    assert_ne!(coroutine, Some(new));
+    let snapshot = game.runtime.executor().snapshot();
+    assert!(snapshot.get(new).is_some());
     assert_eq!(game.runtime.generation(), 1);
     let lines = |places: &[String]| -> Vec<u32> {
         let line = |place: &String| place.rsplit_once(':').unwrap().1.parse().unwrap();
