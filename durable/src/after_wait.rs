@@ -44,9 +44,9 @@ fn has_ended(cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
 
 fn is_over(slot: &mut Slot, shared: &Shared, cx: &mut Context<'_>) -> bool {
     match slot {
-        Slot::Plain(wait) | Slot::Join(_, wait) | Slot::Tick { wait, .. } => {
-            wait.poll(cx, NAME).is_ready()
-        }
+        Slot::Plain(wait) => wait.poll(cx, NAME).is_ready(),
+        Slot::Join(join) => join.end.poll(cx, NAME).is_ready(),
+        Slot::Tick(tick) => tick.timer.poll(cx, NAME).is_ready(),
         Slot::Signal { given, .. } => given.is_some(),
         Slot::Value { ticket, seen } => {
             let changes = shared.changes_awaited_by(*ticket);

@@ -32,19 +32,58 @@ impl Bytes {
     /// If the value's `Serialize` fails.
     #[track_caller]
     pub(crate) fn of<T: Serialize + ?Sized>(value: &T) -> Self {
-        match postcard::to_stdvec(value) {
-            Ok(bytes) => Bytes::new(&bytes),
-            Err(error) => panic!(
-                "a value of type `{}` cannot be recorded: {error}. Values of durable scripts \
-                 must serialise without a self-describing format",
-                std::any::type_name::<T>()
-            ),
-        }
+        let mut bytes = Vec::new();
+        write(value, &mut bytes);
+        Bytes::new(&bytes)
     }
 
     /// Reads the value back. `None` if these are not the bytes of a `T`.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
         read(self.get())
+    }
+}
+
+/// Serialises a value.
+///
+/// # Panics
+///
+/// If the value's `Serialize` fails.
+#[track_caller]
+pub(crate) fn write<T: Serialize + ?Sized>(value: &T, to: &mut Vec<u8>) {
+    if let Err(error) = postcard::serialize_with_flavor(value, Appends(to)) {
+        cannot_be_recorded(&error, std::any::type_name::<T>());
+    }
+}
+
+#[cold]
+#[track_caller]
+fn cannot_be_recorded(error: &postcard::Error, type_name: &str) -> ! {
+    panic!(
+        "a value of type `{type_name}` cannot be recorded: {error}. Values of durable scripts must \
+         serialise without a self-describing format"
+    )
+}
+
+/// Appends what postcard writes.
+struct Appends<'a>(&'a mut Vec<u8>);
+
+impl postcard::ser_flavors::Flavor for Appends<'_> {
+    type Output = ();
+
+    #[inline]
+    fn try_push(&mut self, byte: u8) -> postcard::Result<()> {
+        self.0.push(byte);
+        Ok(())
+    }
+
+    #[inline]
+    fn try_extend(&mut self, bytes: &[u8]) -> postcard::Result<()> {
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn finalize(self) -> postcard::Result<()> {
+        Ok(())
     }
 }
 

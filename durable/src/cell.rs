@@ -1,13 +1,14 @@
 //! One script of a runtime: its future, its journal and its waits.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::fmt;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::Context;
 
-use framestep::durable::{EventNote, home};
+use framestep::durable::{FrameWait, home};
 use framestep::{Coroutine, CoroutineId, Phase};
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::Found;
 use crate::image::NamedWait;
-use crate::journal::{Entry, FoundEntry, Journal, Kind};
+use crate::journal::{self, Journal, Kind, Word};
 use crate::long::Length;
 use crate::once::Once;
 use crate::owner::OwnerId;
@@ -24,8 +25,8 @@ use crate::quiet;
 use crate::script::{ChapterFuture, Code};
 use crate::shared::Shared;
 use crate::shift::Shifts;
-use crate::site::{Call, SiteId};
-use crate::slot::{Awaited, Pending, Slot};
+use crate::site::{Call, Known, SiteId};
+use crate::slot::{Pending, Slot, Waits};
 
 /// The number of a script, which no other script of the runtime has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -76,24 +77,16 @@ pub(crate) struct ScriptCell {
     pub(crate) code: Code,
     pub(crate) home: Phase,
     pub(crate) owner: Option<OwnerId>,
-    /// The state with which the chapter began.
-    state: RefCell<Bytes>,
-    journal: RefCell<Journal>,
-    /// What it has done once in its life.
-    once: RefCell<Once>,
+    chapter: RefCell<Chapter>,
     future: RefCell<Option<ChapterFuture>>,
-    /// The waits that have begun and are not over.
-    slots: RefCell<Vec<Pending>>,
     /// The number of the next wait that begins.
     next_wait: Cell<u32>,
+    /// Where the script has waited for a frame last: in a loop, it is there again.
+    frame_site: Cell<Option<(&'static Location<'static>, Known)>>,
     mode: Cell<Mode>,
     /// Whether the next entry is the first of a poll.
     begins_poll: Cell<bool>,
     is_in_closure: Cell<bool>,
-    /// Whether the chapter has been polled.
-    has_begun: Cell<bool>,
-    /// Whether it waits as the code of its save did, and restarts its chapter then.
-    restarts_after_wait: Cell<bool>,
     pub(crate) length: Length,
     replay: RefCell<Replay>,
     /// The coroutine that runs the script, while there are handles.
@@ -101,11 +94,27 @@ pub(crate) struct ScriptCell {
     coroutine_id: Cell<Option<CoroutineId>>,
 }
 
+/// What a save state has of the chapter of a script.
+pub(crate) struct Chapter {
+    /// The state with which it began.
+    pub(crate) state: Bytes,
+    pub(crate) journal: Journal,
+    /// The waits that have begun and are not over.
+    pub(crate) waits: Waits,
+    /// What the script has done once in its life.
+    pub(crate) once: Once,
+    /// Whether it has been polled.
+    pub(crate) has_begun: bool,
+    /// Whether it waits as the code of its save did, and restarts then.
+    pub(crate) restarts_after_wait: bool,
+}
+
 /// How far a replay has come.
 #[derive(Default)]
 struct Replay {
+    journal: Option<Journal>,
     /// The next entry. `None` at the end, or if it cannot be read.
-    next: Option<FoundEntry>,
+    next: Option<journal::Found>,
     /// The number of the next entry, for messages.
     entry: u32,
     /// Whether the poll under way may take an entry that is the first of a poll.
@@ -184,17 +193,20 @@ impl ScriptCell {
             code,
             home,
             owner,
-            state: RefCell::new(state),
-            journal: RefCell::new(journal),
-            once: RefCell::default(),
+            chapter: RefCell::new(Chapter {
+                state,
+                journal,
+                waits: Waits::default(),
+                once: Once::default(),
+                has_begun: false,
+                restarts_after_wait: false,
+            }),
             future: RefCell::new(Some(future)),
-            slots: RefCell::default(),
             next_wait: Cell::new(0),
+            frame_site: Cell::new(None),
             mode: Cell::new(Mode::Live),
             begins_poll: Cell::new(false),
             is_in_closure: Cell::new(false),
-            has_begun: Cell::new(false),
-            restarts_after_wait: Cell::new(false),
             length: shared.long_chapters.begin(),
             replay: RefCell::default(),
             coroutine: RefCell::default(),
@@ -218,20 +230,30 @@ impl ScriptCell {
         self.code.name
     }
 
-    pub(crate) fn state(&self) -> Bytes {
-        self.state.borrow().clone()
+    /// What a save state has of the chapter.
+    #[inline]
+    pub(crate) fn chapter(&self) -> Ref<'_, Chapter> {
+        self.chapter.borrow()
+    }
+
+    /// The same, to change it. User code must not run meanwhile.
+    #[inline]
+    pub(crate) fn change(&self) -> RefMut<'_, Chapter> {
+        self.chapter.borrow_mut()
     }
 
     pub(crate) fn journal(&self) -> Journal {
-        self.journal.borrow().clone()
+        self.chapter().journal.clone()
+    }
+
+    /// Drops the states of all waits.
+    pub(crate) fn drop_waits(&self) {
+        let waits = mem::take(&mut self.change().waits);
+        drop(waits);
     }
 
     pub(crate) fn future(&self) -> &RefCell<Option<ChapterFuture>> {
         &self.future
-    }
-
-    pub(crate) fn slots(&self) -> &RefCell<Vec<Pending>> {
-        &self.slots
     }
 
     /// Whether its future is being polled.
@@ -255,8 +277,7 @@ impl ScriptCell {
 
     /// Notes which coroutine runs the script, in a poll of it. A script that is started is polled
     /// before the call that starts it has returned the coroutine.
-    #[inline]
-    pub(crate) fn note_coroutine(&self) {
+    fn note_coroutine(&self) {
         if self.coroutine_id.get().is_none() {
             self.coroutine_id.set(Some(framestep::current()));
         }
@@ -275,39 +296,38 @@ impl ScriptCell {
 
     /// Whether the chapter has been polled.
     pub(crate) fn has_begun(&self) -> bool {
-        self.has_begun.get()
+        self.chapter().has_begun
     }
 
-    /// Whether it waits as the code of its save did, and restarts its chapter then.
-    pub(crate) fn restarts_after_wait(&self) -> bool {
-        self.restarts_after_wait.get()
-    }
-
-    /// Makes a new script one that [restarts after its wait](Self::restarts_after_wait).
-    pub(crate) fn begin_wait_of_save(&self, waits: Vec<Pending>) {
-        self.restarts_after_wait.set(true);
-        self.has_begun.set(true);
-        self.slots.replace(waits);
-    }
-
-    /// What the script has done once in its life.
-    pub(crate) fn once(&self) -> &RefCell<Once> {
-        &self.once
+    /// Makes a new script one that [restarts after its wait](Chapter::restarts_after_wait).
+    pub(crate) fn begin_wait_of_save(&self, waits: Waits) {
+        let mut chapter = self.change();
+        chapter.restarts_after_wait = true;
+        chapter.has_begun = true;
+        chapter.waits = waits;
     }
 
     /// Notes that a poll of the script begins.
+    #[inline(always)]
     pub(crate) fn begin_poll(&self) {
-        self.begins_poll.set(self.has_begun.replace(true));
+        let has_begun = self.has_begun();
+        self.begins_poll.set(has_begun);
+        if !has_begun {
+            self.note_coroutine();
+            self.change().has_begun = true;
+        }
     }
 
     /// Begins another chapter.
     pub(crate) fn begin_chapter(&self, state: Bytes, future: ChapterFuture) {
-        self.state.replace(state);
-        self.journal.replace(Journal::new());
-        drop(self.slots.take());
+        self.drop_waits();
+        let mut chapter = self.change();
+        chapter.state = state;
+        chapter.journal.restart();
+        chapter.has_begun = false;
+        chapter.restarts_after_wait = false;
+        drop(chapter);
         self.next_wait.set(0);
-        self.has_begun.set(false);
-        self.restarts_after_wait.set(false);
         self.length.reset(&self.shared.long_chapters);
         self.future.replace(Some(future));
     }
@@ -340,9 +360,11 @@ impl ScriptCell {
     /// Begins to read the journal to a new future.
     pub(crate) fn begin_replay(&self, compares_lines: bool) {
         self.mode.set(Mode::Replay);
-        self.has_begun.set(true);
+        let mut chapter = self.change();
+        chapter.has_begun = true;
         self.replay.replace(Replay {
-            next: self.journal.borrow().find(0),
+            next: chapter.journal.find(0),
+            journal: Some(chapter.journal.clone()),
             // The first poll of a chapter has no entry that is marked as the first of a poll.
             compares_lines,
             ..Replay::default()
@@ -364,32 +386,20 @@ impl ScriptCell {
         let was_open = mem::replace(&mut replay.is_open, true);
         let entry = replay.entry;
         match replay.next {
-            Some(next) if next.is_first && !was_open => Ok(true),
+            Some(next) if next.word.is_first() && !was_open => Ok(true),
             Some(_) => Err(Found::NotReached {
                 entry,
                 now: self.awaited(),
             }),
-            None if entry == self.journal.borrow().entries() => Ok(false),
+            None if entry == self.chapter().journal.entries() => Ok(false),
             None => Err(Found::Damaged { entry }),
         }
     }
 
     /// What the script waits for, by number.
     pub(crate) fn awaited(&self) -> Vec<NamedWait> {
-        let slots = self.slots.borrow();
-        let found = slots.iter().map(|pending| self.named(pending));
-        let mut found: Vec<_> = found.collect();
-        found.sort_unstable_by_key(|wait| wait.number);
-        found
-    }
-
-    /// What a wait is for, by name.
-    pub(crate) fn named(&self, pending: &Pending) -> NamedWait {
-        let of_call = || self.shared.sites.of(&pending.awaited.call());
-        NamedWait {
-            number: pending.number,
-            site: pending.site_of_save.unwrap_or_else(of_call),
-        }
+        let mut chapter = self.change();
+        chapter.waits.sorted().iter().map(Pending::named).collect()
     }
 
     /// How many entries a replay has taken.
@@ -403,13 +413,14 @@ impl ScriptCell {
         if !moved.is_empty() {
             // Saved again, its lines are those of this build.
             let (mut moved, mut entry) = (moved.into_iter().peekable(), 0);
-            let journal = self.journal.borrow().map_sites(|site| {
+            let sites = self.shared.sites.sites();
+            let mut chapter = self.change();
+            let journal = chapter.journal.map_sites(|site| {
                 let here = moved.next_if(|(at, _)| *at == entry);
                 entry += 1;
-                Some(here.map_or(site, |(_, here)| here))
+                sites.known(here.map_or(site, |(_, here)| here))
             });
-            self.journal
-                .replace(journal.expect("each site has a number"));
+            chapter.journal = journal.expect("each site has a number");
         }
     }
 
@@ -424,32 +435,63 @@ impl ScriptCell {
         number
     }
 
+    /// Whether it is neither replayed nor dropped.
+    #[inline]
+    pub(crate) fn is_live(&self) -> bool {
+        self.mode.get() == Mode::Live
+    }
+
     /// What a poll of the wait `number` finds.
     #[inline]
-    pub(crate) fn polling(&self, number: u32, call: &Call) -> Polling {
-        match self.mode.get() {
-            Mode::Live | Mode::Ending | Mode::Silent => Polling::Live,
-            Mode::Replay => match self.take_entry(Kind::Ended(number), call) {
-                Some(value) => Polling::Ended(value),
-                None => match self.take_entry(Kind::Failed(number), call) {
-                    Some(message) => Polling::Failed(message.read().unwrap_or_default()),
-                    None => Polling::Pending,
-                },
+    pub(crate) fn polling(&self, number: u32, site: Known) -> Polling {
+        if self.mode.get() != Mode::Replay {
+            return Polling::Live;
+        }
+        match self.take_entry(Kind::Ended(number), site, "") {
+            Some(value) => Polling::Ended(value),
+            None => match self.take_entry(Kind::Failed(number), site, "") {
+                Some(message) => Polling::Failed(message.read().unwrap_or_default()),
+                None => Polling::Pending,
             },
         }
     }
 
     /// Takes the next entry in a replay, if it is the one that is expected. If the wait of the
-    /// entry is another one now, that is a divergence. Of an effect, anything else is.
-    fn take_entry(&self, expected: Kind, call: &Call) -> Option<Bytes> {
+    /// entry is another one now, that is a divergence. Of an effect, anything else is. `within` is
+    /// that of the call.
+    fn take_entry(&self, expected: Kind, here: Known, within: &'static str) -> Option<Bytes> {
         let mut replay = self.replay.borrow_mut();
         let next = replay.next?;
-        if next.kind != expected || next.is_first && !replay.is_open {
+        if next.word.is_first() && !replay.is_open {
             return None;
         }
-        let here = self.shared.sites.of(call);
-        if replay.is_to_be_compared(next.site, here) {
-            if let Some(found) = self.compare_sites(&mut replay, &next, call, here) {
+        let is_like = next.word.is_like(Word::new(expected, here.id));
+        if !(is_like && replay.compares_lines) {
+            self.compare(&mut replay, next.word, expected, here, within)?;
+        }
+        let replay = &mut *replay;
+        let journal = replay.journal.as_ref()?;
+        replay.next = journal.find(next.next);
+        replay.entry += 1;
+        replay.is_open = false;
+        Some(journal.value(&next))
+    }
+
+    /// Compares the next entry of a replay with what is expected. `None` if it is another one.
+    fn compare(
+        &self,
+        replay: &mut Replay,
+        next: Word,
+        expected: Kind,
+        here: Known,
+        within: &'static str,
+    ) -> Option<()> {
+        if next.kind() != expected {
+            return None;
+        }
+        let (recorded, here) = (next.site(), here.id);
+        if replay.is_to_be_compared(recorded, here) {
+            if let Some(found) = self.compare_sites(replay, next, within, here) {
                 let is_other = matches!(found, Found::Other { .. });
                 replay.divergence.get_or_insert(found);
                 if is_other {
@@ -457,39 +499,35 @@ impl ScriptCell {
                 }
             }
         }
-        if next.site != here && !replay.compares_lines {
+        if recorded != here && !replay.compares_lines {
             let entry = replay.entry;
             replay.moved.push((entry, here));
         }
-        let journal = self.journal.borrow();
-        replay.next = journal.find(next.next);
-        replay.entry += 1;
-        replay.is_open = false;
-        Some(journal.value(&next))
+        Some(())
     }
 
     /// Compares the site of an entry with that of the call that is to take it.
     fn compare_sites(
         &self,
         replay: &mut Replay,
-        next: &FoundEntry,
-        call: &Call,
+        next: Word,
+        within: &'static str,
         here: SiteId,
     ) -> Option<Found> {
         let sites = self.shared.sites.sites();
         let entry = replay.entry;
-        let (recorded, now) = (sites.get(next.site)?, sites.get(here)?);
+        let (recorded, now) = (sites.get(next.site())?, sites.get(here)?);
         if !recorded.is_like(now) {
-            let kind = next.kind;
+            let kind = next.kind();
             return Some(Found::Other { entry, kind, here });
         }
         if replay.compares_lines {
             return Some(Found::OtherLine { entry, here });
         }
-        if !replay.shifts.fits(call.within, recorded, now) {
+        if !replay.shifts.fits(within, recorded, now) {
             return Some(Found::OtherShift { entry, here });
         }
-        replay.note_compared(next.site, here);
+        replay.note_compared(next.site(), here);
         None
     }
 
@@ -511,35 +549,49 @@ impl ScriptCell {
         saved.len() == now.len() && saved.iter().zip(now).all(|(saved, now)| fits(saved, now))
     }
 
+    /// Ends a pending wait of framestep without a value, if it resumes the coroutine. Calls no user
+    /// code.
+    #[inline]
+    pub(crate) fn end_if_resumed(&self, number: u32) -> bool {
+        if !self.is_live() {
+            return false;
+        }
+        let mut chapter = self.change();
+        let Some(site) = chapter.waits.take_resumed(number) else {
+            return false;
+        };
+        self.record_in(chapter, Kind::Ended(number), site, &[]);
+        true
+    }
+
     /// Records the end of a wait.
     #[inline]
-    pub(crate) fn record_end(&self, number: u32, value: &[u8], call: &Call) {
-        self.record(Kind::Ended(number), value, call);
+    pub(crate) fn record_end(&self, number: u32, value: &[u8], site: Known) {
+        self.record(Kind::Ended(number), site, value);
     }
 
     /// Records that a wait has panicked: the script may catch it, and go on.
-    pub(crate) fn record_failure(&self, number: u32, message: &str, call: &Call) {
-        self.record(Kind::Failed(number), Bytes::of(message).get(), call);
+    pub(crate) fn record_failure(&self, number: u32, message: &str, site: Known) {
+        let message = Bytes::of(message);
+        self.record(Kind::Failed(number), site, message.get());
     }
 
-    #[inline]
-    fn record(&self, kind: Kind, value: &[u8], call: &Call) {
-        if self.mode.get() != Mode::Live {
-            return;
+    #[inline(never)]
+    fn record(&self, kind: Kind, site: Known, value: &[u8]) {
+        if self.is_live() {
+            self.record_in(self.change(), kind, site, value);
         }
-        let mut journal = self.journal.borrow_mut();
-        journal.push(&Entry {
-            is_first: self.begins_poll.replace(false),
-            kind,
-            site: self.shared.sites.of(call),
-            value,
-        });
-        let entries = journal.entries();
-        drop(journal);
+    }
+
+    #[inline(always)]
+    fn record_in(&self, mut chapter: RefMut<'_, Chapter>, kind: Kind, site: Known, value: &[u8]) {
+        let is_first = self.begins_poll.replace(false);
+        chapter.journal.push(is_first, kind, site, value);
+        let entries = chapter.journal.entries();
+        drop(chapter);
         let trail = &self.shared.trail;
         if trail.is_kept() {
-            let site = self.shared.sites.of(call);
-            trail.note(self, entries, kind, site, Some(value));
+            trail.note(self, entries, kind, site.id, Some(value));
         }
         if self.length.matters(entries) {
             let chapters = &self.shared.long_chapters;
@@ -551,33 +603,67 @@ impl ScriptCell {
     /// instead. `None` in a destructor of a script that is dropped because of a restore: it
     /// must do nothing, and has no result.
     pub(crate) fn effect(&self, call: Call, act: impl FnOnce() -> Bytes) -> Option<Bytes> {
+        let mut value = Vec::new();
+        let mut act = Some(act);
+        let done = self.effect_in(&call, &mut value, &mut |value| {
+            if let Some(act) = act.take() {
+                value.extend_from_slice(act().get());
+            }
+        });
+        (done != Done::Not).then(|| Bytes::new(&value))
+    }
+
+    /// The same with the place where `act` writes the result, or where that is read from the
+    /// journal.
+    pub(crate) fn effect_in(
+        &self,
+        call: &Call,
+        value: &mut Vec<u8>,
+        act: &mut dyn FnMut(&mut Vec<u8>),
+    ) -> Done {
         match self.mode.get() {
-            Mode::Live => match catch_unwind(AssertUnwindSafe(|| self.act(&call, act))) {
-                Ok(value) => {
-                    self.record(Kind::Effect, value.get(), &call);
-                    Some(value)
-                }
-                Err(payload) => {
+            Mode::Live => {
+                let acted = catch_unwind(AssertUnwindSafe(|| {
+                    self.note_effect(call);
+                    act(value);
+                }));
+                let site = self.shared.sites.of(call);
+                if let Err(payload) = acted {
                     // The script may catch it, and go on.
                     let message = Bytes::of(&message_of(&*payload));
-                    self.record(Kind::Panicked, message.get(), &call);
+                    self.record(Kind::Panicked, site, message.get());
                     resume_unwind(payload)
                 }
+                // `act` may have ended the script.
+                if self.is_live() {
+                    self.record_in(self.change(), Kind::Effect, site, value);
+                }
+                Done::Now
+            }
+            Mode::Silent => Done::Not,
+            Mode::Ending => {
+                act(value);
+                Done::Now
+            }
+            Mode::Replay => match self.replayed_effect(call) {
+                Some(recorded) => {
+                    value.extend_from_slice(recorded.get());
+                    Done::Before
+                }
+                None => Done::Not,
             },
-            Mode::Silent => None,
-            Mode::Ending => Some(act()),
-            Mode::Replay => self.replayed_effect(&call),
         }
     }
 
+    /// Notes for the sync test that an effect is about to be done.
     #[inline]
-    fn act(&self, call: &Call, act: impl FnOnce() -> Bytes) -> Bytes {
+    fn note_effect(&self, call: &Call) {
         let trail = &self.shared.trail;
         if trail.is_kept() {
-            let entry = self.journal.borrow().entries() + 1;
-            trail.note(self, entry, Kind::Effect, self.shared.sites.of(call), None);
+            let entry = self.chapter().journal.entries() + 1;
+            let site = self.shared.sites.of(call);
+            trail.note(self, entry, Kind::Effect, site.id, None);
         }
-        act()
     }
 
     /// The result of an effect in a replay. `None` in a destructor of a script that has left its
@@ -586,13 +672,14 @@ impl ScriptCell {
         if std::thread::panicking() && self.replay.borrow().divergence.is_some() {
             return None;
         }
-        if let Some(value) = self.take_entry(Kind::Effect, call) {
+        let site = self.shared.sites.of(call);
+        if let Some(value) = self.take_entry(Kind::Effect, site, call.within) {
             return Some(value);
         }
-        if let Some(message) = self.take_entry(Kind::Panicked, call) {
+        if let Some(message) = self.take_entry(Kind::Panicked, site, call.within) {
             resume_unwind(Box::new(message.read::<String>().unwrap_or_default()));
         }
-        let here = self.shared.sites.of(call);
+        let here = site.id;
         let entry = self.replay.borrow().entry;
         let kind = Kind::Effect;
         self.leave_replay(Found::Other { entry, kind, here });
@@ -640,54 +727,62 @@ impl ScriptCell {
         f()
     }
 
-    /// Adds the state of a wait that has begun.
-    #[inline]
-    pub(crate) fn add_slot(&self, number: u32, awaited: Awaited, slot: Slot) {
-        let event = awaited.event;
-        let note = event.and_then(|event| EventNote::begin(event, awaited.at));
-        self.slots.borrow_mut().push(Pending {
-            number,
-            awaited,
-            site_of_save: None,
-            slot,
-            note,
-        });
+    /// Begins to wait for the next frame, in the [usual case](FrameWait::begin). Returns the number
+    /// of the wait.
+    #[inline(always)]
+    pub(crate) fn begin_frame(
+        &self,
+        cx: &Context<'_>,
+        kind: &'static str,
+        at: &'static Location<'static>,
+    ) -> Option<u32> {
+        if !self.is_live() {
+            return None;
+        }
+        let wait = FrameWait::begin(cx)?;
+        let site = match self.frame_site.get() {
+            Some((before, site)) if ptr::eq(before, at) => site,
+            _ => self.frame_site_at(kind, at),
+        };
+        let number = self.take_number();
+        self.change().waits.push_frame(number, site, wait);
+        Some(number)
     }
 
-    /// Removes the state of a wait that is over or was dropped.
+    #[inline(never)]
+    fn frame_site_at(&self, function: &'static str, at: &'static Location<'static>) -> Known {
+        let site = self.shared.sites.of(&Call {
+            function,
+            name: "",
+            at,
+            within: "",
+        });
+        self.frame_site.set(Some((at, site)));
+        site
+    }
+
+    /// Adds a wait that has begun.
     #[inline]
-    pub(crate) fn remove_slot(&self, number: u32) -> Option<Slot> {
-        let mut slots = self.slots.borrow_mut();
-        let at = slots.iter().position(|pending| pending.number == number)?;
-        Some(slots.swap_remove(at).slot)
+    pub(crate) fn add_wait(&self, pending: Pending) {
+        self.change().waits.push(pending);
+    }
+
+    /// Removes a wait that is over or was dropped.
+    #[inline]
+    pub(crate) fn remove_wait(&self, number: u32) -> Option<Pending> {
+        self.change().waits.remove(number)
     }
 
     /// Calls `f` with the state of a wait.
     #[inline]
     pub(crate) fn with_slot<R>(&self, number: u32, f: impl FnOnce(&mut Slot) -> R) -> Option<R> {
-        let mut slots = self.slots.borrow_mut();
-        let pending = slots.iter_mut().find(|pending| pending.number == number)?;
-        Some(f(&mut pending.slot))
+        let mut chapter = self.change();
+        Some(f(&mut chapter.waits.get(number)?.slot))
     }
 
-    /// Polls a pending wait of framestep.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn poll_slot(
-        &self,
-        number: u32,
-        cx: &mut Context<'_>,
-        name: &'static str,
-    ) -> Poll<()> {
-        // It may drop a waker of another library, whose destructor may use the runtime.
-        let Some(Slot::Plain(mut wait)) = self.take_slot(number) else {
-            return Poll::Pending;
-        };
-        let polled = wait.poll(cx, name);
-        if polled.is_pending() {
-            self.put_slot(number, Slot::Plain(wait));
-        }
-        polled
+    /// The site of a pending wait.
+    pub(crate) fn site_of(&self, number: u32) -> Option<Known> {
+        Some(self.change().waits.get(number)?.site)
     }
 
     /// Takes the state of a wait out while it is polled: what is called meanwhile may end
@@ -700,6 +795,17 @@ impl ScriptCell {
     pub(crate) fn put_slot(&self, number: u32, slot: Slot) {
         self.with_slot(number, |place| *place = slot);
     }
+}
+
+/// What has become of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Done {
+    /// It has been done.
+    Now,
+    /// It was done before, and its result is in the journal.
+    Before,
+    /// It must not be done, and has no result.
+    Not,
 }
 
 /// Reports that a recorded value is not one of a `T`.

@@ -65,7 +65,6 @@ impl Future for Driver {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.cell.note_coroutine();
         let entered = context::enter(&self.cell);
         let polled = catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)));
         drop(entered);

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{self, Bytes};
-use crate::cell::{ScriptCell, ScriptId, leave, unreadable};
+use crate::cell::{Done, ScriptCell, ScriptId, leave, unreadable};
 use crate::context;
 use crate::handle::{Handle, command};
 use crate::owner::OwnerId;
@@ -139,12 +139,12 @@ fn once(
     caller: Call,
     act: &mut dyn FnMut() -> Bytes,
 ) -> Option<Bytes> {
-    let done = || cell.once().borrow().get(label).cloned();
+    let done = || cell.chapter().once.get(label).cloned();
     let recorded = Bytes::of(label);
     let entry = cell.effect(caller, || {
         if done().is_none() {
             let result = cell.in_closure(&mut *act);
-            cell.once().borrow_mut().insert(label, result);
+            cell.change().once.insert(label, result);
         }
         recorded.clone()
     });
@@ -169,19 +169,23 @@ fn lends<R: Serialize + DeserializeOwned>(
     let Some(cell) = context::find(name) else {
         return lent(name, caller.at, borrow());
     };
-    let mut given = None;
-    let value = cell.effect(caller, || {
+    let (mut given, mut borrow) = (None, Some(borrow));
+    let mut value = cell.shared().take_scratch();
+    let done = cell.effect_in(&caller, &mut value, &mut |value| {
+        let Some(borrow) = borrow.take() else {
+            return;
+        };
         let result = cell.in_closure(|| lent(name, caller.at, borrow()));
-        let value = Bytes::of(&result);
+        bytes::write(&result, value);
         given = Some(result);
-        value
     });
-    match (given, value) {
+    let result = match (given, done) {
         (Some(given), _) => given,
-        (None, Some(value)) => expect_read(&value),
-        // A destructor that unwinds may end the process: another one may be unwinding already.
-        (None, None) => bytes::read_zeros().unwrap_or_else(|| leave()),
-    }
+        (None, Done::Not) => bytes::read_zeros().unwrap_or_else(|| leave()),
+        (None, _) => bytes::read(&value).unwrap_or_else(|| unreadable_result()),
+    };
+    cell.shared().put_scratch(value);
+    result
 }
 
 /// The type of a closure, which names the function that it is written in.
@@ -195,12 +199,14 @@ pub(crate) fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, WithError>)
 }
 
 pub(crate) fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
-    value.read().unwrap_or_else(|| {
-        unreadable::<R>(format_args!(
-            "what was recorded is no `{}`: the type does not read back what it writes",
-            std::any::type_name::<R>()
-        ))
-    })
+    value.read().unwrap_or_else(|| unreadable_result())
+}
+
+fn unreadable_result<R>() -> R {
+    unreadable::<R>(format_args!(
+        "what was recorded is no `{}`: the type does not read back what it writes",
+        std::any::type_name::<R>()
+    ))
 }
 
 /// The present time of the script's clock. Recorded, like all that a durable script reads. Outside

@@ -5,9 +5,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::RestoreError;
+use crate::hash::Hash;
 use crate::image::SaveState;
-use crate::journal::Journal;
-use crate::site::SiteId;
 use crate::tree::Tree;
 
 const MARK: [u8; 8] = *b"framestp";
@@ -178,16 +177,11 @@ impl SaveState {
     #[must_use]
     #[track_caller]
     pub fn checksum_with<W: Serialize>(&self, world: &W) -> u64 {
-        // What a site is, without its place.
-        let what = |site| SiteId(self.sites.what(site));
-        let nowhere = |journal: &Journal| journal.map_sites(|site| Some(what(site)));
-        let journals = self.scripts.iter().map(|script| nowhere(&script.journal));
-        let journals = journals.map(|journal| journal.expect("each site has a hash"));
-        let journals: Vec<Journal> = journals.collect();
         let scripts = self.scripts.iter().map(|script| {
+            // What a site is, without its place.
             let waits = script.waits.iter().map(|wait| {
                 let named = wait.named;
-                (named.number, what(named.site), &wait.slot)
+                (named.number, self.sites.what(named.site), &wait.slot)
             });
             let waits: Vec<_> = waits.collect();
             (
@@ -195,22 +189,18 @@ impl SaveState {
                 (script.home, script.owner),
                 (&script.state, &script.once, script.has_begun),
                 (script.restarts_after_wait, waits),
+                script.journal.hash().finish(),
             )
         });
         let scripts: Vec<_> = scripts.collect();
         let lists = (&self.clocks, &self.clock_parents, &self.waits, &self.lists);
         let rest = (&self.owners, &self.ended, &self.signals, &self.values);
         let next = (self.next_script, self.next_request, self.next_owner);
-        let content = postcard::to_stdvec(&(journals, scripts, lists, rest, next, world));
-        hash(&content.expect("the save state and the world serialise"))
+        let content = postcard::to_stdvec(&(scripts, lists, rest, next, world));
+        let mut hash = Hash::new();
+        hash.add_bytes(&content.expect("the save state and the world serialise"));
+        hash.finish()
     }
-}
-
-/// FNV-1a.
-pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)
-    })
 }
 
 fn take_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {

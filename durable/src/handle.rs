@@ -19,7 +19,7 @@ use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::shared::Shared;
 use crate::site::Call;
-use crate::slot::Slot;
+use crate::slot::{Join, Slot};
 use crate::wait::Numbered;
 
 /// Why a script has no result.
@@ -171,14 +171,14 @@ impl<T: DeserializeOwned> Future for Handle<T> {
                 coroutine.as_ref().map(DurableWait::end)
             });
             match coroutine {
-                Some(wait) => Slot::Join(id, wait),
+                Some(end) => Slot::Join(Box::new(Join { script: id, end })),
                 // It has ended, or is the script itself.
                 None => Slot::Replayed,
             }
         };
         let result = self.wait.poll(name, None, begin, |cell, slot| {
-            if let Slot::Join(_, wait) = slot {
-                if wait.poll(cx, name).is_pending() {
+            if let Slot::Join(join) = slot {
+                if join.end.poll(cx, name).is_pending() {
                     return Poll::Pending;
                 }
             }

@@ -69,7 +69,7 @@ impl SaveState {
         for script in &mut scripts {
             script.journal = script.journal.map_sites(|site| needed.number(site))?;
             for wait in &mut script.waits {
-                wait.named.site = needed.number(wait.named.site)?;
+                wait.named.site = needed.number(wait.named.site)?.id;
             }
         }
         let sites = needed.into_sites();
@@ -117,6 +117,7 @@ impl SaveState {
                 .iter()
                 .all(|(_, _, it, _)| far_from_overflow(it))
             && slots().all(is_given)
+            && self.scripts.iter().all(ScriptImage::has_sorted_waits)
     }
 }
 
@@ -168,6 +169,11 @@ pub(crate) struct ScriptImage {
 }
 
 impl ScriptImage {
+    fn has_sorted_waits(&self) -> bool {
+        let waits = &self.waits;
+        waits.is_sorted_by(|a, b| a.named.number < b.named.number)
+    }
+
     fn has_begun_if_it_has_done_something(&self) -> bool {
         if self.restarts_after_wait {
             return self.has_begun && self.journal.entries() == 0;

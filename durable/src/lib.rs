@@ -58,6 +58,7 @@ mod readme {}
 /// The code of the chapters in the guide is tested.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guide/saving.md")]
+#[doc = include_str!("../../docs/guide/porting.md")]
 #[doc = include_str!("../../docs/guide/saves.md")]
 mod guide {}
 
@@ -79,6 +80,7 @@ mod file;
 mod folder;
 mod guard;
 mod handle;
+mod hash;
 mod image;
 mod journal;
 mod long;
@@ -106,7 +108,7 @@ mod wait;
 
 pub use cell::ScriptId;
 pub use clock::{clock, realtime};
-pub use defer::{Defer, defer};
+pub use defer::{Defer, DeferCall, defer, defer_call};
 pub use diff::Difference;
 pub use dry_run::{DoneAgain, DryRun, Misfit};
 pub use effect::{

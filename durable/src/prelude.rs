@@ -1,15 +1,16 @@
 //! Everything that a durable script and its host need. The names are those of framestep's
 //! prelude.
 
-pub use framestep::{Phase, join_all, on_error, race, select, try_join_all};
+pub use framestep::{Phase, Seconds, join_all, on_error, race, select, try_join_all};
+pub use serde::de::DeserializeOwned;
 pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
     Chapter, ClockGuard, ClockId, DurableScript, Handle, JoinError, MissedTicks, OwnerId, Policy,
     Registry, Request, RequestId, RestoreError, Runtime, SaveError, SaveState, ScriptId, Signal,
-    Value, animate, ask, chapter, clock, current, current_name, defer, delta_seconds, durable,
-    end_of_frame, fixed_update, in_phase, interval, join, next_frame, on, pause, realtime, resume,
-    spawn, spawn_in, spawn_on, start, start_in, start_on, stop, time, timeout, wait_frames,
+    Value, animate, ask, chapter, clock, current, current_name, defer, defer_call, delta_seconds,
+    durable, end_of_frame, fixed_update, in_phase, interval, join, next_frame, on, pause, realtime,
+    resume, spawn, spawn_in, spawn_on, start, start_in, start_on, stop, time, timeout, wait_frames,
     wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_once,
     with_ref, yield_now,
 };

@@ -1,6 +1,7 @@
 //! Replacing what a runtime holds with the content of a save state.
 
 use std::collections::HashSet;
+use std::mem;
 use std::rc::Rc;
 
 use framestep::durable::{ClockNames, DurableWait, Reader};
@@ -14,7 +15,7 @@ use crate::image::{OwnerImage, RequestImage, SaveState, SlotImage};
 use crate::owner::{ClockId, OwnerId};
 use crate::restore::{Fate, Prepared};
 use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared, ValueEntry};
-use crate::slot::{Animation, Awaited, Pending, Request, Slot};
+use crate::slot::{Animation, Awaited, Join, Pending, Request, Slot, Tick, Waits};
 
 impl Shared {
     /// Replaces everything by what the save state says.
@@ -53,8 +54,7 @@ impl Shared {
             match fate {
                 Fate::Stays | Fate::GoesOn => {}
                 Fate::Restarts => {
-                    let waits = cell.slots().take();
-                    drop(waits);
+                    cell.drop_waits();
                     self.wake_all([cell.id]);
                 }
                 Fate::Dropped => {
@@ -77,14 +77,16 @@ impl Shared {
             prepared.iter().map(|kept| Rc::as_ptr(&kept.cell)).collect();
         self.is_cleared.set(true);
         for cell in scripts.values() {
-            let mut slots = cell.slots().take();
+            let mut waits = mem::take(&mut cell.change().waits);
             if kept.contains(&Rc::as_ptr(cell)) {
                 // The waits keep their numbers, and get their state back.
-                for pending in &mut slots {
+                for pending in waits.iter_mut() {
                     pending.slot = Slot::Replayed;
-                    pending.note = None;
+                    if let Some(shown) = &mut pending.shown {
+                        shown.note = None;
+                    }
                 }
-                cell.slots().replace(slots);
+                cell.change().waits = waits;
             }
         }
         for cell in scripts.values() {
@@ -220,33 +222,34 @@ impl Shared {
             &id,
         ) in prepared.iter().zip(ids)
         {
-            let mut slots = Vec::with_capacity(of.waits.len());
-            for wait in &of.waits {
-                let known = cell.slots().borrow();
+            // A wait that was replayed is where it was. Of a script that does not fit its save, the
+            // waits are dropped again.
+            let mut known = mem::take(&mut cell.change().waits);
+            let waits = of.waits.iter().map(|wait| {
                 let number = wait.named.number;
-                let known = known.iter().find(|known| known.number == number);
-                let site_of_save = known.and_then(|known| known.site_of_save);
-                // Of a script that does not fit its save, the waits are dropped again.
-                let awaited = known.map_or_else(|| Awaited::new("", None), |known| known.awaited);
-                let event = awaited.event;
-                slots.push(Pending {
+                let slot = self.load_slot(&wait.slot, id, &clocks, &mut image)?;
+                let (site, mut shown) = match known.remove(number) {
+                    Some(known) => (known.site, known.shown),
+                    None => (self.sites.of(&Awaited::new("", None).call()), None),
+                };
+                if let Some(shown) = &mut shown {
+                    shown.note = self.door.note_event(id, shown.event);
+                }
+                Ok(Pending {
                     number,
-                    awaited,
-                    site_of_save,
-                    slot: self.load_slot(&wait.slot, id, &clocks, &mut image)?,
-                    note: event.and_then(|event| self.door.note_event(id, event)),
-                });
-            }
-            let before = cell.slots().replace(slots);
-            drop(before);
+                    site,
+                    slot,
+                    shown,
+                })
+            });
+            let waits = waits.collect::<Result<Waits, RestoreError>>()?;
+            let before = mem::replace(&mut cell.change().waits, waits);
+            drop((known, before));
         }
-        let slots: Vec<_> = prepared
-            .iter()
-            .map(|script| script.cell.slots().borrow())
-            .collect();
+        let mut chapters: Vec<_> = prepared.iter().map(|script| script.cell.change()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
-        for slots in &slots {
-            for pending in slots.iter() {
+        for chapter in &mut chapters {
+            for pending in chapter.waits.sorted() {
                 pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
@@ -270,13 +273,16 @@ impl Shared {
             SlotImage::Plain => Slot::Plain(wait(None)?),
             SlotImage::Join(joined) => {
                 let cell = self.script(*joined);
-                let wait = if let Some(cell) = cell {
+                let end = if let Some(cell) = cell {
                     wait(cell.coroutine.borrow().as_ref())?
                 } else {
                     // It has ended, and has made its joiner ready.
                     wait(Some(&Coroutine::default()))?
                 };
-                Slot::Join(*joined, wait)
+                Slot::Join(Box::new(Join {
+                    script: *joined,
+                    end,
+                }))
             }
             SlotImage::Signal { ticket, given } => Slot::Signal {
                 ticket: *ticket,
@@ -307,10 +313,10 @@ impl Shared {
                 length_ns: *length_ns,
                 share: f32::from_bits(*share),
             })),
-            SlotImage::Tick { due_ns } => Slot::Tick {
-                wait: wait(None)?,
+            SlotImage::Tick { due_ns } => Slot::Tick(Box::new(Tick {
+                timer: wait(None)?,
                 due_ns: *due_ns,
-            },
+            })),
         })
     }
 

@@ -16,7 +16,7 @@ use crate::quiet;
 use crate::save::save_script;
 use crate::script::OldState;
 use crate::shared::Shared;
-use crate::site::SiteId;
+use crate::site::{SiteId, Sites};
 
 impl Shared {
     /// Takes a save state, replays its journals with new futures, and drops these.
@@ -62,7 +62,7 @@ impl Shared {
             name: image.name.clone().into_owned(),
         })?;
         let home = phase_of(image.home).map_err(|_| RestoreError::Damaged)?;
-        let journal = numbers.translate(&image.journal);
+        let journal = numbers.translate(&image.journal, &self.sites.sites());
         let journal = journal.ok_or(RestoreError::Damaged)?;
         let diverged = |found: Found| {
             let sites = self.sites.sites();
@@ -94,7 +94,7 @@ impl Shared {
             journal.clone(),
             begun.future,
         ));
-        cell.once().replace(image.once.clone());
+        cell.change().once = image.once.clone();
         // Other code may have moved, as in a file of another build.
         let compares_lines = compares_lines && image.generation == self.generation.get();
         if image.has_begun {
@@ -202,11 +202,11 @@ impl SiteNumbers {
         }
     }
 
-    /// A journal of its own with the same entries.
-    fn translate(&self, journal: &Journal) -> Option<Journal> {
+    /// A journal with the same entries.
+    fn translate(&self, journal: &Journal, sites: &Sites) -> Option<Journal> {
         match self.numbers {
-            None => Some(journal.fork()),
-            Some(_) => journal.map_sites(|site| self.of(site)),
+            None => Some(journal.clone()),
+            Some(_) => journal.map_sites(|site| sites.known(self.of(site)?)),
         }
     }
 

@@ -23,7 +23,7 @@ use crate::registry::Registry;
 use crate::replay::SiteNumbers;
 use crate::script::{Code, OldState};
 use crate::shared::Shared;
-use crate::slot::{Awaited, Pending, Slot};
+use crate::slot::{Pending, Slot, Waits};
 
 /// What becomes of a script that does not fit its save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -303,7 +303,7 @@ impl Shared {
             begun.state,
             begun.future,
         );
-        cell.once().replace(image.once.clone());
+        cell.change().once = image.once.clone();
         Some(Rc::new(cell))
     }
 
@@ -314,16 +314,21 @@ impl Shared {
         numbers: &SiteNumbers,
     ) -> Option<Rc<ScriptCell>> {
         let cell = self.begin_again(image)?;
-        let waits = image.waits.iter().map(|wait| Pending {
-            number: wait.named.number,
-            awaited: Awaited::new("", None),
-            site_of_save: numbers.of(wait.named.site),
-            slot: Slot::Replayed,
-            note: None,
+        let sites = self.sites.sites();
+        let waits = image.waits.iter().map(|wait| {
+            Some(Pending {
+                number: wait.named.number,
+                // The code that began the wait is not there any more.
+                site: sites.known(numbers.of(wait.named.site)?)?,
+                slot: Slot::Replayed,
+                shown: None,
+            })
         });
+        let waits = waits.collect::<Option<Waits>>()?;
         let begun = cell.future().take()?;
-        cell.future().replace(Some(after_wait(cell.state(), begun)));
-        cell.begin_wait_of_save(waits.collect());
+        let state = cell.chapter().state.clone();
+        cell.future().replace(Some(after_wait(state, begun)));
+        cell.begin_wait_of_save(waits);
         Some(cell)
     }
 }

@@ -625,6 +625,38 @@ impl Host {
         self.make(script, Making::default())
     }
 
+    /// Spawns a script with `phase` as home: the next run of that phase polls it first.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn spawn_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                home: Some(phase),
+                ..Making::default()
+            },
+        )
+    }
+
+    /// Spawns a script on an owner.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn spawn_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                owner: Some(owner),
+                ..Making::default()
+            },
+        )
+    }
+
     #[track_caller]
     fn make<S: DurableScript>(&self, script: S, making: Making) -> Handle<S::Output> {
         let begun = self.shared.begin(script);
@@ -794,7 +826,7 @@ impl Host {
         let mut script = None;
         let scripts: Vec<_> = self.shared.scripts.borrow().values().cloned().collect();
         for cell in scripts {
-            for pending in cell.slots().borrow_mut().iter_mut() {
+            for pending in cell.change().waits.iter_mut() {
                 if let Slot::Request(request) = &mut pending.slot {
                     let is_it = request.id == id.number && request.name == R::NAME;
                     if is_it && request.answer.is_none() {
@@ -813,11 +845,7 @@ impl Host {
 
     fn each_request(&self, mut f: impl FnMut(&crate::slot::Request)) {
         for cell in self.shared.scripts.borrow().values() {
-            for pending in cell.slots().borrow().iter() {
-                if let Slot::Request(request) = &pending.slot {
-                    f(request);
-                }
-            }
+            cell.chapter().waits.requests().for_each(&mut f);
         }
     }
 

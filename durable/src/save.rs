@@ -31,10 +31,11 @@ impl Shared {
         let mut out = Writer::default();
         let guards = self.save_guards();
         self.door.save_clocks(&clocks, guards.len(), &mut out)?;
-        let slots: Vec<_> = scripts.iter().map(|cell| cell.slots().borrow()).collect();
+        let images = scripts.iter().map(|cell| save_script(cell)).collect();
+        let mut chapters: Vec<_> = scripts.iter().map(|cell| cell.change()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
-        for slots in &slots {
-            for pending in slots.iter() {
+        for chapter in &mut chapters {
+            for pending in chapter.waits.sorted() {
                 pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
@@ -44,11 +45,9 @@ impl Shared {
         }
         let mut lists = Writer::default();
         let saved = self.door.save_lists(&ids, &waits, &clocks, &mut lists);
-        saved.map_err(refused)?;
         drop(waits);
-        drop(slots);
-        // They add to the table of sites.
-        let scripts = scripts.iter().map(|cell| save_script(cell)).collect();
+        drop(chapters);
+        saved.map_err(refused)?;
         Ok(SaveState {
             build: self.registry().build().to_owned(),
             settings: self.door.settings(),
@@ -62,7 +61,7 @@ impl Shared {
                 .collect(),
             guards,
             owners: self.save_owners(),
-            scripts,
+            scripts: images,
             waits: saved_waits.into_numbers(),
             lists: lists.into_numbers(),
             ended: self.save_ended(),
@@ -164,11 +163,12 @@ impl Shared {
 }
 
 pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
-    let slots = cell.slots().borrow();
-    let waits = slots.iter().map(|pending| WaitImage {
-        named: cell.named(pending),
+    let mut chapter = cell.change();
+    let waits = chapter.waits.sorted().iter().map(|pending| WaitImage {
+        named: pending.named(),
         slot: save_slot(&pending.slot),
     });
+    let waits = waits.collect();
     ScriptImage {
         id: cell.id,
         name: cell.name().into(),
@@ -176,19 +176,19 @@ pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
         generation: cell.generation(),
         home: phase_number(cell.home),
         owner: cell.owner,
-        state: Content::Compact(cell.state()),
-        journal: cell.journal(),
-        once: cell.once().borrow().clone(),
-        has_begun: cell.has_begun(),
-        restarts_after_wait: cell.restarts_after_wait(),
-        waits: waits.collect(),
+        state: Content::Compact(chapter.state.clone()),
+        journal: chapter.journal.clone(),
+        once: chapter.once.clone(),
+        has_begun: chapter.has_begun,
+        restarts_after_wait: chapter.restarts_after_wait,
+        waits,
     }
 }
 
 fn save_slot(slot: &Slot) -> SlotImage {
     match slot {
         Slot::Plain(_) => SlotImage::Plain,
-        Slot::Join(id, _) => SlotImage::Join(*id),
+        Slot::Join(join) => SlotImage::Join(join.script),
         Slot::Signal { ticket, given } => SlotImage::Signal {
             ticket: *ticket,
             given: given.clone(),
@@ -208,7 +208,9 @@ fn save_slot(slot: &Slot) -> SlotImage {
             length_ns: animation.length_ns,
             share: animation.share.to_bits(),
         },
-        Slot::Tick { due_ns, .. } => SlotImage::Tick { due_ns: *due_ns },
+        Slot::Tick(tick) => SlotImage::Tick {
+            due_ns: tick.due_ns,
+        },
         // Outside of polls and replays, a slot has its state.
         Slot::Replayed | Slot::Polled => unreachable!("the script is being polled"),
     }

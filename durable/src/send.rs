@@ -1,23 +1,28 @@
 //! A save state that can be sent to another thread.
 
 use std::fmt;
+use std::mem;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::image::SaveState;
+use crate::journal::{Journal, SendJournal};
 
 /// A save state that can be sent to another thread, such as one that writes files. Made by
 /// [`SaveState::into_send`].
 #[derive(Clone)]
 pub struct SendSave {
-    /// The save state as it is, serialised.
+    /// The save state as it is, serialised, without journals.
     content: Vec<u8>,
+    journals: Vec<SendJournal>,
     is_taken: bool,
 }
 
 impl fmt::Debug for SendSave {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SendSave({} bytes)", self.content.len())
+        let journals = self.journals.iter().map(SendJournal::len);
+        let len = self.content.len() + journals.sum::<usize>();
+        write!(f, "SendSave({len} bytes)")
     }
 }
 
@@ -65,10 +70,19 @@ impl SaveState {
     /// # }
     /// ```
     #[must_use]
-    pub fn into_send(self) -> SendSave {
+    pub fn into_send(mut self) -> SendSave {
         let is_taken = self.is_taken;
+        let journals = self.scripts.iter_mut().map(|script| {
+            let journal = mem::replace(&mut script.journal, Journal::new());
+            journal.to_send()
+        });
+        let journals = journals.collect();
         let content = postcard::to_stdvec(&AsItIs(self)).expect("a save state serialises");
-        SendSave { content, is_taken }
+        SendSave {
+            content,
+            journals,
+            is_taken,
+        }
     }
 }
 
@@ -80,7 +94,10 @@ impl SendSave {
     #[must_use]
     pub fn into_save_state(self) -> SaveState {
         let read = postcard::from_bytes(&self.content);
-        let AsItIs(save) = read.expect("a save state that was serialised");
+        let AsItIs(mut save) = read.expect("a save state that was serialised");
+        for (script, journal) in save.scripts.iter_mut().zip(self.journals) {
+            script.journal = Journal::of_send(journal);
+        }
         SaveState {
             is_taken: self.is_taken,
             ..save

@@ -66,6 +66,8 @@ pub(crate) struct Shared {
     pub(crate) trail: Trail,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
+    /// Memory for a value that is being written: empty.
+    scratch: Cell<Vec<u8>>,
 }
 
 /// A script that has ended.
@@ -175,6 +177,7 @@ impl Shared {
             lent: RefCell::default(),
             trail: Trail::default(),
             epoch: Cell::new(0),
+            scratch: Cell::default(),
         })
     }
 
@@ -278,6 +281,19 @@ impl Shared {
         }
     }
 
+    /// An empty buffer, for a value that is written or read. User code may take another one.
+    #[inline]
+    pub(crate) fn take_scratch(&self) -> Vec<u8> {
+        self.scratch.take()
+    }
+
+    /// Keeps the memory of a buffer for the next value.
+    #[inline]
+    pub(crate) fn put_scratch(&self, mut buffer: Vec<u8>) {
+        buffer.clear();
+        self.scratch.set(buffer);
+    }
+
     pub(crate) fn script(&self, id: ScriptId) -> Option<Rc<ScriptCell>> {
         self.scripts.borrow().get(&id).cloned()
     }
@@ -296,8 +312,7 @@ impl Shared {
         }
         // The executor checks for a handle only after this.
         let coroutine = cell.coroutine.take();
-        let slots = cell.slots().take();
-        drop(slots);
+        cell.drop_waits();
         self.ended
             .borrow_mut()
             .insert(cell.id, Ended { result, coroutine });
@@ -396,25 +411,10 @@ impl Shared {
         self.door.wake_all(&coroutines);
     }
 
-    /// Calls `f` with the state of a wait in a list. Returns `false` if the wait is over or
-    /// was dropped.
-    fn with_listed(&self, listed: &Listed, f: impl FnOnce(&mut Slot)) -> bool {
-        let cell = self.script(listed.script);
-        let found = cell.and_then(|cell| {
-            cell.with_slot(listed.wait, |slot| {
-                let is_it = slot.ticket() == Some(listed.ticket);
-                if is_it {
-                    f(slot);
-                }
-                is_it
-            })
-        });
-        found == Some(true)
-    }
-
     /// Whether a wait in a list is pending.
     pub(crate) fn is_pending(&self, listed: &Listed) -> bool {
-        self.with_listed(listed, |_| ())
+        self.script(listed.script)
+            .is_some_and(|cell| cell.chapter().waits.ticket(listed.wait) == Some(listed.ticket))
     }
 
     /// The same, or whether its script is being polled: then its state is elsewhere. The condition
@@ -459,11 +459,15 @@ impl Shared {
     pub(crate) fn emit(&self, name: &str, value: &Bytes) {
         let mut waits = self.signals.borrow_mut().remove(name).unwrap_or_default();
         waits.retain(|listed| {
-            self.with_listed(listed, |slot| {
-                if let Slot::Signal { given, .. } = slot {
-                    *given = Some(value.clone());
-                }
-            })
+            let is_pending = self.is_pending(listed);
+            if let Some(cell) = self.script(listed.script).filter(|_| is_pending) {
+                cell.with_slot(listed.wait, |slot| {
+                    if let Slot::Signal { given, .. } = slot {
+                        *given = Some(value.clone());
+                    }
+                });
+            }
+            is_pending
         });
         self.wake_all(waits.iter().map(|listed| listed.script));
     }

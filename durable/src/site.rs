@@ -6,7 +6,6 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -42,6 +41,19 @@ impl Call {
 /// The number of a site in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct SiteId(pub(crate) u32);
+
+impl SiteId {
+    /// The largest number: entries of journals have 28 bits for it.
+    pub(crate) const MOST: u32 = (1 << 28) - 1;
+}
+
+/// A site with a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) id: SiteId,
+    /// The hash of [what](Site::what) it is.
+    pub(crate) what: u32,
+}
 
 /// A site.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -106,6 +118,12 @@ impl Sites {
         self.get(site).map_or(0, |site| site.what)
     }
 
+    /// A site of this number. `None` if there is none.
+    pub(crate) fn known(&self, id: SiteId) -> Option<Known> {
+        let what = self.get(id)?.what;
+        Some(Known { id, what })
+    }
+
     /// Whether the numbers of both mean the same.
     pub(crate) fn is_of(&self, other: &Sites) -> bool {
         Rc::ptr_eq(&self.lineage, &other.lineage)
@@ -136,15 +154,16 @@ impl<'a> Needed<'a> {
         }
     }
 
-    /// The new number of a site. `None` if there is no such site.
-    pub(crate) fn number(&mut self, site: SiteId) -> Option<SiteId> {
+    /// The site with its new number. `None` if there is no such site.
+    pub(crate) fn number(&mut self, site: SiteId) -> Option<Known> {
         let number = self.numbers.get_mut(site.0 as usize)?;
+        let what = self.all.get(site)?.what;
         if number.is_none() {
             let next = u32::try_from(self.sites.list.len()).ok()?;
             Rc::make_mut(&mut self.sites.list).push(self.all.get(site)?.clone());
             *number = Some(SiteId(next));
         }
-        *number
+        number.map(|id| Known { id, what })
     }
 
     pub(crate) fn into_sites(self) -> Sites {
@@ -156,50 +175,30 @@ impl<'a> Needed<'a> {
 #[derive(Default)]
 pub(crate) struct SiteTable {
     sites: RefCell<Sites>,
-    by_call: RefCell<HashMap<CallKey, SiteId, BuildHasherDefault<AddressHasher>>>,
+    by_call: RefCell<Calls>,
     by_content: RefCell<HashMap<Site, SiteId>>,
 }
 
-/// The addresses and lengths of what a call consists of: for the same call, they are nearly always
-/// the same.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct CallKey {
-    at: usize,
-    function: usize,
-    name: usize,
-    lengths: [usize; 2],
-}
-
-impl Hash for CallKey {
-    #[inline]
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        // The rest hardly ever differs if these do not.
-        state.write_usize(self.at);
-        state.write_usize(self.name);
-    }
-}
-
 impl SiteTable {
-    /// The number of the site of a call.
+    /// The site of a call.
     #[inline]
-    pub(crate) fn of(&self, call: &Call) -> SiteId {
-        let key = CallKey {
-            at: std::ptr::from_ref(call.at).addr(),
-            function: call.function.as_ptr().addr(),
-            name: call.name.as_ptr().addr(),
-            lengths: [call.function, call.name].map(str::len),
-        };
-        let known = self.by_call.borrow().get(&key).copied();
+    pub(crate) fn of(&self, call: &Call) -> Known {
+        let key = CallKey::of(call);
+        let known = self.by_call.borrow().get(&key);
         known.unwrap_or_else(|| self.add(key, call))
     }
 
     #[cold]
-    fn add(&self, key: CallKey, call: &Call) -> SiteId {
+    #[inline(never)]
+    fn add(&self, key: CallKey, call: &Call) -> Known {
         let at = call.at;
         let site = Site::new(call.function, call.name, at.file(), at.line(), at.column());
-        let number = self.number(&site);
-        self.by_call.borrow_mut().insert(key, number);
-        number
+        let known = Known {
+            id: self.number(&site),
+            what: site.what,
+        };
+        self.by_call.borrow_mut().insert(key, known);
+        known
     }
 
     /// The number of a site.
@@ -208,7 +207,8 @@ impl SiteTable {
             return known;
         }
         let mut sites = self.sites.borrow_mut();
-        let number = u32::try_from(sites.list.len()).expect("fewer than 2^32 sites");
+        let number = u32::try_from(sites.list.len()).unwrap_or(u32::MAX);
+        assert!(number <= SiteId::MOST, "fewer than 2^28 sites");
         Rc::make_mut(&mut sites.list).push(site.clone());
         let number = SiteId(number);
         self.by_content.borrow_mut().insert(site.clone(), number);
@@ -221,26 +221,76 @@ impl SiteTable {
     }
 }
 
-/// A fast hash of addresses, which nobody chooses.
-#[derive(Default)]
-struct AddressHasher(u64);
+/// The addresses and lengths of what a call consists of: for the same call, they are nearly always
+/// the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct CallKey {
+    at: usize,
+    function: usize,
+    name: usize,
+    lengths: [usize; 2],
+}
 
-impl Hasher for AddressHasher {
+impl CallKey {
     #[inline]
-    fn write_usize(&mut self, number: usize) {
-        self.0 = (self.0.rotate_left(5) ^ number as u64).wrapping_mul(0x517C_C1B7_2722_0A95);
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_usize(byte.into());
+    fn of(call: &Call) -> Self {
+        CallKey {
+            at: std::ptr::from_ref(call.at).addr(),
+            function: call.function.as_ptr().addr(),
+            name: call.name.as_ptr().addr(),
+            lengths: [call.function, call.name].map(str::len),
         }
     }
 
+    /// A number that hardly ever is that of another call.
     #[inline]
-    fn finish(&self) -> u64 {
-        // The table uses the upper bits, and the lower ones.
-        self.0 ^ self.0 >> 32
+    fn hash(&self) -> usize {
+        // Nobody chooses addresses. The multiplication mixes towards the upper bits.
+        let mixed = (self.at ^ self.name.rotate_left(16)) as u64;
+        (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
+    }
+}
+
+/// Sites by calls: a table with open addresses, which only grows. Each wait and effect looks here.
+#[derive(Default)]
+struct Calls {
+    /// A power of two of places, of which at most half are taken.
+    places: Vec<Option<(CallKey, Known)>>,
+    taken: usize,
+}
+
+impl Calls {
+    #[inline]
+    fn get(&self, key: &CallKey) -> Option<Known> {
+        let mask = self.places.len().wrapping_sub(1);
+        let mut at = key.hash() & mask;
+        // An empty table has no place, and a place that is free ends the search.
+        while let Some((known, site)) = self.places.get(at)? {
+            if known == key {
+                return Some(*site);
+            }
+            at = (at + 1) & mask;
+        }
+        None
+    }
+
+    fn insert(&mut self, key: CallKey, site: Known) {
+        if self.taken * 2 >= self.places.len() {
+            let more = vec![None; (self.places.len() * 2).max(16)];
+            let earlier = std::mem::replace(&mut self.places, more);
+            earlier.into_iter().flatten().for_each(|it| self.put(it));
+        }
+        self.put((key, site));
+        self.taken += 1;
+    }
+
+    fn put(&mut self, it: (CallKey, Known)) {
+        let mask = self.places.len() - 1;
+        let mut at = it.0.hash() & mask;
+        while self.places[at].is_some() {
+            at = (at + 1) & mask;
+        }
+        self.places[at] = Some(it);
     }
 }
 

@@ -3,27 +3,173 @@
 
 use std::panic::Location;
 
-use framestep::durable::{DurableWait, Event, EventNote};
+use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
-use crate::site::{Call, SiteId};
+use crate::image::NamedWait;
+use crate::site::{Call, Known};
 
 /// A pending wait of a script.
 #[derive(Debug)]
 pub(crate) struct Pending {
     /// Its number in the chapter.
     pub(crate) number: u32,
-    pub(crate) awaited: Awaited,
-    /// What a save says instead, if the code that began the wait is not there any more.
-    pub(crate) site_of_save: Option<SiteId>,
+    /// What it is for, and where it began. A restored script must wait for the same.
+    pub(crate) site: Known,
     pub(crate) slot: Slot,
-    /// Shows the wait in snapshots and traces of the executor, if it waits for an event.
+    /// Of a wait for an event: what snapshots and traces of the executor show.
+    pub(crate) shown: Option<Box<Shown>>,
+}
+
+// Each wait moves it into the list of its script.
+const _: () = assert!(size_of::<Pending>() <= 88);
+
+impl Pending {
+    /// What it is for, by number.
+    pub(crate) fn named(&self) -> NamedWait {
+        NamedWait {
+            number: self.number,
+            site: self.site.id,
+        }
+    }
+}
+
+/// A wait for an event, as it is shown.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) event: Event,
+    /// `None` while it is replayed, or if its coroutine is not polled.
     pub(crate) note: Option<EventNote>,
 }
 
-/// What a wait is for, and the line of its first poll. A restored script must wait for the
-/// same.
+/// The pending waits of a script.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    /// The wait of a script that does something in every frame, apart from the others because it
+    /// comes and goes so often. Whoever looks at all waits [adds](Self::all) it to them.
+    frame: Option<Frame>,
+    list: Vec<Pending>,
+}
+
+#[derive(Debug)]
+struct Frame {
+    number: u32,
+    site: Known,
+    wait: FrameWait,
+}
+
+impl Waits {
+    #[inline]
+    fn all(&mut self) -> &mut Vec<Pending> {
+        if let Some(frame) = self.frame.take() {
+            self.list.push(Pending {
+                number: frame.number,
+                site: frame.site,
+                slot: Slot::Plain(frame.wait.into()),
+                shown: None,
+            });
+        }
+        &mut self.list
+    }
+
+    /// The waits in the order of a save state: by number.
+    pub(crate) fn sorted(&mut self) -> &[Pending] {
+        let all = self.all();
+        // In which order they came depends on which others have ended.
+        all.sort_unstable_by_key(|pending| pending.number);
+        all
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Pending> {
+        self.all().iter_mut()
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, pending: Pending) {
+        self.all().push(pending);
+    }
+
+    /// Adds a wait for the next frame.
+    #[inline(always)]
+    pub(crate) fn push_frame(&mut self, number: u32, site: Known, wait: FrameWait) {
+        if self.frame.is_some() {
+            self.all();
+        }
+        self.frame = Some(Frame { number, site, wait });
+    }
+
+    #[inline]
+    pub(crate) fn get(&mut self, number: u32) -> Option<&mut Pending> {
+        let mut all = self.all().iter_mut();
+        all.find(|pending| pending.number == number)
+    }
+
+    /// The ticket of a wait in the list of a signal or a value.
+    pub(crate) fn ticket(&self, number: u32) -> Option<u64> {
+        let pending = self.list.iter().find(|it| it.number == number)?;
+        pending.slot.ticket()
+    }
+
+    /// The questions among them.
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &Request> {
+        self.list.iter().filter_map(|pending| match &pending.slot {
+            Slot::Request(request) => Some(&**request),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn remove(&mut self, number: u32) -> Option<Pending> {
+        let all = self.all();
+        let at = all.iter().position(|it| it.number == number)?;
+        Some(all.swap_remove(at))
+    }
+
+    /// Removes a wait of framestep that resumes the coroutine being polled. `None` if it does not.
+    #[inline(always)]
+    pub(crate) fn take_resumed(&mut self, number: u32) -> Option<Known> {
+        match &mut self.frame {
+            Some(frame) if frame.number == number => {
+                let site = frame.site;
+                if !frame.wait.take_resumed() {
+                    return None;
+                }
+                self.frame = None;
+                Some(site)
+            }
+            _ => self.take_resumed_other(number),
+        }
+    }
+
+    #[inline(never)]
+    fn take_resumed_other(&mut self, number: u32) -> Option<Known> {
+        let at = self.list.iter().position(|it| it.number == number)?;
+        let Pending { site, slot, .. } = &mut self.list[at];
+        let site = *site;
+        let Slot::Plain(wait) = slot else {
+            return None;
+        };
+        if !wait.take_resumed() {
+            return None;
+        }
+        // It is over, so its destructor does nothing.
+        if at + 1 == self.list.len() {
+            self.list.truncate(at);
+        } else {
+            drop(self.list.swap_remove(at));
+        }
+        Some(site)
+    }
+}
+
+impl FromIterator<Pending> for Waits {
+    fn from_iter<I: IntoIterator<Item = Pending>>(waits: I) -> Self {
+        let list = waits.into_iter().collect();
+        Waits { frame: None, list }
+    }
+}
+
+/// What a wait is for, and the line that polls it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Awaited {
     /// The call that makes such waits: `wait_seconds()`.
@@ -64,7 +210,7 @@ pub(crate) enum Slot {
     /// A wait for a phase, a time, a number, or a condition.
     Plain(DurableWait),
     /// The end of a script.
-    Join(ScriptId, DurableWait),
+    Join(Box<Join>),
     /// A signal, with its value once it has been emitted.
     Signal { ticket: u64, given: Option<Bytes> },
     /// A change of a value, with the number of the last change that the wait knows.
@@ -73,8 +219,22 @@ pub(crate) enum Slot {
     Request(Box<Request>),
     /// An animation.
     Animate(Box<Animation>),
-    /// A tick of an interval: its timer, and when it is due on the script's clock.
-    Tick { wait: DurableWait, due_ns: i128 },
+    /// A tick of an interval.
+    Tick(Box<Tick>),
+}
+
+/// The end of a script.
+#[derive(Debug)]
+pub(crate) struct Join {
+    pub(crate) script: ScriptId,
+    pub(crate) end: DurableWait,
+}
+
+/// A tick of an interval: its timer, and when it is due on the script's clock.
+#[derive(Debug)]
+pub(crate) struct Tick {
+    pub(crate) timer: DurableWait,
+    pub(crate) due_ns: i128,
 }
 
 /// A question to the world outside.
@@ -109,7 +269,9 @@ impl Slot {
     /// Calls `f` with each wait of framestep in it.
     pub(crate) fn each_wait<'a>(&'a self, mut f: impl FnMut(&'a DurableWait)) {
         match self {
-            Slot::Plain(wait) | Slot::Join(_, wait) | Slot::Tick { wait, .. } => f(wait),
+            Slot::Plain(wait) => f(wait),
+            Slot::Join(join) => f(&join.end),
+            Slot::Tick(tick) => f(&tick.timer),
             Slot::Animate(animation) => {
                 f(&animation.next);
                 animation.end.iter().for_each(f);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::error::{SaveError, said_at};
-use crate::file::hash;
+use crate::hash::Hash;
 use crate::image::{SaveState, ScriptImage};
 use crate::journal::Kind;
 use crate::look::text_of;
@@ -52,7 +52,9 @@ impl Lent {
                         type_name::<W>()
                     )
                 });
-                Some(hash(&bytes))
+                let mut hash = Hash::new();
+                hash.add_bytes(&bytes);
+                Some(hash.finish())
             },
         }
     }
@@ -275,7 +277,10 @@ fn replay_changed(
         let known = before
             .scripts
             .binary_search_by_key(&image.id, |script| script.id);
-        known.is_ok_and(|at| before.scripts[at].journal.is(&image.journal))
+        known.is_ok_and(|at| {
+            let before = &before.scripts[at];
+            before.journal.is(&image.journal) && before.has_begun == image.has_begun
+        })
     };
     let changed = after.scripts.iter().filter(|image| !is_unchanged(image));
     for image in changed {

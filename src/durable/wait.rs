@@ -16,7 +16,9 @@ use crate::core::timer::Unit;
 use crate::coroutine::{Coroutine, Finished};
 use crate::image::{Damaged, Reader, Writer};
 use crate::time::{Clock, Nanos, Phase, PhaseIndex, Seconds};
-use crate::wait::{Asked, Count, PhaseWait, Timer, WaitSeconds, YieldNow, interval, polled};
+use crate::wait::{
+    Asked, Count, PhaseWait, Timer, WaitSeconds, YieldNow, interval, polled, take_resumed,
+};
 
 /// A wait of the crate that can be saved.
 #[derive(Debug)]
@@ -32,6 +34,37 @@ enum Kind {
     Condition(Asked),
     End(Finished),
     Yield(YieldNow),
+}
+
+/// A wait for the next frame at home, in the usual case: a [`DurableWait`] without its kind.
+#[derive(Debug)]
+pub struct FrameWait {
+    wait: PhaseWait,
+}
+
+impl FrameWait {
+    /// Begins to wait, if this is the first wait in a poll of its coroutine by a run of its home
+    /// phase, and nobody observes it. Calls no user code.
+    #[inline(always)]
+    #[must_use]
+    pub fn begin(cx: &Context<'_>) -> Option<Self> {
+        let mut wait = PhaseWait::later_frame(PhaseIndex::HOME);
+        let begins = wait.begin_at_home(cx);
+        begins.then_some(FrameWait { wait })
+    }
+
+    /// Whether the wait resumes the coroutine being polled. Then it is over. Calls no user code.
+    #[inline(always)]
+    #[must_use]
+    pub fn take_resumed(&mut self) -> bool {
+        take_resumed(self.wait.registration_mut())
+    }
+}
+
+impl From<FrameWait> for DurableWait {
+    fn from(of: FrameWait) -> Self {
+        DurableWait::of(Kind::Run(of.wait))
+    }
 }
 
 /// The nanoseconds of a length. `None` if it is infinite.
@@ -159,6 +192,20 @@ impl DurableWait {
     #[must_use]
     pub fn end(coroutine: &Coroutine<()>) -> Self {
         Self::of(Kind::End(coroutine.finished()))
+    }
+
+    /// Whether the wait resumes the coroutine being polled. Then it is over. `false` for a
+    /// condition, which is to be checked, and for the end of a coroutine. Calls no user code.
+    #[inline]
+    #[must_use]
+    pub fn take_resumed(&mut self) -> bool {
+        let registration = match &mut self.kind {
+            Kind::Run(wait) => wait.registration_mut(),
+            Kind::Count(wait) => wait.registration_mut(),
+            Kind::Time(wait) => wait.timer.registration_mut(),
+            Kind::Condition(_) | Kind::End(_) | Kind::Yield(_) => return false,
+        };
+        registration.has_begun() && take_resumed(registration)
     }
 
     /// Polls the wait. A condition holds.

@@ -194,6 +194,11 @@ impl Count {
         &self.registration
     }
 
+    #[inline]
+    pub(crate) fn registration_mut(&mut self) -> &mut Registration {
+        &mut self.registration
+    }
+
     /// Writes a wait that has begun to an image.
     pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
         self.registration.save(core, out);

@@ -29,7 +29,7 @@ pub use next_frame::{NextFrame, next_frame};
 pub use next_item::{NextItem, NextTick};
 pub use on::{On, on};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
-pub(crate) use phase_wait::PhaseWait;
+pub(crate) use phase_wait::{PhaseWait, take_resumed};
 
 pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
 pub use stream::{Frames, frames};

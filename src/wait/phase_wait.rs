@@ -74,7 +74,7 @@ impl PhaseWait {
         // For a wait that has just been made, the compiler knows the state, and makes a
         // loop of such waits jump to the right branch.
         let polled = if wait.has_begun() {
-            if scope::with_inlined(IsResumed(wait)) {
+            if take_resumed(wait) {
                 return Poll::Ready(());
             }
             self.poll_begun(cx)
@@ -93,6 +93,16 @@ impl PhaseWait {
             Ok(poll) => poll,
             Err(misuse) => misuse.panic(name),
         }
+    }
+
+    /// Begins a wait for a frame that names no phase, if this is the plain first poll.
+    #[inline(always)]
+    pub(crate) fn begin_at_home(&mut self, cx: &Context<'_>) -> bool {
+        scope::with_inlined(BeginsInItsRun::<true>(
+            &mut self.registration,
+            cx,
+            Bound::Frame,
+        ))
     }
 
     /// Handles a first poll that is not the plain one.
@@ -147,6 +157,11 @@ impl PhaseWait {
         &self.registration
     }
 
+    #[inline]
+    pub(crate) fn registration_mut(&mut self) -> &mut Registration {
+        &mut self.registration
+    }
+
     /// The wait with this registration.
     pub(crate) fn of(registration: Registration) -> Self {
         PhaseWait { registration }
@@ -173,7 +188,13 @@ fn begins_in_named_phase(wait: &mut Registration, cx: &Context<'_>, bound: Bound
     scope::with_inlined(BeginsInItsRun::<false>(wait, cx, bound))
 }
 
-/// Whether the wait resumes its coroutine. Then the wait is over.
+/// Whether the wait resumes the coroutine being polled. Then the wait is over. `false` outside
+/// of an executor.
+#[inline(always)]
+pub(crate) fn take_resumed(wait: &mut Registration) -> bool {
+    scope::with_inlined(IsResumed(wait))
+}
+
 struct IsResumed<'a>(&'a mut Registration);
 
 impl Inside for IsResumed<'_> {

@@ -307,6 +307,11 @@ impl Timer {
     pub(crate) fn registration(&self) -> &Registration {
         &self.wait.registration
     }
+
+    #[inline]
+    pub(crate) fn registration_mut(&mut self) -> &mut Registration {
+        &mut self.wait.registration
+    }
 }
 
 impl DeadlineWait {

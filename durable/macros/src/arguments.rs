@@ -6,14 +6,43 @@ use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Error, Ident, LitInt, LitStr, Path, Result, Token};
+use syn::{Error, Expr, Ident, Lit, LitInt, LitStr, Path, Result, Token};
 
 /// The arguments of `#[durable]`.
 pub(crate) struct Arguments {
     /// The name in files, if it is not that of the function or the module.
-    pub(crate) name: Option<LitStr>,
+    pub(crate) name: Option<Name>,
     pub(crate) versions: Versions,
     pub(crate) root: Root,
+}
+
+/// The name of a script in files.
+pub(crate) enum Name {
+    Text(LitStr),
+    /// A constant, for example of a type that the script is generic over.
+    Constant(Box<Expr>),
+}
+
+impl Parse for Name {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        if !input.peek(Lit) {
+            return Ok(Name::Constant(input.parse()?));
+        }
+        let name: LitStr = input.parse()?;
+        if name.value().is_empty() {
+            return Err(Error::new(name.span(), "a script needs a name in files"));
+        }
+        Ok(Name::Text(name))
+    }
+}
+
+impl ToTokens for Name {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Name::Text(name) => name.to_tokens(tokens),
+            Name::Constant(name) => name.to_tokens(tokens),
+        }
+    }
 }
 
 /// The version of a script, and the function that makes states of earlier versions ones of today.
@@ -60,7 +89,7 @@ impl ToTokens for Root {
 }
 
 enum Argument {
-    Name(LitStr),
+    Name(Name),
     Version(LitInt),
     Migrate(Path),
     Crate(Path),
@@ -72,11 +101,7 @@ impl Parse for Argument {
         match key.to_string().as_str() {
             "name" => {
                 input.parse::<Token![=]>()?;
-                let name: LitStr = input.parse()?;
-                if name.value().is_empty() {
-                    return Err(Error::new(name.span(), "a script needs a name in files"));
-                }
-                Ok(Argument::Name(name))
+                Ok(Argument::Name(input.parse()?))
             }
             "version" => {
                 input.parse::<Token![=]>()?;

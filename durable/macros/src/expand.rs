@@ -18,7 +18,7 @@ pub(crate) fn durable(arguments: TokenStream, item: TokenStream) -> Result<Token
             Ok(Module::parse(attributes, input)?.expand(arguments))
         } else if function::begins(input) {
             let function = Function::parse(attributes, input)?;
-            Ok(script::of_function(arguments, &function))
+            script::of_function(arguments, &function)
         } else {
             Err(input.error("`#[durable]` stands on an `async fn`, or on a module of chapters"))
         }

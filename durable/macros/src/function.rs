@@ -5,8 +5,8 @@ use quote::{ToTokens, quote};
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{
-    Abi, Attribute, Error, FnArg, Ident, Meta, Pat, PatType, Path, Result, ReturnType, Signature,
-    Token, Type, Visibility,
+    Abi, Attribute, Error, FnArg, Generics, Ident, Meta, Pat, PatType, Path, Result, ReturnType,
+    Signature, Token, Type, Visibility,
 };
 
 use crate::arguments::Root;
@@ -24,6 +24,7 @@ pub(crate) struct Function {
     pub(crate) state: Ident,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) output: Output,
+    pub(crate) generics: Generics,
     asyncness: Option<Token![async]>,
     fn_token: Token![fn],
     body: Group,
@@ -141,6 +142,7 @@ impl Function {
                 state,
                 parameters,
                 output: Output::new(sig.output),
+                generics: sig.generics,
                 asyncness: sig.asyncness,
                 fn_token: sig.fn_token,
                 body,
@@ -168,7 +170,7 @@ impl Function {
     }
 
     /// The function that makes the state, under the user's name.
-    pub(crate) fn call(&self, result: &Ident, state: TokenStream) -> TokenStream {
+    pub(crate) fn call(&self, result: &impl ToTokens, state: TokenStream) -> TokenStream {
         let Attributes {
             cfg,
             of_call,
@@ -181,6 +183,7 @@ impl Function {
             fn_token,
             ..
         } = self;
+        let (generics, _, bounds) = self.generics.split_for_impl();
         let parameters = self.parameters.iter().map(|parameter| {
             let Parameter { ident, ty, .. } = parameter;
             quote!(#ident: #ty)
@@ -194,12 +197,13 @@ impl Function {
             #(#of_call)*
             #[allow(clippy::all, clippy::nursery, clippy::pedantic)]
             #(#lints)*
-            #vis #fn_token #ident(#(#parameters),*) -> #result #block
+            #vis #fn_token #ident #generics(#(#parameters),*) -> #result #bounds #block
         }
     }
 
     /// The function with the body, under another name.
-    pub(crate) fn body(&self, root: &Root, state: &Ident) -> TokenStream {
+    pub(crate) fn body(&self, root: &Root, state: &impl ToTokens) -> TokenStream {
+        let (generics, _, bounds) = self.generics.split_for_impl();
         let Attributes { of_body, lints, .. } = &self.attributes;
         let Function {
             asyncness,
@@ -223,7 +227,7 @@ impl Function {
             #(#of_body)*
             #[allow(clippy::unused_async)]
             #(#lints)*
-            #asyncness #fn_token #ident(#(#parameters),*) #output #body
+            #asyncness #fn_token #ident #generics(#(#parameters),*) #output #bounds #body
         }
     }
 
@@ -234,8 +238,11 @@ impl Function {
         arguments: impl IntoIterator<Item = impl ToTokens>,
     ) -> End {
         let ident = names::of_body(&self.ident);
+        let (_, types, _) = self.generics.split_for_impl();
+        let types = types.as_turbofish();
         let arguments = arguments.into_iter();
-        self.output.end(root, quote!(#ident(#(#arguments),*)))
+        let call = quote!(#ident #types(#(#arguments),*));
+        self.output.end(root, call)
     }
 }
 
@@ -281,17 +288,16 @@ fn check_signature(sig: &Signature, report: &mut impl FnMut(Error)) {
     if let Some(variadic) = &sig.variadic {
         report(Error::new_spanned(variadic, "a state has no `...`"));
     }
-    let generics = &sig.generics;
-    if !generics.params.is_empty() {
+    for lifetime in sig.generics.lifetimes() {
         report(Error::new_spanned(
-            generics,
-            "a durable script cannot be generic: a file knows it by one name. Write a script for \
-             each type, or implement `DurableScript` with a name for each",
+            lifetime,
+            "a durable script has no lifetimes: its state is saved, so it borrows nothing",
         ));
-    } else if let Some(clause) = &generics.where_clause {
+    }
+    if let (true, Some(clause)) = (sig.generics.params.is_empty(), &sig.generics.where_clause) {
         report(Error::new_spanned(
             clause,
-            "a durable script cannot be generic, so it has no `where`",
+            "a durable script that is not generic has no `where`",
         ));
     }
 }

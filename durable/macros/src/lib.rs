@@ -85,8 +85,8 @@ use proc_macro::TokenStream;
 ///
 /// A function that returns `Chapter<T>` ends with `Chapter::Done(output)`, or with
 /// `Chapter::Next(state)`: then another chapter begins, with an empty journal. `Chapter` alone is
-/// `Chapter<()>`. For `?`, return `Result<Chapter<T>, E>`: an error ends the script, and its
-/// output is a `Result<T, E>`.
+/// `Chapter<()>`. For `?`, return `Result<Chapter<T>, E>`, or an alias such as `io::Result`: an error
+/// ends the script, and its output is a `Result<T, E>`.
 ///
 /// ```
 /// use framestep_durable::prelude::*;
@@ -150,6 +150,41 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
+/// # Generic functions
+///
+/// A file knows a script by its name, so each type needs one: `name` is a constant of a trait.
+/// Each type that is used is added to the registry. The bounds must imply those of serde, for types
+/// that parameters have.
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// trait Enemy: Serialize + DeserializeOwned + 'static {
+///     const PATROL: &'static str;
+///     const PACE: f64;
+/// }
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Goblin;
+///
+/// impl Enemy for Goblin {
+///     const PATROL: &'static str = "patrol of a goblin";
+///     const PACE: f64 = 0.5;
+/// }
+///
+/// #[durable(name = E::PATROL)]
+/// async fn patrol<E: Enemy>(enemy: E, posts: u32) -> Chapter {
+///     wait_seconds(E::PACE).await;
+///     match posts {
+///         0 => Chapter::Done(()),
+///         _ => Chapter::Next(patrol(enemy, posts - 1)),
+///     }
+/// }
+///
+/// let runtime = Runtime::new(Registry::new().with::<Patrol<Goblin>>());
+/// runtime.start(patrol(Goblin, 3)).detach();
+/// ```
+///
 /// # In files
 ///
 /// A file has the name of the function or module, and the parameters as serde writes a struct or
@@ -157,7 +192,8 @@ use proc_macro::TokenStream;
 /// same name and fields, loads the same files, and the other way round. Some things choose
 /// what is written:
 ///
-/// - `#[durable(name = "other")]` is another name, for a function that was renamed.
+/// - `#[durable(name = "other")]` is another name, for a function that was renamed. It may be a
+///   constant: `#[durable(name = DOOR)]`.
 /// - `#[durable(version = 2, migrate = function)]` sets `VERSION`, and calls the function of that
 ///   path for states of other versions.
 /// - `#[serde(..)]` on a parameter stands on its field.
@@ -166,7 +202,7 @@ use proc_macro::TokenStream;
 /// # What cannot be a script
 ///
 /// Each of these is an error with a text of its own: a parameter that is a reference or a
-/// pattern, `impl Trait`, generics, a method, a function that is not `async`.
+/// pattern, `impl Trait`, a lifetime, a method, a function that is not `async`.
 ///
 /// ```compile_fail
 /// use framestep_durable::prelude::*;

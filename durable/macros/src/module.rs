@@ -3,7 +3,7 @@
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Error, Ident, Result, Token, Visibility};
+use syn::{Attribute, Error, Generics, Ident, Result, Token, Visibility};
 
 use crate::arguments::{Arguments, Root};
 use crate::function::{self, Function};
@@ -89,10 +89,12 @@ impl Module {
             quote!(#(#cfg)* #body)
         });
         let arms = chapters.iter().map(|chapter| arm(&root, state, chapter));
+        let generics = Generics::default();
         let script = Script {
             root: &root,
             cfg: &[],
             state,
+            generics: &generics,
             name: name.unwrap_or_else(|| names::in_files(ident)),
             versions,
             output: chapters[0].output.value(),
@@ -155,7 +157,13 @@ fn sort(input: ParseStream<'_>) -> Result<(TokenStream, Vec<Function>)> {
         let chapter = attributes.remove(at);
         let parsed = chapter.meta.require_path_only().and_then(|_| {
             if function::begins(input) {
-                Function::parse(attributes, input)
+                let chapter = Function::parse(attributes, input)?;
+                if chapter.generics.params.is_empty() {
+                    return Ok(chapter);
+                }
+                let text = "a chapter cannot be generic: all chapters have one state. Write a \
+                            function with `#[durable]`, or a module for each type";
+                Err(Error::new_spanned(&chapter.generics, text))
             } else {
                 let text = "a chapter is an `async fn`";
                 Err(Error::new_spanned(&chapter, text))

@@ -4,6 +4,8 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt;
 use syn::{Error, LitStr, Result};
 
+use crate::arguments::Name;
+
 /// The name of a type or a variant: `power_up` becomes `PowerUp`.
 pub(crate) fn camel_case(ident: &Ident) -> Result<Ident> {
     let name = ident.unraw().to_string();
@@ -23,8 +25,8 @@ pub(crate) fn camel_case(ident: &Ident) -> Result<Ident> {
 }
 
 /// The name in files, if none is given.
-pub(crate) fn in_files(ident: &Ident) -> LitStr {
-    LitStr::new(&ident.unraw().to_string(), ident.span())
+pub(crate) fn in_files(ident: &Ident) -> Name {
+    Name::Text(LitStr::new(&ident.unraw().to_string(), ident.span()))
 }
 
 /// The name of the function with the body. The user's name belongs to the function that

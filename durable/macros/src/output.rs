@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{GenericArgument, Ident, Path, PathArguments, ReturnType, Type, TypePath};
+use syn::{GenericArgument, Path, PathArguments, ReturnType, Type, TypePath};
 
 use crate::arguments::Root;
 use crate::script::End;
@@ -14,7 +14,7 @@ pub(crate) enum Output {
     Value(ReturnType),
     /// `Chapter<T>`.
     Chapter { value: Value, written: Type },
-    /// `Result<Chapter<T>, E>`: for `?` in a chapter.
+    /// `Result<Chapter<T>, E>`, or an alias of such: for `?` in a chapter.
     ResultOfChapter {
         value: Value,
         chapter: Type,
@@ -82,7 +82,7 @@ impl Output {
     }
 
     /// What the function with the body returns, for a script with this state.
-    pub(crate) fn of_body(&self, root: &Root, state: &Ident) -> TokenStream {
+    pub(crate) fn of_body(&self, root: &Root, state: &impl ToTokens) -> TokenStream {
         match self {
             Output::Value(written) => quote!(#written),
             Output::Chapter { written, .. } => {
@@ -142,12 +142,10 @@ fn value_of_chapter(ty: &Type) -> Option<Value> {
     }
 }
 
-/// Takes the chapter out of a `Result<Chapter<T>, E>`.
+/// Takes the chapter out of a `Result<Chapter<T>, E>`, or out of an alias of `Result` by any name:
+/// the compiler finds what is none.
 fn chapter_in_result(result: &mut TypePath) -> Option<(Value, Type)> {
     let last = result.path.segments.last_mut()?;
-    if last.ident != "Result" {
-        return None;
-    }
     let PathArguments::AngleBracketed(arguments) = &mut last.arguments else {
         return None;
     };

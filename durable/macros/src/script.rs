@@ -3,9 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Ident, LitStr};
+use syn::{Attribute, Error, Generics, Ident, Result};
 
-use crate::arguments::{Arguments, Root, Versions};
+use crate::arguments::{Arguments, Name, Root, Versions};
 use crate::function::Function;
 use crate::names;
 
@@ -14,7 +14,8 @@ pub(crate) struct Script<'a> {
     pub(crate) root: &'a Root,
     pub(crate) cfg: &'a [Attribute],
     pub(crate) state: &'a Ident,
-    pub(crate) name: LitStr,
+    pub(crate) generics: &'a Generics,
+    pub(crate) name: Name,
     pub(crate) versions: Versions,
     pub(crate) output: TokenStream,
     /// The functions with the bodies.
@@ -52,46 +53,77 @@ pub(crate) fn attributes(root: &Root, docs: &str) -> TokenStream {
 }
 
 /// A script of one function.
-pub(crate) fn of_function(arguments: Arguments, function: &Function) -> TokenStream {
+pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<TokenStream> {
     let Arguments {
         name,
         versions,
         root,
     } = arguments;
-    let Function { vis, state, .. } = function;
+    let Function {
+        vis,
+        state,
+        generics,
+        ..
+    } = function;
+    let is_generic = !generics.params.is_empty();
+    if is_generic && !matches!(name, Some(Name::Constant(_))) {
+        return Err(Error::new_spanned(
+            generics,
+            "a file knows a durable script by its name: a generic one needs a name for each type, \
+             such as `#[durable(name = T::NAME)]` with a constant of a trait",
+        ));
+    }
     let cfg = &function.attributes.cfg;
     let fields = function.fields();
     let names = function.names();
-    // A hand-written state without fields is a unit struct, and must be the same in JSON.
-    let (definition, value) = if function.parameters.is_empty() {
+    let (parameters, types, bounds) = generics.split_for_impl();
+    let (definition, value) = if is_generic {
+        let used = generics.type_params().map(|parameter| &parameter.ident);
+        (
+            quote!(#bounds {
+                #(#fields,)*
+                #[serde(skip)]
+                __durable_types: ::core::marker::PhantomData<fn() -> (#(#used,)*)>,
+            }),
+            quote!(#state { #(#names,)* __durable_types: ::core::marker::PhantomData }),
+        )
+    } else if function.parameters.is_empty() {
+        // A hand-written state without fields is a unit struct, and must be the same in JSON.
         (quote!(;), quote!(#state))
     } else {
         (quote!({ #(#fields),* }), quote!(#state { #(#names),* }))
     };
     let docs = format!("The state of the script `{}`.", function.ident);
-    let attributes = attributes(&root, &docs);
-    let call = function.call(state, value);
+    let mut attributes = attributes(&root, &docs);
+    if is_generic {
+        // The bounds that the user has written: with those of serde beside them, the compiler
+        // could not choose.
+        attributes.extend(quote!(#[serde(bound = "")]));
+    }
+    let state_of_types = quote!(#state #types);
+    let call = function.call(&state_of_types, value);
     let arguments = function.names().map(|name| quote!(self.#name));
     let script = Script {
         root: &root,
         cfg,
         state,
+        generics,
         name: name.unwrap_or_else(|| names::in_files(&function.ident)),
         versions,
         output: function.output.value(),
-        bodies: function.body(&root, state),
+        bodies: function.body(&root, &state_of_types),
         end: function.end(&root, arguments),
     };
     let implementations = script.implementations();
     // The place of the compiler's error if the name is taken.
     let head = quote_spanned!(state.span()=> #vis struct #state);
-    quote! {
+    Ok(quote! {
         #(#cfg)*
         #attributes
-        #head #definition
+        #head #parameters #definition
         #call
         #implementations
-    }
+    })
 }
 
 impl Script<'_> {
@@ -101,12 +133,14 @@ impl Script<'_> {
             root,
             cfg,
             state,
+            generics,
             name,
             versions,
             output,
             bodies,
             end,
         } = self;
+        let (parameters, types, bounds) = generics.split_for_impl();
         let versions = versions.items(root);
         let run = match end {
             End::Value(end) => quote! {
@@ -128,7 +162,7 @@ impl Script<'_> {
         let output = quote_spanned!(output.span()=> type Output = #output;);
         quote! {
             #(#cfg)*
-            impl #root::DurableScript for #state {
+            impl #parameters #root::DurableScript for #state #types #bounds {
                 const NAME: &'static ::core::primitive::str = #name;
                 #output
                 #versions
@@ -137,7 +171,7 @@ impl Script<'_> {
             }
 
             #(#cfg)*
-            impl ::core::future::IntoFuture for #state {
+            impl #parameters ::core::future::IntoFuture for #state #types #bounds {
                 type Output = ::core::result::Result<
                     <Self as #root::DurableScript>::Output,
                     #root::JoinError,

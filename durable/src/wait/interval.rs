@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, home_of};
-use crate::slot::Slot;
+use crate::slot::{self, Slot};
 
 use super::Numbered;
 
@@ -129,21 +129,21 @@ impl Future for NextTick<'_> {
                 (None, Some(period_ns)) => Some(now_ns + i128::from(period_ns)),
                 (None, None) => None,
             };
-            Slot::Tick {
-                wait: DurableWait::own_time(due_ns, phase),
+            Slot::Tick(Box::new(slot::Tick {
+                timer: DurableWait::own_time(due_ns, phase),
                 due_ns: due_ns.unwrap_or(i128::MAX),
-            }
+            }))
         };
         let polled = this.numbered.poll_anywhere("interval()", begin, |_, slot| {
-            let Slot::Tick { wait, due_ns } = slot else {
+            let Slot::Tick(tick) = slot else {
                 return Poll::Pending;
             };
-            if wait.poll(cx, "interval()").is_pending() {
+            if tick.timer.poll(cx, "interval()").is_pending() {
                 return Poll::Pending;
             }
-            let now_ns = own_time(Some(wait.phase()), false);
+            let now_ns = own_time(Some(tick.timer.phase()), false);
             let period_ns = interval.period_ns.unwrap_or(u64::MAX);
-            Poll::Ready(Bytes::of(&interval.after(*due_ns, now_ns, period_ns)))
+            Poll::Ready(Bytes::of(&interval.after(tick.due_ns, now_ns, period_ns)))
         });
         let Poll::Ready(ticked) = polled else {
             return Poll::Pending;

@@ -27,31 +27,45 @@ pub(crate) use value::read as read_value;
 pub use value::{Changed, Value, WaitValue};
 pub use yield_now::{YieldNow, yield_now};
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::mem;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use framestep::durable::{DurableWait, Event};
+use framestep::durable::{DurableWait, Event, EventNote};
 
 use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
 use crate::context;
 use crate::driver::message_of;
-use crate::slot::{Awaited, Slot};
+use crate::site::Known;
+use crate::slot::{Awaited, Pending, Shown, Slot};
 
 /// The part that all waits have in common: the number of a wait in its chapter.
 #[derive(Debug, Default)]
 pub(crate) struct Numbered {
-    begun: Option<(Weak<ScriptCell>, u32)>,
-    /// The state of a wait that has begun outside of a durable script, in any executor.
-    outside: Option<Box<Slot>>,
-    is_done: bool,
+    state: State,
 }
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    New,
+    /// It has begun in a script, under this number.
+    Begun(Weak<ScriptCell>, u32),
+    /// It has begun outside of a durable script, in any executor, and has this state.
+    Outside(Box<Slot>),
+    Done,
+}
+
+/// Makes the state of a wait if there is none, and polls it. Outside of a durable script, there is
+/// no cell.
+type PollSlot<'a> = dyn FnMut(Option<&ScriptCell>, &mut Option<Slot>) -> Poll<Bytes> + 'a;
 
 impl Numbered {
     /// Whether the wait has been polled.
     pub(crate) fn has_begun(&self) -> bool {
-        self.begun.is_some() || self.outside.is_some() || self.is_done
+        !matches!(self.state, State::New)
     }
 
     /// Polls the wait, which a call of `kind` has made. `begin` makes its state at the first
@@ -65,65 +79,14 @@ impl Numbered {
         begin: impl FnOnce(&ScriptCell) -> Slot,
         poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
-        let cell = self.expect_pollable(kind);
-        self.poll_in(&cell, kind, event, begin, poll)
-    }
-
-    /// The same in a known script.
-    #[track_caller]
-    fn poll_in(
-        &mut self,
-        cell: &Rc<ScriptCell>,
-        kind: &'static str,
-        event: Option<Event>,
-        begin: impl FnOnce(&ScriptCell) -> Slot,
-        poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
-    ) -> Poll<Bytes> {
         let awaited = Awaited::new(kind, event);
-        let caller = awaited.call();
-        let (number, is_new) = self.number(cell, kind);
-        let value = match cell.polling(number, &caller) {
-            Polling::Live => {
-                // Taken out meanwhile, because `poll` may drop other waits.
-                let mut slot = Slot::Polled;
-                let polled = catch_unwind(AssertUnwindSafe(|| {
-                    slot = if is_new {
-                        begin(cell)
-                    } else {
-                        cell.take_slot(number).unwrap_or(Slot::Polled)
-                    };
-                    poll(cell, &mut slot)
-                }));
-                let polled = match polled {
-                    Ok(polled) => polled,
-                    Err(payload) => {
-                        cell.record_failure(number, &message_of(&*payload), &caller);
-                        drop(slot);
-                        self.end(cell, number);
-                        resume_unwind(payload);
-                    }
-                };
-                let Poll::Ready(value) = polled else {
-                    if is_new {
-                        cell.add_slot(number, awaited, slot);
-                    } else {
-                        cell.put_slot(number, slot);
-                    }
-                    return Poll::Pending;
-                };
-                drop(slot);
-                cell.record_end(number, value.get(), &caller);
-                value
-            }
-            Polling::Ended(value) => value,
-            Polling::Failed(message) => {
-                self.end(cell, number);
-                resume_unwind(Box::new(message));
-            }
-            Polling::Pending => return wait_in_replay(cell, number, awaited, is_new),
-        };
-        self.end(cell, number);
-        Poll::Ready(value)
+        let mut parts = Some((begin, poll));
+        self.poll_in_script(awaited, &mut |cell, slot| {
+            let (Some(cell), Some((begin, poll))) = (cell, parts.take()) else {
+                return Poll::Pending;
+            };
+            poll(cell, slot.get_or_insert_with(|| begin(cell)))
+        })
     }
 
     /// The same for a wait that belongs to no runtime: outside of a durable script, it is the plain
@@ -135,17 +98,196 @@ impl Numbered {
         begin: impl FnOnce(Option<&ScriptCell>) -> Slot,
         poll: impl FnOnce(Option<&ScriptCell>, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
-        if let Some(cell) = self.script(kind) {
-            let begin = |cell: &ScriptCell| begin(Some(cell));
-            let poll = |cell: &ScriptCell, slot: &mut Slot| poll(Some(cell), slot);
-            return self.poll_in(&cell, kind, None, begin, poll);
+        let awaited = Awaited::new(kind, None);
+        let mut parts = Some((begin, poll));
+        self.poll_in_any(awaited, &mut |cell, slot| {
+            let Some((begin, poll)) = parts.take() else {
+                return Poll::Pending;
+            };
+            poll(cell, slot.get_or_insert_with(|| begin(cell)))
+        })
+    }
+
+    /// Polls a wait for the next frame at home in the usual case, in which no user code is called:
+    /// it begins, or resumes its script. `None` if this is another case.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn poll_frame(&mut self, kind: &'static str, cx: &Context<'_>) -> Option<Poll<()>> {
+        match &self.state {
+            State::New => {
+                let cell = context::find(kind)?;
+                let number = cell.begin_frame(cx, kind, Location::caller())?;
+                self.state = State::Begun(Rc::downgrade(&cell), number);
+                Some(Poll::Pending)
+            }
+            State::Begun(of, number) => {
+                let cell = context::expect(kind);
+                expect_of(of, &cell, kind);
+                if !cell.end_if_resumed(*number) {
+                    return None;
+                }
+                self.state = State::Done;
+                Some(Poll::Ready(()))
+            }
+            State::Outside(_) | State::Done => None,
         }
-        self.is_done = true;
-        let mut slot = self.outside.take().unwrap_or_else(|| Box::new(begin(None)));
-        let polled = poll(None, &mut slot);
+    }
+
+    /// Begins a wait of framestep that returns nothing, in a script that runs. `None` if this is
+    /// another case.
+    #[track_caller]
+    pub(crate) fn begin_plain(
+        &mut self,
+        kind: &'static str,
+        cx: &mut Context<'_>,
+        wait: DurableWait,
+    ) -> Option<Poll<()>> {
+        if !matches!(self.state, State::New) {
+            return None;
+        }
+        let cell = context::find(kind).filter(|cell| cell.is_live())?;
+        let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
+        let number = cell.take_number();
+        self.state = State::Begun(Rc::downgrade(&cell), number);
+        let mut wait = wait;
+        let polled = wait.poll(cx, kind);
         if polled.is_pending() {
-            self.outside = Some(slot);
-            self.is_done = false;
+            cell.add_wait(Pending {
+                number,
+                site,
+                slot: Slot::Plain(wait),
+                shown: None,
+            });
+        } else {
+            cell.record_end(number, &[], site);
+            self.state = State::Done;
+        }
+        Some(polled)
+    }
+
+    /// Polls a wait of framestep that returns nothing. `begin` is called at the first poll.
+    #[track_caller]
+    pub(crate) fn poll_plain(
+        &mut self,
+        kind: &'static str,
+        cx: &mut Context<'_>,
+        begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
+    ) -> Poll<()> {
+        if let State::Begun(of, number) = &self.state {
+            let cell = context::expect(kind);
+            expect_of(of, &cell, kind);
+            if cell.end_if_resumed(*number) {
+                self.state = State::Done;
+                return Poll::Ready(());
+            }
+        }
+        let polled = self.poll_in_any(Awaited::new(kind, None), &mut |cell, slot| match slot
+            .get_or_insert_with(|| Slot::Plain(begin(cell)))
+        {
+            Slot::Plain(wait) => wait.poll(cx, kind).map(|()| Bytes::EMPTY),
+            _ => Poll::Pending,
+        });
+        polled.map(drop)
+    }
+
+    #[track_caller]
+    fn poll_in_script(&mut self, awaited: Awaited, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
+        let script = self.script(awaited.call);
+        let script = script.unwrap_or_else(|| context::expect(awaited.call));
+        self.poll_in(&script, awaited, poll)
+    }
+
+    #[track_caller]
+    fn poll_in_any(&mut self, awaited: Awaited, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
+        match self.script(awaited.call) {
+            Some(script) => self.poll_in(&script, awaited, poll),
+            None => self.poll_outside(poll),
+        }
+    }
+
+    /// Polls it in a script.
+    #[track_caller]
+    fn poll_in(
+        &mut self,
+        cell: &Rc<ScriptCell>,
+        awaited: Awaited,
+        poll: &mut PollSlot<'_>,
+    ) -> Poll<Bytes> {
+        let (number, site, is_new) = self.number(cell, &awaited);
+        let value = match cell.polling(number, site) {
+            Polling::Live => {
+                // Taken out meanwhile, because `poll` may drop other waits. What has lost its
+                // state is not made anew.
+                let mut slot = if is_new {
+                    None
+                } else {
+                    Some(cell.take_slot(number).unwrap_or(Slot::Polled))
+                };
+                let polled = catch_unwind(AssertUnwindSafe(|| poll(Some(cell), &mut slot)));
+                match (polled, slot) {
+                    (Ok(Poll::Pending), Some(slot)) if is_new => {
+                        cell.add_wait(Pending {
+                            number,
+                            site,
+                            slot,
+                            shown: awaited.event.map(|event| {
+                                let note = EventNote::begin(event, awaited.at);
+                                Box::new(Shown { event, note })
+                            }),
+                        });
+                        return Poll::Pending;
+                    }
+                    (Ok(Poll::Pending), slot) => {
+                        cell.put_slot(number, slot.unwrap_or(Slot::Polled));
+                        return Poll::Pending;
+                    }
+                    (Ok(Poll::Ready(value)), slot) => {
+                        drop(slot);
+                        cell.record_end(number, value.get(), site);
+                        value
+                    }
+                    (Err(payload), slot) => {
+                        cell.record_failure(number, &message_of(&*payload), site);
+                        drop(slot);
+                        self.end(cell, number);
+                        resume_unwind(payload);
+                    }
+                }
+            }
+            Polling::Ended(value) => value,
+            Polling::Failed(message) => {
+                self.end(cell, number);
+                resume_unwind(Box::new(message));
+            }
+            Polling::Pending => {
+                if is_new {
+                    // It gets its state when the replay ends.
+                    cell.add_wait(Pending {
+                        number,
+                        site,
+                        slot: Slot::Replayed,
+                        shown: awaited
+                            .event
+                            .map(|event| Box::new(Shown { event, note: None })),
+                    });
+                }
+                return Poll::Pending;
+            }
+        };
+        self.end(cell, number);
+        Poll::Ready(value)
+    }
+
+    /// Polls it outside of durable scripts.
+    #[track_caller]
+    fn poll_outside(&mut self, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
+        let mut slot = match mem::replace(&mut self.state, State::Done) {
+            State::Outside(slot) => Some(*slot),
+            _ => None,
+        };
+        let polled = poll(None, &mut slot);
+        if let (Poll::Pending, Some(slot)) = (&polled, slot) {
+            self.state = State::Outside(Box::new(slot));
         }
         polled
     }
@@ -154,120 +296,58 @@ impl Numbered {
     #[inline]
     #[track_caller]
     fn script(&self, name: &str) -> Option<Rc<ScriptCell>> {
-        assert!(
-            !self.is_done,
-            "`{name}` was polled again after it had finished"
-        );
-        if self.begun.is_some() {
-            return Some(context::expect(name));
-        }
-        let script = context::find(name)?;
-        assert!(
-            self.outside.is_none(),
-            "`{name}` was begun outside of a durable script and polled by one: durable scripts \
-             cannot share waits"
-        );
-        Some(script)
-    }
-
-    /// The same for a wait of framestep that returns nothing.
-    #[inline]
-    #[track_caller]
-    pub(crate) fn poll_plain(
-        &mut self,
-        kind: &'static str,
-        cx: &mut Context<'_>,
-        begin: impl FnOnce(Option<&ScriptCell>) -> DurableWait,
-    ) -> Poll<()> {
-        let Some(cell) = self.script(kind) else {
-            self.is_done = true;
-            let begin = || Box::new(Slot::Plain(begin(None)));
-            let mut slot = self.outside.take().unwrap_or_else(begin);
-            let polled = match &mut *slot {
-                Slot::Plain(wait) => wait.poll(cx, kind),
-                _ => Poll::Pending,
-            };
-            if polled.is_pending() {
-                self.outside = Some(slot);
-                self.is_done = false;
+        match self.state {
+            State::New => context::find(name),
+            State::Begun(..) => Some(context::expect(name)),
+            State::Outside(_) => {
+                assert!(
+                    context::find(name).is_none(),
+                    "`{name}` was begun outside of a durable script and polled by one: durable                      scripts cannot share waits"
+                );
+                None
             }
-            return polled;
-        };
-        let awaited = Awaited::new(kind, None);
-        let caller = awaited.call();
-        let (number, is_new) = self.number(&cell, kind);
-        match cell.polling(number, &caller) {
-            Polling::Live => {
-                let polled = if is_new {
-                    let mut wait = begin(Some(&cell));
-                    let polled = wait.poll(cx, kind);
-                    if polled.is_pending() {
-                        cell.add_slot(number, awaited, Slot::Plain(wait));
-                    }
-                    polled
-                } else {
-                    cell.poll_slot(number, cx, kind)
-                };
-                if polled.is_pending() {
-                    return Poll::Pending;
-                }
-                cell.record_end(number, &[], &caller);
-            }
-            Polling::Ended(_) | Polling::Failed(_) => {}
-            Polling::Pending => {
-                return wait_in_replay(&cell, number, awaited, is_new).map(drop);
-            }
-        }
-        self.end(&cell, number);
-        Poll::Ready(())
-    }
-
-    #[inline]
-    #[track_caller]
-    fn expect_pollable(&self, name: &str) -> Rc<ScriptCell> {
-        match self.script(name) {
-            Some(script) => script,
-            None => context::expect(name),
+            State::Done => panic!("`{name}` was polled again after it had finished"),
         }
     }
 
     #[inline]
     fn end(&mut self, cell: &ScriptCell, number: u32) {
-        drop(cell.remove_slot(number));
-        self.begun = None;
-        self.is_done = true;
+        drop(cell.remove_wait(number));
+        self.state = State::Done;
     }
 
+    /// Its number and its site in the script, and whether it begins now.
     #[inline]
     #[track_caller]
-    fn number(&mut self, cell: &Rc<ScriptCell>, name: &str) -> (u32, bool) {
-        let Some((of, number)) = &self.begun else {
-            let number = cell.take_number();
-            self.begun = Some((Rc::downgrade(cell), number));
-            return (number, true);
-        };
-        assert!(
-            std::ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
-            "`{name}` was begun by one script and polled by another: durable scripts cannot share \
-             waits"
-        );
-        (*number, false)
+    fn number(&mut self, cell: &Rc<ScriptCell>, awaited: &Awaited) -> (u32, Known, bool) {
+        let site = || cell.shared().sites.of(&awaited.call());
+        if let State::Begun(of, number) = &self.state {
+            expect_of(of, cell, awaited.call);
+            let known = cell.site_of(*number);
+            return (*number, known.unwrap_or_else(site), false);
+        }
+        let number = cell.take_number();
+        self.state = State::Begun(Rc::downgrade(cell), number);
+        (number, site(), true)
     }
+}
+
+#[inline]
+#[track_caller]
+fn expect_of(of: &Weak<ScriptCell>, cell: &Rc<ScriptCell>, name: &str) {
+    assert!(
+        std::ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
+        "`{name}` was begun by one script and polled by another: durable scripts cannot share \
+         waits"
+    );
 }
 
 impl Drop for Numbered {
+    #[inline]
     fn drop(&mut self) {
-        if let Some((cell, number)) = self.begun.take() {
-            let slot = cell.upgrade().and_then(|cell| cell.remove_slot(number));
-            drop(slot);
+        if let State::Begun(cell, number) = &self.state {
+            let pending = cell.upgrade().and_then(|cell| cell.remove_wait(*number));
+            drop(pending);
         }
     }
-}
-
-/// Records that a wait is pending in a replay: it gets its state when the replay ends.
-fn wait_in_replay(cell: &ScriptCell, number: u32, awaited: Awaited, is_new: bool) -> Poll<Bytes> {
-    if is_new {
-        cell.add_slot(number, awaited, Slot::Replayed);
-    }
-    Poll::Pending
 }

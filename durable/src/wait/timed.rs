@@ -30,14 +30,32 @@ pub struct Wait {
     phase: Option<Phase>,
 }
 
-#[derive(Clone, Copy)]
 enum What {
     NextFrame,
     NextRun(Phase),
     Frames(u64),
     Steps(u64),
-    Seconds(Option<u64>, Option<ClockId>),
-    Until(Option<u64>, ClockId),
+    /// On the clock of the script.
+    Seconds(Ns),
+    SecondsOf(ClockId, Ns),
+    Until(ClockId, Ns),
+}
+
+/// Nanoseconds.
+#[derive(Clone, Copy)]
+struct Ns(u64);
+
+impl Ns {
+    const INFINITE: Ns = Ns(u64::MAX);
+
+    #[track_caller]
+    fn of(seconds: impl Seconds) -> Self {
+        length_ns(seconds).map_or(Ns::INFINITE, Ns)
+    }
+
+    fn finite(self) -> Option<u64> {
+        (self.0 != Ns::INFINITE.0).then_some(self.0)
+    }
 }
 
 impl Wait {
@@ -72,25 +90,59 @@ impl Future for Wait {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        let (name, what, phase) = (this.name, this.what, this.phase);
-        this.numbered
-            .poll_plain(name, cx, |cell| begin(cell, what, phase))
+        if matches!((&self.what, self.phase), (What::NextFrame, None)) {
+            let name = self.name;
+            if let Some(polled) = self.numbered.poll_frame(name, cx) {
+                return polled;
+            }
+        }
+        self.poll_slowly(cx)
     }
 }
 
-#[inline]
-fn begin(cell: Option<&ScriptCell>, what: What, phase: Option<Phase>) -> DurableWait {
+impl Wait {
+    #[inline(never)]
+    #[track_caller]
+    fn poll_slowly(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Wait {
+            numbered,
+            name,
+            what,
+            phase,
+        } = self;
+        // Those that cannot fail to begin.
+        let plain = match *what {
+            _ if numbered.has_begun() => None,
+            What::Seconds(length) => Some(DurableWait::seconds(length.finite(), None, *phase)),
+            What::Frames(frames) => Some(DurableWait::frames(frames, *phase)),
+            _ => None,
+        };
+        if let Some(wait) = plain {
+            if let Some(polled) = numbered.begin_plain(name, cx, wait) {
+                return polled;
+            }
+        }
+        numbered.poll_plain(name, cx, &mut |cell| begin(cell, what, *phase))
+    }
+}
+
+/// Begins the wait.
+///
+/// # Panics
+///
+/// If there is no such clock.
+fn begin(cell: Option<&ScriptCell>, what: &What, phase: Option<Phase>) -> DurableWait {
     let clock = |id| clock_of(cell, id);
-    match what {
+    match *what {
         What::NextFrame => DurableWait::next_frame(phase),
         What::NextRun(run) => DurableWait::next_run(run),
         What::Frames(frames) => DurableWait::frames(frames, phase),
         What::Steps(steps) => DurableWait::steps(steps),
-        What::Seconds(length_ns, id) => {
-            DurableWait::seconds(length_ns, id.map(clock).as_ref(), phase)
+        What::Seconds(length) => DurableWait::seconds(length.finite(), None, phase),
+        What::SecondsOf(id, length) => {
+            DurableWait::seconds(length.finite(), Some(&clock(id)), phase)
         }
-        What::Until(point_ns, id) => DurableWait::until(point_ns, &clock(id), phase),
+        What::Until(id, point) => DurableWait::until(point.finite(), &clock(id), phase),
     }
 }
 
@@ -140,7 +192,7 @@ pub fn wait_steps(steps: u64) -> Wait {
 /// If `seconds` is NaN.
 #[track_caller]
 pub fn wait_seconds(seconds: impl Seconds) -> Wait {
-    Wait::new("wait_seconds()", What::Seconds(length_ns(seconds), None))
+    Wait::new("wait_seconds()", What::Seconds(Ns::of(seconds)))
 }
 
 /// Waits until `seconds` of realtime have passed. See [`framestep::wait_seconds_realtime`].
@@ -150,7 +202,7 @@ pub fn wait_seconds(seconds: impl Seconds) -> Wait {
 /// If `seconds` is NaN.
 #[track_caller]
 pub fn wait_seconds_realtime(seconds: impl Seconds) -> Wait {
-    let what = What::Seconds(length_ns(seconds), Some(ClockId::REALTIME));
+    let what = What::SecondsOf(ClockId::REALTIME, Ns::of(seconds));
     Wait::new("wait_seconds_realtime()", what)
 }
 
@@ -163,7 +215,7 @@ impl ClockId {
     /// If `seconds` is NaN.
     #[track_caller]
     pub fn wait_seconds(self, seconds: impl Seconds) -> Wait {
-        let what = What::Seconds(length_ns(seconds), Some(self));
+        let what = What::SecondsOf(self, Ns::of(seconds));
         Wait::new("wait_seconds()", what)
     }
 
@@ -174,6 +226,6 @@ impl ClockId {
     /// If `point` is NaN.
     #[track_caller]
     pub fn wait_until(self, point: impl Seconds) -> Wait {
-        Wait::new("wait_until()", What::Until(length_ns(point), self))
+        Wait::new("wait_until()", What::Until(self, Ns::of(point)))
     }
 }

@@ -74,8 +74,8 @@ impl Future for YieldNow {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let begin = |_: Option<&_>| DurableWait::yield_now();
-        self.numbered.poll_plain("yield_now()", cx, begin)
+        let mut begin = |_: Option<&_>| DurableWait::yield_now();
+        self.numbered.poll_plain("yield_now()", cx, &mut begin)
     }
 }
 

@@ -2,6 +2,9 @@
 //! serves both kinds of scripts.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::rc::Rc;
 
 use framestep_durable::prelude::*;
@@ -144,6 +147,269 @@ fn a_helper_does_the_same_in_a_plain_script_as_in_a_durable_one() {
     assert_eq!(runtime.take(script), Some(Ok(())));
     assert_eq!(world.log, plain_log());
     assert!(world.log.len() > 15, "{:?}", world.log);
+}
+
+/// The functions and macros of the prelude that do the same in both kinds of scripts.
+const IN_BOTH: &[&str] = &[
+    "animate",
+    "clock",
+    "current_name",
+    "defer",
+    "defer_call",
+    "delta_seconds",
+    "end_of_frame",
+    "fixed_update",
+    "in_phase",
+    "interval",
+    "join",
+    "join_all",
+    "next_frame",
+    "on",
+    "on_error",
+    "race",
+    "realtime",
+    "select",
+    "spawn",
+    "spawn_in",
+    "start",
+    "start_in",
+    "time",
+    "timeout",
+    "try_join_all",
+    "wait_frames",
+    "wait_seconds",
+    "wait_seconds_realtime",
+    "wait_steps",
+    "wait_until",
+    "wait_while",
+    "with",
+    "with_ref",
+    "yield_now",
+];
+
+/// Those that belong to a runtime, and the attributes.
+const OF_A_RUNTIME: &[&str] = &[
+    "ask",
+    "chapter",
+    "current",
+    "durable",
+    "pause",
+    "resume",
+    "spawn_on",
+    "start_on",
+    "stop",
+    "with_once",
+];
+
+/// Does one of them, and says what it returns and when.
+///
+/// No wait is for a fixed step while the clock is held: there is none.
+#[expect(clippy::too_many_lines, reason = "a table")]
+async fn does(name: &str) {
+    let share = |world: &mut World, share: f32| world.log.push(format!("{share}"));
+    let failing = || async {
+        wait_frames(2).await;
+        Err::<(), _>("no way")
+    };
+    match name {
+        "animate" => animate(0.5, share).await,
+        "clock" => {
+            assert!(clock().pause() && !clock().pause() && clock().is_paused());
+            wait_seconds_realtime(0.5).in_phase(Phase::Update).await;
+            assert!(clock().resume());
+            clock().set_scale(0.5);
+            let scales = (clock().scale(), clock().effective_scale());
+            say(&format!(
+                "{:?} {:?} {scales:?}",
+                clock().now(),
+                clock().delta()
+            ));
+            let guards = (clock().scaled(0.5), clock().hold());
+            wait_seconds_realtime(0.5).in_phase(Phase::Update).await;
+            drop(guards);
+            clock().set_scale(1);
+            clock().wait_seconds(0.25).await;
+            clock().wait_until(2).await;
+        }
+        "current_name" => say(&format!("{}", current_name().is_empty())),
+        "defer" => {
+            defer(|world: &mut World| world.log.push("cancelled".into())).cancel();
+            let _left = defer(|world: &mut World| world.log.push("left".into()));
+            next_frame().await;
+        }
+        "defer_call" => {
+            let called = Rc::new(RefCell::new(0));
+            let count = || {
+                let called = called.clone();
+                move || *called.borrow_mut() += 1
+            };
+            defer_call(count()).cancel();
+            drop(defer_call(count()));
+            say(&format!("{}", called.take()));
+        }
+        "delta_seconds" => say(&format!("{}", delta_seconds())),
+        "end_of_frame" => end_of_frame().await,
+        "fixed_update" => fixed_update().await,
+        "in_phase" => in_phase(Phase::LateUpdate).await,
+        "interval" => {
+            let mut ticks = interval(0.3).missed_ticks(MissedTicks::Skip);
+            for _ in 0..3 {
+                say(&format!("{:?}", ticks.tick().await));
+            }
+        }
+        "join" => {
+            let joined = join!(wait_frames(1), timeout(0.5, wait_frames(9)));
+            say(&format!("{joined:?} {:?}", join(start(Counts(1))).await));
+        }
+        "join_all" => drop(join_all((1..4).map(wait_frames)).await),
+        "next_frame" => next_frame().in_phase(Phase::EarlyUpdate).await,
+        "on" => {
+            let _held = clock().hold();
+            on(realtime(), wait_seconds(0.5).in_phase(Phase::Update)).await;
+            on(clock(), next_frame().in_phase(Phase::Update)).await;
+        }
+        "on_error" => {
+            let failed = on_error(failing(), |why| say(&format!("because {why}"))).await;
+            say(&format!("{failed:?}"));
+        }
+        "race" => drop(race([wait_frames(3), wait_frames(2)]).await),
+        "realtime" => {
+            realtime().wait_seconds(0.5).await;
+            let scales = (
+                realtime().scale(),
+                realtime().is_paused(),
+                realtime().resume(),
+            );
+            say(&format!(
+                "{:?} {:?} {scales:?}",
+                realtime().now(),
+                realtime().delta()
+            ));
+        }
+        "select" => {
+            let first = select! {
+                () = wait_frames(3) => 3,
+                () = wait_frames(2) => 2,
+            };
+            say(&format!("{first}"));
+        }
+        "spawn" => say(&format!("{:?}", spawn(Counts(1)).await)),
+        "spawn_in" => say(&format!(
+            "{:?}",
+            spawn_in(Phase::LateUpdate, Counts(1)).await
+        )),
+        "start" => say(&format!("{:?}", start(Counts(1)).await)),
+        "start_in" => say(&format!(
+            "{:?}",
+            start_in(Phase::LateUpdate, Counts(1)).await
+        )),
+        "time" => say(&format!("{:?}", time())),
+        "timeout" => say(&format!("{:?}", timeout(0.5, wait_seconds(9)).await)),
+        "try_join_all" => say(&format!("{:?}", try_join_all([failing(), failing()]).await)),
+        "wait_frames" => wait_frames(2).await,
+        "wait_seconds" => wait_seconds(0.5).in_phase(Phase::FixedUpdate).await,
+        "wait_seconds_realtime" => wait_seconds_realtime(0.5).await,
+        "wait_steps" => wait_steps(3).await,
+        "wait_until" => wait_until(|world: &World| world.gold > 0).await,
+        "wait_while" => wait_while(|world: &World| world.gold == 0).await,
+        "with" => {
+            let gold = with(|world: &mut World| {
+                world.gold += 5;
+                world.gold
+            });
+            say(&format!("{gold}"));
+        }
+        "with_ref" => say(&format!("{}", with_ref(|world: &World| world.gold))),
+        "yield_now" => {
+            yield_now().await;
+            say("yielded");
+            next_frame().await;
+            yield_now().await;
+        }
+        other => panic!("nothing does `{other}`"),
+    }
+    let now = time();
+    say(&format!(
+        "{name} at {:?} in {:?}",
+        now.unscaled_elapsed, now.phase
+    ));
+}
+
+#[durable]
+async fn does_in_a_durable_script(name: String) {
+    does(&name).await;
+}
+
+fn names_in(file: &str) -> BTreeSet<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+    let text = fs::read_to_string(path).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("//"));
+    let code: String = lines.collect::<Vec<_>>().join(" ");
+    let uses = code.split("pub use ").skip(1);
+    let uses = uses.map(|list| list.split(';').next().unwrap());
+    let names = uses.flat_map(|list| list.rsplit("::").next().unwrap().split(','));
+    let names = names.map(|name| name.trim_matches(['{', '}', ' ', '*']).to_owned());
+    names.filter(|name| !name.is_empty()).collect()
+}
+
+#[test]
+fn the_table_has_all_functions_and_macros_of_the_prelude() {
+    let names = names_in("src/prelude.rs");
+    let functions = names
+        .iter()
+        .filter(|name| name.starts_with(char::is_lowercase));
+    let functions: BTreeSet<&str> = functions.map(String::as_str).collect();
+    let table = IN_BOTH.iter().chain(OF_A_RUNTIME).copied();
+    assert_eq!(functions, table.collect());
+}
+
+#[test]
+fn each_function_of_the_prelude_does_the_same_in_a_plain_script_as_in_a_durable_one() {
+    for home in [Phase::Update, Phase::FixedUpdate] {
+        for &name in IN_BOTH {
+            let mut executor = framestep::Executor::new();
+            let mut world = World::default();
+            let script = executor.spawn_in(home, does(name));
+            for frame in 0..20 {
+                world.gold = frame / 4;
+                executor.run_frame_with(&mut world, 0.25);
+            }
+            assert!(script.is_finished(), "{name}: {:?}", world.log);
+            let plain = world.log;
+
+            let registry = Registry::new()
+                .with::<DoesInADurableScript>()
+                .with::<Counts>();
+            let mut runtime = Runtime::new(registry);
+            let mut world = World::default();
+            let script = runtime.spawn_in(home, does_in_a_durable_script(name.into()));
+            for frame in 0..20 {
+                world.gold = frame / 4;
+                runtime.run_frame_with(&mut world, 0.25);
+                runtime.verify().unwrap();
+            }
+            assert_eq!(runtime.take(script), Some(Ok(())), "{name}");
+            assert_eq!(world.log, plain, "{name} at home in {home}");
+        }
+    }
+}
+
+/// A name of framestep's prelude is in this one, too, or the guide says what to use instead.
+#[test]
+fn the_guide_says_what_to_use_for_names_that_only_the_prelude_of_framestep_has() {
+    let (plain, durable) = (names_in("../src/prelude.rs"), names_in("src/prelude.rs"));
+    assert!(plain.contains("wait_seconds") && plain.contains("Budget"));
+    let missing: BTreeSet<String> = plain.difference(&durable).cloned().collect();
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/saving.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let (_, table) = guide
+        .split_once("| only in `framestep::prelude` |")
+        .unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let rows = table.lines().skip(2);
+    let names = rows.flat_map(|row| row.split('|').nth(1).unwrap().split(','));
+    let names = names.map(|name| name.trim_matches([' ', '`']).to_owned());
+    assert_eq!(names.collect::<BTreeSet<_>>(), missing);
 }
 
 #[test]

@@ -243,3 +243,23 @@ fn a_long_chain_of_owners_is_dropped_in_time_and_no_other_owner_with_it() {
     assert!(!runtime.drop_owner(last) && !runtime.drop_owner(middle));
     assert!(runtime.drop_owner(beside) && runtime.drop_owner(top));
 }
+
+#[test]
+fn the_host_spawns_on_an_owner_and_in_a_phase() {
+    #[durable]
+    async fn says_its_phase() -> Option<String> {
+        time().phase.map(|phase| phase.to_string())
+    }
+
+    let mut runtime = Runtime::new(Registry::new().with::<SaysItsPhase>());
+    let (kept, dropped) = (runtime.owner(), runtime.owner());
+    let late = runtime.spawn_in(Phase::LateUpdate, says_its_phase());
+    let owned = runtime.spawn_on(kept, says_its_phase());
+    let stopped = runtime.spawn_on(dropped, says_its_phase());
+    runtime.drop_owner(dropped);
+    assert!(runtime.is_alive(late.id()) && runtime.is_alive(owned.id()));
+    runtime.run_frame(0.25);
+    assert_eq!(runtime.take(late), Some(Ok(Some("LateUpdate".into()))));
+    assert_eq!(runtime.take(owned), Some(Ok(Some("Update".into()))));
+    assert_eq!(runtime.take(stopped), Some(Err(JoinError::Stopped)));
+}

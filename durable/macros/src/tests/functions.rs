@@ -65,20 +65,39 @@ fn a_type_has_a_name() {
 }
 
 #[test]
-fn a_script_is_not_generic() {
-    let text = "a durable script cannot be generic: a file knows it by one name. Write a script \
-                for each type, or implement `DurableScript` with a name for each";
+fn a_generic_script_has_a_name_for_each_type() {
+    let text = "a file knows a durable script by its name: a generic one needs a name for each \
+                type, such as `#[durable(name = T::NAME)]` with a constant of a trait";
     assert_error("async fn a<T>(x: T) {}", "<T>", text);
-    assert_error("async fn a<'a>() {}", "<'a>", text);
     assert_error(
         "async fn a<const N: usize>(x: [u8; N]) {}",
         "<const N: usize>",
         text,
     );
+    let named = errors("name = \"a\"", "async fn a<T>(x: T) {}");
+    assert_eq!(named, [("<T>".to_owned(), text.to_owned())]);
+    let expanded = expanded(
+        "name = T::NAME",
+        "async fn a<T: Kind>(x: T) where u8: Into<T> {}",
+    );
+    for part in [
+        "constNAME:&'static::core::primitive::str=T::NAME;",
+        "structA<T:Kind>whereu8:Into<T>{x:T,",
+        "fna<T:Kind>(x:T)->A<T>whereu8:Into<T>{",
+        "DurableScriptforA<T>whereu8:Into<T>{",
+    ] {
+        assert!(expanded.contains(part), "{part}: {expanded}");
+    }
+}
+
+#[test]
+fn a_script_borrows_nothing() {
+    let text = "a durable script has no lifetimes: its state is saved, so it borrows nothing";
+    assert_error("async fn a<'a>() {}", "'a", text);
     assert_error(
         "async fn a() where u8: Copy {}",
         "where u8: Copy",
-        "a durable script cannot be generic, so it has no `where`",
+        "a durable script that is not generic has no `where`",
     );
 }
 
@@ -132,9 +151,9 @@ fn a_name_must_make_a_name_of_a_type() {
 
 #[test]
 fn all_that_is_wrong_is_said_at_once() {
-    let errors = errors("", "fn a<T>(&self, (x, y): (&str, T)) {}");
+    let errors = errors("", "fn a<'a>(&self, (x, y): (&str, T)) {}");
     let marked: Vec<&str> = errors.iter().map(|(code, _)| code.as_str()).collect();
-    assert_eq!(marked, ["fn", "<T>", "&self", "&str", "(x, y)"]);
+    assert_eq!(marked, ["fn", "'a", "&self", "&str", "(x, y)"]);
 }
 
 #[test]

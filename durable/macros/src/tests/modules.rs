@@ -122,3 +122,10 @@ fn the_state_is_as_visible_as_the_module() {
     visible("pub(in crate::x)", "pub(incrate::x)");
     visible("pub", "pub");
 }
+
+#[test]
+fn a_chapter_is_not_generic() {
+    let text = "a chapter cannot be generic: all chapters have one state. Write a function with \
+                `#[durable]`, or a module for each type";
+    assert_error("mod m { #[chapter] async fn a<T>(x: T) {} }", "<T>", text);
+}

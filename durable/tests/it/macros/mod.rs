@@ -2,5 +2,6 @@
 
 mod files;
 mod functions;
+mod generic;
 mod modules;
 mod names;

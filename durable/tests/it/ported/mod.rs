@@ -27,6 +27,10 @@ mod boss_phases {
     pub(super) mod durable;
     pub(super) mod plain;
 }
+mod bubble {
+    pub(super) mod durable;
+    pub(super) mod plain;
+}
 mod buffs {
     pub(super) mod durable;
     pub(super) mod plain;
@@ -88,7 +92,15 @@ mod shared_world {
     pub(super) mod durable;
     pub(super) mod plain;
 }
+mod slow_motion {
+    pub(super) mod durable;
+    pub(super) mod plain;
+}
 mod timeouts {
+    pub(super) mod durable;
+    pub(super) mod plain;
+}
+mod turn_queue {
     pub(super) mod durable;
     pub(super) mod plain;
 }
@@ -108,6 +120,7 @@ const GAMEPLAY: &[&str] = &[
 harness::ports! {
     // name: frames, where the original is, changed lines
     boss_phases: 16, RECIPES, 6;
+    bubble: 20, RECIPES, 11;
     buffs: 16, RECIPES, 3;
     combo_window: 14, RECIPES, 5;
     cooldown: 14, RECIPES, 2;
@@ -123,6 +136,8 @@ harness::ports! {
     samples: 24, &["examples/samples.rs"], 1;
     screen_fade: 14, RECIPES, 4;
     shared_world: 20, &["examples/shared_world.rs"], 7;
+    slow_motion: 36, &["examples/slow_motion.rs"], 9;
     timeouts: 40, &["examples/timeouts.rs"], 13;
+    turn_queue: 15, RECIPES, 11;
     typewriter: 14, RECIPES, 3;
 }

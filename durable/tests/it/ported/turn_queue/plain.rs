@@ -1,0 +1,61 @@
+use framestep::prelude::*;
+use std::collections::VecDeque;
+
+#[derive(Default)]
+pub(crate) struct World {
+    health: [u32; 3], // the hero is number 0
+    choice: Signal<usize>,
+    log: Vec<(u64, &'static str)>,
+}
+
+fn is_alive(fighter: usize) -> bool {
+    with_ref(|world: &World| world.health.get(fighter).is_some_and(|&health| health > 0))
+}
+
+async fn battle() {
+    let mut queue = VecDeque::from([0, 1, 2]);
+    while queue.len() > 1 && queue.contains(&0) {
+        match queue[0] {
+            0 => hero_turn().await,
+            _ => hit(0, "goblin hits").await,
+        }
+        queue.rotate_left(1);
+        queue.retain(|&fighter| is_alive(fighter));
+    }
+}
+
+async fn hero_turn() {
+    let is_goblin = |&target: &usize| target != 0 && is_alive(target);
+    let choice = with_ref(|world: &World| world.choice.wait_for(is_goblin));
+    if let Ok(target) = timeout(1, choice).await {
+        hit(target, "hero hits").await;
+    }
+}
+
+async fn hit(target: usize, text: &'static str) {
+    wait_seconds(0.5).await; // the animation
+    with(|world: &mut World| {
+        world.health[target] = world.health[target].saturating_sub(5);
+        world.log.push((time().frame, text));
+    });
+}
+
+// The host.
+
+const CHOICES: [usize; 15] = [0, 2, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 1, 0, 0];
+
+pub(crate) fn begin(world: &mut World) -> Executor {
+    world.health = [20, 5, 5];
+    let executor = Executor::new();
+    executor.spawn(battle());
+    executor
+}
+
+pub(crate) fn frame(frame: u32, executor: &mut Executor, world: &mut World) {
+    world.choice.emit(CHOICES[frame as usize - 1]);
+    executor.run_frame_with(world, 0.25);
+}
+
+pub(crate) fn shown(world: &World) -> String {
+    format!("{:?} {:?}", world.health, world.log)
+}
