@@ -352,7 +352,7 @@ pub async fn actor_@(number: u32, mood: u8) -> Chapter {
 }
 
 #[durable]
-async fn note_@(number: u32) {
+pub async fn note_@(number: u32) {
     wait_seconds(0.2).await;
     with(move |world: &mut World| world.log.push(format!("note {number}")));
 }
@@ -374,7 +374,11 @@ fn edit_to_running() {
         let mut starts = Vec::new();
         // Two types each.
         for actor in 0..types / 2 {
-            scripts += &TYPICAL.replace('@', &actor.to_string());
+            // A module each: a change builds the code of its module.
+            let of_actor = TYPICAL.replace('@', &actor.to_string());
+            scripts += &format!(
+                "\npub use actor_{actor}::*;\nmod actor_{actor} {{\nuse super::*;{of_actor}}}\n"
+            );
             let with = format!(".with::<Actor{actor}>().with::<Note{actor}>()");
             scripts = scripts.replace(".with::<Clerk>()", &format!(".with::<Clerk>(){with}"));
             starts.push(format!(
