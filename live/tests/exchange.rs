@@ -376,9 +376,8 @@ fn edit_to_running() {
         for actor in 0..types / 2 {
             // A module each: a change builds the code of its module.
             let of_actor = TYPICAL.replace('@', &actor.to_string());
-            scripts += &format!(
-                "\npub use actor_{actor}::*;\nmod actor_{actor} {{\nuse super::*;{of_actor}}}\n"
-            );
+            let head = format!("\npub use actor_{actor}::*;\nmod actor_{actor} {{\nuse super::*;");
+            scripts.extend([&*head, &of_actor, "}\n"]);
             let with = format!(".with::<Actor{actor}>().with::<Note{actor}>()");
             scripts = scripts.replace(".with::<Clerk>()", &format!(".with::<Clerk>(){with}"));
             starts.push(format!(
