@@ -34,6 +34,7 @@ pub(crate) fn draw(game: &Game) {
         boss,
         bullets,
         lamps,
+        ..
     } = &game.world;
     clear_background(NIGHT);
     draw_rectangle_lines(

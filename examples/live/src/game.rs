@@ -34,6 +34,7 @@ pub(crate) fn step(runtime: &mut Runtime, world: &mut World, push: &Push) {
 }
 
 /// Where a player who has no hands pushes the ship: to and fro, away from the nearest bullet.
+#[cfg(feature = "live")]
 pub(crate) fn pilot(frame: u64, world: &World) -> Push {
     let to_and_fro = if frame / 90 % 2 == 0 { 0.5 } else { -0.5 };
     let near = |bullet: &&toy_world::Bullet| toy_world::distance(bullet.at, world.ship) < 60.0;
