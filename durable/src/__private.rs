@@ -2,6 +2,7 @@
 
 pub use serde;
 
+pub use crate::outside::entries_outside;
 use crate::script::{Chapter, DurableScript};
 
 /// How a chapter ends whose function returns a `Result`, for `?`.

@@ -7,7 +7,6 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::script::{Begun, ChapterEnd, ChapterFuture};
-use crate::shared::Shared;
 use crate::slot::Slot;
 use crate::wait::poll_animation;
 
@@ -35,25 +34,25 @@ fn has_ended(cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
     for wait in cell.awaited() {
         // Taken out, because a waker that is dropped may use the runtime.
         if let Some(mut slot) = cell.take_slot(wait.number) {
-            has_ended |= is_over(&mut slot, cell.shared(), cx);
+            has_ended |= is_over(&mut slot, cell, cx);
             cell.put_slot(wait.number, slot);
         }
     }
     has_ended
 }
 
-fn is_over(slot: &mut Slot, shared: &Shared, cx: &mut Context<'_>) -> bool {
+fn is_over(slot: &mut Slot, cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
     match slot {
         Slot::Plain(wait) => wait.poll(cx, NAME).is_ready(),
         Slot::Join(join) => join.end.poll(cx, NAME).is_ready(),
         Slot::Tick(tick) => tick.timer.poll(cx, NAME).is_ready(),
         Slot::Signal { given, .. } => given.is_some(),
-        Slot::Value { ticket, seen } => {
-            let changes = shared.changes_awaited_by(*ticket);
-            changes.is_some_and(|changes| changes != *seen)
-        }
+        Slot::Next(wait) => cell.shared().stored_events(wait.stream) > 0,
+        Slot::Value { is_new, .. } => *is_new,
+        Slot::Permit(wait) => wait.granted.is_some(),
+        Slot::Promise(number) => cell.shared().is_settled((cell.id, *number)),
         Slot::Request(request) => request.answer.is_some(),
         Slot::Animate(animation) => poll_animation(animation, cx, |_| ()).is_ready(),
-        Slot::Replayed | Slot::Polled => false,
+        Slot::Replayed | Slot::Polled | Slot::Outside(_) => false,
     }
 }

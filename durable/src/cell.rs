@@ -10,18 +10,22 @@ use std::task::Context;
 
 use framestep::durable::{FrameWait, home};
 use framestep::{Coroutine, CoroutineId, Phase};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::Bytes;
+use crate::bytes::{self, Bytes};
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::Found;
+use crate::hash::Hash;
 use crate::image::NamedWait;
 use crate::journal::{self, Journal, Kind, Word};
+use crate::kept::KeptImage;
 use crate::long::Length;
 use crate::once::Once;
 use crate::owner::OwnerId;
 use crate::quiet;
+use crate::save::image_of;
 use crate::script::{ChapterFuture, Code};
 use crate::shared::Shared;
 use crate::shift::Shifts;
@@ -78,6 +82,8 @@ pub(crate) struct ScriptCell {
     pub(crate) home: Phase,
     pub(crate) owner: Option<OwnerId>,
     chapter: RefCell<Chapter>,
+    /// The image of the chapter, since it has [changed](Self::change) last.
+    image: Cell<Option<KeptImage>>,
     future: RefCell<Option<ChapterFuture>>,
     /// The number of the next wait that begins.
     next_wait: Cell<u32>,
@@ -126,7 +132,16 @@ struct Replay {
     /// For each recorded site of another build, the site that it has been found to be now.
     compared: Vec<Option<SiteId>>,
     divergence: Option<Found>,
+    /// How many effects have had no result since.
+    without_result: u32,
 }
+
+/// Whether a replay can unwind out of a script that does what was not recorded. Where panics abort,
+/// as on the web, its effects return [zeros](bytes::read_zeros) until it waits.
+const CAN_UNWIND: bool = cfg!(panic = "unwind");
+
+/// How many effects may return zeros before the script is taken to be in a loop without end.
+const MOST_WITHOUT_RESULT: u32 = 100_000;
 
 impl Replay {
     /// Whether the site of an entry and the present one have yet to be compared.
@@ -201,6 +216,7 @@ impl ScriptCell {
                 has_begun: false,
                 restarts_after_wait: false,
             }),
+            image: Cell::default(),
             future: RefCell::new(Some(future)),
             next_wait: Cell::new(0),
             frame_site: Cell::new(None),
@@ -239,7 +255,22 @@ impl ScriptCell {
     /// The same, to change it. User code must not run meanwhile.
     #[inline]
     pub(crate) fn change(&self) -> RefMut<'_, Chapter> {
+        self.image.take();
         self.chapter.borrow_mut()
+    }
+
+    /// The image of the script for a save state. It is made once after each change.
+    pub(crate) fn image(&self) -> KeptImage {
+        let kept = self.image.take();
+        let mut chapter = self.chapter.borrow_mut();
+        debug_assert!(
+            kept.as_ref()
+                .is_none_or(|kept| kept.is_like(&image_of(self, &mut chapter))),
+            "each change of a chapter drops its image"
+        );
+        let image = kept.unwrap_or_else(|| KeptImage::new(image_of(self, &mut chapter)));
+        self.image.set(Some(image.clone()));
+        image
     }
 
     pub(crate) fn journal(&self) -> Journal {
@@ -256,17 +287,23 @@ impl ScriptCell {
         &self.future
     }
 
-    /// Whether its future is being polled.
-    pub(crate) fn is_polled(&self) -> bool {
-        self.future.try_borrow().is_err()
-    }
-
+    /// The number of the next wait that begins.
     pub(crate) fn next_wait(&self) -> u32 {
         self.next_wait.get()
     }
 
     pub(crate) fn coroutine_id(&self) -> Option<CoroutineId> {
         self.coroutine_id.get()
+    }
+
+    /// A number for a question or a promise that begins now. Another one has the same number only if
+    /// the same script makes it, with the same content, at the same time.
+    pub(crate) fn stamp(&self, content: &[u8]) -> u64 {
+        let time = self.shared.executor.time();
+        let time = time.map(|time| (time.frame, time.elapsed, time.unscaled_elapsed));
+        let mut hash = Hash::new();
+        hash.add_bytes(Bytes::of(&(self.id, time, content)).get());
+        hash.finish()
     }
 
     /// Notes the coroutine that runs the script.
@@ -321,6 +358,7 @@ impl ScriptCell {
     /// Begins another chapter.
     pub(crate) fn begin_chapter(&self, state: Bytes, future: ChapterFuture) {
         self.drop_waits();
+        self.shared.drop_all_of(self.id);
         let mut chapter = self.change();
         chapter.state = state;
         chapter.journal.restart();
@@ -450,7 +488,11 @@ impl ScriptCell {
         match self.take_entry(Kind::Ended(number), site, "") {
             Some(value) => Polling::Ended(value),
             None => match self.take_entry(Kind::Failed(number), site, "") {
-                Some(message) => Polling::Failed(message.read().unwrap_or_default()),
+                Some(message) if CAN_UNWIND => Polling::Failed(message.read().unwrap_or_default()),
+                Some(message) => {
+                    self.leave_at_panic(message.read().unwrap_or_default());
+                    Polling::Pending
+                }
                 None => Polling::Pending,
             },
         }
@@ -666,18 +708,29 @@ impl ScriptCell {
         }
     }
 
-    /// The result of an effect in a replay. `None` in a destructor of a script that has left its
-    /// replay.
+    /// The result of an effect in a replay. `None` if the script has left its replay: in a
+    /// destructor, or where panics abort.
     fn replayed_effect(&self, call: &Call) -> Option<Bytes> {
-        if std::thread::panicking() && self.replay.borrow().divergence.is_some() {
-            return None;
+        if self.replay.borrow().divergence.is_some() {
+            if !CAN_UNWIND {
+                self.count_without_result();
+                return None;
+            }
+            if std::thread::panicking() {
+                return None;
+            }
         }
         let site = self.shared.sites.of(call);
         if let Some(value) = self.take_entry(Kind::Effect, site, call.within) {
             return Some(value);
         }
         if let Some(message) = self.take_entry(Kind::Panicked, site, call.within) {
-            resume_unwind(Box::new(message.read::<String>().unwrap_or_default()));
+            let message = message.read::<String>().unwrap_or_default();
+            if CAN_UNWIND {
+                resume_unwind(Box::new(message));
+            }
+            self.leave_at_panic(message);
+            return None;
         }
         let here = site.id;
         let entry = self.replay.borrow().entry;
@@ -687,21 +740,42 @@ impl ScriptCell {
     }
 
     /// Leaves a replay in which the script does what was not recorded. Returns in a destructor of
-    /// a script that unwinds already.
+    /// a script that unwinds already, and where panics abort.
     fn leave_replay(&self, found: Found) {
         self.replay.borrow_mut().divergence.get_or_insert(found);
-        if !std::thread::panicking() {
+        if CAN_UNWIND && !std::thread::panicking() {
             resume_unwind(Box::new(Diverged));
         }
     }
 
+    /// Leaves a replay at the entry that it has taken last, a panic that the script has caught.
+    fn leave_at_panic(&self, message: String) {
+        let entry = self.replayed().saturating_sub(1);
+        self.leave_replay(Found::Panicked { entry, message });
+    }
+
+    /// Panics if a script that has left its replay does not come to a wait.
+    #[cold]
+    fn count_without_result(&self) {
+        let mut replay = self.replay.borrow_mut();
+        replay.without_result += 1;
+        assert!(
+            replay.without_result < MOST_WITHOUT_RESULT,
+            "the script `{}` does not fit its save, and does not stop: a loop in it waits for nothing",
+            self.code.name
+        );
+    }
+
     /// Leaves a replay in which the script reads the value of the entry that it has taken last as
-    /// another type than it has. Returns if it is not replayed.
-    fn leave_at_value(&self, type_name: &'static str) {
-        if self.mode.get() == Mode::Replay {
+    /// another type than it has. If it returns, `true`: the script goes on with another value.
+    /// `false` if it is not replayed.
+    fn leave_at_value(&self, type_name: &'static str) -> bool {
+        let is_replayed = self.mode.get() == Mode::Replay;
+        if is_replayed {
             let entry = self.replayed().saturating_sub(1);
             self.leave_replay(Found::OtherValue { entry, type_name });
         }
+        is_replayed && !CAN_UNWIND
     }
 
     /// Leaves a replay in which the script does under another label what was done once. Returns if
@@ -808,13 +882,14 @@ pub(crate) enum Done {
     Not,
 }
 
-/// Reports that a recorded value is not one of a `T`.
+/// Reports that a recorded value is not one of a `T`. In a replay where panics abort, returns a
+/// made-up one.
 #[track_caller]
-pub(crate) fn unreadable<T>(why: fmt::Arguments<'_>) -> ! {
-    if let Some(cell) = context::current() {
-        cell.leave_at_value(std::any::type_name::<T>());
-    }
-    panic!("{why}")
+pub(crate) fn unreadable<T: DeserializeOwned>(why: fmt::Arguments<'_>) -> T {
+    let cell = context::current();
+    let goes_on = cell.is_some_and(|cell| cell.leave_at_value(std::any::type_name::<T>()));
+    let made_up = if goes_on { bytes::read_zeros() } else { None };
+    made_up.unwrap_or_else(|| panic!("{why}"))
 }
 
 /// Leaves a destructor that needs the result of an effect, but must do nothing, and for which no

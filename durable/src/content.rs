@@ -186,7 +186,7 @@ impl SaveState {
     pub fn described(&self, registry: &Registry) -> Result<SaveState, SaveError> {
         let mut described = self.clone();
         for script in &mut described.scripts {
-            let ScriptImage { name, version, .. } = &*script;
+            let ScriptImage { name, version, .. } = &**script;
             let state = registry.describe_state(name, *version, &script.state);
             script.state = state.map_err(|why| SaveError::NotDescribed {
                 what: format!("the state of the script `{name}`"),
@@ -195,7 +195,7 @@ impl SaveState {
         }
         for (name, value, ..) in &mut described.values {
             if let Some(value) = value {
-                let content = registry.describe_value(name, value);
+                let content = registry.describe_value(name.as_ref(), value);
                 *value = content.map_err(|why| SaveError::NotDescribed {
                     what: format!("the value `{name}`"),
                     why,

@@ -5,11 +5,14 @@ use std::fmt;
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::content::Content;
 use crate::error::{said_at, waits};
+use crate::events::Listed;
 use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::journal::{Entry, Kind};
-use crate::look::text_of;
+use crate::look::{permits_text, promise_text, stream_text, text_of, value_text};
 use crate::site::Site;
+use crate::topic::Topic;
 
 /// A difference between two save states. Made by [`SaveState::diff`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +92,7 @@ impl SaveState {
         };
         let mut found = Vec::new();
         sides.compare_scripts(&mut found);
-        sides.compare_values(&mut found);
+        sides.compare_events(&mut found);
         let rest = [
             (
                 "the clocks",
@@ -100,6 +103,18 @@ impl SaveState {
                 Bytes::of(&self.owners) == Bytes::of(&other.owners),
             ),
             ("the waits for signals", self.signals == other.signals),
+            (
+                "the waits for values",
+                waits_of(&self.values) == waits_of(&other.values),
+            ),
+            (
+                "the permits or the waits for them",
+                self.permits == other.permits,
+            ),
+            (
+                "the promises or subscriptions",
+                self.promises == other.promises && self.streams == other.streams,
+            ),
             (
                 "the results that nobody has read",
                 self.ended == other.ended,
@@ -124,6 +139,12 @@ impl SaveState {
         }
         found
     }
+}
+
+/// The waits for each value.
+fn waits_of(values: &[(Topic, Option<Content>, Vec<Listed>)]) -> Vec<(&Topic, &Vec<Listed>)> {
+    let waits = values.iter().map(|(topic, _, waits)| (topic, waits));
+    waits.filter(|(_, waits)| !waits.is_empty()).collect()
 }
 
 /// The two save states.
@@ -277,41 +298,55 @@ impl Sides<'_> {
         Some([format!("it awaits {what}, with {one}"), other])
     }
 
-    fn compare_values(self, found: &mut Vec<Difference>) {
-        let text = |save: &SaveState, of: &str| {
-            let value = save.values.iter().find(|(name, ..)| name == of);
-            match value {
-                Some((_, Some(value), ..)) => value.to_string(),
-                _ => "its default".to_owned(),
-            }
-        };
-        let content = |save: &SaveState, of: &str| {
-            let value = save.values.iter().find(|(name, ..)| name == of);
-            value.map(|(_, value, changes, listed)| (value.clone(), *changes, listed.clone()))
-        };
-        let names = |save: &SaveState| -> Vec<String> {
-            save.values.iter().map(|(name, ..)| name.clone()).collect()
-        };
-        let mut names = [names(self.here), names(self.there)].concat();
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
-            if content(self.here, &name) == content(self.there, &name) {
-                continue;
-            }
-            let [here, there] = [self.here, self.there].map(|save| text(save, &name));
-            found.push(Difference {
-                script: None,
-                entry: None,
-                here: format!("the value `{name}` is {here}"),
-                there: if here == there {
-                    "it is the same, with other changes or waits".to_owned()
-                } else {
-                    there
-                },
+    /// Compares values, subscriptions, permits and promises by what a text says about them.
+    fn compare_events(self, found: &mut Vec<Difference>) {
+        let [here, there] = [self.here, self.there].map(texts_of_events);
+        let mut subjects: Vec<_> = here.keys().chain(there.keys()).collect();
+        subjects.sort_unstable();
+        subjects.dedup();
+        for subject in subjects {
+            let [here, there] = [&here, &there].map(|texts| {
+                let text = texts.get(subject).cloned();
+                let is_value = subject.starts_with(VALUE);
+                let missing = if is_value { "its default" } else { "missing" };
+                text.unwrap_or_else(|| missing.to_owned())
             });
+            if here != there {
+                found.push(Difference {
+                    script: None,
+                    entry: None,
+                    here: format!("{subject} {here}"),
+                    there,
+                });
+            }
         }
     }
+}
+
+const VALUE: &str = "the value";
+
+/// What a text says about each value, subscription, permits and promise.
+fn texts_of_events(save: &SaveState) -> BTreeMap<String, String> {
+    let values = save.values.iter().map(|(name, value, _)| {
+        let subject = format!("{VALUE} `{name}` is");
+        (subject, value_text(value.as_ref()))
+    });
+    let streams = save.streams.iter().map(|((script, number), stream)| {
+        let name = &stream.topic;
+        let subject = format!("the subscription {number} of {script} to `{name}` is");
+        (subject, stream_text(stream))
+    });
+    let permits = save.permits.iter().map(|permits| {
+        let subject = format!("the permits `{}` are", permits.topic);
+        (subject, permits_text(permits))
+    });
+    let promises = save.promises.iter().map(|((script, number), promise)| {
+        let name = &promise.name;
+        let subject = format!("the promise {number} `{name}` of {script} is");
+        (subject, promise_text(promise))
+    });
+    let all = values.chain(streams).chain(permits).chain(promises);
+    all.collect()
 }
 
 /// What a script has done once, with the results.

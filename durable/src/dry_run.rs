@@ -7,6 +7,7 @@ use crate::cell::ScriptId;
 use crate::error::{RestoreError, said_at, waits};
 use crate::image::{NamedWait, SaveState, ScriptImage, SlotImage};
 use crate::journal::{Entry, Kind};
+use crate::kept::KeptImage;
 use crate::replay::SiteNumbers;
 use crate::shared::Shared;
 
@@ -124,12 +125,12 @@ fn misfit(save: &SaveState, image: &ScriptImage, error: RestoreError, can_restar
     awaited.sort_unstable_by_key(|wait| wait.number);
     let said = awaited.iter().map(|wait| waits(&[*wait], &save.sites));
     misfit.awaits = said.collect();
-    let joins = |other: &&ScriptImage| {
+    let joins = |other: &&KeptImage| {
         let mut slots = other.waits.iter().map(|wait| &wait.slot);
         slots.any(|slot| matches!(slot, SlotImage::Join(id) if *id == image.id))
     };
     let joined_by = save.scripts.iter().filter(joins);
-    misfit.joined_by = joined_by.map(named).collect();
+    misfit.joined_by = joined_by.map(|image| named(image)).collect();
     misfit
 }
 
@@ -157,7 +158,7 @@ impl Misfit {
         }
         if let ("start" | "spawn", Some(id)) = (&*site.call, crate::bytes::read(entry.value)) {
             let child = save.scripts.iter().find(|image| image.id == ScriptId(id));
-            self.children.extend(child.map(named));
+            self.children.extend(child.map(|image| named(image)));
         }
         let what = said_at(entry.kind, entry.site, &save.sites);
         match self.again.iter_mut().find(|done| done.what == what) {

@@ -202,7 +202,7 @@ pub(crate) fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
     value.read().unwrap_or_else(|| unreadable_result())
 }
 
-fn unreadable_result<R>() -> R {
+fn unreadable_result<R: DeserializeOwned>() -> R {
     unreadable::<R>(format_args!(
         "what was recorded is no `{}`: the type does not read back what it writes",
         std::any::type_name::<R>()

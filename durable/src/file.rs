@@ -177,27 +177,19 @@ impl SaveState {
     #[must_use]
     #[track_caller]
     pub fn checksum_with<W: Serialize>(&self, world: &W) -> u64 {
-        let scripts = self.scripts.iter().map(|script| {
-            // What a site is, without its place.
-            let waits = script.waits.iter().map(|wait| {
-                let named = wait.named;
-                (named.number, self.sites.what(named.site), &wait.slot)
-            });
-            let waits: Vec<_> = waits.collect();
-            (
-                (script.id, &script.name, script.version),
-                (script.home, script.owner),
-                (&script.state, &script.once, script.has_begun),
-                (script.restarts_after_wait, waits),
-                script.journal.hash().finish(),
-            )
-        });
-        let scripts: Vec<_> = scripts.collect();
-        let lists = (&self.clocks, &self.clock_parents, &self.waits, &self.lists);
-        let rest = (&self.owners, &self.ended, &self.signals, &self.values);
-        let next = (self.next_script, self.next_request, self.next_owner);
-        let content = postcard::to_stdvec(&(scripts, lists, rest, next, world));
         let mut hash = Hash::new();
+        for script in &self.scripts {
+            hash.add(script.hash(&self.sites));
+        }
+        hash.add(self.scripts.len() as u64);
+        for numbers in [&self.clocks, &self.waits, &self.lists] {
+            hash.add_all(numbers);
+        }
+        let rest = (&self.owners, &self.ended);
+        let signals = (&self.signals, &self.streams, &self.values);
+        let rest = (rest, signals, &self.permits, &self.promises);
+        let next = (self.next_script, self.next_request, self.next_owner);
+        let content = postcard::to_stdvec(&(&self.clock_parents, rest, next, world));
         hash.add_bytes(&content.expect("the save state and the world serialise"));
         hash.finish()
     }

@@ -32,6 +32,14 @@ impl Hash {
         }
     }
 
+    /// Adds numbers, and how many there are.
+    pub(crate) fn add_all(&mut self, numbers: &[u64]) {
+        self.add(numbers.len() as u64);
+        for &number in numbers {
+            self.add(number);
+        }
+    }
+
     pub(crate) fn finish(self) -> u64 {
         self.0
     }

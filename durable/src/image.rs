@@ -1,6 +1,7 @@
 //! What a save state holds.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::de::Error as _;
@@ -9,13 +10,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
+use crate::events::{Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::handle::JoinError;
 use crate::journal::Journal;
+use crate::kept::KeptImage;
 use crate::once::Once;
 use crate::owner::{ClockId, OwnerId};
-use crate::shared::Listed;
 use crate::site::{Needed, SiteId, Sites};
+use crate::topic::Topic;
 
 /// The state of a runtime between two runs.
 ///
@@ -41,19 +44,23 @@ pub struct SaveState {
     /// The guards of these clocks that scripts have taken.
     pub(crate) guards: Vec<GuardImage>,
     pub(crate) owners: Vec<OwnerImage>,
-    pub(crate) scripts: Vec<ScriptImage>,
+    pub(crate) scripts: Vec<KeptImage>,
     /// The waits of framestep in all slots, in order.
     pub(crate) waits: Vec<u64>,
     /// The lists of the executor.
     pub(crate) lists: Vec<u64>,
     pub(crate) ended: Vec<(ScriptId, Result<Bytes, JoinError>)>,
-    pub(crate) signals: Vec<(String, Vec<Listed>)>,
-    pub(crate) values: Vec<(String, Option<Content>, u64, Vec<Listed>)>,
+    /// The signals for which scripts wait.
+    pub(crate) signals: Vec<(Topic, Vec<Listed>)>,
+    pub(crate) streams: Vec<(Owned, Stream)>,
+    pub(crate) values: Vec<(Topic, Option<Content>, Vec<Listed>)>,
+    pub(crate) permits: Vec<PermitsImage>,
+    pub(crate) promises: Vec<(Owned, PromiseEntry)>,
     pub(crate) next_script: u64,
     pub(crate) next_request: u64,
     pub(crate) next_owner: u64,
     pub(crate) next_guard: u64,
-    pub(crate) next_ticket: u64,
+    pub(crate) last_ticket: u64,
     /// Whether states and values are described, and so is the world beside it.
     pub(crate) is_described: bool,
     /// Whether a runtime of this process has taken it. What was read may be damaged.
@@ -88,18 +95,29 @@ impl SaveState {
             self.next_request,
             self.next_owner,
             self.next_guard,
-            self.next_ticket,
+            self.last_ticket,
         ];
         let far_from_overflow = |&count: &u64| count < u64::MAX / 2;
         let slots = || self.scripts.iter().flat_map(|script| &script.waits);
         let is_given = |wait: &WaitImage| match &wait.slot {
             SlotImage::Request(request) => request.id < self.next_request,
             SlotImage::Signal { ticket, .. } | SlotImage::Value { ticket, .. } => {
-                *ticket < self.next_ticket
+                *ticket <= self.last_ticket
             }
+            SlotImage::Next { ticket, stream, .. } => {
+                *ticket <= self.last_ticket && stream.1 <= self.last_ticket
+            }
+            SlotImage::Permit {
+                ticket, granted, ..
+            } => *ticket <= self.last_ticket && *granted <= Some(self.last_ticket),
+            SlotImage::Promise(number) => *number <= self.last_ticket,
             _ => true,
         };
-        next.iter().all(far_from_overflow)
+        let are_lengths = self.settings.iter().all(|length| !length.is_zero());
+        let is_fixed = u64::try_from(self.settings[0].as_nanos()).is_ok();
+        are_lengths
+            && is_fixed
+            && next.iter().all(far_from_overflow)
             && self.scripts.is_sorted_by(|a, b| a.id < b.id)
             && self.scripts.iter().all(|it| it.id.0 < self.next_script)
             && self.ended.iter().all(|(id, _)| id.0 < self.next_script)
@@ -111,13 +129,42 @@ impl SaveState {
             && self
                 .scripts
                 .iter()
-                .all(ScriptImage::has_begun_if_it_has_done_something)
-            && self
-                .values
-                .iter()
-                .all(|(_, _, it, _)| far_from_overflow(it))
+                .all(|it| it.has_begun_if_it_has_done_something())
             && slots().all(is_given)
-            && self.scripts.iter().all(ScriptImage::has_sorted_waits)
+            && self.scripts.iter().all(|it| it.has_sorted_waits())
+            && self.has_consistent_events()
+    }
+
+    /// The same for signals, values, permits and promises: each is there once, its waits are in
+    /// order, and what scripts have belongs to scripts that are alive.
+    fn has_consistent_events(&self) -> bool {
+        let is_ordered = |waits: &[Listed]| {
+            let is_given = |listed: &Listed| listed.ticket <= self.last_ticket;
+            waits.is_sorted_by(|a, b| a.ticket < b.ticket) && waits.iter().all(is_given)
+        };
+        let is_alive = |script| {
+            let found = self.scripts.binary_search_by_key(&script, |image| image.id);
+            found.is_ok()
+        };
+        let is_owned = |&(script, number): &Owned| is_alive(script) && number <= self.last_ticket;
+        let held = || self.permits.iter().flat_map(|permits| &permits.held);
+        let are_permits_given = |permits: &PermitsImage| {
+            let held = permits.held.len() as u64;
+            permits.waits.is_empty() || held >= permits.count
+        };
+        self.signals.is_sorted_by(|a, b| a.0 < b.0)
+            && self.signals.iter().all(|(_, waits)| is_ordered(waits))
+            && self.streams.is_sorted_by(|a, b| a.0 < b.0)
+            && self.streams.iter().all(|(id, _)| is_owned(id))
+            && self.values.is_sorted_by(|a, b| a.0 < b.0)
+            && self.values.iter().all(|(_, _, waits)| is_ordered(waits))
+            && self.permits.is_sorted_by(|a, b| a.topic < b.topic)
+            && self.permits.iter().all(|it| is_ordered(&it.waits))
+            && self.permits.iter().all(are_permits_given)
+            && held().all(is_owned)
+            && held().collect::<BTreeSet<_>>().len() == held().count()
+            && self.promises.is_sorted_by(|a, b| a.0 < b.0)
+            && self.promises.iter().all(|(id, _)| is_owned(id))
     }
 }
 
@@ -202,13 +249,28 @@ pub(crate) enum SlotImage {
     Plain,
     Join(ScriptId),
     Signal {
+        topic: Topic,
         ticket: u64,
         given: Option<Bytes>,
     },
-    Value {
+    Next {
+        topic: Topic,
         ticket: u64,
-        seen: u64,
+        stream: Owned,
+        /// Whether the wait has made the subscription, and drops it.
+        is_own: bool,
     },
+    Value {
+        topic: Topic,
+        ticket: u64,
+        is_new: bool,
+    },
+    Permit {
+        topic: Topic,
+        ticket: u64,
+        granted: Option<u64>,
+    },
+    Promise(u64),
     Request(RequestImage),
     Animate {
         has_end: bool,
@@ -220,10 +282,34 @@ pub(crate) enum SlotImage {
     },
 }
 
+impl SlotImage {
+    /// The full name of what a wait in a list is for.
+    pub(crate) fn topic(&self) -> Option<&Topic> {
+        match self {
+            SlotImage::Signal { topic, .. }
+            | SlotImage::Next { topic, .. }
+            | SlotImage::Value { topic, .. }
+            | SlotImage::Permit { topic, .. } => Some(topic),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RequestImage {
     pub(crate) id: u64,
+    pub(crate) stamp: u64,
     pub(crate) name: String,
     pub(crate) content: Bytes,
     pub(crate) answer: Option<Bytes>,
+}
+
+/// Permits, the scripts that have one, and the waits for one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PermitsImage {
+    pub(crate) topic: Topic,
+    pub(crate) count: u64,
+    pub(crate) is_set: bool,
+    pub(crate) held: Vec<Owned>,
+    pub(crate) waits: Vec<Listed>,
 }

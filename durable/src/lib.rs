@@ -76,6 +76,7 @@ mod driver;
 mod dry_run;
 mod effect;
 mod error;
+mod events;
 mod file;
 mod folder;
 mod guard;
@@ -83,11 +84,15 @@ mod handle;
 mod hash;
 mod image;
 mod journal;
+mod kept;
+mod key;
 mod long;
 mod look;
 mod once;
+mod outside;
 mod owner;
 pub mod prelude;
+mod questions;
 mod quiet;
 mod rebuild;
 mod registry;
@@ -103,6 +108,7 @@ mod shift;
 mod site;
 mod slot;
 mod sync;
+mod topic;
 mod tree;
 mod wait;
 
@@ -117,6 +123,8 @@ pub use effect::{
 };
 pub use error::{Divergence, RestoreError, SaveError};
 pub use folder::{FileCheck, FolderCheck};
+#[doc(no_inline)]
+pub use framestep::Canceled;
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
 pub use guard::ClockGuard;
@@ -130,9 +138,11 @@ pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
 pub use send::SendSave;
+pub use topic::{EventName, Keyed};
 pub use wait::{
-    Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextTick, On, Request, RequestId,
-    Signal, Tick, Timeout, Value, Wait, WaitSignal, WaitUntil, WaitValue, YieldNow, animate, ask,
-    end_of_frame, fixed_update, in_phase, interval, next_frame, on, timeout, wait_frames,
+    Acquire, Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextEvent, NextTick, On,
+    Permit, Permits, Promise, Request, RequestId, Resolver, Signal, Subscription, Tick, Timeout,
+    Value, Wait, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, YieldNow, animate, ask,
+    end_of_frame, fixed_update, in_phase, interval, next_frame, on, promise, timeout, wait_frames,
     wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
 };

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 
+use crate::content::Content;
 use crate::error::{said_at, waits};
+use crate::events::{PromiseEntry, Settled, Stream};
 use crate::guard::GuardImage;
-use crate::image::{SaveState, ScriptImage, SlotImage, WaitImage};
+use crate::image::{PermitsImage, SaveState, ScriptImage, SlotImage, WaitImage};
 
 /// The longest value that is shown as a whole, in bytes.
 const SHOWN: usize = 24;
@@ -38,6 +40,45 @@ pub(crate) fn text_of(value: &[u8]) -> String {
     text
 }
 
+/// A value, or that it is not set.
+pub(crate) fn value_text(value: Option<&Content>) -> String {
+    value.map_or_else(|| "its default".to_owned(), ToString::to_string)
+}
+
+pub(crate) fn stream_text(stream: &Stream) -> String {
+    let Stream { missed, events, .. } = stream;
+    let unread = events.iter().take(SHOWN).map(|event| text_of(event.get()));
+    let unread: Vec<String> = unread.collect();
+    let more = if events.len() > SHOWN { ", .." } else { "" };
+    let count = events.len();
+    let unread = unread.join(", ");
+    format!("{count} unread [{unread}{more}], {missed} missed")
+}
+
+pub(crate) fn permits_text(permits: &PermitsImage) -> String {
+    let held = permits.held.iter().map(|(script, _)| script.to_string());
+    let held: Vec<String> = held.collect();
+    let held = match held.as_slice() {
+        [] => "no script".to_owned(),
+        held => held.join(", "),
+    };
+    let (count, waits) = (permits.count, permits.waits.len());
+    let set = if permits.is_set {
+        ", set by the host"
+    } else {
+        ""
+    };
+    format!("{count}{set}, held by {held}, {waits} waits")
+}
+
+pub(crate) fn promise_text(promise: &PromiseEntry) -> String {
+    match &promise.settled {
+        None => "open".to_owned(),
+        Some(Settled::Cancelled) => "cancelled".to_owned(),
+        Some(Settled::Resolved(value)) => format!("resolved with {}", text_of(value.get())),
+    }
+}
+
 /// Tells what is in it: scripts, their lines, waits, deadlines and entries, and values.
 ///
 /// Values are shown as they were serialised: a save state does not know their types. The example
@@ -58,17 +99,24 @@ impl fmt::Display for SaveState {
         for script in &self.scripts {
             self.show_script(f, script, &mut waits)?;
         }
-        for (name, value, changes, listed) in &self.values {
-            let value = value.as_ref().map(ToString::to_string);
-            let value = value.as_deref().unwrap_or("its default");
-            let waits = listed.len();
-            writeln!(
-                f,
-                "value `{name}`: {value}, {changes} changes, {waits} waits"
-            )?;
+        for (name, value, waits) in &self.values {
+            let value = value_text(value.as_ref());
+            writeln!(f, "value `{name}`: {value}, {} waits", waits.len())?;
         }
         for (name, listed) in &self.signals {
             writeln!(f, "signal `{name}`: {} waits", listed.len())?;
+        }
+        for ((script, _), stream) in &self.streams {
+            let (topic, text) = (&stream.topic, stream_text(stream));
+            writeln!(f, "subscription of {script} to `{topic}`: {text}")?;
+        }
+        for permits in &self.permits {
+            let (topic, text) = (&permits.topic, permits_text(permits));
+            writeln!(f, "permits `{topic}`: {text}")?;
+        }
+        for ((script, number), promise) in &self.promises {
+            let (name, text) = (&promise.name, promise_text(promise));
+            writeln!(f, "promise {number} `{name}` of {script}: {text}")?;
         }
         for guard in &self.guards {
             let GuardImage { script, clock, .. } = guard;
@@ -167,7 +215,12 @@ impl SaveState {
         let of_executor = match &wait.slot {
             SlotImage::Plain | SlotImage::Join(_) | SlotImage::Tick { .. } => 1,
             SlotImage::Animate { has_end, .. } => 1 + usize::from(*has_end),
-            SlotImage::Signal { .. } | SlotImage::Value { .. } | SlotImage::Request(_) => 0,
+            SlotImage::Signal { .. }
+            | SlotImage::Next { .. }
+            | SlotImage::Value { .. }
+            | SlotImage::Permit { .. }
+            | SlotImage::Promise(_)
+            | SlotImage::Request(_) => 0,
         };
         for _ in 0..of_executor {
             let Ok(saved) = SavedWait::read(saved) else {
@@ -189,11 +242,22 @@ impl SaveState {
                 write!(f, ", until {unit} {due}")?;
             }
         }
+        if let Some(name) = wait
+            .slot
+            .topic()
+            .filter(|topic| topic.as_ref().ends_with(']'))
+        {
+            write!(f, ", of `{name}`")?;
+        }
         match &wait.slot {
             SlotImage::Join(script) => writeln!(f, ", the end of {script}"),
             SlotImage::Signal {
                 given: Some(given), ..
             } => writeln!(f, ", emitted with {}", text_of(given.get())),
+            SlotImage::Permit {
+                granted: Some(_), ..
+            } => writeln!(f, ", granted"),
+            SlotImage::Promise(number) => writeln!(f, ", promise {number}"),
             SlotImage::Request(request) => {
                 let content = text_of(request.content.get());
                 write!(f, ", question {} with {content}", request.id)?;

@@ -1,21 +1,23 @@
 //! Replacing what a runtime holds with the content of a save state.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::mem;
 use std::rc::Rc;
 
 use framestep::durable::{ClockNames, DurableWait, Reader};
 use framestep::{Coroutine, CoroutineId, Owner};
 
-use crate::cell::ScriptCell;
+use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::error::RestoreError;
+use crate::events::{Listing, PermitWait, PermitsEntry, SignalEntry, StreamGuard, ValueEntry};
 use crate::handle::Act;
 use crate::image::{OwnerImage, RequestImage, SaveState, SlotImage};
 use crate::owner::{ClockId, OwnerId};
 use crate::restore::{Fate, Prepared};
-use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared, ValueEntry};
-use crate::slot::{Animation, Awaited, Join, Pending, Request, Slot, Tick, Waits};
+use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared};
+use crate::slot::{Animation, Awaited, Join, NextWait, Pending, Request, Slot, Tick, Waits};
+use crate::topic::Topic;
 
 impl Shared {
     /// Replaces everything by what the save state says.
@@ -37,12 +39,12 @@ impl Shared {
         self.next_request.set(save.next_request);
         self.next_owner.set(save.next_owner);
         self.next_guard.set(save.next_guard);
-        self.next_ticket.set(save.next_ticket);
-        self.taken.borrow_mut().clear();
+        self.events.last_ticket.set(save.last_ticket);
         let ids = self.make_coroutines(prepared)?;
         self.load_ended(save);
         self.load_waits(save, prepared, &ids)?;
-        self.load_signals(save);
+        self.load_events(save);
+        self.ask_again();
         self.may_claim.set(true);
         self.restores.set(self.restores.get().wrapping_add(1));
         let by_id = |id| prepared.binary_search_by_key(&id, |script| script.cell.id);
@@ -55,6 +57,7 @@ impl Shared {
                 Fate::Stays | Fate::GoesOn => {}
                 Fate::Restarts => {
                     cell.drop_waits();
+                    self.drop_all_of(cell.id);
                     self.wake_all([cell.id]);
                 }
                 Fate::Dropped => {
@@ -99,7 +102,7 @@ impl Shared {
                 cell.drop_silently();
             }
         }
-        self.signals.take();
+        self.events.clear();
         self.owners.take();
         // After the scripts, which have left their guards alone.
         let guards = self.guards.take();
@@ -208,7 +211,7 @@ impl Shared {
     /// Gives the scripts the waits of the save state, and puts them into the lists of the
     /// executor.
     fn load_waits(
-        &self,
+        self: &Rc<Self>,
         save: &SaveState,
         prepared: &[Prepared<'_>],
         ids: &[CoroutineId],
@@ -227,13 +230,14 @@ impl Shared {
             let mut known = mem::take(&mut cell.change().waits);
             let waits = of.waits.iter().map(|wait| {
                 let number = wait.named.number;
-                let slot = self.load_slot(&wait.slot, id, &clocks, &mut image)?;
+                let slot =
+                    self.load_slot((cell.id, number), &wait.slot, id, &clocks, &mut image)?;
                 let (site, mut shown) = match known.remove(number) {
                     Some(known) => (known.site, known.shown),
                     None => (self.sites.of(&Awaited::new("", None).call()), None),
                 };
                 if let Some(shown) = &mut shown {
-                    shown.note = self.door.note_event(id, shown.event);
+                    shown.note = self.door.note_event(id, shown.event, slot.full_name());
                 }
                 Ok(Pending {
                     number,
@@ -259,7 +263,8 @@ impl Shared {
     }
 
     fn load_slot(
-        &self,
+        self: &Rc<Self>,
+        (script, number): (ScriptId, u32),
         slot: &SlotImage,
         id: CoroutineId,
         clocks: &ClockNames,
@@ -284,21 +289,52 @@ impl Shared {
                     end,
                 }))
             }
-            SlotImage::Signal { ticket, given } => Slot::Signal {
-                ticket: *ticket,
+            SlotImage::Signal {
+                topic,
+                ticket,
+                given,
+            } => Slot::Signal {
+                listing: Listing::new(self, topic, *ticket),
                 given: given.clone(),
             },
-            SlotImage::Value { ticket, seen } => Slot::Value {
-                ticket: *ticket,
-                seen: *seen,
+            SlotImage::Next {
+                topic,
+                ticket,
+                stream,
+                is_own,
+            } => Slot::Next(Box::new(NextWait {
+                number,
+                listing: Listing::new(self, topic, *ticket),
+                stream: *stream,
+                guard: is_own.then(|| StreamGuard::new(self, *stream)),
+            })),
+            SlotImage::Value {
+                topic,
+                ticket,
+                is_new,
+            } => Slot::Value {
+                listing: Listing::new(self, topic, *ticket),
+                is_new: *is_new,
             },
+            SlotImage::Permit {
+                topic,
+                ticket,
+                granted,
+            } => Slot::Permit(Box::new(PermitWait {
+                listing: Listing::new(self, topic, *ticket),
+                script,
+                granted: *granted,
+            })),
+            SlotImage::Promise(number) => Slot::Promise(*number),
             SlotImage::Request(RequestImage {
                 id,
+                stamp,
                 name,
                 content,
                 answer,
             }) => Slot::Request(Box::new(Request {
                 id: *id,
+                stamp: *stamp,
                 name: name.clone(),
                 content: content.clone(),
                 answer: answer.clone(),
@@ -320,17 +356,51 @@ impl Shared {
         })
     }
 
-    fn load_signals(&self, save: &SaveState) {
-        self.signals.replace(save.signals.iter().cloned().collect());
-        let values = save.values.iter().map(|(name, value, changes, waits)| {
+    fn load_events(&self, save: &SaveState) {
+        let events = &self.events;
+        let mut signals: BTreeMap<Topic, SignalEntry> = BTreeMap::new();
+        for (topic, waits) in &save.signals {
+            let waits = waits.clone();
+            let streams = Vec::new();
+            signals.insert(topic.clone(), SignalEntry { waits, streams });
+        }
+        // In the order in which they began.
+        let mut streams: Vec<_> = save.streams.iter().collect();
+        streams.sort_unstable_by_key(|((_, number), _)| *number);
+        for (id, stream) in streams {
+            let entry = signals.entry(stream.topic.clone()).or_default();
+            entry.streams.push(*id);
+        }
+        events.signals.replace(signals);
+        events
+            .streams
+            .replace(save.streams.iter().cloned().collect());
+        let values = save.values.iter().map(|(topic, value, waits)| {
             let value = value.as_ref();
-            let entry = ValueEntry {
-                value: value.and_then(|value| self.registry().value_of_save(name, value)),
-                changes: *changes,
-                waits: waits.clone(),
-            };
-            (name.clone(), entry)
+            let value =
+                value.and_then(|value| self.registry().value_of_save(topic.as_ref(), value));
+            let entry = ValueEntry::restored(value, waits.clone());
+            (topic.clone(), entry)
         });
-        self.values.replace(values.collect());
+        // The game may not have it any more.
+        let is_used = |(_, entry): &(_, ValueEntry)| !entry.is_empty();
+        events.values.replace(values.filter(is_used).collect());
+        let permits = save.permits.iter().map(|image| {
+            let entry = PermitsEntry {
+                count: image.count,
+                is_set: image.is_set,
+                held: image.held.len() as u64,
+                waits: image.waits.clone(),
+            };
+            (image.topic.clone(), entry)
+        });
+        events.permits.replace(permits.collect());
+        let held = save.permits.iter().flat_map(|image| {
+            let held = image.held.iter();
+            held.map(|permit| (*permit, image.topic.clone()))
+        });
+        events.held.replace(held.collect());
+        let promises = save.promises.iter().cloned();
+        events.promises.replace(promises.collect());
     }
 }

@@ -79,7 +79,7 @@ impl Registry {
         self
     }
 
-    /// Adds a value, whose type the registry must know to [describe](SaveState::described) it, and
+    /// Adds a value, also for all its [keys](Value::of), whose type the registry must know to [describe](SaveState::described) it, and
     /// to find out when a file is loaded or [checked](Self::check) that it is of another type now.
     ///
     /// # Panics
@@ -159,9 +159,18 @@ impl Registry {
         }
     }
 
+    /// What is known of a value. With a key, `stage[3]` is of the type of `stage`.
+    fn value(&self, name: &str) -> Option<&Option<Type>> {
+        let of_key = || {
+            let mut bases = name.match_indices('[').map(|(at, _)| &name[..at]);
+            bases.find_map(|base| self.values.get(base))
+        };
+        self.values.get(name).or_else(of_key)
+    }
+
     /// Describes a value. One that the registry does not know stays as it is.
     pub(crate) fn describe_value(&self, name: &str, value: &Content) -> Result<Content, String> {
-        match self.values.get(name) {
+        match self.value(name) {
             Some(Some(known)) => (known.describe)(value),
             _ => Ok(value.clone()),
         }
@@ -170,8 +179,8 @@ impl Registry {
     /// The values of a file that are not of their types.
     pub(crate) fn unfit_values(&self, save: &SaveState) -> impl Iterator<Item = RestoreError> {
         save.values.iter().filter_map(|(name, value, ..)| {
-            let name = name.clone();
-            match (self.values.get(&*name), value.as_ref()?) {
+            let name = name.to_string();
+            match (self.value(&name), value.as_ref()?) {
                 (Some(Some(known)), value) => {
                     let why = (known.compact)(value).err()?;
                     let type_name = known.name.to_owned();
@@ -189,7 +198,7 @@ impl Registry {
 
     /// A value of a save as the runtime has it.
     pub(crate) fn value_of_save(&self, name: &str, value: &Content) -> Option<Bytes> {
-        match (self.values.get(name), value) {
+        match (self.value(name), value) {
             (Some(None), _) | (None, Content::Described(_)) => None,
             (_, Content::Compact(value)) => Some(value.clone()),
             (Some(Some(known)), described) => (known.compact)(described).ok(),

@@ -15,7 +15,8 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
 use crate::error::{Divergence, RestoreError, SaveError};
-use crate::image::{NamedWait, SaveState, ScriptImage};
+use crate::image::{NamedWait, SaveState};
+use crate::kept::KeptImage;
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
 use crate::runtime::{Host, Runtime};
@@ -371,7 +372,7 @@ impl Shared {
     fn with_described_states(&self, save: &SaveState) -> SaveState {
         let (mut save, registry) = (save.clone(), self.registry());
         let generation = self.generation.get();
-        let of_this_code = |image: &&mut ScriptImage| image.generation == generation;
+        let of_this_code = |image: &&mut KeptImage| image.generation == generation;
         for image in save.scripts.iter_mut().filter(of_this_code) {
             let described = registry.describe_state(&image.name, image.version, &image.state);
             if let Ok(state) = described {

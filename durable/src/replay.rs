@@ -13,7 +13,6 @@ use crate::error::{Found, RestoreError, SaveError};
 use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::journal::Journal;
 use crate::quiet;
-use crate::save::save_script;
 use crate::script::OldState;
 use crate::shared::Shared;
 use crate::site::{SiteId, Sites};
@@ -39,7 +38,7 @@ impl Shared {
         let Some(cell) = self.script(*script) else {
             return error;
         };
-        let image = save_script(&cell);
+        let image = cell.image();
         let numbers = SiteNumbers::same();
         match self.replay(&image, &numbers, true) {
             Ok(cell) => {

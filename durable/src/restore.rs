@@ -150,7 +150,8 @@ impl Shared {
             let fate = Fate::Stays;
             Ok(Prepared { cell, image, fate })
         };
-        let prepared: Result<Vec<_>, _> = save.scripts.iter().map(stand_in).collect();
+        let prepared: Result<Vec<_>, _> =
+            save.scripts.iter().map(|image| stand_in(image)).collect();
         let built = prepared.and_then(|prepared| shared.rebuild(save, &prepared));
         // The scripts refer to `shared`, and it to the scripts.
         shared.clear(&[]);

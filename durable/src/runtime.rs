@@ -1,6 +1,5 @@
 //! The runtime: an executor for durable scripts alone.
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -13,17 +12,19 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::dry_run::DryRun;
 use crate::error::{Divergence, RestoreError, SaveError};
+use crate::events::Settled;
 use crate::handle::{Act, Handle, JoinError};
 use crate::image::SaveState;
 use crate::long::LongChapter;
+use crate::outside::beside_of;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
 use crate::script::DurableScript;
 use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
-use crate::slot::Slot;
 use crate::sync::{Lent, SyncTest};
-use crate::wait::{Request, RequestId, Signal, Value};
+use crate::topic::EventName;
+use crate::wait::{Permits, Request, RequestId, Resolver, Signal, Value};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
 ///
@@ -472,6 +473,7 @@ impl RuntimeBuilder {
         let executor = self.executor.build();
         let (door, handle) = (executor.durable(), executor.handle());
         let shared = Shared::new(door, handle, self.registry, self.max_entries);
+        shared.door.set_beside(beside_of(&shared));
         let host = Host { shared };
         let sync_test = (!self.lent.is_empty()).then(|| SyncTest::new(self.lent));
         Runtime {
@@ -736,27 +738,32 @@ impl Host {
         self.shared.act(id, Act::Resume)
     }
 
-    /// Emits an event for the host.
+    /// Emits an event for the host. The signal may have a key: `KNOCK.of(door)`.
     ///
     /// # Panics
     ///
     /// If the value does not serialise.
     #[track_caller]
-    pub fn emit<T: Serialize + DeserializeOwned + 'static>(&self, signal: &Signal<T>, value: &T) {
-        self.shared.emit(signal.name(), &Bytes::of(value));
+    pub fn emit<T, N>(&self, signal: &Signal<T, N>, value: &T)
+    where
+        T: Serialize + DeserializeOwned + 'static,
+        N: EventName,
+    {
+        self.shared.emit(signal.full_name(), &Bytes::of(value));
     }
 
-    /// Sets a value for the host.
+    /// Sets a value for the host. It may have a key: `STAGE.of(quest)`.
     ///
     /// # Panics
     ///
     /// If it does not serialise.
     #[track_caller]
-    pub fn set<T>(&self, value: &Value<T>, to: &T)
+    pub fn set<T, N>(&self, value: &Value<T, N>, to: &T)
     where
         T: Serialize + DeserializeOwned + Default + 'static,
+        N: EventName,
     {
-        self.shared.set(value.name(), Bytes::of(to));
+        self.shared.set(value.full_name(), Some(Bytes::of(to)));
     }
 
     /// The current value.
@@ -764,36 +771,97 @@ impl Host {
     /// # Panics
     ///
     /// If another value of the same name has another type.
-    pub fn get<T>(&self, value: &Value<T>) -> T
+    pub fn get<T, N>(&self, value: &Value<T, N>) -> T
     where
         T: Serialize + DeserializeOwned + Default + 'static,
+        N: EventName,
     {
-        let (_, bytes) = self.shared.value(value.name());
+        let (_, bytes) = self.shared.value(value.full_name());
         bytes.map_or_else(T::default, |bytes| {
-            crate::wait::read_value(value.name(), &bytes)
+            crate::wait::read_value(value.full_name(), &bytes)
         })
     }
 
+    /// Removes a value: it is the default of its type again, and nothing is kept for it. If it was
+    /// set, this is a change. Returns whether it was set.
+    pub fn remove<T, N>(&self, value: &Value<T, N>) -> bool
+    where
+        T: Serialize + DeserializeOwned + Default + 'static,
+        N: EventName,
+    {
+        self.shared.set(value.full_name(), None)
+    }
+
+    /// How many permits are free.
+    pub fn available<N: EventName>(&self, permits: &Permits<N>) -> usize {
+        let free = self
+            .shared
+            .free_permits(permits.full_name(), permits.count());
+        usize::try_from(free).unwrap_or(usize::MAX)
+    }
+
+    /// The scripts that have a permit, one for each permit, in the order of their numbers.
+    pub fn holders<N: EventName>(&self, permits: &Permits<N>) -> Vec<ScriptId> {
+        self.shared.holders(permits.full_name())
+    }
+
+    /// Sets how many permits there are, instead of the number in the code. This is kept, and saved,
+    /// until it is set to that number again. Scripts keep the permits that they have, even if there
+    /// are fewer now. If there are more, scripts that wait get them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const TOKENS: Permits = Permits::new("attack tokens", 2);
+    ///
+    /// let runtime = Runtime::new(Registry::new());
+    /// runtime.set_permits(&TOKENS, 3); // the game is hard
+    /// assert_eq!(runtime.available(&TOKENS), 3);
+    /// assert!(runtime.holders(&TOKENS).is_empty());
+    /// ```
+    pub fn set_permits<N: EventName>(&self, permits: &Permits<N>, count: usize) {
+        let declared = permits.count();
+        self.shared
+            .set_permits(permits.full_name(), declared, count as u64);
+    }
+
+    /// Resolves a [promise](crate::promise) for the host. Returns `false` if it was dropped, or was
+    /// resolved or cancelled before.
+    ///
+    /// # Panics
+    ///
+    /// If the value does not serialise.
+    #[track_caller]
+    pub fn resolve<T>(&self, resolver: &Resolver<T>, value: &T) -> bool
+    where
+        T: Serialize + DeserializeOwned + 'static,
+    {
+        let (promise, stamp) = resolver.key();
+        let value = Settled::Resolved(Bytes::of(value));
+        self.shared.settle(promise, stamp, value)
+    }
+
+    /// Cancels a [promise](crate::promise) for the host: it returns an error. Returns `false` if it
+    /// was dropped, or was resolved or cancelled before.
+    pub fn cancel<T>(&self, resolver: &Resolver<T>) -> bool
+    where
+        T: Serialize + DeserializeOwned + 'static,
+    {
+        let (promise, stamp) = resolver.key();
+        self.shared.settle(promise, stamp, Settled::Cancelled)
+    }
+
     /// The open questions of scripts that this call has not returned before, in the order in
-    /// which they were asked. After a restore, it returns all open questions again.
+    /// which they were asked. After a restore or a rollback, it returns all open questions again.
     ///
     /// # Panics
     ///
     /// If another type of request has the same name. Then the next call returns all of them
     /// again.
     pub fn requests<R: Request>(&self) -> Vec<(RequestId<R>, R)> {
-        let (mut open, mut found) = (BTreeSet::new(), Vec::new());
-        self.each_request(|request| {
-            open.insert(request.id);
-            let is_new = request.name == R::NAME
-                && request.answer.is_none()
-                && !self.shared.taken.borrow().contains(&request.id);
-            if is_new {
-                found.push((request.id, request.content.clone()));
-            }
-        });
-        found.sort_unstable_by_key(|&(id, _)| id);
-        let read = |(id, bytes): (u64, Bytes)| {
+        let found = self.shared.new_questions(R::NAME);
+        let read = |(key, bytes): (_, Bytes)| {
             let request = bytes.read().unwrap_or_else(|| {
                 panic!(
                     "another request is named `{}`, like `{}`",
@@ -801,52 +869,64 @@ impl Host {
                     std::any::type_name::<R>()
                 )
             });
-            (RequestId::new(id), request)
+            (RequestId::new(key), request)
         };
         let found: Vec<(RequestId<R>, R)> = found.into_iter().map(read).collect();
         // Only now: if one cannot be read, the host receives none of them.
-        let mut taken = self.shared.taken.borrow_mut();
-        taken.retain(|id| open.contains(id));
-        taken.extend(found.iter().map(|(id, _)| id.number));
+        let keys = found.iter().map(|(id, _)| id.key);
+        self.shared.receive(R::NAME, keys);
         found
     }
 
-    /// Answers a question. Returns `false` if no script waits for the answer any more.
-    ///
-    /// A rollback or a restore takes the questions back that were asked since, and their
-    /// numbers with them. Forget their ids then, and ask for the open questions again: an old
-    /// id may name a later question of the same type.
+    /// Answers a question. Returns `false` if no script waits for the answer any more: the question
+    /// was withdrawn, or has an answer, or is one that a rollback has taken back.
     ///
     /// # Panics
     ///
     /// If the answer does not serialise.
     #[track_caller]
     pub fn answer<R: Request>(&self, id: RequestId<R>, answer: &R::Answer) -> bool {
-        let answer = Bytes::of(answer);
-        let mut script = None;
-        let scripts: Vec<_> = self.shared.scripts.borrow().values().cloned().collect();
-        for cell in scripts {
-            for pending in cell.change().waits.iter_mut() {
-                if let Slot::Request(request) = &mut pending.slot {
-                    let is_it = request.id == id.number && request.name == R::NAME;
-                    if is_it && request.answer.is_none() {
-                        request.answer = Some(answer.clone());
-                        script = Some(cell.id);
-                    }
-                }
-            }
-        }
-        if let Some(script) = script {
-            self.shared.taken.borrow_mut().remove(&id.number);
-            self.shared.wake_all([script]);
-        }
-        script.is_some()
+        self.shared.answer(id.key, R::NAME, &Bytes::of(answer))
     }
 
-    fn each_request(&self, mut f: impl FnMut(&crate::slot::Request)) {
-        for cell in self.shared.scripts.borrow().values() {
-            cell.chapter().waits.requests().for_each(&mut f);
-        }
+    /// Whether a script waits for the answer to a question, and it has none.
+    pub fn is_open<R: Request>(&self, id: RequestId<R>) -> bool {
+        self.shared.is_open(id.key, R::NAME)
+    }
+
+    /// The questions that [`requests`](Self::requests) has returned, and that were withdrawn before
+    /// they had an answer: the script has dropped its [`ask`](crate::ask), was stopped, or was rolled
+    /// back. Close their boxes. Each is returned once. For a host that does not call this, the latest
+    /// 1,024 are kept.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Choice;
+    ///
+    /// impl Request for Choice {
+    ///     const NAME: &'static str = "choice";
+    ///     type Answer = u32;
+    /// }
+    ///
+    /// #[durable]
+    /// async fn quick() -> bool {
+    ///     timeout(0.25, ask(|| Choice)).await.is_ok()
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Quick>());
+    /// runtime.start(quick()).detach();
+    /// let (box_of, _) = runtime.requests::<Choice>()[0];
+    /// assert!(runtime.is_open(box_of));
+    /// runtime.run_frame(0.25); // too late
+    /// assert_eq!(runtime.withdrawn::<Choice>(), [box_of]);
+    /// ```
+    pub fn withdrawn<R: Request>(&self) -> Vec<RequestId<R>> {
+        let withdrawn = self.shared.take_withdrawn(R::NAME);
+        withdrawn.into_iter().map(RequestId::new).collect()
     }
 
     /// Makes an owner. It exists until it is [dropped](Self::drop_owner).

@@ -1,18 +1,23 @@
 //! Taking a save state: a look at the executor's lists and the scripts' slots.
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use framestep::Clock;
 use framestep::CoroutineId;
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 
-use crate::cell::ScriptCell;
+use crate::cell::{Chapter, ScriptCell};
 use crate::content::Content;
 use crate::error::{SaveError, said_at};
-use crate::image::{OwnerImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage};
-use crate::shared::{Listed, Shared};
+use crate::events::{Listed, Owned};
+use crate::image::{
+    OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage,
+};
+use crate::shared::Shared;
 use crate::slot::Slot;
+use crate::topic::Topic;
 
 impl Shared {
     pub(crate) fn own_clocks(&self) -> Vec<Clock> {
@@ -31,11 +36,11 @@ impl Shared {
         let mut out = Writer::default();
         let guards = self.save_guards();
         self.door.save_clocks(&clocks, guards.len(), &mut out)?;
-        let images = scripts.iter().map(|cell| save_script(cell)).collect();
-        let mut chapters: Vec<_> = scripts.iter().map(|cell| cell.change()).collect();
-        let mut waits: Vec<&DurableWait> = Vec::new();
-        for chapter in &mut chapters {
-            for pending in chapter.waits.sorted() {
+        let images = scripts.iter().map(|cell| cell.image()).collect();
+        let chapters: Vec<_> = scripts.iter().map(|cell| cell.chapter()).collect();
+        let mut waits: Vec<&DurableWait> = Vec::with_capacity(scripts.len());
+        for chapter in &chapters {
+            for pending in chapter.waits.as_sorted() {
                 pending.slot.each_wait(|wait| waits.push(wait));
             }
         }
@@ -66,12 +71,15 @@ impl Shared {
             lists: lists.into_numbers(),
             ended: self.save_ended(),
             signals: self.save_signals(),
+            streams: save_owned(&self.events.streams),
             values: self.save_values(),
+            permits: self.save_permits(),
+            promises: save_owned(&self.events.promises),
             next_script: self.next_script.get(),
             next_request: self.next_request.get(),
             next_owner: self.next_owner.get(),
             next_guard: self.next_guard.get(),
-            next_ticket: self.next_ticket.get(),
+            last_ticket: self.events.last_ticket.get(),
             is_described: false,
             is_taken: true,
         })
@@ -138,32 +146,49 @@ impl Shared {
         ended.collect()
     }
 
-    fn save_signals(&self) -> Vec<(String, Vec<Listed>)> {
-        let signals = self.signals.borrow();
-        let signals = signals.iter().map(|(name, waits)| {
-            let waits = waits.iter().filter(|listed| self.is_pending(listed));
-            (name.clone(), waits.copied().collect::<Vec<_>>())
-        });
-        signals.filter(|(_, waits)| !waits.is_empty()).collect()
+    fn save_signals(&self) -> Vec<(Topic, Vec<Listed>)> {
+        let signals = self.events.signals.borrow();
+        let awaited = signals.iter().filter(|(_, entry)| !entry.waits.is_empty());
+        let signals = awaited.map(|(topic, entry)| (topic.clone(), entry.waits.clone()));
+        signals.collect()
     }
 
-    fn save_values(&self) -> Vec<(String, Option<Content>, u64, Vec<Listed>)> {
-        let values = self.values.borrow();
-        let values = values.iter().map(|(name, entry)| {
-            let waits = entry.waits.iter().filter(|listed| self.is_pending(listed));
-            (
-                name.clone(),
-                entry.value.clone().map(Content::Compact),
-                entry.changes,
-                waits.copied().collect(),
-            )
+    fn save_values(&self) -> Vec<(Topic, Option<Content>, Vec<Listed>)> {
+        let values = self.events.values.borrow();
+        let values = values.iter().map(|(topic, entry)| {
+            let value = entry.value.clone().map(Content::Compact);
+            (topic.clone(), value, entry.waits.clone())
         });
         values.collect()
     }
+
+    fn save_permits(&self) -> Vec<PermitsImage> {
+        let permits = self.events.permits.borrow();
+        if permits.is_empty() {
+            return Vec::new();
+        }
+        let mut held: BTreeMap<Topic, Vec<Owned>> = BTreeMap::new();
+        for (permit, topic) in self.events.held.borrow().iter() {
+            held.entry(topic.clone()).or_default().push(*permit);
+        }
+        let permits = permits.iter().map(|(topic, entry)| PermitsImage {
+            topic: topic.clone(),
+            count: entry.count,
+            is_set: entry.is_set,
+            held: held.remove(topic).unwrap_or_default(),
+            waits: entry.waits.clone(),
+        });
+        permits.collect()
+    }
 }
 
-pub(crate) fn save_script(cell: &ScriptCell) -> ScriptImage {
-    let mut chapter = cell.change();
+fn save_owned<E: Clone>(of: &RefCell<BTreeMap<Owned, E>>) -> Vec<(Owned, E)> {
+    let of = of.borrow();
+    of.iter().map(|(id, entry)| (*id, entry.clone())).collect()
+}
+
+/// The image of a script with this chapter.
+pub(crate) fn image_of(cell: &ScriptCell, chapter: &mut Chapter) -> ScriptImage {
     let waits = chapter.waits.sorted().iter().map(|pending| WaitImage {
         named: pending.named(),
         slot: save_slot(&pending.slot),
@@ -189,16 +214,31 @@ fn save_slot(slot: &Slot) -> SlotImage {
     match slot {
         Slot::Plain(_) => SlotImage::Plain,
         Slot::Join(join) => SlotImage::Join(join.script),
-        Slot::Signal { ticket, given } => SlotImage::Signal {
-            ticket: *ticket,
+        Slot::Signal { listing, given } => SlotImage::Signal {
+            topic: listing.topic.clone(),
+            ticket: listing.ticket,
             given: given.clone(),
         },
-        Slot::Value { ticket, seen } => SlotImage::Value {
-            ticket: *ticket,
-            seen: *seen,
+        Slot::Next(wait) => SlotImage::Next {
+            topic: wait.listing.topic.clone(),
+            ticket: wait.listing.ticket,
+            stream: wait.stream,
+            is_own: wait.guard.is_some(),
         },
+        Slot::Value { listing, is_new } => SlotImage::Value {
+            topic: listing.topic.clone(),
+            ticket: listing.ticket,
+            is_new: *is_new,
+        },
+        Slot::Permit(wait) => SlotImage::Permit {
+            topic: wait.listing.topic.clone(),
+            ticket: wait.listing.ticket,
+            granted: wait.granted,
+        },
+        Slot::Promise(number) => SlotImage::Promise(*number),
         Slot::Request(request) => SlotImage::Request(RequestImage {
             id: request.id,
+            stamp: request.stamp,
             name: request.name.clone(),
             content: request.content.clone(),
             answer: request.answer.clone(),
@@ -212,6 +252,8 @@ fn save_slot(slot: &Slot) -> SlotImage {
             due_ns: tick.due_ns,
         },
         // Outside of polls and replays, a slot has its state.
-        Slot::Replayed | Slot::Polled => unreachable!("the script is being polled"),
+        Slot::Replayed | Slot::Polled | Slot::Outside(_) => {
+            unreachable!("the script is being polled")
+        }
     }
 }

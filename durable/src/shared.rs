@@ -6,19 +6,19 @@ use std::rc::Rc;
 
 use framestep::durable::Door;
 use framestep::{Clock, Coroutine, Handle, Owner, Phase};
-use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
+use crate::events::Events;
 use crate::guard::Guard;
 use crate::handle::JoinError;
 use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
+use crate::questions::Questions;
 use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin};
 use crate::site::SiteTable;
-use crate::slot::Slot;
 use crate::sync::Trail;
 
 /// The state of a runtime beside its executor.
@@ -45,21 +45,16 @@ pub(crate) struct Shared {
     pub(crate) next_owner: Cell<u64>,
     pub(crate) owners: RefCell<BTreeMap<OwnerId, OwnerEntry>>,
     pub(crate) clocks: RefCell<Vec<ClockEntry>>,
+    pub(crate) events: Events,
     /// The guards of clocks that scripts have taken, by number.
     pub(crate) guards: RefCell<BTreeMap<u64, Guard>>,
     pub(crate) next_guard: Cell<u64>,
-    /// The waits for each signal, in the order in which they began.
-    pub(crate) signals: RefCell<BTreeMap<String, Vec<Listed>>>,
-    /// The number of the next wait in one of these lists.
-    pub(crate) next_ticket: Cell<u64>,
-    pub(crate) values: RefCell<BTreeMap<String, ValueEntry>>,
     /// The sites that journals name.
     pub(crate) sites: SiteTable,
     /// Whether all scripts are being dropped because the runtime is restored. What their
     /// destructors start through the host does not begin.
     pub(crate) is_cleared: Cell<bool>,
-    /// Requests that the host has taken, by number.
-    pub(crate) taken: RefCell<BTreeSet<u64>>,
+    pub(crate) questions: Questions,
     pub(crate) long_chapters: LongChapters,
     /// The names of the types that the host has lent.
     pub(crate) lent: RefCell<Vec<&'static str>>,
@@ -106,34 +101,6 @@ fn with_those_below(owners: &BTreeMap<OwnerId, OwnerEntry>, top: OwnerId) -> BTr
     below
 }
 
-/// The waiters of a value, and its current state.
-#[derive(Default)]
-pub(crate) struct ValueEntry {
-    /// `None` before it is first set.
-    pub(crate) value: Option<Bytes>,
-    /// How often it has been set.
-    pub(crate) changes: u64,
-    pub(crate) waits: Vec<Listed>,
-}
-
-/// A wait in the list of a signal or a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Listed {
-    pub(crate) script: ScriptId,
-    /// The number of the wait in its chapter.
-    pub(crate) wait: u32,
-    /// A number that no other wait in a list has.
-    pub(crate) ticket: u64,
-}
-
-/// Adds a wait to a list. Now and then, removes those that were dropped.
-fn add_to(list: &mut Vec<Listed>, wait: Listed, may_be_pending: impl Fn(&Listed) -> bool) {
-    if list.len() >= 16 && list.len().is_power_of_two() {
-        list.retain(may_be_pending);
-    }
-    list.push(wait);
-}
-
 /// How a script is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Making {
@@ -165,14 +132,12 @@ impl Shared {
             next_owner: Cell::new(1),
             owners: RefCell::default(),
             clocks: RefCell::default(),
+            events: Events::default(),
             guards: RefCell::default(),
             next_guard: Cell::new(1),
-            signals: RefCell::default(),
-            next_ticket: Cell::new(1),
-            values: RefCell::default(),
             sites: SiteTable::default(),
             is_cleared: Cell::new(false),
-            taken: RefCell::default(),
+            questions: Questions::default(),
             long_chapters: LongChapters::new(max_entries),
             lent: RefCell::default(),
             trail: Trail::default(),
@@ -313,6 +278,7 @@ impl Shared {
         // The executor checks for a handle only after this.
         let coroutine = cell.coroutine.take();
         cell.drop_waits();
+        self.drop_all_of(cell.id);
         self.ended
             .borrow_mut()
             .insert(cell.id, Ended { result, coroutine });
@@ -409,95 +375,6 @@ impl Shared {
         let coroutine = |id| self.script(id).and_then(|cell| cell.coroutine_id());
         let coroutines: Vec<_> = ids.into_iter().filter_map(coroutine).collect();
         self.door.wake_all(&coroutines);
-    }
-
-    /// Whether a wait in a list is pending.
-    pub(crate) fn is_pending(&self, listed: &Listed) -> bool {
-        self.script(listed.script)
-            .is_some_and(|cell| cell.chapter().waits.ticket(listed.wait) == Some(listed.ticket))
-    }
-
-    /// The same, or whether its script is being polled: then its state is elsewhere. The condition
-    /// of a wait may begin others.
-    fn may_be_pending(&self, listed: &Listed) -> bool {
-        let script = self.script(listed.script);
-        self.is_pending(listed) || script.is_some_and(|cell| cell.is_polled())
-    }
-
-    /// A new place in a list, for the latest wait of a script.
-    fn listed(&self, cell: &ScriptCell) -> Listed {
-        let ticket = self.next_ticket.get();
-        self.next_ticket.set(ticket + 1);
-        Listed {
-            script: cell.id,
-            wait: cell.next_wait() - 1,
-            ticket,
-        }
-    }
-
-    /// Adds the latest wait of a script to those of a signal. Returns its ticket.
-    pub(crate) fn await_signal(&self, cell: &ScriptCell, name: &str) -> u64 {
-        let listed = self.listed(cell);
-        let mut signals = self.signals.borrow_mut();
-        let list = signals.entry(name.to_owned()).or_default();
-        add_to(list, listed, |listed| self.may_be_pending(listed));
-        listed.ticket
-    }
-
-    /// The same for a value. Returns also how often the value has changed.
-    pub(crate) fn await_value(&self, cell: &ScriptCell, name: &str) -> (u64, u64) {
-        let listed = self.listed(cell);
-        let mut values = self.values.borrow_mut();
-        let entry = values.entry(name.to_owned()).or_default();
-        add_to(&mut entry.waits, listed, |listed| {
-            self.may_be_pending(listed)
-        });
-        (listed.ticket, entry.changes)
-    }
-
-    /// Passes a value to all waits for a signal, and wakes their scripts in order.
-    pub(crate) fn emit(&self, name: &str, value: &Bytes) {
-        let mut waits = self.signals.borrow_mut().remove(name).unwrap_or_default();
-        waits.retain(|listed| {
-            let is_pending = self.is_pending(listed);
-            if let Some(cell) = self.script(listed.script).filter(|_| is_pending) {
-                cell.with_slot(listed.wait, |slot| {
-                    if let Slot::Signal { given, .. } = slot {
-                        *given = Some(value.clone());
-                    }
-                });
-            }
-            is_pending
-        });
-        self.wake_all(waits.iter().map(|listed| listed.script));
-    }
-
-    /// How often a value has been set, and what it is. `None` before it is first set.
-    pub(crate) fn value(&self, name: &str) -> (u64, Option<Bytes>) {
-        let values = self.values.borrow();
-        let entry = values.get(name);
-        entry.map_or((0, None), |entry| (entry.changes, entry.value.clone()))
-    }
-
-    /// How often the value has been set for which a wait has this ticket.
-    pub(crate) fn changes_awaited_by(&self, ticket: u64) -> Option<u64> {
-        let values = self.values.borrow();
-        let is_awaited =
-            |entry: &&ValueEntry| entry.waits.iter().any(|listed| listed.ticket == ticket);
-        Some(values.values().find(is_awaited)?.changes)
-    }
-
-    /// Changes a value, and wakes the scripts that wait for a change, in order.
-    pub(crate) fn set(&self, name: &str, value: Bytes) {
-        let mut waits = {
-            let mut values = self.values.borrow_mut();
-            let entry = values.entry(name.to_owned()).or_default();
-            entry.value = Some(value);
-            entry.changes += 1;
-            entry.waits.clone()
-        };
-        waits.retain(|listed| self.is_pending(listed));
-        self.wake_all(waits.iter().map(|listed| listed.script));
     }
 
     /// A clock by its number.

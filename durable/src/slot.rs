@@ -7,8 +7,11 @@ use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
+use crate::events::{Listing, OfSignal, OfValue, Owned, PermitWait, StreamGuard};
 use crate::image::NamedWait;
+use crate::outside::OutsideWait;
 use crate::site::{Call, Known};
+use crate::topic::Topic;
 
 /// A pending wait of a script.
 #[derive(Debug)]
@@ -81,6 +84,12 @@ impl Waits {
         all
     }
 
+    /// The same, if nothing has changed since they were sorted.
+    pub(crate) fn as_sorted(&self) -> &[Pending] {
+        debug_assert!(self.frame.is_none() && self.list.is_sorted_by_key(|it| it.number));
+        &self.list
+    }
+
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Pending> {
         self.all().iter_mut()
     }
@@ -109,6 +118,12 @@ impl Waits {
     pub(crate) fn ticket(&self, number: u32) -> Option<u64> {
         let pending = self.list.iter().find(|it| it.number == number)?;
         pending.slot.ticket()
+    }
+
+    /// Whether one of them is for the promise of this number.
+    pub(crate) fn is_for_promise(&self, number: u64) -> bool {
+        let is_it = |slot: &Slot| matches!(slot, Slot::Promise(other) if *other == number);
+        self.list.iter().any(|pending| is_it(&pending.slot))
     }
 
     /// The questions among them.
@@ -191,7 +206,7 @@ impl Awaited {
         Call {
             function: self.call,
             name: match self.event {
-                Some(Event::Signal(name) | Event::Value(name) | Event::Answer(name)) => name,
+                Some(event) => event.name(),
                 None => "",
             },
             at: self.at,
@@ -212,15 +227,29 @@ pub(crate) enum Slot {
     /// The end of a script.
     Join(Box<Join>),
     /// A signal, with its value once it has been emitted.
-    Signal { ticket: u64, given: Option<Bytes> },
-    /// A change of a value, with the number of the last change that the wait knows.
-    Value { ticket: u64, seen: u64 },
+    Signal {
+        listing: Listing<OfSignal>,
+        given: Option<Bytes>,
+    },
+    /// The next event of a subscription.
+    Next(Box<NextWait>),
+    /// A change of a value, and whether it has changed since the wait has seen it.
+    Value {
+        listing: Listing<OfValue>,
+        is_new: bool,
+    },
+    /// A permit.
+    Permit(Box<PermitWait>),
+    /// The promise of this number.
+    Promise(u64),
     /// An answer from outside.
     Request(Box<Request>),
     /// An animation.
     Animate(Box<Animation>),
     /// A tick of an interval.
     Tick(Box<Tick>),
+    /// A wait outside of durable scripts.
+    Outside(Box<OutsideWait>),
 }
 
 /// The end of a script.
@@ -237,10 +266,23 @@ pub(crate) struct Tick {
     pub(crate) due_ns: i128,
 }
 
+/// A wait for the next event of a subscription.
+#[derive(Debug)]
+pub(crate) struct NextWait {
+    /// Its number in the chapter.
+    pub(crate) number: u32,
+    pub(crate) listing: Listing<OfSignal>,
+    pub(crate) stream: Owned,
+    /// Of a wait that has a subscription of its own.
+    pub(crate) guard: Option<StreamGuard>,
+}
+
 /// A question to the world outside.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) id: u64,
+    /// Differs between questions of the same number, in timelines that a rollback separates.
+    pub(crate) stamp: u64,
     pub(crate) name: String,
     pub(crate) content: Bytes,
     pub(crate) answer: Option<Bytes>,
@@ -258,12 +300,33 @@ pub(crate) struct Animation {
 }
 
 impl Slot {
-    /// The ticket of a wait in the list of a signal or a value.
-    pub(crate) fn ticket(&self) -> Option<u64> {
+    /// The name and the ticket of a wait in a list.
+    fn listing(&self) -> Option<(&Topic, u64)> {
         match self {
-            Slot::Signal { ticket, .. } | Slot::Value { ticket, .. } => Some(*ticket),
+            Slot::Signal { listing, .. } => Some((&listing.topic, listing.ticket)),
+            Slot::Next(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
+            Slot::Value { listing, .. } => Some((&listing.topic, listing.ticket)),
+            Slot::Permit(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
             _ => None,
         }
+    }
+
+    /// The state of a wait outside of durable scripts.
+    pub(crate) fn outside(&mut self) -> Option<&mut OutsideWait> {
+        match self {
+            Slot::Outside(wait) => Some(wait),
+            _ => None,
+        }
+    }
+
+    /// The ticket of a wait in a list.
+    pub(crate) fn ticket(&self) -> Option<u64> {
+        Some(self.listing()?.1)
+    }
+
+    /// The full name of what a wait in a list is for.
+    pub(crate) fn full_name(&self) -> Option<&str> {
+        Some(self.listing()?.0.as_ref())
     }
 
     /// Calls `f` with each wait of framestep in it.
@@ -279,8 +342,12 @@ impl Slot {
             Slot::Replayed
             | Slot::Polled
             | Slot::Signal { .. }
+            | Slot::Next(_)
             | Slot::Value { .. }
-            | Slot::Request(_) => {}
+            | Slot::Permit(_)
+            | Slot::Promise(_)
+            | Slot::Request(_)
+            | Slot::Outside(_) => {}
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::any::{Any, type_name};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
 
@@ -15,6 +14,7 @@ use crate::hash::Hash;
 use crate::image::{SaveState, ScriptImage};
 use crate::journal::Kind;
 use crate::look::text_of;
+use crate::questions::Questions;
 use crate::replay::SiteNumbers;
 use crate::shared::Shared;
 use crate::site::{SiteId, Sites};
@@ -151,8 +151,8 @@ pub(crate) struct SyncTest {
 struct Before {
     save: SaveState,
     worlds: Vec<Option<Box<dyn Any>>>,
-    /// The questions that the host has taken.
-    taken: BTreeSet<u64>,
+    /// The questions that the host has received.
+    questions: Questions,
 }
 
 impl SyncTest {
@@ -201,14 +201,14 @@ impl SyncTest {
         Ok(Before {
             save,
             worlds: shared.executor.enter(copies).unwrap_or_default(),
-            taken: shared.taken.borrow().clone(),
+            questions: shared.questions.clone(),
         })
     }
 
     fn go_back(&self, shared: &Rc<Shared>, before: &Before) -> Result<(), String> {
         let restored = shared.go_back(&before.save);
         restored.map_err(|error| SaveError::Verify(error).to_string())?;
-        shared.taken.replace(before.taken.clone());
+        shared.questions.replace(&before.questions);
         shared.executor.enter(|| {
             for (lent, copy) in self.lent.iter().zip(&before.worlds) {
                 if let Some(copy) = copy {
@@ -273,7 +273,7 @@ fn replay_changed(
     before: &SaveState,
     after: &SaveState,
 ) -> Result<(), String> {
-    let is_unchanged = |image: &&ScriptImage| {
+    let is_unchanged = |image: &ScriptImage| {
         let known = before
             .scripts
             .binary_search_by_key(&image.id, |script| script.id);

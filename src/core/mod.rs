@@ -23,6 +23,7 @@ pub(crate) mod timer;
 pub(crate) mod wake;
 
 use crate::core::base::key::TaskKey;
+use std::any::Any;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::rc::{Rc, Weak};
@@ -83,6 +84,8 @@ pub(crate) struct Core {
     arrivals: Arrivals,
     pub(crate) reports: Reports,
     pub(crate) instruments: Instruments,
+    /// What `framestep_durable` keeps for the coroutines of this executor.
+    pub(crate) beside: OnceCell<Rc<dyn Any>>,
     closed: Cell<bool>,
 }
 
@@ -123,6 +126,7 @@ impl Core {
             arrivals: Arrivals::default(),
             reports: Reports::default(),
             instruments,
+            beside: OnceCell::new(),
             closed: Cell::new(false),
         });
         let this = Rc::downgrade(&core);

@@ -16,16 +16,35 @@ pub enum Event {
     Signal(&'static str),
     /// A value of this name.
     Value(&'static str),
-    /// The answer to a question of this name.
+    /// A permit of permits of this name.
+    Permit(&'static str),
+    /// The answer to a question, or the value of a promise, of this name.
     Answer(&'static str),
 }
 
 impl Event {
-    fn source(self) -> Source {
+    /// The name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
-            Event::Signal(name) => Source::signal(Cow::Borrowed(name)),
-            Event::Value(name) => Source::watch(Cow::Borrowed(name)),
-            Event::Answer(name) => Source::answer(Cow::Borrowed(name)),
+            Event::Signal(name)
+            | Event::Value(name)
+            | Event::Permit(name)
+            | Event::Answer(name) => name,
+        }
+    }
+
+    /// `full_name` also says which one of this name it is, if there are several.
+    fn source(self, full_name: Option<&str>) -> Source {
+        let name = match full_name {
+            Some(name) => Cow::Owned(name.to_owned()),
+            None => Cow::Borrowed(self.name()),
+        };
+        match self {
+            Event::Signal(_) => Source::signal(name),
+            Event::Value(_) => Source::watch(name),
+            Event::Permit(_) => Source::permits(name),
+            Event::Answer(_) => Source::answer(name),
         }
     }
 }
@@ -45,10 +64,14 @@ pub struct EventNote {
 
 impl EventNote {
     /// Records that the current coroutine waits for `event`, at an `.await` in the line `at`.
-    /// `None` outside a poll.
+    /// `full_name` is its name with its key, if it has one. `None` outside a poll.
     #[must_use]
-    pub fn begin(event: Event, at: &'static Location<'static>) -> Option<Self> {
-        let wait = EventWait::begin(Some(&event.source()), at)?;
+    pub fn begin(
+        event: Event,
+        full_name: Option<&str>,
+        at: &'static Location<'static>,
+    ) -> Option<Self> {
+        let wait = EventWait::begin(Some(&event.source(full_name)), at)?;
         Some(EventNote { _wait: wait })
     }
 }
@@ -56,10 +79,15 @@ impl EventNote {
 impl Door {
     /// Records that an [inserted](Self::insert) coroutine waits for `event`.
     #[must_use]
-    pub fn note_event(&self, id: CoroutineId, event: Event) -> Option<EventNote> {
+    pub fn note_event(
+        &self,
+        id: CoroutineId,
+        event: Event,
+        full_name: Option<&str>,
+    ) -> Option<EventNote> {
         let core = self.core();
         let key = core.key_of(id)?;
-        let wait = EventWait::restored(core, key, event.source());
+        let wait = EventWait::restored(core, key, event.source(full_name));
         Some(EventNote { _wait: wait })
     }
 }

@@ -3,6 +3,7 @@
 //! Not a public interface: it can change with any version, and is only for the
 //! `framestep_durable` of the same version. No run calls it.
 
+mod beside;
 mod clock;
 mod door;
 mod event;
@@ -10,6 +11,7 @@ mod wait;
 
 pub use crate::core::image::{ClockNames, Unsavable};
 pub use crate::image::{Damaged, Reader, Writer};
+pub use beside::beside;
 pub use clock::{FutureClock, SavedGuard, ShowsClock};
 pub use door::{Door, home, load_time, own_time, phase_number, phase_of, save_time, saved_time};
 pub use event::{Event, EventNote, take_outside_wait};

@@ -1,5 +1,5 @@
 // Does on WebAssembly what src/main.rs does: node run.mjs WASM trace | save DIR | load DIR.
-// `trace` also checks what holds without a clock.
+// `trace` also checks what holds without a clock, and where panics abort.
 
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,6 +38,7 @@ switch (command) {
   case 'trace':
     process.stdout.write(taken(exports.make_trace()));
     if (!exports.works_without_clock()) throw new Error('something is wrong without a clock');
+    if (!exports.divergences_are_errors()) throw new Error('a changed script is no error');
     break;
   case 'save':
     rest().forEach((file, number) => writeFileSync(join(folder, `${number + 10}.save`), file));

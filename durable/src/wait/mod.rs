@@ -4,8 +4,11 @@ mod animate;
 mod condition;
 mod interval;
 mod on;
+mod permits;
+mod promise;
 mod request;
 mod signal;
+mod subscription;
 mod timed;
 mod timeout;
 mod value;
@@ -16,8 +19,12 @@ pub use animate::{Animate, animate};
 pub use condition::{WaitUntil, wait_until, wait_while};
 pub use interval::{Interval, MissedTicks, NextTick, Tick, interval};
 pub use on::{On, on};
+pub use permits::{Acquire, Permit, Permits};
+pub use promise::{Promise, Resolver, promise};
+pub(crate) use request::RequestKey;
 pub use request::{Ask, Request, RequestId, ask};
-pub use signal::{Signal, WaitSignal};
+pub use signal::{Signal, WaitSignal, WaitSignalFor};
+pub use subscription::{NextEvent, Subscription};
 pub use timed::{
     Wait, end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps,
@@ -38,6 +45,7 @@ use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
 use crate::context;
 use crate::driver::message_of;
+use crate::outside::OutsideWait;
 use crate::site::Known;
 use crate::slot::{Awaited, Pending, Shown, Slot};
 
@@ -79,9 +87,23 @@ impl Numbered {
         begin: impl FnOnce(&ScriptCell) -> Slot,
         poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
+        let cell = self.expect_script(kind);
+        self.poll_known(&cell, kind, event, begin, poll)
+    }
+
+    /// The same in a known script.
+    #[track_caller]
+    fn poll_known(
+        &mut self,
+        cell: &Rc<ScriptCell>,
+        kind: &'static str,
+        event: Option<Event>,
+        begin: impl FnOnce(&ScriptCell) -> Slot,
+        poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
+    ) -> Poll<Bytes> {
         let awaited = Awaited::new(kind, event);
         let mut parts = Some((begin, poll));
-        self.poll_in_script(awaited, &mut |cell, slot| {
+        self.poll_in(cell, awaited, &mut |cell, slot| {
             let (Some(cell), Some((begin, poll))) = (cell, parts.take()) else {
                 return Poll::Pending;
             };
@@ -131,6 +153,12 @@ impl Numbered {
             }
             State::Outside(_) | State::Done => None,
         }
+    }
+
+    /// Whether a script that runs is about to begin it.
+    pub(crate) fn begins_live(&self) -> bool {
+        let is_live = |cell: Rc<ScriptCell>| cell.is_live();
+        matches!(self.state, State::New) && context::current().is_some_and(is_live)
     }
 
     /// Begins a wait of framestep that returns nothing, in a script that runs. `None` if this is
@@ -191,13 +219,6 @@ impl Numbered {
     }
 
     #[track_caller]
-    fn poll_in_script(&mut self, awaited: Awaited, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
-        let script = self.script(awaited.call);
-        let script = script.unwrap_or_else(|| context::expect(awaited.call));
-        self.poll_in(&script, awaited, poll)
-    }
-
-    #[track_caller]
     fn poll_in_any(&mut self, awaited: Awaited, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
         match self.script(awaited.call) {
             Some(script) => self.poll_in(&script, awaited, poll),
@@ -226,14 +247,15 @@ impl Numbered {
                 let polled = catch_unwind(AssertUnwindSafe(|| poll(Some(cell), &mut slot)));
                 match (polled, slot) {
                     (Ok(Poll::Pending), Some(slot)) if is_new => {
+                        let shown = awaited.event.map(|event| {
+                            let note = EventNote::begin(event, slot.full_name(), awaited.at);
+                            Box::new(Shown { event, note })
+                        });
                         cell.add_wait(Pending {
                             number,
                             site,
                             slot,
-                            shown: awaited.event.map(|event| {
-                                let note = EventNote::begin(event, awaited.at);
-                                Box::new(Shown { event, note })
-                            }),
+                            shown,
                         });
                         return Poll::Pending;
                     }
@@ -290,6 +312,36 @@ impl Numbered {
             self.state = State::Outside(Box::new(slot));
         }
         polled
+    }
+
+    /// Takes the state of a wait outside of a durable script, to poll it in the line of the caller.
+    /// `begin` makes it at the first poll.
+    #[expect(clippy::unnecessary_box_returns, reason = "it is in a box")]
+    fn take_outside(&mut self, begin: impl FnOnce() -> OutsideWait) -> Box<Slot> {
+        match mem::replace(&mut self.state, State::Done) {
+            State::Outside(slot) => slot,
+            _ => Box::new(Slot::Outside(Box::new(begin()))),
+        }
+    }
+
+    /// Puts the state back, if the wait is pending.
+    fn put_outside<R>(&mut self, slot: Box<Slot>, polled: &Poll<R>) {
+        if polled.is_pending() {
+            self.state = State::Outside(slot);
+        }
+    }
+
+    /// The script that polls the wait.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    #[track_caller]
+    fn expect_script(&self, name: &str) -> Rc<ScriptCell> {
+        match self.script(name) {
+            Some(script) => script,
+            None => context::expect(name),
+        }
     }
 
     /// The script that polls the wait. `None` outside of durable scripts.

@@ -1,14 +1,16 @@
 //! Requests: questions to the host, whose answers are inputs.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::future::Future;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use framestep::durable::Event;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
@@ -26,18 +28,35 @@ pub trait Request: Serialize + DeserializeOwned + 'static {
     type Answer: Serialize + DeserializeOwned + 'static;
 }
 
-/// Names a request that has not been answered.
+/// Names a question to the host: the same one after a restore and after a rollback. An id of a
+/// question that a rollback has taken back is never that of another one.
+///
+/// It can be saved, such as beside the box in which the question is shown.
 pub struct RequestId<R> {
-    pub(crate) number: u64,
+    pub(crate) key: RequestKey,
     request: PhantomData<fn() -> R>,
 }
 
+/// The numbers of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub(crate) struct RequestKey {
+    pub(crate) number: u64,
+    /// Differs between questions of the same number, in timelines that a rollback separates.
+    pub(crate) stamp: u64,
+}
+
 impl<R> RequestId<R> {
-    pub(crate) fn new(number: u64) -> Self {
+    pub(crate) fn new(key: RequestKey) -> Self {
         RequestId {
-            number,
+            key,
             request: PhantomData,
         }
+    }
+
+    /// The number of the question. Questions are numbered from 1, in the order in which they were
+    /// asked. In another timeline, another question may have the same number.
+    pub fn number(&self) -> u64 {
+        self.key.number
     }
 }
 
@@ -51,15 +70,45 @@ impl<R> Copy for RequestId<R> {}
 
 impl<R> PartialEq for RequestId<R> {
     fn eq(&self, other: &Self) -> bool {
-        self.number == other.number
+        self.key == other.key
     }
 }
 
 impl<R> Eq for RequestId<R> {}
 
+impl<R> PartialOrd for RequestId<R> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<R> Ord for RequestId<R> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key)
+    }
+}
+
+impl<R> Hash for RequestId<R> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key.hash(state);
+    }
+}
+
+impl<R> Serialize for RequestId<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.key.serialize(serializer)
+    }
+}
+
+impl<'de, R> Deserialize<'de> for RequestId<R> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        RequestKey::deserialize(deserializer).map(RequestId::new)
+    }
+}
+
 impl<R> fmt::Debug for RequestId<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RequestId").field(&self.number).finish()
+        f.debug_tuple("RequestId").field(&self.number()).finish()
     }
 }
 
@@ -73,7 +122,8 @@ impl<R> fmt::Debug for RequestId<R> {
 ///
 /// # Cancel safety
 ///
-/// Dropping the future withdraws the question: an answer is ignored.
+/// Dropping the future withdraws the question: an answer is ignored, and
+/// [`Runtime::withdrawn`](crate::Host::withdrawn) tells the host.
 ///
 /// # Panics
 ///
@@ -105,10 +155,12 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
             let make = make.expect("it has not begun");
             let id = cell.shared().next_request.get();
             cell.shared().next_request.set(id + 1);
+            let content = Bytes::of(&cell.in_closure(make));
             Slot::Request(Box::new(slot::Request {
                 id,
+                stamp: cell.stamp(&[R::NAME.as_bytes(), content.get()].concat()),
                 name: R::NAME.to_owned(),
-                content: Bytes::of(&cell.in_closure(make)),
+                content,
                 answer: None,
             }))
         };

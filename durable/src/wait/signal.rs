@@ -12,17 +12,33 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
-use crate::context;
+use crate::events::StreamGuard;
+use crate::outside::{Events, OutsideWait, Place, outside, place};
 use crate::site::Call;
-use crate::slot::Slot;
+use crate::slot::{NextWait, Slot};
+use crate::topic::{EventName, Keyed};
 
-use super::Numbered;
+use super::{Numbered, Subscription};
 
 /// An event with a name, such as a knock at a door. Declare it as a constant: the name alone
 /// decides which scripts receive it, even after a restore.
 ///
-/// An event reaches the scripts that wait for it at that moment. It resumes them in their home
-/// phase, in the order in which they began to wait.
+/// An event reaches the scripts that wait for it at that moment, and all
+/// [subscriptions](Self::subscribe). It resumes scripts in their home phase, in the order in which
+/// they began to wait.
+///
+/// # Keys
+///
+/// [`of`](Self::of) returns the signal of one entity: `KNOCK.of(door)`. It has the same methods.
+///
+/// # Memory
+///
+/// Nothing is kept for a signal without a wait or a subscription.
+///
+/// # Outside of durable scripts
+///
+/// A plain script, in any executor, emits and waits in the same way. Each executor has signals of
+/// its own. Its host emits inside of [`framestep::Executor::enter`].
 ///
 /// # Examples
 ///
@@ -31,35 +47,64 @@ use super::Numbered;
 ///
 /// const KNOCK: Signal<u32> = Signal::new("knock");
 ///
-/// #[derive(Serialize, Deserialize)]
-/// struct Host;
-///
-/// impl DurableScript for Host {
-///     const NAME: &'static str = "host";
-///     type Output = u32;
-///
-///     async fn run(self) -> Chapter<Self> {
-///         Chapter::Done(KNOCK.wait().await)
-///     }
+/// #[durable]
+/// async fn host(door: u32) -> u32 {
+///     KNOCK.of(door).wait().await
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Host>());
-/// let host = runtime.start(Host);
-/// runtime.emit(&KNOCK, &3);
+/// let host = runtime.start(host(7));
+/// runtime.emit(&KNOCK.of(8), &1);
+/// runtime.emit(&KNOCK.of(7), &3);
 /// runtime.run_frame(0.1);
 /// assert_eq!(runtime.take(host), Some(Ok(3)));
 /// ```
-pub struct Signal<T> {
-    name: &'static str,
+///
+/// In a plain script:
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// const KNOCK: Signal<u32> = Signal::new("knock");
+///
+/// let mut executor = framestep::Executor::new();
+/// let knocks = executor.start(async { KNOCK.wait().await });
+/// executor.enter(|| KNOCK.emit(&3));
+/// assert_eq!(executor.run_until(knocks, 0.1).unwrap(), 3);
+/// ```
+///
+/// # Source
+///
+/// [`framestep::Signal`].
+pub struct Signal<T, N = &'static str> {
+    name: N,
+    limit: usize,
     value: PhantomData<fn(T) -> T>,
 }
+
+/// The most events that a subscription stores, unless its signal says otherwise.
+const LIMIT: usize = 1_024;
 
 impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     /// A signal with this name. Signals of the same name are the same, and must have the
     /// same type.
     pub const fn new(name: &'static str) -> Self {
+        Self::with_limit(name, LIMIT)
+    }
+
+    /// A signal whose [subscriptions](Self::subscribe) store at most `events` events each, instead
+    /// of 1,024.
+    ///
+    /// # Panics
+    ///
+    /// If `events` is zero: for a constant, this is an error of the compiler.
+    pub const fn with_limit(name: &'static str, events: usize) -> Self {
+        assert!(
+            events > 0,
+            "a subscription must be able to store at least 1 event"
+        );
         Signal {
             name,
+            limit: events,
             value: PhantomData,
         }
     }
@@ -69,17 +114,102 @@ impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
         self.name
     }
 
-    /// Waits for the next event.
+    /// The signal of this name for one key: an entity, an id, a text, or a tuple of these.
+    ///
+    /// Keys with the same text are the same: the type of a number does not matter, and an id is its
+    /// number. In save states, snapshots and traces, the signal is named `knock[7]`.
+    ///
+    /// # Panics
+    ///
+    /// If the `Serialize` of the key fails.
+    #[track_caller]
+    pub fn of(&self, key: impl Serialize) -> Signal<T, Keyed> {
+        Signal {
+            name: Keyed::new(self.name, &key),
+            limit: self.limit,
+            value: PhantomData,
+        }
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
+    pub(crate) fn full_name(&self) -> &str {
+        self.name.full()
+    }
+
+    /// Waits for the next event after the first poll.
+    ///
+    /// # Resumes
+    ///
+    /// In the home phase: later in the same run, if another script emits during a run of that phase;
+    /// else in the next run of it.
+    ///
+    /// # Output
+    ///
+    /// The value. If several events are emitted before the script resumes, that of the first. A loop
+    /// around `wait` may miss events between two rounds; [`subscribe`](Self::subscribe) misses none.
     ///
     /// # Cancel safety
     ///
     /// An event after the future is dropped is missed.
-    pub fn wait(&self) -> WaitSignal<T> {
+    pub fn wait(&self) -> WaitSignal<T, N> {
         WaitSignal {
             numbered: Numbered::default(),
-            name: self.name,
+            name: self.name.clone(),
+            limit: self.limit,
             value: PhantomData,
         }
+    }
+
+    /// Waits for the next event after the first poll that `accept` accepts.
+    ///
+    /// It reads each event that is emitted while the script waits, up to the limit of the signal.
+    /// `accept` must not keep anything from one call to the next: after a restore, it is a new
+    /// closure. An event that is emitted inside of it is read in the next run.
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`wait`](Self::wait).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const KEY: Signal<char> = Signal::new("key");
+    ///
+    /// #[durable]
+    /// async fn answer() -> char {
+    ///     KEY.wait_for(|key| matches!(key, 'y' | 'n')).await
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Answer>());
+    /// let answer = runtime.start(answer());
+    /// for key in ['x', 'n', 'y'] {
+    ///     runtime.emit(&KEY, &key);
+    /// }
+    /// runtime.run_frame(0.1);
+    /// assert_eq!(runtime.take(answer), Some(Ok('n')));
+    /// ```
+    pub fn wait_for<P: FnMut(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P, N> {
+        WaitSignalFor {
+            numbered: Numbered::default(),
+            name: self.name.clone(),
+            limit: self.limit,
+            accept,
+            value: PhantomData,
+        }
+    }
+
+    /// Subscribes to all events from now on, including those that are emitted while the script does
+    /// something else.
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
+    #[track_caller]
+    pub fn subscribe(&self) -> Subscription<T> {
+        Subscription::new(&self.name, self.limit)
     }
 
     /// Emits an event from a script. [`Runtime::emit`](crate::Host::emit) does so for the
@@ -87,77 +217,211 @@ impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     ///
     /// # Panics
     ///
-    /// Outside of a durable script.
+    /// Outside of an executor; or if the value does not serialise.
     #[track_caller]
     pub fn emit(&self, value: &T) {
-        let caller = Call::new("emit", self.name);
-        let cell = context::expect("emit");
-        let shared = cell.shared();
-        cell.effect(caller, || {
-            shared.emit(self.name, &Bytes::of(value));
-            Bytes::EMPTY
-        });
+        let caller = Call::new("emit", self.name.base());
+        let name = self.name.full();
+        match place("emit") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                cell.effect(caller, || {
+                    shared.emit(name, &Bytes::of(value));
+                    Bytes::EMPTY
+                });
+            }
+            Place::Runtime(shared) => shared.emit(name, &Bytes::of(value)),
+            Place::Outside(outside) => outside.emit(name, Bytes::of(value)),
+        }
     }
 }
 
-impl<T> Clone for Signal<T> {
+impl<T, N: Clone> Clone for Signal<T, N> {
     fn clone(&self) -> Self {
-        *self
+        Signal {
+            name: self.name.clone(),
+            ..*self
+        }
     }
 }
 
-impl<T> Copy for Signal<T> {}
+impl<T, N: Copy> Copy for Signal<T, N> {}
 
-impl<T> fmt::Debug for Signal<T> {
+impl<T, N: fmt::Debug> fmt::Debug for Signal<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Signal").field(&self.name).finish()
     }
 }
 
+/// Reads the value of an event.
+pub(super) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
+    value.read().unwrap_or_else(|| {
+        unreadable::<T>(format_args!(
+            "the signal `{name}` did not carry a `{}`: another signal has the same name",
+            std::any::type_name::<T>()
+        ))
+    })
+}
+
 /// The future of [`Signal::wait`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitSignal<T> {
+pub struct WaitSignal<T, N = &'static str> {
     numbered: Numbered,
-    name: &'static str,
+    name: N,
+    limit: usize,
     value: PhantomData<fn() -> T>,
 }
 
-impl<T: DeserializeOwned + 'static> Future for WaitSignal<T> {
+#[track_caller]
+fn poll_wait(
+    numbered: &mut Numbered,
+    base: &'static str,
+    name: &str,
+    limit: usize,
+    cx: &mut Context<'_>,
+) -> Poll<Bytes> {
+    let kind = "signal.wait()";
+    let Some(cell) = numbered.script(kind) else {
+        let mut slot = numbered.take_outside(|| {
+            let of = outside(kind).signal(name, limit);
+            let wait = of.of.signal.wait();
+            OutsideWait::Signal { wait, _of: of }
+        });
+        let polled = match slot.outside() {
+            Some(OutsideWait::Signal { wait, .. }) => Pin::new(wait).poll(cx),
+            _ => Poll::Pending,
+        };
+        numbered.put_outside(slot, &polled);
+        return polled;
+    };
+    let begin = |cell: &ScriptCell| Slot::Signal {
+        listing: cell.shared().await_signal(cell, name),
+        given: None,
+    };
+    let event = Some(Event::Signal(base));
+    numbered.poll_known(&cell, kind, event, begin, |_, slot| match slot {
+        Slot::Signal {
+            given: Some(value), ..
+        } => Poll::Ready(value.clone()),
+        _ => Poll::Pending,
+    })
+}
+
+impl<T: DeserializeOwned + 'static, N: EventName> Future for WaitSignal<T, N> {
     type Output = T;
 
     #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
-        let name = self.name;
-        let begin = |cell: &ScriptCell| Slot::Signal {
-            ticket: cell.shared().await_signal(cell, name),
-            given: None,
-        };
-        let polled = self.numbered.poll(
-            "signal.wait()",
-            Some(Event::Signal(name)),
-            begin,
-            |_, slot| match slot {
-                Slot::Signal {
-                    given: Some(value), ..
-                } => Poll::Ready(value.clone()),
-                _ => Poll::Pending,
-            },
-        );
-        polled.map(|value| {
-            value.read().unwrap_or_else(|| {
-                unreadable::<T>(format_args!(
-                    "the signal `{name}` did not carry a `{}`: another signal has the same name",
-                    std::any::type_name::<T>()
-                ))
-            })
-        })
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let this = &mut *self;
+        let (base, name) = (this.name.base(), this.name.full());
+        match poll_wait(&mut this.numbered, base, name, this.limit, cx) {
+            Poll::Ready(value) => Poll::Ready(read(name, &value)),
+            Poll::Pending => Poll::Pending,
+        }
     }
 }
 
-impl<T> Unpin for WaitSignal<T> {}
+impl<T, N> Unpin for WaitSignal<T, N> {}
 
-impl<T> fmt::Debug for WaitSignal<T> {
+impl<T, N: fmt::Debug> fmt::Debug for WaitSignal<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("WaitSignal").field(&self.name).finish()
+    }
+}
+
+/// The future of [`Signal::wait_for`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitSignalFor<T, P, N = &'static str> {
+    numbered: Numbered,
+    name: N,
+    limit: usize,
+    accept: P,
+    value: PhantomData<fn() -> T>,
+}
+
+#[track_caller]
+fn poll_accepted(
+    numbered: &mut Numbered,
+    base: &'static str,
+    name: &str,
+    limit: usize,
+    cx: &mut Context<'_>,
+    accept: &mut dyn FnMut(&Bytes) -> bool,
+) -> Poll<Bytes> {
+    let kind = "signal.wait_for()";
+    let Some(cell) = numbered.script(kind) else {
+        let mut slot = numbered.take_outside(|| {
+            let signal = outside(kind).signal(name, limit);
+            OutsideWait::Accepted(Events::of(signal))
+        });
+        let polled = match slot.outside() {
+            Some(OutsideWait::Accepted(events)) => events.poll_accepted(cx, accept),
+            _ => Poll::Pending,
+        };
+        numbered.put_outside(slot, &polled);
+        return polled;
+    };
+    let begin = |cell: &ScriptCell| {
+        let shared = cell.shared();
+        let stream = shared.subscribe(cell.id, name, limit);
+        Slot::Next(Box::new(NextWait {
+            number: cell.next_wait() - 1,
+            listing: shared.await_signal(cell, name),
+            stream,
+            guard: Some(StreamGuard::new(shared, stream)),
+        }))
+    };
+    let event = Some(Event::Signal(base));
+    numbered.poll_known(&cell, kind, event, begin, |cell, slot| {
+        let Slot::Next(wait) = slot else {
+            return Poll::Pending;
+        };
+        let shared = cell.shared();
+        // Those that are there now: what `accept` emits is read in a later poll.
+        let stored = shared.stored_events(wait.stream);
+        for _ in 0..stored {
+            let Some(event) = shared.next_event(wait.stream) else {
+                break;
+            };
+            if cell.in_closure(|| accept(&event)) {
+                return Poll::Ready(event);
+            }
+        }
+        if stored > 0 {
+            shared.await_again(cell.id, wait.number, &mut wait.listing);
+            if shared.stored_events(wait.stream) > 0 {
+                cx.waker().wake_by_ref();
+            }
+        }
+        Poll::Pending
+    })
+}
+
+impl<T, P, N> Future for WaitSignalFor<T, P, N>
+where
+    T: DeserializeOwned + 'static,
+    P: FnMut(&T) -> bool,
+    N: EventName,
+{
+    type Output = T;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let this = &mut *self;
+        let (base, name) = (this.name.base(), this.name.full());
+        let accept = &mut this.accept;
+        let mut accept = |event: &Bytes| accept(&read(name, event));
+        match poll_accepted(&mut this.numbered, base, name, this.limit, cx, &mut accept) {
+            Poll::Ready(value) => Poll::Ready(read(name, &value)),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<T, P, N> Unpin for WaitSignalFor<T, P, N> {}
+
+impl<T, P, N: fmt::Debug> fmt::Debug for WaitSignalFor<T, P, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WaitSignalFor").field(&self.name).finish()
     }
 }

@@ -112,7 +112,7 @@ impl Wait {
         } = self;
         // Those that cannot fail to begin.
         let plain = match *what {
-            _ if numbered.has_begun() => None,
+            _ if !numbered.begins_live() => None,
             What::Seconds(length) => Some(DurableWait::seconds(length.finite(), None, *phase)),
             What::Frames(frames) => Some(DurableWait::frames(frames, *phase)),
             _ => None,

@@ -12,9 +12,10 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
-use crate::context;
+use crate::outside::{OutsideWait, Place, outside, place};
 use crate::site::Call;
 use crate::slot::Slot;
+use crate::topic::{EventName, Keyed};
 
 use super::Numbered;
 
@@ -22,9 +23,49 @@ use super::Numbered;
 /// its current state, and saves it.
 ///
 /// Before it is first set, it is the default of its type. Changes resume scripts in their home
-/// phase, in the order in which they began to wait.
-pub struct Value<T> {
-    name: &'static str,
+/// phase, in the order in which they began to wait. A script sees the latest state, not every one.
+///
+/// # Keys
+///
+/// [`of`](Self::of) returns the value of one entity: `STAGE.of(quest)`. It has the same methods.
+///
+/// # Memory
+///
+/// A value that is set is kept, and saved, until it is [removed](Self::remove): do that when its
+/// entity is gone. Nothing is kept for a value that is not set, and for which no script waits.
+///
+/// # Outside of durable scripts
+///
+/// A plain script, in any executor, uses it in the same way. Each executor has values of its own,
+/// which end with it. Its host reads and sets them inside of [`framestep::Executor::enter`].
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// const STAGE: Value<u32> = Value::new("stage");
+///
+/// #[durable]
+/// async fn reward(quest: String) -> u32 {
+///     let stage = STAGE.of(&quest).wait_for(|stage| *stage > 1).await;
+///     STAGE.of(&quest).remove(); // the quest is over
+///     stage
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().with::<Reward>());
+/// let reward = runtime.start(reward("dragon".into()));
+/// runtime.set(&STAGE.of("dragon"), &2);
+/// runtime.run_frame(0.1);
+/// assert_eq!(runtime.take(reward), Some(Ok(2)));
+/// assert_eq!(runtime.get(&STAGE.of("dragon")), 0);
+/// ```
+///
+/// # Source
+///
+/// [`framestep::Watch`].
+pub struct Value<T, N = &'static str> {
+    name: N,
     value: PhantomData<fn(T) -> T>,
 }
 
@@ -43,47 +84,104 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
         self.name
     }
 
-    /// Its current state.
+    /// The value of this name for one key: an entity, an id, a text, or a tuple of these.
+    ///
+    /// Keys with the same text are the same: the type of a number does not matter, and an id is its
+    /// number. In save states, snapshots and traces, the value is named `stage["dragon"]`.
     ///
     /// # Panics
     ///
-    /// Outside of a durable script: [`Runtime::get`](crate::Host::get) is for the host.
+    /// If the `Serialize` of the key fails.
+    #[track_caller]
+    pub fn of(&self, key: impl Serialize) -> Value<T, Keyed> {
+        Value {
+            name: Keyed::new(self.name, &key),
+            value: PhantomData,
+        }
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T, N> {
+    pub(crate) fn full_name(&self) -> &str {
+        self.name.full()
+    }
+
+    /// Its current state. [`Runtime::get`](crate::Host::get) is for the host.
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
     #[track_caller]
     pub fn get(&self) -> T {
-        let caller = Call::new("get", self.name);
-        let cell = context::expect("get");
-        let shared = cell.shared();
-        let value = cell.effect(caller, || {
-            let (_, value) = shared.value(self.name);
-            value.unwrap_or_else(|| Bytes::of(&T::default()))
-        });
-        value.map_or_else(T::default, |value| read(self.name, &value))
+        let caller = Call::new("get", self.name.base());
+        let name = self.name.full();
+        let value = match place("get") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                cell.effect(caller, || {
+                    let (_, value) = shared.value(name);
+                    value.unwrap_or_else(|| Bytes::of(&T::default()))
+                })
+            }
+            Place::Runtime(shared) => shared.value(name).1,
+            Place::Outside(outside) => outside.value(name),
+        };
+        value.map_or_else(T::default, |value| read(name, &value))
     }
 
     /// Sets it. This counts as a change even if the new state is equal.
+    /// [`Runtime::set`](crate::Host::set) is for the host.
     ///
     /// # Panics
     ///
-    /// Outside of a durable script: [`Runtime::set`](crate::Host::set) is for the host.
+    /// Outside of an executor; or if the state does not serialise.
     #[track_caller]
     pub fn set(&self, value: &T) {
-        let caller = Call::new("set", self.name);
-        let cell = context::expect("set");
-        let shared = cell.shared();
-        cell.effect(caller, || {
-            shared.set(self.name, Bytes::of(value));
-            Bytes::EMPTY
-        });
+        let caller = Call::new("set", self.name.base());
+        let name = self.name.full();
+        match place("set") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                cell.effect(caller, || {
+                    shared.set(name, Some(Bytes::of(value)));
+                    Bytes::EMPTY
+                });
+            }
+            Place::Runtime(shared) => drop(shared.set(name, Some(Bytes::of(value)))),
+            Place::Outside(outside) => drop(outside.set(name, Some(Bytes::of(value)))),
+        }
     }
 
-    /// Waits for the next change, and returns the new state.
+    /// Removes it: it is the default of its type again, and nothing is kept for it. If it was set,
+    /// this counts as a change. Returns whether it was set. [`Runtime::remove`](crate::Host::remove)
+    /// is for the host.
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
+    #[track_caller]
+    pub fn remove(&self) -> bool {
+        let caller = Call::new("remove", self.name.base());
+        let name = self.name.full();
+        match place("remove") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                let removed = cell.effect(caller, || Bytes::of(&shared.set(name, None)));
+                removed.and_then(|removed| removed.read()).unwrap_or(false)
+            }
+            Place::Runtime(shared) => shared.set(name, None),
+            Place::Outside(outside) => outside.set(name, None),
+        }
+    }
+
+    /// Waits for the next change after the first poll, and returns the new state.
     ///
     /// # Cancel safety
     ///
     /// A change after the future is dropped is missed.
-    pub fn changed(&self) -> Changed<T> {
+    pub fn changed(&self) -> Changed<T, N> {
         Changed {
-            wait: WaitValue::new(self.name, true, |_| true),
+            wait: WaitValue::new(self.name.clone(), true, |_| true),
         }
     }
 
@@ -91,8 +189,12 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     ///
     /// `condition` must not keep anything from one call to the next: after a restore, it is a new
     /// closure.
-    pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitValue<T, P> {
-        WaitValue::new(self.name, false, condition)
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the wait. A new call checks the current state first.
+    pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitValue<T, P, N> {
+        WaitValue::new(self.name.clone(), false, condition)
     }
 }
 
@@ -105,15 +207,18 @@ pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
     })
 }
 
-impl<T> Clone for Value<T> {
+impl<T, N: Clone> Clone for Value<T, N> {
     fn clone(&self) -> Self {
-        *self
+        Value {
+            name: self.name.clone(),
+            value: PhantomData,
+        }
     }
 }
 
-impl<T> Copy for Value<T> {}
+impl<T, N: Copy> Copy for Value<T, N> {}
 
-impl<T> fmt::Debug for Value<T> {
+impl<T, N: fmt::Debug> fmt::Debug for Value<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Value").field(&self.name).finish()
     }
@@ -121,17 +226,17 @@ impl<T> fmt::Debug for Value<T> {
 
 /// The future of [`Value::wait_for`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitValue<T, P> {
+pub struct WaitValue<T, P, N = &'static str> {
     numbered: Numbered,
-    name: &'static str,
+    name: N,
     /// Whether the state at the first poll does not count.
     skips_present: bool,
     condition: P,
     value: PhantomData<fn() -> T>,
 }
 
-impl<T, P> WaitValue<T, P> {
-    fn new(name: &'static str, skips_present: bool, condition: P) -> Self {
+impl<T, P, N> WaitValue<T, P, N> {
+    fn new(name: N, skips_present: bool, condition: P) -> Self {
         WaitValue {
             numbered: Numbered::default(),
             name,
@@ -142,57 +247,121 @@ impl<T, P> WaitValue<T, P> {
     }
 }
 
-impl<T, P> Future for WaitValue<T, P>
+/// Polls a wait for a state that `holds` accepts. `None` is the default of the type; `holds` returns
+/// its bytes, if it accepts it.
+#[track_caller]
+fn poll_value(
+    numbered: &mut Numbered,
+    base: &'static str,
+    name: &str,
+    skips_present: bool,
+    cx: &mut Context<'_>,
+    holds: &mut dyn FnMut(Option<Bytes>) -> Option<Bytes>,
+) -> Poll<Bytes> {
+    let kind = "value.wait_for()";
+    let Some(cell) = numbered.script(kind) else {
+        let mut slot = numbered.take_outside(|| {
+            let of = outside(kind).watch(name);
+            let changed = of.of.changed();
+            let is_new = !skips_present;
+            OutsideWait::Value {
+                of,
+                changed,
+                is_new,
+            }
+        });
+        let polled = poll_outside(&mut slot, cx, holds);
+        numbered.put_outside(slot, &polled);
+        return polled;
+    };
+    let begin = |cell: &ScriptCell| Slot::Value {
+        listing: cell.shared().await_value(cell, name),
+        is_new: !skips_present,
+    };
+    let event = Some(Event::Value(base));
+    numbered.poll_known(&cell, kind, event, begin, |cell, slot| {
+        let Slot::Value { is_new, .. } = slot else {
+            return Poll::Pending;
+        };
+        if !std::mem::take(is_new) {
+            return Poll::Pending;
+        }
+        let (change, value) = cell.shared().value(name);
+        if let Some(value) = cell.in_closure(|| holds(value)) {
+            return Poll::Ready(value);
+        }
+        if cell.shared().value(name).0 != change {
+            // The condition has changed it, and is called again: while the wait is
+            // being polled, a change does not find it.
+            *is_new = true;
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    })
+}
+
+/// The same outside of durable scripts.
+#[track_caller]
+fn poll_outside(
+    slot: &mut Slot,
+    cx: &mut Context<'_>,
+    holds: &mut dyn FnMut(Option<Bytes>) -> Option<Bytes>,
+) -> Poll<Bytes> {
+    let Some(OutsideWait::Value {
+        of,
+        changed,
+        is_new,
+    }) = slot.outside()
+    else {
+        return Poll::Pending;
+    };
+    if Pin::new(&mut *changed).poll(cx).is_ready() {
+        *changed = of.of.changed();
+        *is_new = true;
+    }
+    if !std::mem::take(is_new) {
+        return Poll::Pending;
+    }
+    if let Some(value) = holds(of.of.get()) {
+        return Poll::Ready(value);
+    }
+    if Pin::new(&mut *changed).poll(cx).is_ready() {
+        // The condition has changed it, and is called again in the next run.
+        *changed = of.of.changed();
+        *is_new = true;
+        cx.waker().wake_by_ref();
+    }
+    Poll::Pending
+}
+
+impl<T, P, N> Future for WaitValue<T, P, N>
 where
     T: Serialize + DeserializeOwned + Default + 'static,
     P: FnMut(&T) -> bool,
+    N: EventName,
 {
     type Output = T;
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
-        let (name, skips_present) = (this.name, this.skips_present);
+        let (base, name, skips) = (this.name.base(), this.name.full(), this.skips_present);
         let condition = &mut this.condition;
-        let begin = |cell: &ScriptCell| {
-            let (ticket, changes) = cell.shared().await_value(cell, name);
-            // No change has this number, so the state at the first poll counts like a change.
-            let seen = if skips_present { changes } else { u64::MAX };
-            Slot::Value { ticket, seen }
+        let mut holds = |value: Option<Bytes>| {
+            let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
+            let holds = condition(&read(name, &value));
+            holds.then_some(value)
         };
-        let polled = this.numbered.poll(
-            "value.wait_for()",
-            Some(Event::Value(name)),
-            begin,
-            |cell, slot| {
-                let Slot::Value { seen, .. } = slot else {
-                    return Poll::Pending;
-                };
-                let (changes, value) = cell.shared().value(name);
-                if *seen == changes {
-                    return Poll::Pending;
-                }
-                *seen = changes;
-                let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
-                let read: T = read(name, &value);
-                if cell.in_closure(|| condition(&read)) {
-                    return Poll::Ready(value);
-                }
-                if cell.shared().value(name).0 != changes {
-                    // The condition has changed it, and is called again: while the wait is
-                    // being polled, a change does not find it.
-                    cx.waker().wake_by_ref();
-                }
-                Poll::Pending
-            },
-        );
-        polled.map(|value| read(name, &value))
+        match poll_value(&mut this.numbered, base, name, skips, cx, &mut holds) {
+            Poll::Ready(value) => Poll::Ready(read(name, &value)),
+            Poll::Pending => Poll::Pending,
+        }
     }
 }
 
-impl<T, P> Unpin for WaitValue<T, P> {}
+impl<T, P, N> Unpin for WaitValue<T, P, N> {}
 
-impl<T, P> fmt::Debug for WaitValue<T, P> {
+impl<T, P, N: fmt::Debug> fmt::Debug for WaitValue<T, P, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("WaitValue").field(&self.name).finish()
     }
@@ -200,11 +369,15 @@ impl<T, P> fmt::Debug for WaitValue<T, P> {
 
 /// The future of [`Value::changed`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct Changed<T> {
-    wait: WaitValue<T, fn(&T) -> bool>,
+pub struct Changed<T, N = &'static str> {
+    wait: WaitValue<T, fn(&T) -> bool, N>,
 }
 
-impl<T: Serialize + DeserializeOwned + Default + 'static> Future for Changed<T> {
+impl<T, N> Future for Changed<T, N>
+where
+    T: Serialize + DeserializeOwned + Default + 'static,
+    N: EventName,
+{
     type Output = T;
 
     #[track_caller]
@@ -213,7 +386,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Future for Changed<T> 
     }
 }
 
-impl<T> fmt::Debug for Changed<T> {
+impl<T, N: fmt::Debug> fmt::Debug for Changed<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Changed").field(&self.wait.name).finish()
     }

@@ -239,7 +239,7 @@ fn json_has_fields_that_can_be_read_and_changed() {
     let text = described.to_string();
     let shown = "its chapter began with {coins: 3, owner: \"Ben\", is_open: true}\n";
     assert!(text.contains(shown), "{text}");
-    let shown = "value `stage`: {number: 2, hero: \"Anna\"}, 1 changes";
+    let shown = "value `stage`: {number: 2, hero: \"Anna\"}, 0 waits";
     assert!(text.contains(shown), "{text}");
     let differences = changed.diff(&described);
     let expected = "script `dragon` (#2): its chapter began with {Fights: {lives: 9}}; there \

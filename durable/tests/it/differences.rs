@@ -116,7 +116,7 @@ fn the_text_of_a_state_says_scripts_lines_waits_and_deadlines() {
         "`wait_frames()` at",
         ", in Update, until frame 11",
         "`signal.wait()` for `knock` at",
-        "value `stage`: 5, 1 changes, 0 waits",
+        "value `stage`: 5, 0 waits",
         "signal `knock`: 1 waits",
     ] {
         assert!(text.contains(awaited), "{awaited}: {text}");

@@ -166,6 +166,7 @@ const IN_BOTH: &[&str] = &[
     "next_frame",
     "on",
     "on_error",
+    "promise",
     "race",
     "realtime",
     "select",
@@ -271,6 +272,15 @@ async fn does(name: &str) {
         "on_error" => {
             let failed = on_error(failing(), |why| say(&format!("because {why}"))).await;
             say(&format!("{failed:?}"));
+        }
+        "promise" => {
+            let (resolver, mut answer) = promise::<u32>("answer");
+            let late = timeout(0.5, &mut answer).await;
+            let sent = (resolver.send(3), resolver.send(4), resolver.is_canceled());
+            say(&format!("{late:?} {sent:?} {:?}", answer.await));
+            let (resolver, answer) = promise::<u32>("another");
+            say(&format!("{} {:?}", resolver.cancel(), answer.await));
+            next_frame().await;
         }
         "race" => drop(race([wait_frames(3), wait_frames(2)]).await),
         "realtime" => {
@@ -477,25 +487,14 @@ fn a_wait_that_has_begun_outside_does_not_move_into_a_durable_script() {
 
 #[test]
 fn what_belongs_to_a_runtime_says_so_elsewhere() {
-    const KNOCK: Signal<u32> = Signal::new("knock");
     let mut executor = framestep::Executor::new();
-    let calls: [fn(); 2] = [
-        || KNOCK.emit(&3),
-        || drop(start_on(Runtime::new(Registry::new()).owner(), Miner)),
-    ];
-    for (call, says) in calls
-        .into_iter()
-        .zip(["`emit` was", "`start_on` and `spawn_on` were"])
-    {
-        let joined = executor.start(async move { call() });
-        executor.run_frame(0.25);
-        let error = joined.take().unwrap().unwrap_err();
-        let text = error.to_string();
-        assert!(
-            text.contains(&format!("{says} called outside of a durable script")),
-            "{text}"
-        );
-    }
+    let start = || drop(start_on(Runtime::new(Registry::new()).owner(), Miner));
+    let joined = executor.start(async move { start() });
+    executor.run_frame(0.25);
+    let error = joined.take().unwrap().unwrap_err();
+    let text = error.to_string();
+    let says = "`start_on` and `spawn_on` were called outside of a durable script";
+    assert!(text.contains(says), "{text}");
 }
 
 #[test]

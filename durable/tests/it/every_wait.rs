@@ -11,11 +11,13 @@ use crate::twin::{MOMENTS, phase_at};
 
 const BELL: Signal<u32> = Signal::new("bell");
 const STAGE: Value<u32> = Value::new("stage");
+const SEATS: Permits = Permits::new("seats", 1);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct World {
     log: Vec<String>,
     is_open: bool,
+    resolver: Option<Resolver<u32>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -36,6 +38,21 @@ impl DurableScript for Child {
     async fn run(self) -> Chapter<Self> {
         wait_seconds(0.35).await;
         Chapter::Done(5)
+    }
+}
+
+/// Has the seat for a while.
+#[derive(Serialize, Deserialize)]
+struct Sits;
+
+impl DurableScript for Sits {
+    const NAME: &'static str = "sits";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let _seat = SEATS.acquire().await;
+        wait_seconds(0.35).await;
+        Chapter::Done(())
     }
 }
 
@@ -72,8 +89,16 @@ const WAITS: &[&str] = &[
     "timeout that ends",
     "timeout that does not",
     "signal",
+    "signal with a key",
+    "signal wait_for",
+    "subscription",
     "value changed",
     "value wait_for",
+    "value with a key",
+    "permits",
+    "permits with a key",
+    "promise",
+    "promise that is cancelled",
     "ask",
     "start and join",
     "spawn and join",
@@ -201,6 +226,36 @@ impl One {
                 log(format!("{ended:?}"));
             }
             "signal" => log(format!("{}", BELL.wait().await)),
+            "signal with a key" => log(format!("{}", BELL.of("b").wait().await)),
+            "signal wait_for" => log(format!("{}", BELL.wait_for(|bell| *bell > 7).await)),
+            "subscription" => {
+                let mut bells = BELL.subscribe();
+                for _ in 0..2 {
+                    wait_seconds(0.15).await;
+                    log(format!("{}, {} missed", bells.next().await, bells.missed()));
+                }
+            }
+            "value with a key" => log(format!("{}", STAGE.of((1, 'b')).changed().await)),
+            "permits" => {
+                let child = start(Sits);
+                let seat = SEATS.acquire().await;
+                log(format!("{seat:?}, {} left", SEATS.available()));
+                log(format!("{:?}", child.await));
+            }
+            "permits with a key" => {
+                let seats = SEATS.of(self.clock);
+                let first = seats.acquire().await;
+                let both = join!(seats.acquire(), async {
+                    wait_frames(3).await;
+                    drop(first);
+                });
+                log(format!("{both:?}"));
+            }
+            "promise" | "promise that is cancelled" => {
+                let (resolver, promise) = promise::<u32>("answer");
+                with(move |world: &mut World| world.resolver = Some(resolver));
+                log(format!("{:?}", promise.await));
+            }
             "value changed" => log(format!("{}", STAGE.changed().await)),
             "value wait_for" => {
                 let stage = STAGE.wait_for(|stage| *stage == 2).await;
@@ -265,11 +320,16 @@ struct Play {
     runtime: Runtime,
     world: World,
     moment: u32,
+    wait: String,
+}
+
+fn registry() -> Registry {
+    Registry::new().with::<One>().with::<Child>().with::<Sits>()
 }
 
 fn runtime() -> Runtime {
     let builder = framestep::Executor::builder().fixed_delta(0.04);
-    Runtime::with(builder, Registry::new().with::<One>().with::<Child>())
+    Runtime::with(builder, registry())
 }
 
 impl Play {
@@ -288,6 +348,7 @@ impl Play {
             runtime,
             world,
             moment: 0,
+            wait: wait.into(),
         }
     }
 
@@ -304,6 +365,16 @@ impl Play {
                     4 => {
                         self.world.is_open = true;
                         runtime.emit(&BELL, &7);
+                        runtime.emit(&BELL, &8);
+                        runtime.emit(&BELL.of("b"), &9);
+                        runtime.set(&STAGE.of((1, 'b')), &3);
+                        if let Some(resolver) = self.world.resolver.take() {
+                            let is_sent = match self.wait.as_str() {
+                                "promise" => runtime.resolve(&resolver, &6),
+                                _ => runtime.cancel(&resolver),
+                            };
+                            assert!(is_sent);
+                        }
                         for (id, Question) in runtime.requests() {
                             runtime.answer(id, &42);
                         }
@@ -343,6 +414,7 @@ impl Play {
             runtime,
             world: self.world.clone(),
             moment: self.moment,
+            wait: self.wait.clone(),
         }
     }
 }
@@ -416,9 +488,8 @@ fn a_file_from_elsewhere_is_the_same_file() {
         saved.checksum(),
         "saved/join.save has another content: a new version of the format?"
     );
-    let registry = Registry::new().with::<One>().with::<Child>();
     let builder = framestep::Executor::builder().fixed_delta(0.04);
-    let mut other = Runtime::with(builder, registry.for_build("another"));
+    let mut other = Runtime::with(builder, registry().for_build("another"));
     other.restore(&saved, Policy::Fail).unwrap();
     let play = Play {
         runtime: other,

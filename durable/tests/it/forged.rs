@@ -118,6 +118,142 @@ fn sites_that_no_script_needs_are_forgotten() {
     );
 }
 
+const BELL: Signal<u32> = Signal::new("bell");
+const STAGE: Value<u32> = Value::new("stage");
+const SEATS: Permits = Permits::new("seats", 1);
+
+/// Waits for all kinds of events.
+#[durable]
+async fn waits() {
+    let (_resolver, answer) = promise::<u32>("answer");
+    let mut bells = BELL.subscribe();
+    let _seat = SEATS.acquire().await;
+    let _ = join!(
+        answer,
+        bells.next(),
+        BELL.wait(),
+        STAGE.changed(),
+        SEATS.acquire(),
+        wait_seconds(0.2),
+    );
+}
+
+fn with_events() -> Runtime {
+    let runtime = Runtime::new(Registry::new().with::<Waits>());
+    for _ in 0..3 {
+        runtime.start(waits()).detach();
+    }
+    runtime.set(&STAGE, &1);
+    runtime
+}
+
+/// Each number in a value, by the path to it.
+fn numbers(json: &Json, path: &str, found: &mut Vec<String>) {
+    match json {
+        Json::Number(_) => found.push(path.to_owned()),
+        Json::Array(items) => {
+            let items = items.iter().enumerate();
+            items.for_each(|(at, item)| numbers(item, &format!("{path}/{at}"), found));
+        }
+        Json::Object(items) => {
+            let items = items.iter();
+            items.for_each(|(key, item)| numbers(item, &format!("{path}/{key}"), found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn events_with_impossible_numbers_are_an_error_or_a_runtime_that_works() {
+    let json = serde_json::to_value(with_events().save_state().unwrap()).unwrap();
+    let mut paths = Vec::new();
+    for part in [
+        "signals",
+        "streams",
+        "values",
+        "permits",
+        "promises",
+        "last_ticket",
+    ] {
+        numbers(&json[part], &format!("/{part}"), &mut paths);
+    }
+    for (at, script) in json["scripts"].as_array().unwrap().iter().enumerate() {
+        numbers(
+            &script["waits"],
+            &format!("/scripts/{at}/waits"),
+            &mut paths,
+        );
+    }
+    let (mut errors, mut works) = (0, 0);
+    for path in &paths {
+        for number in [0, 1, 2, 3, 7, 255] {
+            let mut json = json.clone();
+            *json.pointer_mut(path).unwrap() = number.into();
+            let Ok(save) = serde_json::from_value::<SaveState>(json) else {
+                errors += 1;
+                continue;
+            };
+            let _ = save.to_string();
+            let mut runtime = Runtime::new(Registry::new().with::<Waits>());
+            if runtime.restore(&save, Policy::Fail).is_err() {
+                errors += 1;
+                continue;
+            }
+            works += 1;
+            for bell in 0..3 {
+                runtime.emit(&BELL, &bell);
+                runtime.set(&STAGE, &bell);
+                runtime.run_frame(0.1);
+                let again = runtime.save_state().unwrap();
+                runtime.rollback(&again).unwrap();
+                let bytes = SaveState::from_bytes(&again.to_bytes()).unwrap();
+                let mut other = Runtime::new(Registry::new().with::<Waits>());
+                if other.restore(&bytes, Policy::Fail).is_ok() {
+                    assert_eq!(other.save_state().unwrap().checksum(), again.checksum());
+                }
+            }
+            for (id, _) in runtime.scripts() {
+                runtime.stop(id);
+            }
+            assert!(runtime.holders(&SEATS).is_empty(), "{path} {number}");
+            let text = runtime.save_state().unwrap().to_string();
+            for kept in ["promise", "subscription", "signal", "permits"] {
+                assert!(!text.contains(kept), "{path} {number}: {text}");
+            }
+        }
+    }
+    assert!(errors > 100 && works > 100, "{errors} errors, {works} work");
+}
+
+#[test]
+fn events_of_scripts_that_are_not_there_or_out_of_order_are_an_error() {
+    let json = || serde_json::to_value(with_events().save_state().unwrap()).unwrap();
+    let restored = |json: Json| {
+        let save: SaveState = serde_json::from_value(json).unwrap();
+        let mut runtime = Runtime::new(Registry::new().with::<Waits>());
+        runtime.restore(&save, Policy::Fail).map(drop)
+    };
+    assert_eq!(restored(json()), Ok(()));
+    let changes: [fn(&mut Json); 8] = [
+        |json| json["streams"][0][0][0] = 9.into(),
+        |json| json["promises"][0][0][0] = 9.into(),
+        |json| json["permits"][0]["held"][0][0] = 9.into(),
+        |json| json["streams"].as_array_mut().unwrap().swap(0, 1),
+        |json| json["promises"].as_array_mut().unwrap().swap(0, 1),
+        |json| json["signals"][0][1].as_array_mut().unwrap().swap(0, 1),
+        |json| json["permits"][0]["count"] = 2.into(),
+        |json| {
+            let twin = json["permits"][0].clone();
+            json["permits"].as_array_mut().unwrap().push(twin);
+        },
+    ];
+    for (at, change) in changes.into_iter().enumerate() {
+        let mut json = json();
+        change(&mut json);
+        assert_eq!(restored(json), Err(RestoreError::Damaged), "change {at}");
+    }
+}
+
 /// Takes a guard of each kind.
 #[durable]
 async fn holds() {

@@ -80,3 +80,120 @@ fn an_id_from_before_a_rollback_answers_no_question_of_another_name() {
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(script), Some(Ok("Anna".into())));
 }
+
+/// Gives up after a while, asks again, and is asked something else meanwhile.
+#[durable]
+async fn hesitates() -> u32 {
+    for _ in 0..2 {
+        if let Ok(answer) = timeout(0.2, ask(|| Number(7))).await {
+            return answer;
+        }
+    }
+    ask(|| Number(8)).await
+}
+
+fn hesitating() -> Runtime {
+    Runtime::new(Registry::new().with::<Hesitates>())
+}
+
+#[test]
+fn a_question_that_is_withdrawn_is_told_once() {
+    let mut runtime = hesitating();
+    let script = runtime.start(hesitates());
+    assert!(runtime.withdrawn::<Number>().is_empty());
+    let (first, Number(7)) = runtime.requests::<Number>()[0] else {
+        panic!("another question");
+    };
+    assert!(runtime.is_open(first) && first.number() == 1);
+    for _ in 0..2 {
+        runtime.run_frame(0.1);
+    }
+    assert!(!runtime.is_open(first) && !runtime.answer(first, &1));
+    // Whether the host asks for new ones before or after.
+    let (second, _) = runtime.requests::<Number>()[0];
+    assert!(first < second);
+    assert!(runtime.withdrawn::<Name>().is_empty());
+    assert_eq!(runtime.withdrawn::<Number>(), [first]);
+    assert!(runtime.withdrawn::<Number>().is_empty());
+    assert!(runtime.answer(second, &3));
+    assert!(!runtime.is_open(second), "it has its answer");
+    runtime.run_frame(0.1);
+    assert_eq!(runtime.take(script), Some(Ok(3)));
+    assert!(runtime.withdrawn::<Number>().is_empty(), "it was answered");
+    // One that the host has not received is not told, one of a script that is stopped is.
+    let script = runtime.start(hesitates()).id();
+    runtime.stop(script);
+    assert!(runtime.withdrawn::<Number>().is_empty());
+    let script = runtime.start(hesitates()).id();
+    let (third, _) = runtime.requests::<Number>()[0];
+    runtime.stop(script);
+    assert_eq!(runtime.withdrawn::<Number>(), [third]);
+}
+
+#[test]
+fn a_rollback_withdraws_what_was_asked_since_and_asks_the_rest_again() {
+    let mut runtime = hesitating();
+    runtime.start(hesitates()).detach();
+    let (old, _) = runtime.requests::<Number>()[0];
+    let save = runtime.save_state().unwrap();
+    for _ in 0..2 {
+        runtime.run_frame(0.1);
+    }
+    let (new, _) = runtime.requests::<Number>()[0];
+    runtime.rollback(&save).unwrap();
+    // The first one is open again, before the host has read that it was withdrawn.
+    assert!(runtime.is_open(old) && !runtime.is_open(new));
+    assert_eq!(runtime.withdrawn::<Number>(), [new]);
+    let again: Vec<_> = runtime
+        .requests::<Number>()
+        .into_iter()
+        .map(|(id, _)| id)
+        .collect();
+    assert_eq!(again, [old]);
+    // Another timeline: the same number is another question.
+    runtime.run_frame(0.3);
+    let (other, _) = runtime.requests::<Number>()[0];
+    assert_eq!(other.number(), new.number());
+    assert_ne!(other, new);
+    assert!(!runtime.is_open(new) && !runtime.answer(new, &9));
+    assert!(runtime.answer(other, &5));
+    // And the same timeline: it is the same question.
+    runtime.rollback(&save).unwrap();
+    for _ in 0..2 {
+        runtime.run_frame(0.1);
+    }
+    assert!(runtime.is_open(new));
+}
+
+#[test]
+fn an_id_is_saved_beside_the_game_and_names_the_same_question_after_a_load() {
+    let runtime = hesitating();
+    runtime.start(hesitates()).detach();
+    let (id, _) = runtime.requests::<Number>()[0];
+    let file = runtime.save().unwrap().to_bytes_with(&id);
+    let (save, id) = SaveState::from_bytes_with::<RequestId<Number>>(&file).unwrap();
+    let mut loaded = hesitating();
+    loaded.restore(&save, Policy::Fail).unwrap();
+    assert!(loaded.is_open(id));
+    assert_eq!(loaded.requests::<Number>()[0].0, id);
+    assert!(loaded.answer(id, &4));
+    let json = serde_json::to_string(&id).unwrap();
+    assert_eq!(
+        serde_json::from_str::<RequestId<Number>>(&json).unwrap(),
+        id
+    );
+}
+
+#[test]
+fn a_host_that_never_reads_what_was_withdrawn_keeps_the_latest() {
+    let runtime = hesitating();
+    let mut last = None;
+    for _ in 0..1_100 {
+        let script = runtime.start(hesitates()).id();
+        last = runtime.requests::<Number>().pop().map(|(id, _)| id);
+        runtime.stop(script);
+    }
+    let withdrawn = runtime.withdrawn::<Number>();
+    assert_eq!(withdrawn.len(), 1_024);
+    assert_eq!(withdrawn.last().copied(), last);
+}

@@ -33,92 +33,69 @@ fn say(line: impl Into<String>) {
 }
 
 /// Walks up to the gate, one step every half second.
-#[derive(Serialize, Deserialize)]
-struct March(DurableId);
-
-impl DurableScript for March {
-    const NAME: &'static str = "march";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        wait_seconds(0.5).await;
-        let distance = self.0.get_mut(|orc: &mut Orc| {
-            orc.distance -= 1;
-            orc.distance
-        });
-        match distance {
-            Ok(0) => {
-                say(format!("orc {} is at the gate", self.0));
-                Chapter::Done(())
-            }
-            Ok(_) => Chapter::Next(self),
-            Err(missing) => {
-                say(missing.to_string());
-                Chapter::Done(())
-            }
+#[durable]
+async fn march(orc: DurableId) -> Chapter {
+    wait_seconds(0.5).await;
+    let distance = orc.get_mut(|orc: &mut Orc| {
+        orc.distance -= 1;
+        orc.distance
+    });
+    match distance {
+        Ok(0) => {
+            say(format!("orc {orc} is at the gate"));
+            Chapter::Done(())
+        }
+        Ok(_) => Chapter::Next(march(orc)),
+        Err(missing) => {
+            say(missing.to_string());
+            Chapter::Done(())
         }
     }
 }
 
 /// Shoots at the closest orc.
-#[derive(Serialize, Deserialize)]
-struct Shoot(DurableId);
-
-impl DurableScript for Shoot {
-    const NAME: &'static str = "shoot";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        let tower = self.0;
-        let Ok(true) = tower.get(|tower: &Tower| tower.arrows > 0) else {
-            return Chapter::Done(());
-        };
-        // It draws the bow: a save can happen in the middle of this.
-        wait_seconds(0.7).await;
-        let target = with(|world: &mut World| {
-            let mut orcs = world.query::<(&Durable, &Orc)>();
-            let closest = orcs.iter(world).min_by_key(|(_, orc)| orc.distance);
-            closest.map(|(orc, _)| orc.id())
-        });
-        let Some(target) = target else {
-            say("no orc is left");
-            return Chapter::Done(());
-        };
-        let arrows = tower.get_mut(|tower: &mut Tower| {
-            tower.arrows -= 1;
-            tower.arrows
-        });
-        let health = target.get_mut(|orc: &mut Orc| {
-            orc.health -= 40;
-            orc.health
-        });
-        say(format!("an arrow at orc {target}, {arrows:?} left"));
-        if health.is_ok_and(|health| health <= 0) {
-            say(format!("orc {target} falls"));
-            target.despawn().ok(); // its march ends
-        }
-        Chapter::Next(self)
+#[durable]
+async fn shoot(tower: DurableId) -> Chapter {
+    let Ok(true) = tower.get(|tower: &Tower| tower.arrows > 0) else {
+        return Chapter::Done(());
+    };
+    // It draws the bow: a save can happen in the middle of this.
+    wait_seconds(0.7).await;
+    let target = with(|world: &mut World| {
+        let mut orcs = world.query::<(&Durable, &Orc)>();
+        let closest = orcs.iter(world).min_by_key(|(_, orc)| orc.distance);
+        closest.map(|(orc, _)| orc.id())
+    });
+    let Some(target) = target else {
+        say("no orc is left");
+        return Chapter::Done(());
+    };
+    let arrows = tower.get_mut(|tower: &mut Tower| {
+        tower.arrows -= 1;
+        tower.arrows
+    });
+    let health = target.get_mut(|orc: &mut Orc| {
+        orc.health -= 40;
+        orc.health
+    });
+    say(format!("an arrow at orc {target}, {arrows:?} left"));
+    if health.is_ok_and(|health| health <= 0) {
+        say(format!("orc {target} falls"));
+        target.despawn().ok(); // its march ends
     }
+    Chapter::Next(shoot(tower))
 }
 
 /// Refills the tower when the horn is blown.
-#[derive(Serialize, Deserialize)]
-struct Supply(DurableId);
-
-impl DurableScript for Supply {
-    const NAME: &'static str = "supply";
-    type Output = ();
-
-    async fn run(self) -> Chapter<Self> {
-        HORN.wait().await;
-        say("the horn: arrows are on their way");
-        wait_seconds(1).await;
-        let tower = self.0;
-        if tower.get_mut(|tower: &mut Tower| tower.arrows += 3).is_ok() {
-            tower.start(Shoot(tower)).ok();
-        }
-        Chapter::Next(self)
+#[durable]
+async fn supply(tower: DurableId) -> Chapter {
+    HORN.wait().await;
+    say("the horn: arrows are on their way");
+    wait_seconds(1).await;
+    if tower.get_mut(|tower: &mut Tower| tower.arrows += 3).is_ok() {
+        tower.start(shoot(tower)).ok();
     }
+    Chapter::Next(supply(tower))
 }
 
 fn blow_the_horn(towers: Query<&Tower, Changed<Tower>>, scripts: NonSend<DurableRuntime>) {
@@ -147,14 +124,14 @@ fn app() -> App {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut game = app();
     let mut tower = game.world_mut().spawn(Tower { arrows: 3 });
-    tower.start_durable_script(Shoot);
-    tower.start_durable_script(Supply);
+    tower.start_durable_script(shoot);
+    tower.start_durable_script(supply);
     for distance in [6, 9, 14] {
         let orc = Orc {
             health: 70,
             distance,
         };
-        game.world_mut().spawn(orc).start_durable_script(March);
+        game.world_mut().spawn(orc).start_durable_script(march);
     }
     for _ in 0..50 {
         game.update();

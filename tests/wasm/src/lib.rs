@@ -1,8 +1,10 @@
 //! A scene that prints the same bytes on every target, and a game whose saves are the same
 //! bytes on every target. Here is what `run.mjs` calls.
 
+pub mod patched;
 pub mod saves;
 pub mod scene;
+mod weather;
 
 use std::cell::RefCell;
 
@@ -41,6 +43,12 @@ pub extern "C" fn make_trace() -> usize {
 #[unsafe(no_mangle)]
 pub extern "C" fn works_without_clock() -> bool {
     scene::works_without_clock()
+}
+
+/// Whether changed scripts are errors, even where panics abort.
+#[unsafe(no_mangle)]
+pub extern "C" fn divergences_are_errors() -> bool {
+    patched::divergences_are_errors()
 }
 
 /// Loads a save. Returns whether it is one.

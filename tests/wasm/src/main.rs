@@ -6,13 +6,19 @@ use std::path::Path;
 use std::{env, fs, io};
 
 use framestep_wasm::saves::Play;
-use framestep_wasm::scene;
+use framestep_wasm::{patched, scene};
 
 fn main() -> io::Result<()> {
     let args: Vec<String> = env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
-        ["trace"] => print!("{}", scene::trace()),
+        ["trace"] => {
+            print!("{}", scene::trace());
+            assert!(
+                patched::divergences_are_errors(),
+                "a changed script is no error"
+            );
+        }
         ["save", folder] => save(Path::new(folder))?,
         ["load", folder] => load(Path::new(folder))?,
         _ => panic!("usage: trace | save DIR | load DIR"),

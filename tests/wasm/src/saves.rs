@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use framestep_durable::prelude::*;
 
+use crate::weather::{Sky, Warning, Weather, warning, weather};
+
 const BELL: Signal<f32> = Signal::new("bell");
 const HEAT: Value<f64> = Value::new("heat");
 
@@ -16,13 +18,14 @@ const END: u32 = 150 * PARTS;
 const SAVES: [u32; 12] = [0, 17, 61, 111, 160, 214, 330, 415, 527, 640, 753, 890];
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct World {
+pub(crate) struct World {
     /// How many parts of frames have passed.
     moment: u32,
-    log: Vec<String>,
+    pub(crate) log: Vec<String>,
     gold: u64,
-    light: f32,
-    speed: f64,
+    pub(crate) light: f32,
+    pub(crate) speed: f64,
+    pub(crate) sky: Sky,
     guard: OwnerId,
     slow: ClockId,
 }
@@ -224,6 +227,8 @@ fn registry() -> Registry {
         .with::<Watch>()
         .with::<Parent>()
         .with::<Physics>()
+        .with::<Weather>()
+        .with::<Warning>()
 }
 
 /// The game under way.
@@ -246,6 +251,7 @@ impl Play {
             gold: 0,
             light: 0.0,
             speed: 0.0,
+            sky: Sky::default(),
             guard,
             slow,
         };
@@ -263,6 +269,9 @@ impl Play {
             runtime.start(Lamp { missed: 0 }).detach();
             runtime.start(Watch { least: 1.5 }).detach();
             runtime.spawn(Parent { round: 0 }).detach();
+            let weather = weather(0, Default::default(), Default::default(), 0.3);
+            runtime.start(weather).detach();
+            runtime.start(warning(0.0)).detach();
         });
         Play { runtime, world }
     }
@@ -306,6 +315,11 @@ impl Play {
     fn advance(&mut self) {
         let (frame, part) = (self.world.moment / PARTS, self.world.moment % PARTS);
         self.world.moment += 1;
+        if part == 0 && frame % 10 == 0 {
+            let scripts = self.runtime.save_state().expect("all scripts are durable");
+            let checksum = scripts.checksum_with(&self.world);
+            self.world.log.push(format!("checksum {checksum:016x}"));
+        }
         let phase = match part {
             0 => {
                 self.runtime.begin_frame(length(frame));

@@ -53,8 +53,8 @@ pub trait EntityWorldDurableExt {
     /// world lent to it. It ends with the entity.
     ///
     /// The entity gets a number with its first script, and is [saved](super::Durable) from
-    /// then on. If a script is a tuple struct with only that number, its name is such a
-    /// function: `goblin.start_durable_script(Poison)`.
+    /// then on. A script with only that parameter is such a function:
+    /// `goblin.start_durable_script(poison)`.
     ///
     /// # Panics
     ///
@@ -88,29 +88,18 @@ impl EntityWorldDurableExt for EntityWorldMut<'_> {
 /// #[derive(Component)]
 /// struct Health(u32);
 ///
-/// #[derive(Serialize, Deserialize)]
-/// struct Poison {
-///     goblin: DurableId,
-///     strength: u32,
-/// }
-///
-/// impl DurableScript for Poison {
-///     const NAME: &'static str = "poison";
-///     type Output = ();
-///
-///     async fn run(self) -> Chapter<Self> {
-///         wait_seconds(1).await;
-///         let strength = self.strength;
-///         match self.goblin.get_mut(move |health: &mut Health| health.0 -= strength) {
-///             Ok(()) => Chapter::Next(self),
-///             Err(_) => Chapter::Done(()),
-///         }
+/// #[durable]
+/// async fn poison(goblin: DurableId, strength: u32) -> Chapter {
+///     wait_seconds(1).await;
+///     match goblin.get_mut(|health: &mut Health| health.0 -= strength) {
+///         Ok(()) => Chapter::Next(poison(goblin, strength)),
+///         Err(_) => Chapter::Done(()),
 ///     }
 /// }
 ///
 /// fn spawn_goblin(mut commands: Commands) {
 ///     let mut goblin = commands.spawn(Health(100));
-///     goblin.start_durable_script(|goblin| Poison { goblin, strength: 3 });
+///     goblin.start_durable_script(|goblin| poison(goblin, 3));
 /// }
 /// ```
 pub trait EntityCommandsDurableExt {

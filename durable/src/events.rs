@@ -1,0 +1,715 @@
+//! Signals, values, permits and promises of a runtime: which waits they have, and what they keep.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::marker::PhantomData;
+use std::rc::{Rc, Weak};
+
+use serde::{Deserialize, Serialize};
+
+use crate::bytes::Bytes;
+use crate::cell::{ScriptCell, ScriptId};
+use crate::shared::Shared;
+use crate::slot::Slot;
+use crate::topic::Topic;
+
+/// The number of a subscription, a permit or a promise: that of the script that has it, and one
+/// that nothing else of the runtime has.
+pub(crate) type Owned = (ScriptId, u64);
+
+/// The signals, values, permits and promises of a runtime. Those in their first state, for which no
+/// script waits, have no entry.
+#[derive(Default)]
+pub(crate) struct Events {
+    pub(crate) signals: RefCell<BTreeMap<Topic, SignalEntry>>,
+    pub(crate) streams: RefCell<BTreeMap<Owned, Stream>>,
+    pub(crate) values: RefCell<BTreeMap<Topic, ValueEntry>>,
+    pub(crate) permits: RefCell<BTreeMap<Topic, PermitsEntry>>,
+    /// Which permits scripts have.
+    pub(crate) held: RefCell<BTreeMap<Owned, Topic>>,
+    pub(crate) promises: RefCell<BTreeMap<Owned, PromiseEntry>>,
+    /// The number of the last wait, subscription, permit or promise.
+    pub(crate) last_ticket: Cell<u64>,
+    /// How often a value has changed since the process began.
+    changes: Cell<u64>,
+}
+
+/// The waits for a signal, and its subscriptions, in the order in which they began.
+#[derive(Default)]
+pub(crate) struct SignalEntry {
+    pub(crate) waits: Vec<Listed>,
+    pub(crate) streams: Vec<Owned>,
+}
+
+impl SignalEntry {
+    fn is_empty(&self) -> bool {
+        self.waits.is_empty() && self.streams.is_empty()
+    }
+}
+
+/// A subscription: the events that its script has not read yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stream {
+    pub(crate) topic: Topic,
+    /// The most events that it stores.
+    pub(crate) limit: u64,
+    /// How many events it has lost.
+    pub(crate) missed: u64,
+    pub(crate) events: VecDeque<Bytes>,
+}
+
+impl Stream {
+    fn push(&mut self, event: Bytes) {
+        if self.events.len() as u64 >= self.limit {
+            self.events.pop_front();
+            self.missed += 1;
+        }
+        self.events.push_back(event);
+    }
+}
+
+/// The waiters of a value, and its current state.
+#[derive(Default)]
+pub(crate) struct ValueEntry {
+    /// `None` if it has not been set, or was removed.
+    pub(crate) value: Option<Bytes>,
+    /// A number that is another one after each change. Not saved.
+    changes: u64,
+    pub(crate) waits: Vec<Listed>,
+}
+
+impl ValueEntry {
+    pub(crate) fn restored(value: Option<Bytes>, waits: Vec<Listed>) -> Self {
+        ValueEntry {
+            value,
+            changes: 0,
+            waits,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.value.is_none() && self.waits.is_empty()
+    }
+}
+
+/// A number of permits, and the waits for one. While one is free, nothing waits.
+#[derive(Debug)]
+pub(crate) struct PermitsEntry {
+    pub(crate) count: u64,
+    /// Whether the host has set another number than the code says.
+    pub(crate) is_set: bool,
+    /// How many permits scripts have.
+    pub(crate) held: u64,
+    pub(crate) waits: Vec<Listed>,
+}
+
+impl PermitsEntry {
+    fn is_as_declared(&self) -> bool {
+        !self.is_set && self.held == 0 && self.waits.is_empty()
+    }
+}
+
+/// A promise that its script has not read or dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PromiseEntry {
+    pub(crate) name: Topic,
+    /// Differs between promises of the same number, in timelines that a rollback separates.
+    pub(crate) stamp: u64,
+    /// `None` as long as it is open.
+    pub(crate) settled: Option<Settled>,
+}
+
+/// How a promise ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Settled {
+    Resolved(Bytes),
+    Cancelled,
+}
+
+/// A wait in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listed {
+    pub(crate) script: ScriptId,
+    /// The number of the wait in its chapter.
+    pub(crate) wait: u32,
+    /// A number that no other wait in a list has.
+    pub(crate) ticket: u64,
+}
+
+/// What has a list of waits: a signal, a value or permits.
+pub(crate) trait Lists {
+    /// Removes a wait from the list of this name.
+    fn unlist(events: &Events, topic: &Topic, ticket: u64);
+}
+
+#[derive(Debug)]
+pub(crate) struct OfSignal;
+
+#[derive(Debug)]
+pub(crate) struct OfValue;
+
+#[derive(Debug)]
+pub(crate) struct OfPermits;
+
+impl Lists for OfSignal {
+    fn unlist(events: &Events, topic: &Topic, ticket: u64) {
+        let mut signals = events.signals.borrow_mut();
+        if let Some(entry) = signals.get_mut(topic) {
+            remove(&mut entry.waits, ticket);
+            if entry.is_empty() {
+                signals.remove(topic);
+            }
+        }
+    }
+}
+
+impl Lists for OfValue {
+    fn unlist(events: &Events, topic: &Topic, ticket: u64) {
+        let mut values = events.values.borrow_mut();
+        if let Some(entry) = values.get_mut(topic) {
+            remove(&mut entry.waits, ticket);
+            if entry.is_empty() {
+                values.remove(topic);
+            }
+        }
+    }
+}
+
+impl Lists for OfPermits {
+    fn unlist(events: &Events, topic: &Topic, ticket: u64) {
+        let mut permits = events.permits.borrow_mut();
+        if let Some(entry) = permits.get_mut(topic) {
+            remove(&mut entry.waits, ticket);
+            if entry.is_as_declared() {
+                permits.remove(topic);
+            }
+        }
+    }
+}
+
+/// The place of a wait in a list. It leaves the list when this is dropped.
+pub(crate) struct Listing<L: Lists> {
+    shared: Weak<Shared>,
+    pub(crate) topic: Topic,
+    pub(crate) ticket: u64,
+    of: PhantomData<L>,
+}
+
+impl<L: Lists> Listing<L> {
+    pub(crate) fn new(shared: &Rc<Shared>, topic: &Topic, ticket: u64) -> Self {
+        Listing {
+            shared: Rc::downgrade(shared),
+            topic: topic.clone(),
+            ticket,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<L: Lists> Drop for Listing<L> {
+    fn drop(&mut self) {
+        if let Some(shared) = live(&self.shared) {
+            L::unlist(&shared.events, &self.topic, self.ticket);
+        }
+    }
+}
+
+impl<L: Lists> fmt::Debug for Listing<L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.topic, self.ticket)
+    }
+}
+
+/// The runtime, unless it is being replaced by a save state: then all lists are.
+fn live(shared: &Weak<Shared>) -> Option<Rc<Shared>> {
+    shared.upgrade().filter(|shared| !shared.is_cleared.get())
+}
+
+/// A subscription that is dropped with the wait that has made it.
+pub(crate) struct StreamGuard {
+    shared: Weak<Shared>,
+    pub(crate) stream: Owned,
+}
+
+impl StreamGuard {
+    pub(crate) fn new(shared: &Rc<Shared>, stream: Owned) -> Self {
+        StreamGuard {
+            shared: Rc::downgrade(shared),
+            stream,
+        }
+    }
+}
+
+impl Drop for StreamGuard {
+    fn drop(&mut self) {
+        if let Some(shared) = live(&self.shared) {
+            shared.drop_stream(self.stream);
+        }
+    }
+}
+
+impl fmt::Debug for StreamGuard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.stream)
+    }
+}
+
+/// A wait for a permit. A permit that it was granted and has not returned goes to the next one when
+/// this is dropped.
+#[derive(Debug)]
+pub(crate) struct PermitWait {
+    pub(crate) listing: Listing<OfPermits>,
+    pub(crate) script: ScriptId,
+    pub(crate) granted: Option<u64>,
+}
+
+impl Drop for PermitWait {
+    fn drop(&mut self) {
+        if let (Some(permit), Some(shared)) = (self.granted, live(&self.listing.shared)) {
+            shared.return_permit((self.script, permit));
+        }
+    }
+}
+
+/// The entry of a name, made if there is none.
+fn entry<'a, E>(
+    entries: &'a mut BTreeMap<Topic, E>,
+    name: &str,
+    make: impl FnOnce() -> E,
+) -> (Topic, &'a mut E) {
+    let topic = match entries.get_key_value(name) {
+        Some((topic, _)) => topic.clone(),
+        None => Topic::new(name),
+    };
+    let entry = entries.entry(topic.clone()).or_insert_with(make);
+    (topic, entry)
+}
+
+fn remove(waits: &mut Vec<Listed>, ticket: u64) {
+    // They are in the order of their tickets.
+    if let Ok(at) = waits.binary_search_by_key(&ticket, |listed| listed.ticket) {
+        waits.remove(at);
+    }
+}
+
+impl Events {
+    /// Forgets all waits and what scripts have, before a save state takes their place.
+    pub(crate) fn clear(&self) {
+        self.signals.take();
+        self.streams.take();
+        self.values.take();
+        self.permits.take();
+        self.held.take();
+        self.promises.take();
+    }
+}
+
+impl Shared {
+    fn next_ticket(&self) -> u64 {
+        let ticket = self.events.last_ticket.get() + 1;
+        self.events.last_ticket.set(ticket);
+        ticket
+    }
+
+    /// A new place in a list, for the latest wait of a script.
+    fn listed(&self, cell: &ScriptCell) -> Listed {
+        Listed {
+            script: cell.id,
+            wait: cell.next_wait() - 1,
+            ticket: self.next_ticket(),
+        }
+    }
+
+    /// Calls `f` with the state of a wait in a list. Returns `false` if the wait is being polled.
+    fn with_listed(&self, listed: &Listed, f: impl FnOnce(&mut Slot)) -> bool {
+        let Some(cell) = self.script(listed.script) else {
+            return false;
+        };
+        let ticket = cell.chapter().waits.ticket(listed.wait);
+        let is_it = ticket == Some(listed.ticket);
+        if is_it {
+            cell.with_slot(listed.wait, f);
+        }
+        is_it
+    }
+
+    /// Adds the latest wait of a script to those for a signal.
+    pub(crate) fn await_signal(
+        self: &Rc<Self>,
+        cell: &ScriptCell,
+        name: &str,
+    ) -> Listing<OfSignal> {
+        let listed = self.listed(cell);
+        let mut signals = self.events.signals.borrow_mut();
+        let (topic, entry) = entry(&mut signals, name, SignalEntry::default);
+        entry.waits.push(listed);
+        Listing::new(self, &topic, listed.ticket)
+    }
+
+    /// The same for a value.
+    pub(crate) fn await_value(self: &Rc<Self>, cell: &ScriptCell, name: &str) -> Listing<OfValue> {
+        let listed = self.listed(cell);
+        let mut values = self.events.values.borrow_mut();
+        let (topic, entry) = entry(&mut values, name, ValueEntry::default);
+        entry.waits.push(listed);
+        Listing::new(self, &topic, listed.ticket)
+    }
+
+    /// Puts a wait for a signal at the end of the list, whether it still is in it or not.
+    pub(crate) fn await_again(&self, script: ScriptId, wait: u32, listing: &mut Listing<OfSignal>) {
+        OfSignal::unlist(&self.events, &listing.topic, listing.ticket);
+        listing.ticket = self.next_ticket();
+        let listed = Listed {
+            script,
+            wait,
+            ticket: listing.ticket,
+        };
+        let mut signals = self.events.signals.borrow_mut();
+        let entry = signals.entry(listing.topic.clone()).or_default();
+        entry.waits.push(listed);
+    }
+
+    /// Passes an event to all waits for a signal and to its subscriptions, and wakes the scripts
+    /// that wait, in order.
+    pub(crate) fn emit(&self, name: &str, value: &Bytes) {
+        let mut waits = {
+            let mut signals = self.events.signals.borrow_mut();
+            let Some(entry) = signals.get_mut(name) else {
+                return;
+            };
+            let mut streams = self.events.streams.borrow_mut();
+            for stream in &entry.streams {
+                if let Some(stream) = streams.get_mut(stream) {
+                    stream.push(value.clone());
+                }
+            }
+            let waits = std::mem::take(&mut entry.waits);
+            if entry.is_empty() {
+                signals.remove(name);
+            }
+            waits
+        };
+        waits.retain(|listed| {
+            self.with_listed(listed, |slot| {
+                if let Slot::Signal { given, .. } = slot {
+                    *given = Some(value.clone());
+                }
+            })
+        });
+        self.wake_all(waits.iter().map(|listed| listed.script));
+    }
+
+    /// Makes a subscription of a script to a signal.
+    pub(crate) fn subscribe(&self, script: ScriptId, name: &str, limit: usize) -> Owned {
+        let id = (script, self.next_ticket());
+        let mut signals = self.events.signals.borrow_mut();
+        let (topic, entry) = entry(&mut signals, name, SignalEntry::default);
+        entry.streams.push(id);
+        let stream = Stream {
+            topic,
+            limit: limit as u64,
+            missed: 0,
+            events: VecDeque::new(),
+        };
+        self.events.streams.borrow_mut().insert(id, stream);
+        id
+    }
+
+    pub(crate) fn drop_stream(&self, id: Owned) {
+        let Some(stream) = self.events.streams.borrow_mut().remove(&id) else {
+            return;
+        };
+        let mut signals = self.events.signals.borrow_mut();
+        if let Some(entry) = signals.get_mut(&stream.topic) {
+            entry.streams.retain(|other| *other != id);
+            if entry.is_empty() {
+                signals.remove(&stream.topic);
+            }
+        }
+    }
+
+    /// The next event of a subscription.
+    pub(crate) fn next_event(&self, id: Owned) -> Option<Bytes> {
+        let mut streams = self.events.streams.borrow_mut();
+        streams.get_mut(&id)?.events.pop_front()
+    }
+
+    /// How many events a subscription stores.
+    pub(crate) fn stored_events(&self, id: Owned) -> usize {
+        let streams = self.events.streams.borrow();
+        streams.get(&id).map_or(0, |stream| stream.events.len())
+    }
+
+    /// How many events a subscription has lost.
+    pub(crate) fn missed_events(&self, id: Owned) -> u64 {
+        let streams = self.events.streams.borrow();
+        streams.get(&id).map_or(0, |stream| stream.missed)
+    }
+
+    /// The number of the last change of a value, and what it is. `None` if it is not set.
+    pub(crate) fn value(&self, name: &str) -> (u64, Option<Bytes>) {
+        let values = self.events.values.borrow();
+        let entry = values.get(name);
+        entry.map_or((0, None), |entry| (entry.changes, entry.value.clone()))
+    }
+
+    /// Sets a value, or removes it, and wakes the scripts that wait for a change, in order. Returns
+    /// whether it was set before.
+    pub(crate) fn set(&self, name: &str, value: Option<Bytes>) -> bool {
+        let (mut waits, before) = {
+            let mut values = self.events.values.borrow_mut();
+            if value.is_none() && values.get(name).is_none_or(|entry| entry.value.is_none()) {
+                return false;
+            }
+            let (topic, entry) = entry(&mut values, name, ValueEntry::default);
+            let before = std::mem::replace(&mut entry.value, value);
+            let change = self.events.changes.get() + 1;
+            self.events.changes.set(change);
+            entry.changes = change;
+            let waits = entry.waits.clone();
+            if entry.is_empty() {
+                values.remove(&topic);
+            }
+            (waits, before)
+        };
+        waits.retain(|listed| {
+            self.with_listed(listed, |slot| {
+                if let Slot::Value { is_new, .. } = slot {
+                    *is_new = true;
+                }
+            })
+        });
+        self.wake_all(waits.iter().map(|listed| listed.script));
+        before.is_some()
+    }
+
+    /// Takes a permit for a script. `None` if none is free.
+    pub(crate) fn take_permit(&self, script: ScriptId, name: &str, declared: u64) -> Option<u64> {
+        self.declare(name, declared);
+        let mut permits = self.events.permits.borrow_mut();
+        let (topic, entry) = entry(&mut permits, name, || PermitsEntry {
+            count: declared,
+            is_set: false,
+            held: 0,
+            waits: Vec::new(),
+        });
+        if entry.held >= entry.count {
+            if entry.is_as_declared() {
+                permits.remove(&topic);
+            }
+            return None;
+        }
+        entry.held += 1;
+        let permit = self.next_ticket();
+        let mut held = self.events.held.borrow_mut();
+        held.insert((script, permit), topic);
+        Some(permit)
+    }
+
+    /// Adds the latest wait of a script to those for a permit, none of which is free.
+    pub(crate) fn await_permit(
+        self: &Rc<Self>,
+        cell: &ScriptCell,
+        name: &str,
+        declared: u64,
+    ) -> PermitWait {
+        let listed = self.listed(cell);
+        let mut permits = self.events.permits.borrow_mut();
+        let (topic, entry) = entry(&mut permits, name, || PermitsEntry {
+            count: declared,
+            is_set: false,
+            held: 0,
+            waits: Vec::new(),
+        });
+        entry.waits.push(listed);
+        PermitWait {
+            listing: Listing::new(self, &topic, listed.ticket),
+            script: cell.id,
+            granted: None,
+        }
+    }
+
+    /// A wait that has its permit already.
+    pub(crate) fn granted(
+        self: &Rc<Self>,
+        script: ScriptId,
+        name: &str,
+        permit: u64,
+    ) -> PermitWait {
+        PermitWait {
+            // In no list.
+            listing: Listing::new(self, &Topic::new(name), 0),
+            script,
+            granted: Some(permit),
+        }
+    }
+
+    /// Returns a permit: the first script that waits has it then.
+    pub(crate) fn return_permit(&self, permit: Owned) {
+        let Some(topic) = self.events.held.borrow_mut().remove(&permit) else {
+            return;
+        };
+        if let Some(entry) = self.events.permits.borrow_mut().get_mut(&topic) {
+            entry.held -= 1;
+        }
+        self.grant(topic.as_ref());
+    }
+
+    /// Notes how many permits the code says there are.
+    fn declare(&self, name: &str, declared: u64) {
+        if let Some(entry) = self.events.permits.borrow_mut().get_mut(name) {
+            if entry.is_set || entry.count == declared {
+                return;
+            }
+            entry.count = declared;
+        }
+        self.grant(name);
+    }
+
+    /// Sets how many permits there are.
+    pub(crate) fn set_permits(&self, name: &str, declared: u64, count: u64) {
+        {
+            let mut permits = self.events.permits.borrow_mut();
+            let (_, entry) = entry(&mut permits, name, || PermitsEntry {
+                count,
+                is_set: false,
+                held: 0,
+                waits: Vec::new(),
+            });
+            entry.count = count;
+            entry.is_set = count != declared;
+        }
+        self.grant(name);
+    }
+
+    /// Grants free permits to the scripts that wait, in order, and wakes them.
+    fn grant(&self, name: &str) {
+        let mut woken = Vec::new();
+        {
+            let mut permits = self.events.permits.borrow_mut();
+            let Some((topic, _)) = permits.get_key_value(name) else {
+                return;
+            };
+            let topic = topic.clone();
+            let entry = permits.get_mut(name).expect("it is there");
+            while entry.held < entry.count && !entry.waits.is_empty() {
+                let listed = entry.waits.remove(0);
+                let permit = self.next_ticket();
+                let is_granted = self.with_listed(&listed, |slot| {
+                    if let Slot::Permit(wait) = slot {
+                        wait.granted = Some(permit);
+                    }
+                });
+                if is_granted {
+                    entry.held += 1;
+                    let mut held = self.events.held.borrow_mut();
+                    held.insert((listed.script, permit), topic.clone());
+                    woken.push(listed.script);
+                }
+            }
+            if entry.is_as_declared() {
+                permits.remove(name);
+            }
+        }
+        self.wake_all(woken);
+    }
+
+    /// How many permits are free.
+    pub(crate) fn free_permits(&self, name: &str, declared: u64) -> u64 {
+        let permits = self.events.permits.borrow();
+        permits.get(name).map_or(declared, |entry| {
+            let count = if entry.is_set { entry.count } else { declared };
+            count.saturating_sub(entry.held)
+        })
+    }
+
+    /// The scripts that have a permit, one for each.
+    pub(crate) fn holders(&self, name: &str) -> Vec<ScriptId> {
+        let held = self.events.held.borrow();
+        let of_it = held.iter().filter(|(_, topic)| topic.as_ref() == name);
+        of_it.map(|((script, _), _)| *script).collect()
+    }
+
+    /// Makes a promise for a script.
+    pub(crate) fn promise(&self, script: ScriptId, name: &str, stamp: u64) -> u64 {
+        let number = self.next_ticket();
+        let entry = PromiseEntry {
+            name: Topic::new(name),
+            stamp,
+            settled: None,
+        };
+        let mut promises = self.events.promises.borrow_mut();
+        promises.insert((script, number), entry);
+        number
+    }
+
+    /// Whether a promise is open.
+    pub(crate) fn is_promise_open(&self, promise: Owned, stamp: u64) -> bool {
+        let promises = self.events.promises.borrow();
+        let entry = promises.get(&promise);
+        entry.is_some_and(|entry| entry.stamp == stamp && entry.settled.is_none())
+    }
+
+    /// Resolves a promise, or cancels it, and wakes its script if that waits for it. Returns `false`
+    /// if it is not open.
+    pub(crate) fn settle(&self, promise: Owned, stamp: u64, with: Settled) -> bool {
+        if !self.is_promise_open(promise, stamp) {
+            return false;
+        }
+        if let Some(entry) = self.events.promises.borrow_mut().get_mut(&promise) {
+            entry.settled = Some(with);
+        }
+        let (script, number) = promise;
+        let is_awaited = self
+            .script(script)
+            .is_some_and(|cell| cell.chapter().waits.is_for_promise(number));
+        if is_awaited {
+            self.wake_all([script]);
+        }
+        true
+    }
+
+    /// Whether a promise is resolved or cancelled, and its script has not read that.
+    pub(crate) fn is_settled(&self, promise: Owned) -> bool {
+        let promises = self.events.promises.borrow();
+        let entry = promises.get(&promise);
+        entry.is_some_and(|entry| entry.settled.is_some())
+    }
+
+    /// What a promise was settled with: then it is gone.
+    pub(crate) fn take_settled(&self, promise: Owned) -> Option<Settled> {
+        let mut promises = self.events.promises.borrow_mut();
+        let settled = promises.get_mut(&promise)?.settled.take()?;
+        promises.remove(&promise);
+        Some(settled)
+    }
+
+    pub(crate) fn drop_promise(&self, promise: Owned) {
+        self.events.promises.borrow_mut().remove(&promise);
+    }
+
+    /// Drops the subscriptions, permits and promises that a script still has when its chapter ends.
+    pub(crate) fn drop_all_of(&self, script: ScriptId) {
+        fn first<E>(of: &RefCell<BTreeMap<Owned, E>>, script: ScriptId) -> Option<Owned> {
+            let of = of.borrow();
+            let mut all = of.range((script, 0)..=(script, u64::MAX));
+            all.next().map(|(id, _)| *id)
+        }
+        while let Some(stream) = first(&self.events.streams, script) {
+            self.drop_stream(stream);
+        }
+        while let Some(permit) = first(&self.events.held, script) {
+            self.return_permit(permit);
+        }
+        while let Some(promise) = first(&self.events.promises, script) {
+            self.drop_promise(promise);
+        }
+    }
+}
+
+/// Whether a script that is being dropped, or replayed, still has what it had: then what it drops is
+/// not over.
+pub(crate) fn counts(cell: &Weak<ScriptCell>) -> Option<Rc<ScriptCell>> {
+    cell.upgrade().filter(|cell| cell.has_effects())
+}

@@ -1,0 +1,355 @@
+//! Signals, values, permits and promises outside of durable scripts: those of framestep, by name,
+//! one table for each executor.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::fmt;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+
+use framestep::durable::beside;
+
+use crate::bytes::Bytes;
+use crate::cell::ScriptCell;
+use crate::context;
+use crate::events::Settled;
+use crate::shared::Shared;
+use crate::topic::Topic;
+
+pub(crate) type PlainSignal = Named<Emitter>;
+pub(crate) type PlainWatch = Named<framestep::Watch<Option<Bytes>>>;
+pub(crate) type PlainPermits = Named<framestep::Permits>;
+
+/// Where a call is made.
+pub(crate) enum Place {
+    /// In a durable script.
+    Script(Rc<ScriptCell>),
+    /// In the executor of a runtime, by its host.
+    Runtime(Rc<Shared>),
+    /// In another executor.
+    Outside(Rc<Outside>),
+}
+
+/// What an executor keeps.
+enum Beside {
+    Runtime(Weak<Shared>),
+    Outside(Rc<Outside>),
+}
+
+/// Notes which executor is that of a runtime.
+pub(crate) fn beside_of(shared: &Rc<Shared>) -> Rc<dyn Any> {
+    Rc::new(Beside::Runtime(Rc::downgrade(shared)))
+}
+
+/// Where the caller is.
+///
+/// # Panics
+///
+/// Outside of an executor, or in a closure of a durable script.
+#[track_caller]
+pub(crate) fn place(call: &str) -> Place {
+    if let Some(cell) = context::find(call) {
+        return Place::Script(cell);
+    }
+    let kept = beside(|| Rc::new(Beside::Outside(Outside::new())));
+    match kept.as_deref().and_then(<dyn Any>::downcast_ref) {
+        Some(Beside::Outside(outside)) => Place::Outside(Rc::clone(outside)),
+        Some(Beside::Runtime(shared)) => match shared.upgrade() {
+            Some(shared) => Place::Runtime(shared),
+            None => refuse(call),
+        },
+        None => refuse(call),
+    }
+}
+
+/// The table of the executor that polls a plain script.
+///
+/// # Panics
+///
+/// If it is that of a runtime, or there is none.
+#[track_caller]
+pub(crate) fn outside(call: &str) -> Rc<Outside> {
+    match place(call) {
+        Place::Outside(outside) => outside,
+        Place::Script(_) | Place::Runtime(_) => panic!(
+            "`{call}` was polled by a coroutine in the executor of a runtime that is not a durable \
+             script: start it with `Runtime::start`, or in an executor of its own"
+        ),
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse(call: &str) -> ! {
+    panic!(
+        "`{call}` was called outside of a script. The host of a runtime calls the method of \
+         `Runtime` or `Host`. The host of another executor calls it inside of `Executor::enter`"
+    )
+}
+
+/// The signals, values, permits and promises of one executor. Those for which nothing waits, and
+/// which have nothing to keep, have no entry.
+pub(crate) struct Outside {
+    this: Weak<Outside>,
+    signals: Table<Emitter>,
+    watches: Table<framestep::Watch<Option<Bytes>>>,
+    permits: Table<framestep::Permits>,
+    /// The values that are set.
+    kept: RefCell<HashMap<Topic, Rc<PlainWatch>>>,
+    promises: RefCell<HashMap<u64, framestep::Resolver<Bytes>>>,
+    last_promise: Cell<u64>,
+}
+
+type Table<X> = RefCell<HashMap<Topic, Weak<Named<X>>>>;
+
+/// A signal, a value or permits of framestep, with a name. They are in the table as long as
+/// something uses them.
+pub(crate) struct Named<X> {
+    pub(crate) of: X,
+    topic: Topic,
+    outside: Weak<Outside>,
+    table: fn(&Outside) -> &Table<X>,
+}
+
+impl<X> Drop for Named<X> {
+    fn drop(&mut self) {
+        if let Some(outside) = self.outside.upgrade() {
+            let table = (self.table)(&outside);
+            table.borrow_mut().remove(&self.topic);
+        }
+    }
+}
+
+/// A signal that counts its events.
+pub(crate) struct Emitter {
+    pub(crate) signal: framestep::Signal<Bytes>,
+    pub(crate) emitted: Cell<u64>,
+}
+
+impl Outside {
+    fn new() -> Rc<Self> {
+        Rc::new_cyclic(|this| Outside {
+            this: this.clone(),
+            signals: Table::default(),
+            watches: Table::default(),
+            permits: Table::default(),
+            kept: RefCell::default(),
+            promises: RefCell::default(),
+            last_promise: Cell::new(0),
+        })
+    }
+
+    fn get<X>(&self, table: fn(&Outside) -> &Table<X>, name: &str) -> Option<Rc<Named<X>>> {
+        table(self).borrow().get(name).and_then(Weak::upgrade)
+    }
+
+    fn get_or_make<X>(
+        &self,
+        table: fn(&Outside) -> &Table<X>,
+        name: &str,
+        make: impl FnOnce() -> X,
+    ) -> Rc<Named<X>> {
+        if let Some(known) = self.get(table, name) {
+            return known;
+        }
+        let topic = Topic::new(name);
+        let named = Rc::new(Named {
+            of: make(),
+            topic: topic.clone(),
+            outside: self.this.clone(),
+            table,
+        });
+        let weak = Rc::downgrade(&named);
+        table(self).borrow_mut().insert(topic, weak);
+        named
+    }
+
+    /// A signal that is there as long as the result is. `limit` counts if it was not there before.
+    pub(crate) fn signal(&self, name: &str, limit: usize) -> Rc<PlainSignal> {
+        let make = || Emitter {
+            signal: framestep::Signal::with_limit(limit).named(name.to_owned()),
+            emitted: Cell::new(0),
+        };
+        self.get_or_make(|outside| &outside.signals, name, make)
+    }
+
+    pub(crate) fn emit(&self, name: &str, value: Bytes) {
+        if let Some(named) = self.get(|outside| &outside.signals, name) {
+            let emitted = &named.of.emitted;
+            emitted.set(emitted.get() + 1);
+            named.of.signal.emit(value);
+        }
+    }
+
+    pub(crate) fn watch(&self, name: &str) -> Rc<PlainWatch> {
+        let make = || framestep::Watch::new(None).named(name.to_owned());
+        self.get_or_make(|outside| &outside.watches, name, make)
+    }
+
+    /// Sets a value, or removes it. Returns whether it was set before.
+    pub(crate) fn set(&self, name: &str, value: Option<Bytes>) -> bool {
+        let is_set = value.is_some();
+        let before = self.kept.borrow_mut().remove(name);
+        let was_set = before.is_some();
+        if is_set || was_set {
+            let watch = self.watch(name);
+            if is_set {
+                let mut kept = self.kept.borrow_mut();
+                kept.insert(watch.topic.clone(), Rc::clone(&watch));
+            }
+            watch.of.set(value);
+        }
+        was_set
+    }
+
+    pub(crate) fn value(&self, name: &str) -> Option<Bytes> {
+        self.get(|outside| &outside.watches, name)?.of.get()
+    }
+
+    pub(crate) fn permits(&self, name: &str, declared: usize) -> Rc<PlainPermits> {
+        let make = || framestep::Permits::new(declared).named(name.to_owned());
+        self.get_or_make(|outside| &outside.permits, name, make)
+    }
+
+    pub(crate) fn free_permits(&self, name: &str, declared: usize) -> usize {
+        let permits = self.get(|outside| &outside.permits, name);
+        permits.map_or(declared, |permits| permits.of.available())
+    }
+
+    /// Makes a promise. Returns its number.
+    pub(crate) fn promise(&self) -> (u64, framestep::Promise<Bytes>) {
+        let number = self.last_promise.get() + 1;
+        self.last_promise.set(number);
+        let (resolver, promise) = framestep::promise();
+        self.promises.borrow_mut().insert(number, resolver);
+        (number, promise)
+    }
+
+    pub(crate) fn is_promise_open(&self, number: u64) -> bool {
+        self.promises.borrow().contains_key(&number)
+    }
+
+    /// Resolves a promise, or cancels it. Returns `false` if it is not open.
+    pub(crate) fn settle(&self, number: u64, with: Settled) -> bool {
+        let resolver = self.promises.borrow_mut().remove(&number);
+        match (resolver, with) {
+            (Some(resolver), Settled::Resolved(value)) => resolver.send(value).is_ok(),
+            (resolver, _) => resolver.is_some(),
+        }
+    }
+
+    /// How many entries there are: signals, values, permits and promises.
+    fn entries(&self) -> [usize; 4] {
+        [
+            self.signals.borrow().len(),
+            self.watches.borrow().len(),
+            self.permits.borrow().len(),
+            self.promises.borrow().len(),
+        ]
+    }
+}
+
+/// How many signals, values, permits and promises the executor of the caller keeps for plain
+/// scripts. For tests.
+#[doc(hidden)]
+#[must_use]
+#[track_caller]
+pub fn entries_outside() -> [usize; 4] {
+    outside("entries_outside").entries()
+}
+
+/// The state of a wait outside of durable scripts.
+pub(crate) enum OutsideWait {
+    Signal {
+        wait: framestep::WaitSignal<Bytes>,
+        _of: Rc<PlainSignal>,
+    },
+    /// The next event that a condition accepts.
+    Accepted(Events),
+    Value {
+        of: Rc<PlainWatch>,
+        changed: framestep::Changed<Option<Bytes>>,
+        is_new: bool,
+    },
+    Permit {
+        wait: framestep::Acquire,
+        of: Rc<PlainPermits>,
+    },
+}
+
+/// A subscription outside of durable scripts.
+pub(crate) struct Events {
+    subscription: framestep::Subscription<Bytes>,
+    of: Rc<PlainSignal>,
+    /// How many events of the signal it has read or missed, or were before it.
+    read: u64,
+    missed: u64,
+}
+
+impl Events {
+    pub(crate) fn of(signal: Rc<PlainSignal>) -> Self {
+        Events {
+            subscription: signal.of.signal.subscribe(),
+            read: signal.of.emitted.get(),
+            missed: 0,
+            of: signal,
+        }
+    }
+
+    pub(crate) fn missed(&self) -> u64 {
+        self.subscription.missed()
+    }
+
+    /// Reads the next event.
+    #[track_caller]
+    pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
+        let mut next = self.subscription.next();
+        match Pin::new(&mut next).poll(cx) {
+            Poll::Ready(Some(event)) => {
+                self.read += 1;
+                Poll::Ready(event)
+            }
+            // The signal is there as long as `of` is.
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+
+    /// Reads the next event that `accept` accepts, of those that are there now. An event that
+    /// `accept` emits is read in a later poll, so that it cannot block a frame.
+    #[track_caller]
+    pub(crate) fn poll_accepted(
+        &mut self,
+        cx: &mut Context<'_>,
+        accept: &mut dyn FnMut(&Bytes) -> bool,
+    ) -> Poll<Bytes> {
+        let end = self.of.of.emitted.get();
+        loop {
+            let missed = self.missed();
+            self.read += missed - std::mem::replace(&mut self.missed, missed);
+            let has_more = self.read < self.of.of.emitted.get();
+            if self.read >= end && has_more {
+                cx.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            match self.poll_next(cx) {
+                Poll::Ready(event) if accept(&event) => return Poll::Ready(event),
+                Poll::Ready(_) => {}
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.of.topic, f)
+    }
+}
+
+impl fmt::Debug for OutsideWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutsideWait").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,190 @@
+//! Signals, values and permits with keys: which are the same, and what is kept for them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use framestep_durable::prelude::*;
+use framestep_durable::{EventName, Host};
+
+const KNOCK: Signal<u32> = Signal::new("knock");
+const STAGE: Value<u32> = Value::new("stage");
+const SEATS: Permits = Permits::new("seats", 1);
+/// The stage in another build.
+const NAMED_STAGE: Value<String> = Value::new("stage");
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+struct Door(u64);
+
+#[durable]
+async fn listens(door: Door, seconds: f64) -> Option<u32> {
+    select! {
+        knock = KNOCK.of(door).wait() => Some(knock),
+        knock = KNOCK.of((door, "loud")).wait_for(|knock| *knock > 0) => Some(knock),
+        stage = STAGE.of(door).changed() => Some(stage),
+        _ = wait_seconds(seconds) => None,
+    }
+}
+
+fn registry() -> Registry {
+    Registry::new().with::<Listens>()
+}
+
+fn reloaded(runtime: &Runtime) -> Runtime {
+    let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+    let mut runtime = Runtime::new(registry());
+    runtime.restore(&save, Policy::Fail).unwrap();
+    runtime
+}
+
+#[test]
+fn an_event_reaches_the_scripts_of_its_key_before_and_after_a_load() {
+    let calls: [fn(&Host); 4] = [
+        |host| host.emit(&KNOCK.of(2), &5),
+        |host| host.emit(&KNOCK.of(2_i8), &5),
+        |host| host.emit(&KNOCK.of((Door(2), "loud")), &5),
+        |host| host.set(&STAGE.of(2_usize), &5),
+    ];
+    for call in calls {
+        for loads in [false, true] {
+            let mut runtime = Runtime::new(registry());
+            let ids = [1, 2, 3].map(|door| runtime.start(listens(Door(door), 9.0)).id());
+            runtime.emit(&KNOCK, &1);
+            runtime.emit(&KNOCK.of("2"), &1);
+            runtime.emit(&KNOCK.of((2, "quiet")), &1);
+            if loads {
+                runtime = reloaded(&runtime);
+            }
+            let handles = ids.map(|id| runtime.handle::<Option<u32>>(id).unwrap());
+            call(&runtime);
+            if loads {
+                let handle = runtime.handle::<Option<u32>>(ids[1]).unwrap();
+                drop(handles);
+                runtime.run_frame(0.1);
+                assert_eq!(runtime.take(handle), Some(Ok(Some(5))));
+            } else {
+                runtime.run_frame(0.1);
+                let results = handles.map(|handle| runtime.take(handle));
+                assert_eq!(results, [None, Some(Ok(Some(5))), None]);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_is_kept_for_a_key_that_no_script_waits_for() {
+    let mut runtime = Runtime::new(registry());
+    runtime.run_frame(0.1);
+    let mut plain = Runtime::new(registry());
+    for _ in 0..3 {
+        plain.run_frame(0.1);
+    }
+    for door in 0..50 {
+        runtime.start(listens(Door(door), 0.1)).detach();
+        runtime.emit(&KNOCK.of(door + 1_000), &1);
+        assert_eq!(runtime.get(&STAGE.of(door)), 0);
+        assert_eq!(runtime.available(&SEATS.of(door)), 1);
+        runtime.remove(&STAGE.of(door));
+    }
+    let text = runtime.save().unwrap().to_string();
+    assert!(text.contains("signal `knock[7]`: 1 waits"), "{text}");
+    assert!(text.contains(", of `knock[7]`"), "{text}");
+    for _ in 0..2 {
+        runtime.run_frame(0.1);
+    }
+    assert!(runtime.scripts().is_empty());
+    let text = runtime.save().unwrap().to_string();
+    assert_eq!(text.lines().count(), 1, "{text}");
+}
+
+#[test]
+fn a_value_is_kept_until_it_is_removed() {
+    let mut runtime = Runtime::new(registry());
+    let handle = runtime.start(listens(Door(3), 9.0));
+    assert!(!runtime.remove(&STAGE.of(3)), "it is not set");
+    runtime.run_frame(0.1);
+    assert!(runtime.is_alive(handle.id()), "so nothing has changed");
+    let other = runtime.start(listens(Door(4), 9.0));
+    runtime.set(&STAGE.of(4), &1);
+    runtime.run_frame(0.1);
+    assert_eq!(runtime.take(other), Some(Ok(Some(1))));
+    let runtime = reloaded(&runtime);
+    assert_eq!(runtime.get(&STAGE.of(4)), 1);
+    let waits = runtime.start(listens(Door(4), 9.0));
+    assert!(runtime.remove(&STAGE.of(4)));
+    assert_eq!(runtime.get(&STAGE.of(4)), 0);
+    let mut runtime = reloaded(&runtime);
+    let waits = runtime.handle::<Option<u32>>(waits.id()).unwrap();
+    runtime.run_frame(0.1);
+    assert_eq!(runtime.take(waits), Some(Ok(Some(0))), "it is a change");
+    let text = runtime.save().unwrap().to_string();
+    assert!(!text.contains("stage[4]"), "{text}");
+}
+
+#[test]
+fn a_difference_names_the_key() {
+    let save_with = |stage: u32| {
+        let runtime = Runtime::new(registry());
+        runtime.set(&STAGE.of("dragon"), &stage);
+        runtime.set(&STAGE.of("gone"), &7);
+        runtime.remove(&STAGE.of("gone"));
+        runtime.save().unwrap()
+    };
+    let found = save_with(1).diff(&save_with(2));
+    assert_eq!(found.len(), 1);
+    let text = found[0].to_string();
+    assert_eq!(text, "the value `stage[\"dragon\"]` is 1; there 2");
+    let none = Runtime::new(registry()).save().unwrap();
+    let text = none.diff(&save_with(2))[0].to_string();
+    assert_eq!(
+        text,
+        "the value `stage[\"dragon\"]` is its default; there 2"
+    );
+}
+
+/// The registry knows the type of a value, and with it that of all its keys.
+#[test]
+fn a_described_save_has_the_values_of_all_keys() {
+    let known = || registry().with_value(&STAGE);
+    let runtime = Runtime::new(known());
+    runtime.set(&STAGE.of("dragon"), &1);
+    let described = runtime.save().unwrap().described(&known()).unwrap();
+    let file = SaveState::from_bytes(&described.to_bytes()).unwrap();
+    let mut loaded = Runtime::new(known());
+    loaded.restore(&file, Policy::Fail).unwrap();
+    assert_eq!(loaded.get(&STAGE.of("dragon")), 1);
+    let mut without = Runtime::new(registry().without_value("stage"));
+    without.restore(&file, Policy::Fail).unwrap();
+    assert_eq!(without.get(&STAGE.of("dragon")), 0);
+    let text = without.save().unwrap().to_string();
+    assert!(!text.contains("stage"), "{text}");
+    let mut other = Runtime::new(registry().with_value(&NAMED_STAGE));
+    let error = other.restore(&file, Policy::Fail).unwrap_err().to_string();
+    assert!(error.contains("stage[\"dragon\"]"), "{error}");
+}
+
+#[test]
+fn a_function_may_accept_both_kinds_of_names() {
+    fn rings<N: EventName>(host: &Host, signal: &Signal<u32, N>) -> String {
+        host.emit(signal, &1);
+        format!("{signal:?}")
+    }
+    let runtime = Runtime::new(registry());
+    assert_eq!(rings(&runtime, &KNOCK), "Signal(\"knock\")");
+    assert_eq!(rings(&runtime, &KNOCK.of(1)), "Signal(\"knock[1]\")");
+    assert_eq!(KNOCK.name(), "knock");
+}
+
+#[test]
+fn a_key_without_a_text_is_refused_with_its_type() {
+    struct Broken;
+    impl Serialize for Broken {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("it is broken"))
+        }
+    }
+    let refused = catch_unwind(AssertUnwindSafe(|| KNOCK.of(Broken)));
+    let payload = refused.expect_err("it has no text");
+    let text = payload.downcast_ref::<String>().unwrap();
+    for part in ["a key of `knock`", "Broken", "it is broken", "a tuple"] {
+        assert!(text.contains(part), "{text}");
+    }
+}
