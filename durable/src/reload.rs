@@ -156,7 +156,7 @@ impl Runtime {
     ///     #[durable]
     ///     pub async fn lamp() {
     ///         wait_seconds(1).await;
-    ///         with(|world: &mut Vec<&str>| world.push("dim"));
+    ///         with(|world: &mut Vec<&'static str>| world.push("dim"));
     ///     }
     /// }
     /// mod new {
@@ -164,15 +164,17 @@ impl Runtime {
     ///     #[durable]
     ///     pub async fn lamp() {
     ///         wait_seconds(1).await;
-    ///         with(|world: &mut Vec<&str>| world.push("bright"));
+    ///         with(|world: &mut Vec<&'static str>| world.push("bright"));
     ///     }
     /// }
     ///
     /// # fn main() -> Result<(), RestoreError> {
     /// let mut runtime = Runtime::new(Registry::new().with::<earlier::Lamp>());
-    /// let mut world = Vec::new();
+    /// let mut world: Vec<&'static str> = Vec::new();
     /// runtime.start(earlier::lamp()).detach();
-    /// runtime.run_frame_with(&mut world, 0.75);
+    /// for _ in 0..3 {
+    ///     runtime.run_frame_with(&mut world, 0.25);
+    /// }
     ///
     /// let reloaded = runtime.reload(Registry::new().with::<new::Lamp>(), Policy::Restart)?;
     /// assert_eq!(reloaded.to_string(), "1 continued at moved lines");

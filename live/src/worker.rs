@@ -238,8 +238,9 @@ fn work(
         to_self,
         tell,
     };
-    // What has been written between the build and now.
-    work.note(Kind::Scripts);
+    // What has been written between the build and now. Without that, a look at how cargo builds.
+    let kind = work.newer_sources().unwrap_or(Kind::Scripts);
+    work.note(kind);
     work.run(inputs);
     Ok(())
 }
@@ -375,7 +376,9 @@ impl Work<'_> {
                 Err(why) => self.tell(Event::Trouble(why)),
             },
             // Nothing has been written yet: the game was built in another way.
-            Verdict::Replace(changed) if is_first && changed.in_this_build => {
+            Verdict::Replace(changed)
+                if is_first && changed.in_this_build && self.newer_sources().is_none() =>
+            {
                 let command = process::shown(&self.command(Kind::Game));
                 self.tell(Event::Trouble(format!(
                     "`{command}` builds the crate `{}` in another way than the running game was \
@@ -396,6 +399,29 @@ impl Work<'_> {
                 self.note(Kind::Game);
             }
         }
+    }
+
+    /// What is to be built because of sources that have been written since the program was built, even
+    /// before they were watched.
+    fn newer_sources(&self) -> Option<Kind> {
+        let mut open: Vec<(PathBuf, bool)> = Vec::new();
+        for folder in &self.layout.folders {
+            open.push((folder.path.clone(), folder.with_those_below));
+        }
+        let mut newer = None;
+        while let Some((folder, with_those_below)) = open.pop() {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                if path.is_dir() {
+                    if with_those_below {
+                        open.push((path, true));
+                    }
+                } else if modified(&path) > Some(self.running.built) {
+                    newer = newer.max(self.layout.kind_of(&path));
+                }
+            }
+        }
+        newer
     }
 
     /// The compiler's words with shorter paths: from the folder of the game.

@@ -24,7 +24,7 @@ fn main() {
             }
             #[cfg(feature = "live")]
             "wait" => {
-                live.wait(std::time::Duration::from_secs(60));
+                live.wait(std::time::Duration::from_secs(8));
                 live.update_game(&mut runtime, &mut world);
             }
             #[cfg(feature = "live")]
