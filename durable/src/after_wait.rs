@@ -17,7 +17,7 @@ const NAME: &str = "a wait of earlier code";
 pub(crate) fn after_wait(state: Bytes, future: ChapterFuture) -> ChapterFuture {
     let mut begun = Some(Begun { state, future });
     Box::pin(poll_fn(move |cx| {
-        let cell = context::expect(NAME);
+        let cell = context::expect_outside_of_closures(NAME);
         if !has_ended(&cell, cx) {
             return Poll::Pending;
         }

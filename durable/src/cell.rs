@@ -663,6 +663,11 @@ impl ScriptCell {
         value: &mut Vec<u8>,
         act: &mut dyn FnMut(&mut Vec<u8>),
     ) -> Done {
+        if self.is_in_closure() {
+            // A part of the effect or the wait whose closure it is. That is not called in a replay.
+            act(value);
+            return Done::Now;
+        }
         match self.mode.get() {
             Mode::Live => {
                 let acted = catch_unwind(AssertUnwindSafe(|| {
@@ -788,16 +793,17 @@ impl ScriptCell {
         }
     }
 
-    /// Calls `f` as a closure of the script: waits and effects inside of it are refused.
+    /// Calls `f` as a closure of the script: effects inside of it are a part of what calls it, and
+    /// waits are refused.
     pub(crate) fn in_closure<R>(&self, f: impl FnOnce() -> R) -> R {
-        struct Leave<'a>(&'a Cell<bool>);
+        /// Closures may nest, and panic.
+        struct Leave<'a>(&'a Cell<bool>, bool);
         impl Drop for Leave<'_> {
             fn drop(&mut self) {
-                self.0.set(false);
+                self.0.set(self.1);
             }
         }
-        self.is_in_closure.set(true);
-        let _leave = Leave(&self.is_in_closure);
+        let _leave = Leave(&self.is_in_closure, self.is_in_closure.replace(true));
         f()
     }
 

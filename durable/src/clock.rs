@@ -50,7 +50,7 @@ fn with_clock<R: Serialize + DeserializeOwned + Default>(
     f: impl FnOnce(&Clock) -> R,
 ) -> R {
     let caller = Call::new(name, "");
-    let Some(script) = context::find(name) else {
+    let Some(script) = context::current() else {
         return f(&clock_of(None, id));
     };
     let done = script.effect(caller, || Bytes::of(&f(&script.shared().expect_clock(id))));

@@ -54,28 +54,41 @@ pub(crate) fn current() -> Option<Rc<ScriptCell>> {
     })
 }
 
-/// The current script.
+/// The current script, for an effect.
+///
+/// # Panics
+///
+/// If there is none.
+#[track_caller]
+pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
+    match current() {
+        Some(script) => script,
+        None => refuse(name, None),
+    }
+}
+
+/// The current script, for a wait or a guard.
 ///
 /// # Panics
 ///
 /// If there is none, or one of its closures is called, such as that of `with`.
 #[inline]
 #[track_caller]
-pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
-    match find(name) {
+pub(crate) fn expect_outside_of_closures(name: &str) -> Rc<ScriptCell> {
+    match find_outside_of_closures(name) {
         Some(script) => script,
         None => refuse(name, None),
     }
 }
 
-/// The current script. `None` if there is none.
+/// The current script, for a wait or a guard. `None` if there is none.
 ///
 /// # Panics
 ///
 /// If one of its closures is called, such as that of `with`.
 #[inline]
 #[track_caller]
-pub(crate) fn find(name: &str) -> Option<Rc<ScriptCell>> {
+pub(crate) fn find_outside_of_closures(name: &str) -> Option<Rc<ScriptCell>> {
     let script = current()?;
     if script.is_in_closure() {
         refuse(name, Some(&script));
@@ -93,8 +106,8 @@ fn refuse(name: &str, current: Option<&ScriptCell>) -> ! {
         ),
         Some(cell) => panic!(
             "`{name}` was called inside of a closure of the script `{}`, such as that of `with`: \
-             what is done there is not done again when the script is restored. Call it before or \
-             after the `with`",
+             a restored script does not call it again, so what waits, or is kept for later, has \
+             to begin outside of it. Call it before or after the `with`",
             cell.name()
         ),
     }

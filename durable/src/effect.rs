@@ -22,9 +22,12 @@ use crate::site::Call;
 /// script is restored, `f` is not called again: `with` returns the recorded result. Outside of a
 /// durable script, it is [`framestep::with`].
 ///
+/// All that `f` does is a part of this effect: [`time`], [`start`], an event that it emits, a `with`
+/// of other state.
+///
 /// # Panics
 ///
-/// Outside of an executor, or inside another `with`; or if the host has lent no `W`.
+/// Outside of an executor; if the host has lent no `W`; or if a closure around this call borrows it.
 ///
 /// # Examples
 ///
@@ -117,7 +120,7 @@ where
     let at = caller.at;
     let mut borrow = Some(|| lent("with_once", at, framestep::try_with(f)));
     let mut act = || borrow.take().expect("it is called once")();
-    let Some(cell) = context::find("with_once") else {
+    let Some(cell) = context::current() else {
         return act();
     };
     match once(&cell, label, caller, &mut || Bytes::of(&act())) {
@@ -156,6 +159,29 @@ fn once(
     result
 }
 
+/// Calls `f`, and records what it returns, like [`with()`] without lent state: for what belongs to
+/// nobody's world, such as a line in a log. When the script is restored, `f` is not called again.
+/// Outside of a durable script, it only calls `f`.
+///
+/// # Panics
+///
+/// If what `f` returns does not serialise.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # async fn script() {
+/// effect(|| println!("the door opens")); // once, even if the script is restored
+/// let seed = effect(|| 4_u32); // asked of the world outside
+/// # }
+/// ```
+#[track_caller]
+pub fn effect<R: Serialize + DeserializeOwned>(f: impl FnOnce() -> R) -> R {
+    let within = type_name_of(&f);
+    lends("effect", within, || Ok(f()))
+}
+
 #[track_caller]
 fn lends<R: Serialize + DeserializeOwned>(
     name: &'static str,
@@ -166,7 +192,7 @@ fn lends<R: Serialize + DeserializeOwned>(
         within,
         ..Call::new(name, "")
     };
-    let Some(cell) = context::find(name) else {
+    let Some(cell) = context::current() else {
         return lent(name, caller.at, borrow());
     };
     let (mut given, mut borrow) = (None, Some(borrow));
@@ -218,7 +244,7 @@ fn unreadable_result<R: DeserializeOwned>() -> R {
 #[track_caller]
 pub fn time() -> Time {
     let caller = Call::new("time()", "");
-    let Some(cell) = context::find("time") else {
+    let Some(cell) = context::current() else {
         return framestep::time();
     };
     let value = cell.effect(caller, || {
@@ -239,7 +265,7 @@ pub fn time() -> Time {
 #[track_caller]
 pub fn delta_seconds() -> f32 {
     let caller = Call::new("delta_seconds()", "");
-    let Some(cell) = context::find("delta_seconds") else {
+    let Some(cell) = context::current() else {
         return framestep::delta_seconds();
     };
     let value = cell.effect(caller, || Bytes::of(&framestep::delta_seconds()));
@@ -264,7 +290,7 @@ pub fn current() -> ScriptId {
 /// Outside of an executor.
 #[track_caller]
 pub fn current_name() -> Cow<'static, str> {
-    match context::find("current_name") {
+    match context::current() {
         Some(cell) => Cow::Borrowed(cell.name()),
         None => framestep::current_name(),
     }
@@ -373,7 +399,7 @@ pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> 
 #[track_caller]
 fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> Handle<S::Output> {
     let caller = Call::new(function, S::NAME);
-    let Some(cell) = context::find(function) else {
+    let Some(cell) = context::current() else {
         return Handle::of_plain(make_outside(script, making));
     };
     let shared = cell.shared();

@@ -80,7 +80,7 @@ impl ClockId {
     /// runtime.restore(&SaveState::from_bytes(&file).unwrap(), Policy::Fail).unwrap();
     /// runtime.run_frame(0.25);
     /// assert!(runtime.time().elapsed.is_zero());
-    /// runtime.emit(&CLOSED, &());
+    /// runtime.emit(&CLOSED, ());
     /// runtime.run_frame(0.25);
     /// runtime.run_frame(0.25);
     /// assert_eq!(runtime.time().elapsed.as_millis(), 250);
@@ -134,7 +134,7 @@ fn take(
     take: &dyn Fn(&Clock) -> framestep::ClockGuard,
 ) -> ClockGuard {
     let caller = Call::new(name, "");
-    let Some(script) = context::find(name) else {
+    let Some(script) = context::find_outside_of_closures(name) else {
         let taken = Taken::Outside {
             _guard: take(&clock_of(None, clock)),
         };

@@ -75,7 +75,6 @@ impl JoinError {
 /// # Panics
 ///
 /// When polled outside of a durable script, or again after its result.
-#[must_use = "dropping the handle detaches the script: `let _ = start(..)` says so"]
 pub struct Handle<T> {
     id: ScriptId,
     /// A restore begins another epoch, in which this handle is invalid.
@@ -90,6 +89,7 @@ pub struct Handle<T> {
     /// Of a script that was started outside of a durable one.
     plain: Option<Coroutine<T>>,
     is_done: bool,
+    stops_on_drop: bool,
     output: PhantomData<fn() -> T>,
 }
 
@@ -104,6 +104,7 @@ impl<T> Handle<T> {
             wait: Numbered::default(),
             plain: None,
             is_done: false,
+            stops_on_drop: false,
             output: PhantomData,
         }
     }
@@ -125,6 +126,7 @@ impl<T> Handle<T> {
             wait: Numbered::default(),
             plain: None,
             is_done: false,
+            stops_on_drop: false,
             output: PhantomData,
         }
     }
@@ -146,7 +148,93 @@ impl<T> Handle<T> {
     }
 
     /// Detaches the script: it continues by itself. The same as dropping the handle.
-    pub fn detach(self) {}
+    pub fn detach(mut self) {
+        self.stops_on_drop = false;
+    }
+
+    /// Stops the script. Returns `false` if it has ended. In a durable script, this is an effect,
+    /// which is recorded.
+    #[track_caller]
+    pub fn stop(&self) -> bool {
+        self.act("stop", Act::Stop)
+    }
+
+    /// Pauses the script. Returns `false` if it was paused or has ended. In a durable script, this
+    /// is an effect, which is recorded.
+    #[track_caller]
+    pub fn pause(&self) -> bool {
+        self.act("pause", Act::Pause)
+    }
+
+    /// Resumes the script. Returns `false` if it was not paused, or has ended. In a durable script,
+    /// this is an effect, which is recorded.
+    #[track_caller]
+    pub fn resume(&self) -> bool {
+        self.act("resume", Act::Resume)
+    }
+
+    /// Makes a handle that stops its script when it is dropped: a script that is stopped takes
+    /// along those that it has such handles of. [`detach`](Self::detach) lets the script go on.
+    ///
+    /// A handle of the host that is older than the latest restore or rollback stops nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn alarm() {
+    ///     loop {
+    ///         wait_seconds(1).await;
+    ///     }
+    /// }
+    ///
+    /// #[durable]
+    /// async fn burglary() {
+    ///     let _alarm = start(alarm()).stop_on_drop();
+    ///     wait_seconds(3).await;
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Alarm>().with::<Burglary>());
+    /// runtime.start(burglary());
+    /// runtime.run_frame(0.1);
+    /// assert_eq!(runtime.scripts().len(), 2);
+    /// for _ in 0..40 {
+    ///     runtime.run_frame(0.1);
+    /// }
+    /// assert!(runtime.scripts().is_empty());
+    /// ```
+    #[must_use = "the handle stops the script when it is dropped: keep it"]
+    pub fn stop_on_drop(mut self) -> Self {
+        self.stops_on_drop = true;
+        self
+    }
+
+    #[track_caller]
+    fn act(&self, call: &'static str, act: Act) -> bool {
+        if let Some(coroutine) = &self.plain {
+            return match act {
+                Act::Stop => coroutine.stop(),
+                Act::Pause => coroutine.pause(),
+                Act::Resume => coroutine.resume(),
+            };
+        }
+        if context::current().is_some() {
+            return self::act(call, self.id, act);
+        }
+        match self.shared.upgrade() {
+            Some(shared) => !self.is_void(&shared) && shared.act(self.id, act),
+            None => false,
+        }
+    }
+
+    /// Whether a drop is to stop the script: the host may have a handle of a script that a rollback
+    /// has taken back, and whose number another one has now.
+    fn stops_now(&self, shared: &Shared) -> bool {
+        let is_current = self.restores == shared.restores.get();
+        self.stops_on_drop && (is_current || context::current().is_some())
+    }
 }
 
 impl<T> Unpin for Handle<T> {}
@@ -210,12 +298,19 @@ impl<T: DeserializeOwned> Future for Handle<T> {
 
 impl<T> Drop for Handle<T> {
     fn drop(&mut self) {
+        if self.stops_on_drop && self.plain.is_some() {
+            self.stop();
+        }
         if let Some(shared) = self.shared.upgrade() {
+            if self.stops_now(&shared) {
+                self.stop();
+            }
             let replayed_by = self.replayed_by.upgrade();
             let counts = replayed_by.is_none_or(|script| script.has_effects());
             // The host may still ask for a handle that it had at the save, whatever it does with
             // one from before the restore.
-            let is_current = self.restores == shared.restores.get();
+            let is_of_a_script = context::current().is_some();
+            let is_current = is_of_a_script || self.restores == shared.restores.get();
             let counts = counts && (is_current || !shared.may_claim.get());
             shared.drop_handle(self.epoch, self.id, counts);
         }

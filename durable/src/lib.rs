@@ -36,9 +36,9 @@
 //! # let mut world = World { guest: String::new(), gold: 4 };
 //! # let evening = runtime.start(evening(1));
 //! # runtime.run_frame_with(&mut world, 0.1);
-//! # runtime.emit(&KNOCK, &"Anna".into());
+//! # runtime.emit(&KNOCK, "Anna".into());
 //! # runtime.run_frame_with(&mut world, 0.1);
-//! # runtime.emit(&KNOCK, &"Ben".into());
+//! # runtime.emit(&KNOCK, "Ben".into());
 //! # runtime.run_frame_with(&mut world, 0.1);
 //! # assert_eq!((world.guest.as_str(), world.gold), ("Ben", 10));
 //! # assert_eq!(runtime.take(evening), Some(Ok(2)));
@@ -118,8 +118,8 @@ pub use defer::{Defer, DeferCall, defer, defer_call};
 pub use diff::Difference;
 pub use dry_run::{DoneAgain, DryRun, Misfit};
 pub use effect::{
-    current, current_name, delta_seconds, spawn, spawn_in, spawn_on, start, start_in, start_on,
-    time, with, with_once, with_ref,
+    current, current_name, delta_seconds, effect, spawn, spawn_in, spawn_on, start, start_in,
+    start_on, time, with, with_once, with_ref,
 };
 pub use error::{Divergence, RestoreError, SaveError};
 pub use folder::{FileCheck, FolderCheck};

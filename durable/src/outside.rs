@@ -47,10 +47,10 @@ pub(crate) fn beside_of(shared: &Rc<Shared>) -> Rc<dyn Any> {
 ///
 /// # Panics
 ///
-/// Outside of an executor, or in a closure of a durable script.
+/// Outside of an executor.
 #[track_caller]
 pub(crate) fn place(call: &str) -> Place {
-    if let Some(cell) = context::find(call) {
+    if let Some(cell) = context::current() {
         return Place::Script(cell);
     }
     let kept = beside(|| Rc::new(Beside::Outside(Outside::new())));
@@ -62,6 +62,17 @@ pub(crate) fn place(call: &str) -> Place {
         },
         None => refuse(call),
     }
+}
+
+/// The same for something that the script keeps.
+///
+/// # Panics
+///
+/// Outside of an executor, or in a closure of a durable script.
+#[track_caller]
+pub(crate) fn place_outside_of_closures(call: &str) -> Place {
+    context::find_outside_of_closures(call);
+    place(call)
 }
 
 /// The table of the executor that polls a plain script.

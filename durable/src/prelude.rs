@@ -9,7 +9,7 @@ pub use crate::{
     Canceled, Chapter, ClockGuard, ClockId, DurableScript, Handle, JoinError, MissedTicks, OwnerId,
     Permit, Permits, Policy, Promise, Registry, Request, RequestId, Resolver, RestoreError,
     Runtime, SaveError, SaveState, ScriptId, Signal, Subscription, Value, animate, ask, chapter,
-    clock, current, current_name, defer, defer_call, delta_seconds, durable, end_of_frame,
+    clock, current, current_name, defer, defer_call, delta_seconds, durable, effect, end_of_frame,
     fixed_update, in_phase, interval, join, next_frame, on, pause, promise, realtime, resume,
     spawn, spawn_in, spawn_on, start, start_in, start_on, stop, time, timeout, wait_frames,
     wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_once,

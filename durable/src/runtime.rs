@@ -744,12 +744,14 @@ impl Host {
     ///
     /// If the value does not serialise.
     #[track_caller]
-    pub fn emit<T, N>(&self, signal: &Signal<T, N>, value: &T)
+    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
+    pub fn emit<T, N>(&self, signal: &Signal<T, N>, value: T)
     where
         T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
-        self.shared.emit(signal.full_name(), &Bytes::of(value));
+        let value = Bytes::of(&value);
+        self.shared.emit(signal.full_name(), &value);
     }
 
     /// Sets a value for the host. It may have a key: `STAGE.of(quest)`.
@@ -758,12 +760,14 @@ impl Host {
     ///
     /// If it does not serialise.
     #[track_caller]
-    pub fn set<T, N>(&self, value: &Value<T, N>, to: &T)
+    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
+    pub fn set<T, N>(&self, value: &Value<T, N>, to: T)
     where
         T: Serialize + DeserializeOwned + Default + 'static,
         N: EventName,
     {
-        self.shared.set(value.full_name(), Some(Bytes::of(to)));
+        let to = Bytes::of(&to);
+        self.shared.set(value.full_name(), Some(to));
     }
 
     /// The current value.

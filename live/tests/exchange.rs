@@ -339,11 +339,11 @@ pub async fn actor_@(number: u32, mood: u8) -> Chapter {
             wait_frames(4).await;
         }
     }
-    animate(0.5, move |world: &mut World, t: f32| {
+    animate(0.5, move |t| with(|world: &mut World| {
         if t > 0.5 {
             world.log.truncate(10);
         }
-    })
+    }))
     .await;
     if timeout(1, BELL.wait()).await.is_ok() {
         start(note_@(number)).detach();

@@ -2,8 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
-use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -12,13 +10,12 @@ use framestep::{Phase, Seconds};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, home_of, in_closure};
-use crate::effect::lent;
 use crate::slot::{Animation, Slot};
 
 use super::Numbered;
 
-/// Calls `apply` with the world and a progress from 0 to 1 in every frame, for `seconds`: with
-/// 0 at once, with 1 at the end. See [`framestep::animate`]. Only the end is recorded.
+/// Calls `apply` with a progress from 0 to 1 in every frame, for `seconds`: with 0 at once, with 1
+/// at the end. See [`framestep::animate`]. Only the end is recorded.
 ///
 /// After a restore, `apply` is a new closure, so it must not keep anything from one call to the
 /// next: what it needs is in the world, or was read before the animation began.
@@ -28,7 +25,7 @@ use super::Numbered;
 /// # struct Door { angle: f32 }
 /// # async fn script() {
 /// let from = with(|door: &mut Door| door.angle);
-/// animate(0.5, move |door: &mut Door, part| door.angle = from + 90.0 * part).await;
+/// animate(0.5, move |part| with(|door: &mut Door| door.angle = from + 90.0 * part)).await;
 /// # }
 /// ```
 ///
@@ -39,8 +36,8 @@ use super::Numbered;
 /// # struct Door { angle: f32 }
 /// # async fn script() {
 /// let mut last = 0.0;
-/// let turn = move |door: &mut Door, part| {
-///     door.angle += 90.0 * (part - last);
+/// let turn = move |part| {
+///     with(|door: &mut Door| door.angle += 90.0 * (part - last));
 ///     last = part;
 /// };
 /// animate(0.5, turn).await;
@@ -49,29 +46,27 @@ use super::Numbered;
 ///
 /// # Panics
 ///
-/// If `seconds` is NaN. When polled: outside of an executor; or if the host has lent no `W`.
+/// If `seconds` is NaN. When polled outside of an executor.
 #[track_caller]
-pub fn animate<W: 'static, F: Fn(&mut W, f32)>(seconds: impl Seconds, apply: F) -> Animate<W, F> {
+pub fn animate<F: Fn(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
     Animate {
         numbered: Numbered::default(),
         apply,
         length_ns: length_ns(seconds),
         phase: None,
-        world: PhantomData,
     }
 }
 
 /// The future of [`animate`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct Animate<W, F> {
+pub struct Animate<F> {
     numbered: Numbered,
     apply: F,
     length_ns: Option<u64>,
     phase: Option<Phase>,
-    world: PhantomData<fn(&mut W)>,
 }
 
-impl<W, F> Animate<W, F> {
+impl<F> Animate<F> {
     /// Animates in `phase`; in the fixed phase, in every step.
     ///
     /// # Panics
@@ -100,7 +95,7 @@ fn share_of(elapsed_ns: u64, length_ns: u64) -> f32 {
     ((elapsed_ns as f64 / length_ns as f64) as f32).min(ALMOST_ONE)
 }
 
-impl<W: 'static, F: Fn(&mut W, f32)> Future for Animate<W, F> {
+impl<F: Fn(f32)> Future for Animate<F> {
     type Output = ();
 
     #[track_caller]
@@ -108,11 +103,7 @@ impl<W: 'static, F: Fn(&mut W, f32)> Future for Animate<W, F> {
         let this = &mut *self;
         let (length, phase) = (this.length_ns, this.phase);
         let apply = &this.apply;
-        let at = Location::caller();
-        let call = |cell: Option<&ScriptCell>, share: f32| {
-            let apply = || framestep::try_with(|world: &mut W| apply(world, share));
-            lent("animate()", at, in_closure(cell, apply));
-        };
+        let call = |cell: Option<&ScriptCell>, share: f32| in_closure(cell, || apply(share));
         let begin = |cell: Option<&ScriptCell>| {
             let phase = phase.unwrap_or_else(|| home_of(cell));
             let end = length.map(|ns| DurableWait::seconds(Some(ns), None, Some(phase)));
@@ -166,9 +157,9 @@ pub(crate) fn poll_animation(
     }
 }
 
-impl<W, F> Unpin for Animate<W, F> {}
+impl<F> Unpin for Animate<F> {}
 
-impl<W, F> fmt::Debug for Animate<W, F> {
+impl<F> fmt::Debug for Animate<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Animate").finish_non_exhaustive()
     }

@@ -2,8 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
-use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -11,7 +9,6 @@ use framestep::Phase;
 use framestep::durable::DurableWait;
 
 use crate::cell::in_closure;
-use crate::effect::lent;
 use crate::slot::Slot;
 
 use crate::bytes::Bytes;
@@ -20,24 +17,34 @@ use super::Numbered;
 
 /// The future of [`wait_until`] and [`wait_while`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitUntil<W, P> {
+pub struct WaitUntil<P> {
     numbered: Numbered,
     name: &'static str,
     holds: P,
     awaited: bool,
     phase: Option<Phase>,
-    world: PhantomData<fn(&W)>,
 }
 
 /// Waits until `condition` returns `true`. It is called once in each run of the home phase,
-/// from the next frame on, with the state that the host has lent. A result of `false` is not
-/// recorded, so `condition` must not keep anything from one call to the next, such as a count of
-/// its calls: after a restore, it is a new closure.
+/// from the next frame on. See [`framestep::wait_until`].
+///
+/// Only the end of the wait is recorded, so `condition` must not keep anything from one call to
+/// the next, such as a count of its calls: after a restore, it is a new closure.
 ///
 /// # Panics
 ///
-/// When polled: outside of an executor; or if the host has lent no `W`.
-pub fn wait_until<W: 'static, P: FnMut(&W) -> bool>(condition: P) -> WaitUntil<W, P> {
+/// When polled outside of an executor.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # struct World { gold: u32 }
+/// # async fn script() {
+/// wait_until(|| with_ref(|world: &World| world.gold > 30)).await;
+/// # }
+/// ```
+pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
     WaitUntil::new("wait_until()", condition, true)
 }
 
@@ -46,11 +53,11 @@ pub fn wait_until<W: 'static, P: FnMut(&W) -> bool>(condition: P) -> WaitUntil<W
 /// # Panics
 ///
 /// As [`wait_until`].
-pub fn wait_while<W: 'static, P: FnMut(&W) -> bool>(condition: P) -> WaitUntil<W, P> {
+pub fn wait_while<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
     WaitUntil::new("wait_while()", condition, false)
 }
 
-impl<W: 'static, P: FnMut(&W) -> bool> WaitUntil<W, P> {
+impl<P: FnMut() -> bool> WaitUntil<P> {
     fn new(name: &'static str, holds: P, awaited: bool) -> Self {
         WaitUntil {
             numbered: Numbered::default(),
@@ -58,7 +65,6 @@ impl<W: 'static, P: FnMut(&W) -> bool> WaitUntil<W, P> {
             holds,
             awaited,
             phase: None,
-            world: PhantomData,
         }
     }
 
@@ -78,7 +84,7 @@ impl<W: 'static, P: FnMut(&W) -> bool> WaitUntil<W, P> {
     }
 }
 
-impl<W: 'static, P: FnMut(&W) -> bool> Future for WaitUntil<W, P> {
+impl<P: FnMut() -> bool> Future for WaitUntil<P> {
     type Output = ();
 
     #[track_caller]
@@ -86,14 +92,12 @@ impl<W: 'static, P: FnMut(&W) -> bool> Future for WaitUntil<W, P> {
         let this = &mut *self;
         let (name, awaited, phase) = (this.name, this.awaited, this.phase);
         let holds = &mut this.holds;
-        let at = Location::caller();
         let begin = |_: Option<&_>| Slot::Plain(DurableWait::condition(phase));
         let polled = this
             .numbered
             .poll_anywhere(name, begin, |cell, slot| match slot {
                 Slot::Plain(wait) => {
-                    let ask = || framestep::try_with_ref(|world: &W| holds(world));
-                    let asked = || lent(name, at, in_closure(cell, ask)) == awaited;
+                    let asked = || in_closure(cell, &mut *holds) == awaited;
                     wait.poll_asking(cx, name, asked).map(|()| Bytes::EMPTY)
                 }
                 _ => Poll::Pending,
@@ -102,9 +106,9 @@ impl<W: 'static, P: FnMut(&W) -> bool> Future for WaitUntil<W, P> {
     }
 }
 
-impl<W, P> Unpin for WaitUntil<W, P> {}
+impl<P> Unpin for WaitUntil<P> {}
 
-impl<W, P> fmt::Debug for WaitUntil<W, P> {
+impl<P> fmt::Debug for WaitUntil<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaitUntil").finish_non_exhaustive()
     }

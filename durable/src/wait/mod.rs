@@ -137,13 +137,13 @@ impl Numbered {
     pub(crate) fn poll_frame(&mut self, kind: &'static str, cx: &Context<'_>) -> Option<Poll<()>> {
         match &self.state {
             State::New => {
-                let cell = context::find(kind)?;
+                let cell = context::find_outside_of_closures(kind)?;
                 let number = cell.begin_frame(cx, kind, Location::caller())?;
                 self.state = State::Begun(Rc::downgrade(&cell), number);
                 Some(Poll::Pending)
             }
             State::Begun(of, number) => {
-                let cell = context::expect(kind);
+                let cell = context::expect_outside_of_closures(kind);
                 expect_of(of, &cell, kind);
                 if !cell.end_if_resumed(*number) {
                     return None;
@@ -173,7 +173,7 @@ impl Numbered {
         if !matches!(self.state, State::New) {
             return None;
         }
-        let cell = context::find(kind).filter(|cell| cell.is_live())?;
+        let cell = context::find_outside_of_closures(kind).filter(|cell| cell.is_live())?;
         let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
         let number = cell.take_number();
         self.state = State::Begun(Rc::downgrade(&cell), number);
@@ -202,7 +202,7 @@ impl Numbered {
         begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
     ) -> Poll<()> {
         if let State::Begun(of, number) = &self.state {
-            let cell = context::expect(kind);
+            let cell = context::expect_outside_of_closures(kind);
             expect_of(of, &cell, kind);
             if cell.end_if_resumed(*number) {
                 self.state = State::Done;
@@ -340,7 +340,7 @@ impl Numbered {
     fn expect_script(&self, name: &str) -> Rc<ScriptCell> {
         match self.script(name) {
             Some(script) => script,
-            None => context::expect(name),
+            None => context::expect_outside_of_closures(name),
         }
     }
 
@@ -349,11 +349,11 @@ impl Numbered {
     #[track_caller]
     fn script(&self, name: &str) -> Option<Rc<ScriptCell>> {
         match self.state {
-            State::New => context::find(name),
-            State::Begun(..) => Some(context::expect(name)),
+            State::New => context::find_outside_of_closures(name),
+            State::Begun(..) => Some(context::expect_outside_of_closures(name)),
             State::Outside(_) => {
                 assert!(
-                    context::find(name).is_none(),
+                    context::find_outside_of_closures(name).is_none(),
                     "`{name}` was begun outside of a durable script and polled by one: durable                      scripts cannot share waits"
                 );
                 None

@@ -47,7 +47,7 @@ use crate::owner::{ClockId, clock_of};
 /// #[durable]
 /// async fn pause_menu() {
 ///     let _paused = clock().hold();
-///     let slide = animate(0.5, |position: &mut f32, share| *position = share);
+///     let slide = animate(0.5, |share| with(|position: &mut f32| *position = share));
 ///     on(realtime(), slide).await;
 /// }
 ///
@@ -92,7 +92,7 @@ impl<F: Future> Future for On<F> {
             panic!("`on()` was polled again after it had finished");
         };
         // Not in a closure, which would hide the line of the `.await` from the future.
-        let shows = match context::find("on()") {
+        let shows = match context::find_outside_of_closures("on()") {
             // No clock is read in a replay.
             Some(cell) if !cell.has_effects() => None,
             cell => Some(this.shown.show(&clock_of(cell.as_deref(), this.clock))),

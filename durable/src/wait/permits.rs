@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::events::counts;
-use crate::outside::{OutsideWait, Place, PlainPermits, outside, place};
+use crate::outside::{OutsideWait, Place, PlainPermits, outside, place, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::Slot;
 use crate::topic::{EventName, Keyed};
@@ -151,7 +151,7 @@ impl<N: EventName> Permits<N> {
     pub fn try_acquire(&self) -> Option<Permit> {
         let caller = Call::new("try_acquire", self.name.base());
         let name = self.name.full();
-        let inner = match place("try_acquire") {
+        let inner = match place_outside_of_closures("try_acquire") {
             Place::Script(cell) => {
                 let shared = cell.shared();
                 let taken = cell.effect(caller, || {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId, unreadable};
 use crate::events::{Owned, Settled, counts};
-use crate::outside::{Outside, Place, outside, place};
+use crate::outside::{Outside, Place, outside, place, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::Slot;
 
@@ -124,7 +124,7 @@ impl Key {
 #[track_caller]
 fn make(name: &'static str) -> (Key, Inner) {
     let caller = Call::new("promise", name);
-    let Place::Script(cell) = place("promise") else {
+    let Place::Script(cell) = place_outside_of_closures("promise") else {
         let outside = outside("promise");
         let (number, receiver) = outside.promise();
         let key = Key {

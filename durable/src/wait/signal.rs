@@ -54,8 +54,8 @@ use super::{Numbered, Subscription};
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Host>());
 /// let host = runtime.start(host(7));
-/// runtime.emit(&KNOCK.of(8), &1);
-/// runtime.emit(&KNOCK.of(7), &3);
+/// runtime.emit(&KNOCK.of(8), 1);
+/// runtime.emit(&KNOCK.of(7), 3);
 /// runtime.run_frame(0.1);
 /// assert_eq!(runtime.take(host), Some(Ok(3)));
 /// ```
@@ -68,7 +68,7 @@ use super::{Numbered, Subscription};
 ///
 /// let mut executor = framestep::Executor::new();
 /// let knocks = executor.start(async { KNOCK.wait().await });
-/// executor.enter(|| KNOCK.emit(&3));
+/// executor.enter(|| KNOCK.emit(3));
 /// assert_eq!(executor.run_until(knocks, 0.1).unwrap(), 3);
 /// ```
 ///
@@ -186,7 +186,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     /// let mut runtime = Runtime::new(Registry::new().with::<Answer>());
     /// let answer = runtime.start(answer());
     /// for key in ['x', 'n', 'y'] {
-    ///     runtime.emit(&KEY, &key);
+    ///     runtime.emit(&KEY, key);
     /// }
     /// runtime.run_frame(0.1);
     /// assert_eq!(runtime.take(answer), Some(Ok('n')));
@@ -219,19 +219,20 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     ///
     /// Outside of an executor; or if the value does not serialise.
     #[track_caller]
-    pub fn emit(&self, value: &T) {
+    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
+    pub fn emit(&self, value: T) {
         let caller = Call::new("emit", self.name.base());
         let name = self.name.full();
         match place("emit") {
             Place::Script(cell) => {
                 let shared = cell.shared();
                 cell.effect(caller, || {
-                    shared.emit(name, &Bytes::of(value));
+                    shared.emit(name, &Bytes::of(&value));
                     Bytes::EMPTY
                 });
             }
-            Place::Runtime(shared) => shared.emit(name, &Bytes::of(value)),
-            Place::Outside(outside) => outside.emit(name, Bytes::of(value)),
+            Place::Runtime(shared) => shared.emit(name, &Bytes::of(&value)),
+            Place::Outside(outside) => outside.emit(name, Bytes::of(&value)),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::bytes::{self, Bytes};
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::events::counts;
-use crate::outside::{Events, Place, outside, place};
+use crate::outside::{Events, Place, outside, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::{NextWait, Slot};
 use crate::topic::EventName;
@@ -52,7 +52,7 @@ use super::signal::read;
 /// let mut runtime = Runtime::new(Registry::new().with::<Hero>());
 /// let hero = runtime.start(hero());
 /// for hit in [4, 5, 6] {
-///     runtime.emit(&HIT, &hit);
+///     runtime.emit(&HIT, hit);
 /// }
 /// let save = runtime.save().unwrap();
 /// let mut runtime = Runtime::new(Registry::new().with::<Hero>());
@@ -93,7 +93,7 @@ impl Inner {
     fn new<N: EventName>(name: &N, limit: usize) -> Self {
         let caller = Call::new("subscribe", name.base());
         let name = name.full();
-        let Place::Script(cell) = place("subscribe") else {
+        let Place::Script(cell) = place_outside_of_closures("subscribe") else {
             let signal = outside("subscribe").signal(name, limit);
             return Inner::Outside(Box::new(Events::of(signal)));
         };
@@ -149,7 +149,7 @@ impl<T: DeserializeOwned + 'static> Subscription<T> {
         let caller = Call::new("missed", self.base);
         match &self.inner {
             Inner::Script { number, .. } => {
-                let cell = context::expect("missed");
+                let cell = context::expect_outside_of_closures("missed");
                 let shared = cell.shared();
                 let stream = (cell.id, *number);
                 let missed = cell.effect(caller, || Bytes::of(&shared.missed_events(stream)));

@@ -55,7 +55,7 @@ use super::Numbered;
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Reward>());
 /// let reward = runtime.start(reward("dragon".into()));
-/// runtime.set(&STAGE.of("dragon"), &2);
+/// runtime.set(&STAGE.of("dragon"), 2);
 /// runtime.run_frame(0.1);
 /// assert_eq!(runtime.take(reward), Some(Ok(2)));
 /// assert_eq!(runtime.get(&STAGE.of("dragon")), 0);
@@ -136,20 +136,50 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// Outside of an executor; or if the state does not serialise.
     #[track_caller]
-    pub fn set(&self, value: &T) {
+    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
+    pub fn set(&self, value: T) {
         let caller = Call::new("set", self.name.base());
         let name = self.name.full();
         match place("set") {
             Place::Script(cell) => {
                 let shared = cell.shared();
                 cell.effect(caller, || {
-                    shared.set(name, Some(Bytes::of(value)));
+                    shared.set(name, Some(Bytes::of(&value)));
                     Bytes::EMPTY
                 });
             }
-            Place::Runtime(shared) => drop(shared.set(name, Some(Bytes::of(value)))),
-            Place::Outside(outside) => drop(outside.set(name, Some(Bytes::of(value)))),
+            Place::Runtime(shared) => drop(shared.set(name, Some(Bytes::of(&value)))),
+            Place::Outside(outside) => drop(outside.set(name, Some(Bytes::of(&value)))),
         }
+    }
+
+    /// Calls `change` with the current state, and sets it to what `change` has made of it. Returns
+    /// the output of `change`. This is [`get`](Self::get) and [`set`](Self::set): when the script is
+    /// restored, `change` is called again with the recorded state.
+    ///
+    /// # Panics
+    ///
+    /// As [`set`](Self::set).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const GOLD: Value<u32> = Value::new("gold");
+    ///
+    /// # async fn script() {
+    /// let left = GOLD.update(|gold| {
+    ///     *gold -= 3;
+    ///     *gold
+    /// });
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
+        let mut value = self.get();
+        let result = change(&mut value);
+        self.set(value);
+        result
     }
 
     /// Removes it: it is the default of its type again, and nothing is kept for it. If it was set,

@@ -78,7 +78,7 @@ impl Guard {
             "interval" => {
                 interval(0.65).tick().await;
             }
-            "animate" => animate(0.7, |_: &mut Log, _| ()).await,
+            "animate" => animate(0.7, |_| with(|_: &mut Log| ())).await,
             "timeout of a signal" => {
                 let _ = timeout(0.62, NEVER.wait()).await;
             }
@@ -117,8 +117,8 @@ fn blank() -> Runtime {
 
 fn frame(frame: u32, runtime: &mut Runtime, log: &mut Log) {
     if frame == 6 {
-        runtime.emit(&BELL, &1);
-        runtime.set(&STAGE, &2);
+        runtime.emit(&BELL, 1);
+        runtime.set(&STAGE, 2);
         for (id, Riddle) in runtime.requests() {
             runtime.answer(id, &3);
         }
@@ -239,7 +239,7 @@ impl DurableScript for Asks {
         if IS_PATCHED.get() {
             log("again");
         } else {
-            wait_until(|_: &Log| false).await;
+            wait_until(|| with_ref(|_: &Log| false)).await;
             log("never");
         }
         wait_frames(1).await;

@@ -21,11 +21,11 @@ thread_local! {
 /// Uses all of the runtime, once after each call of [`arm`].
 fn use_runtime() {
     if let Some(host) = HOST.take() {
-        host.emit(&KNOCK, &7);
+        host.emit(&KNOCK, 7);
         for (id, Riddle) in host.requests() {
             host.answer(id, &5);
         }
-        host.set(&STAGE, &Uses(0));
+        host.set(&STAGE, Uses(0));
         let (id, name) = host.scripts()[0];
         assert_eq!(name, "tries");
         let handle = host.handle::<u32>(id).unwrap();
@@ -156,7 +156,7 @@ fn the_reader_of_a_value_or_of_a_result_may_use_the_runtime() {
     runtime.start(Tries::Waits).detach();
     arm(&runtime);
     runtime.get(&STAGE);
-    runtime.set(&STAGE, &Uses(1));
+    runtime.set(&STAGE, Uses(1));
     arm(&runtime);
     assert_eq!(runtime.get(&STAGE), Uses(1));
     let output = runtime.start(Tries::Output);

@@ -17,12 +17,12 @@ struct Leaves;
 
 impl Drop for Leaves {
     fn drop(&mut self) {
-        GONE.emit(&1);
+        GONE.emit(1);
         let count = with(|count: &mut u32| {
             *count += 1;
             *count
         });
-        GONE.emit(&count);
+        GONE.emit(count);
     }
 }
 

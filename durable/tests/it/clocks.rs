@@ -19,7 +19,7 @@ impl DurableScript for Counts {
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
-        let share = |log: &mut Log, share: f32| log.push(format!("{share}"));
+        let share = |share: f32| with(|log: &mut Log| log.push(format!("{share}")));
         match self {
             Counts::OfOwner(seconds) => {
                 for round in 0..4 {

@@ -124,7 +124,7 @@ async fn nested() {
             _ = ticks.tick() => log("tick"),
         }
     }
-    let share = |log: &mut Log, share: f32| log.push(format!("{share}"));
+    let share = |share: f32| with(|log: &mut Log| log.push(format!("{share}")));
     select! {
         _ = animate(0.5, share) => log("animated"),
         bell = BELL.wait() => log(format!("{bell}")),
@@ -214,7 +214,7 @@ fn combinators_of_all_kinds_go_on_where_they_were() {
         },
         frame: |at, runtime, log: &mut Log| {
             if at % 3 == 1 {
-                runtime.emit(&BELL, &at);
+                runtime.emit(&BELL, at);
             }
             runtime.run_frame_with(log, [0.1, 0.04, 0.0, 0.3, 0.05][at as usize % 5]);
         },

@@ -122,7 +122,7 @@ fn saved() -> (SaveState, Log) {
         number: 2,
         hero: "Anna".into(),
     };
-    runtime.set(&first::STAGE, &stage);
+    runtime.set(&first::STAGE, stage);
     runtime.spawn(first::shop(3, "Ben".into(), true)).detach();
     runtime.spawn(first::dragon::fights(3)).detach();
     runtime.run_frame_with(&mut log, 0.25);

@@ -45,7 +45,7 @@ impl DurableScript for Changes {
             1 => wait_frames(2).await,
             2 => panic!("the new code panics"),
             4 => {
-                KNOCK.emit(&2);
+                KNOCK.emit(2);
                 wait_frames(50).await;
             }
             _ => with(|_: &mut u32| ()),
@@ -74,7 +74,7 @@ fn a_script_that_waits_for_something_else_than_its_save_is_an_error_and_does_not
         for _ in 0..100 {
             later.run_frame(0.1);
         }
-        later.emit(&KNOCK, &1);
+        later.emit(&KNOCK, 1);
         later.run_frame(0.1);
         let left = later.scripts();
         panic!("no error, and in 100 frames `wait_frames(2)` has not ended: {left:?}");
@@ -117,8 +117,8 @@ const EFFECTS: u32 = 7;
 /// Has the effect of this number.
 fn has_effect(number: u32) {
     match number {
-        0 => KNOCK.emit(&1),
-        1 => LEVEL.set(&1),
+        0 => KNOCK.emit(1),
+        1 => LEVEL.set(1),
         2 => assert!(LEVEL.get() < 2),
         3 => assert!(time().frame < 100),
         4 => drop(start(Sleeps)),
@@ -418,8 +418,8 @@ impl DurableScript for EndsLate {
 
     async fn run(self) -> Chapter<Self> {
         let _emits = OnDrop(|| {
-            KNOCK.emit(&1);
-            LEVEL.set(&LEVEL.get());
+            KNOCK.emit(1);
+            LEVEL.set(LEVEL.get());
             ENDED.fetch_add(1, Ordering::Relaxed);
         });
         let _stored = defer(|_: &mut u32| ());

@@ -27,7 +27,7 @@ impl DurableScript for Boss {
         if random > 10 {
             end_of_frame().await;
         }
-        STAGE.set(&random);
+        STAGE.set(random);
         select! {
             _ = wait_seconds(3) => {}
             _ = wait_frames(9) => {}

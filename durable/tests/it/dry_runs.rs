@@ -53,9 +53,9 @@ impl DurableScript for Quest {
         }
         let gold = with_ref(|gold: &u32| *gold);
         with_once("reward", |gold: &mut u32| *gold += 100);
-        STAGE.set(&(STAGE.get() + gold));
+        STAGE.set(STAGE.get() + gold);
         let _now = time();
-        BELL.emit(&1);
+        BELL.emit(1);
         wait_frames(2).await;
         select! {
             _ = ask(|| Riddle) => {}

@@ -47,11 +47,13 @@ async fn walk() {
     ));
     with(|world: &mut World| world.gold = 0);
     start(Miner).detach();
-    wait_until(|world: &World| world.gold > 2).await;
+    wait_until(|| with_ref(|world: &World| world.gold > 2)).await;
     say_time("gold");
-    wait_while(|world: &World| world.gold < 4).await;
-    animate(0.5, |world: &mut World, share| {
-        world.log.push(format!("{share}"));
+    wait_while(|| with_ref(|world: &World| world.gold < 4)).await;
+    animate(0.5, |share| {
+        with(|world: &mut World| {
+            world.log.push(format!("{share}"));
+        });
     })
     .await;
     say_time("an animation");
@@ -157,6 +159,7 @@ const IN_BOTH: &[&str] = &[
     "defer",
     "defer_call",
     "delta_seconds",
+    "effect",
     "end_of_frame",
     "fixed_update",
     "in_phase",
@@ -207,7 +210,7 @@ const OF_A_RUNTIME: &[&str] = &[
 /// No wait is for a fixed step while the clock is held: there is none.
 #[expect(clippy::too_many_lines, reason = "a table")]
 async fn does(name: &str) {
-    let share = |world: &mut World, share: f32| world.log.push(format!("{share}"));
+    let share = |share: f32| with(|world: &mut World| world.log.push(format!("{share}")));
     let failing = || async {
         wait_frames(2).await;
         Err::<(), _>("no way")
@@ -249,6 +252,7 @@ async fn does(name: &str) {
             say(&format!("{}", called.take()));
         }
         "delta_seconds" => say(&format!("{}", delta_seconds())),
+        "effect" => say(&format!("{}", effect(|| 3))),
         "end_of_frame" => end_of_frame().await,
         "fixed_update" => fixed_update().await,
         "in_phase" => in_phase(Phase::LateUpdate).await,
@@ -320,8 +324,8 @@ async fn does(name: &str) {
         "wait_seconds" => wait_seconds(0.5).in_phase(Phase::FixedUpdate).await,
         "wait_seconds_realtime" => wait_seconds_realtime(0.5).await,
         "wait_steps" => wait_steps(3).await,
-        "wait_until" => wait_until(|world: &World| world.gold > 0).await,
-        "wait_while" => wait_while(|world: &World| world.gold == 0).await,
+        "wait_until" => wait_until(|| with_ref(|world: &World| world.gold > 0)).await,
+        "wait_while" => wait_while(|| with_ref(|world: &World| world.gold == 0)).await,
         "with" => {
             let gold = with(|world: &mut World| {
                 world.gold += 5;

@@ -143,7 +143,7 @@ async fn ticks(missed: MissedTicks, phase: Option<Phase>) {
 impl One {
     #[expect(clippy::too_many_lines, reason = "a table")]
     async fn wait(&self) {
-        let share = |world: &mut World, share: f32| world.log.push(format!("{share}"));
+        let share = |share: f32| with(|world: &mut World| world.log.push(format!("{share}")));
         match self.wait.as_str() {
             "next_frame" => next_frame().await,
             "next_frame in_phase" => next_frame().in_phase(Phase::LateUpdate).await,
@@ -205,12 +205,12 @@ impl One {
             "wait_seconds of realtime" => ClockId::REALTIME.wait_seconds(0.3).await,
             "wait_seconds_realtime" => wait_seconds_realtime(0.3).await,
             "wait_until of a clock" => self.clock.wait_until(0.25).await,
-            "wait_until" => wait_until(|world: &World| world.is_open).await,
+            "wait_until" => wait_until(|| with_ref(|world: &World| world.is_open)).await,
             "wait_until in_phase" => {
-                let open = wait_until(|world: &World| world.is_open);
+                let open = wait_until(|| with_ref(|world: &World| world.is_open));
                 open.in_phase(Phase::EarlyUpdate).await;
             }
-            "wait_while" => wait_while(|world: &World| !world.is_open).await,
+            "wait_while" => wait_while(|| with_ref(|world: &World| !world.is_open)).await,
             "animate" => animate(0.35, share).await,
             "animate in_phase" => animate(0.1, share).in_phase(Phase::FixedUpdate).await,
             "interval, burst" => ticks(MissedTicks::Burst, None).await,
@@ -361,13 +361,13 @@ impl Play {
             0 => {
                 runtime.begin_frame(if frame == 2 { 0.3 } else { 0.1 });
                 match frame {
-                    3 => runtime.set(&STAGE, &1),
+                    3 => runtime.set(&STAGE, 1),
                     4 => {
                         self.world.is_open = true;
-                        runtime.emit(&BELL, &7);
-                        runtime.emit(&BELL, &8);
-                        runtime.emit(&BELL.of("b"), &9);
-                        runtime.set(&STAGE.of((1, 'b')), &3);
+                        runtime.emit(&BELL, 7);
+                        runtime.emit(&BELL, 8);
+                        runtime.emit(&BELL.of("b"), 9);
+                        runtime.set(&STAGE.of((1, 'b')), 3);
                         if let Some(resolver) = self.world.resolver.take() {
                             let is_sent = match self.wait.as_str() {
                                 "promise" => runtime.resolve(&resolver, &6),
@@ -379,7 +379,7 @@ impl Play {
                             runtime.answer(id, &42);
                         }
                     }
-                    5 => runtime.set(&STAGE, &2),
+                    5 => runtime.set(&STAGE, 2),
                     _ => {}
                 }
             }

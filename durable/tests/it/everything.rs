@@ -93,7 +93,7 @@ impl DurableScript for Actor {
                 }
             }
             Role::Animates => {
-                let show = |log: &mut Log, share: f32| log.push(format!("{share}"));
+                let show = |share: f32| with(|log: &mut Log| log.push(format!("{share}")));
                 animate(1.2, show).in_phase(Phase::FixedUpdate).await;
             }
             Role::Joins => {
@@ -145,7 +145,7 @@ impl DurableScript for Actor {
             Role::Stops => {
                 self.clock.pause();
                 self.clock.resume();
-                wait_until(|log: &Log| log.len() > 90).await;
+                wait_until(|| with_ref(|log: &Log| log.len() > 90)).await;
             }
             Role::Sleeps => wait_seconds(0.9).await,
         }
@@ -169,7 +169,7 @@ impl Actor {
             "realtime" => wait_seconds_realtime(0.9).await,
             "silence" => log(format!("{:?}", SILENCE.wait().await)),
             "condition" => {
-                wait_while(|log: &Log| log.len() < 80)
+                wait_while(|| with_ref(|log: &Log| log.len() < 80))
                     .in_phase(Phase::EarlyUpdate)
                     .await;
             }
@@ -403,17 +403,17 @@ pub(crate) fn begun() -> (Runtime, Log) {
         frame(at, &mut runtime, &mut log);
     }
     // What has happened and has not been noticed; and scripts that have not begun.
-    runtime.emit(&BELL, &"twice".to_owned());
-    runtime.set(&COUNT, &1);
+    runtime.emit(&BELL, "twice".to_owned());
+    runtime.set(&COUNT, 1);
     for (id, riddle) in runtime.requests::<Riddle>() {
         if riddle.text == "why?" {
             runtime.answer(id, &Some(42));
         }
     }
     for noise in 1..5 {
-        runtime.emit(&CROWD, &noise);
+        runtime.emit(&CROWD, noise);
     }
-    runtime.set(&CHEERS.of(1), &7);
+    runtime.set(&CHEERS.of(1), 7);
     runtime.set_permits(&SEATS.of("box"), 9);
     runtime.spawn(actor(Role::Sleeps, Some(top))).detach();
     runtime.begin_frame(0.1);
@@ -424,23 +424,23 @@ pub(crate) fn begun() -> (Runtime, Log) {
 /// A frame with what the host does in it.
 fn frame(at: u32, runtime: &mut Runtime, log: &mut Log) {
     match at {
-        2 => runtime.emit(&BELL, &"once".to_owned()),
+        2 => runtime.emit(&BELL, "once".to_owned()),
         3 => {
             let stage = Stage {
                 number: 3,
                 hero: Some("Ben".to_owned()),
                 deaths: vec![(0.1, 'x'), (f32::INFINITY, 'ß')],
             };
-            runtime.set(&STAGE, &stage);
+            runtime.set(&STAGE, stage);
         }
-        9 => runtime.set(&COUNT, &2),
-        20 => runtime.emit(&SILENCE, &()),
+        9 => runtime.set(&COUNT, 2),
+        20 => runtime.emit(&SILENCE, ()),
         13..=16 => {
-            runtime.emit(&CROWD, &(80 + at));
-            runtime.emit(&CROWD.of("near"), &at);
-            runtime.set(&CHEERS.of(2), &at);
+            runtime.emit(&CROWD, 80 + at);
+            runtime.emit(&CROWD.of("near"), at);
+            runtime.set(&CHEERS.of(2), at);
         }
-        11 => runtime.emit(&BELL, &"thrice".to_owned()),
+        11 => runtime.emit(&BELL, "thrice".to_owned()),
         _ => {}
     }
     runtime.run_frame_with(log, 0.1);

@@ -25,10 +25,12 @@ impl DurableScript for Busy {
             let child = start(Busy { number: number + 1 }).await;
             return Chapter::Done(child.unwrap_or_default() + "x");
         }
-        let until = wait_until(|world: &Vec<u32>| world.len() > 40);
+        let until = wait_until(|| with_ref(|world: &Vec<u32>| world.len() > 40));
         let _ = timeout(2, until).await;
-        animate(1, |world: &mut Vec<u32>, share| {
-            world.push((share * 10.0).to_bits());
+        animate(1, |share| {
+            with(|world: &mut Vec<u32>| {
+                world.push((share * 10.0).to_bits());
+            });
         })
         .await;
         Chapter::Done("done".into())

@@ -12,7 +12,7 @@ impl DurableScript for Knocks {
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
-        KNOCK.emit(&7);
+        KNOCK.emit(7);
         Chapter::Done(())
     }
 }
@@ -33,7 +33,7 @@ impl DurableScript for Hears {
             if has_child {
                 start(Knocks).detach();
             } else {
-                KNOCK.emit(&7);
+                KNOCK.emit(7);
             }
         };
         let (heard, ()) = join!(KNOCK.wait(), knock);

@@ -71,8 +71,8 @@ fn call(number: u64, me: ScriptId) -> String {
         2 => format!("starts {}", host.start(Kid { frames: 2 }).id()),
         3 => format!("spawns {}", host.spawn(Kid { frames: 3 }).id()),
         4 => {
-            host.emit(&BELL, &40);
-            host.set(&STAGE, &50);
+            host.emit(&BELL, 40);
+            host.set(&STAGE, 50);
             format!("sets {}", host.get(&STAGE))
         }
         5 => {
@@ -112,7 +112,7 @@ impl DurableScript for Calls {
         let _guard = defer(move |log: &mut Log| {
             log.push("a guard".into());
             host().start(Kid { frames: number % 3 }).detach();
-            host().emit(&BELL, &100);
+            host().emit(&BELL, 100);
         });
         log(with(move |_: &mut Log| call(number, me)));
         select! {
@@ -160,8 +160,8 @@ struct Farewell(u32);
 impl Drop for Farewell {
     fn drop(&mut self) {
         match self.0 {
-            0 => BELL.emit(&5),
-            1 => STAGE.set(&6),
+            0 => BELL.emit(5),
+            1 => STAGE.set(6),
             2 => drop(start(Kid { frames: 2 })),
             3 => drop(spawn(Kid { frames: 1 })),
             4 => drop(stop(ScriptId::of(2))),

@@ -38,18 +38,18 @@ fn reloaded(runtime: &Runtime) -> Runtime {
 #[test]
 fn an_event_reaches_the_scripts_of_its_key_before_and_after_a_load() {
     let calls: [fn(&Host); 4] = [
-        |host| host.emit(&KNOCK.of(2), &5),
-        |host| host.emit(&KNOCK.of(2_i8), &5),
-        |host| host.emit(&KNOCK.of((Door(2), "loud")), &5),
-        |host| host.set(&STAGE.of(2_usize), &5),
+        |host| host.emit(&KNOCK.of(2), 5),
+        |host| host.emit(&KNOCK.of(2_i8), 5),
+        |host| host.emit(&KNOCK.of((Door(2), "loud")), 5),
+        |host| host.set(&STAGE.of(2_usize), 5),
     ];
     for call in calls {
         for loads in [false, true] {
             let mut runtime = Runtime::new(registry());
             let ids = [1, 2, 3].map(|door| runtime.start(listens(Door(door), 9.0)).id());
-            runtime.emit(&KNOCK, &1);
-            runtime.emit(&KNOCK.of("2"), &1);
-            runtime.emit(&KNOCK.of((2, "quiet")), &1);
+            runtime.emit(&KNOCK, 1);
+            runtime.emit(&KNOCK.of("2"), 1);
+            runtime.emit(&KNOCK.of((2, "quiet")), 1);
             if loads {
                 runtime = reloaded(&runtime);
             }
@@ -79,7 +79,7 @@ fn nothing_is_kept_for_a_key_that_no_script_waits_for() {
     }
     for door in 0..50 {
         runtime.start(listens(Door(door), 0.1)).detach();
-        runtime.emit(&KNOCK.of(door + 1_000), &1);
+        runtime.emit(&KNOCK.of(door + 1_000), 1);
         assert_eq!(runtime.get(&STAGE.of(door)), 0);
         assert_eq!(runtime.available(&SEATS.of(door)), 1);
         runtime.remove(&STAGE.of(door));
@@ -103,7 +103,7 @@ fn a_value_is_kept_until_it_is_removed() {
     runtime.run_frame(0.1);
     assert!(runtime.is_alive(handle.id()), "so nothing has changed");
     let other = runtime.start(listens(Door(4), 9.0));
-    runtime.set(&STAGE.of(4), &1);
+    runtime.set(&STAGE.of(4), 1);
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(other), Some(Ok(Some(1))));
     let runtime = reloaded(&runtime);
@@ -123,8 +123,8 @@ fn a_value_is_kept_until_it_is_removed() {
 fn a_difference_names_the_key() {
     let save_with = |stage: u32| {
         let runtime = Runtime::new(registry());
-        runtime.set(&STAGE.of("dragon"), &stage);
-        runtime.set(&STAGE.of("gone"), &7);
+        runtime.set(&STAGE.of("dragon"), stage);
+        runtime.set(&STAGE.of("gone"), 7);
         runtime.remove(&STAGE.of("gone"));
         runtime.save().unwrap()
     };
@@ -145,7 +145,7 @@ fn a_difference_names_the_key() {
 fn a_described_save_has_the_values_of_all_keys() {
     let known = || registry().with_value(&STAGE);
     let runtime = Runtime::new(known());
-    runtime.set(&STAGE.of("dragon"), &1);
+    runtime.set(&STAGE.of("dragon"), 1);
     let described = runtime.save().unwrap().described(&known()).unwrap();
     let file = SaveState::from_bytes(&described.to_bytes()).unwrap();
     let mut loaded = Runtime::new(known());
@@ -164,7 +164,7 @@ fn a_described_save_has_the_values_of_all_keys() {
 #[test]
 fn a_function_may_accept_both_kinds_of_names() {
     fn rings<N: EventName>(host: &Host, signal: &Signal<u32, N>) -> String {
-        host.emit(signal, &1);
+        host.emit(signal, 1);
         format!("{signal:?}")
     }
     let runtime = Runtime::new(registry());

@@ -14,6 +14,7 @@ mod changed_code;
 mod changed_waits;
 mod chapters;
 mod clocks;
+mod closures;
 mod combinators;
 mod damaged_lists;
 mod described;

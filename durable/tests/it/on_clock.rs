@@ -24,7 +24,7 @@ impl Drop for SaysScale {
 
 #[durable]
 async fn counts(clock: ClockId, below: ClockId) {
-    let share = |log: &mut Log, share: f32| log.push(format!("{share}"));
+    let share = |share: f32| with(|log: &mut Log| log.push(format!("{share}")));
     on(clock, async {
         log(format!("inside {}", scale()));
         let _says = SaysScale("left");
@@ -126,7 +126,9 @@ async fn menu() {
     let _held = clock().hold();
     on(
         realtime(),
-        animate(0.5, |log: &mut Log, share| log.push(format!("{share}"))),
+        animate(0.5, |share| {
+            with(|log: &mut Log| log.push(format!("{share}")));
+        }),
     )
     .await;
 }

@@ -51,7 +51,7 @@ impl DurableScript for Director {
             next_frame().await;
             log(format!("pauses {} {}", owner.pause(), owner.pause()));
         }
-        BELL.emit(&77);
+        BELL.emit(77);
         for owner in owners.into_iter().rev() {
             log(format!("resumes {} {}", owner.resume(), owner.resume()));
             in_phase(Phase::LateUpdate).await;

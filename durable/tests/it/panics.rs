@@ -50,9 +50,10 @@ impl DurableScript for Panics {
                 panic!("in a with");
             }),
             Place::Guard => {}
-            Place::Condition => wait_until(|_: &Log| panic!("in a condition")).await,
+            Place::Condition => wait_until(|| with_ref(|_: &Log| panic!("in a condition"))).await,
             Place::Animation => {
-                let apply = |_: &mut Log, share: f32| assert!(share < 0.4, "in an animation");
+                let apply =
+                    |share: f32| with(|_: &mut Log| assert!(share < 0.4, "in an animation"));
                 animate(0.2, apply).await;
             }
             Place::NoText => std::panic::panic_any(5_u32),
@@ -173,7 +174,7 @@ impl Request for Riddle {
     type Answer = u32;
 }
 
-fn fails(_: &Log) -> bool {
+fn fails() -> bool {
     panic!("caught")
 }
 
@@ -189,7 +190,7 @@ impl DurableScript for Catches {
                 AssertUnwindSafe(kept.as_mut()).catch_unwind().await
             }
             Caught::Animation => {
-                let animation = animate(1, |_: &mut Log, _| panic!("caught"));
+                let animation = animate(1, |_| with(|_: &mut Log| panic!("caught")));
                 AssertUnwindSafe(animation).catch_unwind().await
             }
             Caught::Question => {
@@ -198,7 +199,7 @@ impl DurableScript for Catches {
             }
             // It is in no registry.
             Caught::Start => catch_unwind(|| start(Falls).detach()),
-            Caught::With => catch_unwind(|| with(|log: &mut Log| assert!(fails(log)))),
+            Caught::With => catch_unwind(|| with(|_: &mut Log| assert!(fails()))),
         };
         log(format!("caught {}", caught.is_err()));
         wait_frames(3).await;

@@ -120,12 +120,12 @@ talk!(takes_turns, {
 });
 
 talk!(hits, {
-    HIT.emit(&5);
+    HIT.emit(5);
     wait_seconds(9).await;
 });
 
 talk!(heals, {
-    HEAL.emit(&5);
+    HEAL.emit(5);
     wait_seconds(9).await;
 });
 
@@ -152,7 +152,7 @@ fn play<A: DurableScript, B: DurableScript>(before: A, _: B, frames: usize) -> V
     runtime.spawn(before).detach();
     for _ in 0..frames {
         runtime.run_frame_with(&mut lines, 0.1);
-        runtime.emit(&HIT, &5);
+        runtime.emit(&HIT, 5);
     }
     let file = runtime.save().unwrap().to_bytes();
     let save = SaveState::from_bytes(&file).unwrap();

@@ -91,18 +91,18 @@ impl DurableScript for Villain {
             }
             Deed::StopsWithAWakeThatIsRemembered => {
                 all(pause);
-                BELL.emit(&9);
+                BELL.emit(9);
                 next_frame().await;
                 all(stop);
             }
             Deed::ResumesInOtherPhases => {
                 all(pause);
-                BELL.emit(&9);
+                BELL.emit(9);
                 in_phase(Phase::LateUpdate).await;
                 all(resume);
                 fixed_update().await;
                 all(|id| pause(id) && resume(id));
-                BELL.emit(&11);
+                BELL.emit(11);
                 all(pause);
                 end_of_frame().await;
                 all(resume);
@@ -135,7 +135,7 @@ macro_rules! deeds {
                 }),
                 frame: |at, runtime, log: &mut Log| {
                     if at % 7 == 3 {
-                        runtime.lend(log, |runtime| runtime.emit(&BELL, &at));
+                        runtime.lend(log, |runtime| runtime.emit(&BELL, at));
                     }
                     moment(at, runtime, log);
                 },

@@ -72,22 +72,22 @@ async fn listener(name: &'static str) {
 async fn emitter() {
     next_frame().await;
     for knock in [1, 3] {
-        KNOCK.emit(&knock);
+        KNOCK.emit(knock);
     }
-    KNOCK.of(4).emit(&4);
+    KNOCK.of(4).emit(4);
     next_frame().await;
-    KNOCK.of(3_u64).emit(&5);
+    KNOCK.of(3_u64).emit(5);
     next_frame().await;
     for knock in [7, 9, 10] {
-        KNOCK.emit(&knock);
+        KNOCK.emit(knock);
     }
     next_frame().await;
     for hit in 0..5 {
-        HIT.emit(&hit);
+        HIT.emit(hit);
     }
     wait_seconds(3).await;
     for stage in [1, 1, 2] {
-        STAGE.set(&stage);
+        STAGE.set(stage);
         next_frame().await;
     }
     say(format!("removed {}", STAGE.remove()));
@@ -198,20 +198,20 @@ fn two_executors_of_a_thread_have_signals_of_their_own() {
     });
     let [mut one, mut other] = executors;
     one.enter(|| {
-        KNOCK.emit(&1);
-        STAGE.set(&5);
+        KNOCK.emit(1);
+        STAGE.set(5);
     });
     let runtime = Runtime::new(Registry::new());
-    runtime.emit(&KNOCK, &3);
-    runtime.set(&STAGE, &7);
+    runtime.emit(&KNOCK, 3);
+    runtime.set(&STAGE, 7);
     one.run_frame(0.1);
     other.run_frame(0.1);
     assert!(scripts[0].is_finished() && !scripts[1].is_finished());
     let stage = |executor: &framestep::Executor| executor.enter(|| STAGE.get());
     assert_eq!((stage(&one), stage(&other)), (5, 0));
     other.enter(|| {
-        KNOCK.emit(&2);
-        STAGE.set(&6);
+        KNOCK.emit(2);
+        STAGE.set(6);
     });
     other.run_frame(0.1);
     assert_eq!(
@@ -239,7 +239,7 @@ fn nothing_is_kept_for_what_no_plain_script_uses() {
     };
     let scripts: Vec<_> = (0..100).map(waits).collect();
     assert_eq!(kept(), [200, 100, 100, 100]);
-    executor.enter(|| KNOCK.of(70).emit(&1));
+    executor.enter(|| KNOCK.of(70).emit(1));
     drop(scripts);
     assert_eq!(kept(), [200, 100, 100, 100], "they are detached");
     let ids: Vec<_> = executor
@@ -251,8 +251,8 @@ fn nothing_is_kept_for_what_no_plain_script_uses() {
     assert_eq!(kept(), [0; 4]);
     executor.enter(|| {
         for quest in 0..100 {
-            KNOCK.of(quest).emit(&1);
-            STAGE.of(quest).set(&quest);
+            KNOCK.of(quest).emit(1);
+            STAGE.of(quest).set(quest);
             assert_eq!(STAGE.of(quest).get() + STAGE.of(quest + 1).get(), quest);
             assert_eq!(SEATS.of(quest).available(), 1);
         }
@@ -345,10 +345,10 @@ fn a_line_of_a_plain_wait_is_that_of_its_await() {
     let seat = executor.enter(|| SEATS.try_acquire());
     let script = executor.start(waits());
     for _ in 0..3 {
-        executor.enter(|| KNOCK.emit(&1));
+        executor.enter(|| KNOCK.emit(1));
         executor.run_frame(0.1);
     }
-    executor.enter(|| STAGE.set(&1));
+    executor.enter(|| STAGE.set(1));
     executor.run_frame(0.1);
     drop(seat);
     executor.run_frame(0.1);
@@ -368,9 +368,9 @@ fn message_of(call: impl FnOnce()) -> String {
 #[test]
 fn calls_outside_of_every_executor_say_what_to_call_instead() {
     let calls: [(&str, fn()); 8] = [
-        ("emit", || KNOCK.emit(&1)),
+        ("emit", || KNOCK.emit(1)),
         ("get", || assert_eq!(STAGE.get(), 0)),
-        ("set", || STAGE.set(&1)),
+        ("set", || STAGE.set(1)),
         ("remove", || assert!(STAGE.remove())),
         ("subscribe", || drop(KNOCK.subscribe())),
         ("try_acquire", || drop(SEATS.try_acquire())),
@@ -396,8 +396,8 @@ fn the_host_may_enter_the_executor_of_a_runtime_instead() {
     let mut runtime = Runtime::new(Registry::new().with::<Listens>());
     let script = runtime.start(listens());
     runtime.executor().enter(|| {
-        KNOCK.emit(&4);
-        STAGE.set(&2);
+        KNOCK.emit(4);
+        STAGE.set(2);
         assert_eq!((STAGE.get(), SEATS.available()), (2, 1));
     });
     runtime.run_frame(0.1);

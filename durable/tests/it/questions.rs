@@ -54,13 +54,13 @@ impl DurableScript for Emits {
     async fn run(self) -> Chapter<Self> {
         let name = self.name;
         for round in 0..8 {
-            BELL.emit(&(name * 100 + round));
+            BELL.emit(name * 100 + round);
             if round % 2 == 0 {
-                GONG.emit(&format!("{name}.{round}"));
+                GONG.emit(format!("{name}.{round}"));
             }
             if round % 3 == 0 {
-                STAGE.set(&round);
-                STAGE.set(&round); // is a change all the same
+                STAGE.set(round);
+                STAGE.set(round); // is a change all the same
             }
             log(format!("{name} reads {}", STAGE.get()));
             match (name + round) % 4 {
@@ -90,12 +90,12 @@ fn signals_and_values_from_scripts_and_between_the_phases() {
         },
         frame: |at, runtime, log: &mut Log| {
             if at % 5 == 2 {
-                runtime.emit(&BELL, &(1_000 + at));
-                runtime.emit(&GONG, &format!("{at}"));
+                runtime.emit(&BELL, 1_000 + at);
+                runtime.emit(&GONG, format!("{at}"));
             }
             if at % 11 == 5 {
-                runtime.set(&STAGE, &at);
-                runtime.emit(&BELL, &(2_000 + at));
+                runtime.set(&STAGE, at);
+                runtime.emit(&BELL, 2_000 + at);
             }
             moment(at, runtime, log);
         },

@@ -13,9 +13,10 @@ enum Case {
     PlainWait,
     PlainTime,
     PlainStart,
-    WaitInStep,
-    StepInStep,
-    StepInCondition,
+    WaitInWith,
+    WithInWith,
+    GuardInWith,
+    GuardInCondition,
     OtherWorld,
     OtherWorldAnimated,
     OtherWorldAsked,
@@ -49,21 +50,22 @@ impl DurableScript for Bad {
                 framestep::start(std::future::pending::<()>());
                 wait_seconds(1).await;
             }
-            Case::WaitInStep => with(|_: &mut u32| {
+            Case::WaitInWith => with(|_: &mut u32| {
                 let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
                 let _ = pin!(next_frame()).poll(&mut cx);
             }),
-            Case::StepInStep => with(|_: &mut u32| with(|_: &mut u32| ())),
-            Case::StepInCondition => {
-                wait_until(|_: &u32| {
-                    with(|_: &mut u32| ());
+            Case::WithInWith => with(|_: &mut u32| with(|_: &mut u32| ())),
+            Case::GuardInWith => with(|_: &mut u32| drop(ClockId::GAME.hold())),
+            Case::GuardInCondition => {
+                wait_until(|| {
+                    drop(ClockId::GAME.hold());
                     true
                 })
                 .await;
             }
             Case::OtherWorld => with(|_: &mut String| ()),
-            Case::OtherWorldAnimated => animate(1, |_: &mut String, _| ()).await,
-            Case::OtherWorldAsked => wait_until(|_: &String| true).await,
+            Case::OtherWorldAnimated => animate(1, |_| with(|_: &mut String| ())).await,
+            Case::OtherWorldAsked => wait_until(|| with_ref(|_: &String| true)).await,
             Case::Foreign => {
                 let waits: futures::stream::FuturesUnordered<_> = (1..3).map(wait_frames).collect();
                 futures::StreamExt::collect::<Vec<()>>(waits).await;
@@ -137,19 +139,25 @@ fn save_error_of(case: Case) -> String {
 }
 
 #[test]
-fn waits_and_effects_inside_of_a_with_panic_and_name_the_script() {
+fn waits_and_guards_inside_of_a_with_panic_and_name_the_script() {
     let parts = ["inside of a closure", "`bad`", "before or after"];
-    assert_says(panic_of(Case::WaitInStep), &parts);
-    assert_says(panic_of(Case::StepInStep), &parts);
-    assert_says(panic_of(Case::StepInCondition), &parts);
+    assert_says(panic_of(Case::WaitInWith), &parts);
+    assert_says(panic_of(Case::GuardInWith), &parts);
+    assert_says(panic_of(Case::GuardInCondition), &parts);
+}
+
+#[test]
+fn a_with_inside_of_a_with_on_the_same_world_panics() {
+    let parts = ["`with` at", "is borrowed by", "refusals.rs"];
+    assert_says(panic_of(Case::WithInWith), &parts);
 }
 
 #[test]
 fn a_world_that_was_not_lent_is_named_with_the_line_of_the_script() {
     for (case, call) in [
         (Case::OtherWorld, "`with` at"),
-        (Case::OtherWorldAnimated, "`animate()` at"),
-        (Case::OtherWorldAsked, "`wait_until()` at"),
+        (Case::OtherWorldAnimated, "`with` at"),
+        (Case::OtherWorldAsked, "`with_ref` at"),
     ] {
         let parts = [call, concat!(file!(), ":"), "String"];
         assert_says(panic_of(case), &parts);

@@ -239,7 +239,7 @@ impl Actor {
             Op::Custom(number) => in_phase(Phase::Custom(*number)).await,
             Op::Until(more, at) => {
                 let goal = with(|world: &mut World| world.counter) + more;
-                let wait = wait_until(move |world: &World| world.counter >= goal);
+                let wait = wait_until(move || with_ref(|world: &World| world.counter >= goal));
                 match phase(*at) {
                     Some(phase) => wait.in_phase(phase).await,
                     None => wait.await,
@@ -259,8 +259,10 @@ impl Actor {
                 log(who, format!("at least {count}"));
             }
             Op::Animate(ms, at) => {
-                let animation = animate(length(*ms), move |world: &mut World, share| {
-                    world.log.push(format!("{who:x} share {share}"));
+                let animation = animate(length(*ms), move |share| {
+                    with(|world: &mut World| {
+                        world.log.push(format!("{who:x} share {share}"));
+                    });
                 });
                 match phase(*at) {
                     Some(phase) => animation.in_phase(phase).await,
@@ -349,8 +351,8 @@ impl Actor {
                 let done = timeout(length(*ms), self.perform(ops)).await;
                 log(who, format!("timeout {done:?}"));
             }
-            Op::Emit(value) => BELL.emit(value),
-            Op::Set(value) => COUNT.set(value),
+            Op::Emit(value) => BELL.emit(*value),
+            Op::Set(value) => COUNT.set(*value),
             Op::Get => log(who, format!("count {}", COUNT.get())),
             Op::Time => log(who, format!("{:?}", time())),
             Op::Scale(at, scale) => clock(*at).set_scale(f64::from(*scale) / 2.0),
@@ -409,15 +411,15 @@ impl Actor {
                 log(who, format!("missed {} {}", heard.missed(), only.missed()));
             }
             Op::EmitOf(of, value) => {
-                BELL.of(of).emit(value);
-                TAP.of(of).emit(value);
+                BELL.of(of).emit(*value);
+                TAP.of(of).emit(*value);
             }
             Op::Tap(value) => {
                 for more in 0..value % 4 {
-                    TAP.emit(&(value + more));
+                    TAP.emit(value + more);
                 }
             }
-            Op::SetOf(of, value) => COUNT.of(of).set(value),
+            Op::SetOf(of, value) => COUNT.of(of).set(*value),
             Op::RemoveOf(of) => log(who, format!("removed {}", COUNT.of(of).remove())),
             Op::ChangedOf(of) => {
                 let count = COUNT.of(of).changed().await;
@@ -639,8 +641,8 @@ impl Scene {
         }
         let asked = &mut self.asked;
         self.runtime.lend(&mut self.world, |runtime| match action {
-            0 => runtime.emit(&BELL, &number),
-            1 => runtime.set(&COUNT, &number),
+            0 => runtime.emit(&BELL, number),
+            1 => runtime.set(&COUNT, number),
             2 => drop(runtime.stop(script)),
             3 | 4 => drop(runtime.pause(script)),
             5..=7 => drop(runtime.resume(script)),
@@ -652,9 +654,9 @@ impl Scene {
             15 => runtime
                 .clock(ClockId::GAME)
                 .set_scale(1.0 + number as f64 / 8.0),
-            16 => runtime.emit(&BELL.of(number % 3), &number),
-            17 | 18 => runtime.emit(&TAP, &number),
-            19 => runtime.set(&COUNT.of(number % 3), &number),
+            16 => runtime.emit(&BELL.of(number % 3), number),
+            17 | 18 => runtime.emit(&TAP, number),
+            19 => runtime.set(&COUNT.of(number % 3), number),
             22 => drop(runtime.remove(&COUNT.of(number % 3))),
             23 => runtime.set_permits(&SEATS, number as usize % 4),
             _ => {

@@ -46,7 +46,7 @@ async fn fair(round: u32) -> Chapter<u32> {
     });
     select! {
         by = KNOCK.wait() => with(move |world: &mut World| world.gold += by),
-        _ = wait_frames(3) => STAGE.set(&round),
+        _ = wait_frames(3) => STAGE.set(round),
     }
     let child = start(helper(before));
     fixed_update().await;
@@ -62,8 +62,10 @@ async fn fair(round: u32) -> Chapter<u32> {
 #[durable]
 async fn helper(number: u32) -> u32 {
     let _left = defer(|world: &mut World| world.log.push("helped".into()));
-    animate(0.2, |world: &mut World, share| {
-        world.gold += u32::from(share > 0.5);
+    animate(0.2, |share| {
+        with(|world: &mut World| {
+            world.gold += u32::from(share > 0.5);
+        });
     })
     .await;
     end_of_frame().await;
@@ -85,10 +87,13 @@ async fn unfair(how: u32) {
             }
         }
         3 => {
-            wait_until(|_: &World| count_outside() % 4 == 1).await;
+            wait_until(|| with_ref(|_: &World| count_outside() % 4 == 1)).await;
         }
         4 => {
-            animate(0.1, |world: &mut World, _| world.gold += count_outside()).await;
+            animate(0.1, |_| {
+                with(|world: &mut World| world.gold += count_outside());
+            })
+            .await;
             with(|world: &mut World| world.gold += 1);
         }
         5 => {
@@ -147,7 +152,7 @@ fn play(mut runtime: Runtime, by_phase: bool) -> (Vec<u64>, World) {
             }
         }
         if frame % 7 == 3 {
-            runtime.emit(&KNOCK, &frame);
+            runtime.emit(&KNOCK, frame);
         }
         if by_phase {
             runtime.begin_frame(0.03);
@@ -288,7 +293,7 @@ fn the_order_of_a_set_is_found() {
     let text = failure(7);
     assert_says(
         &text,
-        &["script `unfair` (#2), entry ", ": a `with` at ", &line(25)],
+        &["script `unfair` (#2), entry ", ": a `with` at ", &line(28)],
     );
 }
 
@@ -300,7 +305,7 @@ fn what_is_the_same_twice_but_not_later_is_found_by_a_replay() {
         &[
             "failed in frame ",
             "the script `unfair` (#2) does not fit its save, at entry 2",
-            &line(31),
+            &line(34),
         ],
     );
 }
@@ -375,7 +380,7 @@ fn scripts_without_a_world_can_be_tested() {
     async fn ticks() {
         for number in 0.. {
             next_frame().await;
-            STAGE.set(&number);
+            STAGE.set(number);
         }
     }
     let registry = Registry::new().with::<Ticks>();

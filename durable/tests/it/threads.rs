@@ -31,14 +31,16 @@ async fn ringer(round: u32) -> Chapter {
     });
     select! {
         rung = BELL.wait() => with(move |world: &mut World| world.log.push(rung)),
-        _ = wait_frames(7) => LEVEL.set(&(length as f64)),
+        _ = wait_frames(7) => LEVEL.set(length as f64),
     }
     let answer = timeout(0.4, ask(|| Question { text: "?".into() })).await;
     with(move |world: &mut World| world.log.push(format!("{answer:?}")));
-    animate(0.3, |world: &mut World, share| {
-        if share > 0.5 {
-            world.log.clear();
-        }
+    animate(0.3, |share| {
+        with(|world: &mut World| {
+            if share > 0.5 {
+                world.log.clear();
+            }
+        });
     })
     .await;
     Chapter::Next(ringer(round + 1))
@@ -66,7 +68,7 @@ fn play(mut each_frame: impl FnMut(&mut Runtime, &mut World)) {
     let _held = runtime.start(joiner());
     for frame in 0..60 {
         if frame % 11 == 5 {
-            runtime.emit(&BELL, &format!("bell {frame}"));
+            runtime.emit(&BELL, format!("bell {frame}"));
         }
         each_frame(&mut runtime, &mut world);
         runtime.run_frame_with(&mut world, 0.06);

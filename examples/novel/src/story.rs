@@ -84,8 +84,10 @@ async fn say(line: &'static str) {
     let (from, to) = with(move |stage: &mut Stage| stage.add(line));
     // Only the end of an animation is recorded. A loop with a wait for each letter would add an
     // entry to the journal for each.
-    let typing = animate(seconds_of(line), move |stage: &mut Stage, share| {
-        stage.type_share(from, to, share);
+    let typing = animate(seconds_of(line), move |share| {
+        with(|stage: &mut Stage| {
+            stage.type_share(from, to, share);
+        })
     });
     select! {
         _ = typing => {}

@@ -22,7 +22,7 @@ pub(crate) mod guard {
     #[chapter]
     pub(crate) async fn sleeps() -> Chapter {
         NEAR.wait().await;
-        animate(0.6, |world: &mut World, t| world.guardian.open = t).await;
+        animate(0.6, |t| with(|world: &mut World| world.guardian.open = t)).await;
         Chapter::Next(fights(LIVES))
     }
 
@@ -40,7 +40,10 @@ pub(crate) mod guard {
             return Chapter::Next(fights(lives - 1));
         }
         // Nobody has taken it.
-        animate(1, |world: &mut World, t| world.guardian.open = 1.0 - t).await;
+        animate(1, |t| {
+            with(|world: &mut World| world.guardian.open = 1.0 - t)
+        })
+        .await;
         with(|world: &mut World| world.guardian = Guardian::new());
         Chapter::Next(sleeps())
     }
@@ -51,7 +54,10 @@ pub(crate) mod guard {
             with(|world: &mut World| world.guardian.flash = 1.0);
             wait_seconds(0.15).await;
         }
-        animate(0.5, |world: &mut World, t| world.guardian.open = 1.0 - t).await;
+        animate(0.5, |t| {
+            with(|world: &mut World| world.guardian.open = 1.0 - t)
+        })
+        .await;
         with(|world: &mut World| world.score += 10);
         wait_seconds(8).await;
         with(|world: &mut World| world.guardian = Guardian::new());
@@ -104,10 +110,12 @@ async fn line(lives: u8) {
         _ => "Time is on nobody's side.",
     };
     let letters = line.len();
-    let type_out = move |world: &mut World, t: f32| {
-        let typed = (1..letters).filter(|letter| share(*letter, letters) <= t);
-        let typed = if t < 1.0 { typed.count() } else { letters };
-        line[..typed].clone_into(&mut world.guardian.words);
+    let type_out = move |t: f32| {
+        with(|world: &mut World| {
+            let typed = (1..letters).filter(|letter| share(*letter, letters) <= t);
+            let typed = if t < 1.0 { typed.count() } else { letters };
+            line[..typed].clone_into(&mut world.guardian.words);
+        })
     };
     animate(1.5, type_out).await;
     wait_seconds(2).await;

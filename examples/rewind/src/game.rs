@@ -37,16 +37,16 @@ impl Game {
     pub(crate) fn step(&mut self, push: Push) {
         let Game { world, runtime } = self;
         let events = world.advance(push, STEP.as_secs_f32());
-        events.bumps.iter().for_each(|at| runtime.emit(&BUMP, at));
+        events.bumps.iter().for_each(|at| runtime.emit(&BUMP, *at));
         let pressed = events.pressed.iter();
-        pressed.for_each(|door| runtime.emit(&PRESSED, door));
+        pressed.for_each(|door| runtime.emit(&PRESSED, *door));
         let taken = events.taken.iter();
-        taken.for_each(|coin| runtime.emit(&TAKEN, coin));
+        taken.for_each(|coin| runtime.emit(&TAKEN, *coin));
         if events.is_near {
-            runtime.emit(&NEAR, &());
+            runtime.emit(&NEAR, ());
         }
         if events.is_struck {
-            runtime.emit(&STRUCK, &());
+            runtime.emit(&STRUCK, ());
         }
         runtime.run_frame_with(world, STEP);
     }

@@ -38,10 +38,13 @@ pub(crate) fn start_all(runtime: &Runtime) {
 async fn door(door: u8) -> Chapter {
     let at = usize::from(door);
     while PRESSED.wait().await != door {}
-    animate(0.5, move |world: &mut World, t| world.doors[at] = t).await;
+    animate(0.5, move |t| with(|world: &mut World| world.doors[at] = t)).await;
     wait_seconds(2).await;
-    wait_while(move |world: &World| world.is_blocked(door)).await;
-    animate(0.8, move |world: &mut World, t| world.doors[at] = 1.0 - t).await;
+    wait_while(move || with_ref(|world: &World| world.is_blocked(door))).await;
+    animate(0.8, move |t| {
+        with(|world: &mut World| world.doors[at] = 1.0 - t)
+    })
+    .await;
     Chapter::Next(self::door(door))
 }
 
@@ -57,8 +60,10 @@ async fn lamp(lamp: u8) -> Chapter {
         }
         _ = wait_seconds(idle) => 0.4,
     };
-    animate(0.7, move |world: &mut World, t| {
-        world.lamps[at] = strength * (1.0 - t);
+    animate(0.7, move |t| {
+        with(|world: &mut World| {
+            world.lamps[at] = strength * (1.0 - t);
+        })
     })
     .await;
     Chapter::Next(self::lamp(lamp))
@@ -76,21 +81,27 @@ async fn mint() -> Chapter {
 /// A coin, until it is taken or times out.
 #[durable]
 async fn coin(number: u32) {
-    animate(0.3, move |world: &mut World, t| {
-        world.coin(number).alpha = t;
+    animate(0.3, move |t| {
+        with(|world: &mut World| {
+            world.coin(number).alpha = t;
+        })
     })
     .await;
     let is_taken = timeout(7, async { while TAKEN.wait().await != number {} });
     if is_taken.await.is_ok() {
         with(|world: &mut World| world.score += 1);
-        let fly = move |world: &mut World, t: f32| {
-            let coin = world.coin(number);
-            (coin.size, coin.alpha) = (1.0 + 2.0 * t, 1.0 - t);
+        let fly = move |t: f32| {
+            with(|world: &mut World| {
+                let coin = world.coin(number);
+                (coin.size, coin.alpha) = (1.0 + 2.0 * t, 1.0 - t);
+            })
         };
         animate(0.5, fly).await;
     } else {
-        animate(1, move |world: &mut World, t| {
-            world.coin(number).alpha = 1.0 - t;
+        animate(1, move |t| {
+            with(|world: &mut World| {
+                world.coin(number).alpha = 1.0 - t;
+            })
         })
         .await;
     }

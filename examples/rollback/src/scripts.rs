@@ -87,9 +87,11 @@ async fn life(player: u8, left: u8) -> Chapter {
         return Chapter::Done(());
     }
     // Invulnerable while it blinks.
-    animate(1.5, move |world: &mut World, share: f32| {
-        let is_visible = share >= 1.0 || (share * 10.0).fract() > 0.5;
-        world.players[at].alpha = if is_visible { 255 } else { 60 };
+    animate(1.5, move |share| {
+        with(|world: &mut World| {
+            let is_visible = share >= 1.0 || (share * 10.0).fract() > 0.5;
+            world.players[at].alpha = if is_visible { 255 } else { 60 };
+        })
     })
     .await;
     with(move |world: &mut World| world.players[at].is_vulnerable = true);
@@ -103,7 +105,7 @@ const PHASES: u8 = 3;
 async fn boss(phase: u8) -> Chapter {
     let limit = BOSS_HEALTH * i32::from(PHASES - phase) / i32::from(PHASES);
     let pattern = start(pattern(phase, 0));
-    wait_until(move |world: &World| world.boss_health <= limit).await;
+    wait_until(move || with_ref(|world: &World| world.boss_health <= limit)).await;
     stop(pattern.id());
     with(|world: &mut World| world.bullets.retain(|bullet| !bullet.is_of_boss));
     if phase == PHASES {
@@ -137,11 +139,13 @@ async fn fan() {
 /// The boss moves across.
 async fn sweep() {
     let (from, to) = with(|world: &mut World| (world.boss_x, world.random.below(WIDTH)));
-    animate(1.25, move |world: &mut World, share: f32| {
-        // Whole thousandths, so that differences in rounding between machines have no effect.
-        #[expect(clippy::cast_possible_truncation, reason = "a share is at most one")]
-        let share = (share * 1_000.0).round() as i32;
-        world.boss_x = from + (to - from) * share / 1_000;
+    animate(1.25, move |share| {
+        with(|world: &mut World| {
+            // Whole thousandths, so that differences in rounding between machines have no effect.
+            #[expect(clippy::cast_possible_truncation, reason = "a share is at most one")]
+            let share = (share * 1_000.0).round() as i32;
+            world.boss_x = from + (to - from) * share / 1_000;
+        })
     })
     .await;
 }

@@ -40,7 +40,7 @@ mod now {
             // One that was not there.
             let names = with(|_: &mut u32| vec!["Anna".to_owned(), "Ben".to_owned()]);
             for name in names {
-                PAID.emit(&u32::try_from(name.len()).unwrap_or(0));
+                PAID.emit(u32::try_from(name.len()).unwrap_or(0));
             }
         }
         let paid = PAID.wait().await;
@@ -62,7 +62,7 @@ pub fn divergences_are_errors() -> bool {
         runtime.spawn(then::merchant(how)).detach();
         for _ in 0..3 {
             runtime.run_frame_with(&mut gold, 0.1);
-            runtime.emit(&PAID, &3);
+            runtime.emit(&PAID, 3);
         }
         runtime.run_frame_with(&mut gold, 0.1);
         let file = runtime.save_state().expect("it is durable").to_bytes();

@@ -101,7 +101,7 @@ impl DurableScript for Lamp {
             1 => MissedTicks::Skip,
             _ => MissedTicks::Delay,
         };
-        animate(0.3, |world: &mut World, t| world.light = t * t / 3.0).await;
+        animate(0.3, |t| with(|world: &mut World| world.light = t * t / 3.0)).await;
         let mut ticks = interval(0.07).missed_ticks(missed);
         for _ in 0..5 {
             let tick = ticks.tick().await;
@@ -109,7 +109,7 @@ impl DurableScript for Lamp {
         }
         let slow = with(|world: &mut World| world.slow);
         slow.wait_seconds(0.05).await;
-        animate(0.2, |world: &mut World, t| world.light *= 1.0 - t).await;
+        animate(0.2, |t| with(|world: &mut World| world.light *= 1.0 - t)).await;
         end_of_frame().await;
         Chapter::Next(Lamp {
             missed: (self.missed + 1) % 3,
@@ -147,11 +147,11 @@ impl DurableScript for Watch {
         let least = self.least;
         let first = select! {
             heat = HEAT.wait_for(move |heat| *heat >= least) => format!("heat {heat}"),
-            _ = wait_until(|world: &World| world.light > 0.3) => "light".to_owned(),
+            _ = wait_until(|| with_ref(|world: &World| world.light > 0.3)) => "light".to_owned(),
             _ = wait_seconds_realtime(1.5) => "nothing".to_owned(),
         };
         log(first);
-        HEAT.set(&(HEAT.get() / 7.0));
+        HEAT.set(HEAT.get() / 7.0);
         Chapter::Next(Watch {
             least: least * 1.25,
         })
@@ -353,7 +353,7 @@ impl Play {
             runtime.answer(id, &answer);
         }
         match frame {
-            20 | 45 | 90 => runtime.emit(&BELL, &(1.0 / world.light.max(0.1))),
+            20 | 45 | 90 => runtime.emit(&BELL, 1.0 / world.light.max(0.1)),
             30 => drop(runtime.clock(ClockId::GAME).pause()),
             38 => drop(runtime.clock(ClockId::GAME).resume()),
             50 => drop(runtime.pause_owner(world.guard)),
@@ -362,7 +362,7 @@ impl Play {
             80 => runtime.clock(world.slow).set_scale(1.0 / 3.0),
             25 | 60 | 100 | 120 => {
                 let heat: f64 = runtime.get(&HEAT) + world.speed + 1.0;
-                runtime.set(&HEAT, &heat);
+                runtime.set(&HEAT, heat);
             }
             _ => {}
         }

@@ -36,7 +36,7 @@ pub async fn weather(
             .sky
             .clouds
             .insert(format!("cloud {}", day * 7 % 5), rain);
-        if day % 3 == 0 {
+        if matches!(day % 3, 0) {
             world.sky.clouds.shift_remove("cloud 2");
         }
         world.sky.measured.push(canonical(world.light / 0.0 * 0.0));
@@ -51,10 +51,10 @@ pub async fn weather(
         let force = *result as f32;
         *winds.entry(from * 5 % 7).or_insert(0.5) -= force / 3.0;
     }
-    WINDS.set(&winds);
+    WINDS.set(winds.clone());
     let strongest = winds.values().copied().max_by(f32::total_cmp);
     let names: BTreeSet<String> = clouds.keys().cloned().collect();
-    STORM.emit(&(f64::from(strongest.unwrap_or(0.0)), names));
+    STORM.emit((f64::from(strongest.unwrap_or(0.0)), names));
     let clouds = with_ref(|world: &World| world.sky.clouds.clone());
     let sum = results.iter().fold(sum, |sum, result| (sum + result) * 0.5);
     Chapter::Next(weather(day + 1, winds, clouds, sum))
@@ -97,7 +97,7 @@ fn arithmetic(x: f64, y: f32, day: u32) -> Vec<f64> {
     let casts = [
         x as i32,
         (z * 1e300) as i32,
-        f64::NAN as i32,
+        (x - x / 0.0 * 0.0) as i32,
         (z as u8).into(),
         z as f32 as i32,
     ];

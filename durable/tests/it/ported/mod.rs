@@ -119,25 +119,25 @@ const GAMEPLAY: &[&str] = &[
 
 harness::ports! {
     // name: frames, where the original is, changed lines
-    boss_phases: 16, RECIPES, 6;
-    bubble: 20, RECIPES, 11;
+    boss_phases: 16, RECIPES, 4;
+    bubble: 20, RECIPES, 10;
     buffs: 16, RECIPES, 3;
-    combo_window: 14, RECIPES, 5;
-    cooldown: 14, RECIPES, 2;
+    combo_window: 14, RECIPES, 3;
+    cooldown: 14, RECIPES, 0;
     countdown: 20, GAMEPLAY, 4;
     cutscene: 24, GAMEPLAY, 1;
-    cutscene_skip: 10, RECIPES, 4;
+    cutscene_skip: 10, RECIPES, 3;
     guard: 30, GAMEPLAY, 1;
     intervals: 16, &["examples/intervals.rs"], 4;
-    nested: 5, &["examples/nested.rs"], 4;
+    nested: 5, &["examples/nested.rs"], 2;
     own_loop: 70, &["examples/own_loop.rs"], 2;
-    patrol: 20, RECIPES, 2;
-    replay: 16, RECIPES, 6;
+    patrol: 20, RECIPES, 0;
+    replay: 16, RECIPES, 3;
     samples: 24, &["examples/samples.rs"], 1;
-    screen_fade: 14, RECIPES, 4;
-    shared_world: 20, &["examples/shared_world.rs"], 7;
+    screen_fade: 14, RECIPES, 2;
+    shared_world: 20, &["examples/shared_world.rs"], 1;
     slow_motion: 36, &["examples/slow_motion.rs"], 9;
-    timeouts: 40, &["examples/timeouts.rs"], 13;
-    turn_queue: 15, RECIPES, 11;
+    timeouts: 40, &["examples/timeouts.rs"], 15;
+    turn_queue: 15, RECIPES, 3;
     typewriter: 14, RECIPES, 3;
 }

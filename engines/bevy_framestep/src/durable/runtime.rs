@@ -35,7 +35,7 @@ use crate::query::Queries;
 ///
 /// fn skip(mut keys: MessageReader<KeyPressed>, scripts: NonSend<DurableRuntime>) {
 ///     for _ in keys.read() {
-///         scripts.host().emit(&SKIP, &());
+///         scripts.host().emit(&SKIP, ());
 ///     }
 /// }
 /// ```

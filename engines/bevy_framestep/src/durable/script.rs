@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use framestep::Phase;
-use framestep_durable::{DurableScript, Handle, WaitUntil, start_on, wait_until, with};
+use framestep_durable::{DurableScript, Handle, WaitUntil, start_on, wait_until, with, with_ref};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -179,10 +179,12 @@ impl DurableId {
         self,
         mut condition: impl FnMut(&C) -> bool + 'static,
     ) -> ComponentUntil {
-        let holds = move |world: &World| {
-            let entity = self.find(world);
-            let component = entity.and_then(|entity| world.get::<C>(entity));
-            component.is_none_or(&mut condition)
+        let holds = move || {
+            with_ref(|world: &World| {
+                let entity = self.find(world);
+                let component = entity.and_then(|entity| world.get::<C>(entity));
+                component.is_none_or(&mut condition)
+            })
         };
         ComponentUntil {
             entity: self,
@@ -193,8 +195,8 @@ impl DurableId {
 
     /// Waits until the entity is despawned. This is checked once in each run of the home
     /// phase, from the next frame on.
-    pub fn despawned(self) -> WaitUntil<World, impl FnMut(&World) -> bool> {
-        wait_until(move |world: &World| self.find(world).is_none())
+    pub fn despawned(self) -> WaitUntil<impl FnMut() -> bool> {
+        wait_until(move || with_ref(|world: &World| self.find(world).is_none()))
     }
 
     fn entity(self, world: &World) -> Result<Entity, Missing> {
@@ -211,13 +213,13 @@ fn check<C: Component>(world: &World, id: DurableId) -> Result<(), Missing> {
 }
 
 /// The condition on the world.
-type Condition = Box<dyn FnMut(&World) -> bool>;
+type Condition = Box<dyn FnMut() -> bool>;
 
 /// The future of [`DurableId::wait_until`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct ComponentUntil {
     entity: DurableId,
-    wait: WaitUntil<World, Condition>,
+    wait: WaitUntil<Condition>,
     check: fn(&World, DurableId) -> Result<(), Missing>,
 }
 

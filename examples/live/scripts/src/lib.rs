@@ -74,7 +74,10 @@ async fn rings() {
 async fn fans() {
     start(line("I see you.".to_owned())).detach();
     for _ in 0..8 {
-        animate(0.25, |world: &mut World, t: f32| world.boss.open = 1.0 - t).await;
+        animate(0.25, |t| {
+            with(|world: &mut World| world.boss.open = 1.0 - t)
+        })
+        .await;
         with(|world: &mut World| {
             world.boss.open = 1.0;
             let aim = world.aim();
@@ -93,9 +96,11 @@ async fn drift(place: u8) -> Chapter {
     let places = [[480.0, 190.0], [690.0, 150.0], [270.0, 150.0]];
     let to = places[usize::from(place)];
     let from = with(|world: &mut World| world.boss.at);
-    animate(1.6, move |world: &mut World, t: f32| {
-        let t = t * t * (3.0 - 2.0 * t);
-        world.boss.at = [0, 1].map(|at| from[at] + (to[at] - from[at]) * t);
+    animate(1.6, move |t| {
+        with(|world: &mut World| {
+            let t = t * t * (3.0 - 2.0 * t);
+            world.boss.at = [0, 1].map(|at| from[at] + (to[at] - from[at]) * t);
+        })
     })
     .await;
     wait_seconds(1.5).await;
@@ -125,8 +130,10 @@ async fn lamp(lamp: u8) -> Chapter {
         }
         _ = wait_seconds(2.0 + 0.3 * f32::from(lamp % 7)) => 0.35,
     };
-    animate(0.7, move |world: &mut World, t: f32| {
-        world.lamps[at] = strength * (1.0 - t);
+    animate(0.7, move |t| {
+        with(|world: &mut World| {
+            world.lamps[at] = strength * (1.0 - t);
+        })
     })
     .await;
     Chapter::Next(self::lamp(lamp))

@@ -8,8 +8,7 @@ pub(crate) struct World {
 }
 
 fn log(text: &'static str) {
-    let frame = time().frame;
-    with(move |world: &mut World| world.log.push((frame, text)));
+    with(|world: &mut World| world.log.push((time().frame, text)));
 }
 
 #[durable]
@@ -44,14 +43,14 @@ pub(crate) fn blank() -> Runtime {
 }
 
 pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
-    runtime.set(&HEALTH, &12);
+    runtime.set(&HEALTH, 12);
     runtime.spawn(boss()).detach();
 }
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
     if [7, 14].contains(&frame) {
         let left = runtime.get(&HEALTH);
-        runtime.set(&HEALTH, &(left - 6));
+        runtime.set(&HEALTH, left - 6);
     }
     runtime.run_frame_with(world, 0.25);
 }

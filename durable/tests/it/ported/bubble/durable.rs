@@ -22,10 +22,9 @@ enum Walker {
 async fn walk(walker: Walker) {
     loop {
         next_frame().await;
-        let step = delta_seconds();
         with(|world: &mut World| match walker {
-            Walker::Hero => world.hero += step,
-            Walker::Enemy => world.enemy += step,
+            Walker::Hero => world.hero += delta_seconds(),
+            Walker::Enemy => world.enemy += delta_seconds(),
         });
     }
 }
@@ -38,26 +37,15 @@ pub(crate) struct Stage {
     enemies: Option<OwnerId>,
 }
 
-/// A host cannot spawn a script on an owner, but a script can.
-#[durable]
-async fn first(enemies: OwnerId) {
-    spawn_on(enemies, walk(Walker::Enemy)).detach();
-}
-
 pub(crate) fn blank() -> Runtime {
-    Runtime::new(
-        Registry::new()
-            .with::<Bubble>()
-            .with::<Walk>()
-            .with::<First>(),
-    )
+    Runtime::new(Registry::new().with::<Bubble>().with::<Walk>())
 }
 
 pub(crate) fn begin(runtime: &mut Runtime, stage: &mut Stage) {
     let enemy_time = runtime.child_clock(ClockId::GAME);
     let enemies = runtime.owner_on(enemy_time);
     stage.enemies = Some(enemies);
-    runtime.start(first(enemies)).detach();
+    runtime.spawn_on(enemies, walk(Walker::Enemy));
     runtime.spawn(walk(Walker::Hero)).detach();
     runtime.spawn(bubble(enemy_time)).detach();
 }

@@ -30,7 +30,7 @@ pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
     if [2, 4, 11].contains(&frame) {
-        runtime.emit(&POTION, &());
+        runtime.emit(&POTION, ());
     }
     runtime.run_frame_with(world, 0.25);
 }

@@ -25,8 +25,7 @@ async fn combo() {
 }
 
 fn strike(blow: &'static str) {
-    let frame = time().frame;
-    with(move |world: &mut World| world.blows.push((frame, blow)));
+    with(|world: &mut World| world.blows.push((time().frame, blow)));
 }
 
 // The host.
@@ -41,7 +40,7 @@ pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
     if [2, 4, 5, 8, 11].contains(&frame) {
-        runtime.emit(&ATTACK, &());
+        runtime.emit(&ATTACK, ());
     }
     runtime.run_frame_with(world, 0.25);
 }

@@ -17,8 +17,7 @@ async fn dashes() {
 }
 
 async fn dash() {
-    let frame = time().frame;
-    with(move |world: &mut World| world.dashes.push(frame));
+    with(|world: &mut World| world.dashes.push(time().frame));
     wait_seconds(0.25).await; // the hero moves
 }
 

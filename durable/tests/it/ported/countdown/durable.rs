@@ -53,7 +53,7 @@ pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
     if frame == 14 {
-        runtime.emit(&WIRE_CUT, &());
+        runtime.emit(&WIRE_CUT, ());
     }
     runtime.run_frame_with(world, 0.25);
 }

@@ -22,7 +22,7 @@ async fn cutscene() {
 
 async fn scenes() {
     wait_seconds(0.5).await; // "It has been quiet at the mill."
-    let pan = animate(1, |world: &mut World, t| world.camera = t);
+    let pan = animate(1, |t| with(|world: &mut World| world.camera = t));
     join!(pan, wait_seconds(2)); // "Too quiet."
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
     if frame == 6 {
-        runtime.emit(&SKIP, &());
+        runtime.emit(&SKIP, ());
     }
     runtime.run_frame_with(world, 0.25);
 }

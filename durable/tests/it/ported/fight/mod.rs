@@ -100,5 +100,5 @@ fn changed_lines() {
             "scene.rs",
         ),
     ];
-    assert_eq!(files, [25, 32, 10, 3]);
+    assert_eq!(files, [26, 32, 10, 4]);
 }

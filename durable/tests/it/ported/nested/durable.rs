@@ -52,7 +52,7 @@ async fn by_spawn() {
 /// A detached coroutine: dropping the handle keeps it running.
 #[durable]
 async fn by_start_and_detach() {
-    start(knock()).detach();
+    start(knock());
     next_frame().await;
     say("has not waited for it");
 }
@@ -61,7 +61,7 @@ async fn by_start_and_detach() {
 #[durable]
 async fn by_start_and_stop() {
     let knocking = start(knock());
-    stop(knocking.id());
+    knocking.stop();
     match knocking.await {
         Ok(knocks) => say(&format!("knocked {knocks} times")),
         Err(error) => say(&format!("{error}")),

@@ -58,24 +58,15 @@ pub(crate) struct Stage {
     log: crate::twin::Log,
 }
 
-/// A host cannot spawn a script in another phase, but a script can.
-#[durable]
-async fn first() {
-    spawn_in(Phase::FixedUpdate, referee()).detach();
-}
-
 pub(crate) fn blank() -> Runtime {
-    let registry = Registry::new()
-        .with::<Referee>()
-        .with::<Hud>()
-        .with::<First>();
+    let registry = Registry::new().with::<Referee>().with::<Hud>();
     Runtime::with(framestep::Executor::builder().fixed_delta(0.02), registry)
 }
 
 pub(crate) fn begin(runtime: &mut Runtime, stage: &mut Stage) {
     stage.ball.height = 2.0;
-    runtime.start(first()).detach();
-    runtime.start(hud()).detach();
+    runtime.spawn_in(Phase::FixedUpdate, referee());
+    runtime.start(hud());
 }
 
 pub(crate) fn frame(_: u32, runtime: &mut Runtime, stage: &mut Stage) {

@@ -16,8 +16,8 @@ async fn patrol() {
 async fn walk_to(post: f32) {
     while with_ref(|world: &World| world.guard != post) {
         fixed_update().await;
-        let step = 2.0 * delta_seconds();
         with(|world: &mut World| {
+            let step = 2.0 * delta_seconds();
             world.guard += (post - world.guard).clamp(-step, step);
         });
     }
@@ -25,19 +25,13 @@ async fn walk_to(post: f32) {
 
 // The host.
 
-/// A host cannot spawn a script in another phase, but a script can.
-#[durable]
-async fn first() {
-    spawn_in(Phase::FixedUpdate, patrol()).detach();
-}
-
 pub(crate) fn blank() -> Runtime {
     let builder = framestep::Executor::builder().fixed_delta(0.125);
-    Runtime::with(builder, Registry::new().with::<First>().with::<Patrol>())
+    Runtime::with(builder, Registry::new().with::<Patrol>())
 }
 
 pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
-    runtime.start(first()).detach();
+    runtime.spawn_in(Phase::FixedUpdate, patrol());
 }
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {

@@ -14,13 +14,12 @@ async fn gun() {
     loop {
         fire.wait().await;
         wait_seconds(0.5).await; // until the shot hits
-        let frame = time().frame;
-        with(move |world: &mut World| {
+        with(|world: &mut World| {
             world.seed = world
                 .seed
                 .wrapping_mul(1_664_525)
                 .wrapping_add(1_013_904_223);
-            world.damage.push((frame, world.seed % 100));
+            world.damage.push((time().frame, world.seed % 100));
         });
     }
 }
@@ -38,7 +37,7 @@ pub(crate) fn begin(runtime: &mut Runtime, world: &mut World) {
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
     if frame % 4 == 0 {
-        runtime.emit(&FIRE, &());
+        runtime.emit(&FIRE, ());
     }
     runtime.run_frame_with(world, if frame % 3 == 0 { 0.125 } else { 0.25 });
 }

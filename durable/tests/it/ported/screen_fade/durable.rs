@@ -9,9 +9,9 @@ pub(crate) struct World {
 #[durable]
 async fn go_to(room: String) {
     let _fade = defer(|world: &mut World| world.light = 1.0);
-    animate(0.5, |world: &mut World, t| world.light = 1.0 - t).await;
+    animate(0.5, |t| with(|world: &mut World| world.light = 1.0 - t)).await;
     with(|world: &mut World| world.room = room);
-    animate(0.5, |world: &mut World, t| world.light = t).await;
+    animate(0.5, |t| with(|world: &mut World| world.light = t)).await;
 }
 
 // The host.

@@ -28,13 +28,13 @@ async fn miner() {
 #[durable]
 async fn merchant() {
     loop {
-        wait_until(|world: &World| world.gold >= 30).await;
+        wait_until(|| with_ref(|world: &World| world.gold >= 30)).await;
         with(|world: &mut World| {
             world.gold -= 25;
             world.door_open = true;
+            say("the merchant takes 25 and leaves the door open");
+            start(thief()); // begins after this closure
         });
-        say("the merchant takes 25 and leaves the door open");
-        start(thief()).detach();
         wait_seconds(2).await;
         with(|world: &mut World| world.door_open = false);
         say("the merchant comes back and shuts the door");
@@ -44,7 +44,7 @@ async fn merchant() {
 #[durable]
 async fn thief() {
     say("a thief sees the door");
-    wait_while(|world: &World| world.guard_at < 2).await;
+    wait_while(|| with_ref(|world: &World| world.guard_at < 2)).await;
     let loot = with(|world: &mut World| {
         if world.door_open {
             std::mem::take(&mut world.gold)

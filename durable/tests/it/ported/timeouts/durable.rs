@@ -12,7 +12,7 @@ fn say(text: &str) {
 async fn hero(seconds: f32) {
     wait_seconds(seconds).await;
     say("the hero is at the door");
-    ARRIVED.emit(&());
+    ARRIVED.emit(());
 }
 
 /// Stays open for two seconds, or until the hero is through.
@@ -24,8 +24,8 @@ async fn door() {
     }
 }
 
-/// Without a `start`, the race drops the loser.
-async fn runner(name: &'static str, seconds: f32) -> &'static str {
+#[durable]
+async fn runner(name: String, seconds: f32) -> String {
     wait_seconds(seconds).await;
     name
 }
@@ -33,16 +33,22 @@ async fn runner(name: &'static str, seconds: f32) -> &'static str {
 #[durable]
 async fn script() {
     for seconds in [1.0, 3.0] {
-        start(hero(seconds)).detach();
+        start(hero(seconds));
         door().await;
         wait_seconds(2).await;
     }
 
-    let runners = [runner("the tortoise", 2.0), runner("the hare", 1.0)];
-    let (lane, name) = race(runners).await;
-    say(&format!("{name} wins on lane {lane}"));
+    // `stop_on_drop` stops the loser.
+    let runners = [
+        runner("the tortoise".into(), 2.0),
+        runner("the hare".into(), 1.0),
+    ];
+    let runners = runners.map(|runner| start(runner).stop_on_drop());
+    if let (lane, Ok(name)) = race(runners).await {
+        say(&format!("{name} wins on lane {lane}"));
+    }
 
-    let walkers = [runner("fast", 0.5), runner("slow", 1.5)];
+    let walkers = [runner("fast".into(), 0.5), runner("slow".into(), 1.5)].map(start);
     let arrived = join_all(walkers).await;
     say(&format!("all {} have arrived", arrived.len()));
 }
@@ -52,7 +58,12 @@ async fn script() {
 pub(crate) use crate::twin::Log as World;
 
 pub(crate) fn blank() -> Runtime {
-    Runtime::new(Registry::new().with::<Hero>().with::<Script>())
+    Runtime::new(
+        Registry::new()
+            .with::<Hero>()
+            .with::<Runner>()
+            .with::<Script>(),
+    )
 }
 
 pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {

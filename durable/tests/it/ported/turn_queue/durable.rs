@@ -28,13 +28,7 @@ async fn battle() {
 
 async fn hero_turn() {
     let is_goblin = |&target: &usize| target != 0 && is_alive(target);
-    let choice = async {
-        let mut target = CHOICE.wait().await;
-        while !is_goblin(&target) {
-            target = CHOICE.wait().await;
-        }
-        target
-    };
+    let choice = CHOICE.wait_for(is_goblin);
     if let Ok(target) = timeout(1, choice).await {
         hit(target, "hero hits").await;
     }
@@ -42,10 +36,9 @@ async fn hero_turn() {
 
 async fn hit(target: usize, text: &'static str) {
     wait_seconds(0.5).await; // the animation
-    let frame = time().frame;
     with(|world: &mut World| {
         world.health[target] = world.health[target].saturating_sub(5);
-        world.log.push((frame, text));
+        world.log.push((time().frame, text));
     });
 }
 
@@ -63,7 +56,7 @@ pub(crate) fn begin(runtime: &mut Runtime, world: &mut World) {
 }
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
-    runtime.emit(&CHOICE, &CHOICES[frame as usize - 1]);
+    runtime.emit(&CHOICE, CHOICES[frame as usize - 1]);
     runtime.run_frame_with(world, 0.25);
 }
 

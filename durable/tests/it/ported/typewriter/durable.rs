@@ -43,7 +43,7 @@ pub(crate) fn begin(runtime: &mut Runtime, _: &mut World) {
 
 pub(crate) fn frame(frame: u32, runtime: &mut Runtime, world: &mut World) {
     if [4, 6, 11].contains(&frame) {
-        runtime.emit(&KEY, &());
+        runtime.emit(&KEY, ());
     }
     runtime.run_frame_with(world, 0.25);
 }

@@ -88,7 +88,7 @@ impl Goblin {
                     }
                 }
             }
-            12 => HORN.emit(&(roll(100) as i32)),
+            12 => HORN.emit(roll(100) as i32),
             13 => {
                 let heard = timeout(length(roll(15)), HORN.wait()).await;
                 log(format!("{me} heard {heard:?}"));
@@ -104,7 +104,9 @@ impl Goblin {
                 log(format!("{me} was helped: {joined:?}"));
             }
             16 => {
-                let sum = wait_until(|world: &World| world.resource::<Dice>().0.is_multiple_of(3));
+                let sum = wait_until(|| {
+                    with_ref(|world: &World| world.resource::<Dice>().0.is_multiple_of(3))
+                });
                 let holds = timeout(length(roll(8)), sum.in_phase(Phase::FixedUpdate)).await;
                 log(format!("{me} divisible: {holds:?}"));
             }
@@ -213,7 +215,7 @@ fn frame(app: &mut App, host: &mut Dice) {
     if host.roll(6) == 0 {
         let horn = host.roll(50) as i32;
         let runtime = app.world().non_send::<DurableRuntime>();
-        runtime.host().emit(&HORN, &horn);
+        runtime.host().emit(&HORN, horn);
     }
     if app.world().resource::<DurableEntities>().iter().count() < 4 {
         app.world_mut()

@@ -45,7 +45,7 @@ impl Drop for Leave {
 #[durable]
 pub(crate) async fn fight() {
     let health = HEALTH;
-    health.set(&Boss::HEALTH);
+    health.set(Boss::HEALTH);
     let _leave = Leave;
     with(|world: &mut World| {
         world.boss = Some(Boss {
@@ -70,7 +70,7 @@ pub(crate) async fn fight() {
 /// Attacks until a third of the health is gone, even in the middle of an attack.
 async fn phase(number: usize, name: &str, attack: impl Future<Output = ()>, health: &Value<i32>) {
     with(|world: &mut World| {
-        world.host.set(&CHAPTER, &Chapter::Boss(number));
+        world.host.set(&CHAPTER, Chapter::Boss(number));
         let scene = world.owners.scene;
         world.spawn(scene, banner(format!("PHASE {number}: {name}")));
     });
@@ -82,7 +82,7 @@ async fn phase(number: usize, name: &str, attack: impl Future<Output = ()>, heal
     with(|world: &mut World| {
         let at = world.boss.as_ref().map_or(ARENA.center(), |boss| boss.at);
         world.clear_bullets();
-        world.host.emit(&SHOCKS, &Shock::large(at));
+        world.host.emit(&SHOCKS, Shock::large(at));
         world.shake = 10.0;
         let effects = world.owners.effects;
         world.spawn(effects, slow_for_a_moment(world.clocks.drama));
@@ -105,8 +105,10 @@ pub(crate) async fn slow_for_a_moment(drama: ClockId) {
     let normal = Normal(drama);
     normal.0.set_scale(0.15);
     wait_seconds(0.8).await;
-    animate(0.6, move |world: &mut World, t| {
-        world.host.clock(drama).set_scale(0.15 + 0.85 * t);
+    animate(0.6, move |t| {
+        with(|world: &mut World| {
+            world.host.clock(drama).set_scale(0.15 + 0.85 * t);
+        });
     })
     .await;
 }
@@ -118,11 +120,13 @@ fn place(world: &World) -> Vec2 {
 
 async fn move_to(to: Vec2, seconds: f32) {
     let from = with_ref(place);
-    animate(seconds, |world: &mut World, t| {
-        let smooth = t * t * (3.0 - 2.0 * t);
-        if let Some(boss) = &mut world.boss {
-            boss.at = from.lerp(to, smooth);
-        }
+    animate(seconds, |t| {
+        with(|world: &mut World| {
+            let smooth = t * t * (3.0 - 2.0 * t);
+            if let Some(boss) = &mut world.boss {
+                boss.at = from.lerp(to, smooth);
+            }
+        });
     })
     .await;
 }
@@ -202,7 +206,7 @@ async fn flower() {
             wait_seconds(1.4).await;
             with(|world: &mut World| {
                 ring(world, 18, 0.0, 190.0, Flight::Aim(0.8));
-                world.host.emit(&SHOCKS, &Shock::small(place(world)));
+                world.host.emit(&SHOCKS, Shock::small(place(world)));
             });
         }
     };

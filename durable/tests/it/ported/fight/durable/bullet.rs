@@ -169,12 +169,14 @@ pub(crate) async fn aim(slot: usize, velocity: Vec2, seconds: f32) {
 pub(crate) async fn spark(slot: usize) {
     let slot = Slot(slot);
     let lifetime = with(|world: &mut World| world.random.range(0.4, 1.1));
-    let fade = animate(lifetime, |world: &mut World, t| {
-        let bullet = world.bullets.get_mut(&slot);
-        bullet.velocity *= 1.0 - 1.5 * DT;
-        let way = bullet.velocity * DT;
-        world.fly(&slot, way);
-        world.bullets.get_mut(&slot).colour.a = 1.0 - t;
+    let fade = animate(lifetime, |t| {
+        with(|world: &mut World| {
+            let bullet = world.bullets.get_mut(&slot);
+            bullet.velocity *= 1.0 - 1.5 * DT;
+            let way = bullet.velocity * DT;
+            world.fly(&slot, way);
+            world.bullets.get_mut(&slot).colour.a = 1.0 - t;
+        });
     });
     fade.await;
 }

@@ -36,9 +36,9 @@ impl World {
         if self.hero.shield > 0.0 {
             return;
         }
-        self.host.set(&HEALTH, &(self.host.get(&HEALTH) - 1));
+        self.host.set(&HEALTH, self.host.get(&HEALTH) - 1);
         self.shake = 6.0;
-        self.host.emit(&SHOCKS, &Shock::small(self.hero.at));
+        self.host.emit(&SHOCKS, Shock::small(self.hero.at));
         self.burst(self.hero.at, 16, Color::new(0.5, 0.9, 1.0, 1.0));
         self.spawn(self.owners.effects, recover());
         // The script begins later in this run: more bullets may come before it.
@@ -48,8 +48,10 @@ impl World {
 
 #[durable]
 pub(crate) async fn recover() {
-    animate(1.5, |world: &mut World, t| {
-        world.hero.shield = 1.0 - t;
+    animate(1.5, |t| {
+        with(|world: &mut World| {
+            world.hero.shield = 1.0 - t;
+        });
     })
     .await;
 }
@@ -57,7 +59,7 @@ pub(crate) async fn recover() {
 #[durable]
 pub(crate) async fn shoot() {
     loop {
-        wait_until(|world: &World| world.input.fires && world.speech.is_none()).await;
+        wait_until(|| with_ref(|world: &World| world.input.fires && world.speech.is_none())).await;
         with(|world: &mut World| {
             for side in [-2.0, -1.0, 0.0, 1.0, 2.0] {
                 let at = world.hero.at + vec2(4.0 * side, side.abs() - 12.0);

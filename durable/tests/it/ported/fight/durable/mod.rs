@@ -206,7 +206,7 @@ impl World {
         if is_hit {
             boss.flash = 1.0;
             self.host
-                .set(&boss::HEALTH, &(self.host.get(&boss::HEALTH) - 1));
+                .set(&boss::HEALTH, self.host.get(&boss::HEALTH) - 1);
         }
         is_hit
     }
@@ -227,7 +227,7 @@ async fn play(foes: OwnerId) {
     let fight = spawn_on(foes, boss::fight());
     let _ = fight.await;
     wait_seconds(1).await;
-    CHAPTER.set(&Chapter::Peace);
+    CHAPTER.set(Chapter::Peace);
 }
 
 pub(crate) struct Game {
@@ -250,7 +250,7 @@ impl Game {
     pub(crate) fn new() -> Self {
         let mut runtime = blank();
         let mut world = World::new(runtime.host());
-        runtime.set(&hero::HEALTH, &Hero::HEALTH);
+        runtime.set(&hero::HEALTH, Hero::HEALTH);
         let (scene, foes) = (world.owners.scene, world.owners.foes);
         runtime.lend(&mut world, |runtime| {
             runtime.start_on(scene, play(foes)).detach();

@@ -16,10 +16,12 @@ pub(crate) async fn banner(text: String) {
     }
 
     let _take = Take;
-    animate(2, |world: &mut World, t| {
-        // In, and out again.
-        let visible = (4.0 * t).min(1.0).min(4.0 - 4.0 * t);
-        world.banner = Some((text.clone(), visible));
+    animate(2, |t| {
+        with(|world: &mut World| {
+            // In, and out again.
+            let visible = (4.0 * t).min(1.0).min(4.0 - 4.0 * t);
+            world.banner = Some((text.clone(), visible));
+        });
     })
     .await;
 }
