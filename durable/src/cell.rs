@@ -75,6 +75,8 @@ pub(crate) struct ScriptCell {
     shared: Rc<Shared>,
     /// That of the runtime when it was made.
     epoch: u32,
+    /// The same: which registry its code is from.
+    generation: u32,
     pub(crate) id: ScriptId,
     pub(crate) code: Code,
     pub(crate) home: Phase,
@@ -217,6 +219,7 @@ impl ScriptCell {
         ScriptCell {
             shared: Rc::clone(shared),
             epoch: shared.epoch.get(),
+            generation: shared.generation.get(),
             id,
             code,
             home,
@@ -249,6 +252,10 @@ impl ScriptCell {
 
     pub(crate) fn epoch(&self) -> u32 {
         self.epoch
+    }
+
+    pub(crate) fn generation(&self) -> u32 {
+        self.generation
     }
 
     pub(crate) fn name(&self) -> &'static str {

@@ -93,7 +93,7 @@ impl Shared {
             Some(misfit(save, image, error, can_restart))
         });
         let misfits = misfits.collect();
-        let mut errors: Vec<RestoreError> = self.registry.unfit_values(save).collect();
+        let mut errors: Vec<RestoreError> = self.registry().unfit_values(save).collect();
         if !save.is_taken {
             errors.extend(self.try_rebuild(save).err());
         }

@@ -211,6 +211,17 @@ pub struct Divergence {
     pub found: String,
 }
 
+impl Divergence {
+    /// Whether the code that is there now has panicked.
+    #[must_use]
+    pub fn has_panicked(&self) -> bool {
+        self.found.starts_with(PANICS)
+    }
+}
+
+/// How the text about a panic begins.
+const PANICS: &str = "panics: ";
+
 impl fmt::Display for Divergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Divergence {
@@ -421,7 +432,7 @@ impl Found {
                         "awaits {call} of `framestep`, which is not recorded: await that of \
                          `framestep_durable`"
                     ),
-                    None => format!("panics: {message}"),
+                    None => format!("{PANICS}{message}"),
                 };
                 (entry, recorded_entry(entry), found)
             }

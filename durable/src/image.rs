@@ -200,6 +200,9 @@ pub(crate) struct ScriptImage {
     pub(crate) name: Cow<'static, str>,
     /// The version of its code.
     pub(crate) version: u32,
+    /// Which registry of the runtime its code is from. Of a file, that of the runtime's first.
+    #[serde(skip)]
+    pub(crate) generation: u32,
     /// The number of a phase.
     pub(crate) home: u64,
     pub(crate) owner: Option<OwnerId>,

@@ -377,7 +377,8 @@ impl Shared {
             .replace(save.streams.iter().cloned().collect());
         let values = save.values.iter().map(|(topic, value, waits)| {
             let value = value.as_ref();
-            let value = value.and_then(|value| self.registry.value_of_save(topic.as_ref(), value));
+            let value =
+                value.and_then(|value| self.registry().value_of_save(topic.as_ref(), value));
             let entry = ValueEntry::restored(value, waits.clone());
             (topic.clone(), entry)
         });

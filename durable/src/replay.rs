@@ -56,7 +56,7 @@ impl Shared {
         numbers: &SiteNumbers,
         compares_lines: bool,
     ) -> Result<Rc<ScriptCell>, RestoreError> {
-        let known = self.registry.find(&image.name);
+        let known = self.registry().find(&image.name);
         let (code, begin_again) = known.ok_or_else(|| RestoreError::UnknownScript {
             name: image.name.clone().into_owned(),
         })?;
@@ -68,7 +68,7 @@ impl Shared {
             RestoreError::Diverged(found.of(image.id, code.name, &sites, &journal))
         };
         let other_state = || {
-            let (type_name, why) = self.registry.why_no_state(code.name, &image.state);
+            let (type_name, why) = self.registry().why_no_state(code.name, &image.state);
             diverged(Found::OtherState { type_name, why })
         };
         if image.version != code.version {
@@ -94,6 +94,8 @@ impl Shared {
             begun.future,
         ));
         cell.change().once = image.once.clone();
+        // Other code may have moved, as in a file of another build.
+        let compares_lines = compares_lines && image.generation == self.generation.get();
         if image.has_begun {
             if let Err(found) = replay_journal(&cell, image, numbers, compares_lines) {
                 cell.drop_trial();

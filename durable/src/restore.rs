@@ -19,6 +19,7 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::error::{Divergence, RestoreError};
 use crate::image::{SaveState, ScriptImage};
+use crate::registry::Registry;
 use crate::replay::SiteNumbers;
 use crate::script::{Code, OldState};
 use crate::shared::Shared;
@@ -113,7 +114,7 @@ impl Shared {
             });
         }
         if !save.is_taken {
-            if let Some(error) = self.registry.unfit_values(save).next() {
+            if let Some(error) = self.registry().unfit_values(save).next() {
                 return Err(error);
             }
             self.try_rebuild(save)?;
@@ -142,7 +143,7 @@ impl Shared {
         let [fixed_delta, max_delta] = save.settings;
         let builder = Executor::builder().max_delta(max_delta);
         let executor = builder.fixed_delta(fixed_delta).build();
-        let registry = self.registry.clone();
+        let registry = Registry::clone(&self.registry());
         let shared = Shared::new(executor.durable(), executor.handle(), registry, u32::MAX);
         let stand_in = |image| {
             let cell = Rc::new(dropped(&shared, image).ok_or(RestoreError::Damaged)?);
@@ -278,6 +279,7 @@ impl Shared {
         let cell = self.script(image.id)?;
         let is_same = cell.journal().is(&image.journal)
             && cell.has_begun() == image.has_begun
+            && cell.generation() == self.generation.get()
             // Otherwise its handles are invalid.
             && cell.epoch() == self.epoch.get()
             && cell.future().borrow().is_some();
@@ -287,7 +289,7 @@ impl Shared {
     /// A script that restarts its chapter.
     pub(crate) fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
-        let (code, begin_again) = self.registry.find(&image.name)?;
+        let (code, begin_again) = self.registry().find(&image.name)?;
         let begun = begin_again(OldState::new(image.version, &image.state))?;
         let cell = ScriptCell::new(
             self,

@@ -135,6 +135,7 @@ impl Runtime {
     #[track_caller]
     pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
         self.host.shared.begin_run("run_frame_with");
+        self.host.shared.note_lent(std::any::type_name::<W>());
         let executor = &mut self.executor;
         match &self.sync_test {
             None => executor.run_frame_with(world, dt),
@@ -194,6 +195,7 @@ impl Runtime {
 
     /// Lends the world to the scripts while `f` runs. See [`Executor::lend`].
     pub fn lend<W: 'static, R>(&mut self, world: &mut W, f: impl FnOnce(&mut Runtime) -> R) -> R {
+        self.host.shared.note_lent(std::any::type_name::<W>());
         let handle = self.executor.handle();
         let lent = handle.lend(world, |_| f(self));
         lent.expect("the executor exists")
@@ -314,8 +316,10 @@ impl Runtime {
         mut policy: impl FnMut(&Divergence) -> Policy,
     ) -> Result<Restored, RestoreError> {
         self.host.shared.door.assert_idle("restore");
-        let build = self.host.shared.registry.build();
-        let is_of_this_build = !build.is_empty() && save.build == build;
+        let is_of_this_build = {
+            let registry = self.host.shared.registry();
+            !registry.build().is_empty() && save.build == registry.build()
+        };
         self.host
             .shared
             .restore_file(save, &mut policy, is_of_this_build)
@@ -558,6 +562,10 @@ pub struct Host {
 }
 
 impl Host {
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
+        &self.shared
+    }
+
     /// Starts a script for the host: it runs up to its first wait. If it needs the world
     /// before that, start it inside [`Runtime::lend`].
     ///

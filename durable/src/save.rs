@@ -65,7 +65,7 @@ impl Shared {
         drop(chapters);
         saved.map_err(refused)?;
         Ok(SaveState {
-            build: self.registry.build().to_owned(),
+            build: self.registry().build().to_owned(),
             settings: self.door.settings(),
             sites: self.sites.sites(),
             clocks: out.into_numbers(),
@@ -209,6 +209,7 @@ pub(crate) fn image_of(cell: &ScriptCell, chapter: &mut Chapter) -> ScriptImage 
         id: cell.id,
         name: cell.name().into(),
         version: cell.code.version,
+        generation: cell.generation(),
         home: phase_number(cell.home),
         owner: cell.owner,
         state: Content::Compact(chapter.state.clone()),

@@ -25,7 +25,10 @@ use crate::sync::Trail;
 pub(crate) struct Shared {
     pub(crate) door: Door,
     pub(crate) executor: Handle,
-    pub(crate) registry: Registry,
+    /// The scripts by name: those of the latest reload.
+    pub(crate) registry: RefCell<Rc<Registry>>,
+    /// How often the registry has been exchanged.
+    pub(crate) generation: Cell<u32>,
     /// The scripts that are alive, in the order in which they were made.
     pub(crate) scripts: RefCell<BTreeMap<ScriptId, Rc<ScriptCell>>>,
     /// The results of scripts that have ended, as long as there are handles or there may be.
@@ -53,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) is_cleared: Cell<bool>,
     pub(crate) questions: Questions,
     pub(crate) long_chapters: LongChapters,
+    /// The names of the types that the host has lent.
+    pub(crate) lent: RefCell<Vec<&'static str>>,
     pub(crate) trail: Trail,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
@@ -115,7 +120,8 @@ impl Shared {
         Rc::new(Shared {
             door,
             executor,
-            registry,
+            registry: RefCell::new(Rc::new(registry)),
+            generation: Cell::new(0),
             scripts: RefCell::default(),
             ended: RefCell::default(),
             handles: RefCell::default(),
@@ -133,10 +139,24 @@ impl Shared {
             is_cleared: Cell::new(false),
             questions: Questions::default(),
             long_chapters: LongChapters::new(max_entries),
+            lent: RefCell::default(),
             trail: Trail::default(),
             epoch: Cell::new(0),
             scratch: Cell::default(),
         })
+    }
+
+    /// The scripts by name. They may be exchanged while user code uses them.
+    pub(crate) fn registry(&self) -> Rc<Registry> {
+        Rc::clone(&self.registry.borrow())
+    }
+
+    /// Notes the name of a type that the host lends.
+    pub(crate) fn note_lent(&self, name: &'static str) {
+        let mut lent = self.lent.borrow_mut();
+        if !lent.iter().any(|known| std::ptr::eq(*known, name)) {
+            lent.push(name);
+        }
     }
 
     /// The first chapter of a script.
@@ -146,7 +166,10 @@ impl Shared {
     /// If the script is not in the registry, or does not serialise.
     #[track_caller]
     pub(crate) fn begin<S: DurableScript>(&self, script: S) -> Begun {
-        self.registry.expect::<S>();
+        if self.generation.get() > 0 {
+            return self.begin_by_name(Code::of::<S>(), &Bytes::of(&script));
+        }
+        self.registry().expect::<S>();
         begin(script)
     }
 
@@ -165,7 +188,7 @@ impl Shared {
         let cell = ScriptCell::new(
             self,
             id,
-            Code::of::<S>(),
+            self.code_by_name(Code::of::<S>()),
             home.unwrap_or(Phase::Update),
             owner,
             begun.state,

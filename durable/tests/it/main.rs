@@ -50,6 +50,7 @@ mod promises;
 mod questions;
 mod random;
 mod refusals;
+mod reload;
 mod requests;
 mod scenes;
 mod seats;

@@ -88,6 +88,17 @@ impl DurableRuntime {
         &self.shared.host
     }
 
+    /// Calls `f` with the runtime, to exchange the code of its scripts: `Live::update` of the package
+    /// `framestep_live`. [`reload`](super::reload) does so with other loaders.
+    ///
+    /// # Panics
+    ///
+    /// If the scripts are running: in a `with`, or in code that it triggers.
+    #[track_caller]
+    pub fn with_runtime_mut<R>(&self, f: impl FnOnce(&mut Runtime) -> R) -> R {
+        f(&mut self.shared.borrow_mut())
+    }
+
     /// Calls `f` with the runtime: for its [executor](Runtime::executor), with traces,
     /// reports and snapshots.
     ///

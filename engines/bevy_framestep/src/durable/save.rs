@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use bevy_ecs::prelude::*;
-use framestep_durable::{OwnerId, Policy, Restored, SaveState};
+use framestep_durable::{OwnerId, Policy, Registry, Reloaded, Restored, SaveState};
 use serde::{Deserialize, Serialize};
 
 use super::clocks::Clocks;
@@ -318,6 +318,53 @@ pub fn load(world: &mut World, save: &Save, policy: Policy) -> Result<Restored, 
 /// ```
 pub fn rollback(world: &mut World, save: &Save) -> Result<(), LoadError> {
     put(world, save, true, |runtime| runtime.rollback(&save.scripts))
+}
+
+/// Exchanges the code of the durable scripts while they wait: each goes on at its await in the code of
+/// `registry`. See [`Runtime::reload`](framestep_durable::Runtime::reload). Entities and resources
+/// stay as they are.
+///
+/// The types of components, resources and events must not be in the library that is loaded anew:
+/// the world would have them in the earlier layout.
+///
+/// # Errors
+///
+/// If scripts run or a fixed step is under way; if a script does not fit and `policy` is
+/// [`Policy::Fail`], or it cannot restart. Then nothing has changed.
+///
+/// # Panics
+///
+/// If the plugin is missing.
+pub fn reload(
+    world: &mut World,
+    registry: Registry,
+    policy: Policy,
+) -> Result<Reloaded, LoadError> {
+    let shared = DurableRuntime::of(world);
+    let mut runtime = shared.idle().ok_or(LoadError::Running)?;
+    let reloaded = runtime.reload(registry, policy);
+    reloaded.map_err(LoadError::Scripts)
+}
+
+/// Exchanges the code and goes back to a save of the same run of the app, as [`rollback`] does: the
+/// moment of `save`, with the new code.
+///
+/// # Errors
+///
+/// As [`reload`] and [`rollback`].
+///
+/// # Panics
+///
+/// As [`rollback`].
+pub fn reload_at(
+    world: &mut World,
+    registry: Registry,
+    save: &Save,
+    policy: Policy,
+) -> Result<Reloaded, LoadError> {
+    put(world, save, true, |runtime| {
+        runtime.reload_at(registry, &save.scripts, policy)
+    })
 }
 
 fn put<R>(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::egui::{Rect, Sense, Stroke, Ui, pos2, vec2};
 use super::paint::{self, Font, colour};
-use crate::model::{Frame, Palette, Panel, duration};
+use crate::model::{Frame, Level, Palette, Panel, duration};
 
 /// A bar for each frame; its height is the time of its polls. A click or a drag shows that
 /// frame.
@@ -42,6 +42,11 @@ pub(super) fn show(ui: &mut Ui, height: f32, palette: &Palette, panel: &mut Pane
         let bar = Rect::from_min_max(pos2(x, top), pos2(x + wide - gap, graph.bottom()));
         let strength = if *number > shown { 0.35 } else { 0.75 };
         painter.rect_filled(bar, 0.0, colour(palette.faded(palette.accent, strength)));
+        if panel.has_exchanged_code(*number) {
+            let ink = colour(palette.level(Level::Warning));
+            let mark = rect.top() + 16.0..=rect.bottom();
+            painter.vline(x + wide - 0.5, mark, Stroke::new(1.5, ink));
+        }
         if *number == shown {
             let x = x + wide / 2.0;
             painter.vline(

@@ -175,13 +175,12 @@ fn script(
     let square = Rect::from_center_size(pos2(x + 5.0, rect.center().y), vec2(8.0, 8.0));
     painter.rect_filled(square, 2.0, ink);
     let room = name.with_min_x(x + 16.0);
-    let end = paint::text(
-        &painter,
-        room,
-        &cells.name,
-        Font::Normal,
-        colour(palette.text),
-    );
+    let name_ink = if panel.has_restarted(*id) {
+        palette.level(Level::Warning)
+    } else {
+        palette.text
+    };
+    let end = paint::text(&painter, room, &cells.name, Font::Normal, colour(name_ink));
     let room = name.with_min_x(end + 8.0);
     if room.width() > 24.0 {
         paint::text(

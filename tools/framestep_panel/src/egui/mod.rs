@@ -1,5 +1,6 @@
 //! The view for egui. It draws with the painter, and knows no backend.
 
+mod code;
 mod columns;
 mod film;
 mod list;
@@ -68,6 +69,7 @@ impl View {
         ui.spacing_mut().item_spacing = vec2(6.0, 0.0);
         ui.visuals_mut().override_text_color = Some(colour(palette.text));
         tools::show(ui, palette, panel);
+        code::show(ui, palette, panel);
         self.warnings(ui, palette, panel);
         if panel.shown().is_none() {
             ui.label("No frame has been recorded yet: `Panel::look` has not been called.");

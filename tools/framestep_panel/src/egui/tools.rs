@@ -85,6 +85,19 @@ fn pace(ui: &mut Ui, palette: &Palette, panel: &mut Panel) {
     {
         panel.shift_speed(true);
     }
+    if panel.can_rewind() {
+        let hint = "Play the last seconds again and again, or go on";
+        if ui.button("Loop").on_hover_text(hint).clicked() {
+            panel.toggle_loop();
+        }
+        if ui
+            .button("Back")
+            .on_hover_text("Go back by some seconds")
+            .clicked()
+        {
+            panel.go_back();
+        }
+    }
     if panel.can_restart() && ui.button("Run again").clicked() {
         panel.restart();
     }

@@ -7,12 +7,14 @@ use crate::model::{Filter, Kind, Panel};
 use super::view::{Ask, View};
 
 /// The keys in the last line. The most important are first, because the line is cut.
-pub(super) const HELP: [(&str, &str); 15] = [
+pub(super) const HELP: [(&str, &str); 17] = [
     ("space", "pause"),
     ("n", "frame"),
     ("!", "next warning"),
     ("/", "filter"),
     ("r", "run again"),
+    ("t", "loop"),
+    ("b", "back"),
     (CLOSE, "close"),
     ("s", "step"),
     ("+-", "speed"),
@@ -85,6 +87,8 @@ impl View {
             KeyCode::Char('p') => pause_script(panel),
             KeyCode::Char('x') => self.ask_stop(panel),
             KeyCode::Char('r') if panel.can_restart() => panel.restart(),
+            KeyCode::Char('t') if panel.can_rewind() => panel.toggle_loop(),
+            KeyCode::Char('b') if panel.can_rewind() => panel.go_back(),
             KeyCode::Backspace | KeyCode::Delete => *panel.filter_mut() = Filter::default(),
             _ => return false,
         }

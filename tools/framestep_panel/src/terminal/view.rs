@@ -112,6 +112,7 @@ impl View {
         let help = rest.bottom(1);
         self.help(help, buffer, palette, panel);
         Self::head(rest.top(1), buffer, palette, panel);
+        Self::code(&mut rest, buffer, palette, panel);
         Self::notes(&mut rest, buffer, palette, panel);
         if panel.shown().is_none() {
             let text = "No frame has been recorded yet: `Panel::look` has not been called.";
@@ -169,6 +170,26 @@ impl View {
         }
         if let Some(missing) = panel.missing() {
             line.put(&format!("  {missing}"), ink(palette.weak));
+        }
+    }
+
+    /// What is told about the code, at most a third of the screen.
+    fn code(rest: &mut Rows, buffer: &mut Buffer, palette: &Palette, panel: &Panel) {
+        let Some((level, text)) = panel.code() else {
+            return;
+        };
+        let most = usize::from(rest.area.height / 3).max(1);
+        for (number, line) in text.lines().take(most).enumerate() {
+            let area = rest.top(1);
+            let style = if number == 0 {
+                ink(palette.level(level)).add_modifier(Modifier::BOLD)
+            } else {
+                ink(palette.text)
+            };
+            let mut place = Line::new(buffer, area.x, area.y, area.width);
+            place.put(" ", style);
+            let room = place.room();
+            place.cell(line, room, style);
         }
     }
 
@@ -342,8 +363,11 @@ impl View {
                 .max()
                 .unwrap_or_default();
             let is_shown = part.iter().any(|(number, _)| Some(*number) == shown);
+            let mut numbers = part.iter().map(|(number, _)| *number);
             let style = if is_shown {
                 bold(palette.ground).bg(rgb(palette.accent))
+            } else if numbers.any(|number| panel.has_exchanged_code(number)) {
+                bold(palette.ground).bg(rgb(palette.level(Level::Warning)))
             } else {
                 ink(palette.faded(palette.accent, 0.8))
             };
@@ -367,6 +391,7 @@ impl View {
         } else {
             let keys = HELP.into_iter().filter_map(|(key, word)| match key {
                 "r" if !panel.can_restart() => None,
+                "t" | "b" if !panel.can_rewind() => None,
                 CLOSE => (!self.close_keys.is_empty()).then_some((self.close_keys, word)),
                 _ => Some((key, word)),
             });
@@ -519,11 +544,16 @@ fn write_row(mut line: Line<'_>, row: &Row, columns: &Columns, palette: &Palette
     line.skip(indent);
     line.put("■ ", colour);
     let room = columns.name.saturating_sub(indent + 2);
+    let name_ink = if panel.has_restarted(id) {
+        bold(palette.level(Level::Warning))
+    } else {
+        ink(palette.text)
+    };
     let name = u16::try_from(cells.name.chars().count()).unwrap_or(room);
     if cells.description.is_empty() || name + 4 > room {
-        line.cell(&cells.name, room, ink(palette.text));
+        line.cell(&cells.name, room, name_ink);
     } else {
-        line.cell(&cells.name, name, ink(palette.text));
+        line.cell(&cells.name, name, name_ink);
         line.skip(1);
         let style = ink(palette.weak).add_modifier(Modifier::ITALIC);
         line.cell(&cells.description, room - name - 1, style);

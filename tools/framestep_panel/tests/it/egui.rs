@@ -2,8 +2,8 @@
 
 use egui::{Context, Event, Modifiers, PointerButton, RawInput, Rect, Shape, pos2, vec2};
 use framestep::prelude::*;
-use framestep_panel::Panel;
 use framestep_panel::egui_view::View;
+use framestep_panel::{Level, Panel};
 
 use crate::{opened, run};
 
@@ -88,6 +88,44 @@ fn every_size_is_drawn() {
             "{expected}: {texts:?}"
         );
     }
+}
+
+#[test]
+fn what_the_compiler_says_is_shown_with_buttons_for_the_loop() {
+    let (_executor, mut panel) = scene();
+    let context = Context::default();
+    let mut view = View::new();
+    let size = [1000.0, 600.0];
+    panel.tell_code(
+        Level::Error,
+        "does not compile:\nerror[E0308]: mismatched types\n --> a.rs:3",
+    );
+    let texts = drawn(&context, &mut view, &mut panel, size, Vec::new());
+    let has =
+        |texts: &[(String, Rect)], expected: &str| texts.iter().any(|(text, _)| text == expected);
+    assert!(has(&texts, "does not compile:"), "{texts:?}");
+    assert!(
+        has(&texts, "error[E0308]: mismatched types\n --> a.rs:3"),
+        "{texts:?}"
+    );
+    assert!(!has(&texts, "Loop"));
+    panel.offer_rewind();
+    drawn(&context, &mut view, &mut panel, size, Vec::new());
+    let texts = drawn(&context, &mut view, &mut panel, size, Vec::new());
+    let (_, button) = texts.iter().find(|(text, _)| text == "Loop").unwrap();
+    drawn(
+        &context,
+        &mut view,
+        &mut panel,
+        size,
+        click(button.center()),
+    );
+    drawn(&context, &mut view, &mut panel, size, Vec::new());
+    assert!(panel.take_loop() && !panel.take_back());
+    // Long words leave room for the list.
+    panel.tell_code(Level::Error, "error\n".repeat(500));
+    let texts = drawn(&context, &mut view, &mut panel, size, Vec::new());
+    assert!(has(&texts, "door") && has(&texts, "gate"), "{texts:?}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The panel at its public boundary.
 
 mod bad_input;
+mod code;
 mod control;
 #[cfg(feature = "egui")]
 mod egui;

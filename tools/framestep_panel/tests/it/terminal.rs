@@ -2,7 +2,7 @@
 
 use framestep::prelude::*;
 use framestep_panel::terminal::View;
-use framestep_panel::{Kind, Panel};
+use framestep_panel::{Kind, Level, Panel};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -118,6 +118,25 @@ fn keys_do_what_the_help_says() {
     assert!(!executor.is_alive(gate));
     let unknown = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
     assert!(!view.key(unknown, &mut panel));
+}
+
+#[test]
+fn what_the_compiler_says_takes_a_third_of_the_screen_at_most() {
+    let (_executor, mut panel) = scene();
+    let mut view = View::new();
+    panel.tell_code(
+        Level::Error,
+        format!("does not compile:{}", "\nerror[E0308]".repeat(50)),
+    );
+    let text = drawn(&mut view, &mut panel, 80, 20);
+    assert!(text.contains("does not compile:"), "{text}");
+    assert_eq!(text.matches("error[E0308]").count(), 5, "{text}");
+    assert!(text.contains("door") && text.contains("gate"), "{text}");
+    let unknown = KeyEvent::new(KeyCode::Char('t'), KeyModifiers::NONE);
+    assert!(!view.key(unknown, &mut panel));
+    panel.offer_rewind();
+    press(&mut view, &mut panel, "tb");
+    assert!(panel.take_loop() && panel.take_back());
 }
 
 #[test]

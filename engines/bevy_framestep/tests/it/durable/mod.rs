@@ -11,6 +11,7 @@ mod entities;
 mod files;
 mod phases;
 mod random;
+mod reloading;
 mod rolling_back;
 mod saving;
 

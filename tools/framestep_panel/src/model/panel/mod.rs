@@ -1,5 +1,6 @@
 //! The panel: records frames, and provides what the views show.
 
+mod code;
 mod control;
 mod history;
 mod list;
@@ -21,6 +22,7 @@ use super::listener::Listener;
 use super::runs::Runs;
 use super::tree::Row;
 use super::warning::{Slow, Warning};
+use code::Code;
 use control::Command;
 use list::RowsKey;
 
@@ -65,6 +67,7 @@ pub struct Panel {
     on_line: Option<OnLine>,
     can_restart: bool,
     wants_restart: bool,
+    code: Code,
 }
 
 type OnLine = Box<dyn FnMut(&'static Location<'static>)>;
@@ -105,6 +108,7 @@ impl Default for Panel {
             on_line: None,
             can_restart: false,
             wants_restart: false,
+            code: Code::default(),
         }
     }
 }
@@ -133,6 +137,7 @@ impl Panel {
         self.frames = VecDeque::new();
         self.shown = None;
         self.slow.clear();
+        self.code.forget_frames();
         self.runs = Runs::default();
         self.rows = (None, Vec::new());
         self.warnings = (None, Vec::new());
