@@ -74,11 +74,18 @@ pub struct DoneAgain {
 const READS: [&str; 4] = ["with_ref", "get", "time()", "delta_seconds()"];
 
 impl Shared {
+    /// Whether a save is of a build with the same name, in which lines must match.
+    pub(crate) fn is_of_this_build(&self, save: &SaveState) -> bool {
+        let registry = self.registry();
+        !registry.build().is_empty() && save.build == registry.build()
+    }
+
     /// Tries each script of a save state.
     pub(crate) fn dry_run(self: &Rc<Self>, save: &SaveState) -> DryRun {
         let numbers = SiteNumbers::of_save(self, save);
+        let compares_lines = self.is_of_this_build(save);
         let misfits = save.scripts.iter().filter_map(|image| {
-            let error = match self.replay(image, &numbers, false) {
+            let error = match self.replay(image, &numbers, compares_lines) {
                 Ok(cell) => {
                     cell.drop_trial();
                     return None;

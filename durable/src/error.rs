@@ -203,7 +203,8 @@ pub struct Divergence {
     /// Its name.
     pub name: String,
     /// The number of the journal entry, from 1. 0 if the save is of another version of the script,
-    /// and `None` if the script cannot even begin its chapter.
+    /// and `None` if its state cannot be read or it is not in the registry. If `migrate` has no state
+    /// for a save of another version, [`DryRun`](crate::DryRun) says that it cannot restart.
     pub entry: Option<u32>,
     /// What the save says, with the line.
     pub recorded: String,

@@ -316,13 +316,8 @@ impl Runtime {
         mut policy: impl FnMut(&Divergence) -> Policy,
     ) -> Result<Restored, RestoreError> {
         self.host.shared.door.assert_idle("restore");
-        let is_of_this_build = {
-            let registry = self.host.shared.registry();
-            !registry.build().is_empty() && save.build == registry.build()
-        };
-        self.host
-            .shared
-            .restore_file(save, &mut policy, is_of_this_build)
+        let shared = &self.host.shared;
+        shared.restore_file(save, &mut policy, shared.is_of_this_build(save))
     }
 
     /// Goes back to a save state of this runtime. Scripts that have recorded nothing since keep

@@ -159,12 +159,12 @@ pub fn in_phase(phase: Phase) -> Wait {
 
 /// Waits for the end of the frame. See [`framestep::end_of_frame`].
 pub fn end_of_frame() -> Wait {
-    in_phase(Phase::EndOfFrame)
+    Wait::new("end_of_frame()", What::NextRun(Phase::EndOfFrame))
 }
 
 /// Waits for the next fixed step. See [`framestep::fixed_update`].
 pub fn fixed_update() -> Wait {
-    in_phase(Phase::FixedUpdate)
+    Wait::new("fixed_update()", What::NextRun(Phase::FixedUpdate))
 }
 
 /// Waits for `frames` frames; 0 counts as 1. See [`framestep::wait_frames`].

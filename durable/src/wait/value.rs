@@ -288,7 +288,11 @@ fn poll_value(
     cx: &mut Context<'_>,
     holds: &mut dyn FnMut(Option<Bytes>) -> Option<Bytes>,
 ) -> Poll<Bytes> {
-    let kind = "value.wait_for()";
+    let kind = if skips_present {
+        "value.changed()"
+    } else {
+        "value.wait_for()"
+    };
     let Some(cell) = numbered.script(kind) else {
         let mut slot = numbered.take_outside(|| {
             let of = outside(kind).watch(name);

@@ -226,6 +226,10 @@ fn lines_are_compared_only_in_the_same_build() {
     let again = other.start(moved::Quest { gold: 1 });
     assert_eq!(again.id(), ScriptId::of(3));
 
+    assert!(registry().for_build("today").check(&saved()).is_empty());
+
+    let found = registry().for_build("last week").check(&saved());
+    assert!(found[0].to_string().contains("does so at"), "{found:?}");
     let mut same = Runtime::new(registry().for_build("last week"));
     let error = same
         .restore(&saved(), Policy::Fail)

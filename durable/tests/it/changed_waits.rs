@@ -66,6 +66,9 @@ const GOLD: Value<u32> = Value::new("gold");
 const COINS: Value<u32> = Value::new("coins");
 
 versions! {
+    AtEnd: { end_of_frame().await; }
+    InStep: { fixed_update().await; }
+    GoldChanges: { let _ = GOLD.changed().await; }
     Knock: { KNOCK.wait().await; }
     Bell: { BELL.wait().await; }
     Seconds: { wait_seconds(9).await; }
@@ -119,6 +122,19 @@ fn a_pending_wait_that_is_another_call_now_is_an_error() {
     assert_eq!(
         message::<Frames>(Seconds),
         "entry 1: the save has it awaiting `wait_seconds()`; now it awaits `wait_frames()`"
+    );
+}
+
+#[test]
+fn a_pending_wait_for_a_named_phase_or_a_change_is_a_call_of_its_own() {
+    assert_eq!(
+        message::<InStep>(AtEnd),
+        "entry 1: the save has it awaiting `end_of_frame()`; now it awaits `fixed_update()`"
+    );
+    assert_eq!(
+        message::<GoldChanges>(Gold),
+        "entry 1: the save has it awaiting `value.wait_for()` for `gold`; now it awaits \
+         `value.changed()` for `gold`"
     );
 }
 
