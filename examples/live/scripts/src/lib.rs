@@ -75,7 +75,7 @@ async fn fans() {
     start(line("I see you.".to_owned())).detach();
     for _ in 0..8 {
         animate(0.25, |t| {
-            with(|world: &mut World| world.boss.open = 1.0 - t)
+            with(|world: &mut World| world.boss.open = 1.0 - t);
         })
         .await;
         with(|world: &mut World| {
@@ -100,7 +100,7 @@ async fn drift(place: u8) -> Chapter {
         with(|world: &mut World| {
             let t = t * t * (3.0 - 2.0 * t);
             world.boss.at = [0, 1].map(|at| from[at] + (to[at] - from[at]) * t);
-        })
+        });
     })
     .await;
     wait_seconds(1.5).await;
@@ -133,7 +133,7 @@ async fn lamp(lamp: u8) -> Chapter {
     animate(0.7, move |t| {
         with(|world: &mut World| {
             world.lamps[at] = strength * (1.0 - t);
-        })
+        });
     })
     .await;
     Chapter::Next(self::lamp(lamp))
