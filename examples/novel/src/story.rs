@@ -87,7 +87,7 @@ async fn say(line: &'static str) {
     let typing = animate(seconds_of(line), move |share| {
         with(|stage: &mut Stage| {
             stage.type_share(from, to, share);
-        })
+        });
     });
     select! {
         _ = typing => {}

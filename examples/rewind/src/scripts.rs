@@ -63,7 +63,7 @@ async fn lamp(lamp: u8) -> Chapter {
     animate(0.7, move |t| {
         with(|world: &mut World| {
             world.lamps[at] = strength * (1.0 - t);
-        })
+        });
     })
     .await;
     Chapter::Next(self::lamp(lamp))
@@ -84,7 +84,7 @@ async fn coin(number: u32) {
     animate(0.3, move |t| {
         with(|world: &mut World| {
             world.coin(number).alpha = t;
-        })
+        });
     })
     .await;
     let is_taken = timeout(7, async { while TAKEN.wait().await != number {} });
@@ -101,7 +101,7 @@ async fn coin(number: u32) {
         animate(1, move |t| {
             with(|world: &mut World| {
                 world.coin(number).alpha = 1.0 - t;
-            })
+            });
         })
         .await;
     }

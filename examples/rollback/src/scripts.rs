@@ -91,7 +91,7 @@ async fn life(player: u8, left: u8) -> Chapter {
         with(|world: &mut World| {
             let is_visible = share >= 1.0 || (share * 10.0).fract() > 0.5;
             world.players[at].alpha = if is_visible { 255 } else { 60 };
-        })
+        });
     })
     .await;
     with(move |world: &mut World| world.players[at].is_vulnerable = true);
@@ -145,7 +145,7 @@ async fn sweep() {
             #[expect(clippy::cast_possible_truncation, reason = "a share is at most one")]
             let share = (share * 1_000.0).round() as i32;
             world.boss_x = from + (to - from) * share / 1_000;
-        })
+        });
     })
     .await;
 }
