@@ -229,11 +229,10 @@ impl<T> Handle<T> {
         }
     }
 
-    /// Whether a drop is to stop the script: the host may have a handle of a script that a rollback
-    /// has taken back, and whose number another one has now.
-    fn stops_now(&self, shared: &Shared) -> bool {
-        let is_current = self.restores == shared.restores.get();
-        self.stops_on_drop && (is_current || context::current().is_some())
+    /// Whether it is of today's scripts. The host may have a handle of a script that a restore or a
+    /// rollback has taken back, and whose number another one has now; a script has none.
+    fn is_current(&self, shared: &Shared) -> bool {
+        self.restores == shared.restores.get() || context::current().is_some()
     }
 }
 
@@ -302,16 +301,14 @@ impl<T> Drop for Handle<T> {
             self.stop();
         }
         if let Some(shared) = self.shared.upgrade() {
-            if self.stops_now(&shared) {
+            if self.stops_on_drop && self.is_current(&shared) {
                 self.stop();
             }
             let replayed_by = self.replayed_by.upgrade();
             let counts = replayed_by.is_none_or(|script| script.has_effects());
             // The host may still ask for a handle that it had at the save, whatever it does with
             // one from before the restore.
-            let is_of_a_script = context::current().is_some();
-            let is_current = is_of_a_script || self.restores == shared.restores.get();
-            let counts = counts && (is_current || !shared.may_claim.get());
+            let counts = counts && (self.is_current(&shared) || !shared.may_claim.get());
             shared.drop_handle(self.epoch, self.id, counts);
         }
     }

@@ -131,10 +131,10 @@ impl Runtime {
     /// what becomes of a script whose new code does not do what its journal says. Panics of
     /// such code are in the reason, and are not printed.
     ///
-    /// From then on, the registry decides which code a script has, whoever starts it: a `start` by
-    /// the host, which was compiled with the earlier code, begins the script of the same name in
-    /// the registry. If that cannot read the state, or there is none, the script panics where it
-    /// begins.
+    /// From then on, the registry decides which code a script has, even if earlier code starts it:
+    /// a `start` by the host, which was compiled with the earlier code, begins the script of the
+    /// same name in the registry. If that cannot read the state, or there is none, the script
+    /// panics where it begins.
     ///
     /// # Errors
     ///

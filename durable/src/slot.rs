@@ -50,7 +50,7 @@ pub(crate) struct Shown {
 #[derive(Debug, Default)]
 pub(crate) struct Waits {
     /// The wait of a script that does something in every frame, apart from the others because it
-    /// comes and goes so often; in a replay, any wait. Whoever looks at all waits [adds](Self::all)
+    /// comes and goes so often; in a replay, any wait. Code that looks at all waits [adds](Self::all)
     /// it to them.
     frame: Option<Frame>,
     list: Vec<Pending>,
