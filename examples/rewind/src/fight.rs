@@ -41,7 +41,7 @@ pub(crate) mod guard {
         }
         // Nobody has taken it.
         animate(1, |t| {
-            with(|world: &mut World| world.guardian.open = 1.0 - t)
+            with(|world: &mut World| world.guardian.open = 1.0 - t);
         })
         .await;
         with(|world: &mut World| world.guardian = Guardian::new());
@@ -55,7 +55,7 @@ pub(crate) mod guard {
             wait_seconds(0.15).await;
         }
         animate(0.5, |t| {
-            with(|world: &mut World| world.guardian.open = 1.0 - t)
+            with(|world: &mut World| world.guardian.open = 1.0 - t);
         })
         .await;
         with(|world: &mut World| world.score += 10);
@@ -115,7 +115,7 @@ async fn line(lives: u8) {
             let typed = (1..letters).filter(|letter| share(*letter, letters) <= t);
             let typed = if t < 1.0 { typed.count() } else { letters };
             line[..typed].clone_into(&mut world.guardian.words);
-        })
+        });
     };
     animate(1.5, type_out).await;
     wait_seconds(2).await;

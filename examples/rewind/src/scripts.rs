@@ -42,7 +42,7 @@ async fn door(door: u8) -> Chapter {
     wait_seconds(2).await;
     wait_while(move || with_ref(|world: &World| world.is_blocked(door))).await;
     animate(0.8, move |t| {
-        with(|world: &mut World| world.doors[at] = 1.0 - t)
+        with(|world: &mut World| world.doors[at] = 1.0 - t);
     })
     .await;
     Chapter::Next(self::door(door))
@@ -94,7 +94,7 @@ async fn coin(number: u32) {
             with(|world: &mut World| {
                 let coin = world.coin(number);
                 (coin.size, coin.alpha) = (1.0 + 2.0 * t, 1.0 - t);
-            })
+            });
         };
         animate(0.5, fly).await;
     } else {
