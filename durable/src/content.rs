@@ -50,10 +50,7 @@ enum Form {
 }
 
 fn convert<T: Serialize + DeserializeOwned>(from: &Content, to: Form) -> Result<Content, Unfit> {
-    let value: T = match from.read() {
-        Ok(value) => value,
-        Err(why) => return Err(why),
-    };
+    let value: T = from.read()?;
     match to {
         Form::Same => Ok(from.clone()),
         Form::Compact => Ok(Content::Compact(Bytes::of(&value))),

@@ -452,23 +452,23 @@ fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> 
     }))
 }
 
-/// The part of [`make`] that is the same for all scripts. `begin` is called at most once.
+/// The part of [`make()`] that is the same for all scripts. `chapter` is called at most once.
 #[track_caller]
 fn make_any(
     function: &'static str,
     making: Making,
     code: Code,
-    begin: &mut dyn FnMut() -> Begun,
+    chapter: &mut dyn FnMut() -> Begun,
 ) -> Joins {
     let caller = Call::new(function, code.name);
     let Some(cell) = context::current() else {
-        return Joins::of_plain(make_outside(code, begin(), making));
+        return Joins::of_plain(make_outside(code, chapter(), making));
     };
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
     let mut begun = None;
     let made = cell.effect(caller, || {
-        begun = Some(shared.begin(code, begin));
+        begun = Some(shared.begin(code, chapter));
         Bytes::of(&shared.next_script.get())
     });
     let Some(made) = made else {

@@ -662,8 +662,8 @@ impl Host {
 
     /// The part of [`make`](Self::make) that is the same for all scripts.
     #[track_caller]
-    fn make_any(&self, making: Making, code: Code, begin: &mut dyn FnMut() -> Begun) -> Joins {
-        let begun = self.shared.begin(code, begin);
+    fn make_any(&self, making: Making, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Joins {
+        let begun = self.shared.begin(code, chapter);
         // The handle is counted first: a script may end as it starts.
         let next = ScriptId(self.shared.next_script.get());
         let joins = Joins::new(&self.shared, next);

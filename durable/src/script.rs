@@ -191,10 +191,7 @@ impl<'a> OldState<'a> {
     /// Both read all saves. In a [described](crate::SaveState::described) one, a struct may leave
     /// fields out, and a tuple has them in the order in which the file has them.
     pub fn read<T: DeserializeOwned>(self) -> Option<T> {
-        match self.state.read() {
-            Ok(state) => Some(state),
-            Err(_) => None,
-        }
+        self.state.read().ok()
     }
 }
 
@@ -219,18 +216,12 @@ impl Code {
 pub(crate) type Continues = fn(&Bytes) -> Option<ChapterFuture>;
 
 pub(crate) fn continues<S: DurableScript>(state: &Bytes) -> Option<ChapterFuture> {
-    match state.read() {
-        Some(script) => Some(future_of::<S>(script)),
-        None => None,
-    }
+    state.read().map(future_of::<S>)
 }
 
 /// Begins a chapter with a state of another version. `None` if there is none for it today.
 pub(crate) type Migrates = fn(OldState<'_>) -> Option<Begun>;
 
 pub(crate) fn migrates<S: DurableScript>(old: OldState<'_>) -> Option<Begun> {
-    match S::migrate(old) {
-        Some(script) => Some(begin(script)),
-        None => None,
-    }
+    S::migrate(old).map(begin)
 }

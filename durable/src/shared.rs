@@ -159,18 +159,18 @@ impl Shared {
         }
     }
 
-    /// The first chapter of a script, which `begin` makes.
+    /// The first chapter of a script, which `chapter` makes.
     ///
     /// # Panics
     ///
     /// If the script is not in the registry, or does not serialise.
     #[track_caller]
-    pub(crate) fn begin(&self, code: Code, begin: &mut dyn FnMut() -> Begun) -> Begun {
+    pub(crate) fn begin(&self, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Begun {
         if self.generation.get() > 0 {
-            return self.begin_by_name(code, &begin().state);
+            return self.begin_by_name(code, &chapter().state);
         }
         self.registry().expect(code.name);
-        begin()
+        chapter()
     }
 
     /// Makes a script from its first chapter. `by` is the script that makes it, if there is one.
