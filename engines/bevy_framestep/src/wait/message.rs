@@ -169,6 +169,10 @@ impl<M> fmt::Debug for Messages<M> {
 /// phase after it is written, by a system or by a script. [`in_phase`](Messages::in_phase)
 /// chooses another phase.
 ///
+/// A script that begins in `OnEnter` does not hear what was written before it, also in the same
+/// frame. What it must not miss is written by a system that runs after the transition, or is
+/// kept in a resource.
+///
 /// # Panics
 ///
 /// If the app has no messages of this type; and where [`with_ref`] does.
