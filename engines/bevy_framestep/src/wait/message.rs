@@ -16,6 +16,7 @@ use futures::stream::Next;
 use futures::{Stream, StreamExt};
 
 use super::turn::Turn;
+use crate::access::no_messages;
 use crate::executor::Shared;
 
 /// Passes on what has been written since the last call.
@@ -200,13 +201,8 @@ impl<M> fmt::Debug for Messages<M> {
 /// ```
 #[track_caller]
 pub fn messages<M: Message + Clone>() -> Messages<M> {
-    with_ref(|world: &World| {
-        let Some(written) = world.get_resource::<bevy_ecs::message::Messages<M>>() else {
-            panic!(
-                "the app has no messages of type {0}: call `app.add_message::<{0}>()`",
-                type_name::<M>()
-            );
-        };
+    let made = with_ref(|world: &World| {
+        let written = world.get_resource::<bevy_ecs::message::Messages<M>>()?;
         let feed = Shared::of(world).feed(TypeId::of::<M>(), || {
             Rc::new(MessageFeed::new(written.get_cursor_current()))
         });
@@ -215,12 +211,16 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
         let feed: &dyn Any = &*feed;
         let feed = feed.downcast_ref::<MessageFeed<M>>();
         let feed = feed.expect("it was made for this type");
-        Messages {
+        Some(Messages {
             subscription: feed.signal.subscribe(),
             turn: Turn::default(),
             _reader: feed.readers.clone(),
-        }
-    })
+        })
+    });
+    match made {
+        Some(messages) => messages,
+        None => no_messages(type_name::<M>()),
+    }
 }
 
 /// Waits for the next message of this type that is written after this call.
