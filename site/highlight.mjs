@@ -36,10 +36,10 @@ function colour(source) {
   return html + escape(source.slice(end));
 }
 
-/// The lines of a file, each with its number as an anchor.
-export function highlight(source, isRust = true) {
+/// The lines of a file, each with its number as an anchor, after a prefix.
+export function highlight(source, { isRust = true, prefix = '' } = {}) {
   const text = source.replace(/\n$/, '');
   const lines = (isRust ? colour(text) : escape(text)).split('\n');
-  const html = lines.map((line, index) => `<span class="line" id="L${index + 1}">${line || ' '}</span>`);
+  const html = lines.map((line, index) => `<span class="line" id="${prefix}L${index + 1}">${line || ' '}</span>`);
   return `<pre class="code" tabindex="0"><code>${html.join('')}</code></pre>`;
 }
