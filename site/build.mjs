@@ -20,6 +20,8 @@ const tracked = new Set(execFileSync('git', ['-C', root, 'ls-files', '-co', '--e
 const crates = ['framestep', 'framestep_durable', 'framestep_durable_macros', 'framestep_live', 'framestep_timeline',
   'framestep_panel', 'bevy_framestep', 'godot_framestep'];
 
+const hasReference = (name) => existsSync(join(site, 'reference', name, 'index.html'));
+
 function write(path, text) {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
@@ -106,13 +108,17 @@ const kinds = { picture: /\.(png|svg|webp|gif|jpg)$/ };
 function target(from, href) {
   const up = '../'.repeat(from.split('/').length - 1);
   const reference = /^https:\/\/docs\.rs\/(\w+)\/?(?:[\w.~-]+\/\1\/(.*))?$/.exec(href);
-  if (reference && crates.includes(reference[1])) return `${up}../reference/${reference[1]}/${reference[2] ?? 'index.html'}`;
+  if (reference && crates.includes(reference[1]) && hasReference(reference[1])) return `${up}../reference/${reference[1]}/${reference[2] ?? 'index.html'}`;
   if (/^([a-z]+:|#)/.test(href)) return href;
   const [path, anchor] = href.split('#');
   let to = posix.normalize(posix.join(posix.dirname(from), path)).replace(/\/$/, '');
   const hash = anchor === undefined ? '' : `#${anchor}`;
   if (to === '.') to = 'README.md';
   if (tracked.has(`${to}/README.md`)) to = `${to}/README.md`;
+  if (to.endsWith('.md') && tracked.has(to) && !inBook.has(to)) {
+    chapters.push([to]);
+    inBook.add(to);
+  }
   if (inBook.has(to)) return (posix.relative(posix.dirname(from), inSource(to)) || inSource(to)) + hash;
   if (!tracked.has(to)) {
     const files = [...tracked].filter((path) => path.startsWith(`${to}/`));
@@ -133,7 +139,7 @@ function target(from, href) {
 /// The Markdown of a file with the links of the site.
 function relink(from, text) {
   const parts = text.split(/^((?:```|~~~).*\n[\s\S]*?^(?:```|~~~)[ ]*\n?)/m);
-  const link = /(!?)\[((?:[^[\]]|\[[^[\]]*\]|!\[[^\]]*\]\([^)]*\))*)\]\(([^()\s]+)\)/g;
+  const link = /(!?)\[((?:[^[\]]|!?\[[^[\]]*\](?:\([^)]*\))?)*)\]\(([^()\s]+)\)/g;
   const one = (whole, mark, words, href) => {
     // A picture that is a link.
     const inside = words.replace(link, one);
@@ -143,14 +149,21 @@ function relink(from, text) {
       const path = posix.normalize(posix.join(posix.dirname(from), href));
       if (existsSync(join(root, path))) return `${mark}[${inside}](${address}/tree/main/${path})`;
     }
-    dropped.set(`${from}: ${href}`, inside);
+    // Rustdoc reads this page, too, and knows what is meant.
+    if (!/^\w+(::\w+)*$/.test(href)) dropped.set(`${from}: ${href}`, inside);
     return inside;
   };
-  return parts.map((part, index) => (index % 2 === 1 ? part : part.replace(link, one))).join('');
+  const definition = (whole, name, href) => {
+    const to = target(from, href);
+    return to === undefined ? '' : `[${name}]: ${to}`;
+  };
+  return parts.map((part, index) => (index % 2 === 1 ? part
+    : part.replace(link, one).replace(/^\[([^\]\n]+)\]: (\S+)$/gm, definition))).join('');
 }
 
 const heading = (text) => /^# (.*)$/m.exec(text.replace(/^```[\s\S]*?^```/gm, ''))?.[1].replaceAll('`', '') ?? 'page';
 const summary = ['# Summary', ''];
+// Grows while it is read: pages that others link to come last.
 for (const [path, name] of chapters) {
   if (path.startsWith('# ')) {
     summary.push('', path, '');
@@ -175,14 +188,14 @@ for (const path of sources) {
   const text = read(path);
   page({
     path: `source/${path}.html`, title: path,
-    body: `<h1>${escape(path)}</h1>\n${highlight(text, { isRust: path.endsWith('.rs') })}`,
+    body: `<h1 class="path">${escape(path)}</h1>\n${highlight(text, { isRust: path.endsWith('.rs') })}`,
   });
 }
 
 for (const [folder, files] of folders) {
   const items = files.filter((path) => sources.has(path))
     .map((path) => `<li><a href="${posix.relative(folder, path)}.html">${escape(posix.relative(folder, path))}</a></li>`);
-  page({ path: `source/${folder}/index.html`, title: folder, body: `<h1>${escape(folder)}</h1>\n<ul>${items.join('')}</ul>` });
+  page({ path: `source/${folder}/index.html`, title: folder, body: `<h1 class="path">${escape(folder)}</h1>\n<ul>${items.join('')}</ul>` });
 }
 
 // -- The gallery ------------------------------------------------------------------------------
@@ -293,7 +306,7 @@ page({
 <p class="lead">framestep is an async executor for games in Rust. A script waits for frames, seconds, events and other
 scripts with <code>.await</code>. Your game loop, or Bevy, calls the executor once a frame.</p>
 <p class="actions"><a href="book/docs/guide/first-game.html">Write a first game in ten minutes</a>
-<a href="gallery/index.html">Play in the browser</a><a href="reference/framestep/index.html">Reference</a></p>
+<a href="gallery/index.html">Play in the browser</a><a href="reference/${hasReference('framestep') ? 'framestep/' : ''}index.html">Reference</a></p>
 <div class="two" id="first"><section aria-label="Scripts">${code.replace('<pre class="code"', `<pre class="code" data-first="${first + 1}"`)}
 <p class="dim">A frame here takes a quarter of a second. The marked line is where a script waits after the frame.</p></section>
 <section aria-label="Frames"><ol class="frames"></ol><pre class="output" aria-live="off"></pre>
@@ -320,12 +333,12 @@ with Unity's coroutines, UniTask, UE5Coro, <code>bevy_defer</code> and others.</
 sources.add('examples/lines.rs');
 page({
   path: 'source/examples/lines.rs.html', title: 'examples/lines.rs',
-  body: `<h1>examples/lines.rs</h1>\n${highlight(read('examples/lines.rs'))}`,
+  body: `<h1 class="path">examples/lines.rs</h1>\n${highlight(read('examples/lines.rs'))}`,
 });
 
 // -- The reference, if it was built -----------------------------------------------------------
 
-const built = crates.filter((name) => existsSync(join(site, 'reference', name, 'index.html')));
+const built = crates.filter(hasReference);
 const about = (name) => /^description = "(.*)"$/m.exec(read(execFileSync('git', ['-C', root, 'ls-files', '*Cargo.toml'],
   { encoding: 'utf8' }).split('\n').find((path) => path && read(path).includes(`\nname = "${name}"\n`))))?.[1] ?? '';
 page({
