@@ -5,7 +5,7 @@
 // printed, and the address of the repository, which may be empty.
 
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -109,7 +109,7 @@ function target(from, href) {
   const up = '../'.repeat(from.split('/').length - 1);
   const reference = /^https:\/\/docs\.rs\/(\w+)\/?(?:[\w.~-]+\/\1\/(.*))?$/.exec(href);
   if (reference && crates.includes(reference[1]) && hasReference(reference[1])) return `${up}../reference/${reference[1]}/${reference[2] ?? 'index.html'}`;
-  if (/^([a-z]+:|#)/.test(href)) return href;
+  if (/^([a-z]+:(?!:)|#)/.test(href)) return href;
   const [path, anchor] = href.split('#');
   let to = posix.normalize(posix.join(posix.dirname(from), path)).replace(/\/$/, '');
   const hash = anchor === undefined ? '' : `#${anchor}`;
@@ -161,6 +161,31 @@ function relink(from, text) {
     : part.replace(link, one).replace(/^\[([^\]\n]+)\]: (\S+)$/gm, definition))).join('');
 }
 
+// -- The reference -----------------------------------------------------------------------------
+
+// Its first pages are READMEs, whose links lead into the repository; and pages that rustdoc copies from
+// other crates keep links that lead nowhere here.
+const packages = { framestep: '.', framestep_durable: 'durable', framestep_durable_macros: 'durable/macros',
+  framestep_live: 'live', framestep_timeline: 'tools/framestep_timeline', framestep_panel: 'tools/framestep_panel',
+  bevy_framestep: 'engines/bevy_framestep', godot_framestep: 'engines/godot_framestep' };
+const reference = join(site, 'reference');
+const pages = existsSync(reference) ? readdirSync(reference, { recursive: true }).filter((path) => path.endsWith('.html')) : [];
+for (const path of pages) {
+  const html = readFileSync(join(reference, path), 'utf8');
+  const up = '../'.repeat(path.split('/').length);
+  const folder = packages[path.split('/')[0]];
+  const repaired = html.replace(/ (href|src)="([^"#]+)(#[^"]*)?"/g, (whole, name, way, hash) => {
+    if (/^[a-z][a-z+.-]*:(?!:)/.test(way) || existsSync(join(reference, dirname(path), decodeURIComponent(way.split('?')[0])))) return whole;
+    if (path.split('/').length > 2 || folder === undefined) return '';
+    const to = target(`${folder === '.' ? '' : `${folder}/`}README.md`, way + (hash ?? ''));
+    if (to === undefined) return '';
+    // As if it stood in the book, where pages are made of Markdown.
+    const inSite = posix.normalize(posix.join('book', folder, to));
+    return ` ${name}="${up}${inSite.replace(/\.md(?=#|$)/, '.html')}"`;
+  });
+  if (repaired !== html) writeFileSync(join(reference, path), repaired);
+}
+
 const heading = (text) => /^# (.*)$/m.exec(text.replace(/^```[\s\S]*?^```/gm, ''))?.[1].replaceAll('`', '') ?? 'page';
 const summary = ['# Summary', ''];
 // Grows while it is read: pages that others link to come last.
@@ -206,18 +231,14 @@ const cards = [];
 for (const scene of scenes) {
   const folder = join(plays, scene.id);
   const isBuilt = existsSync(join(folder, scene.wasm));
-  const picture = scene.picture && existsSync(join(root, scene.picture)) ? join(root, scene.picture)
-    : existsSync(join(folder, 'picture.png')) ? join(folder, 'picture.png') : undefined;
+  const picture = scene.picture && existsSync(join(root, scene.picture)) ? join(root, scene.picture) : undefined;
   const still = picture && `pictures/${scene.id}${extname(picture)}`;
   if (still) {
     mkdirSync(join(site, 'pictures'), { recursive: true });
     cpSync(picture, join(site, still));
   }
-  const moving = existsSync(join(folder, 'moving.webp')) ? `pictures/${scene.id}-moving.webp` : undefined;
-  if (moving) {
-    mkdirSync(join(site, 'pictures'), { recursive: true });
-    cpSync(join(folder, 'moving.webp'), join(site, moving));
-  }
+  const moving = scene.moving && existsSync(join(root, scene.moving)) ? `pictures/${basename(scene.moving)}` : undefined;
+  if (moving) cpSync(join(root, scene.moving), join(site, moving));
   const sources = scene.files.map((file) => [file, read(`${scene.package}/src/${file}`)]);
   const lines = sources.reduce((sum, [, text]) => sum + text.split('\n').length - 1, 0);
   let sizes = 'Not built on the machine that made this site: it takes a compiler for the web.';
@@ -298,7 +319,7 @@ const script = read('examples/lines.rs').split('\n');
 const first = script.findIndex((line) => line.startsWith('async fn'));
 const last = script.findIndex((line) => line.startsWith('fn main'));
 const code = highlight(script.slice(first, last).join('\n').trimEnd());
-const movie = existsSync(join(site, 'pictures/boss-moving.webp')) ? 'boss-moving.webp' : 'boss.png';
+const movie = existsSync(join(site, 'pictures/boss.webp')) ? 'boss.webp' : 'boss.png';
 page({
   path: 'index.html', title: 'framestep: gameplay scripts as async fns',
   about: 'An async/await executor for games and simulations in Rust: gameplay scripts are plain async fns.',

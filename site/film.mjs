@@ -1,0 +1,74 @@
+// Films the games of the gallery, from real runs in headless Chromium, in time that this script
+// moves: a frame of the game is a 60th of a second, however slow the machine is. What the game
+// measures is real.
+//
+// node film.mjs CHROMIUM SITE FRAMES [NAME..]: writes pictures into a folder for each film.
+
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { visit } from '../scripts/lib/browser.mjs';
+import { serve } from './serve.mjs';
+
+const [chromium, site, frames, ...names] = process.argv.slice(2);
+
+// Runs before the scripts of the page.
+const script = `
+  let now = 0;
+  let waiting = [];
+  Date.now = () => 1.7e12 + now;
+  window.requestAnimationFrame = (draw) => waiting.push(draw);
+  window.steps = 0;
+  window.step = (count) => {
+    for (let left = count; left > 0; left -= 1) {
+      now += 1000 / 60;
+      window.steps += 1;
+      const drawn = waiting;
+      waiting = [];
+      for (const draw of drawn) draw(now);
+    }
+    return window.steps;
+  };`;
+
+/// Of each film: its page, frames before it, a condition that it waits for further, its pictures,
+/// the frames between two of them, and keys that are held from one picture to another.
+const films = [
+  { name: 'rewind', page: 'play/rewind/index.html?demo', skip: 420, until: 'true', pictures: 60, every: 5,
+    keys: [['KeyR', 'r', 24, 48]] },
+  { name: 'boss', page: 'play/boss/index.html', skip: 600, until: 'framestep.coroutines > 2350', pictures: 48, every: 5 },
+];
+for (const { name, page, skip, until, pictures, every, keys = [] } of films) {
+  if (!existsSync(join(site, page.split('?')[0]))) {
+    console.log(`no film of ${name}, which was not built`);
+    continue;
+  }
+  if (names.length > 0 && !names.includes(name)) continue;
+  const folder = join(frames, name);
+  mkdirSync(folder, { recursive: true });
+  const options = { chromium, server: await serve(site), pictures: folder, width: 640, height: 360, script,
+    query: page, figures: '({ frame: window.steps ?? 0 })' };
+  await visit(options, async (tab) => {
+    // Until the game asks for frames.
+    for (let tries = 0; (await tab.evaluate('waiting.length')) === 0; tries += 1) {
+      if (tries > 300) throw new Error(`${name} does not begin`);
+      await new Promise((later) => setTimeout(later, 100));
+    }
+    for (let passed = 0; passed < skip; passed += 30) await tab.evaluate('step(30)');
+    for (let tries = 0; !(await tab.evaluate(until)); tries += 1) {
+      if (tries > 400) throw new Error(`${name}: never ${until}`);
+      await tab.evaluate('step(30)');
+    }
+    for (let picture = 0; picture < pictures; picture += 1) {
+      for (const [code, key, from, to] of keys) {
+        const type = { [from]: 'keydown', [to]: 'keyup' }[picture];
+        if (type) {
+          await tab.evaluate(`document.querySelector('canvas').dispatchEvent(
+            new KeyboardEvent('${type}', { code: '${code}', key: '${key}', bubbles: true }))`);
+        }
+      }
+      await tab.evaluate(`step(${every})`);
+      await tab.picture(String(picture).padStart(3, '0'));
+    }
+    console.log(`${name}: ${pictures} pictures, to frame ${await tab.evaluate('steps')}`);
+  });
+}
