@@ -32,7 +32,7 @@ fn print(executor: &Executor) {
     println!("after frame {}", snapshot.time().frame);
     for script in &snapshot {
         for (wait, at) in script.waits_at() {
-            let line = at.map_or(0, |at| at.line());
+            let line = at.expect("the executor inspects").line();
             println!("   {} waits at line {line} for {wait}", script.name());
         }
     }
