@@ -183,8 +183,13 @@ for (const path of pages) {
     const inSite = posix.normalize(posix.join('book', folder, to));
     return ` ${name}="${up}${inSite.replace(/\.md(?=#|$)/, '.html')}"`;
   });
-  if (repaired !== html) writeFileSync(join(reference, path), repaired);
+  const links = `<p class="site-links">${[['framestep', 'index.html'], ['Gallery', 'gallery/index.html'],
+    ['Guide', 'book/docs/guide/index.html'], ['All packages', 'reference/index.html']]
+    .map(([words, to]) => `<a href="${up}${to}">${words}</a>`).join(' ')}</p>`;
+  writeFileSync(join(reference, path), repaired.replace('<main>', `<main>${links}`));
 }
+// Rustdoc was given this file, maybe an older state of it.
+if (existsSync(join(reference, 'theme.css'))) cpSync(join(here, 'reference.css'), join(reference, 'theme.css'));
 
 const heading = (text) => /^# (.*)$/m.exec(text.replace(/^```[\s\S]*?^```/gm, ''))?.[1].replaceAll('`', '') ?? 'page';
 const summary = ['# Summary', ''];
