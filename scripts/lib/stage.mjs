@@ -6,7 +6,7 @@
 // published. Fails with all that is wrong.
 
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
 const [stage, address] = process.argv.slice(2);
@@ -85,7 +85,7 @@ for (const name of names) {
     const package_ = names.find((other) => folders[other] === (to === '.' ? '.' : to.replace(/\/README\.md$/, '')));
     if (!mark && package_ && package_ !== name) return `[${words}](${docs(package_)})`;
     if (address) {
-      const kind = mark ? 'raw' : existsSync(join(stage, to, '.')) ? 'tree' : 'blob';
+      const kind = mark ? 'raw' : statSync(join(stage, to)).isDirectory() ? 'tree' : 'blob';
       const hash = href.includes('#') ? `#${href.split('#')[1]}` : '';
       return `${mark}[${words}](${address}/${kind}/v${versions[name]}/${to}${hash})`;
     }
