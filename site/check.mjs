@@ -71,7 +71,7 @@ const scenes = JSON.parse(readFileSync(new URL('scenes.json', import.meta.url)))
 // The reference is rustdoc's; one page of each package stands for it. A game alone is played below.
 const opened = files.filter((path) => !path.startsWith('play/') && !/\/(print|toc|404)\.html$/.test(path)
   && (!path.startsWith('reference/') || path.split('/').length <= 3 && path.endsWith('index.html')));
-const options = { chromium, server, pictures, ...wide, figures: '({ frame: document.querySelector("iframe")?.contentWindow?.drawn ?? 0 })' };
+const options = { chromium, server, pictures, ...wide, minutes: 3, figures: '({ frame: document.querySelector("iframe")?.contentWindow?.drawn ?? 0 })' };
 
 await visit(options, async (tab, root) => {
   const quiet = (path) => {
@@ -125,9 +125,12 @@ await visit(options, async (tab, root) => {
       await tab.go(`${root}gallery/${id}.html`);
       await tab.evaluate("document.querySelector('.stage .start').click()");
       const seen = new Set();
-      const played = await tab.until(async ({ frame }) => frame >= 2);
+      const standsStill = (error) => {
+        throw new Error(`${id}: ${error.message}`);
+      };
+      const played = await tab.until(({ frame }) => frame >= 2).catch(standsStill);
       while ((await tab.figures()).frame < played.frame + (kind === 'light' ? 300 : 60)) {
-        await tab.frames(10);
+        await tab.frames(10).catch(standsStill);
         for (const line of await tab.evaluate("[...document.querySelectorAll('.line.waits')].map(({ id }) => id)")) seen.add(line);
       }
       const { frame } = await tab.figures();

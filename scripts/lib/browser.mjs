@@ -45,11 +45,13 @@ class Tab {
   #loaded = () => {};
   #pictures;
   #figures;
+  #minutes;
 
-  constructor(commands, answers, { pictures, figures }) {
+  constructor(commands, answers, { pictures, figures, minutes = 20 }) {
     this.#commands = commands;
     this.#pictures = pictures;
     this.#figures = figures;
+    this.#minutes = minutes;
     // A browser that has ended is reported separately, in `visit`.
     commands.on('error', () => {});
     answers.setEncoding('utf8');
@@ -159,7 +161,7 @@ class Tab {
   async until(condition) {
     let now = await this.figures();
     // How many fifths of a second ago the last one came. This is for a page that hangs.
-    for (let idle = 0; idle < 6_000; idle += 1) {
+    for (let idle = 0; idle < 300 * this.#minutes; idle += 1) {
       if (this.errors.length > 0) throw new Error('the page prints errors');
       if (condition(now)) return now;
       await sleep(200);
@@ -167,7 +169,7 @@ class Tab {
       now = await this.figures();
       if (now.frame > before.frame) idle = 0;
     }
-    throw new Error(`no frame in twenty minutes: ${JSON.stringify(now)}`);
+    throw new Error(`no frame in ${this.#minutes} minutes: ${JSON.stringify(now)}`);
   }
 
   async picture(name) {
@@ -189,7 +191,8 @@ class Tab {
 
 /// Opens the page of a folder, and calls `check` with its `Tab` and its address. The process fails
 /// if that does, or if the page prints an error. `figures` is an expression: see `Tab.figures`.
-/// `server` serves another way than file by file from one folder.
+/// `server` serves another way than file by file from one folder. `minutes` is how long a page may
+/// stand still.
 export async function visit({ chromium, page, query = '', server: given, ...options }, check) {
   const server = given ?? await serve(page);
   const address = `http://127.0.0.1:${server.address().port}/${query}`;
