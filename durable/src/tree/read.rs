@@ -1,10 +1,15 @@
 //! Reading a value of a tree. It is as lenient as a later build needs: a field that has become an
 //! `Option`, a struct that had no fields, a struct that a migration reads as a tuple.
+//!
+//! All of this is compiled once for each type of the user. So structs, enums and the names of fields
+//! call those methods of a visitor alone that they have: `deserialize_any` would compile all
+//! methods of each visitor. And the items of sequences and maps are not generic.
 
-use serde::de::value::{MapDeserializer, SeqDeserializer};
+use std::slice::Iter;
+
 use serde::de::{
-    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, Unexpected,
-    VariantAccess, Visitor,
+    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, Expected, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
 };
 
 use super::{Tree, Unfit};
@@ -19,12 +24,11 @@ impl Tree {
     }
 
     fn visit_seq<'de, V: Visitor<'de>>(
-        items: impl Iterator<Item = &'de Tree>,
+        mut items: Items<'de>,
         visitor: V,
     ) -> Result<V::Value, Unfit> {
-        let mut items = SeqDeserializer::new(items);
         let value = visitor.visit_seq(&mut items)?;
-        items.end()?;
+        no_more(items.taken, items.left.len(), "sequence")?;
         Ok(value)
     }
 
@@ -32,11 +36,19 @@ impl Tree {
         entries: &'de [(Tree, Tree)],
         visitor: V,
     ) -> Result<V::Value, Unfit> {
-        let entries = entries.iter().map(|(key, value)| (key, value));
-        let mut entries = MapDeserializer::new(entries);
+        let mut entries = Entries {
+            left: entries.iter(),
+            taken: 0,
+            value: &Tree::Unit,
+        };
         let value = visitor.visit_map(&mut entries)?;
-        entries.end()?;
+        no_more(entries.taken, entries.left.len(), "map")?;
         Ok(value)
+    }
+
+    /// Of a visitor that has no method for this kind of value.
+    fn is_no<T>(&self, expected: &dyn Expected) -> Result<T, Unfit> {
+        Err(de::Error::invalid_type(self.unexpected(), expected))
     }
 
     fn unexpected(&self) -> Unexpected<'_> {
@@ -44,7 +56,11 @@ impl Tree {
             Tree::Unit => Unexpected::Unit,
             Tree::None | Tree::Some(_) => Unexpected::Option,
             Tree::Bool(value) => Unexpected::Bool(*value),
-            Tree::Int(_) => Unexpected::Other("integer"),
+            Tree::Int(value) => match (u64::try_from(*value), i64::try_from(*value)) {
+                (Ok(value), _) => Unexpected::Unsigned(value),
+                (_, Ok(value)) => Unexpected::Signed(value),
+                _ => Unexpected::Other("integer"),
+            },
             Tree::F32(value) => Unexpected::Float(f64::from(*value)),
             Tree::F64(value) => Unexpected::Float(*value),
             Tree::Text(value) => Unexpected::Str(value),
@@ -55,11 +71,117 @@ impl Tree {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Unfit> for &'de Tree {
-    type Deserializer = Self;
+/// Whether the visitor has taken all of a sequence or a map.
+fn no_more(taken: usize, left: usize, kind: &str) -> Result<(), Unfit> {
+    if left == 0 {
+        return Ok(());
+    }
+    let elements = if taken == 1 { "element" } else { "elements" };
+    let expected = format!("{taken} {elements} in {kind}");
+    Err(de::Error::invalid_length(taken + left, &&*expected))
+}
 
-    fn into_deserializer(self) -> Self {
-        self
+/// The items of a sequence, as a visitor takes them.
+struct Items<'de> {
+    left: Left<'de>,
+    taken: usize,
+}
+
+/// What is left of it.
+enum Left<'de> {
+    Items(Iter<'de, Tree>),
+    /// The fields of a struct, in their order.
+    Fields(Iter<'de, (Tree, Tree)>),
+}
+
+impl Left<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Left::Items(items) => items.len(),
+            Left::Fields(fields) => fields.len(),
+        }
+    }
+}
+
+impl<'de> Items<'de> {
+    fn of(items: &'de [Tree]) -> Self {
+        Items {
+            left: Left::Items(items.iter()),
+            taken: 0,
+        }
+    }
+
+    fn of_fields(fields: &'de [(Tree, Tree)]) -> Self {
+        Items {
+            left: Left::Fields(fields.iter()),
+            taken: 0,
+        }
+    }
+
+    fn take(&mut self) -> Option<&'de Tree> {
+        let item = match &mut self.left {
+            Left::Items(items) => items.next(),
+            Left::Fields(fields) => fields.next().map(|(_, value)| value),
+        };
+        self.taken += usize::from(item.is_some());
+        item
+    }
+}
+
+impl<'de> SeqAccess<'de> for Items<'de> {
+    type Error = Unfit;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Unfit> {
+        match self.take() {
+            Some(item) => Ok(Some(seed.deserialize(item)?)),
+            None => Ok(None),
+        }
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.left.len())
+    }
+}
+
+/// The entries of a map or a struct, as a visitor takes them.
+struct Entries<'de> {
+    left: Iter<'de, (Tree, Tree)>,
+    taken: usize,
+    /// Of the key that was taken last.
+    value: &'de Tree,
+}
+
+impl<'de> Entries<'de> {
+    fn take(&mut self) -> Option<&'de Tree> {
+        let (key, value) = self.left.next()?;
+        self.value = value;
+        self.taken += 1;
+        Some(key)
+    }
+}
+
+impl<'de> MapAccess<'de> for Entries<'de> {
+    type Error = Unfit;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Unfit> {
+        match self.take() {
+            Some(key) => Ok(Some(seed.deserialize(key)?)),
+            None => Ok(None),
+        }
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Unfit> {
+        seed.deserialize(self.value)
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.left.len())
     }
 }
 
@@ -98,7 +220,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
             Tree::F64(value) => visitor.visit_f64(*value),
             Tree::Text(value) => visitor.visit_borrowed_str(value),
             Tree::Bytes(value) => visitor.visit_borrowed_bytes(value),
-            Tree::Seq(items) => Tree::visit_seq(items.iter(), visitor),
+            Tree::Seq(items) => Tree::visit_seq(Items::of(items), visitor),
             Tree::Map(entries) => Tree::visit_map(entries, visitor),
         }
     }
@@ -108,7 +230,22 @@ impl<'de> Deserializer<'de> for &'de Tree {
         deserialize_i128
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32
         deserialize_f64 deserialize_char deserialize_str deserialize_string deserialize_bytes
-        deserialize_byte_buf deserialize_seq deserialize_map deserialize_identifier
+        deserialize_byte_buf deserialize_seq deserialize_map
+    }
+
+    /// The name of a field or a variant, or a key of a map that is flattened.
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unfit> {
+        match self.bare() {
+            Tree::Text(name) => visitor.visit_borrowed_str(name),
+            Tree::Bytes(name) => visitor.visit_borrowed_bytes(name),
+            Tree::Bool(key) => visitor.visit_bool(*key),
+            Tree::Int(key) => match (u64::try_from(*key), i64::try_from(*key)) {
+                (Ok(key), _) => visitor.visit_u64(key),
+                (_, Ok(key)) => visitor.visit_i64(key),
+                _ => self.is_no(&visitor),
+            },
+            tree => tree.is_no(&visitor),
+        }
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unfit> {
@@ -133,7 +270,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
         match self.bare() {
             // Of a struct whose fields are gone.
             Tree::Unit | Tree::None | Tree::Map(_) => visitor.visit_unit(),
-            tree => Err(de::Error::invalid_type(tree.unexpected(), &visitor)),
+            tree => tree.is_no(&visitor),
         }
     }
 
@@ -155,11 +292,10 @@ impl<'de> Deserializer<'de> for &'de Tree {
 
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Unfit> {
         match self.bare() {
-            // The fields of a struct, in their order.
-            Tree::Map(entries) => Tree::visit_seq(entries.iter().map(|(_, value)| value), visitor),
-            Tree::Seq(items) => Tree::visit_seq(items.iter(), visitor),
+            Tree::Map(fields) => Tree::visit_seq(Items::of_fields(fields), visitor),
+            Tree::Seq(items) => Tree::visit_seq(Items::of(items), visitor),
             // A struct of one unnamed field.
-            tree if len == 1 => Tree::visit_seq([tree].into_iter(), visitor),
+            tree if len == 1 => Tree::visit_seq(Items::of(std::slice::from_ref(tree)), visitor),
             tree => tree.deserialize_any(visitor),
         }
     }
@@ -182,9 +318,9 @@ impl<'de> Deserializer<'de> for &'de Tree {
         match self.bare() {
             // It had no fields.
             Tree::Unit | Tree::None => Tree::visit_map(&[], visitor),
-            // A sequence would be read by the order of the fields.
-            tree @ Tree::Seq(_) => Err(de::Error::invalid_type(tree.unexpected(), &visitor)),
-            tree => tree.deserialize_any(visitor),
+            Tree::Map(fields) => Tree::visit_map(fields, visitor),
+            // A sequence, too: it would be read by the order of the fields.
+            tree => tree.is_no(&visitor),
         }
     }
 
@@ -203,7 +339,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
                 name: &entries[0].0,
                 content: &entries[0].1,
             }),
-            tree => Err(de::Error::invalid_type(tree.unexpected(), &visitor)),
+            tree => tree.is_no(&visitor),
         }
     }
 
