@@ -201,14 +201,23 @@ fn lends<R: Serialize + DeserializeOwned>(
         let Some(borrow) = borrow.take() else {
             return;
         };
-        let result = cell.in_closure(|| lent(name, caller.at, borrow()));
+        // Each closure of the user is compiled with all of this: no closure more than needed.
+        let in_closure = cell.enter_closure();
+        let result = lent(name, caller.at, borrow());
+        drop(in_closure);
         bytes::write(&result, value);
         given = Some(result);
     });
     let result = match (given, done) {
         (Some(given), _) => given,
-        (None, Done::Not) => bytes::read_zeros().unwrap_or_else(|| leave()),
-        (None, _) => bytes::read(&value).unwrap_or_else(|| unreadable_result()),
+        (None, Done::Not) => match bytes::read_zeros() {
+            Some(zeros) => zeros,
+            None => leave(),
+        },
+        (None, _) => match bytes::read(&value) {
+            Some(result) => result,
+            None => unreadable_result(),
+        },
     };
     cell.shared().put_scratch(value);
     result

@@ -65,8 +65,12 @@ impl Sources {
     }
 
     fn start(&self) -> Game {
+        self.start_with("live")
+    }
+
+    fn start_with(&self, features: &str) -> Game {
         let mut command = self.cargo();
-        command.args(["run", "--quiet", "--features", "live"]);
+        command.args(["run", "--quiet", "--features", features]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let (to, from) = (
@@ -288,6 +292,61 @@ fn a_game_whose_world_changes_is_replaced_and_goes_on_at_the_same_frame() {
     );
     game.told("at frame 16");
     assert_eq!(game.ask("look")[1], "1 of them");
+}
+
+#[test]
+fn another_copy_of_framestep_is_refused() {
+    // The game has other features than it says: cargo builds its crates a second time.
+    let sources = Sources::new("copies");
+    let mut game = sources.start_with("live,more");
+    let told = game.told("in another way");
+    assert!(
+        told.contains("`cargo build --message-format json -p game --bin game --features live`")
+            && told.contains("builds the crate `")
+            && told.contains("` in another way than the running game was built: name its features"),
+        "{told}"
+    );
+    assert_eq!(game.frames(5), "stamp 1", "the game goes on");
+
+    // A library with a framestep of its own, and one that was built for another version.
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let durable = here.join("../durable");
+    let toml = fs::read_to_string(here.join("Cargo.toml")).unwrap();
+    let toml = toml.replace(
+        "\"../durable\"",
+        &format!("{:?}", durable.to_str().unwrap()),
+    );
+    // Cargo knows two packages of one name by their versions.
+    let later = toml.replace("version = \"0.1.0\"\n", "version = \"0.2.0\"\n");
+    let own = later.replace("[\"dylib\"]", "[\"rlib\"]");
+    assert!(later != toml && own != later);
+    let other_live = Sources {
+        folder: sources.folder.with_file_name("other-live"),
+    };
+    other_live.copy("src", &here.join("src"));
+    let other = Sources::new("other-copy");
+    let toml = other.read("scripts/Cargo.toml");
+    let toml = toml.replace(env!("CARGO_MANIFEST_DIR"), "../../other-live");
+    other.write("scripts/Cargo.toml", &toml);
+    for (name, toml) in [("own", own), ("later", later)] {
+        other_live.write("Cargo.toml", &toml);
+        let mut command = other.cargo();
+        command.args(["build", "--quiet", "-p", "scripts", "--features", "live"]);
+        assert!(command.status().unwrap().success());
+        let built = format!(
+            "{}scripts{}",
+            std::env::consts::DLL_PREFIX,
+            std::env::consts::DLL_SUFFIX
+        );
+        let library = other.folder.join(name);
+        fs::copy(other.folder.join("target/debug").join(built), &library).unwrap();
+        let [.., told] = game.ask(&format!("load {}", library.display()));
+        assert!(
+            told.contains("(not loaded: the scripts use another copy of framestep than the game: "),
+            "{told}"
+        );
+    }
+    assert_eq!(game.frames(4), "stamp 1, stamp 2");
 }
 
 #[test]

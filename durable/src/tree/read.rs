@@ -233,17 +233,10 @@ impl<'de> Deserializer<'de> for &'de Tree {
         deserialize_byte_buf deserialize_seq deserialize_map
     }
 
-    /// The name of a field or a variant, or a key of a map that is flattened.
+    /// The name of a field or a variant: always a text, as `write` has it.
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unfit> {
         match self.bare() {
             Tree::Text(name) => visitor.visit_borrowed_str(name),
-            Tree::Bytes(name) => visitor.visit_borrowed_bytes(name),
-            Tree::Bool(key) => visitor.visit_bool(*key),
-            Tree::Int(key) => match (u64::try_from(*key), i64::try_from(*key)) {
-                (Ok(key), _) => visitor.visit_u64(key),
-                (_, Ok(key)) => visitor.visit_i64(key),
-                _ => self.is_no(&visitor),
-            },
             tree => tree.is_no(&visitor),
         }
     }

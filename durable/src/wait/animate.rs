@@ -100,34 +100,47 @@ impl<F: Fn(f32)> Future for Animate<F> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let this = &mut *self;
-        let (length, phase) = (this.length_ns, this.phase);
-        let apply = &this.apply;
-        let call = |cell: Option<&ScriptCell>, share: f32| in_closure(cell, || apply(share));
-        let begin = |cell: Option<&ScriptCell>| {
-            let phase = phase.unwrap_or_else(|| home_of(cell));
-            let end = length.map(|ns| DurableWait::seconds(Some(ns), None, Some(phase)));
-            Slot::Animate(Box::new(Animation {
-                next: DurableWait::next_step_or_frame(phase),
-                end,
-                length_ns: length.unwrap_or(0),
-                share: -1.0,
-            }))
-        };
-        let polled = this
-            .numbered
-            .poll_anywhere("animate()", begin, |cell, slot| {
-                let Slot::Animate(animation) = slot else {
-                    return Poll::Pending;
-                };
-                if animation.share < 0.0 {
-                    animation.share = 0.0;
-                    call(cell, 0.0);
-                }
-                poll_animation(animation, cx, |share| call(cell, share))
-            });
-        polled.map(drop)
+        let Animate {
+            numbered,
+            apply,
+            length_ns,
+            phase,
+        } = &mut *self;
+        poll_animate(numbered, apply, *length_ns, *phase, cx)
     }
+}
+
+/// Polls it. Not generic, because each closure of the user would be compiled with all of it.
+#[track_caller]
+fn poll_animate(
+    numbered: &mut Numbered,
+    apply: &dyn Fn(f32),
+    length: Option<u64>,
+    phase: Option<Phase>,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    let call = |cell: Option<&ScriptCell>, share: f32| in_closure(cell, || apply(share));
+    let begin = |cell: Option<&ScriptCell>| {
+        let phase = phase.unwrap_or_else(|| home_of(cell));
+        let end = length.map(|ns| DurableWait::seconds(Some(ns), None, Some(phase)));
+        Slot::Animate(Box::new(Animation {
+            next: DurableWait::next_step_or_frame(phase),
+            end,
+            length_ns: length.unwrap_or(0),
+            share: -1.0,
+        }))
+    };
+    let polled = numbered.poll_anywhere("animate()", begin, |cell, slot| {
+        let Slot::Animate(animation) = slot else {
+            return Poll::Pending;
+        };
+        if animation.share < 0.0 {
+            animation.share = 0.0;
+            call(cell, 0.0);
+        }
+        poll_animation(animation, cx, |share| call(cell, share))
+    });
+    polled.map(drop)
 }
 
 #[track_caller]
