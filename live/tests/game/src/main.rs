@@ -13,12 +13,15 @@ fn main() {
     let mut world = World::default();
     runtime.start(scripts::clerk(1)).detach();
     #[cfg(feature = "live")]
-    let mut live = framestep_live::Live::watch(framestep_live::game!("scripts").quiet());
+    let mut live = framestep_live::Live::watch(
+        framestep_live::game!("scripts").parts(["town"]).quiet(),
+    );
     #[cfg(feature = "live")]
     let mut loaded = String::new();
     println!("begins");
     for line in std::io::stdin().lock().lines() {
         match line.unwrap().as_str() {
+            "elect" => runtime.start(town::mayor(1)).detach(),
             "frame" => runtime.run_frame_with(&mut world, 0.25),
             #[cfg(feature = "live")]
             "update" => {
