@@ -210,6 +210,10 @@ impl Layout {
         }
         let folders = self.folders.iter().filter(|it| path.starts_with(&it.path));
         let innermost = folders.max_by_key(|it| it.path.as_os_str().len())?;
+        // Beside the sources in the folder of a package: a README, notes, a screenshot.
+        if !innermost.with_those_below && !name.ends_with(".rs") && !name.ends_with(".toml") {
+            return None;
+        }
         let is_of_scripts = self
             .scripts_folders
             .iter()
@@ -295,6 +299,10 @@ mod tests {
             ("/g/scripts/src/fight.rs~", None),
             ("/g/scripts/src/4913", None),
             ("/g/Cargo.lock", None),
+            ("/g/build.rs", Some(Kind::Game)),
+            ("/g/CHANGELOG.md", None),
+            ("/g/scripts/notes.txt", None),
+            ("/g/scripts/src/words.txt", Some(Kind::Scripts)),
             ("/g/target/debug/game", None),
             ("/elsewhere/lib.rs", None),
         ];
