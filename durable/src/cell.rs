@@ -862,13 +862,15 @@ impl ScriptCell {
     /// Calls `f` as a closure of the script: effects inside of it are a part of what calls it, and
     /// waits are refused.
     pub(crate) fn in_closure<R>(&self, f: impl FnOnce() -> R) -> R {
-        let _leave = self.enter_closure();
+        /// Closures may nest, and panic.
+        struct Leave<'a>(&'a Cell<bool>, bool);
+        impl Drop for Leave<'_> {
+            fn drop(&mut self) {
+                self.0.set(self.1);
+            }
+        }
+        let _leave = Leave(&self.is_in_closure, self.is_in_closure.replace(true));
         f()
-    }
-
-    /// The same until what it returns is dropped.
-    pub(crate) fn enter_closure(&self) -> LeaveClosure<'_> {
-        LeaveClosure(&self.is_in_closure, self.is_in_closure.replace(true))
     }
 
     /// Begins to wait for the next frame, in the [usual case](FrameWait::begin). Returns the number
@@ -977,15 +979,6 @@ impl fmt::Debug for ScriptCell {
             .field("id", &self.id)
             .field("name", &self.code.name)
             .finish_non_exhaustive()
-    }
-}
-
-/// Closures may nest, and panic.
-pub(crate) struct LeaveClosure<'a>(&'a Cell<bool>, bool);
-
-impl Drop for LeaveClosure<'_> {
-    fn drop(&mut self) {
-        self.0.set(self.1);
     }
 }
 

@@ -1,11 +1,7 @@
 //! Reading a value of a tree. It is as lenient as a later build needs: a field that has become an
 //! `Option`, a struct that had no fields, a struct that a migration reads as a tuple.
-//!
-//! All of this is compiled once for each type of the user. So structs, enums and the names of fields
-//! call those methods of a visitor alone that they have: `deserialize_any` would compile all
-//! methods of each visitor. And the items of sequences and maps are not generic.
 
-use std::slice::Iter;
+use std::slice;
 
 use serde::de::{
     self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, Expected, MapAccess, SeqAccess,
@@ -23,32 +19,10 @@ impl Tree {
         }
     }
 
-    fn visit_seq<'de, V: Visitor<'de>>(
-        mut items: Items<'de>,
-        visitor: V,
-    ) -> Result<V::Value, Unfit> {
-        let value = visitor.visit_seq(&mut items)?;
-        no_more(items.taken, items.left.len(), "sequence")?;
-        Ok(value)
-    }
-
-    fn visit_map<'de, V: Visitor<'de>>(
-        entries: &'de [(Tree, Tree)],
-        visitor: V,
-    ) -> Result<V::Value, Unfit> {
-        let mut entries = Entries {
-            left: entries.iter(),
-            taken: 0,
-            value: &Tree::Unit,
-        };
-        let value = visitor.visit_map(&mut entries)?;
-        no_more(entries.taken, entries.left.len(), "map")?;
-        Ok(value)
-    }
-
-    /// Of a visitor that has no method for this kind of value.
-    fn is_no<T>(&self, expected: &dyn Expected) -> Result<T, Unfit> {
-        Err(de::Error::invalid_type(self.unexpected(), expected))
+    /// Why it is not what a visitor expects.
+    #[cold]
+    fn unfit(&self, expected: &dyn Expected) -> Unfit {
+        de::Error::invalid_type(self.unexpected(), expected)
     }
 
     fn unexpected(&self) -> Unexpected<'_> {
@@ -56,11 +30,7 @@ impl Tree {
             Tree::Unit => Unexpected::Unit,
             Tree::None | Tree::Some(_) => Unexpected::Option,
             Tree::Bool(value) => Unexpected::Bool(*value),
-            Tree::Int(value) => match (u64::try_from(*value), i64::try_from(*value)) {
-                (Ok(value), _) => Unexpected::Unsigned(value),
-                (_, Ok(value)) => Unexpected::Signed(value),
-                _ => Unexpected::Other("integer"),
-            },
+            Tree::Int(_) => Unexpected::Other("integer"),
             Tree::F32(value) => Unexpected::Float(f64::from(*value)),
             Tree::F64(value) => Unexpected::Float(*value),
             Tree::Text(value) => Unexpected::Str(value),
@@ -71,94 +41,71 @@ impl Tree {
     }
 }
 
-/// Whether the visitor has taken all of a sequence or a map.
-fn no_more(taken: usize, left: usize, kind: &str) -> Result<(), Unfit> {
-    if left == 0 {
-        return Ok(());
-    }
-    let elements = if taken == 1 { "element" } else { "elements" };
-    let expected = format!("{taken} {elements} in {kind}");
-    Err(de::Error::invalid_length(taken + left, &&*expected))
-}
-
-/// The items of a sequence, as a visitor takes them.
-struct Items<'de> {
-    left: Left<'de>,
-    taken: usize,
-}
-
-/// What is left of it.
-enum Left<'de> {
-    Items(Iter<'de, Tree>),
+/// The items of a sequence, or what is read as one.
+enum Items<'de> {
+    Of(slice::Iter<'de, Tree>),
     /// The fields of a struct, in their order.
-    Fields(Iter<'de, (Tree, Tree)>),
-}
-
-impl Left<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Left::Items(items) => items.len(),
-            Left::Fields(fields) => fields.len(),
-        }
-    }
+    Values(slice::Iter<'de, (Tree, Tree)>),
+    One(Option<&'de Tree>),
 }
 
 impl<'de> Items<'de> {
-    fn of(items: &'de [Tree]) -> Self {
-        Items {
-            left: Left::Items(items.iter()),
-            taken: 0,
+    fn next(&mut self) -> Option<&'de Tree> {
+        match self {
+            Items::Of(items) => items.next(),
+            Items::Values(entries) => entries.next().map(|(_, value)| value),
+            Items::One(item) => item.take(),
         }
     }
 
-    fn of_fields(fields: &'de [(Tree, Tree)]) -> Self {
-        Items {
-            left: Left::Fields(fields.iter()),
-            taken: 0,
-        }
+    fn visit<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Unfit> {
+        let value = visitor.visit_seq(&mut self)?;
+        self.end()?;
+        Ok(value)
     }
 
-    fn take(&mut self) -> Option<&'de Tree> {
-        let item = match &mut self.left {
-            Left::Items(items) => items.next(),
-            Left::Fields(fields) => fields.next().map(|(_, value)| value),
-        };
-        self.taken += usize::from(item.is_some());
-        item
+    fn end(mut self) -> Result<(), Unfit> {
+        match self.next() {
+            None => Ok(()),
+            Some(_) => Err(Unfit::new("there are more items than are expected")),
+        }
     }
 }
 
-impl<'de> SeqAccess<'de> for Items<'de> {
+impl<'de> SeqAccess<'de> for &mut Items<'de> {
     type Error = Unfit;
 
     fn next_element_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Unfit> {
-        match self.take() {
-            Some(item) => Ok(Some(seed.deserialize(item)?)),
+        match self.next() {
+            Some(item) => match seed.deserialize(item) {
+                Ok(value) => Ok(Some(value)),
+                Err(error) => Err(error),
+            },
             None => Ok(None),
         }
     }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.left.len())
-    }
 }
 
-/// The entries of a map or a struct, as a visitor takes them.
+/// The entries of a map or a struct.
 struct Entries<'de> {
-    left: Iter<'de, (Tree, Tree)>,
-    taken: usize,
-    /// Of the key that was taken last.
+    left: slice::Iter<'de, (Tree, Tree)>,
     value: &'de Tree,
 }
 
 impl<'de> Entries<'de> {
-    fn take(&mut self) -> Option<&'de Tree> {
+    fn visit<V: Visitor<'de>>(entries: &'de [(Tree, Tree)], visitor: V) -> Result<V::Value, Unfit> {
+        visitor.visit_map(Entries {
+            left: entries.iter(),
+            value: &Tree::Unit,
+        })
+    }
+
+    fn next_key(&mut self) -> Option<&'de Tree> {
         let (key, value) = self.left.next()?;
         self.value = value;
-        self.taken += 1;
         Some(key)
     }
 }
@@ -170,18 +117,17 @@ impl<'de> MapAccess<'de> for Entries<'de> {
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Unfit> {
-        match self.take() {
-            Some(key) => Ok(Some(seed.deserialize(key)?)),
+        match self.next_key() {
+            Some(key) => match seed.deserialize(key) {
+                Ok(value) => Ok(Some(value)),
+                Err(error) => Err(error),
+            },
             None => Ok(None),
         }
     }
 
     fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Unfit> {
         seed.deserialize(self.value)
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.left.len())
     }
 }
 
@@ -220,8 +166,8 @@ impl<'de> Deserializer<'de> for &'de Tree {
             Tree::F64(value) => visitor.visit_f64(*value),
             Tree::Text(value) => visitor.visit_borrowed_str(value),
             Tree::Bytes(value) => visitor.visit_borrowed_bytes(value),
-            Tree::Seq(items) => Tree::visit_seq(Items::of(items), visitor),
-            Tree::Map(entries) => Tree::visit_map(entries, visitor),
+            Tree::Seq(items) => Items::Of(items.iter()).visit(visitor),
+            Tree::Map(entries) => Entries::visit(entries, visitor),
         }
     }
 
@@ -233,11 +179,15 @@ impl<'de> Deserializer<'de> for &'de Tree {
         deserialize_byte_buf deserialize_seq deserialize_map
     }
 
-    /// The name of a field or a variant: always a text, as `write` has it.
+    /// The name of a field or a variant.
     fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unfit> {
         match self.bare() {
-            Tree::Text(name) => visitor.visit_borrowed_str(name),
-            tree => tree.is_no(&visitor),
+            Tree::Text(name) => visitor.visit_str(name),
+            Tree::Int(number) => match u64::try_from(*number) {
+                Ok(number) => visitor.visit_u64(number),
+                Err(_) => Err(self.unfit(&visitor)),
+            },
+            tree => Err(tree.unfit(&visitor)),
         }
     }
 
@@ -263,7 +213,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
         match self.bare() {
             // Of a struct whose fields are gone.
             Tree::Unit | Tree::None | Tree::Map(_) => visitor.visit_unit(),
-            tree => tree.is_no(&visitor),
+            tree => Err(tree.unfit(&visitor)),
         }
     }
 
@@ -285,10 +235,11 @@ impl<'de> Deserializer<'de> for &'de Tree {
 
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Unfit> {
         match self.bare() {
-            Tree::Map(fields) => Tree::visit_seq(Items::of_fields(fields), visitor),
-            Tree::Seq(items) => Tree::visit_seq(Items::of(items), visitor),
+            // The fields of a struct, in their order.
+            Tree::Map(entries) => Items::Values(entries.iter()).visit(visitor),
+            Tree::Seq(items) => Items::Of(items.iter()).visit(visitor),
             // A struct of one unnamed field.
-            tree if len == 1 => Tree::visit_seq(Items::of(std::slice::from_ref(tree)), visitor),
+            tree if len == 1 => Items::One(Some(tree)).visit(visitor),
             tree => tree.deserialize_any(visitor),
         }
     }
@@ -310,10 +261,10 @@ impl<'de> Deserializer<'de> for &'de Tree {
     ) -> Result<V::Value, Unfit> {
         match self.bare() {
             // It had no fields.
-            Tree::Unit | Tree::None => Tree::visit_map(&[], visitor),
-            Tree::Map(fields) => Tree::visit_map(fields, visitor),
-            // A sequence, too: it would be read by the order of the fields.
-            tree => tree.is_no(&visitor),
+            Tree::Unit | Tree::None => Entries::visit(&[], visitor),
+            Tree::Map(entries) => Entries::visit(entries, visitor),
+            // A sequence would be read by the order of the fields.
+            tree => Err(tree.unfit(&visitor)),
         }
     }
 
@@ -332,7 +283,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
                 name: &entries[0].0,
                 content: &entries[0].1,
             }),
-            tree => tree.is_no(&visitor),
+            tree => Err(tree.unfit(&visitor)),
         }
     }
 

@@ -100,24 +100,19 @@ impl<F: Fn(f32)> Future for Animate<F> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Animate {
-            numbered,
-            apply,
-            length_ns,
-            phase,
-        } = &mut *self;
-        poll_animate(numbered, apply, *length_ns, *phase, cx)
+        let this = &mut *self;
+        let (length, phase) = (this.length_ns, this.phase);
+        poll_animate(&mut this.numbered, cx, length, phase, &this.apply)
     }
 }
 
-/// Polls it. Not generic, because each closure of the user would be compiled with all of it.
 #[track_caller]
 fn poll_animate(
     numbered: &mut Numbered,
-    apply: &dyn Fn(f32),
+    cx: &mut Context<'_>,
     length: Option<u64>,
     phase: Option<Phase>,
-    cx: &mut Context<'_>,
+    apply: &dyn Fn(f32),
 ) -> Poll<()> {
     let call = |cell: Option<&ScriptCell>, share: f32| in_closure(cell, || apply(share));
     let begin = |cell: Option<&ScriptCell>| {
