@@ -145,13 +145,16 @@ unsafe fn open(path: &Path) -> Result<Library, LoadError> {
     })
 }
 
-/// Whether the system misses a symbol of framestep: their names contain a hash of the version and of
-/// the features.
+/// Whether the system misses a symbol of Rust, which the `dylib` of this crate would have. Their names
+/// contain a hash of the version and of the features.
 fn is_for_another_copy(why: &str) -> bool {
     let symbol = ["undefined symbol", "Symbol not found"]
         .iter()
         .find_map(|words| why.split_once(words));
-    symbol.is_some_and(|(_, symbol)| symbol.contains("framestep"))
+    symbol.is_some_and(|(_, symbol)| {
+        let is_legacy = symbol.contains("_ZN") && symbol.contains("17h");
+        is_legacy || symbol.contains(" _R")
+    })
 }
 
 #[cfg(test)]
@@ -161,7 +164,7 @@ mod tests {
     use super::{LoadError, is_for_another_copy, open};
 
     #[test]
-    fn a_missing_symbol_of_framestep_is_one_of_another_copy() {
+    fn a_missing_symbol_of_rust_is_one_of_another_copy() {
         let misses = |symbol: &str| {
             let linux = format!("/t/x.so: undefined symbol: {symbol}");
             let mac = format!("dlopen(/t/x.dylib): Symbol not found: {symbol}");
@@ -171,7 +174,9 @@ mod tests {
         assert!(misses(
             "_ZN14framestep_live6loader5stamp17h0123456789abcdefE"
         ));
+        assert!(misses("_RNvNtCs1234_14framestep_live6loader5stamp"));
         assert!(!misses("png_create"));
+        assert!(!misses("_ZN3foo3barEv"));
         assert!(!is_for_another_copy("/t/framestep_live/x.so: no such file"));
     }
 

@@ -37,6 +37,15 @@ impl Target {
     }
 }
 
+fn folder_of(package: &Package) -> PathBuf {
+    let folder = package.manifest_path.parent();
+    folder.unwrap_or(Path::new("/")).to_owned()
+}
+
+fn is_library(target: &Target) -> bool {
+    ["lib", "rlib", "cdylib"].iter().any(|kind| target.is(kind))
+}
+
 #[derive(Debug, Deserialize)]
 struct Resolve {
     nodes: Vec<Node>,
@@ -84,13 +93,6 @@ pub(crate) fn read(
     let metadata: Metadata = serde_json::from_str(json)
         .map_err(|error| format!("`cargo metadata` of another version than is known: {error}"))?;
     let by_id: HashMap<&str, &Package> = metadata.packages.iter().map(|it| (&*it.id, it)).collect();
-    let folder_of = |package: &Package| {
-        package
-            .manifest_path
-            .parent()
-            .unwrap_or(Path::new("/"))
-            .to_owned()
-    };
     let game = metadata
         .packages
         .iter()
@@ -127,8 +129,7 @@ pub(crate) fn read(
             local.join(", ")
         ));
     };
-    let is_library = |it: &&Target| ["lib", "rlib", "cdylib"].iter().any(|kind| it.is(kind));
-    let library = found.targets.iter().find(is_library);
+    let library = found.targets.iter().find(|it| is_library(it));
     let library = library.ok_or_else(|| format!("the package `{scripts}` has no library"))?;
     if !library.is("cdylib") {
         return Err(format!(
@@ -143,7 +144,8 @@ pub(crate) fn read(
         let package = below
             .iter()
             .find(|it| it.name == *part && it.id != found.id);
-        let library = package.and_then(|it| Some((*it, it.targets.iter().find(is_library)?)));
+        let library =
+            package.and_then(|it| Some((*it, it.targets.iter().find(|it| is_library(it))?)));
         all_scripts.push(library.ok_or_else(|| {
             format!(
                 "the package `{scripts}` has no dependency named `{part}` with a library in a local \
@@ -151,8 +153,27 @@ pub(crate) fn read(
             )
         })?);
     }
+    Ok(Layout {
+        game: game.id.clone(),
+        scripts: found.id.clone(),
+        parts: all_scripts[1..]
+            .iter()
+            .map(|(it, _)| it.id.clone())
+            .collect(),
+        scripts_crates: all_scripts
+            .iter()
+            .map(|(_, library)| library.name.replace('-', "_"))
+            .collect(),
+        scripts_folders: all_scripts.iter().map(|(it, _)| folder_of(it)).collect(),
+        target_directory: metadata.target_directory.clone(),
+        folders: folders_of(&local, game),
+    })
+}
+
+/// The folders with the sources of these packages.
+fn folders_of(local: &[&Package], game: &Package) -> Vec<Folder> {
     let mut folders: Vec<Folder> = Vec::new();
-    for package in &local {
+    for package in local {
         let root = folder_of(package);
         let is_of_game = |it: &&Target| it.is("bin") && package.id == game.id;
         let targets = package
@@ -174,21 +195,7 @@ pub(crate) fn read(
             }
         }
     }
-    Ok(Layout {
-        game: game.id.clone(),
-        scripts: found.id.clone(),
-        parts: all_scripts[1..]
-            .iter()
-            .map(|(it, _)| it.id.clone())
-            .collect(),
-        scripts_crates: all_scripts
-            .iter()
-            .map(|(_, library)| library.name.replace('-', "_"))
-            .collect(),
-        scripts_folders: all_scripts.iter().map(|(it, _)| folder_of(it)).collect(),
-        target_directory: metadata.target_directory.clone(),
-        folders,
-    })
+    folders
 }
 
 impl Layout {
@@ -211,7 +218,8 @@ impl Layout {
         let folders = self.folders.iter().filter(|it| path.starts_with(&it.path));
         let innermost = folders.max_by_key(|it| it.path.as_os_str().len())?;
         // Beside the sources in the folder of a package: a README, notes, a screenshot.
-        if !innermost.with_those_below && !name.ends_with(".rs") && !name.ends_with(".toml") {
+        let extension = path.extension().and_then(|it| it.to_str());
+        if !innermost.with_those_below && !matches!(extension, Some("rs" | "toml")) {
             return None;
         }
         let is_of_scripts = self
