@@ -431,7 +431,7 @@ fn split(sources: &Sources) -> String {
     let scripts = sources.read(SCRIPTS);
     let mut modules: Vec<&str> = scripts.split("\npub use actor_").collect();
     let head = modules.remove(0);
-    let (mut uses, mut depends, mut members) = (String::new(), String::new(), String::new());
+    let (mut uses, mut depends, mut members) = (Vec::new(), Vec::new(), Vec::new());
     let names: Vec<_> = (0..10).map(|part| format!("part{part}")).collect();
     for (name, modules) in names.iter().zip(modules.chunks(modules.len() / 10)) {
         let bell = "const BELL: Signal<u32> = Signal::new(\"bell\");\n";
@@ -447,10 +447,11 @@ fn split(sources: &Sources) -> String {
             &format!("{name}/Cargo.toml"),
             &toml.replace("\"town\"", &format!("{name:?}")),
         );
-        uses += &format!("pub use {name}::*;\n");
-        depends += &format!("{name} = {{ path = \"../{name}\" }}\n");
-        members += &format!("{name:?}, ");
+        uses.push(format!("pub use {name}::*;\n"));
+        depends.push(format!("{name} = {{ path = \"../{name}\" }}\n"));
+        members.push(format!("{name:?}, "));
     }
+    let (uses, depends, members) = (uses.concat(), depends.concat(), members.concat());
     let head = head.replace("pub const BELL", "const _BELL");
     sources.write(SCRIPTS, &format!("{head}\n{uses}"));
     let toml = sources.read("scripts/Cargo.toml");
