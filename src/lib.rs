@@ -103,8 +103,10 @@
 //! More is built on these waits:
 //!
 //! - time: [`timeout`], [`interval`](interval()), [`frames`] and [`animate`];
-//! - several futures at once: [`select!`], [`join!`], [`race`], [`join_all`] and
-//!   [`try_join_all`];
+//! - several futures at once: [`select!`], [`join!`], [`race`], [`join_all`],
+//!   [`try_join_all`] and [`when_each`];
+//! - several scripts that end together: a [`group`]; the end of all scripts of an owner:
+//!   [`ended`](Owner::ended);
 //! - events and values that change: [`Signal`] and [`Watch`]; one answer: [`promise()`];
 //! - a limited number of scripts at the same time: [`Permits`];
 //! - long jobs that are split over frames: [`Budget`].
@@ -395,7 +397,9 @@ mod watch;
 pub use budget::{Budget, Checkpoint};
 #[doc(hidden)]
 pub use combine::expansion as __expansion;
-pub use combine::{JoinAll, OnError, Race, TryJoinAll, join_all, on_error, race, try_join_all};
+pub use combine::{
+    JoinAll, OnError, Race, TryJoinAll, WhenEach, join_all, on_error, race, try_join_all, when_each,
+};
 pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, join};
 pub use executor::{Builder, Executor, Handle, Remote, TraceHook};
 pub use inspect::{
@@ -406,7 +410,9 @@ pub use lend::{
     Defer, DeferCall, Lend, WithError, defer, defer_call, try_with, try_with_as, try_with_ref,
     with, with_as, with_ref, with_soon, with_soon_as,
 };
-pub use owner::{Owner, OwnerGuard, OwnerHandle, SendOwner};
+pub use owner::{
+    Ended, Group, JoinGroup, Owner, OwnerGuard, OwnerHandle, SendOwner, TryJoinGroup, group,
+};
 pub use permits::{Acquire, Permit, Permits};
 pub use promise::{Canceled, Promise, Resolver, promise};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};

@@ -295,7 +295,13 @@ pub fn named(name: impl Into<Cow<'static, str>>) -> Named {
 #[must_use = "dropping an owner stops what it owns"]
 #[track_caller]
 pub fn owner() -> Owner {
-    let (core, owner) = executor_and_owner("owner");
+    owner_of_caller("owner")
+}
+
+/// Makes a child of the owner of the caller of `function`.
+#[track_caller]
+pub(crate) fn owner_of_caller(function: &str) -> Owner {
+    let (core, owner) = executor_and_owner(function);
     Owner::new(&core, owner)
 }
 

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use slab::Slab;
 
 use crate::core::base::cell::Guarded;
-use crate::core::base::key::TaskKey;
+use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::task::{Flags, Task};
 use crate::time::ClockState;
 
@@ -75,6 +75,11 @@ struct Node {
     /// How many members have left the list because they are about to be dropped, or are
     /// being dropped.
     ending: u32,
+    /// Counts the owner itself if it has a coroutine, and each child that is busy. The owner
+    /// is busy if this is not zero.
+    busy: u32,
+    /// What few owners have.
+    awaited: Option<Box<Awaited>>,
     /// The clock of the coroutines, unless that is the game clock.
     clock: Option<Rc<ClockState>>,
     name: Option<Cow<'static, str>>,
@@ -101,6 +106,13 @@ impl Node {
     fn is_empty(&self) -> bool {
         self.first_member == NONE && self.ending == 0
     }
+}
+
+/// What waits for an owner.
+#[derive(Debug, Default)]
+struct Awaited {
+    /// The waits for its end. Keys of waits that were cancelled are stale.
+    ends: Vec<WaitKey>,
 }
 
 /// A state of an owner that applies to the owners below it.
@@ -144,6 +156,8 @@ pub(crate) struct Owners {
     spawned: u64,
     /// How many owners the executor has had.
     inserted: u64,
+    /// The waits for the end of owners that have no coroutine any more, in order.
+    ended: Vec<WaitKey>,
 }
 
 fn index_of(index: usize) -> u32 {
@@ -182,6 +196,8 @@ impl Owners {
             first_member: NONE,
             last_member: NONE,
             ending: 0,
+            busy: 0,
+            awaited: None,
             clock,
             name: None,
             set_to_pause: false,
@@ -299,6 +315,9 @@ impl Owners {
     /// open](Owners::is_open).
     pub(crate) fn add_member(&mut self, owner: OwnerKey, task: TaskKey) -> u32 {
         let owner = self.find(owner).expect("the owner is open");
+        if self.nodes[owner.get()].is_empty() {
+            self.note_busy(owner);
+        }
         let node = &mut self.nodes[owner.get()];
         let previous = node.last_member;
         self.spawned += 1;
@@ -344,8 +363,89 @@ impl Owners {
     pub(crate) fn remove_member(&mut self, member: u32) {
         self.end_member(member);
         let owner = self.members.remove(member as usize).owner;
-        self.nodes[owner.get()].ending -= 1;
+        let node = &mut self.nodes[owner.get()];
+        node.ending -= 1;
+        if node.is_empty() {
+            self.note_idle(owner);
+        }
         self.clear_away(owner);
+    }
+
+    /// Counts one more reason for which an owner is busy. Goes on upwards only while that
+    /// makes an owner busy, so the usual cost is O(1).
+    fn note_busy(&mut self, owner: OwnerIndex) {
+        let mut at = owner.some();
+        while let Some(here) = at {
+            let node = &mut self.nodes[here.get()];
+            node.busy += 1;
+            at = node.parent.some().filter(|_| node.busy == 1);
+        }
+    }
+
+    /// Counts one reason less. Ends the waits for owners that are not busy any more.
+    fn note_idle(&mut self, owner: OwnerIndex) {
+        let mut at = owner.some();
+        while let Some(here) = at {
+            let node = &mut self.nodes[here.get()];
+            node.busy -= 1;
+            if node.busy > 0 {
+                return;
+            }
+            if let Some(awaited) = &mut node.awaited {
+                self.ended.append(&mut awaited.ends);
+            }
+            at = node.parent.some();
+        }
+    }
+
+    /// Adds a wait for the end of an owner that has coroutines. `is_live` says which waits
+    /// have not been cancelled.
+    pub(crate) fn add_end(
+        &mut self,
+        owner: OwnerKey,
+        key: WaitKey,
+        is_live: impl Fn(WaitKey) -> bool,
+    ) {
+        let Some(owner) = self.find(owner) else {
+            return;
+        };
+        let ends = &mut self.nodes[owner.get()].awaited.get_or_insert_default().ends;
+        // Stale keys leave before the list grows.
+        if ends.len() == ends.capacity() {
+            ends.retain(|&key| is_live(key));
+        }
+        ends.push(key);
+    }
+
+    /// Moves the waits for the end of owners that have no coroutine any more.
+    pub(crate) fn take_ended(&mut self, ended: &mut Vec<WaitKey>) {
+        ended.append(&mut self.ended);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// Calls `f` with each wait for the end of an owner.
+    pub(crate) fn each_end(&self, mut f: impl FnMut(OwnerKey, WaitKey)) {
+        for (index, node) in &self.nodes {
+            let owner = self.key(OwnerIndex(index_of(index)));
+            for &key in node.awaited.iter().flat_map(|awaited| &awaited.ends) {
+                f(owner, key);
+            }
+        }
+    }
+
+    /// Whether `owner` is `top`, or below it.
+    pub(crate) fn is_within(&self, owner: OwnerKey, top: OwnerKey) -> bool {
+        let mut at = self.find(owner);
+        while let Some(here) = at {
+            if here == top.index {
+                return self.node(top).is_some();
+            }
+            at = self.nodes[here.get()].parent.some();
+        }
+        false
     }
 
     /// Takes an owner out of the tree if it is gone, with no members in its list and no
@@ -374,8 +474,7 @@ impl Owners {
 
     /// Whether the owner and the owners below it have no coroutine.
     pub(crate) fn is_empty(&self, owner: OwnerKey) -> bool {
-        let mut below = self.below(owner);
-        below.all(|owner| self.nodes[owner.get()].is_empty())
+        self.node(owner).is_none_or(|node| node.busy == 0)
     }
 
     /// Collects the coroutines of the owner and of the owners below it, children first.
@@ -543,6 +642,7 @@ impl Owners {
         let parent = replace(&mut node.parent, OwnerIndex::NONE);
         let previous = replace(&mut node.previous, OwnerIndex::NONE);
         let next = replace(&mut node.next, OwnerIndex::NONE);
+        let is_busy = node.busy > 0;
         let Some(parent) = parent.some() else {
             return;
         };
@@ -553,6 +653,9 @@ impl Owners {
         match next.some() {
             Some(next) => self.nodes[next.get()].previous = previous,
             None => self.nodes[parent.get()].last_child = previous,
+        }
+        if is_busy {
+            self.note_idle(parent);
         }
     }
 }

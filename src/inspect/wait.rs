@@ -61,6 +61,11 @@ pub enum Wait {
         /// The other coroutine.
         id: CoroutineId,
     },
+    /// The [end](crate::Owner::ended) of all coroutines of an owner.
+    Scripts {
+        /// The name of the owner, or its number.
+        owner: Arc<str>,
+    },
     /// A [`Signal`](crate::Signal) that has a [name](crate::Signal::named).
     Signal {
         /// Its name.
@@ -117,8 +122,8 @@ pub enum TimerClock {
 }
 
 impl Wait {
-    /// The phase it resumes in. `None` for a join, which resumes in the phase in
-    /// which the joined coroutine ends.
+    /// The phase it resumes in. `None` for a join, and for the end of the scripts of an
+    /// owner: it resumes in the phase in which the last of them ends.
     pub fn phase(&self) -> Option<Phase> {
         match *self {
             Wait::Frame { phase }
@@ -132,7 +137,7 @@ impl Wait {
             | Wait::Permit { phase, .. }
             | Wait::Answer { phase, .. }
             | Wait::Wake { phase } => Some(phase),
-            Wait::Join { .. } | Wait::Never => None,
+            Wait::Join { .. } | Wait::Scripts { .. } | Wait::Never => None,
         }
     }
 
@@ -166,6 +171,7 @@ impl fmt::Display for Wait {
                 clock => write!(f, "{left:?}, until {deadline:?} of {clock}")?,
             },
             Wait::Join { id } => write!(f, "the end of {id}")?,
+            Wait::Scripts { owner } => write!(f, "the end of the scripts of {owner}")?,
             Wait::Signal { name, .. } => write!(f, "signal {name}")?,
             Wait::Watch { name, .. } => write!(f, "watch {name}")?,
             Wait::Permit { name, .. } => write!(f, "a permit of {name}")?,

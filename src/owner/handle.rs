@@ -14,7 +14,7 @@ use crate::core::scope::registry;
 use crate::coroutine::{self, Coroutine, Named, Resolved};
 use crate::time::Phase;
 
-use super::{Owner, OwnerGuard};
+use super::{Ended, Owner, OwnerGuard};
 
 /// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
 /// the owner's coroutines, and keeps neither them nor the owner alive.
@@ -27,7 +27,8 @@ use super::{Owner, OwnerGuard};
 /// - `spawn` and `start` drop the future and return the handle of a stopped
 ///   coroutine;
 /// - `pause` and `resume` return `false`;
-/// - `stop_all` does nothing, nor does the guard of `hold`.
+/// - `stop_all` does nothing, nor does the guard of `hold`;
+/// - `ended` is over once the coroutines have ended.
 ///
 /// # Examples
 ///
@@ -155,6 +156,11 @@ impl OwnerHandle {
     /// Like [`Owner::hold`].
     pub fn hold(&self) -> OwnerGuard {
         OwnerGuard::new(self.clone())
+    }
+
+    /// Like [`Owner::ended`].
+    pub fn ended(&self) -> Ended {
+        Ended::of(self.executor, self.key)
     }
 
     /// Whether the owner is alive: neither the owner, nor an owner above it, nor

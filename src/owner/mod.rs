@@ -1,5 +1,7 @@
 //! Owners: dropping one stops its coroutines.
 
+mod ended;
+mod group;
 mod guard;
 mod handle;
 mod send;
@@ -20,6 +22,8 @@ use crate::coroutine::{self, Coroutine, Named, Resolved};
 use crate::time::ClockState;
 use crate::time::{Clock, Phase};
 
+pub use ended::Ended;
+pub use group::{Group, JoinGroup, TryJoinGroup, group};
 pub use guard::OwnerGuard;
 pub use handle::OwnerHandle;
 pub use send::SendOwner;
@@ -435,6 +439,65 @@ impl Owner {
     pub fn is_empty(&self) -> bool {
         let empty = self.with_core(|core| core.owners.borrow().is_empty(self.key));
         empty.unwrap_or(true)
+    }
+
+    /// Waits until this owner and the owners below it have no coroutine.
+    ///
+    /// The scripts may have been started at any time, and by anything: the host, another
+    /// script, or one of themselves. The wait borrows nothing: it may be started as a
+    /// coroutine or kept in a field. It keeps nothing alive, and continues after the owner
+    /// has been dropped.
+    ///
+    /// # Resumes
+    ///
+    /// Like a join: as soon as the last coroutine has ended, in the same frame and phase.
+    /// At once, without a wait, if there is none. The coroutine is not polled in between.
+    /// If a coroutine is started before the waiting one has resumed, the wait is over
+    /// nevertheless.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the wait. Nothing is lost.
+    ///
+    /// # Panics
+    ///
+    /// When polled by a coroutine of this owner, or of an owner below it, because the wait
+    /// would never be over.
+    ///
+    /// # Examples
+    ///
+    /// Waves of enemies:
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn goblin(lives: f32) {
+    ///     wait_seconds(lives).await;
+    /// }
+    ///
+    /// async fn waves() -> Vec<u64> {
+    ///     let mut frames = Vec::new();
+    ///     let enemies = owner();
+    ///     for wave in 1..=3 {
+    ///         for number in 0..8 {
+    ///             enemies.start(goblin(0.25 * (wave + number) as f32));
+    ///         }
+    ///         enemies.ended().await;
+    ///         frames.push(time().frame);
+    ///     }
+    ///     frames
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// assert_eq!(executor.run_until(waves(), 0.25), [8, 17, 27]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// The nurseries of trio; `TaskTracker::wait` of tokio.
+    #[doc(alias = "TaskTracker")]
+    pub fn ended(&self) -> Ended {
+        Ended::of(self.executor, self.key)
     }
 
     /// Makes an owner that is a child of this one: stopping, pausing, deactivating

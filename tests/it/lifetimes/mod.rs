@@ -1,5 +1,7 @@
 //! How coroutines begin, pause and end, owners, and handles.
 
+mod ended;
+mod groups;
 mod handle_by_value;
 mod handles;
 mod held_starts;

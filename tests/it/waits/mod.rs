@@ -16,4 +16,5 @@ mod select;
 mod shared_waits;
 mod timeout;
 mod try_join_all;
+mod when_each;
 mod yield_now;

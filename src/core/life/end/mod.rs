@@ -129,7 +129,9 @@ fn clean_up(core: &Core, task: Task<'_>) {
     task.clear(Flags::PAUSED);
     core.runs.completions.complete(&core.entries, task);
     if let Some(member) = task.take_member() {
-        core.owners.borrow_mut().remove_member(member);
+        let mut owners = core.owners.borrow_mut();
+        owners.remove_member(member);
+        core.runs.completions.complete_owners(&mut owners);
     }
     if task.has(Flags::OBSERVED) {
         notes::note_ended(core, task);

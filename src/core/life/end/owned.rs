@@ -4,6 +4,7 @@ use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::life::end;
 use crate::core::owners::OwnerKey;
+use crate::core::run::joins;
 
 /// Stops all present coroutines of an owner and of the owners below it.
 pub(crate) fn stop_owned(core: &Core, owner: OwnerKey) {
@@ -15,8 +16,13 @@ pub(crate) fn stop_owned(core: &Core, owner: OwnerKey) {
 /// Removes an owner. Stops all its coroutines, and those of the owners below it.
 pub(crate) fn remove_owner(core: &Core, owner: OwnerKey) {
     let mut tasks = core.owned.take();
-    core.owners.borrow_mut().remove(owner, &mut tasks);
+    {
+        let mut owners = core.owners.borrow_mut();
+        owners.remove(owner, &mut tasks);
+        core.runs.completions.complete_owners(&mut owners);
+    }
     stop_all(core, tasks);
+    joins::wake_joiners(core);
 }
 
 fn stop_all(core: &Core, mut tasks: Vec<TaskKey>) {

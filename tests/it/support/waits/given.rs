@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
-use framestep::Handle;
 use framestep::prelude::*;
+use framestep::{Handle, OwnerHandle};
 
 /// A length of time, as an argument.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,8 @@ pub(crate) struct Given {
     /// All of them are taken.
     pub(crate) permits: Permits,
     taken: Rc<RefCell<Vec<Permit>>>,
+    /// What lives as long as the stage.
+    owners: Rc<RefCell<Vec<Owner>>>,
 }
 
 impl Given {
@@ -73,6 +75,7 @@ impl Given {
             watch: Watch::new(0),
             permits,
             taken: Rc::new(RefCell::new(taken)),
+            owners: Rc::default(),
         }
     }
 
@@ -137,6 +140,32 @@ impl Given {
         self.handle.start(async {
             next_frame().in_phase(Phase::LateUpdate).await;
         })
+    }
+
+    /// An owner of such a script.
+    pub(super) fn crowd(&self) -> OwnerHandle {
+        let owner = self.handle.owner();
+        // The executor may be gone.
+        let owner = owner.unwrap_or_else(|| Executor::new().owner());
+        let owner = owner.named("crowd");
+        owner.start(async {
+            next_frame().in_phase(Phase::LateUpdate).await;
+        });
+        let handle = owner.handle();
+        self.owners.borrow_mut().push(owner);
+        handle
+    }
+
+    /// A group of such a script.
+    pub(super) fn group<T: 'static>(&self, output: impl FnOnce() -> T + 'static) -> Group<T> {
+        let script = self.handle.start(async {
+            next_frame().in_phase(Phase::LateUpdate).await;
+            output()
+        });
+        let group_here = self.handle.enter(group);
+        let mut group = group_here.unwrap_or_else(|| Executor::new().enter(group));
+        group.add(script);
+        group
     }
 
     /// The changes of the value, without the present one.

@@ -130,6 +130,29 @@ pub(crate) const WAITS: &[Row] = &[
     row!(start -> Coroutine, Rule::Join, Place::Always(LateUpdate), |given| given.script().stop_on_drop())
         .due(&[(Arg::None, 1)])
         .shown(&["the end of 1v1"]),
+    row!(ended -> Ended, Rule::Join, Place::Always(LateUpdate), |given| given.crowd().ended())
+        .due(&[(Arg::None, 1)])
+        .shown(&["the end of the scripts of crowd"])
+        .allocates(),
+    row!(join -> JoinGroup, Rule::Join, Place::Always(LateUpdate), |given| given.group(|| ()).join())
+        .due(&[(Arg::None, 1)])
+        .shown(&["the end of 1v1"])
+        .made_of_others()
+        .allocates(),
+    row!(try_join -> TryJoinGroup, Rule::Join, Place::Always(LateUpdate), |given| given.group(|| Ok::<(), ()>(())).try_join())
+        .due(&[(Arg::None, 1)])
+        .shown(&["the end of 1v1"])
+        .made_of_others()
+        .allocates(),
+    row!(when_each -> WhenEach, Rule::Other, Place::Always(LateUpdate), |given| when_each([in_phase(LateUpdate)]).next(),
+        boxed Item(when_each([in_phase(LateUpdate)])))
+        .due(&[(Arg::None, 1)])
+        .shown(&["the next LateUpdate", "a wake"])
+        .made_of_others()
+        .allocates()
+        .repeats()
+        .hides()
+        .without_line(),
     row!(finished -> Finished, Rule::Join, Place::Always(LateUpdate), |given| { let script = given.script(); script.finished() })
         .due(&[(Arg::None, 1)])
         .shown(&["the end of 1v1"])

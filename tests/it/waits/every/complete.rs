@@ -21,6 +21,7 @@ const OTHER_TYPES: &[&str] = &[
     "DeferCall",
     "Elapsed",
     "Executor",
+    "Group",
     "FRAME_RATES",
     "Handle",
     "JoinError",
@@ -74,6 +75,8 @@ const SAME_WAITS: &[&str] = &[
     // They return a handle, or a wait for its end.
     "named",
     "stop_on_drop",
+    // They return the handle of a script of a group.
+    "add",
     // They return the same wait, in another phase or with another policy.
     "in_phase",
     "missed_ticks",
