@@ -5,6 +5,7 @@
 //! the caller goes through a list.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::mem::replace;
 use std::rc::Rc;
 
@@ -12,8 +13,11 @@ use slab::Slab;
 
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::{TaskKey, WaitKey};
+use crate::core::inspect::named::Source;
+use crate::core::scope;
 use crate::core::task::{Flags, Task};
 use crate::time::ClockState;
+use crate::waiters::Waiters;
 
 /// Names an owner. The key of an owner that has been removed is stale. The table treats a
 /// stale key like that of an owner that has no coroutines and accepts none.
@@ -57,7 +61,6 @@ impl OwnerIndex {
 /// The end of a list of members.
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each of them is a fact of its own"
@@ -109,11 +112,20 @@ impl Node {
 }
 
 /// What waits for an owner.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Awaited {
     /// The waits for its end. Keys of waits that were cancelled are stale.
     ends: Vec<WaitKey>,
+    /// The waits of its scripts for a request to stop.
+    asks: Option<Rc<Asks>>,
+    /// Whether a script of the owner, or of an owner below it, has read the latest request to
+    /// stop.
+    is_heard: bool,
 }
+
+/// The waits for a request to stop. Shared with these waits: nothing of them is dropped with
+/// an owner.
+pub(crate) type Asks = RefCell<Waiters<()>>;
 
 /// A state of an owner that applies to the owners below it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -145,10 +157,12 @@ struct Member {
     previous: u32,
     next: u32,
     ending: bool,
+    /// Whether it has been asked to stop.
+    is_asked: bool,
 }
 
 /// All owners of an executor.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Owners {
     nodes: Slab<Node>,
     members: Slab<Member>,
@@ -158,6 +172,8 @@ pub(crate) struct Owners {
     inserted: u64,
     /// The waits for the end of owners that have no coroutine any more, in order.
     ended: Vec<WaitKey>,
+    /// Whether coroutines have been asked to stop.
+    asks: bool,
 }
 
 fn index_of(index: usize) -> u32 {
@@ -328,6 +344,7 @@ impl Owners {
             previous,
             next: NONE,
             ending: false,
+            is_asked: false,
         }));
         node.last_member = member;
         if previous == NONE {
@@ -396,6 +413,72 @@ impl Owners {
             }
             at = node.parent.some();
         }
+    }
+
+    /// Asks the coroutines of the owner and of the owners below it to stop. Calls `asked` with
+    /// each list of waits for that, children first.
+    pub(crate) fn ask_to_stop(&mut self, owner: OwnerKey, mut asked: impl FnMut(Rc<Asks>)) {
+        let below: Vec<OwnerIndex> = self.below(owner).collect();
+        for here in below {
+            let mut at = self.nodes[here.get()].first_member;
+            while let Some(member) = self.members.get_mut(at as usize) {
+                member.is_asked = true;
+                at = member.next;
+                self.asks = true;
+            }
+            if let Some(awaited) = &mut self.nodes[here.get()].awaited {
+                awaited.is_heard = false;
+                awaited.asks.clone().map(&mut asked);
+            }
+        }
+    }
+
+    /// Whether a coroutine has been asked to stop.
+    pub(crate) fn is_asked(&self, member: u32) -> bool {
+        self.members[member as usize].is_asked
+    }
+
+    /// Notes that a coroutine has read the request to stop, for its owner and those above it.
+    pub(crate) fn note_heard(&mut self, member: u32) {
+        let mut at = self.members[member as usize].owner.some();
+        while let Some(here) = at {
+            let node = &mut self.nodes[here.get()];
+            node.awaited.get_or_insert_default().is_heard = true;
+            at = node.parent.some();
+        }
+    }
+
+    /// Whether a coroutine of the owner, or of one below it, has read the latest request.
+    pub(crate) fn is_heard(&self, owner: OwnerKey) -> bool {
+        let awaited = self.node(owner).and_then(|node| node.awaited.as_ref());
+        awaited.is_some_and(|awaited| awaited.is_heard)
+    }
+
+    /// The waits for a request to stop of the scripts of the owner of a coroutine.
+    pub(crate) fn asks_of(&mut self, member: u32) -> Rc<Asks> {
+        let owner = self.members[member as usize].owner;
+        let awaited = self.nodes[owner.get()].awaited.get_or_insert_default();
+        let asks = awaited.asks.get_or_insert_with(|| {
+            let mut waiters = Waiters::new();
+            waiters.set_source(Source::stop());
+            Rc::new(RefCell::new(waiters))
+        });
+        asks.clone()
+    }
+
+    /// Asks a new coroutine to stop if `by`, which has made it, was asked and is on the same
+    /// owner or above it.
+    fn inherit_ask(&mut self, member: u32, by: u32) {
+        let [of_new, of_maker] = [member, by].map(|member| self.owner_of(member));
+        if self.is_asked(by) && self.is_within(of_new, of_maker) {
+            self.members[member as usize].is_asked = true;
+        }
+    }
+
+    /// The owner above an owner.
+    pub(crate) fn parent(&self, owner: OwnerKey) -> Option<OwnerKey> {
+        let parent = self.node(owner)?.parent.some()?;
+        Some(self.key(parent))
     }
 
     /// Adds a wait for the end of an owner that has coroutines. `is_live` says which waits
@@ -661,12 +744,22 @@ impl Owners {
 }
 
 impl Guarded<Owners> {
-    /// Makes a new task a member of its owner.
+    /// Makes a new task of an executor a member of its owner.
     #[cold]
     #[inline(never)]
-    pub(super) fn adopt(&self, task: Task<'_>, owner: OwnerKey) {
+    pub(super) fn adopt(&self, executor: u32, task: Task<'_>, owner: OwnerKey) {
         let mut owners = self.borrow_mut();
-        task.set_member(owners.add_member(owner, task.task_key()));
+        let member = owners.add_member(owner, task.task_key());
+        task.set_member(member);
+        if owners.asks {
+            let by = scope::with(|scope| {
+                let scope = scope.filter(|scope| scope.core().id == executor)?;
+                scope.current()?.member()
+            });
+            if let Some(by) = by {
+                owners.inherit_ask(member, by);
+            }
+        }
         if owners.is_paused(owner) {
             task.set(Flags::PAUSED);
         }

@@ -95,6 +95,11 @@ pub enum Wait {
         /// The phase it resumes in.
         phase: Phase,
     },
+    /// A [request to stop](crate::Owner::ask_to_stop).
+    StopRequest {
+        /// The phase it resumes in.
+        phase: Phase,
+    },
     /// A call of its waker: by a channel, a [`Signal`](crate::Signal) without a
     /// name, a socket. Shown as long as somebody has the waker; once somebody on another
     /// thread has had one, for as long as the coroutine exists.
@@ -136,6 +141,7 @@ impl Wait {
             | Wait::Watch { phase, .. }
             | Wait::Permit { phase, .. }
             | Wait::Answer { phase, .. }
+            | Wait::StopRequest { phase }
             | Wait::Wake { phase } => Some(phase),
             Wait::Join { .. } | Wait::Scripts { .. } | Wait::Never => None,
         }
@@ -176,6 +182,7 @@ impl fmt::Display for Wait {
             Wait::Watch { name, .. } => write!(f, "watch {name}")?,
             Wait::Permit { name, .. } => write!(f, "a permit of {name}")?,
             Wait::Answer { name, .. } => write!(f, "an answer to {name}")?,
+            Wait::StopRequest { .. } => f.write_str("a request to stop")?,
             Wait::Wake { .. } => f.write_str("a wake")?,
             Wait::Never => f.write_str("nothing (never resumes)")?,
         }

@@ -12,9 +12,9 @@ use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::pause;
 use crate::core::scope::registry;
 use crate::coroutine::{self, Coroutine, Named, Resolved};
-use crate::time::Phase;
+use crate::time::{Phase, Seconds};
 
-use super::{Ended, Owner, OwnerGuard};
+use super::{Ended, Owner, OwnerGuard, StopWithin, stop};
 
 /// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
 /// the owner's coroutines, and keeps neither them nor the owner alive.
@@ -27,7 +27,7 @@ use super::{Ended, Owner, OwnerGuard};
 /// - `spawn` and `start` drop the future and return the handle of a stopped
 ///   coroutine;
 /// - `pause` and `resume` return `false`;
-/// - `stop_all` does nothing, nor does the guard of `hold`;
+/// - `stop_all` and `ask_to_stop` do nothing, nor does the guard of `hold`;
 /// - `ended` is over once the coroutines have ended.
 ///
 /// # Examples
@@ -156,6 +156,17 @@ impl OwnerHandle {
     /// Like [`Owner::hold`].
     pub fn hold(&self) -> OwnerGuard {
         OwnerGuard::new(self.clone())
+    }
+
+    /// Like [`Owner::ask_to_stop`].
+    pub fn ask_to_stop(&self) {
+        self.with_core(|core| owned::ask_to_stop(core, self.key));
+    }
+
+    /// Like [`Owner::stop_within`].
+    #[track_caller]
+    pub fn stop_within(&self, seconds: impl Seconds) -> StopWithin {
+        stop::stop_within(self.executor, self.key, seconds)
     }
 
     /// Like [`Owner::ended`].

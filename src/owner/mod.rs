@@ -5,6 +5,7 @@ mod group;
 mod guard;
 mod handle;
 mod send;
+mod stop;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,13 +21,14 @@ use crate::core::pause;
 use crate::core::scope::registry;
 use crate::coroutine::{self, Coroutine, Named, Resolved};
 use crate::time::ClockState;
-use crate::time::{Clock, Phase};
+use crate::time::{Clock, Phase, Seconds};
 
 pub use ended::Ended;
 pub use group::{Group, JoinGroup, TryJoinGroup, group};
 pub use guard::OwnerGuard;
 pub use handle::OwnerHandle;
 pub use send::SendOwner;
+pub use stop::{StopAsked, StopWithin, is_stop_asked, stop_asked};
 
 /// Owns coroutines: dropping the owner stops them.
 ///
@@ -439,6 +441,87 @@ impl Owner {
     pub fn is_empty(&self) -> bool {
         let empty = self.with_core(|core| core.owners.borrow().is_empty(self.key));
         empty.unwrap_or(true)
+    }
+
+    /// Asks the coroutines of this owner and of the owners below it to stop. They are not
+    /// stopped: each ends in its own way once it reads the request, with
+    /// [`stop_asked`](crate::stop_asked) or [`is_stop_asked`](crate::is_stop_asked).
+    ///
+    /// Like [`stop_all`](Owner::stop_all), it concerns the coroutines that exist now, and
+    /// what these start on this owner or below it from now on. Other scripts that are
+    /// started later on the same owner are not asked. A request cannot be withdrawn.
+    ///
+    /// To stop what is left after some time, use [`stop_within`](Owner::stop_within); to
+    /// wait until all have ended, [`ended`](Owner::ended). A script that does not read the
+    /// request goes on.
+    ///
+    /// # Examples
+    ///
+    /// See [`stop_asked`](crate::stop_asked).
+    ///
+    /// # Source
+    ///
+    /// `CancellationTokenSource.Cancel` of .NET.
+    pub fn ask_to_stop(&self) {
+        self.with_core(|core| owned::ask_to_stop(core, self.key));
+    }
+
+    /// [Asks](Owner::ask_to_stop) the coroutines of this owner and of the owners below it to
+    /// stop, at once. After `seconds`, stops the coroutines that are left on them, as
+    /// [`stop_all`](Owner::stop_all) does.
+    ///
+    /// That happens even if the returned future is dropped. To await it says when all are
+    /// over.
+    ///
+    /// The time counts on the clock of the owner, from the run in which the scripts read the
+    /// request: the current run of the caller's home phase, or the next one. So a fade of
+    /// `seconds` ends by itself. A zero or negative length is over a frame later, and with
+    /// infinity, nothing is stopped. A pause of an owner *above* this one moves the
+    /// deadline; a pause of this owner does not.
+    ///
+    /// # Resumes
+    ///
+    /// Like a join: as soon as the last coroutine has ended, in the same frame and phase. At
+    /// once if there is none.
+    ///
+    /// # Output
+    ///
+    /// How many coroutines were left and had to be stopped.
+    ///
+    /// # Reports
+    ///
+    /// If none of the coroutines has read the request when the time is over:
+    /// [`Report::StopUnread`](crate::Report::StopUnread), with the line of this call.
+    ///
+    /// # Panics
+    ///
+    /// If `seconds` is NaN.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn fade() {
+    ///     stop_asked().await;
+    ///     wait_seconds(0.5).await;
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let level = executor.owner();
+    /// level.start(fade());
+    /// level.start(async { wait_seconds(60).await }); // reads no request
+    /// let stopped = level.stop_within(1);
+    /// assert_eq!(executor.run_until(stopped, 0.25), 1);
+    /// assert_eq!(executor.time().frame, 5); // read in frame 1, over in frame 5
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `move_on_after` of trio, for the clean-up of a cancelled scope.
+    #[track_caller]
+    pub fn stop_within(&self, seconds: impl Seconds) -> StopWithin {
+        stop::stop_within(self.executor, self.key, seconds)
     }
 
     /// Waits until this owner and the owners below it have no coroutine.

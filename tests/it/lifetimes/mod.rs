@@ -14,3 +14,4 @@ mod send_owner;
 mod spawn_start;
 mod start_limits;
 mod stop;
+mod stop_requests;

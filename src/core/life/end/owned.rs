@@ -25,6 +25,25 @@ pub(crate) fn remove_owner(core: &Core, owner: OwnerKey) {
     joins::wake_joiners(core);
 }
 
+/// Asks all present coroutines of an owner and of the owners below it to stop, and wakes those
+/// that wait for that.
+pub(crate) fn ask_to_stop(core: &Core, owner: OwnerKey) {
+    let mut lists = Vec::new();
+    let mut owners = core.owners.borrow_mut();
+    owners.ask_to_stop(owner, |asks| lists.push(asks));
+    drop(owners);
+    for asks in lists {
+        let limit = asks.borrow().began();
+        loop {
+            let waiting = asks.borrow_mut().next(limit);
+            let Some(waiting) = waiting else {
+                break;
+            };
+            waiting.wake();
+        }
+    }
+}
+
 fn stop_all(core: &Core, mut tasks: Vec<TaskKey>) {
     for task in tasks.drain(..) {
         end::stop(core, task);

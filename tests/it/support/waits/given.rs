@@ -1,10 +1,12 @@
 //! What waits are made from: their arguments, and the sources of events.
 
 use std::cell::RefCell;
+use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures::FutureExt;
+use futures::stream;
+use futures::{FutureExt, Stream, StreamExt};
 
 use framestep::prelude::*;
 use framestep::{Handle, OwnerHandle};
@@ -114,13 +116,25 @@ impl Given {
 
     /// The reading of the clock that is `length` away.
     pub(super) fn point(&self) -> Duration {
-        let length = match self.length {
+        self.clock.now().saturating_add(self.span())
+    }
+
+    /// The reading of the game clock that is `length` away.
+    pub(super) fn game_point(&self) -> Duration {
+        let now = self
+            .handle
+            .time()
+            .map_or(Duration::ZERO, |time| time.elapsed);
+        now.saturating_add(self.span())
+    }
+
+    fn span(&self) -> Duration {
+        match self.length {
             Length::Seconds(seconds) => {
                 Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
             }
             Length::Exact(length) => length,
-        };
-        self.clock.now().saturating_add(length)
+        }
     }
 
     /// The condition as a function.
@@ -174,4 +188,9 @@ impl Given {
         let _present = changes.next().now_or_never();
         changes
     }
+}
+
+/// A stream of one item that does not end.
+pub(super) fn once() -> impl Stream<Item = ()> + Unpin + Debug {
+    stream::iter([()]).chain(stream::pending())
 }
