@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 
@@ -527,8 +528,10 @@ pub fn home() -> Phase {
 #[doc(alias = "StopCoroutine")]
 #[track_caller]
 pub fn stop(id: CoroutineId) -> bool {
+    let place = Some(Location::caller());
     let core = executor("stop");
-    core.key_of(id).is_some_and(|key| end::stop(&core, key))
+    core.key_of(id)
+        .is_some_and(|key| end::stop(&core, key, place))
 }
 
 /// Returns the id of the calling coroutine.

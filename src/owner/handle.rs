@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::Core;
@@ -129,8 +130,10 @@ impl OwnerHandle {
 
     /// Like [`Owner::stop_all`].
     #[doc(alias = "StopAllCoroutines")]
+    #[track_caller]
     pub fn stop_all(&self) {
-        self.with_core(|core| owned::stop_owned(core, self.key));
+        let place = Some(Location::caller());
+        self.with_core(|core| owned::stop_owned(core, self.key, place));
     }
 
     /// Like [`Owner::pause`].

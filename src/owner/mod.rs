@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::Core;
@@ -273,8 +274,10 @@ impl Owner {
     /// assert!(blink.is_finished());
     /// ```
     #[doc(alias = "StopAllCoroutines")]
+    #[track_caller]
     pub fn stop_all(&self) {
-        self.with_core(|core| owned::stop_owned(core, self.key));
+        let place = Some(Location::caller());
+        self.with_core(|core| owned::stop_owned(core, self.key, place));
     }
 
     /// Pauses the coroutines of this owner and of the owners below it: they do not
@@ -390,11 +393,13 @@ impl Owner {
     ///
     /// `GameObject.SetActive`, Unity scripting reference.
     #[doc(alias = "SetActive")]
+    #[track_caller]
     pub fn set_active(&self, active: bool) {
+        let place = Some(Location::caller());
         self.with_core(|core| {
             core.owners.borrow_mut().set_active(self.key, active);
             if !active {
-                owned::stop_owned(core, self.key);
+                owned::stop_owned(core, self.key, place);
             }
         });
     }
@@ -403,7 +408,7 @@ impl Owner {
     pub(crate) fn retire(&self) {
         self.with_core(|core| {
             core.owners.borrow_mut().retire(self.key);
-            owned::stop_owned(core, self.key);
+            owned::stop_owned(core, self.key, None);
         });
     }
 

@@ -221,7 +221,7 @@ impl fmt::Debug for StopAsked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StopAsked")
             .field("done", &self.is_done)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
@@ -297,7 +297,7 @@ fn stop_what_is_left(
             };
             report::send(core, &report);
         }
-        owned::stop_owned(core, owner);
+        owned::stop_owned(core, owner, Some(place));
     });
 }
 

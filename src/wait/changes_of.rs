@@ -127,7 +127,7 @@ impl<T, F> ChangesOf<T, F> {
     /// # use framestep::prelude::*;
     /// let mut executor = Executor::new();
     /// let mut frames = changes_of(|| time().frame / 2).with_present();
-    /// let seen = executor.run_until(async { [frames.next().await, frames.next().await] }, 0.25);
+    /// let seen = executor.run_until(async move { [frames.next().await, frames.next().await] }, 0.25);
     /// assert_eq!(seen, [Some(0), Some(1)]);
     /// assert_eq!(executor.time().frame, 2);
     /// ```
@@ -153,6 +153,10 @@ where
 }
 
 /// Waits for the next run in which the value is read. It is compiled once.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is of one lifetime"
+)]
 #[track_caller]
 fn poll_run(
     wait: &mut Option<PhaseWait>,

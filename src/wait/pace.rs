@@ -45,8 +45,8 @@ use super::{WaitSeconds, polled, wait_seconds};
 /// ```
 /// use framestep::prelude::*;
 ///
-/// async fn saves(volume: Watch<u32>) -> Vec<(u64, u32)> {
-///     let mut settled = debounce(1, volume.subscribe());
+/// async fn saves(volume: Changes<u32>) -> Vec<(u64, u32)> {
+///     let mut settled = debounce(1, volume);
 ///     let mut saves = Vec::new();
 ///     while let Some(volume) = settled.next().await {
 ///         saves.push((time().frame, volume));
@@ -56,7 +56,7 @@ use super::{WaitSeconds, polled, wait_seconds};
 ///
 /// let mut executor = Executor::new();
 /// let volume = Watch::new(10);
-/// let saves = executor.start(saves(volume.clone()));
+/// let saves = executor.start(saves(volume.subscribe()));
 /// for change in [9, 8, 7] {
 ///     volume.set(change);
 ///     executor.run_frames(2, 0.25);
@@ -185,9 +185,9 @@ impl<S: Stream> fmt::Debug for Debounce<S> {
 /// ```
 /// use framestep::prelude::*;
 ///
-/// async fn sound(hits: Signal<u32>) -> Vec<u32> {
+/// async fn sound(hits: Subscription<u32>) -> Vec<u32> {
 ///     let mut heard = Vec::new();
-///     let mut hits = throttle(0.5, hits.subscribe());
+///     let mut hits = throttle(0.5, hits);
 ///     while let Some(hit) = hits.next().await {
 ///         heard.push(hit);
 ///     }
@@ -196,7 +196,7 @@ impl<S: Stream> fmt::Debug for Debounce<S> {
 ///
 /// let mut executor = Executor::new();
 /// let hits = Signal::new();
-/// let sound = executor.start(sound(hits.clone()));
+/// let sound = executor.start(sound(hits.subscribe()));
 /// for hit in 1..=7 {
 ///     hits.emit(hit);
 ///     executor.run_frame(0.25);

@@ -78,10 +78,10 @@ impl<T> Changes<T> {
     /// # use framestep::prelude::*;
     /// let mut executor = Executor::new();
     /// let health = Watch::new(10);
-    /// let mut shown = health.subscribe().with_present();
-    /// assert_eq!(executor.run_until(shown.next(), 0.25), Some(10));
+    /// let mut changes = health.subscribe().with_present();
+    /// let shown = executor.start(async move { [changes.next().await, changes.next().await] });
     /// health.set(9);
-    /// assert_eq!(executor.run_until(shown.next(), 0.25), Some(9));
+    /// assert_eq!(executor.run_until(shown, 0.25).unwrap(), [Some(10), Some(9)]);
     /// ```
     pub fn with_present(mut self) -> Self {
         self.waiter.unsee();

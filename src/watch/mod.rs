@@ -283,7 +283,7 @@ impl<T> Watch<T> {
     /// # use framestep::prelude::*;
     /// let best = Watch::new(10);
     /// let mut scores = best.subscribe();
-    /// let beat = |score| {
+    /// let beat = |score: i32| {
     ///     best.update_if(|best| {
     ///         let is_better = score > *best;
     ///         *best = score.max(*best);
@@ -292,7 +292,8 @@ impl<T> Watch<T> {
     /// };
     /// assert!(!beat(7) && beat(12));
     /// let mut executor = Executor::new();
-    /// assert_eq!(executor.run_until(scores.next(), 0.25), Some(12));
+    /// let shown = async move { scores.next().await };
+    /// assert_eq!(executor.run_until(shown, 0.25), Some(12));
     /// ```
     ///
     /// # Source
@@ -457,18 +458,15 @@ impl<T> Shared<T> {
         T: Clone,
     {
         let mut changing = Changing::begin(self);
-        let (output, is_changed) = match &mut changing.taken {
-            Some(taken) => {
-                let value = Rc::get_mut(taken).expect("it is not shared");
-                call::out(|| change(value.get_mut()))
-            }
+        let (output, is_changed) = if let Some(taken) = &mut changing.taken {
+            let value = Rc::get_mut(taken).expect("it is not shared");
+            call::out(|| change(value.get_mut()))
+        } else {
             // A closure keeps it.
-            None => {
-                let mut value = Value::new(self.with(T::clone));
-                let changed = call::out(|| change(value.get_mut()));
-                changing.other = Some(value);
-                changed
-            }
+            let mut value = Value::new(self.with(T::clone));
+            let changed = call::out(|| change(value.get_mut()));
+            changing.other = Some(value);
+            changed
         };
         changing.is_changed = is_changed;
         output

@@ -622,7 +622,7 @@ fn an_event_that_its_coroutine_does_not_take_goes_to_the_next_that_waited() {
     assert!(!refuses.is_finished() && !later.is_finished());
     // The last that waited refuses: the event is gone.
     let other = Signal::new();
-    let refuses_all = executor.start(other.wait_for(|_| false));
+    let refuses_all = executor.start(other.wait_for(|()| false));
     assert_eq!(other.emit_one(()), None);
     let late = executor.start(other.wait());
     executor.run_frames(2, 1);

@@ -278,7 +278,7 @@ fn update_if_wakes_only_if_its_closure_says_so() {
         assert!(!health.update_if(|health| {
             *health = 0;
             false
-        }))
+        }));
     });
     assert_eq!(health.get(), 10);
     assert!(health.update_if(|health| {

@@ -170,8 +170,7 @@ fn closures_may_come_back() {
 fn the_closure_of_an_update_has_the_value_for_itself() {
     let health = Watch::new(10);
     let reader = health.reader();
-    type Use<'a> = &'a dyn Fn();
-    let uses: [(&str, Use<'_>); 7] = [
+    let uses: [(&str, &dyn Fn()); 7] = [
         ("get", &|| _ = health.get()),
         ("with", &|| health.with(|_| ())),
         ("set", &|| health.set(1)),
