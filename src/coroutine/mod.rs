@@ -7,6 +7,7 @@ mod id;
 mod make;
 mod named;
 
+pub(crate) use error::Stopper;
 pub use error::{JoinError, Outcome};
 pub use finished::Finished;
 pub use handle::{Coroutine, join};

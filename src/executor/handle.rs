@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::rc::{Rc, Weak};
 
 use futures::future::LocalFutureObj;
@@ -126,8 +127,10 @@ impl Handle {
     }
 
     /// Like [`Executor::stop`].
+    #[track_caller]
     pub fn stop(&self, id: CoroutineId) -> bool {
-        self.with_key(id, end::stop)
+        let place = Some(Location::caller());
+        self.with_key(id, |core, key| end::stop(core, key, place))
     }
 
     /// Like [`Executor::pause`].
