@@ -70,10 +70,11 @@ press keyup Left keydown Right
 await 'the ship at the right' is_right_of 600
 press keyup Right
 
-# Five and a half seconds, then five of them back.
-await 'a history of 330 frames' remembers 380
+# Eight seconds, then five of them back.
+await 'a history of 490 frames' remembers 563
 press key b
-await 'that five seconds are gone' remembers_less 100
+# It grows again meanwhile.
+await 'that five seconds are gone' remembers_less 450
 
 await 'a history of 150 frames' remembers 173
 press key l
