@@ -402,7 +402,9 @@ pub use combine::expansion as __expansion;
 pub use combine::{
     JoinAll, OnError, Race, TryJoinAll, WhenEach, join_all, on_error, race, try_join_all, when_each,
 };
-pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, join};
+pub use coroutine::{
+    Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, ReturnedBy, join,
+};
 pub use executor::{Builder, Executor, Handle, Remote, TraceHook};
 pub use inspect::{
     CoroutineInfo, Moment, Profile, Refusal, Report, Snapshot, State, TimerClock, TraceEvent,

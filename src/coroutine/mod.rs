@@ -6,6 +6,7 @@ mod handle;
 mod id;
 mod make;
 mod named;
+mod returned_by;
 
 pub(crate) use error::Stopper;
 pub use error::{JoinError, Outcome};
@@ -13,5 +14,6 @@ pub use finished::Finished;
 pub use handle::{Coroutine, join};
 pub use id::CoroutineId;
 pub use named::Named;
+pub use returned_by::ReturnedBy;
 
 pub(crate) use make::{ByHost, ByScript, Resolved, outside, spawn, start};
