@@ -40,6 +40,7 @@ const OTHER_TYPES: &[&str] = &[
     "Remote",
     "Refusal",
     "Report",
+    "ReturnedBy",
     "Scene",
     "SceneContext",
     "SceneHandle",
