@@ -721,7 +721,7 @@ impl Role {
             out.push(Command::Frame { at: self.at.clone(), own });
         } else if self.reload_at.is_none() && (self.at.hands_over || self.at.build == self.build) {
             // There is, or will be, a save that this build may begin at.
-            self.reload_at = Some(now + self.settings.dead_after / 8);
+            self.reload_at = Some(now + self.settings.dead_after / 4);
         }
     }
 

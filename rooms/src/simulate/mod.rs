@@ -196,6 +196,7 @@ enum Happens {
     Trim { before: u64 },
     Start(usize),
     Trouble,
+    Operator,
 }
 
 #[derive(Clone, Debug)]
@@ -485,6 +486,7 @@ impl World {
             Happens::Trim { before } => self.log.trim(before),
             Happens::Start(node) => self.start(node),
             Happens::Trouble => self.trouble(),
+            Happens::Operator => self.operator(),
         }
     }
 
@@ -644,7 +646,14 @@ impl World {
                 self.restart(node, build, 0);
             }
         }
-        // An operator starts a node of the build that the shard waits for.
+        self.at(self.now, Happens::Operator);
+    }
+
+    /// An operator starts a node of the build that the shard waits for.
+    fn operator(&mut self) {
+        if self.now + 500_000 < END {
+            self.at(self.now + 50_000, Happens::Operator);
+        }
         let build = self.log.last_build();
         if build != 0 && !self.nodes.iter().any(|it| it.build == build) {
             self.restart(0, build, 0);
