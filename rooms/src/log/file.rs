@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::local::{Disk, Local, State, Stream, delegate_log};
-use super::{Kept, Log as _};
+use super::Kept;
 use crate::entry::{Entry, Topic, is_name};
 
 /// The bytes of entries in a file, before the next file begins.

@@ -140,13 +140,21 @@ pub trait Log: Send + Sync + 'static {
 
 /// Reads a log.
 pub trait Reader: Send {
-    /// The next entries, in order. None if the log has no more at this moment, after `wait` at the
-    /// latest.
+    /// The next entries, in order, as soon as there are some, or none after `wait`.
     ///
     /// # Errors
     ///
     /// If it is not known whether there are more: read anew.
-    fn next(&mut self, wait: Duration) -> Later<'_, Result<Vec<Entry>, LogError>>;
+    fn next(&mut self, wait: Duration) -> Later<'_, Result<Batch, LogError>>;
+}
+
+/// Entries that follow each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// Whether the log had no more when they were read.
+    pub is_end: bool,
 }
 
 /// Hears messages.

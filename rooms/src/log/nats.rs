@@ -16,7 +16,7 @@ use futures_util::StreamExt as _;
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Ends, Inbox, Kept, Later, Log, LogError, Message, Reader};
+use super::{Batch, Ends, Inbox, Kept, Later, Log, LogError, Message, Reader};
 use crate::entry::{Entry, Topic};
 
 /// How long an answer may take.
@@ -401,7 +401,7 @@ struct NatsReader {
 }
 
 impl Reader for NatsReader {
-    fn next(&mut self, wait: Duration) -> Later<'_, Result<Vec<Entry>, LogError>> {
+    fn next(&mut self, wait: Duration) -> Later<'_, Result<Batch, LogError>> {
         Box::pin(async move {
             let until = Instant::now() + wait;
             let mut entries = VecDeque::new();
@@ -433,7 +433,7 @@ impl Reader for NatsReader {
                     Err(_) => break,
                 }
             }
-            Ok(entries.into())
+            Ok(Batch { entries: entries.into(), is_end: self.pending == 0 })
         })
     }
 }
