@@ -122,7 +122,7 @@ pub trait Log: Send + Sync + 'static {
     /// Reads the entries from `from` on. If the log does not have it any more, from the first one on.
     fn read(&self, shard: u32, from: u64) -> Later<'_, Result<Box<dyn Reader>, LogError>>;
 
-    /// Entries before this one are not needed any more.
+    /// Entries before this one are not needed any more. The last tick is never among them.
     fn trim(&self, shard: u32, before: u64) -> Later<'_, Result<(), LogError>>;
 
     /// A value.
