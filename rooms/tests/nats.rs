@@ -51,7 +51,7 @@ impl Room for Sum {
 
 fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), Fault>>) {
     let (stop, stopped) = oneshot::channel::<()>();
-    let server = Server::at(url).named(name).build("1").shards(2).threads(1).ticks_per_second(60).room::<Sum>();
+    let server = Server::at(url).named(name).build("1").shards(2).threads(1).ticks_per_second(60).inputs_per_second(1_000).room::<Sum>();
     let server = server.save_every(Duration::from_millis(300));
     let ended = tokio::spawn(server.serve(async {
         let _ = stopped.await;

@@ -71,6 +71,10 @@ impl FileLog {
     }
 
     fn open_with(folder: &Path, is_synced: bool) -> io::Result<Self> {
+        if std::env::var_os(crate::probe::VARIABLE).is_some() {
+            // A child process that tries rooms: it has all that it needs, and the log is open.
+            return Ok(FileLog { local: Local::new(State::default()), notes: Arc::new([]) });
+        }
         fs::create_dir_all(folder)?;
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
         lock.try_lock().map_err(|_| {
