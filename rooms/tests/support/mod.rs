@@ -17,13 +17,22 @@ pub struct NatsServer {
 impl NatsServer {
     /// Starts one. `None`, with a sentence, if the program is missing.
     pub async fn start(test: &str) -> Option<Self> {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let folder = std::env::temp_dir().join(format!("framestep-rooms-{test}-{}", std::process::id()));
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let folder =
+            std::env::temp_dir().join(format!("framestep-rooms-{test}-{}", std::process::id()));
         let Some(process) = spawn(port, &folder) else {
             eprintln!("skipped: there is no nats-server (Debian: apt install nats-server)");
             return None;
         };
-        let server = NatsServer { process, port, folder };
+        let server = NatsServer {
+            process,
+            port,
+            folder,
+        };
         server.wait().await;
         Some(server)
     }
