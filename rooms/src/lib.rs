@@ -1,11 +1,10 @@
 //! Game servers whose rooms survive the loss of a machine, in the middle of a script's `.await`.
 //!
 //! A [`Room`] is a state and its durable scripts: a function of the inputs of its players, which are
-//! in a [log](crate::log). A [`Server`] is a node; each runs its part of all rooms, and follows
+//! in a [`log`]. A [`Server`] is a node; each runs its part of all rooms, and follows
 //! others as a standby. A [`Client`] opens rooms, sends inputs and watches.
 //!
-//! [The README](https://github.com/framestep/framestep/blob/main/rooms/README.md) shows how it works,
-//! what is promised, and what is not.
+//! The README shows how it works, what is promised, and what is not.
 
 mod client;
 mod doubles;

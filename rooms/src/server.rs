@@ -83,6 +83,23 @@ enum Where {
     Nats(String),
 }
 
+impl Where {
+    #[cfg(feature = "nats")]
+    async fn open(self) -> Result<Arc<dyn Log>, LogError> {
+        match self {
+            Where::Log(log) => Ok(log),
+            Where::Nats(url) => Ok(Arc::new(crate::log::NatsLog::connect(&url).await?)),
+        }
+    }
+
+    #[cfg(not(feature = "nats"))]
+    #[expect(clippy::unused_async, reason = "it is with NATS")]
+    async fn open(self) -> Result<Arc<dyn Log>, LogError> {
+        let Where::Log(log) = self;
+        Ok(log)
+    }
+}
+
 /// What a server tells its operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -369,11 +386,7 @@ impl Server {
             probe::run(kinds, &options);
         }
         check(&self.name, &kinds, &options)?;
-        let log: Arc<dyn Log> = match self.log {
-            Where::Log(log) => log,
-            #[cfg(feature = "nats")]
-            Where::Nats(url) => Arc::new(crate::log::NatsLog::connect(&url).await?),
-        };
+        let log = self.log.open().await?;
         log.prepare(options.shards).await?;
         let started = SystemTime::now()
             .duration_since(UNIX_EPOCH)

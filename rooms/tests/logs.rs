@@ -10,6 +10,8 @@ use framestep_rooms::{Entry, Player, Topic};
 use tokio::time::timeout;
 
 #[cfg(feature = "nats")]
+use framestep_rooms::log::NatsLog;
+#[cfg(feature = "nats")]
 mod support;
 
 fn input(player: &str) -> Topic {
@@ -105,6 +107,19 @@ async fn promises(log: &dyn Log) {
     assert!(entries.iter().map(|entry| entry.seq).eq(1..=600));
     assert_eq!(log.tick(0, 5, "t3", b"tick").await, Ok(601));
 
+    beside(log).await;
+
+    // Trimmed: entries before may be there or not, none after is lost. Ticks go on.
+    log.trim(0, 500).await.unwrap();
+    let ends = log.ends(0).await.unwrap();
+    assert!(ends.first <= 500 && ends.last == 601, "{ends:?}");
+    assert_eq!(all(log, 0, 500).await.first().unwrap().seq, 500);
+    assert_eq!(all(log, 0, 1).await.first().unwrap().seq, ends.first);
+    assert_eq!(log.append(0, &input("alice"), "last", b"").await, Ok(602));
+}
+
+/// What all logs promise of values and messages.
+async fn beside(log: &dyn Log) {
     // Values are compared and replaced.
     assert_eq!(log.kept("0.save.1").await, Ok(None));
     let first = log.keep("0.save.1", 0, b"one").await.unwrap();
@@ -138,14 +153,6 @@ async fn promises(log: &dyn Log) {
         (message.channel.as_str(), &*message.body),
         ("view.7.arena", &b"yes"[..])
     );
-
-    // Trimmed: entries before may be there or not, none after is lost. Ticks go on.
-    log.trim(0, 500).await.unwrap();
-    let ends = log.ends(0).await.unwrap();
-    assert!(ends.first <= 500 && ends.last == 601, "{ends:?}");
-    assert_eq!(all(log, 0, 500).await.first().unwrap().seq, 500);
-    assert_eq!(all(log, 0, 1).await.first().unwrap().seq, ends.first);
-    assert_eq!(log.append(0, &input("alice"), "last", b"").await, Ok(602));
 }
 
 #[tokio::test]
@@ -262,7 +269,7 @@ async fn a_log_in_nats_keeps_the_promises_also_after_its_server_was_killed() {
     let Some(mut server) = support::NatsServer::start("promises").await else {
         return;
     };
-    let log = server.connect().await;
+    let log = NatsLog::connect(&server.url()).await.unwrap();
     promises(&log).await;
     let entries = all(&log, 0, 500).await;
     server.kill_and_restart().await;
@@ -279,5 +286,5 @@ async fn a_log_in_nats_keeps_the_promises_also_after_its_server_was_killed() {
     assert_eq!(log.tick(0, 5, "t4", b"").await, Err(LogError::Refused));
     assert_eq!(log.tick(0, 601, "t4", b"").await, Ok(603));
     // Another game on the same server.
-    promises(&server.connect().await.named("other-")).await;
+    promises(&log.clone().named("other-")).await;
 }
