@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# What a hundred plain scripts (src/lib.rs) weigh: the bytes of machine code that the
-# compiler makes of them, and the seconds of CPU that it takes. Most of it is the generic
-# code of framestep, of which each script has its own copies.
+# What a hundred plain scripts (src/lib.rs), and a hundred durable ones that do the same
+# (durable/src/lib.rs), weigh: the bytes of machine code that the compiler makes of them, and
+# the seconds of CPU that it takes. Much of it is the generic code of framestep, of which each
+# script has its own copies.
 #
 #     ./weigh.sh            debug and release; RUNS=5 takes the least of five times
 #     ./weigh.sh --symbols  debug, with the functions that weigh most; N and M stand for
-#                           the names of a script
+#                           the names of a script. PACKAGE=weight_durable: the durable ones
 #     ./weigh.sh --check    fails if the debug build has more bytes than weight.txt says
 #     ./weigh.sh --update   writes the bytes of now to that file
 #
@@ -18,65 +19,71 @@ cd "$(dirname "$0")"
 baseline=weight.txt
 export CARGO_INCREMENTAL=0
 
-# build PROFILE: builds the crate anew. Its symbols have names with all generic arguments.
+# build PACKAGE PROFILE: builds the package anew. Its symbols have names with all generic
+# arguments.
 build() {
-    touch src/lib.rs
-    cargo rustc --quiet --locked --lib --profile "$1" -- -C symbol-mangling-version=v0
+    touch src/lib.rs durable/src/lib.rs
+    cargo rustc --quiet --locked --lib --package "$1" --profile "$2" -- -C symbol-mangling-version=v0
 }
 
-# symbols PROFILE: prints the size and the name of each function that was built.
+# symbols PACKAGE PROFILE: prints the size and the name of each function that was built.
 symbols() {
-    local folder=$1
-    [ "$1" = dev ] && folder=debug
-    nm --print-size --radix=d --demangle "${CARGO_TARGET_DIR:-target}/$folder/libweight.rlib" 2>/dev/null |
+    local folder=$2
+    [ "$2" = dev ] && folder=debug
+    nm --print-size --radix=d --demangle "${CARGO_TARGET_DIR:-target}/$folder/lib$1.rlib" 2>/dev/null |
         awk '$3 ~ /^[tTwW]$/ { size = $2 + 0; sub(/^[0-9]+ [0-9]+ . /, ""); print size, $0 }'
 }
 
-# bytes PROFILE: prints bytes by the crate that defines a function.
+# bytes PACKAGE PROFILE: prints bytes by the crate that defines a function.
 bytes() {
-    symbols "$1" | awk '{
+    symbols "$1" "$2" | awk -v package="$1" '{
         size = $1
         sub(/^[0-9]+ /, "")
         # `<&mut a::B as c::D>::e` is a function of crate `a`.
         while (sub(/^(<|&|\*const |\*mut |mut |dyn |\[|\()/, ""));
-        of = /^framestep::/ ? "framestep" : /^weight::/ ? "scripts" : "std"
+        of = /^framestep/ ? "framestep" : /^weight/ ? "scripts" : "others"
         bytes[of] += size
     }
     END {
-        print "all", bytes["framestep"] + bytes["scripts"] + bytes["std"]
-        print "framestep", bytes["framestep"] + 0
-        print "std", bytes["std"] + 0
-        print "scripts", bytes["scripts"] + 0
+        kind = package == "weight" ? "plain" : "durable"
+        print kind, "all", bytes["framestep"] + bytes["scripts"] + bytes["others"]
+        print kind, "framestep", bytes["framestep"] + 0
+        print kind, "others", bytes["others"] + 0
+        print kind, "scripts", bytes["scripts"] + 0
     }'
 }
 
-# weigh PROFILE: prints a row.
+# weigh PACKAGE PROFILE: prints a row.
 weigh() {
     local TIMEFORMAT=%U least='' seconds
-    build "$1"
+    build "$1" "$2"
     for _ in $(seq "${RUNS:-3}"); do
-        seconds=$({ time build "$1"; } 2>&1)
+        seconds=$({ time build "$1" "$2"; } 2>&1)
         least=$(printf '%s\n' $least "$seconds" | sort -g | head -n 1)
     done
-    bytes "$1" | awk -v profile="$1" -v seconds="$least" '
-        { kilobytes[$1] = $2 / 1000 }
+    bytes "$1" "$2" | awk -v profile="$2" -v seconds="$least" '
+        { kilobytes[$2] = $3 / 1000; kind = $1 }
         END {
-            printf "%-8s %8.0f %10.0f %8.0f %8.0f %8.1f\n", profile, kilobytes["all"],
-                kilobytes["framestep"], kilobytes["std"], kilobytes["scripts"], seconds
+            printf "%-8s %-8s %8.0f %10.0f %8.0f %8.0f %8.1f\n", kind, profile, kilobytes["all"],
+                kilobytes["framestep"], kilobytes["others"], kilobytes["scripts"], seconds
         }'
 }
 
+both=(weight weight_durable)
 compiler=$(rustc --version)
 case ${1:-} in
 '')
     echo 'kB of code, by the crate that defines the function; seconds of CPU'
-    printf '%-8s %8s %10s %8s %8s %8s\n' profile all framestep std scripts seconds
-    weigh dev
-    weigh release
+    printf '%-8s %-8s %8s %10s %8s %8s %8s\n' scripts profile all framestep others scripts seconds
+    for package in "${both[@]}"; do
+        weigh "$package" dev
+        weigh "$package" release
+    done
     ;;
 --symbols)
-    build dev
-    symbols dev | sed -E 's/weight::[a-z]+::[a-z]+/weight::N::M/g' | awk '{
+    package=${PACKAGE:-weight}
+    build "$package" dev
+    symbols "$package" dev | sed -E "s/$package::[a-z]+::[a-z]+/$package::N::M/g" | awk '{
         size = $1
         sub(/^[0-9]+ /, "")
         bytes[$0] += size
@@ -85,11 +92,18 @@ case ${1:-} in
     END { for (name in bytes) printf "%9d %5d  %s\n", bytes[name], count[name], name }' | sort -rn
     ;;
 --check | --update)
-    build dev
+    for package in "${both[@]}"; do
+        build "$package" dev
+    done
+    all_bytes() {
+        for package in "${both[@]}"; do
+            bytes "$package" dev
+        done
+    }
     if [ "$1" = --update ]; then
         {
             echo "# Bytes of a debug build, written by ./weigh.sh --update, with $compiler"
-            bytes dev
+            all_bytes
         } | tee "$baseline"
         exit
     fi
@@ -98,14 +112,14 @@ case ${1:-} in
         may_grow=15
         echo "warning: $baseline is of another compiler ($(sed -n '1s/.*with //p' "$baseline"), here $compiler)"
     fi
-    bytes dev | awk -v may_grow=$may_grow '
+    all_bytes | awk -v may_grow=$may_grow '
         /^#/ { next }
-        FNR == NR { old[$1] = $2; next }
+        FNR == NR { old[$1, $2] = $3; next }
         {
-            more = ($2 / old[$1] - 1) * 100
-            verdict = $1 != "all" ? "" : more > may_grow ? "FAILED" : more < -may_grow ? "ok, lower the baseline" : "ok"
+            more = ($3 / old[$1, $2] - 1) * 100
+            verdict = $2 != "all" ? "" : more > may_grow ? "FAILED" : more < -may_grow ? "ok, lower the baseline" : "ok"
             if (verdict == "FAILED") failed = 1
-            printf "%-10s baseline %8d  now %8d  %+6.1f %%  %s\n", $1, old[$1], $2, more, verdict
+            printf "%-8s %-10s baseline %8d  now %8d  %+6.1f %%  %s\n", $1, $2, old[$1, $2], $3, more, verdict
         }
         END { exit failed }' "$baseline" - || {
         echo "A hundred scripts have more code than $baseline allows: ./weigh.sh --symbols shows which. Make it"

@@ -26,44 +26,38 @@ pub(crate) enum Content {
 pub(crate) struct Described(Rc<Tree>);
 
 impl Content {
-    /// Describes a `T`.
-    fn described<T>(&self) -> Result<Self, String>
-    where
-        T: Serialize + DeserializeOwned,
-    {
-        let unfit = |why: Unfit| why.to_string();
-        let Content::Compact(compact) = self else {
-            return Ok(self.clone());
-        };
-        let value: T = compact
-            .read()
-            .ok_or("it does not read back what it writes")?;
-        let tree = Tree::of(&value).map_err(unfit)?;
-        let again: T = tree.read().map_err(unfit)?;
-        if !has_the_same_bytes(&Bytes::of(&again), compact) {
-            return Err("it does not read back what it writes".to_owned());
-        }
-        Ok(Content::Described(Described(Rc::new(tree))))
-    }
-
     /// Reads it, or says why it is not a `T`.
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, Unfit> {
         match self {
-            Content::Compact(bytes) => {
-                let read = bytes::read(bytes.get());
-                read.ok_or_else(|| "its fields have changed, or it is of another type".to_owned())
-            }
-            Content::Described(Described(tree)) => tree.read().map_err(|why| why.to_string()),
+            Content::Compact(bytes) => match bytes::read(bytes.get()) {
+                Some(value) => Ok(value),
+                None => Err(Unfit::new(
+                    "its fields have changed, or it is of another type",
+                )),
+            },
+            Content::Described(Described(tree)) => tree.read(),
         }
     }
+}
 
-    /// As the runtime has it, if it is a `T`.
-    fn compact<T: Serialize + DeserializeOwned>(&self) -> Result<Bytes, String> {
-        let value: T = self.read()?;
-        Ok(match self {
-            Content::Compact(bytes) => bytes.clone(),
-            Content::Described(_) => Bytes::of(&value),
-        })
+/// What a value can be turned into.
+#[derive(Clone, Copy)]
+enum Form {
+    /// Nothing else: it is only read.
+    Same,
+    Compact,
+    Described,
+}
+
+fn convert<T: Serialize + DeserializeOwned>(from: &Content, to: Form) -> Result<Content, Unfit> {
+    let value: T = from.read()?;
+    match to {
+        Form::Same => Ok(from.clone()),
+        Form::Compact => Ok(Content::Compact(Bytes::of(&value))),
+        Form::Described => match Tree::of(&value) {
+            Ok(tree) => Ok(Content::Described(Described(Rc::new(tree)))),
+            Err(why) => Err(why),
+        },
     }
 }
 
@@ -88,21 +82,58 @@ impl PartialEq for Described {
 #[derive(Clone, Copy)]
 pub(crate) struct Type {
     pub(crate) name: &'static str,
-    /// Describes one, or says why that is not possible.
-    pub(crate) describe: fn(&Content) -> Result<Content, String>,
-    /// One as the runtime has it. An error says why it is of another type.
-    pub(crate) compact: fn(&Content) -> Result<Bytes, String>,
+    /// One in another form. An error says why it is of another type.
+    convert: fn(&Content, Form) -> Result<Content, Unfit>,
 }
 
 impl Type {
     pub(crate) fn of<T: Serialize + DeserializeOwned>() -> Self {
         Type {
             name: std::any::type_name::<T>(),
-            describe: Content::described::<T>,
-            compact: Content::compact::<T>,
+            convert: convert::<T>,
+        }
+    }
+
+    /// Describes one, or says why that is not possible.
+    pub(crate) fn describe(self, content: &Content) -> Result<Content, String> {
+        let Content::Compact(compact) = content else {
+            return Ok(content.clone());
+        };
+        let convert = |from: &Content, to| (self.convert)(from, to).map_err(|why| why.to_string());
+        let described = match convert(content, Form::Same) {
+            Ok(_) => convert(content, Form::Described)?,
+            Err(_) => return Err(DOES_NOT_READ.to_owned()),
+        };
+        match convert(&described, Form::Compact)? {
+            Content::Compact(again) if has_the_same_bytes(&again, compact) => Ok(described),
+            _ => Err(DOES_NOT_READ.to_owned()),
+        }
+    }
+
+    /// One as the runtime has it, also if it is of another type and compact.
+    pub(crate) fn compact_unread(self, content: &Content) -> Option<Bytes> {
+        match content {
+            Content::Compact(bytes) => Some(bytes.clone()),
+            Content::Described(_) => self.compact(content).ok(),
+        }
+    }
+
+    /// One as the runtime has it. An error says why it is of another type.
+    pub(crate) fn compact(self, content: &Content) -> Result<Bytes, String> {
+        // What is compact stays as it is: a `HashMap` would be in another order.
+        let form = match content {
+            Content::Compact(_) => Form::Same,
+            Content::Described(_) => Form::Compact,
+        };
+        match (self.convert)(content, form) {
+            Ok(Content::Compact(bytes)) => Ok(bytes),
+            Ok(Content::Described(_)) => unreachable!("it is compact"),
+            Err(why) => Err(why.to_string()),
         }
     }
 }
+
+const DOES_NOT_READ: &str = "it does not read back what it writes";
 
 impl fmt::Display for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,9 +12,9 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{self, Bytes};
 use crate::cell::{Done, ScriptCell, ScriptId, leave, unreadable};
 use crate::context;
-use crate::handle::{Handle, command};
+use crate::handle::{Handle, Joins, command};
 use crate::owner::OwnerId;
-use crate::script::{DurableScript, run_chapters};
+use crate::script::{Begun, Code, DurableScript, begin_once, run_chapters};
 use crate::shared::Making;
 use crate::site::Call;
 
@@ -44,7 +44,11 @@ use crate::site::Call;
 #[track_caller]
 pub fn with<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) -> R) -> R {
     let within = type_name_of(&f);
-    lends("with", within, || framestep::try_with(f))
+    let mut f = Some(f);
+    lends_mut("with", within, &mut |state| match f.take() {
+        Some(f) => f(state),
+        None => done_twice(),
+    })
 }
 
 /// Calls `f` with a shared reference to the state that the host has lent, and records what it
@@ -57,7 +61,11 @@ pub fn with<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) 
 #[track_caller]
 pub fn with_ref<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&W) -> R) -> R {
     let within = type_name_of(&f);
-    lends("with_ref", within, || framestep::try_with_ref(f))
+    let mut f = Some(f);
+    lends_ref("with_ref", within, &mut |state| match f.take() {
+        Some(f) => f(state),
+        None => done_twice(),
+    })
 }
 
 /// Calls `f` with the state that the host has lent, like [`with()`], but at most once in the life
@@ -118,8 +126,11 @@ where
         ..Call::new("with_once", "")
     };
     let at = caller.at;
-    let mut borrow = Some(|| lent("with_once", at, framestep::try_with(f)));
-    let mut act = || borrow.take().expect("it is called once")();
+    let mut f = Some(f);
+    let mut act = || match f.take() {
+        Some(f) => lent("with_once", at, framestep::try_with(f)),
+        None => done_twice(),
+    };
     let Some(cell) = context::current() else {
         return act();
     };
@@ -179,29 +190,52 @@ fn once(
 #[track_caller]
 pub fn effect<R: Serialize + DeserializeOwned>(f: impl FnOnce() -> R) -> R {
     let within = type_name_of(&f);
-    lends("effect", within, || Ok(f()))
+    let mut f = Some(f);
+    records("effect", within, &mut || match f.take() {
+        Some(f) => Ok(f()),
+        None => done_twice(),
+    })
 }
 
+/// `f` is called at most once.
 #[track_caller]
-fn lends<R: Serialize + DeserializeOwned>(
+fn lends_mut<W: 'static, R: Serialize + DeserializeOwned>(
     name: &'static str,
     within: &'static str,
-    borrow: impl FnOnce() -> Result<R, WithError>,
+    f: &mut dyn FnMut(&mut W) -> R,
+) -> R {
+    records(name, within, &mut || framestep::try_with(&mut *f))
+}
+
+/// `f` is called at most once.
+#[track_caller]
+fn lends_ref<W: 'static, R: Serialize + DeserializeOwned>(
+    name: &'static str,
+    within: &'static str,
+    f: &mut dyn FnMut(&W) -> R,
+) -> R {
+    records(name, within, &mut || framestep::try_with_ref(&mut *f))
+}
+
+/// Does an effect and records what it returns. `act` is called at most once.
+#[track_caller]
+fn records<R: Serialize + DeserializeOwned>(
+    name: &'static str,
+    within: &'static str,
+    act: &mut dyn FnMut() -> Result<R, WithError>,
 ) -> R {
     let caller = Call {
         within,
         ..Call::new(name, "")
     };
+    let mut act = || lent(name, caller.at, act());
     let Some(cell) = context::current() else {
-        return lent(name, caller.at, borrow());
+        return act();
     };
-    let (mut given, mut borrow) = (None, Some(borrow));
+    let mut given = None;
     let mut value = cell.shared().take_scratch();
     let done = cell.effect_in(&caller, &mut value, &mut |value| {
-        let Some(borrow) = borrow.take() else {
-            return;
-        };
-        let result = cell.in_closure(|| lent(name, caller.at, borrow()));
+        let result = cell.in_closure(&mut act);
         bytes::write(&result, value);
         given = Some(result);
     });
@@ -219,9 +253,22 @@ fn type_name_of<F>(_: &F) -> &'static str {
     std::any::type_name::<F>()
 }
 
-/// Calls `f` with the world, if the host has lent one.
-pub(crate) fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, WithError>) -> R {
-    done.unwrap_or_else(|error| panic!("`{call}` at {at}: {error}"))
+/// What a closure has returned that was called with lent state, once.
+fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, WithError>) -> R {
+    match done {
+        Ok(done) => done,
+        Err(error) => refuse(call, at, error),
+    }
+}
+
+#[cold]
+fn done_twice() -> ! {
+    unreachable!("an effect is done once")
+}
+
+#[cold]
+fn refuse(call: &str, at: &Location<'_>, error: WithError) -> ! {
+    panic!("`{call}` at {at}: {error}")
 }
 
 pub(crate) fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
@@ -398,39 +445,54 @@ pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> 
 
 #[track_caller]
 fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> Handle<S::Output> {
-    let caller = Call::new(function, S::NAME);
+    let mut script = Some(script);
+    let code = Code::of::<S>();
+    Handle::of(make_any(function, making, code, &mut || {
+        begin_once(&mut script)
+    }))
+}
+
+/// The part of [`make()`] that is the same for all scripts. `chapter` is called at most once.
+#[track_caller]
+fn make_any(
+    function: &'static str,
+    making: Making,
+    code: Code,
+    chapter: &mut dyn FnMut() -> Begun,
+) -> Joins {
+    let caller = Call::new(function, code.name);
     let Some(cell) = context::current() else {
-        return Handle::of_plain(make_outside(script, making));
+        return Joins::of_plain(make_outside(code, chapter(), making));
     };
     let shared = cell.shared();
     // Recorded before the script runs, so that it knows its number.
     let mut begun = None;
     let made = cell.effect(caller, || {
-        begun = Some(shared.begin(script));
+        begun = Some(shared.begin(code, chapter));
         Bytes::of(&shared.next_script.get())
     });
     let Some(made) = made else {
-        return Handle::void();
+        return Joins::void();
     };
     let id: u64 = expect_read(&made);
-    let handle = Handle::new(shared, ScriptId(id));
+    let joins = Joins::new(shared, ScriptId(id));
     let Some(begun) = begun else {
-        return handle.replayed_by(&cell);
+        return joins.replayed_by(&cell);
     };
-    let made = shared.make::<S>(begun, making, Some(&cell));
-    debug_assert_eq!(made, handle.id());
-    handle
+    let made = shared.make(code, begun, making, Some(&cell));
+    debug_assert_eq!(made, joins.id());
+    joins
 }
 
 /// Starts or spawns a script that cannot be saved, in the executor of the coroutine being polled.
 #[track_caller]
-fn make_outside<S: DurableScript>(script: S, making: Making) -> Coroutine<S::Output> {
+fn make_outside(code: Code, begun: Begun, making: Making) -> Coroutine<Bytes> {
     assert!(
         making.owner.is_none(),
         "`start_on` and `spawn_on` were called outside of a durable script: an `OwnerId` belongs to a \
          runtime"
     );
-    let (named, chapters) = (framestep::named(S::NAME), run_chapters(script));
+    let (named, chapters) = (framestep::named(code.name), run_chapters(begun));
     match (making.starts, making.home) {
         (true, None) => named.start(chapters),
         (true, Some(phase)) => named.start_in(phase, chapters),

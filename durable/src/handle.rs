@@ -76,6 +76,12 @@ impl JoinError {
 ///
 /// When polled outside of a durable script, or again after its result.
 pub struct Handle<T> {
+    joins: Joins,
+    output: PhantomData<fn() -> T>,
+}
+
+/// A handle without the type of its output.
+pub(crate) struct Joins {
     id: ScriptId,
     /// A restore begins another epoch, in which this handle is invalid.
     epoch: u32,
@@ -87,26 +93,19 @@ pub struct Handle<T> {
     replayed_by: Weak<ScriptCell>,
     wait: Numbered,
     /// Of a script that was started outside of a durable one.
-    plain: Option<Coroutine<T>>,
+    plain: Option<Coroutine<Bytes>>,
     is_done: bool,
     stops_on_drop: bool,
-    output: PhantomData<fn() -> T>,
 }
 
-impl<T> Handle<T> {
+impl Joins {
     pub(crate) fn new(shared: &Rc<Shared>, id: ScriptId) -> Self {
-        Handle {
-            id,
-            epoch: shared.add_handle(id),
-            restores: shared.restores.get(),
-            shared: Rc::downgrade(shared),
-            replayed_by: Weak::new(),
-            wait: Numbered::default(),
-            plain: None,
-            is_done: false,
-            stops_on_drop: false,
-            output: PhantomData,
-        }
+        let mut joins = Joins::void();
+        joins.id = id;
+        joins.epoch = shared.add_handle(id);
+        joins.restores = shared.restores.get();
+        joins.shared = Rc::downgrade(shared);
+        joins
     }
 
     /// The same handle, made in a replay of `script`.
@@ -117,7 +116,7 @@ impl<T> Handle<T> {
 
     /// A handle of no script.
     pub(crate) fn void() -> Self {
-        Handle {
+        Joins {
             id: ScriptId(0),
             epoch: 0,
             restores: 0,
@@ -127,50 +126,163 @@ impl<T> Handle<T> {
             plain: None,
             is_done: false,
             stops_on_drop: false,
-            output: PhantomData,
         }
     }
 
     /// The handle of a script that runs as a plain coroutine.
-    pub(crate) fn of_plain(coroutine: Coroutine<T>) -> Self {
-        let mut handle = Handle::void();
-        handle.plain = Some(coroutine);
-        handle
+    pub(crate) fn of_plain(coroutine: Coroutine<Bytes>) -> Self {
+        let mut joins = Joins::void();
+        joins.plain = Some(coroutine);
+        joins
+    }
+
+    pub(crate) fn id(&self) -> ScriptId {
+        self.id
+    }
+
+    #[track_caller]
+    fn act(&self, call: &'static str, act: Act) -> bool {
+        if let Some(coroutine) = &self.plain {
+            return match act {
+                Act::Stop => coroutine.stop(),
+                Act::Pause => coroutine.pause(),
+                Act::Resume => coroutine.resume(),
+            };
+        }
+        if context::current().is_some() {
+            return self::act(call, self.id, act);
+        }
+        match self.shared.upgrade() {
+            Some(shared) => self.epoch == shared.epoch.get() && shared.act(self.id, act),
+            None => false,
+        }
+    }
+
+    #[cold]
+    #[track_caller]
+    fn unreadable<T: DeserializeOwned>(&self) -> T {
+        unreadable::<T>(format_args!(
+            "the result of the script {} is not a `{}`",
+            self.id,
+            std::any::type_name::<T>()
+        ))
+    }
+
+    /// Whether it is of today's scripts. The host may have a handle of a script that a restore or a
+    /// rollback has taken back, and whose number another one has now; a script has none.
+    fn is_current(&self, shared: &Shared) -> bool {
+        self.restores == shared.restores.get() || context::current().is_some()
+    }
+
+    /// Polls the join. Returns the output as it was recorded.
+    #[track_caller]
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, JoinError>> {
+        assert!(!self.is_done, "a handle was awaited again after its result");
+        let polled = match &mut self.plain {
+            Some(coroutine) => Pin::new(coroutine).poll(cx).map_err(JoinError::of_plain),
+            None => self
+                .poll_durable(cx)
+                .map(|result| result.read().expect("a result as it was recorded")),
+        };
+        self.is_done = polled.is_ready();
+        polled
+    }
+
+    #[track_caller]
+    fn poll_durable(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
+        let id = self.id;
+        let name = "join";
+        let begin = |cell: &ScriptCell| {
+            let cell = cell.shared().script(id);
+            let coroutine = cell.as_ref().and_then(|cell| {
+                let coroutine = cell.coroutine.borrow();
+                coroutine.as_ref().map(DurableWait::end)
+            });
+            match coroutine {
+                Some(end) => Slot::Join(Box::new(Join { script: id, end })),
+                // It has ended, or is the script itself.
+                None => Slot::Replayed,
+            }
+        };
+        self.wait.poll(name, None, begin, |cell, slot| {
+            if let Slot::Join(join) = slot {
+                if join.end.poll(cx, name).is_pending() {
+                    return Poll::Pending;
+                }
+            }
+            let shared = cell.shared();
+            let Some(result) = shared.join(id) else {
+                assert!(
+                    shared.script(id).is_none(),
+                    "the script {id} awaits its own end, or that of a script that is being polled"
+                );
+                return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::Stopped)));
+            };
+            Poll::Ready(Bytes::of(&result))
+        })
+    }
+}
+
+impl Drop for Joins {
+    fn drop(&mut self) {
+        if self.stops_on_drop && self.plain.is_some() {
+            self.act("stop", Act::Stop);
+        }
+        if let Some(shared) = self.shared.upgrade() {
+            if self.stops_on_drop && self.is_current(&shared) {
+                self.act("stop", Act::Stop);
+            }
+            let replayed_by = self.replayed_by.upgrade();
+            let counts = replayed_by.is_none_or(|script| script.has_effects());
+            // The host may still ask for a handle that it had at the save, whatever it does with
+            // one from before the restore.
+            let counts = counts && (self.is_current(&shared) || !shared.may_claim.get());
+            shared.drop_handle(self.epoch, self.id, counts);
+        }
+    }
+}
+
+impl<T> Handle<T> {
+    pub(crate) fn of(joins: Joins) -> Self {
+        Handle {
+            joins,
+            output: PhantomData,
+        }
     }
 
     /// The number of the script. 0 if it was started outside of a durable script.
     pub fn id(&self) -> ScriptId {
-        self.id
+        self.joins.id
     }
 
     pub(crate) fn is_void(&self, shared: &Shared) -> bool {
-        self.epoch != shared.epoch.get()
+        self.joins.epoch != shared.epoch.get()
     }
 
     /// Detaches the script: it continues by itself. The same as dropping the handle.
     pub fn detach(mut self) {
-        self.stops_on_drop = false;
+        self.joins.stops_on_drop = false;
     }
 
     /// Stops the script. Returns `false` if it has ended. In a durable script, this is an effect,
     /// which is recorded.
     #[track_caller]
     pub fn stop(&self) -> bool {
-        self.act("stop", Act::Stop)
+        self.joins.act("stop", Act::Stop)
     }
 
     /// Pauses the script. Returns `false` if it was paused or has ended. In a durable script, this
     /// is an effect, which is recorded.
     #[track_caller]
     pub fn pause(&self) -> bool {
-        self.act("pause", Act::Pause)
+        self.joins.act("pause", Act::Pause)
     }
 
     /// Resumes the script. Returns `false` if it was not paused, or has ended. In a durable script,
     /// this is an effect, which is recorded.
     #[track_caller]
     pub fn resume(&self) -> bool {
-        self.act("resume", Act::Resume)
+        self.joins.act("resume", Act::Resume)
     }
 
     /// Makes a handle that stops its script when it is dropped: a script that is stopped takes
@@ -207,32 +319,8 @@ impl<T> Handle<T> {
     /// ```
     #[must_use = "the handle stops the script when it is dropped: keep it"]
     pub fn stop_on_drop(mut self) -> Self {
-        self.stops_on_drop = true;
+        self.joins.stops_on_drop = true;
         self
-    }
-
-    #[track_caller]
-    fn act(&self, call: &'static str, act: Act) -> bool {
-        if let Some(coroutine) = &self.plain {
-            return match act {
-                Act::Stop => coroutine.stop(),
-                Act::Pause => coroutine.pause(),
-                Act::Resume => coroutine.resume(),
-            };
-        }
-        if context::current().is_some() {
-            return self::act(call, self.id, act);
-        }
-        match self.shared.upgrade() {
-            Some(shared) => !self.is_void(&shared) && shared.act(self.id, act),
-            None => false,
-        }
-    }
-
-    /// Whether it is of today's scripts. The host may have a handle of a script that a restore or a
-    /// rollback has taken back, and whose number another one has now; a script has none.
-    fn is_current(&self, shared: &Shared) -> bool {
-        self.restores == shared.restores.get() || context::current().is_some()
     }
 }
 
@@ -243,81 +331,21 @@ impl<T: DeserializeOwned> Future for Handle<T> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        assert!(!self.is_done, "a handle was awaited again after its result");
-        if let Some(coroutine) = &mut self.plain {
-            let joined = ready!(Pin::new(coroutine).poll(cx));
-            self.is_done = true;
-            return Poll::Ready(joined.map_err(JoinError::of_plain));
-        }
-        let id = self.id;
-        let name = "join";
-        let begin = |cell: &ScriptCell| {
-            let cell = cell.shared().script(id);
-            let coroutine = cell.as_ref().and_then(|cell| {
-                let coroutine = cell.coroutine.borrow();
-                coroutine.as_ref().map(DurableWait::end)
-            });
-            match coroutine {
-                Some(end) => Slot::Join(Box::new(Join { script: id, end })),
-                // It has ended, or is the script itself.
-                None => Slot::Replayed,
-            }
+        let output = match ready!(self.joins.poll(cx)) {
+            Ok(output) => output,
+            Err(error) => return Poll::Ready(Err(error)),
         };
-        let result = self.wait.poll(name, None, begin, |cell, slot| {
-            if let Slot::Join(join) = slot {
-                if join.end.poll(cx, name).is_pending() {
-                    return Poll::Pending;
-                }
-            }
-            let shared = cell.shared();
-            let Some(result) = shared.join(id) else {
-                assert!(
-                    shared.script(id).is_none(),
-                    "the script {id} awaits its own end, or that of a script that is being polled"
-                );
-                return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::Stopped)));
-            };
-            Poll::Ready(Bytes::of(&result))
-        });
-        let Poll::Ready(result) = result else {
-            return Poll::Pending;
-        };
-        self.is_done = true;
-        let result: Result<Bytes, JoinError> = result.read().expect("a result as it was recorded");
-        Poll::Ready(result.map(|output| {
-            output.read().unwrap_or_else(|| {
-                unreadable::<T>(format_args!(
-                    "the result of the script {id} is not a `{}`",
-                    std::any::type_name::<T>()
-                ))
-            })
+        Poll::Ready(Ok(match output.read() {
+            Some(output) => output,
+            None => self.joins.unreadable(),
         }))
-    }
-}
-
-impl<T> Drop for Handle<T> {
-    fn drop(&mut self) {
-        if self.stops_on_drop && self.plain.is_some() {
-            self.stop();
-        }
-        if let Some(shared) = self.shared.upgrade() {
-            if self.stops_on_drop && self.is_current(&shared) {
-                self.stop();
-            }
-            let replayed_by = self.replayed_by.upgrade();
-            let counts = replayed_by.is_none_or(|script| script.has_effects());
-            // The host may still ask for a handle that it had at the save, whatever it does with
-            // one from before the restore.
-            let counts = counts && (self.is_current(&shared) || !shared.may_claim.get());
-            shared.drop_handle(self.epoch, self.id, counts);
-        }
     }
 }
 
 impl<T> fmt::Debug for Handle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle")
-            .field("id", &self.id)
+            .field("id", &self.joins.id)
             .finish_non_exhaustive()
     }
 }

@@ -13,7 +13,9 @@ use crate::dry_run::DryRun;
 use crate::error::RestoreError;
 use crate::image::SaveState;
 use crate::runtime::Runtime;
-use crate::script::{BeginAgain, Code, DurableScript, begin_again};
+use crate::script::{
+    Begun, Code, Continues, DurableScript, Migrates, OldState, continues, migrates,
+};
 use crate::wait::Value;
 
 /// The durable scripts of a game, by name: a restore looks them up here.
@@ -40,11 +42,25 @@ pub struct Registry {
     build: String,
 }
 
+/// What the registry knows of a script.
 #[derive(Clone, Copy)]
-struct Known {
+pub(crate) struct Known {
     state: Type,
-    code: Code,
-    begin_again: BeginAgain,
+    pub(crate) code: Code,
+    continues: Continues,
+    migrates: Migrates,
+}
+
+impl Known {
+    /// Begins a chapter with the state of a save. `None` if it is not a state of this script.
+    pub(crate) fn begin_again(&self, version: u32, state: &Content) -> Option<Begun> {
+        if version != self.code.version {
+            return (self.migrates)(OldState::new(version, state));
+        }
+        let state = self.state.compact_unread(state)?;
+        let future = (self.continues)(&state)?;
+        Some(Begun { state, future })
+    }
 }
 
 impl Registry {
@@ -61,22 +77,26 @@ impl Registry {
     #[must_use]
     #[track_caller]
     pub fn with<S: DurableScript>(mut self) -> Self {
-        let known = Known {
+        self.add(Known {
             state: Type::of::<S>(),
             code: Code::of::<S>(),
-            begin_again: begin_again::<S>,
-        };
-        let earlier = self.scripts.insert(S::NAME, known);
+            continues: continues::<S>,
+            migrates: migrates::<S>,
+        });
+        self
+    }
+
+    #[track_caller]
+    fn add(&mut self, known: Known) {
+        let name = known.code.name;
+        let earlier = self.scripts.insert(name, known);
         if let Some(earlier) = earlier.filter(|earlier| earlier.state.name != known.state.name) {
             panic!(
-                "the scripts `{}` and `{}` have the same name, `{}`: a file could not tell them \
+                "the scripts `{}` and `{}` have the same name, `{name}`: a file could not tell them \
                  apart",
-                earlier.state.name,
-                known.state.name,
-                S::NAME
+                earlier.state.name, known.state.name
             );
         }
-        self
     }
 
     /// Adds a value, also for all its [keys](Value::of), whose type the registry must know to [describe](SaveState::described) it, and
@@ -137,7 +157,7 @@ impl Registry {
         self.scripts
             .get(name)
             .map_or_else(Default::default, |known| {
-                let why = (known.state.compact)(state).err();
+                let why = known.state.compact(state).err();
                 (known.state.name, why.unwrap_or_default())
             })
     }
@@ -155,7 +175,7 @@ impl Registry {
                 "the save has version {version} of it, and the registry {}",
                 known.code.version
             )),
-            Some(known) => (known.state.describe)(state),
+            Some(known) => known.state.describe(state),
         }
     }
 
@@ -171,7 +191,7 @@ impl Registry {
     /// Describes a value. One that the registry does not know stays as it is.
     pub(crate) fn describe_value(&self, name: &str, value: &Content) -> Result<Content, String> {
         match self.value(name) {
-            Some(Some(known)) => (known.describe)(value),
+            Some(Some(known)) => known.describe(value),
             _ => Ok(value.clone()),
         }
     }
@@ -182,7 +202,7 @@ impl Registry {
             let name = name.to_string();
             match (self.value(&name), value.as_ref()?) {
                 (Some(Some(known)), value) => {
-                    let why = (known.compact)(value).err()?;
+                    let why = known.compact(value).err()?;
                     let type_name = known.name.to_owned();
                     Some(RestoreError::OtherValue {
                         name,
@@ -201,13 +221,12 @@ impl Registry {
         match (self.value(name), value) {
             (Some(None), _) | (None, Content::Described(_)) => None,
             (_, Content::Compact(value)) => Some(value.clone()),
-            (Some(Some(known)), described) => (known.compact)(described).ok(),
+            (Some(Some(known)), described) => known.compact(described).ok(),
         }
     }
 
-    pub(crate) fn find(&self, name: &str) -> Option<(Code, BeginAgain)> {
-        let known = self.scripts.get(name)?;
-        Some((known.code, known.begin_again))
+    pub(crate) fn find(&self, name: &str) -> Option<Known> {
+        self.scripts.get(name).copied()
     }
 
     /// What does not fit this code in a save state, with lines: each script is replayed, without a
@@ -265,12 +284,11 @@ impl Registry {
 
     /// Panics if a script was not added.
     #[track_caller]
-    pub(crate) fn expect<S: DurableScript>(&self) {
+    pub(crate) fn expect(&self, name: &str) {
         assert!(
-            self.scripts.contains_key(S::NAME),
-            "the durable script `{}` is not in the runtime's registry, so it could not be \
-             restored: add it with `Registry::with`",
-            S::NAME
+            self.scripts.contains_key(name),
+            "the durable script `{name}` is not in the runtime's registry, so it could not be \
+             restored: add it with `Registry::with`"
         );
     }
 }

@@ -20,7 +20,7 @@ use crate::kept::KeptImage;
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
 use crate::runtime::{Host, Runtime};
-use crate::script::{Begun, Code, OldState};
+use crate::script::{Begun, Code};
 use crate::shared::Shared;
 
 /// What a reload has done with each script.
@@ -391,18 +391,15 @@ impl Shared {
             return caller;
         }
         let known = self.registry().find(caller.name);
-        known.map_or(caller, |(code, _)| code)
+        known.map_or(caller, |known| known.code)
     }
 
     /// Begins a script in the code of the registry, whose state the caller has made.
     pub(crate) fn begin_by_name(&self, caller: Code, state: &Bytes) -> Begun {
         let known = self.registry().find(caller.name);
-        let begun = known.and_then(|(_, begin_again)| {
-            begin_again(OldState::new(
-                caller.version,
-                &Content::Compact(state.clone()),
-            ))
-        });
+        let begun = known
+            .as_ref()
+            .and_then(|known| known.begin_again(caller.version, &Content::Compact(state.clone())));
         begun.unwrap_or_else(|| {
             let name = caller.name;
             let why = match known {

@@ -13,7 +13,6 @@ use crate::error::{Found, RestoreError, SaveError};
 use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::journal::Journal;
 use crate::quiet;
-use crate::script::OldState;
 use crate::shared::Shared;
 use crate::site::{SiteId, Sites};
 
@@ -57,9 +56,10 @@ impl Shared {
         compares_lines: bool,
     ) -> Result<Rc<ScriptCell>, RestoreError> {
         let known = self.registry().find(&image.name);
-        let (code, begin_again) = known.ok_or_else(|| RestoreError::UnknownScript {
+        let known = known.ok_or_else(|| RestoreError::UnknownScript {
             name: image.name.clone().into_owned(),
         })?;
+        let code = known.code;
         let home = phase_of(image.home).map_err(|_| RestoreError::Damaged)?;
         let journal = numbers.translate(&image.journal, &self.sites.sites());
         let journal = journal.ok_or(RestoreError::Damaged)?;
@@ -81,7 +81,7 @@ impl Shared {
             let cell = self.begin_after_wait(image, numbers);
             return cell.ok_or_else(other_state);
         }
-        let begun = begin_again(OldState::new(image.version, &image.state));
+        let begun = known.begin_again(image.version, &image.state);
         let begun = begun.ok_or_else(other_state)?;
         let cell = Rc::new(ScriptCell::restored(
             self,

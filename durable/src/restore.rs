@@ -21,7 +21,7 @@ use crate::error::{Divergence, RestoreError};
 use crate::image::{SaveState, ScriptImage};
 use crate::registry::Registry;
 use crate::replay::SiteNumbers;
-use crate::script::{Code, OldState};
+use crate::script::Code;
 use crate::shared::Shared;
 use crate::slot::{Pending, Slot, Waits};
 
@@ -289,12 +289,12 @@ impl Shared {
     /// A script that restarts its chapter.
     pub(crate) fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
-        let (code, begin_again) = self.registry().find(&image.name)?;
-        let begun = begin_again(OldState::new(image.version, &image.state))?;
+        let known = self.registry().find(&image.name)?;
+        let begun = known.begin_again(image.version, &image.state)?;
         let cell = ScriptCell::new(
             self,
             image.id,
-            code,
+            known.code,
             home,
             image.owner,
             begun.state,

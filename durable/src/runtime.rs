@@ -13,14 +13,14 @@ use crate::cell::ScriptId;
 use crate::dry_run::DryRun;
 use crate::error::{Divergence, RestoreError, SaveError};
 use crate::events::Settled;
-use crate::handle::{Act, Handle, JoinError};
+use crate::handle::{Act, Handle, JoinError, Joins};
 use crate::image::SaveState;
 use crate::long::LongChapter;
 use crate::outside::beside_of;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
-use crate::script::DurableScript;
+use crate::script::{Begun, Code, DurableScript, begin_once};
 use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
 use crate::sync::{Lent, SyncTest};
 use crate::topic::EventName;
@@ -656,12 +656,19 @@ impl Host {
 
     #[track_caller]
     fn make<S: DurableScript>(&self, script: S, making: Making) -> Handle<S::Output> {
-        let begun = self.shared.begin(script);
+        let mut script = Some(script);
+        Handle::of(self.make_any(making, Code::of::<S>(), &mut || begin_once(&mut script)))
+    }
+
+    /// The part of [`make`](Self::make) that is the same for all scripts.
+    #[track_caller]
+    fn make_any(&self, making: Making, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Joins {
+        let begun = self.shared.begin(code, chapter);
         // The handle is counted first: a script may end as it starts.
         let next = ScriptId(self.shared.next_script.get());
-        let handle = Handle::new(&self.shared, next);
-        self.shared.make::<S>(begun, making, None);
-        handle
+        let joins = Joins::new(&self.shared, next);
+        self.shared.make(code, begun, making, None);
+        joins
     }
 
     /// A handle to a script that is alive, or that has ended and still has a handle. After a
@@ -674,7 +681,7 @@ impl Host {
     pub fn handle<T>(&self, id: ScriptId) -> Option<Handle<T>> {
         let exists =
             self.shared.script(id).is_some() || self.shared.ended.borrow().contains_key(&id);
-        exists.then(|| Handle::new(&self.shared, id))
+        exists.then(|| Handle::of(Joins::new(&self.shared, id)))
     }
 
     /// The result of a script, if it has ended. Otherwise the script is detached.

@@ -140,6 +140,14 @@ pub(crate) fn begin<S: DurableScript>(script: S) -> Begun {
     }
 }
 
+/// The same for a script that is taken out.
+pub(crate) fn begin_once<S: DurableScript>(script: &mut Option<S>) -> Begun {
+    match script.take() {
+        Some(script) => begin(script),
+        None => unreachable!("a script begins once"),
+    }
+}
+
 fn future_of<S: DurableScript>(script: S) -> ChapterFuture {
     Box::pin(async move {
         match script.run().await {
@@ -149,12 +157,13 @@ fn future_of<S: DurableScript>(script: S) -> ChapterFuture {
     })
 }
 
-/// Runs a script as a plain coroutine, chapter after chapter.
-pub(crate) async fn run_chapters<S: DurableScript>(mut script: S) -> S::Output {
+/// Runs a script as a plain coroutine, chapter after chapter. Returns its output.
+pub(crate) async fn run_chapters(begun: Begun) -> Bytes {
+    let mut future = begun.future;
     loop {
-        match script.run().await {
-            Chapter::Done(output) => return output,
-            Chapter::Next(next) => script = next,
+        match future.await {
+            ChapterEnd::Done(output) => return output,
+            ChapterEnd::Next(next) => future = next.future,
         }
     }
 }
@@ -202,17 +211,17 @@ impl Code {
     }
 }
 
-/// Restarts a chapter with the state of a file. `None` if the bytes are not a state of this
+/// Begins a chapter with a state of this version. `None` if the bytes are not a state of this
 /// script.
-pub(crate) type BeginAgain = fn(OldState<'_>) -> Option<Begun>;
+pub(crate) type Continues = fn(&Bytes) -> Option<ChapterFuture>;
 
-pub(crate) fn begin_again<S: DurableScript>(old: OldState<'_>) -> Option<Begun> {
-    match old.state {
-        Content::Compact(state) if old.version == S::VERSION => Some(Begun {
-            state: state.clone(),
-            future: future_of::<S>(old.read()?),
-        }),
-        Content::Described(_) if old.version == S::VERSION => old.read().map(begin::<S>),
-        _ => S::migrate(old).map(begin),
-    }
+pub(crate) fn continues<S: DurableScript>(state: &Bytes) -> Option<ChapterFuture> {
+    state.read().map(future_of::<S>)
+}
+
+/// Begins a chapter with a state of another version. `None` if there is none for it today.
+pub(crate) type Migrates = fn(OldState<'_>) -> Option<Begun>;
+
+pub(crate) fn migrates<S: DurableScript>(old: OldState<'_>) -> Option<Begun> {
+    S::migrate(old).map(begin)
 }

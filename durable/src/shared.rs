@@ -17,7 +17,7 @@ use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
 use crate::questions::Questions;
 use crate::registry::Registry;
-use crate::script::{Begun, Code, DurableScript, begin};
+use crate::script::{Begun, Code};
 use crate::site::SiteTable;
 use crate::sync::Trail;
 
@@ -159,24 +159,25 @@ impl Shared {
         }
     }
 
-    /// The first chapter of a script.
+    /// The first chapter of a script, which `chapter` makes.
     ///
     /// # Panics
     ///
     /// If the script is not in the registry, or does not serialise.
     #[track_caller]
-    pub(crate) fn begin<S: DurableScript>(&self, script: S) -> Begun {
+    pub(crate) fn begin(&self, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Begun {
         if self.generation.get() > 0 {
-            return self.begin_by_name(Code::of::<S>(), &Bytes::of(&script));
+            return self.begin_by_name(code, &chapter().state);
         }
-        self.registry().expect::<S>();
-        begin(script)
+        self.registry().expect(code.name);
+        chapter()
     }
 
     /// Makes a script from its first chapter. `by` is the script that makes it, if there is one.
     #[track_caller]
-    pub(crate) fn make<S: DurableScript>(
+    pub(crate) fn make(
         self: &Rc<Self>,
+        code: Code,
         begun: Begun,
         making: Making,
         by: Option<&Rc<ScriptCell>>,
@@ -188,7 +189,7 @@ impl Shared {
         let cell = ScriptCell::new(
             self,
             id,
-            self.code_by_name(Code::of::<S>()),
+            self.code_by_name(code),
             home.unwrap_or(Phase::Update),
             owner,
             begun.state,

@@ -211,7 +211,7 @@ impl DurableWait {
     /// Polls the wait. A condition holds.
     #[track_caller]
     pub fn poll(&mut self, cx: &mut Context<'_>, name: &'static str) -> Poll<()> {
-        self.poll_asking(cx, name, || true)
+        self.poll_asking(cx, name, &mut || true)
     }
 
     /// Polls the wait. A condition holds if `holds` says so.
@@ -220,7 +220,7 @@ impl DurableWait {
         &mut self,
         cx: &mut Context<'_>,
         name: &'static str,
-        holds: impl FnOnce() -> bool,
+        holds: &mut dyn FnMut() -> bool,
     ) -> Poll<()> {
         match &mut self.kind {
             Kind::Run(wait) => wait.poll(cx, name),

@@ -42,7 +42,7 @@ const DEEPEST: u32 = 100;
 pub(crate) struct Unfit(String);
 
 impl Unfit {
-    fn new(why: impl fmt::Display) -> Self {
+    pub(crate) fn new(why: impl fmt::Display) -> Self {
         Unfit(why.to_string())
     }
 }

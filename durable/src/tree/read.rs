@@ -1,10 +1,11 @@
 //! Reading a value of a tree. It is as lenient as a later build needs: a field that has become an
 //! `Option`, a struct that had no fields, a struct that a migration reads as a tuple.
 
-use serde::de::value::{MapDeserializer, SeqDeserializer};
+use std::slice;
+
 use serde::de::{
-    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, IntoDeserializer, Unexpected,
-    VariantAccess, Visitor,
+    self, Deserialize, DeserializeSeed, Deserializer, EnumAccess, Expected, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
 };
 
 use super::{Tree, Unfit};
@@ -18,25 +19,10 @@ impl Tree {
         }
     }
 
-    fn visit_seq<'de, V: Visitor<'de>>(
-        items: impl Iterator<Item = &'de Tree>,
-        visitor: V,
-    ) -> Result<V::Value, Unfit> {
-        let mut items = SeqDeserializer::new(items);
-        let value = visitor.visit_seq(&mut items)?;
-        items.end()?;
-        Ok(value)
-    }
-
-    fn visit_map<'de, V: Visitor<'de>>(
-        entries: &'de [(Tree, Tree)],
-        visitor: V,
-    ) -> Result<V::Value, Unfit> {
-        let entries = entries.iter().map(|(key, value)| (key, value));
-        let mut entries = MapDeserializer::new(entries);
-        let value = visitor.visit_map(&mut entries)?;
-        entries.end()?;
-        Ok(value)
+    /// Why it is not what a visitor expects.
+    #[cold]
+    fn unfit(&self, expected: &dyn Expected) -> Unfit {
+        de::Error::invalid_type(self.unexpected(), expected)
     }
 
     fn unexpected(&self) -> Unexpected<'_> {
@@ -55,11 +41,93 @@ impl Tree {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Unfit> for &'de Tree {
-    type Deserializer = Self;
+/// The items of a sequence, or what is read as one.
+enum Items<'de> {
+    Of(slice::Iter<'de, Tree>),
+    /// The fields of a struct, in their order.
+    Values(slice::Iter<'de, (Tree, Tree)>),
+    One(Option<&'de Tree>),
+}
 
-    fn into_deserializer(self) -> Self {
-        self
+impl<'de> Items<'de> {
+    fn next(&mut self) -> Option<&'de Tree> {
+        match self {
+            Items::Of(items) => items.next(),
+            Items::Values(entries) => entries.next().map(|(_, value)| value),
+            Items::One(item) => item.take(),
+        }
+    }
+
+    fn visit<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Unfit> {
+        let value = visitor.visit_seq(&mut self)?;
+        self.end()?;
+        Ok(value)
+    }
+
+    fn end(mut self) -> Result<(), Unfit> {
+        match self.next() {
+            None => Ok(()),
+            Some(_) => Err(Unfit::new("there are more items than are expected")),
+        }
+    }
+}
+
+impl<'de> SeqAccess<'de> for &mut Items<'de> {
+    type Error = Unfit;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Unfit> {
+        match self.next() {
+            Some(item) => match seed.deserialize(item) {
+                Ok(value) => Ok(Some(value)),
+                Err(error) => Err(error),
+            },
+            None => Ok(None),
+        }
+    }
+}
+
+/// The entries of a map or a struct.
+struct Entries<'de> {
+    left: slice::Iter<'de, (Tree, Tree)>,
+    value: &'de Tree,
+}
+
+impl<'de> Entries<'de> {
+    fn visit<V: Visitor<'de>>(entries: &'de [(Tree, Tree)], visitor: V) -> Result<V::Value, Unfit> {
+        visitor.visit_map(Entries {
+            left: entries.iter(),
+            value: &Tree::Unit,
+        })
+    }
+
+    fn next_key(&mut self) -> Option<&'de Tree> {
+        let (key, value) = self.left.next()?;
+        self.value = value;
+        Some(key)
+    }
+}
+
+impl<'de> MapAccess<'de> for Entries<'de> {
+    type Error = Unfit;
+
+    fn next_key_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Unfit> {
+        match self.next_key() {
+            Some(key) => match seed.deserialize(key) {
+                Ok(value) => Ok(Some(value)),
+                Err(error) => Err(error),
+            },
+            None => Ok(None),
+        }
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Unfit> {
+        seed.deserialize(self.value)
     }
 }
 
@@ -98,8 +166,8 @@ impl<'de> Deserializer<'de> for &'de Tree {
             Tree::F64(value) => visitor.visit_f64(*value),
             Tree::Text(value) => visitor.visit_borrowed_str(value),
             Tree::Bytes(value) => visitor.visit_borrowed_bytes(value),
-            Tree::Seq(items) => Tree::visit_seq(items.iter(), visitor),
-            Tree::Map(entries) => Tree::visit_map(entries, visitor),
+            Tree::Seq(items) => Items::Of(items.iter()).visit(visitor),
+            Tree::Map(entries) => Entries::visit(entries, visitor),
         }
     }
 
@@ -108,7 +176,19 @@ impl<'de> Deserializer<'de> for &'de Tree {
         deserialize_i128
         deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_f32
         deserialize_f64 deserialize_char deserialize_str deserialize_string deserialize_bytes
-        deserialize_byte_buf deserialize_seq deserialize_map deserialize_identifier
+        deserialize_byte_buf deserialize_seq deserialize_map
+    }
+
+    /// The name of a field or a variant.
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unfit> {
+        match self.bare() {
+            Tree::Text(name) => visitor.visit_str(name),
+            Tree::Int(number) => match u64::try_from(*number) {
+                Ok(number) => visitor.visit_u64(number),
+                Err(_) => Err(self.unfit(&visitor)),
+            },
+            tree => Err(tree.unfit(&visitor)),
+        }
     }
 
     fn deserialize_u128<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Unfit> {
@@ -133,7 +213,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
         match self.bare() {
             // Of a struct whose fields are gone.
             Tree::Unit | Tree::None | Tree::Map(_) => visitor.visit_unit(),
-            tree => Err(de::Error::invalid_type(tree.unexpected(), &visitor)),
+            tree => Err(tree.unfit(&visitor)),
         }
     }
 
@@ -156,10 +236,10 @@ impl<'de> Deserializer<'de> for &'de Tree {
     fn deserialize_tuple<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, Unfit> {
         match self.bare() {
             // The fields of a struct, in their order.
-            Tree::Map(entries) => Tree::visit_seq(entries.iter().map(|(_, value)| value), visitor),
-            Tree::Seq(items) => Tree::visit_seq(items.iter(), visitor),
+            Tree::Map(entries) => Items::Values(entries.iter()).visit(visitor),
+            Tree::Seq(items) => Items::Of(items.iter()).visit(visitor),
             // A struct of one unnamed field.
-            tree if len == 1 => Tree::visit_seq([tree].into_iter(), visitor),
+            tree if len == 1 => Items::One(Some(tree)).visit(visitor),
             tree => tree.deserialize_any(visitor),
         }
     }
@@ -181,10 +261,10 @@ impl<'de> Deserializer<'de> for &'de Tree {
     ) -> Result<V::Value, Unfit> {
         match self.bare() {
             // It had no fields.
-            Tree::Unit | Tree::None => Tree::visit_map(&[], visitor),
+            Tree::Unit | Tree::None => Entries::visit(&[], visitor),
+            Tree::Map(entries) => Entries::visit(entries, visitor),
             // A sequence would be read by the order of the fields.
-            tree @ Tree::Seq(_) => Err(de::Error::invalid_type(tree.unexpected(), &visitor)),
-            tree => tree.deserialize_any(visitor),
+            tree => Err(tree.unfit(&visitor)),
         }
     }
 
@@ -203,7 +283,7 @@ impl<'de> Deserializer<'de> for &'de Tree {
                 name: &entries[0].0,
                 content: &entries[0].1,
             }),
-            tree => Err(de::Error::invalid_type(tree.unexpected(), &visitor)),
+            tree => Err(tree.unfit(&visitor)),
         }
     }
 

@@ -102,32 +102,40 @@ impl<F: Fn(f32)> Future for Animate<F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let (length, phase) = (this.length_ns, this.phase);
-        let apply = &this.apply;
-        let call = |cell: Option<&ScriptCell>, share: f32| in_closure(cell, || apply(share));
-        let begin = |cell: Option<&ScriptCell>| {
-            let phase = phase.unwrap_or_else(|| home_of(cell));
-            let end = length.map(|ns| DurableWait::seconds(Some(ns), None, Some(phase)));
-            Slot::Animate(Box::new(Animation {
-                next: DurableWait::next_step_or_frame(phase),
-                end,
-                length_ns: length.unwrap_or(0),
-                share: -1.0,
-            }))
-        };
-        let polled = this
-            .numbered
-            .poll_anywhere("animate()", begin, |cell, slot| {
-                let Slot::Animate(animation) = slot else {
-                    return Poll::Pending;
-                };
-                if animation.share < 0.0 {
-                    animation.share = 0.0;
-                    call(cell, 0.0);
-                }
-                poll_animation(animation, cx, |share| call(cell, share))
-            });
-        polled.map(drop)
+        poll_animate(&mut this.numbered, cx, length, phase, &this.apply)
     }
+}
+
+#[track_caller]
+fn poll_animate(
+    numbered: &mut Numbered,
+    cx: &mut Context<'_>,
+    length: Option<u64>,
+    phase: Option<Phase>,
+    apply: &dyn Fn(f32),
+) -> Poll<()> {
+    let call = |cell: Option<&ScriptCell>, share: f32| in_closure(cell, || apply(share));
+    let begin = |cell: Option<&ScriptCell>| {
+        let phase = phase.unwrap_or_else(|| home_of(cell));
+        let end = length.map(|ns| DurableWait::seconds(Some(ns), None, Some(phase)));
+        Slot::Animate(Box::new(Animation {
+            next: DurableWait::next_step_or_frame(phase),
+            end,
+            length_ns: length.unwrap_or(0),
+            share: -1.0,
+        }))
+    };
+    let polled = numbered.poll_anywhere("animate()", begin, |cell, slot| {
+        let Slot::Animate(animation) = slot else {
+            return Poll::Pending;
+        };
+        if animation.share < 0.0 {
+            animation.share = 0.0;
+            call(cell, 0.0);
+        }
+        poll_animation(animation, cx, |share| call(cell, share))
+    });
+    polled.map(drop)
 }
 
 #[track_caller]

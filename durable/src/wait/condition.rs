@@ -91,19 +91,29 @@ impl<P: FnMut() -> bool> Future for WaitUntil<P> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         let (name, awaited, phase) = (this.name, this.awaited, this.phase);
-        let holds = &mut this.holds;
-        let begin = |_: Option<&_>| Slot::Plain(DurableWait::condition(phase));
-        let polled = this
-            .numbered
-            .poll_anywhere(name, begin, |cell, slot| match slot {
-                Slot::Plain(wait) => {
-                    let asked = || in_closure(cell, &mut *holds) == awaited;
-                    wait.poll_asking(cx, name, asked).map(|()| Bytes::EMPTY)
-                }
-                _ => Poll::Pending,
-            });
-        polled.map(drop)
+        let mut holds = || (this.holds)() == awaited;
+        poll_condition(&mut this.numbered, cx, name, phase, &mut holds)
     }
+}
+
+#[track_caller]
+fn poll_condition(
+    numbered: &mut Numbered,
+    cx: &mut Context<'_>,
+    name: &'static str,
+    phase: Option<Phase>,
+    holds: &mut dyn FnMut() -> bool,
+) -> Poll<()> {
+    let begin = |_: Option<&_>| Slot::Plain(DurableWait::condition(phase));
+    let polled = numbered.poll_anywhere(name, begin, |cell, slot| match slot {
+        Slot::Plain(wait) => {
+            let mut asked = || in_closure(cell, &mut *holds);
+            let polled = wait.poll_asking(cx, name, &mut asked);
+            polled.map(|()| Bytes::EMPTY)
+        }
+        _ => Poll::Pending,
+    });
+    polled.map(drop)
 }
 
 impl<P> Unpin for WaitUntil<P> {}
