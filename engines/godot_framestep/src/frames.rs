@@ -51,6 +51,11 @@ impl Frames {
         }
     }
 
+    /// How many scripts there are.
+    pub(crate) fn count(&self) -> usize {
+        self.executor.len()
+    }
+
     /// Begins a physics step of `delta` seconds: until its end the game clock reads fixed time,
     /// even for other nodes.
     pub(crate) fn begin_step<S: 'static>(&mut self, delta: f64, state: &mut S) {

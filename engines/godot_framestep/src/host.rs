@@ -1,6 +1,7 @@
 //! The node that drives the scripts.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,6 +13,8 @@ use godot::prelude::*;
 use godot::signal::ConnectHandle;
 
 use crate::frames::Frames;
+use crate::monitors::{self, Polls};
+use crate::script::FramestepScript;
 use crate::ties::Ties;
 
 thread_local! {
@@ -25,27 +28,31 @@ pub(crate) struct Shared {
     /// Borrowed while scripts run.
     frames: RefCell<Frames>,
     pub(crate) handle: Handle,
-    pub(crate) ties: Ties<InstanceId>,
+    pub(crate) ties: Ties<InstanceId, Gd<Node>>,
     /// Owns the scripts that belong to no node: paused with the tree.
     pub(crate) free: Owner,
-    /// The owner for nodes outside the tree: it refuses all scripts.
-    pub(crate) refusing: Owner,
+    /// Owns what announces the ends of scripts to Godot. It is never paused.
+    pub(crate) watchers: Owner,
+    /// The scripts whose end will be announced.
+    pub(crate) awaited: RefCell<BTreeMap<InstanceId, Gd<FramestepScript>>>,
     pub(crate) tree: Gd<SceneTree>,
+    pub(crate) polls: Polls,
     /// `Time.get_ticks_usec()` in the latest frame.
     ticks: Cell<u64>,
 }
 
 impl Shared {
     fn new(tree: Gd<SceneTree>) -> Self {
-        let executor = Executor::new();
+        // Lines of code in snapshots, where they cost little beside the rest.
+        let executor = Executor::builder().inspect(cfg!(debug_assertions)).build();
         executor.on_report(|report| godot_error!("{report}"));
-        let (handle, refusing) = (executor.handle(), executor.owner());
-        refusing.set_active(false);
         Shared {
-            ties: Ties::new(handle.clone()),
+            ties: Ties::new(executor.handle()),
             free: executor.owner(),
-            handle,
-            refusing,
+            watchers: executor.owner(),
+            awaited: RefCell::default(),
+            polls: Polls::default(),
+            handle: executor.handle(),
             tree,
             ticks: Cell::new(Time::singleton().get_ticks_usec()),
             frames: RefCell::new(Frames::new(executor)),
@@ -55,6 +62,15 @@ impl Shared {
     /// That of the host in the tree.
     pub(crate) fn get() -> Option<Rc<Shared>> {
         SHARED.with_borrow(Clone::clone)
+    }
+
+    /// How many scripts there are.
+    pub(crate) fn count(&self) -> usize {
+        match self.frames.try_borrow() {
+            Ok(frames) => frames.count(),
+            // They are running.
+            Err(_) => self.handle.snapshot().map_or(0, |snapshot| snapshot.len()),
+        }
     }
 
     /// Calls `f` with the frames and the tree, unless scripts are running. Only a call
@@ -74,10 +90,7 @@ impl Shared {
         } else {
             self.free.resume();
         }
-        self.ties.set_paused(|node| {
-            let node = Gd::<Node>::try_from_instance_id(node);
-            node.is_ok_and(|node| !node.can_process())
-        });
+        self.ties.sync(|node| !node.can_process());
     }
 
     fn begin_step(&self, delta: f64) {
@@ -87,6 +100,7 @@ impl Shared {
 
     fn begin_frame(&self, delta: f64) {
         self.sync_pauses();
+        self.polls.begin_frame();
         let now = Time::singleton().get_ticks_usec();
         let real = Duration::from_micros(now.saturating_sub(self.ticks.replace(now)));
         self.run(|frames, tree| frames.begin_frame(real, delta, tree));
@@ -150,6 +164,7 @@ impl INode for FramestepHost {
                 .frame_post_draw()
                 .connect(end_frame),
         ];
+        monitors::add();
     }
 
     fn exit_tree(&mut self) {
@@ -161,6 +176,7 @@ impl INode for FramestepHost {
                 connection.disconnect();
             }
         }
+        monitors::remove();
         // If a script removes the host from the tree, the run still completes.
         drop(SHARED.take());
     }

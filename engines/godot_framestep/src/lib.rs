@@ -3,14 +3,17 @@
 
 mod frames;
 mod host;
+mod monitors;
 pub mod prelude;
+mod script;
 mod scripts;
 mod signals;
 mod ties;
 
 pub use host::FramestepHost;
+pub use script::{ForGodot, FramestepScript};
 pub use scripts::{NodeScripts, scripts, tree};
-pub use signals::{Emissions, emissions, emitted};
+pub use signals::{Emissions, called, emissions, emitted};
 
 /// The crate that the scripts run on.
 pub use framestep;
