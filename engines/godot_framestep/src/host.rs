@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{Executor, Handle, Owner};
+use framestep::{CoroutineInfo, Executor, Handle, Owner, State};
 use godot::classes::node::ProcessMode;
 use godot::classes::{RenderingServer, Time};
 use godot::prelude::*;
@@ -203,10 +203,39 @@ impl FramestepHost {
         GString::from(&text)
     }
 
+    /// A dictionary for each script: its `name`, its `state` (`running`, `ready`, `waiting`,
+    /// `paused`), what it `waits_for`, and the `line` of that `.await`, if it is known: in debug
+    /// builds it is.
+    #[func]
+    fn scripts() -> Array<VarDictionary> {
+        let snapshot = Shared::get().and_then(|shared| shared.handle.snapshot());
+        let Some(snapshot) = snapshot else {
+            return Array::new();
+        };
+        snapshot.iter().map(dictionary_of).collect()
+    }
+
     /// Ends the scripts of a node, as if it had left the tree.
     #[func]
     fn stop_scripts_of(node: Gd<Node>) {
         with_shared(|shared| shared.ties.stop(node.instance_id()));
+    }
+}
+
+fn dictionary_of(script: &CoroutineInfo) -> VarDictionary {
+    let state = match script.state() {
+        State::Running => "running",
+        State::Ready => "ready",
+        State::Paused => "paused",
+        _ => "waiting",
+    };
+    let waits: Vec<_> = script.waits().map(ToString::to_string).collect();
+    let line = script.waits_at().find_map(|(_, line)| line);
+    vdict! {
+        "name" => script.short_name(),
+        "state" => state,
+        "waits_for" => waits.join(" | "),
+        "line" => line.map(ToString::to_string).unwrap_or_default(),
     }
 }
 
