@@ -37,6 +37,8 @@ pub(crate) struct Shared {
     pub(crate) awaited: RefCell<BTreeMap<InstanceId, Gd<FramestepScript>>>,
     pub(crate) tree: Gd<SceneTree>,
     pub(crate) polls: Polls,
+    #[cfg(feature = "durable")]
+    pub(crate) games: crate::durable::Games,
     /// `Time.get_ticks_usec()` in the latest frame.
     ticks: Cell<u64>,
 }
@@ -52,6 +54,8 @@ impl Shared {
             watchers: executor.owner(),
             awaited: RefCell::default(),
             polls: Polls::default(),
+            #[cfg(feature = "durable")]
+            games: Default::default(),
             handle: executor.handle(),
             tree,
             ticks: Cell::new(Time::singleton().get_ticks_usec()),
@@ -67,7 +71,7 @@ impl Shared {
     /// How many scripts there are.
     pub(crate) fn count(&self) -> usize {
         match self.frames.try_borrow() {
-            Ok(frames) => frames.count(),
+            Ok(frames) => frames.driven().len(),
             // They are running.
             Err(_) => self.handle.snapshot().map_or(0, |snapshot| snapshot.len()),
         }
@@ -96,6 +100,8 @@ impl Shared {
     fn begin_step(&self, delta: f64) {
         self.sync_pauses();
         self.run(|frames, tree| frames.begin_step(delta, tree));
+        #[cfg(feature = "durable")]
+        self.games.each(&self.tree, |game| game.begin_step(delta));
     }
 
     fn begin_frame(&self, delta: f64) {
@@ -104,6 +110,27 @@ impl Shared {
         let now = Time::singleton().get_ticks_usec();
         let real = Duration::from_micros(now.saturating_sub(self.ticks.replace(now)));
         self.run(|frames, tree| frames.begin_frame(real, delta, tree));
+        #[cfg(feature = "durable")]
+        self.games
+            .each(&self.tree, |game| game.begin_frame(real, delta));
+    }
+
+    fn end_step(&self) {
+        self.run(Frames::end_step);
+        #[cfg(feature = "durable")]
+        self.games.each(&self.tree, |game| game.end_step());
+    }
+
+    fn update(&self) {
+        self.run(Frames::update);
+        #[cfg(feature = "durable")]
+        self.games.each(&self.tree, |game| game.update());
+    }
+
+    fn end_frame(&self) {
+        self.run(Frames::end_frame);
+        #[cfg(feature = "durable")]
+        self.games.each(&self.tree, |game| game.end_frame());
     }
 }
 
@@ -154,7 +181,7 @@ impl INode for FramestepHost {
             with_shared(|shared| shared.begin_frame(delta));
         };
         let end_frame = || {
-            with_shared(|shared| shared.run(Frames::end_frame));
+            with_shared(Shared::end_frame);
         };
         self.connections = vec![
             tree.signals().physics_frame().connect(begin_step),
@@ -184,12 +211,12 @@ impl INode for FramestepHost {
     // The node itself is not bound, so scripts may call its methods.
     #[func(gd_self)]
     fn physics_process(_this: Gd<Self>, _delta: f64) {
-        with_shared(|shared| shared.run(Frames::end_step));
+        with_shared(Shared::end_step);
     }
 
     #[func(gd_self)]
     fn process(_this: Gd<Self>, _delta: f64) {
-        with_shared(|shared| shared.run(Frames::update));
+        with_shared(Shared::update);
     }
 }
 

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "durable")]
+mod durable;
 mod frames;
 mod host;
 mod monitors;
@@ -10,6 +12,8 @@ mod scripts;
 mod signals;
 mod ties;
 
+#[cfg(feature = "durable")]
+pub use durable::{Durable, Moment};
 pub use host::FramestepHost;
 pub use script::{ForGodot, FramestepScript};
 pub use scripts::{NodeScripts, scripts, tree};
@@ -17,3 +21,6 @@ pub use signals::{Emissions, called, emissions, emitted};
 
 /// The crate that the scripts run on.
 pub use framestep;
+/// The crate of durable scripts.
+#[cfg(feature = "durable")]
+pub use framestep_durable;

@@ -8,6 +8,10 @@ var passed := 0
 func _ready() -> void:
 	for file in files:
 		var script: GDScript = load("res://checks/%s.gd" % file)
+		if not script or not script.can_instantiate():
+			printerr("%s cannot be loaded" % file)
+			failed += 1
+			continue
 		for method in script.get_script_method_list():
 			if method.name.begins_with("check_"):
 				await run(file, script, method.name)

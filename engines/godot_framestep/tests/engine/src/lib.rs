@@ -2,6 +2,7 @@
 
 mod log;
 mod probe;
+mod story;
 mod sweep;
 
 use godot::prelude::*;
