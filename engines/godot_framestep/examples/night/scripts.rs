@@ -2,6 +2,7 @@
 
 use godot::classes::{Engine, INode2D, Node2D};
 use godot::prelude::*;
+use godot_framestep::framestep::named;
 use godot_framestep::prelude::*;
 
 use crate::figure::{Figure, Kind, add, change};
@@ -188,7 +189,7 @@ async fn open_and_close(stage: Gd<Stage>, gate: Gd<Figure>) {
             change(&gate, |gate| gate.motion = 1.0 - part * part)
         })
         .await;
-        start(shake(stage.clone(), 4.0));
+        named("shake").start(shake(stage.clone(), 4.0));
     }
 }
 
@@ -373,8 +374,8 @@ async fn hop(stage: Gd<Stage>, slime: Gd<Figure>) {
         _ = stomped.next() => {}
     }
     let at = slime.get_position();
-    start(slow_motion());
-    start(shake(stage.clone(), 12.0));
+    named("slow motion").start(slow_motion());
+    named("shake").start(shake(stage.clone(), 12.0));
     for number in 0..36 {
         burst(&stage, at - Vector2::new(0.0, 20.0), number);
     }
@@ -401,7 +402,7 @@ fn burst(stage: &Gd<Stage>, at: Vector2, number: u32) {
     drop(node.spawn_script(flies).named("spark"));
 }
 
-/// A third of the speed, for half a second of realtime.
+/// A third of the speed, for 30 frames.
 async fn slow_motion() {
     Engine::singleton().set_time_scale(0.3);
     wait_frames(30).await;

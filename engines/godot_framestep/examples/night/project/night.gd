@@ -38,13 +38,14 @@ func _process(_delta: float) -> void:
 	for number in grid.get_child_count():
 		grid.get_child(number).text = lines[number] if number < lines.size() else ""
 
-# The first wait, in seconds if it is for a time.
+# The first wait, with a tenth of a second if it is for a time.
 func short(waits_for: String) -> String:
-	var first := waits_for.get_slice(" | ", 0).get_slice(", until", 0)
-	if not first.left(1).is_valid_int():
+	var first := waits_for.get_slice(" | ", 0)
+	if not first.contains(", until"):
 		return first
-	var scale := 0.001 if first.ends_with("ms") else 0.0 if first.ends_with("ns") else 1.0
-	return "%.1f s" % (first.to_float() * scale)
+	var time := first.get_slice(", until", 0)
+	var scale := 0.001 if time.ends_with("ms") else 1.0 if time.trim_suffix("s").is_valid_float() else 0.0
+	return "%.1f s" % (time.to_float() * scale)
 
 # Takes each tenth picture, and quits.
 func demo(folder: String) -> void:

@@ -31,3 +31,14 @@ func check_a_host_that_leaves_the_tree() -> void:
 	get_tree().root.add_child(host)
 	get_tree().root.move_child(host, 0)
 	expect(await node.add(1, 2, 0.02).join(), 3)
+
+# A running game keeps its code: Godot reloads extensions in the editor only. Its error is expected.
+func check_a_reload_in_the_game() -> void:
+	var script: FramestepScript = probe().each("update", "update")
+	await frames(3)
+	Notes.take()
+	var status := GDExtensionManager.reload_extension("res://checks.gdextension")
+	expect(status, GDExtensionManager.LOAD_STATUS_FAILED)
+	await frames(2)
+	expect_notes("update update")
+	expect(script.is_running(), true)
