@@ -4,8 +4,8 @@
 extends Node
 
 const NODES := 1000
-const FRAMES := 200
-const ROUNDS := 3
+const FRAMES := 100
+const ROUNDS := 9
 
 func _ready() -> void:
 	await get_tree().process_frame

@@ -1,4 +1,4 @@
-# Runs the checks that the command line names, or all, and quits: 0 if all passed.
+# Runs the checks that the command line names, or all but `gdscript`, and quits: 0 if all passed.
 #
 #   godot --headless --fixed-fps 60 --path . [-- NAME..]
 extends Node
