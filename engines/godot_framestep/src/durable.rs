@@ -138,12 +138,10 @@ impl<W: 'static> Durable<W> {
     /// In a script, and in what a script calls: there, `with` borrows the world.
     #[track_caller]
     pub fn with<R>(&self, f: impl FnOnce(&mut W) -> R) -> R {
-        match self.game.world.try_borrow_mut() {
-            Ok(mut world) => f(&mut world),
-            Err(_) => {
-                panic!("the world is lent to the scripts, which run: borrow it with their `with`")
-            }
-        }
+        let Ok(mut world) = self.game.world.try_borrow_mut() else {
+            panic!("the world is lent to the scripts, which run: borrow it with their `with`");
+        };
+        f(&mut world)
     }
 
     /// Whether the scripts run. If not, they stand still, and so does their clock.

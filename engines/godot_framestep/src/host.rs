@@ -55,7 +55,7 @@ impl Shared {
             awaited: RefCell::default(),
             polls: Polls::default(),
             #[cfg(feature = "durable")]
-            games: Default::default(),
+            games: crate::durable::Games::default(),
             handle: executor.handle(),
             tree,
             ticks: Cell::new(Time::singleton().get_ticks_usec()),

@@ -8,7 +8,7 @@ use framestep::{Handle, Owner, OwnerHandle};
 /// The owner of each node, by the node's key.
 pub(crate) struct Ties<K, N> {
     scripts: Handle,
-    ties: RefCell<BTreeMap<K, Tie<N>>>,
+    all: RefCell<BTreeMap<K, Tie<N>>>,
     /// A buffer for keys, which is reused.
     keys: Cell<Vec<K>>,
 }
@@ -23,7 +23,7 @@ impl<K: Copy + Ord, N> Ties<K, N> {
     pub(crate) fn new(scripts: Handle) -> Self {
         Ties {
             scripts,
-            ties: RefCell::default(),
+            all: RefCell::default(),
             keys: Cell::default(),
         }
     }
@@ -42,13 +42,13 @@ impl<K: Copy + Ord, N> Ties<K, N> {
             node,
             is_paused,
         };
-        self.ties.borrow_mut().insert(key, tie);
+        self.all.borrow_mut().insert(key, tie);
         Some((handle, true))
     }
 
     /// Ends all scripts of `key`.
     pub(crate) fn end(&self, key: K) {
-        let tie = self.ties.borrow_mut().remove(&key);
+        let tie = self.all.borrow_mut().remove(&key);
         // Destructors of scripts run here, and may tie and end others.
         drop(tie);
     }
@@ -66,7 +66,7 @@ impl<K: Copy + Ord, N> Ties<K, N> {
     /// is paused.
     pub(crate) fn sync(&self, is_paused: impl Fn(&N) -> bool) {
         let mut keys = self.keys.take();
-        for (&key, tie) in self.ties.borrow_mut().iter_mut() {
+        for (&key, tie) in self.all.borrow_mut().iter_mut() {
             let is_paused = is_paused(&tie.node);
             if is_paused != tie.is_paused {
                 tie.is_paused = is_paused;
@@ -82,7 +82,7 @@ impl<K: Copy + Ord, N> Ties<K, N> {
 
     /// The same for one of them.
     pub(crate) fn sync_one(&self, key: K, is_paused: bool) {
-        if let Some(tie) = self.ties.borrow_mut().get_mut(&key) {
+        if let Some(tie) = self.all.borrow_mut().get_mut(&key) {
             tie.is_paused = is_paused;
         }
         self.set_paused(key);
@@ -90,7 +90,7 @@ impl<K: Copy + Ord, N> Ties<K, N> {
 
     fn set_paused(&self, key: K) {
         let tied = |tie: &Tie<N>| (tie.owner.handle(), tie.is_paused);
-        let tied = self.ties.borrow().get(&key).map(tied);
+        let tied = self.all.borrow().get(&key).map(tied);
         match tied {
             Some((owner, true)) => drop(owner.pause()),
             Some((owner, false)) => drop(owner.resume()),
@@ -99,7 +99,7 @@ impl<K: Copy + Ord, N> Ties<K, N> {
     }
 
     fn handle_of(&self, key: K) -> Option<OwnerHandle> {
-        self.ties.borrow().get(&key).map(|tie| tie.owner.handle())
+        self.all.borrow().get(&key).map(|tie| tie.owner.handle())
     }
 }
 

@@ -1,6 +1,8 @@
 //! A scene at night that plays itself: its actors are nodes, and a dozen kinds of scripts move
 //! them. `project` opens in the editor; `scripts.rs` is the file to read.
 
+#![expect(clippy::cast_precision_loss, reason = "small numbers, for pictures")]
+
 mod figure;
 mod scripts;
 

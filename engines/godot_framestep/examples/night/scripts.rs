@@ -186,7 +186,7 @@ async fn open_and_close(stage: Gd<Stage>, gate: Gd<Figure>) {
         let _is_late = timeout(6, passed).await.is_err();
         // It falls faster and faster.
         animate(0.5, |part: f32| {
-            change(&gate, |gate| gate.motion = 1.0 - part * part)
+            change(&gate, |gate| gate.motion = 1.0 - part * part);
         })
         .await;
         named("shake").start(shake(stage.clone(), 4.0));
@@ -257,10 +257,10 @@ async fn say(who: &Gd<Figure>, line: &str) {
         "ffffff",
     );
     for (end, _) in line.char_indices().skip(1) {
-        change(&words, |words| words.text = line[..end].to_owned());
+        change(&words, |words| line[..end].clone_into(&mut words.text));
         wait_seconds(0.035).await;
     }
-    change(&words, |words| words.text = line.to_owned());
+    change(&words, |words| line.clone_into(&mut words.text));
     wait_seconds(0.9).await;
     words.clone().queue_free();
 }
@@ -364,7 +364,7 @@ async fn hop(stage: Gd<Stage>, slime: Gd<Figure>) {
             animate(0.3, |part| change(&slime, |slime| slime.motion = part)).await;
             let hops = jump(slime.clone(), slime.get_position().x, 46.0);
             let stretches = animate(0.3, |part: f32| {
-                change(&slime, |slime| slime.motion = 1.0 - part)
+                change(&slime, |slime| slime.motion = 1.0 - part);
             });
             join!(hops, stretches);
         }

@@ -33,8 +33,11 @@ func measure(start: Callable) -> float:
 			await get_tree().process_frame
 		best = minf(best, (Time.get_ticks_usec() - began) / float(FRAMES))
 		parent.queue_free()
-		for _frame in 3:
+		# The timers of functions whose node is freed live on: until they are over.
+		Engine.time_scale = 1000.0
+		for _frame in 10:
 			await get_tree().process_frame
+		Engine.time_scale = 1.0
 	return best
 
 class Walker extends Node:

@@ -1,6 +1,7 @@
 //! A node with scripts of many kinds.
 
 use std::future::pending;
+use std::time::Duration;
 
 use godot::classes::Engine;
 use godot::prelude::*;
@@ -59,7 +60,7 @@ impl Probe {
 
     /// The same without a node.
     #[func]
-    fn tick_without_node(&self, name: GString) -> Gd<FramestepScript> {
+    fn tick_without_node(name: GString) -> Gd<FramestepScript> {
         scripts().spawn(tick(name, 0.05)).for_godot()
     }
 
@@ -185,7 +186,7 @@ impl Probe {
             let began = now();
             next_frame().await;
             wait_seconds_realtime(seconds).await;
-            (now() - began) as f64 / 1e6
+            Duration::from_micros(now() - began).as_secs_f64()
         };
         self.to_gd().spawn_script(script).for_godot()
     }

@@ -34,6 +34,16 @@ struct Waited {
     ended: Moment,
 }
 
+impl Waited {
+    /// In frames or in steps.
+    fn end(&self) -> usize {
+        match self.rule {
+            Rule::Steps(_) | Rule::FixedSeconds(_) => self.ended.step,
+            _ => self.ended.frame,
+        }
+    }
+}
+
 /// When a wait is due.
 #[derive(Clone, Copy, Debug)]
 enum Rule {
@@ -110,7 +120,7 @@ impl Sweep {
                     match at {
                         1 => animate(seconds, |_| ()).await,
                         2 => drop(timeout(seconds, pending::<()>()).await),
-                        _ => drop(wait_seconds(seconds).await),
+                        _ => wait_seconds(seconds).await,
                     }
                 })
             }));
@@ -123,10 +133,10 @@ impl Sweep {
             let home = Phase::FixedUpdate;
             drop(scripts().spawn_in(home, in_steps));
         }
-        for count in [1, 3, 7] {
-            let frames = move || (Rule::Frames(count as usize), wait_frames(count));
+        for (count, number) in [(1, 1), (3, 3), (7, 7)] {
+            let frames = move || (Rule::Frames(number), wait_frames(count));
             drop(node.spawn_script(repeat(record.clone(), frames)));
-            let steps = move || (Rule::Steps(count as usize), wait_steps(count));
+            let steps = move || (Rule::Steps(number), wait_steps(count));
             drop(scripts().spawn_in(Phase::FixedUpdate, repeat(record.clone(), steps)));
         }
         for phase in [Phase::LateUpdate, Phase::EndOfFrame] {
@@ -150,8 +160,7 @@ impl Sweep {
         let mut checked = 0;
         for waited in &record.waits {
             checked += 1;
-            let is = record.end_of(waited);
-            if is != record.due(waited) {
+            if Some(waited.end()) != record.due(waited) {
                 note(format!("{waited:?}: due in {:?}", record.due(waited)));
             }
         }
@@ -159,13 +168,23 @@ impl Sweep {
     }
 
     #[func]
-    fn frames(&self) -> u32 {
-        self.record.borrow().frames.len() as u32 - 1
+    fn frames(&self) -> i64 {
+        self.record
+            .borrow()
+            .now()
+            .frame
+            .try_into()
+            .unwrap_or(i64::MAX)
     }
 
     #[func]
-    fn steps(&self) -> u32 {
-        self.record.borrow().steps.len() as u32 - 1
+    fn steps(&self) -> i64 {
+        self.record
+            .borrow()
+            .now()
+            .step
+            .try_into()
+            .unwrap_or(i64::MAX)
     }
 }
 
@@ -203,14 +222,6 @@ impl Record {
         self.waits.push(Waited { rule, began, ended });
     }
 
-    /// In frames or in steps.
-    fn end_of(&self, waited: &Waited) -> Option<usize> {
-        Some(match waited.rule {
-            Rule::Steps(_) | Rule::FixedSeconds(_) => waited.ended.step,
-            _ => waited.ended.frame,
-        })
-    }
-
     fn due(&self, waited: &Waited) -> Option<usize> {
         let Moment { frame, step } = waited.began;
         match waited.rule {
@@ -219,7 +230,7 @@ impl Record {
             Rule::Seconds(length) => reached(&self.frames, frame, self.frames[frame] + length),
             Rule::FixedSeconds(length) => reached(&self.steps, step, self.steps[step] + length),
             Rule::Tick { first, at } => reached(&self.frames, frame, self.frames[first] + at),
-            Rule::Multiple(of) => (frame + 1..).find(|frame| frame % of == 0),
+            Rule::Multiple(of) => Some((frame / of + 1) * of),
         }
     }
 }

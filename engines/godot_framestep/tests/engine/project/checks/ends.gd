@@ -81,7 +81,7 @@ func check_a_change_of_scene() -> void:
 	var level := get_tree().current_scene
 	expect(level.name, &"Level")
 	probe(level).waits()
-	var free: FramestepScript = probe().tick_without_node("free")
+	var free: FramestepScript = Probe.tick_without_node("free")
 	await frames(1)
 	Notes.take()
 	get_tree().change_scene_to_packed(scene)

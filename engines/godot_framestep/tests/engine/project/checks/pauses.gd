@@ -30,7 +30,7 @@ func check_process_modes_in_a_paused_tree() -> void:
 	get_tree().paused = false
 
 func check_scripts_without_a_node_are_paused_with_the_tree() -> void:
-	var free: FramestepScript = probe().tick_without_node("free")
+	var free: FramestepScript = Probe.tick_without_node("free")
 	await frames(2)
 	get_tree().paused = true
 	await frames(30)

@@ -12,7 +12,7 @@ func check_with_live_scripts() -> void:
 		node.hears(node.done)
 		node.reads(get_tree().process_frame)
 		node.hears_typed()
-		node.tick_without_node("")
+		Probe.tick_without_node("")
 		node.calls(waits_for, [node])
 		node.waits()
 	await frames(3)
