@@ -3,7 +3,11 @@
 mod relay;
 
 use std::fmt;
+use std::future::Future;
+use std::mem;
 use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use framestep::Subscription;
 use godot::builtin::Callable;
@@ -130,8 +134,19 @@ fn name_of(signal: &Signal) -> String {
 /// ```
 #[track_caller]
 pub fn emitted(signal: &Signal) -> impl Future<Output = Option<Vec<Variant>>> + use<> {
-    let mut emissions = emissions(signal);
-    async move { emissions.next().await }
+    Emitted(emissions(signal))
+}
+
+/// Not an `async` block: a snapshot shows the line at which this is awaited.
+struct Emitted(Emissions);
+
+impl Future for Emitted {
+    type Output = Option<Vec<Variant>>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        Pin::new(&mut self.0.emitted.next()).poll(cx)
+    }
 }
 
 /// Calls a function of any language of Godot, and waits for its end if it is a function
@@ -185,21 +200,30 @@ pub fn called(
     callable: &Callable,
     arguments: &[Variant],
 ) -> impl Future<Output = Option<Variant>> + use<> {
-    let caller = Location::caller();
-    let ended = call(callable, arguments, caller);
-    async move {
-        match ended {
-            Called::Never => None,
-            Called::Returned(value) => Some(value),
-            Called::Awaits(mut ended) => ended.next().await?.into_iter().next(),
-        }
-    }
+    call(callable, arguments, Location::caller())
 }
 
 enum Called {
+    /// Until it is taken.
     Returned(Variant),
-    Awaits(Emissions),
+    Awaits(Emitted),
     Never,
+}
+
+impl Future for Called {
+    type Output = Option<Variant>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match &mut *self {
+            Called::Returned(value) => Poll::Ready(Some(mem::take(value))),
+            Called::Never => Poll::Ready(None),
+            Called::Awaits(ended) => {
+                let arguments = Pin::new(ended).poll(cx);
+                arguments.map(|arguments| arguments?.into_iter().next())
+            }
+        }
+    }
 }
 
 fn call(callable: &Callable, arguments: &[Variant], caller: &'static Location<'static>) -> Called {
@@ -221,7 +245,8 @@ fn call(callable: &Callable, arguments: &[Variant], caller: &'static Location<'s
         return Called::Returned(returned);
     }
     let signal = Signal::from_object_signal(&state, "completed");
-    Called::Awaits(subscribe(&signal, &format!("the end of {name}"), caller))
+    let ended = subscribe(&signal, &format!("the end of {name}"), caller);
+    Called::Awaits(Emitted(ended))
 }
 
 impl Emissions {

@@ -1,10 +1,12 @@
 //! A node with scripts of many kinds.
 
 use std::future::pending;
+use std::thread;
 use std::time::Duration;
 
 use godot::classes::Engine;
 use godot::prelude::*;
+use godot_framestep::framestep::promise;
 use godot_framestep::prelude::*;
 
 use crate::log::{Dropped, note};
@@ -222,6 +224,35 @@ impl Probe {
                 wait_seconds(seconds).await;
             }
         }));
+    }
+
+    /// A thread answers a script.
+    #[func]
+    fn asks_a_thread(&self) -> Gd<FramestepScript> {
+        let script = async {
+            let (answer, answered) = promise();
+            let thread = thread::spawn(move || answer.send(7_i64));
+            let answer = answered.await.unwrap_or_default();
+            drop(thread.join());
+            answer
+        };
+        self.to_gd().spawn_script(script).for_godot()
+    }
+
+    /// Removes the host that runs it.
+    #[func]
+    fn removes_host(&self) {
+        let script = async {
+            let _dropped = Dropped("dropped");
+            next_frame().await;
+            let mut root = tree().get_root().expect("the tree has a root");
+            let host = root.get_node_as::<Node>("Framestep");
+            root.remove_child(&host);
+            note("removed");
+            next_frame().await;
+            note("must not come here");
+        };
+        drop(self.to_gd().spawn_script(script));
     }
 
     #[func]

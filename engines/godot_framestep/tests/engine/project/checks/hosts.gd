@@ -32,6 +32,19 @@ func check_a_host_that_leaves_the_tree() -> void:
 	get_tree().root.move_child(host, 0)
 	expect(await node.add(1, 2, 0.02).join(), 3)
 
+func check_a_script_that_removes_the_host() -> void:
+	var host := get_node("/root/Framestep")
+	var node := probe()
+	node.removes_host()
+	var other: FramestepScript = node.each("late", "late")
+	await frames(5)
+	# The run is completed, and all scripts end.
+	expect(Notes.take().contains("removed"), true)
+	expect(other.is_running(), false)
+	get_tree().root.add_child(host)
+	get_tree().root.move_child(host, 0)
+	expect(await node.add(1, 2, 0.02).join(), 3)
+
 # A running game keeps its code: Godot reloads extensions in the editor only. Its error is expected.
 func check_a_reload_in_the_game() -> void:
 	var script: FramestepScript = probe().each("update", "update")

@@ -108,3 +108,21 @@ func check_monitors() -> void:
 	await frames(3)
 	expect(Performance.get_custom_monitor("framestep/scripts") - before, 6)
 	expect(Performance.get_custom_monitor("framestep/polls"), 5)
+
+func check_the_list_of_scripts() -> void:
+	var node := probe()
+	node.name = "Bell"
+	node.add(1, 2, 60.0)
+	node.hears(node.done)
+	var listed: Dictionary
+	for script in FramestepHost.scripts():
+		if script.waits_for == "signal Bell.done":
+			listed = script
+		elif script.name == "add":
+			expect(script.waits_for.begins_with("60s, until "), true)
+	expect(listed.get("state"), "waiting")
+	# In debug builds.
+	expect(listed.get("line", "").contains("probe.rs:"), true)
+
+func check_a_thread_that_answers() -> void:
+	expect(await probe().asks_a_thread().join(), 7)
