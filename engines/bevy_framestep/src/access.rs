@@ -1,5 +1,7 @@
 //! How scripts access the world: components, resources, commands.
 
+use std::any::type_name;
+
 use bevy_ecs::component::Mutable;
 use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::*;
@@ -60,7 +62,8 @@ pub trait ScriptEntity: Copy {
     #[track_caller]
     fn get<C: Component, R>(self, f: impl FnOnce(&C) -> R) -> Result<R, Missing>;
 
-    /// Calls `f` with a component, to change it. It always counts as changed.
+    /// Calls `f` with a component, to change it. It always counts as changed: where a value is
+    /// often the same, use [`set_if_neq`](Self::set_if_neq).
     ///
     /// # Errors
     ///
@@ -103,6 +106,35 @@ pub trait ScriptEntity: Copy {
     /// ```
     #[track_caller]
     fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing>;
+
+    /// Replaces a component by another value, unless it is equal: then it does not count as
+    /// changed. Returns whether it has changed. It is [`Mut::set_if_neq`] of Bevy.
+    ///
+    /// # Errors
+    ///
+    /// If the entity or its component does not exist.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::Missing;
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// #[derive(Component, PartialEq)]
+    /// struct Alert(bool);
+    ///
+    /// async fn watch(guard: Entity, intruders: fn() -> u32) -> Result<(), Missing> {
+    ///     loop {
+    ///         guard.set_if_neq(Alert(intruders() > 0))?;
+    ///         next_frame().await;
+    ///     }
+    /// }
+    /// ```
+    #[track_caller]
+    fn set_if_neq<C>(self, component: C) -> Result<bool, Missing>
+    where
+        C: Component<Mutability = Mutable> + PartialEq;
 
     /// Whether the entity has a component of this type.
     #[track_caller]
@@ -308,6 +340,17 @@ impl ScriptEntity for Entity {
     }
 
     #[track_caller]
+    fn set_if_neq<C>(self, component: C) -> Result<bool, Missing>
+    where
+        C: Component<Mutability = Mutable> + PartialEq,
+    {
+        with_entity(self, |mut entity| match entity.get_mut::<C>() {
+            Some(mut present) => Ok(present.set_if_neq(component)),
+            None => Err(Missing::component::<C>(self)),
+        })?
+    }
+
+    #[track_caller]
     fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing> {
         with(|world: &mut World| f.call(world, self))
     }
@@ -420,7 +463,10 @@ fn with_entity<R>(entity: Entity, f: impl FnOnce(EntityWorldMut<'_>) -> R) -> Re
 /// ```
 #[track_caller]
 pub fn resource<S: Resource, R>(f: impl FnOnce(&S) -> R) -> R {
-    with_ref(|world: &World| f(world.resource::<S>()))
+    match with_ref(|world: &World| world.get_resource::<S>().map(f)) {
+        Some(result) => result,
+        None => no_resource(type_name::<S>()),
+    }
 }
 
 /// Calls `f` with a resource, to change it. It always counts as changed.
@@ -430,7 +476,24 @@ pub fn resource<S: Resource, R>(f: impl FnOnce(&S) -> R) -> R {
 /// If there is none of this type; and where [`with`](framestep::with()) does.
 #[track_caller]
 pub fn resource_mut<S: Resource<Mutability = Mutable>, R>(f: impl FnOnce(&mut S) -> R) -> R {
-    with(|world: &mut World| f(&mut world.resource_mut::<S>()))
+    let found = with(|world: &mut World| {
+        let resource = world.get_resource_mut::<S>();
+        resource.map(|mut resource| f(&mut resource))
+    });
+    match found {
+        Some(result) => result,
+        None => no_resource(type_name::<S>()),
+    }
+}
+
+/// Panics in the line of the script.
+#[cold]
+#[track_caller]
+fn no_resource(name: &str) -> ! {
+    panic!(
+        "the world has no resource `{name}`: insert it before the script needs it, with \
+         `app.insert_resource(..)` or `app.init_resource::<..>()`, or add the plugin that does"
+    )
 }
 
 /// Calls `f` with `Commands`, and applies them before it returns.
@@ -487,9 +550,20 @@ pub fn commands<R>(f: impl FnOnce(&mut Commands<'_, '_>) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn write_message<M: Message>(message: M) {
-    resource_mut(|messages: &mut Messages<M>| {
-        messages.write(message);
+    let written = with(|world: &mut World| {
+        let messages = world.get_resource_mut::<Messages<M>>();
+        messages.map(|mut messages| _ = messages.write(message))
     });
+    if written.is_none() {
+        no_messages(type_name::<M>());
+    }
+}
+
+/// Panics in the line of the script.
+#[cold]
+#[track_caller]
+pub(crate) fn no_messages(name: &str) -> ! {
+    panic!("the app has no messages of type `{name}`: call `app.add_message::<{name}>()`")
 }
 
 /// Triggers an event: its observers have run when this returns, and their commands are

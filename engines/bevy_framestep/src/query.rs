@@ -9,7 +9,8 @@ use std::rc::Rc;
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::{
-    IterQueryData, QueryData, QueryEntityError, QueryFilter, QueryState, SingleEntityQueryData,
+    IterQueryData, QueryData, QueryEntityError, QueryFilter, QuerySingleError, QueryState,
+    SingleEntityQueryData,
 };
 use framestep::with;
 
@@ -313,11 +314,14 @@ impl<D: IterQueryData + 'static, F: QueryFilter + 'static> ScriptQuery<D, F> {
         with(|world: &mut World| borrow(&self.state).iter_mut(world).for_each(f));
     }
 
-    /// Calls `f` with what the query finds on the only entity that matches. `None` if there
-    /// is none, or more than one.
+    /// Calls `f` with what the query finds on the only entity that matches.
+    ///
+    /// # Errors
+    ///
+    /// If no entity matches, or more than one.
     #[track_caller]
-    pub fn single<R>(&self, f: impl FnOnce(D::Item<'_, '_>) -> R) -> Option<R> {
-        with(|world: &mut World| borrow(&self.state).single_mut(world).ok().map(f))
+    pub fn single<R>(&self, f: impl FnOnce(D::Item<'_, '_>) -> R) -> Result<R, QuerySingleError> {
+        with(|world: &mut World| borrow(&self.state).single_mut(world).map(f))
     }
 
     /// How many entities match.

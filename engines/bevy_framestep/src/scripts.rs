@@ -6,9 +6,12 @@ use std::mem::take;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use bevy_ecs::entity::{ComponentCloneCtx, SourceComponent};
+use bevy_ecs::error::{BevyError, ErrorContext};
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::{DeferredWorld, WorldId};
+use bevy_utils::prelude::DebugName;
 use framestep::{Clock, CoroutineId, Handle, Owner, OwnerHandle, Remote, SendOwner, with_ref};
 
 use crate::error::Missing;
@@ -38,6 +41,15 @@ use crate::start::start_unread;
 /// | [`stop`](Self::stop), [`set_speed`](Self::set_speed) | before the next run of scripts |
 ///
 /// A system runs before the scripts of its schedule, so it sees no difference.
+///
+/// # Clones, and disabled entities
+///
+/// Scripts are not cloned: a future has no copy. A clone of the entity, by `clone_and_spawn` for
+/// example, has no scripts, and Bevy's error handler gets a warning. Start them again for the
+/// clone, or deny this component in the `EntityCloner`.
+///
+/// Bevy's `Disabled` hides an entity from queries. Its scripts go on, and reach it:
+/// [`pause`](Self::pause) them together with it, if it is to stand still.
 ///
 /// # Examples
 ///
@@ -75,6 +87,7 @@ use crate::start::start_unread;
 /// ```
 #[derive(Component)]
 #[component(storage = "SparseSet", on_insert = inserted, on_discard = discarded, on_remove = removed)]
+#[component(clone_behavior = Custom(cloned))]
 pub struct Scripts {
     /// `None` until it is inserted. Not in a box: most entities that have scripts have the
     /// component, and a box takes as long as the rest of it.
@@ -434,6 +447,12 @@ impl Scripts {
         world.get::<Scripts>(entity)?.owner()
     }
 
+    /// The scripts that were started on the entity. They may have ended.
+    fn known(&self) -> impl Iterator<Item = &Known> {
+        let live = self.live.iter();
+        live.flat_map(|live| live.first.iter().chain(&live.others))
+    }
+
     /// Records a script that was started on the entity.
     pub(crate) fn note(&mut self, name: &'static str, id: CoroutineId, handle: &Handle) {
         let Some(live) = &mut self.live else {
@@ -471,6 +490,31 @@ impl Live {
     }
 }
 
+/// Says that a clone of the entity has no scripts.
+fn cloned(source: &SourceComponent<'_>, context: &mut ComponentCloneCtx<'_, '_>) {
+    let Some(scripts) = source.read::<Scripts>() else {
+        return;
+    };
+    let begin = scripts.begin.lock();
+    let begins = begin.unwrap_or_else(PoisonError::into_inner).is_some();
+    let started: Vec<CoroutineId> = scripts.known().map(|known| known.id).collect();
+    let (from, to) = (context.source(), context.target());
+    context.queue_deferred(move |world, _| {
+        let executor = Shared::of(world);
+        let is_alive = |id: &CoroutineId| executor.handle().is_alive(*id);
+        if !begins && !started.iter().any(is_alive) {
+            return;
+        }
+        let error = BevyError::warning(format!(
+            "the scripts of entity {from} were not cloned to entity {to}: a script in the middle \
+             of its code has no copy. Start scripts for the clone, or deny `Scripts` in the \
+             `EntityCloner`"
+        ));
+        let name = DebugName::borrowed("clone of Scripts");
+        world.fallback_error_handler()(error, ErrorContext::Command { name });
+    });
+}
+
 fn is_named(full: &str, name: &str) -> bool {
     let end = full.strip_suffix(name);
     end.is_some_and(|path| path.is_empty() || path.ends_with("::"))
@@ -478,10 +522,11 @@ fn is_named(full: &str, name: &str) -> bool {
 
 impl fmt::Debug for Scripts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known = self.live.iter();
-        let known = known.flat_map(|live| live.first.iter().chain(&live.others));
         f.debug_struct("Scripts")
-            .field("started", &known.map(|of| of.name).collect::<Vec<_>>())
+            .field(
+                "started",
+                &self.known().map(|of| of.name).collect::<Vec<_>>(),
+            )
             .field("paused", &self.is_paused())
             .field("speed", &self.speed())
             .finish_non_exhaustive()

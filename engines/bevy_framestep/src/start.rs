@@ -304,8 +304,12 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
 /// ```
 #[cfg(feature = "state")]
 pub trait StateScriptsExt {
-    /// Starts a script that ends when the app leaves `state`. If the app is in another state
-    /// when the commands are applied, no script starts.
+    /// Starts a script that ends when the app leaves `state`.
+    ///
+    /// If the app is in another state when the commands are applied, no script starts, and
+    /// Bevy's error handler gets a warning. That is also so in the frame in which the state is
+    /// set: Bevy enters it at the next `StateTransition`. So start the script in
+    /// `OnEnter(state)`. If the app has no such states at all, the handler gets an error.
     ///
     /// The script has its own entity, with Bevy's `DespawnOnExit`. The entity is despawned
     /// when the script ends. For scripts of an entity that ends with a state, put both into
@@ -361,6 +365,7 @@ where
 
     let current = world.get_resource::<State<A>>();
     if current.is_none_or(|current| *current.get() != state) {
+        refused_in_state(world, &state, name_of::<F>());
         return;
     }
     let entity = world.spawn(DespawnOnExit(state)).id();
@@ -374,6 +379,37 @@ where
         };
         start_on(world, &shared, entity, name, script)
     });
+}
+
+/// Says why a script does not start.
+#[cfg(feature = "state")]
+#[cold]
+fn refused_in_state<A: bevy_state::state::States>(world: &World, state: &A, script: &'static str) {
+    use bevy_ecs::error::{BevyError, ErrorContext};
+    use bevy_ecs::message::Messages;
+    use bevy_state::state::{State, StateTransitionEvent};
+    use bevy_utils::prelude::DebugName;
+
+    let states = std::any::type_name::<A>();
+    let start = format!("the script `{script}` was not started: the app ");
+    let error = match world.get_resource::<State<A>>() {
+        Some(current) => BevyError::warning(format!(
+            "{start}is in the state `{:?}`, and not in `{state:?}`. Start it in `OnEnter({state:?})`",
+            current.get()
+        )),
+        // A substate, or a computed one, which does not exist now.
+        None if world.contains_resource::<Messages<StateTransitionEvent<A>>>() => {
+            BevyError::warning(format!(
+                "{start}has no state of the type `{states}` at present. Start it in \
+                 `OnEnter({state:?})`"
+            ))
+        }
+        None => BevyError::error(format!(
+            "{start}has no states of the type `{states}`: call `app.init_state::<{states}>()`"
+        )),
+    };
+    let name = DebugName::borrowed("start_script_in");
+    world.fallback_error_handler()(error, ErrorContext::Command { name });
 }
 
 fn on_the_entity<S, F>(script: S) -> impl FnOnce(EntityWorldMut<'_>)

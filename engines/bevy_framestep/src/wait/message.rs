@@ -16,6 +16,7 @@ use futures::stream::Next;
 use futures::{Stream, StreamExt};
 
 use super::turn::Turn;
+use crate::access::no_messages;
 use crate::executor::Shared;
 
 /// Passes on what has been written since the last call.
@@ -169,6 +170,10 @@ impl<M> fmt::Debug for Messages<M> {
 /// phase after it is written, by a system or by a script. [`in_phase`](Messages::in_phase)
 /// chooses another phase.
 ///
+/// A script that begins in `OnEnter` does not hear what was written before it, also in the same
+/// frame. What it must not miss is written by a system that runs after the transition, or is
+/// kept in a resource.
+///
 /// # Panics
 ///
 /// If the app has no messages of this type; and where [`with_ref`] does.
@@ -196,13 +201,8 @@ impl<M> fmt::Debug for Messages<M> {
 /// ```
 #[track_caller]
 pub fn messages<M: Message + Clone>() -> Messages<M> {
-    with_ref(|world: &World| {
-        let Some(written) = world.get_resource::<bevy_ecs::message::Messages<M>>() else {
-            panic!(
-                "the app has no messages of type {0}: call `app.add_message::<{0}>()`",
-                type_name::<M>()
-            );
-        };
+    let made = with_ref(|world: &World| {
+        let written = world.get_resource::<bevy_ecs::message::Messages<M>>()?;
         let feed = Shared::of(world).feed(TypeId::of::<M>(), || {
             Rc::new(MessageFeed::new(written.get_cursor_current()))
         });
@@ -211,12 +211,16 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
         let feed: &dyn Any = &*feed;
         let feed = feed.downcast_ref::<MessageFeed<M>>();
         let feed = feed.expect("it was made for this type");
-        Messages {
+        Some(Messages {
             subscription: feed.signal.subscribe(),
             turn: Turn::default(),
             _reader: feed.readers.clone(),
-        }
-    })
+        })
+    });
+    match made {
+        Some(messages) => messages,
+        None => no_messages(type_name::<M>()),
+    }
 }
 
 /// Waits for the next message of this type that is written after this call.

@@ -1,8 +1,9 @@
 //! Waits for conditions on the world.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -26,6 +27,8 @@ pub(crate) struct Conditions {
 pub(crate) struct Condition<A: ?Sized = dyn Ask> {
     state: Cell<State>,
     waker: RefCell<Option<Waker>>,
+    /// Its panic, which becomes one of the script.
+    panic: Cell<Option<Box<dyn Any + Send>>>,
     ask: RefCell<A>,
 }
 
@@ -133,8 +136,8 @@ fn ask_all(list: &[Rc<Condition>], world: &World, phase: Phase) -> bool {
                 next += 1;
             }
         }));
-        // The script checks again, so a panic becomes a panic of the script.
-        if asked.is_err() {
+        if let Err(panic) = asked {
+            list[next].panic.set(Some(panic));
             list[next].leave(phase);
             some_leave = true;
             next += 1;
@@ -233,6 +236,7 @@ pub fn wait_until_world(condition: impl FnMut(&World) -> bool + 'static) -> Wait
         condition: Rc::new(Condition {
             state: Cell::new(State::New),
             waker: RefCell::new(None),
+            panic: Cell::new(None),
             ask: RefCell::new(Some(condition)),
         }),
         turn: Turn::default(),
@@ -252,6 +256,10 @@ impl Future for WaitUntilWorld {
         match condition.state.get() {
             State::Done => panic!("`wait_until_world` was polled after it had ended"),
             State::Held => {
+                if let Some(panic) = condition.panic.take() {
+                    condition.state.set(State::Done);
+                    resume_unwind(panic);
+                }
                 if with_ref(|world: &World| condition.ask.borrow_mut().holds(world)) {
                     condition.state.set(State::Done);
                     return Poll::Ready(());

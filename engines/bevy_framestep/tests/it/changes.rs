@@ -11,7 +11,7 @@ use futures::FutureExt;
 
 use super::app;
 
-#[derive(Component)]
+#[derive(Component, PartialEq)]
 struct Health(u32);
 
 /// The schedule whose systems change the component in this frame, in the first of its
@@ -134,4 +134,27 @@ fn the_phase_is_chosen_before_the_wait_begins() {
         let _ = changed.in_phase(Phase::LateUpdate).await;
     });
     assert!(script.is_finished());
+}
+
+/// An equal value is no change.
+#[test]
+fn set_to_an_equal_value() {
+    let mut app = app();
+    let hero = app.world_mut().spawn(Health(3)).id();
+    let listens = app.world_mut().start_script(move || async move {
+        hero.changed::<Health>().await.unwrap();
+    });
+    for (frame, health, changes) in [(1, 3, false), (2, 3, false), (3, 4, true)] {
+        let set = app.world_mut().start_script(move || async move {
+            assert_eq!(hero.set_if_neq(Health(health)), Ok(changes));
+        });
+        assert!(set.is_finished());
+        app.update();
+        assert_eq!(listens.is_finished(), changes, "in frame {frame}");
+    }
+    app.world_mut().despawn(hero);
+    let set = app
+        .world_mut()
+        .start_script(move || async move { assert!(hero.set_if_neq(Health(1)).is_err()) });
+    assert!(set.is_finished());
 }

@@ -1,6 +1,9 @@
 //! Scripts end with their entity, in the same frame, in whatever way the entity ends.
 
+use std::cell::RefCell;
+
 use bevy_app::{App, PreUpdate, Update};
+use bevy_ecs::error::FallbackErrorHandler;
 use bevy_ecs::prelude::*;
 use bevy_framestep::Framestep;
 use bevy_framestep::prelude::*;
@@ -351,4 +354,28 @@ fn nothing_is_left() {
         }
         assert_eq!(alive(&app), 0);
     }
+}
+
+thread_local! {
+    static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A clone has no scripts, and the app hears of it; without scripts that run, there is nothing
+/// to say.
+#[test]
+fn a_clone_of_an_entity_has_no_scripts_and_says_so() {
+    let (mut app, goblin) = app_with_goblin();
+    app.insert_resource(FallbackErrorHandler(|error, _| {
+        HEARD.with_borrow_mut(|all| all.push(error.to_string()));
+    }));
+    let clone = app.world_mut().entity_mut(goblin).clone_and_spawn();
+    let says = format!("the scripts of entity {goblin} were not cloned to entity {clone}: ");
+    let heard = HEARD.take();
+    assert!(heard.len() == 1 && heard[0].starts_with(&says), "{heard:?}");
+    assert_eq!(alive(&app), 1);
+
+    app.world().get::<Scripts>(goblin).unwrap().stop_all();
+    take_log(&mut app);
+    app.world_mut().entity_mut(goblin).clone_and_spawn();
+    assert_eq!(HEARD.take(), [""; 0]);
 }

@@ -1,8 +1,10 @@
 //! Panics go where the owner of the app wants them.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex};
+use std::cell::RefCell;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, Once};
 
+use bevy_ecs::prelude::*;
 use bevy_framestep::prelude::*;
 use bevy_framestep::run_scripts;
 
@@ -82,4 +84,77 @@ fn to_the_join() {
     app.update();
     assert_eq!(take_log(&mut app), ["panicked: true"]);
     assert_eq!(alive(&app), 0);
+}
+
+thread_local! {
+    /// Where a panic of this thread was, and what it said.
+    static PANICS: RefCell<Vec<(u32, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Also notes the panics of this thread.
+fn note_panics() {
+    static NOTE: Once = Once::new();
+    NOTE.call_once(|| {
+        let others = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let said = info.payload_as_str().unwrap_or_default().to_owned();
+            let line = info.location().map_or(0, panic::Location::line);
+            PANICS.with_borrow_mut(|all| all.push((line, said)));
+            others(info);
+        }));
+    });
+}
+
+#[derive(Resource)]
+struct Gold(u32);
+
+#[derive(Message, Clone)]
+struct Paid(u32);
+
+/// What the app lacks is named, in the line of the script that needs it.
+#[test]
+fn in_the_line_of_the_script() {
+    note_panics();
+    let here = line!();
+    let scripts: [fn() -> Coroutine<()>; 4] = [
+        || start(async { resource(|gold: &Gold| assert_eq!(gold.0, 1)) }),
+        || start(async { resource_mut(|gold: &mut Gold| gold.0 += 1) }),
+        || start(async { write_message(Paid(1)) }),
+        || start(async { assert_eq!(next_message::<Paid>().await.0, 1) }),
+    ];
+    for (at, script) in (1..).zip(scripts) {
+        let mut app = app_with(FramestepPlugin::default());
+        let started = app
+            .world_mut()
+            .start_script(move || async move { script().await.is_err() });
+        app.update();
+        assert!(started.is_finished());
+        let panics = PANICS.take();
+        let [(line, said)] = &panics[..] else {
+            panic!("{panics:?}");
+        };
+        assert_eq!(*line, here + 1 + at, "{said}");
+        let lacks = [
+            "resource `it::panics::Gold`",
+            "messages of type `it::panics::Paid`",
+        ];
+        assert!(said.contains(lacks[usize::from(at > 2)]), "{said}");
+    }
+}
+
+/// A condition that panics is not asked again: the panic is that of its script.
+#[test]
+fn of_a_condition_once() {
+    note_panics();
+    let mut app = app_with(FramestepPlugin::default());
+    let script = app.world_mut().start_script(|| async {
+        let waits = start(wait_until_world(|_| panic!("no such bridge")));
+        let error = waits.await.unwrap_err();
+        log(error.to_string());
+    });
+    app.update();
+    assert!(script.is_finished());
+    let said: Vec<String> = PANICS.take().into_iter().map(|(_, said)| said).collect();
+    assert_eq!(said, ["no such bridge"]);
+    assert!(take_log(&mut app)[0].contains("no such bridge"));
 }

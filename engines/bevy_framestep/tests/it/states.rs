@@ -1,6 +1,9 @@
 //! Waits for states.
 
+use std::cell::RefCell;
+
 use bevy_app::App;
+use bevy_ecs::error::FallbackErrorHandler;
 use bevy_ecs::system::Commands;
 use bevy_framestep::prelude::*;
 use bevy_state::app::{AppExtStates, StatesPlugin};
@@ -126,4 +129,49 @@ fn scripts_that_end_with_a_state() {
     assert_eq!(scoped.iter(app.world()).count(), 0);
     let handle = app.world_mut().start_script_in(Screen::Menu, music);
     assert!(!handle.is_finished());
+}
+
+thread_local! {
+    static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A script that is asked for in a state that the app is not in does not start silently.
+#[test]
+fn a_script_that_does_not_start_in_a_state_says_why() {
+    #[derive(States, Clone, Debug, Default, PartialEq, Eq, Hash)]
+    enum Never {
+        #[default]
+        Added,
+    }
+
+    async fn waves() {
+        unreachable!("it does not start")
+    }
+
+    let mut app = app_with_states();
+    app.insert_resource(FallbackErrorHandler(|error, context| {
+        let severity = error.severity();
+        let heard = format!("{severity:?} in {}: {error}", context.name());
+        HEARD.with_borrow_mut(|all| all.push(heard));
+    }));
+    app.update();
+    // Set, but entered only by the next update.
+    go_to(&mut app, Screen::Game);
+    let handle = app.world_mut().start_script_in(Screen::Game, waves);
+    assert!(handle.is_finished());
+    let mut commands = app.world_mut().commands();
+    commands.start_script_in(Never::Added, waves);
+    app.world_mut().flush();
+    let heard = HEARD.take();
+    assert_eq!(heard.len(), 2, "{heard:#?}");
+    let says = "waves` was not started: the app is in the state `Menu`, and not in `Game`. Start \
+                it in `OnEnter(Game)`";
+    assert!(
+        heard[0].starts_with("Warning") && heard[0].contains(says),
+        "{}",
+        heard[0]
+    );
+    assert!(heard[1].starts_with("Error"), "{}", heard[1]);
+    assert!(heard[1].contains("call `app.init_state::<"), "{}", heard[1]);
+    assert_eq!(super::alive(&app), 0);
 }
