@@ -1,5 +1,7 @@
 //! A durable script in the engine: saved, loaded, rewound.
 
+use std::cell::RefCell;
+
 use framestep_durable::prelude::*;
 use godot::classes::INode;
 use godot::prelude::*;
@@ -41,7 +43,10 @@ struct Story {
 #[godot_api]
 impl INode for Story {
     fn ready(&mut self) {
-        let registry = Registry::new().with::<Meeting>().with::<Count>();
+        let registry = Registry::new()
+            .with::<Meeting>()
+            .with::<Count>()
+            .with::<SavesItself>();
         self.game = Some(Durable::new(Runtime::new(registry), World::default()));
     }
 
@@ -100,7 +105,7 @@ impl Story {
         self.game().set_active(!is_held);
     }
 
-    /// Saves in the middle of a plain script's poll, which is fine, and in that of its own.
+    /// Saves in the middle of a plain script's poll, which is fine.
     #[func]
     fn save_in_a_script(&self) {
         let story = self.to_gd();
@@ -114,6 +119,27 @@ impl Story {
                 }
             ));
         });
+    }
+}
+
+/// Calls what a `with` of a script may call in a game.
+#[durable]
+async fn saves_itself() {
+    with(|_: &mut World| SAVE.with_borrow(|save| save()));
+}
+
+thread_local! {
+    static SAVE: RefCell<Box<dyn Fn()>> = RefCell::new(Box::new(|| ()));
+}
+
+#[godot_api(secondary)]
+impl Story {
+    /// Saves in the middle of a script of its own, which panics.
+    #[func]
+    fn save_in_its_own_script(&self) {
+        let story = self.to_gd();
+        SAVE.set(Box::new(move || drop(story.bind().game().save())));
+        self.game().host().spawn(saves_itself()).detach();
     }
 }
 

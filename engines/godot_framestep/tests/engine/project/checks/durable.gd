@@ -78,3 +78,13 @@ func check_a_save_in_a_plain_script() -> void:
 	await frames(2)
 	node.save_in_a_script()
 	expect_notes("some bytes")
+
+# Its panic is expected: see scripts/plays/godot.
+func check_a_save_in_a_script_of_its_own() -> void:
+	var node := story()
+	node.begin("Ada")
+	node.save_in_its_own_script()
+	await frames(4)
+	# The panic ends that script alone.
+	expect(node.told(), "Ada: halt, 3")
+	expect(node.save().is_empty(), false)
