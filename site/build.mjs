@@ -18,7 +18,7 @@ const read = (path) => readFileSync(join(root, path), 'utf8');
 const tracked = new Set(execFileSync('git', ['-C', root, 'ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
   .split('\n').filter((path) => path && existsSync(join(root, path))));
 const crates = ['framestep', 'framestep_durable', 'framestep_durable_macros', 'framestep_live', 'framestep_timeline',
-  'framestep_panel', 'bevy_framestep', 'godot_framestep'];
+  'framestep_panel', 'bevy_framestep', 'godot_framestep', 'framestep_rooms'];
 
 const hasReference = (name) => existsSync(join(site, 'reference', name, 'index.html'));
 
@@ -86,7 +86,7 @@ const chapters = [
   ['# Packages'],
   ['durable/README.md'], ['durable/macros/README.md'], ['live/README.md'], ['engines/bevy_framestep/README.md'],
   ['engines/bevy_framestep/docs/tutorial.md'], ['engines/godot_framestep/README.md'],
-  ['tools/framestep_timeline/README.md'], ['tools/framestep_panel/README.md'],
+  ['tools/framestep_timeline/README.md'], ['tools/framestep_panel/README.md'], ['rooms/README.md'],
   ['# The project'],
   ['docs/contract.md'], ['docs/design.md'], ['docs/reliability.md'], ['ARCHITECTURE.md'], ['CONTRIBUTING.md'],
   ['CHANGELOG.md'], ['SECURITY.md'], ['examples/README.md'],
@@ -167,7 +167,7 @@ function relink(from, text) {
 // other crates keep links that lead nowhere here.
 const packages = { framestep: '.', framestep_durable: 'durable', framestep_durable_macros: 'durable/macros',
   framestep_live: 'live', framestep_timeline: 'tools/framestep_timeline', framestep_panel: 'tools/framestep_panel',
-  bevy_framestep: 'engines/bevy_framestep', godot_framestep: 'engines/godot_framestep' };
+  bevy_framestep: 'engines/bevy_framestep', godot_framestep: 'engines/godot_framestep', framestep_rooms: 'rooms' };
 const reference = join(site, 'reference');
 const pages = existsSync(reference) ? readdirSync(reference, { recursive: true }).filter((path) => path.endsWith('.html')) : [];
 for (const path of pages) {

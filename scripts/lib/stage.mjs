@@ -7,7 +7,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 
 const [stage, address] = process.argv.slice(2);
 const problems = [];
@@ -22,10 +22,18 @@ mkdirSync(stage, { recursive: true });
 const archive = execFileSync('git', ['archive', 'HEAD'], { maxBuffer: 2 ** 30 });
 execFileSync('tar', ['-x', '-C', stage], { input: archive });
 
-// Dependencies first. Of godot_framestep, its manifest says why it is not among them.
+// Dependencies first.
 const folders = { framestep_durable_macros: 'durable/macros', framestep: '.', framestep_durable: 'durable',
   framestep_timeline: 'tools/framestep_timeline', framestep_panel: 'tools/framestep_panel',
-  bevy_framestep: 'engines/bevy_framestep', framestep_live: 'live' };
+  bevy_framestep: 'engines/bevy_framestep', godot_framestep: 'engines/godot_framestep', framestep_live: 'live',
+  framestep_rooms: 'rooms' };
+for (const path of execFileSync('git', ['ls-files', '*Cargo.toml'], { encoding: 'utf8' }).trim().split('\n')) {
+  const folder = dirname(path);
+  const text = readFileSync(join(stage, path), 'utf8');
+  if (/^\[package\]/m.test(text) && !/^publish = false/m.test(text) && !Object.values(folders).includes(folder)) {
+    problem(`${path}: neither has \`publish = false\` nor is in the list of scripts/lib/stage.mjs`);
+  }
+}
 const names = Object.keys(folders);
 const manifest = (name) => join(stage, folders[name], 'Cargo.toml');
 const texts = Object.fromEntries(names.map((name) => [name, readFileSync(manifest(name), 'utf8')]));
@@ -100,7 +108,9 @@ for (const name of names) {
 // -- One workspace ----------------------------------------------------------------------------
 
 for (const name of names) {
-  let text = texts[name].replace(/^# Not a member of[^[]*\[workspace\]\n?/m, '');
+  let text = texts[name];
+  // A workspace of its own becomes a member.
+  if (name !== 'framestep') text = text.replace(/^\[workspace\]\n/m, '');
   if (address) text = text.replace(/^(license = .*\n)/m, `$1repository = "${address}"\n`);
   if (name === 'framestep') {
     const members = names.map((each) => folders[each]).filter((each) => each !== '.');
@@ -109,7 +119,7 @@ for (const name of names) {
   writeFileSync(manifest(name), text);
 }
 for (const other of ['engines', 'tools']) rmSync(join(stage, other, 'Cargo.toml'));
-for (const lock of ['Cargo.lock', 'engines/Cargo.lock', 'tools/Cargo.lock', 'live/Cargo.lock']) {
+for (const lock of ['Cargo.lock', 'engines/Cargo.lock', 'tools/Cargo.lock', 'live/Cargo.lock', 'rooms/Cargo.lock']) {
   rmSync(join(stage, lock), { force: true });
 }
 
