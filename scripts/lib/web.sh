@@ -34,7 +34,7 @@ EOS
 # The script that a page needs to run a game in macroquad, the argument: its folder.
 script_of_miniquad() {
     local manifest
-    manifest=$(cargo build --quiet --release --message-format=json-render-diagnostics --manifest-path "$1/Cargo.toml" |
+    manifest=$(cargo metadata --format-version 1 --locked --manifest-path "$1/Cargo.toml" |
         grep -o '[^"]*/miniquad-[^/"]*/Cargo.toml' | sort -u)
     echo "$(dirname "$manifest")/js/gl.js"
 }
