@@ -1,0 +1,457 @@
+//! A log in NATS `JetStream`: a stream for each shard.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
+use async_nats::jetstream::context::PublishErrorKind;
+use async_nats::jetstream::kv::{self, CreateErrorKind, UpdateErrorKind};
+use async_nats::jetstream::stream::{Config as StreamConfig, StorageType};
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, ConnectOptions, HeaderMap, Subscriber};
+use futures_util::StreamExt as _;
+use tokio::sync::OnceCell;
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::{Ends, Inbox, Kept, Later, Log, LogError, Message, Reader};
+use crate::entry::{Entry, Topic};
+
+/// How long an answer may take.
+const ANSWER: Duration = Duration::from_secs(2);
+/// A reader that hears nothing for two of these reads anew.
+const HEARTBEAT: Duration = Duration::from_millis(200);
+/// How long `prepare` tries: a cluster that has just started refuses streams for a while.
+const PREPARE: Duration = Duration::from_secs(30);
+/// In how long an id that was appended is not appended again.
+const DUPLICATES: Duration = Duration::from_secs(120);
+/// How many entries are fetched at once.
+const BATCH: usize = 500;
+/// The key of the number of shards.
+const SHARDS: &str = "shards";
+
+/// A log in NATS, for many nodes. It needs a `nats-server` with `JetStream`: `nats-server -js`.
+///
+/// Each shard is a stream `LOG_7` with the subjects `log.7.>`. Saves and other values are in the
+/// bucket `ROOMS`, and messages on the subjects `rooms.>`. Clones share one connection, which is
+/// made anew whenever it breaks.
+///
+/// # What it does not promise
+///
+/// `nats-server` acknowledges a message when it is with the operating system, and writes it to the
+/// disk up to two minutes later. The end of the process loses nothing; a loss of power may lose
+/// acknowledged inputs, unless the server has `sync_interval: always` or the streams have
+/// [replicas](Self::replicas) on machines that do not lose power together. In any case the nodes notice
+/// it, and go on with a save that fits.
+#[derive(Clone)]
+pub struct NatsLog {
+    context: Context,
+    client: Client,
+    prefix: Arc<str>,
+    replicas: usize,
+    bucket: Arc<OnceCell<kv::Store>>,
+}
+
+impl fmt::Debug for NatsLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("NatsLog").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+impl NatsLog {
+    /// Connects to a server, such as `nats://127.0.0.1:4222`, or to several, separated by commas.
+    ///
+    /// # Errors
+    ///
+    /// If no server answers.
+    pub async fn connect(url: &str) -> Result<Self, LogError> {
+        Self::connect_with(url, ConnectOptions::new()).await
+    }
+
+    /// The same with options for the connection, such as a name and password.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](Self::connect).
+    pub async fn connect_with(url: &str, options: ConnectOptions) -> Result<Self, LogError> {
+        let urls: Vec<&str> = url.split(',').map(str::trim).collect();
+        let options = options.connection_timeout(ANSWER).request_timeout(Some(ANSWER)).max_reconnects(None);
+        let connecting = timeout(ANSWER * 2, options.connect(urls)).await;
+        let client = match connecting {
+            Ok(Ok(client)) => client,
+            Ok(Err(error)) => {
+                return Err(LogError::Unreachable(format!(
+                    "no NATS server at {url}: {error}. Start one with `nats-server -js` (Debian: `apt \
+                     install nats-server`), or begin without one: `Server::on(MemoryLog::new())`"
+                )));
+            }
+            Err(_) => return Err(LogError::Unreachable(format!("no answer from {url} in time"))),
+        };
+        let mut context = jetstream::new(client.clone());
+        context.set_timeout(ANSWER);
+        Ok(NatsLog {
+            context,
+            client,
+            prefix: "".into(),
+            replicas: 1,
+            bucket: Arc::new(OnceCell::new()),
+        })
+    }
+
+    /// Puts this before the names of streams, subjects and the bucket, so that several games can
+    /// share a server.
+    ///
+    /// # Panics
+    ///
+    /// If it has other characters than letters, digits, `-` and `_`.
+    #[must_use]
+    #[track_caller]
+    pub fn named(mut self, prefix: &str) -> Self {
+        assert!(crate::is_name(prefix), "`{prefix}` has other characters than letters, digits, `-` and `_`");
+        self.prefix = prefix.into();
+        self.bucket = Arc::new(OnceCell::new());
+        self
+    }
+
+    /// On how many servers of a cluster each stream is, 1 by default. It counts when streams are
+    /// made.
+    #[must_use]
+    pub fn replicas(mut self, replicas: usize) -> Self {
+        self.replicas = replicas;
+        self
+    }
+
+    fn stream(&self, shard: u32) -> String {
+        format!("{}LOG_{shard}", self.prefix)
+    }
+
+    fn subject(&self, shard: u32, topic: &str) -> String {
+        format!("{}log.{shard}.{topic}", self.prefix)
+    }
+
+    fn channel(&self, channel: &str) -> String {
+        format!("{}rooms.{channel}", self.prefix)
+    }
+
+    async fn bucket(&self) -> Result<&kv::Store, LogError> {
+        let make = || async {
+            let name = format!("{}ROOMS", self.prefix);
+            if let Ok(store) = in_time(self.context.get_key_value(&name)).await? {
+                return Ok(store);
+            }
+            let config = kv::Config {
+                bucket: name,
+                history: 1,
+                storage: StorageType::File,
+                num_replicas: self.replicas,
+                ..kv::Config::default()
+            };
+            in_time(self.context.create_key_value(config)).await?.map_err(|error| failed(&error))
+        };
+        self.bucket.get_or_try_init(make).await
+    }
+
+    async fn publish(&self, subject: String, headers: HeaderMap, body: &[u8]) -> Result<u64, LogError> {
+        let body = body.to_vec().into();
+        let sent = in_time(self.context.publish_with_headers(subject, headers, body)).await?;
+        let answer = match sent {
+            Ok(answer) => in_time(answer.into_future()).await?,
+            Err(error) => Err(error),
+        };
+        match answer {
+            Ok(ack) => Ok(ack.sequence),
+            Err(error) => Err(match error.kind() {
+                PublishErrorKind::WrongLastSequence | PublishErrorKind::WrongLastMessageId => LogError::Refused,
+                PublishErrorKind::MaxPayloadExceeded => {
+                    LogError::TooLarge { size: 0, limit: self.client.server_info().max_payload }
+                }
+                _ => LogError::Unreachable(error.to_string()),
+            }),
+        }
+    }
+
+    async fn make_stream(&self, shard: u32) -> Result<(), LogError> {
+        let config = StreamConfig {
+            name: self.stream(shard),
+            subjects: vec![self.subject(shard, ">")],
+            storage: StorageType::File,
+            num_replicas: self.replicas,
+            duplicate_window: DUPLICATES,
+            // Only trimmed.
+            max_messages: -1,
+            max_bytes: -1,
+            ..StreamConfig::default()
+        };
+        in_time(self.context.get_or_create_stream(config)).await?.map(drop).map_err(|error| failed(&error))
+    }
+
+    async fn write(&self, key: &str, revision: u64, body: Vec<u8>) -> Result<u64, LogError> {
+        let bucket = self.bucket().await?;
+        if revision == 0 {
+            let written = in_time(bucket.create(key, body.into())).await?;
+            return written.map_err(|error| match error.kind() {
+                CreateErrorKind::AlreadyExists => LogError::Refused,
+                _ => failed(&error),
+            });
+        }
+        let written = in_time(bucket.update(key, body.into(), revision)).await?;
+        written.map_err(|error| match error.kind() {
+            UpdateErrorKind::WrongLastRevision => LogError::Refused,
+            _ => failed(&error),
+        })
+    }
+
+    async fn value(&self, key: &str) -> Result<Option<kv::Entry>, LogError> {
+        let bucket = self.bucket().await?;
+        in_time(bucket.entry(key)).await?.map_err(|error| failed(&error))
+    }
+}
+
+fn failed(error: &dyn fmt::Display) -> LogError {
+    LogError::Unreachable(error.to_string())
+}
+
+async fn in_time<F: Future>(future: F) -> Result<F::Output, LogError> {
+    timeout(ANSWER, future).await.map_err(|_| LogError::Unreachable("no answer in time".to_owned()))
+}
+
+/// A value in one message, or a list of parts with a checksum.
+const WHOLE: u8 = 0;
+const PARTS: u8 = 1;
+
+impl Log for NatsLog {
+    fn prepare(&self, shards: u32) -> Later<'_, Result<(), LogError>> {
+        Box::pin(async move {
+            let until = Instant::now() + PREPARE;
+            let mut has_said = false;
+            let mut shard = 0;
+            loop {
+                let made = async {
+                    match self.write(SHARDS, 0, shards.to_string().into_bytes()).await {
+                        Ok(_) | Err(LogError::Refused) => {}
+                        Err(error) => return Err(error),
+                    }
+                    let is = self.shards().await?;
+                    if is != shards {
+                        return Err(LogError::Failed(format!(
+                            "the log was made for {is} shards, not for {shards}: rooms would be searched \
+                             for in the wrong one. Use `.shards({is})`, or another name for the log"
+                        )));
+                    }
+                    while shard < shards {
+                        self.make_stream(shard).await?;
+                        shard += 1;
+                    }
+                    Ok(())
+                };
+                match made.await {
+                    Err(LogError::Unreachable(why)) if Instant::now() < until => {
+                        if !std::mem::replace(&mut has_said, true) {
+                            eprintln!(
+                                "framestep_rooms: NATS does not make the streams yet: {why}. A cluster that \
+                                 has just started takes some seconds"
+                            );
+                        }
+                        tokio::time::sleep(Duration::from_millis(500)).await;
+                    }
+                    made => return made,
+                }
+            }
+        })
+    }
+
+    fn shards(&self) -> Later<'_, Result<u32, LogError>> {
+        Box::pin(async {
+            let value = self.value(SHARDS).await?;
+            let text = value.and_then(|value| String::from_utf8(value.value.to_vec()).ok());
+            Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
+        })
+    }
+
+    fn append<'a>(
+        &'a self,
+        shard: u32,
+        topic: &'a Topic,
+        id: &'a str,
+        body: &'a [u8],
+    ) -> Later<'a, Result<u64, LogError>> {
+        Box::pin(async move {
+            let mut headers = HeaderMap::new();
+            headers.insert("Nats-Msg-Id", id);
+            self.publish(self.subject(shard, &topic.to_subject()), headers, body).await
+        })
+    }
+
+    fn tick<'a>(&'a self, shard: u32, after: u64, id: &'a str, body: &'a [u8]) -> Later<'a, Result<u64, LogError>> {
+        Box::pin(async move {
+            let mut headers = HeaderMap::new();
+            headers.insert("Nats-Msg-Id", id);
+            headers.insert("Nats-Expected-Last-Subject-Sequence", after.to_string().as_str());
+            self.publish(self.subject(shard, "tick"), headers, body).await
+        })
+    }
+
+    fn ends(&self, shard: u32) -> Later<'_, Result<Ends, LogError>> {
+        Box::pin(async move {
+            let stream = in_time(self.context.get_stream(self.stream(shard))).await?;
+            let stream = stream.map_err(|error| failed(&error))?;
+            let state = &stream.cached_info().state;
+            Ok(Ends { first: state.first_sequence.max(1), last: state.last_sequence })
+        })
+    }
+
+    fn read(&self, shard: u32, from: u64) -> Later<'_, Result<Box<dyn Reader>, LogError>> {
+        Box::pin(async move {
+            let config = pull::Config {
+                deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: from.max(1) },
+                ack_policy: AckPolicy::None,
+                inactive_threshold: Duration::from_secs(10),
+                memory_storage: true,
+                num_replicas: 1,
+                ..pull::Config::default()
+            };
+            let made = in_time(self.context.create_consumer_on_stream(config, self.stream(shard))).await?;
+            let consumer: Consumer<pull::Config> = made.map_err(|error| failed(&error))?;
+            let pending = consumer.cached_info().num_pending;
+            let messages = consumer.stream();
+            let messages = messages.heartbeat(HEARTBEAT).expires(Duration::from_secs(5));
+            let messages = in_time(messages.max_messages_per_batch(BATCH).messages()).await?;
+            let messages = messages.map_err(|error| failed(&error))?;
+            // The numbers are after the prefix and the shard.
+            let subject = self.subject(shard, "").len();
+            Ok(Box::new(NatsReader { messages, pending, subject }) as Box<dyn Reader>)
+        })
+    }
+
+    fn trim(&self, shard: u32, before: u64) -> Later<'_, Result<(), LogError>> {
+        Box::pin(async move {
+            let stream = in_time(self.context.get_stream_no_info(self.stream(shard))).await?;
+            let stream = stream.map_err(|error| failed(&error))?;
+            let purged = in_time(stream.purge().sequence(before).into_future()).await?;
+            purged.map(drop).map_err(|error| failed(&error))
+        })
+    }
+
+    fn kept<'a>(&'a self, key: &'a str) -> Later<'a, Result<Option<Kept>, LogError>> {
+        Box::pin(async move {
+            let Some(entry) = self.value(key).await? else {
+                return Ok(None);
+            };
+            let revision = entry.revision;
+            let body: Arc<[u8]> = match entry.value.split_first() {
+                Some((&WHOLE, body)) => body.into(),
+                Some((&PARTS, list)) => {
+                    let (parts, sum): (u32, u32) = postcard::from_bytes(list).unwrap_or_default();
+                    let mut body = Vec::new();
+                    for part in 0..parts {
+                        let part = self.value(&format!("{key}.{part}")).await?;
+                        body.extend_from_slice(&part.map(|part| part.value).unwrap_or_default());
+                    }
+                    // Another node was writing it: as good as none.
+                    if crc32fast::hash(&body) == sum { body.into() } else { [].into() }
+                }
+                _ => [].into(),
+            };
+            Ok(Some(Kept { revision, body }))
+        })
+    }
+
+    fn keep<'a>(&'a self, key: &'a str, revision: u64, body: &'a [u8]) -> Later<'a, Result<u64, LogError>> {
+        Box::pin(async move {
+            let limit = self.client.server_info().max_payload.clamp(4_096, 1 << 20) / 2;
+            if body.len() < limit {
+                return self.write(key, revision, [&[WHOLE], body].concat()).await;
+            }
+            let bucket = self.bucket().await?;
+            let mut parts = 0_u32;
+            for part in body.chunks(limit) {
+                let put = in_time(bucket.put(format!("{key}.{parts}"), part.to_vec().into())).await?;
+                put.map_err(|error| failed(&error))?;
+                parts += 1;
+            }
+            let list = postcard::to_extend(&(parts, crc32fast::hash(body)), vec![PARTS]);
+            self.write(key, revision, list.map_err(|error| failed(&error))?).await
+        })
+    }
+
+    fn say<'a>(&'a self, channel: &'a str, body: Vec<u8>) -> Later<'a, Result<(), LogError>> {
+        Box::pin(async move {
+            let said = in_time(self.client.publish(self.channel(channel), body.into())).await?;
+            said.map_err(|error| failed(&error))
+        })
+    }
+
+    fn hear<'a>(&'a self, channel: &'a str) -> Later<'a, Result<Box<dyn Inbox>, LogError>> {
+        Box::pin(async move {
+            let subject = self.channel(channel);
+            let before = subject.len() - channel.len();
+            let subscriber = in_time(self.client.subscribe(subject)).await?.map_err(|error| failed(&error))?;
+            Ok(Box::new(NatsInbox { subscriber, before }) as Box<dyn Inbox>)
+        })
+    }
+}
+
+struct NatsReader {
+    messages: pull::Stream,
+    /// How many entries the server had after the last one that was read.
+    pending: u64,
+    subject: usize,
+}
+
+impl Reader for NatsReader {
+    fn next(&mut self, wait: Duration) -> Later<'_, Result<Vec<Entry>, LogError>> {
+        Box::pin(async move {
+            let until = Instant::now() + wait;
+            let mut entries = VecDeque::new();
+            loop {
+                // What is there already is read with it.
+                let next = if entries.is_empty() {
+                    timeout_at(until, self.messages.next()).await
+                } else {
+                    timeout(Duration::ZERO, self.messages.next()).await
+                };
+                match next {
+                    Ok(Some(Ok(message))) => {
+                        let info = message.info().map_err(|error| LogError::Failed(error.to_string()))?;
+                        self.pending = info.pending;
+                        entries.push_back(Entry {
+                            seq: info.stream_sequence,
+                            topic: message.subject.get(self.subject..).and_then(Topic::of_subject),
+                            body: message.payload[..].into(),
+                        });
+                        if entries.len() >= BATCH {
+                            break;
+                        }
+                    }
+                    Ok(Some(Err(error))) => return Err(failed(&error)),
+                    Ok(None) => return Err(LogError::Unreachable("the consumer has ended".to_owned())),
+                    Err(_) if entries.is_empty() && self.pending > 0 => {
+                        return Err(LogError::Unreachable("the log has entries, and does not send them".to_owned()));
+                    }
+                    Err(_) => break,
+                }
+            }
+            Ok(entries.into())
+        })
+    }
+}
+
+struct NatsInbox {
+    subscriber: Subscriber,
+    /// The length of the prefix of subjects.
+    before: usize,
+}
+
+impl Inbox for NatsInbox {
+    fn next(&mut self) -> Later<'_, Option<Message>> {
+        Box::pin(async move {
+            let message = self.subscriber.next().await?;
+            Some(Message {
+                channel: message.subject.get(self.before..).unwrap_or_default().to_owned(),
+                body: message.payload.to_vec(),
+            })
+        })
+    }
+}

@@ -1,0 +1,868 @@
+//! What a node does for one shard: follow its log, tick, save, give up.
+//!
+//! A [`Role`] is a state machine without clock, thread or network. It is told what happened as an
+//! [`Event`], and answers with [`Command`]s. So the simulator runs many nodes as values, and tries
+//! what machines and networks do at every step.
+//!
+//! # The rules
+//!
+//! 1. **Who ticks owns.** A tick is appended only if the last tick in the log is the one that the
+//!    node has read last. There is no lease and no election: a node that is refused reads on.
+//! 2. **A frame is computed when its tick is read**, on every node alike: with the entries between
+//!    the tick before and this one.
+//! 3. **A tick names all that is before it**: the hash of the chain up to the tick before, and of
+//!    the state. A tick that does not fit is void for every reader ([`Position::accepts`]).
+//! 4. **A log is read from the last frame on, which must still be the same.** After each interruption,
+//!    the entries of the frame at which the node is are read once more. If they are others, the log
+//!    was cut back, and the node begins again from a save. ([`Position::is_after`] says why the tick
+//!    alone is not enough: the simulator found that.)
+//! 5. **A save is taken after a tick**, and used only if the log still has that tick.
+//! 6. **Only the build that ran a frame replays it.** An old owner hands over with its last tick, and
+//!    the save of exactly that tick is where another build begins.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::entry::{Build, Entry, Position, Tick};
+use crate::member::Members;
+
+/// The state that a shard's log is folded into.
+pub(crate) trait Fold {
+    /// Replaces the state: by that of a save, or, without one, by that before the first entry.
+    /// After an error, the state is gone.
+    fn load(&mut self, state: Option<&[u8]>) -> Result<(), String>;
+    /// Drops the state.
+    fn unload(&mut self);
+    /// Computes a frame.
+    fn frame(&mut self, frame: u64, entries: &[Entry]);
+    /// The hash of the state.
+    fn hash(&mut self) -> u64;
+    /// The state as bytes.
+    fn save(&mut self) -> Result<Vec<u8>, String>;
+}
+
+/// Mistakes that the protocol could have: the simulator must find each of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(any(test, feature = "simulate")), expect(dead_code, reason = "for the simulator"))]
+pub(crate) enum Fault {
+    /// A tick is appended whatever the last one is.
+    TickWithoutCompare,
+    /// After an interruption, the log is read on from where it was left.
+    FollowWithoutCheck,
+    /// A missing entry is not noticed.
+    GapsAreIgnored,
+    /// The owner computes a frame when its tick is acknowledged, not when it is read.
+    FrameBeforeRead,
+    /// A tick without an answer is not appended again.
+    NoRetry,
+    /// Entries that were read and not applied stay when they are read again.
+    QueueIsKept,
+    /// The log is trimmed before the save is stored.
+    TrimBeforeSave,
+    /// Frames of other builds are replayed.
+    AnyBuild,
+    /// Another build begins at any save.
+    BeginAnywhere,
+    /// A tick that does not fit is taken for the next one.
+    VoidIsTaken,
+    /// A save replaces any other one.
+    OldSaveWins,
+    /// An input that is in the log twice is applied twice.
+    DoublesCount,
+    /// Each answer to a question counts.
+    AnswersCount,
+    /// An owner performs only what was asked while it was the owner.
+    EffectsAreForgotten,
+}
+
+impl Fault {
+    #[cfg(any(test, feature = "simulate"))]
+    pub(crate) const ALL: [Fault; 14] = [
+        Fault::TickWithoutCompare,
+        Fault::FollowWithoutCheck,
+        Fault::GapsAreIgnored,
+        Fault::FrameBeforeRead,
+        Fault::NoRetry,
+        Fault::QueueIsKept,
+        Fault::TrimBeforeSave,
+        Fault::AnyBuild,
+        Fault::BeginAnywhere,
+        Fault::VoidIsTaken,
+        Fault::OldSaveWins,
+        Fault::DoublesCount,
+        Fault::AnswersCount,
+        Fault::EffectsAreForgotten,
+    ];
+}
+
+/// The times and numbers of a role.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) step: Duration,
+    pub(crate) save_every: Duration,
+    pub(crate) dead_after: Duration,
+    pub(crate) standbys: usize,
+    /// How long an answer may take.
+    pub(crate) retry_after: Duration,
+    pub(crate) fault: Option<Fault>,
+}
+
+impl Settings {
+    /// How long a node that should run a shard waits before it takes it from a living owner.
+    fn settle(&self) -> Duration {
+        self.dead_after * 2
+    }
+
+    /// How long an owner that has handed over waits before it goes on itself.
+    fn hand_over_wait(&self) -> Duration {
+        self.dead_after * 6
+    }
+
+    #[inline]
+    pub(crate) fn has(&self, fault: Fault) -> bool {
+        cfg!(any(test, feature = "simulate")) && self.fault == Some(fault)
+    }
+}
+
+/// What a node has read of the saves of a shard.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    pub(crate) save: Option<(Position, Arc<[u8]>)>,
+    /// The first entry that the log still has.
+    pub(crate) first: u64,
+}
+
+/// What has happened.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    /// The answer to [`Command::Load`].
+    Loaded(Loaded),
+    LoadFailed,
+    /// The next entry. Since [`Command::Follow`] all, in order.
+    Read(Entry),
+    /// There are no more entries at this moment.
+    Idle,
+    /// The log could not be read, or the connection was interrupted.
+    Broken,
+    /// The answers to [`Command::Append`].
+    Appended {
+        attempt: u64,
+        seq: u64,
+    },
+    Refused {
+        attempt: u64,
+    },
+    Lost {
+        attempt: u64,
+    },
+    /// The answer to [`Command::Save`] at an entry: it is stored, or there is a newer one.
+    Saved {
+        at: u64,
+        /// Entries before this one are not needed for any save.
+        needed: Option<u64>,
+        /// The entry of the newest save.
+        newest: u64,
+    },
+    SaveFailed {
+        at: u64,
+    },
+    /// Time has passed, or members have changed.
+    Time,
+}
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub(crate) enum Command {
+    /// Read the newest save whose tick is before this entry.
+    Load { before: Option<u64> },
+    /// Read the log from this entry on; all reading so far ends.
+    Follow { from: u64 },
+    /// Append a tick, if the last tick in the log is entry `after`.
+    Append {
+        attempt: u64,
+        after: Option<u64>,
+        body: Arc<[u8]>,
+    },
+    /// Store a save. Saves of this entry or later ones are not of this log, and may be replaced.
+    Save {
+        at: Position,
+        state: Vec<u8>,
+        not_of_this_log: Option<u64>,
+    },
+    /// Entries before this one are not needed any more.
+    Trim { before: u64 },
+    /// A frame was computed. `own`: this node has ticked.
+    Frame { at: Position, own: bool },
+    /// The state was replaced by that at this place.
+    Began { at: Position },
+    /// The state was dropped; stop reading.
+    Unload,
+    /// Something for the operator.
+    Note(Note),
+}
+
+/// What an operator should know about a shard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// The log does not have the tick any more at which this node is: it was cut back, such as by a
+    /// loss of power. The node begins again from a save.
+    LogWasCut {
+        /// The frame of the node.
+        frame: u64,
+    },
+    /// The log has another hash of the state after this frame than this node: scripts depend on what
+    /// is not recorded, or nodes of one build differ.
+    Differs {
+        /// The frame.
+        frame: u64,
+        /// The node whose tick has the other hash.
+        ticked_by: String,
+    },
+    /// A tick does not fit the log. It has no effect.
+    VoidTick {
+        /// Its entry.
+        seq: u64,
+    },
+    /// No save fits the log, and the log does not begin at its first entry.
+    NoSave {
+        /// The first entry of the log.
+        first: u64,
+    },
+    /// A save could not be read.
+    BadSave {
+        /// Its frame.
+        frame: u64,
+        /// Why not.
+        why: String,
+    },
+    /// The state could not be saved.
+    NotSaved {
+        /// The frame.
+        frame: u64,
+        /// Why not.
+        why: String,
+    },
+    /// The shard is at frames of another build. They are replayed only by that: while no node of it
+    /// runs, the shard stands still. Start one, and it hands over.
+    OtherBuild {
+        /// The last frame known of that build.
+        frame: u64,
+        /// The build.
+        build: u64,
+    },
+}
+
+impl std::fmt::Display for Note {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Note::LogWasCut { frame } => write!(
+                f,
+                "the log does not have the tick of frame {frame} any more: it was cut back. This \
+                 node begins again from a save"
+            ),
+            Note::Differs { frame, ticked_by } => write!(
+                f,
+                "after frame {frame}, the state differs from that of {ticked_by}: a room depends on \
+                 what is not recorded"
+            ),
+            Note::VoidTick { seq } => write!(f, "the tick in entry {seq} does not fit the log: it has no effect"),
+            Note::NoSave { first } => write!(
+                f,
+                "no save fits the log, which begins with entry {first}: the shard cannot be loaded"
+            ),
+            Note::BadSave { frame, why } => write!(f, "the save of frame {frame} cannot be read: {why}"),
+            Note::NotSaved { frame, why } => write!(f, "frame {frame} cannot be saved: {why}"),
+            Note::OtherBuild { frame, build } => write!(
+                f,
+                "frame {frame} was run by build {build:x}, and only that may go on: while no node of \
+                 it runs, start one; it catches up and hands over"
+            ),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Without state.
+    Away,
+    /// Waits for a save.
+    Loading,
+    /// Waits before it loads again.
+    Later(Duration),
+    /// Reads the log.
+    Follows,
+}
+
+#[derive(Clone, Debug)]
+struct Pending {
+    attempt: u64,
+    after: u64,
+    frame: u64,
+    body: Arc<[u8]>,
+    again_at: Duration,
+    /// Whether the log has answered.
+    is_answered: bool,
+    /// Whether all of the log was read since then, and there was no tick.
+    is_missing: bool,
+}
+
+/// What a node does for one shard.
+#[derive(Debug)]
+pub(crate) struct Role {
+    me: Arc<str>,
+    build: Build,
+    shard: u32,
+    settings: Settings,
+    stage: Stage,
+    /// The last tick whose frame belongs to the state.
+    at: Position,
+    /// Whether the state is that at `at`. Otherwise only the chain is followed.
+    has_state: bool,
+    /// The first entries that are read must be those of the last frame.
+    is_checking: bool,
+    /// The place at which the state was loaded, until a tick was read.
+    loaded_at: Option<u64>,
+    /// The last entry read.
+    read: u64,
+    /// The last tick in the log, void ones included.
+    last_tick: u64,
+    /// What was read since `at`.
+    queue: Vec<Entry>,
+    is_caught_up: bool,
+    /// The last tick that did not fit: what is read once more up to it, and does not fit, is void.
+    suspect: Option<u64>,
+    differs: bool,
+    pending: Option<Pending>,
+    attempts: u64,
+    next_at: Duration,
+    /// When the last tick was read.
+    heard_at: Duration,
+    /// Since when this node is the one that should tick.
+    first_since: Option<Duration>,
+    /// The entry of the save that is being stored.
+    saving: Option<u64>,
+    /// A save of an entry that was not read yet, and how often the log had nothing more since.
+    beyond: Option<(u64, u8)>,
+    saved_at: Duration,
+    saved: u64,
+    not_of_this_log: Option<u64>,
+    reload_at: Option<Duration>,
+    is_computed: bool,
+    is_finishing: bool,
+}
+
+impl Role {
+    pub(crate) fn new(me: Arc<str>, build: Build, shard: u32, settings: Settings) -> Self {
+        Role {
+            me,
+            build,
+            shard,
+            settings,
+            stage: Stage::Away,
+            at: Position::start(),
+            has_state: false,
+            is_checking: false,
+            loaded_at: None,
+            read: 0,
+            last_tick: 0,
+            queue: Vec::new(),
+            is_caught_up: false,
+            suspect: None,
+            differs: false,
+            pending: None,
+            attempts: 0,
+            next_at: Duration::ZERO,
+            heard_at: Duration::ZERO,
+            first_since: None,
+            saving: None,
+            beyond: None,
+            saved_at: Duration::ZERO,
+            saved: 0,
+            not_of_this_log: None,
+            reload_at: None,
+            is_computed: false,
+            is_finishing: false,
+        }
+    }
+
+    /// The last tick whose frame was computed, if there is a state.
+    pub(crate) fn at(&self) -> Option<&Position> {
+        self.has_state.then_some(&self.at)
+    }
+
+    /// Whether the last tick is this node's, and the node has read all of the log.
+    pub(crate) fn owns(&self) -> bool {
+        self.has_state && self.ticked_last() && self.is_caught_up
+    }
+
+    /// Whether nothing is lost if the node stops now: it is not the owner, or has saved its last
+    /// frame.
+    pub(crate) fn may_stop(&self) -> bool {
+        !self.owns() || self.saved == self.at.seq && self.saving.is_none()
+    }
+
+    /// The node stops, and no other one takes over: no more ticks, and one more save.
+    pub(crate) fn finish(&mut self) {
+        self.is_finishing = true;
+    }
+
+    fn ticked_last(&self) -> bool {
+        self.at.by == self.me
+    }
+
+    /// When the next [`Event::Time`] is useful, at the latest.
+    pub(crate) fn wake_at(&self, now: Duration) -> Duration {
+        let soon = now + self.settings.dead_after / 8;
+        if self.ticked_last() && self.pending.is_none() && self.has_state {
+            return self.next_at.min(soon);
+        }
+        soon
+    }
+
+    /// Handles an event that happened at `now`.
+    pub(crate) fn on(
+        &mut self,
+        now: Duration,
+        event: Event,
+        members: &Members,
+        fold: &mut dyn Fold,
+        out: &mut Vec<Command>,
+    ) {
+        match event {
+            Event::Loaded(loaded) if self.stage == Stage::Loading => self.loaded(now, &loaded, fold, out),
+            Event::LoadFailed if self.stage == Stage::Loading => {
+                self.stage = Stage::Later(now + self.settings.dead_after);
+            }
+            Event::Read(entry) if self.stage == Stage::Follows => self.read(now, entry, fold, out),
+            Event::Idle if self.stage == Stage::Follows => {
+                if self.is_checking {
+                    // The log ends before the tick at which the node is.
+                    self.is_cut(fold, out);
+                } else {
+                    self.is_caught_up = true;
+                    if let Some(pending) = &mut self.pending {
+                        pending.is_missing = pending.is_answered;
+                    }
+                    self.look_beyond(now);
+                }
+            }
+            Event::Broken if self.stage == Stage::Follows => self.follow(out),
+            Event::Appended { attempt, seq } => self.appended(now, attempt, seq, fold, out),
+            Event::Refused { attempt } => self.answered(now, attempt),
+            Event::Lost { attempt } => {
+                if let Some(pending) = self.pending.as_mut().filter(|it| it.attempt == attempt && !it.is_answered) {
+                    pending.again_at = now;
+                }
+            }
+            Event::Saved { at, needed, newest } if self.saving == Some(at) => {
+                self.saving = None;
+                self.beyond = (newest > self.read.max(at)).then_some((newest, 0));
+                if let Some(before) = needed.filter(|_| !self.settings.has(Fault::TrimBeforeSave)) {
+                    out.push(Command::Trim { before });
+                }
+            }
+            Event::SaveFailed { at } if self.saving == Some(at) => {
+                self.saving = None;
+                self.save_again(now);
+            }
+            _ => {}
+        }
+        self.time(now, members, fold, out);
+    }
+
+    /// The log has nothing more. A save of a later entry is of a log that was cut back. The first time
+    /// does not count: what is said then may be older than the save.
+    fn look_beyond(&mut self, now: Duration) {
+        match &mut self.beyond {
+            Some((newest, _)) if *newest <= self.read => self.beyond = None,
+            Some((newest, times)) => {
+                *times += 1;
+                if *times > 1 {
+                    self.not_of_this_log = Some(*newest);
+                    self.beyond = None;
+                    self.save_again(now);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// The last save was not stored. The next one is due soon.
+    fn save_again(&mut self, now: Duration) {
+        self.saved = 0;
+        let wait = self.settings.save_every.saturating_sub(self.settings.dead_after);
+        self.saved_at = now.saturating_sub(wait);
+    }
+
+    fn time(&mut self, now: Duration, members: &Members, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        let rank = members.rank(&self.me, self.shard);
+        if rank == Some(0) {
+            self.first_since.get_or_insert(now);
+        } else {
+            self.first_since = None;
+        }
+        let is_wanted = rank.is_some_and(|rank| rank <= self.settings.standbys);
+        match self.stage {
+            Stage::Away if is_wanted => self.load(None, out),
+            Stage::Later(at) if now >= at => {
+                if is_wanted {
+                    self.load(None, out);
+                } else {
+                    self.stage = Stage::Away;
+                }
+            }
+            Stage::Follows => {
+                let is_idle = now >= self.heard_at + self.settings.dead_after * 8;
+                if !is_wanted && !self.ticked_last() && !is_idle {
+                    self.unload(fold, out);
+                } else if self.reload_at.is_some_and(|at| now >= at) {
+                    self.reload_at = None;
+                    self.load(None, out);
+                } else {
+                    self.tick(now, rank, members, fold, out);
+                    self.save(now, rank, fold, out);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn load(&mut self, before: Option<u64>, out: &mut Vec<Command>) {
+        self.stage = Stage::Loading;
+        out.push(Command::Load { before });
+    }
+
+    fn unload(&mut self, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        fold.unload();
+        self.has_state = false;
+        self.stage = Stage::Away;
+        self.pending = None;
+        self.at = Position::start();
+        out.push(Command::Unload);
+    }
+
+    fn loaded(&mut self, now: Duration, loaded: &Loaded, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        let first = loaded.first.max(1);
+        let (at, state) = match &loaded.save {
+            Some((at, state)) if at.since.0 + 1 >= first => (at.clone(), Some(&**state)),
+            _ if first == 1 => (Position::start(), None),
+            _ => {
+                out.push(Command::Note(Note::NoSave { first }));
+                self.stage = Stage::Later(now + self.settings.dead_after * 4);
+                return;
+            }
+        };
+        let fits = at.seq == 0
+            || at.build == self.build
+            || at.hands_over
+            || self.settings.has(Fault::BeginAnywhere)
+            || self.settings.has(Fault::AnyBuild);
+        self.has_state = fits;
+        if fits {
+            if let Err(why) = fold.load(state) {
+                out.push(Command::Note(Note::BadSave { frame: at.frame, why }));
+                fold.unload();
+                self.has_state = false;
+                self.stage = Stage::Later(now + self.settings.dead_after * 4);
+                return;
+            }
+            out.push(Command::Began { at: at.clone() });
+        } else {
+            fold.unload();
+            out.push(Command::Note(Note::OtherBuild { frame: at.frame, build: at.build }));
+        }
+        self.loaded_at = Some(at.seq);
+        self.beyond = None;
+        self.saving = None;
+        self.saved = if state.is_some() { at.seq } else { 0 };
+        self.saved_at = now;
+        self.heard_at = now;
+        self.next_at = now;
+        self.at = at;
+        self.stage = Stage::Follows;
+        self.pending = None;
+        self.suspect = None;
+        self.reload_at = None;
+        self.is_computed = false;
+        self.read = self.at.seq;
+        self.follow(out);
+    }
+
+    /// Reads the log from the last frame on.
+    fn follow(&mut self, out: &mut Vec<Command>) {
+        self.is_caught_up = false;
+        if self.settings.has(Fault::FollowWithoutCheck) {
+            out.push(Command::Follow { from: self.read + 1 });
+            return;
+        }
+        if !self.settings.has(Fault::QueueIsKept) {
+            self.queue.clear();
+        }
+        self.last_tick = self.at.seq;
+        self.is_checking = self.at.seq > 0;
+        self.read = self.at.since.0;
+        let from = self.read + 1;
+        out.push(Command::Follow { from });
+    }
+
+    /// The log is not the one that the state belongs to.
+    fn is_cut(&mut self, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        if self.loaded_at.is_none() {
+            out.push(Command::Note(Note::LogWasCut { frame: self.at.frame }));
+        }
+        fold.unload();
+        self.has_state = false;
+        self.pending = None;
+        self.queue.clear();
+        // If the save that was just loaded is not of this log, an older one may be.
+        let before = self.loaded_at;
+        if before.is_some() {
+            self.not_of_this_log = before;
+        }
+        self.at = Position::start();
+        self.load(before, out);
+    }
+
+    fn read(&mut self, now: Duration, entry: Entry, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        if entry.seq <= self.read {
+            return;
+        }
+        if entry.seq != self.read + 1 && !self.settings.has(Fault::GapsAreIgnored) {
+            if self.is_checking && self.read == self.at.since.0 {
+                // The log was trimmed that far.
+                self.is_cut(fold, out);
+            } else {
+                self.follow(out);
+            }
+            return;
+        }
+        self.read = entry.seq;
+        if self.is_checking {
+            let is_last = entry.seq >= self.at.seq;
+            self.queue.push(entry);
+            if is_last {
+                self.is_checking = false;
+                let entries = std::mem::take(&mut self.queue);
+                if !self.at.is_after(&entries) {
+                    self.is_cut(fold, out);
+                }
+            }
+        } else if entry.is_tick() {
+            self.ticked(now, entry, fold, out);
+        } else {
+            self.queue.push(entry);
+        }
+    }
+
+    fn ticked(&mut self, now: Duration, entry: Entry, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        let tick = Tick::of_bytes(&entry.body);
+        let is_any = |tick: &Tick| {
+            self.settings.has(Fault::VoidIsTaken)
+                || self.settings.has(Fault::AnyBuild) && tick.before == self.at.chain
+                || self.settings.has(Fault::BeginAnywhere) && tick.before == self.at.chain
+        };
+        let tick = tick.filter(|tick| self.at.accepts(tick) || is_any(tick));
+        let Some(tick) = tick else {
+            if self.suspect.is_some_and(|seq| entry.seq <= seq) {
+                out.push(Command::Note(Note::VoidTick { seq: entry.seq }));
+                self.last_tick = entry.seq;
+                self.pending = None;
+                self.queue.push(entry);
+            } else {
+                // Is it the tick that is wrong, or this node?
+                self.suspect = Some(entry.seq);
+                self.follow(out);
+            }
+            return;
+        };
+        let own = tick.by == self.me;
+        let is_early = std::mem::take(&mut self.is_computed);
+        let is_of_build = tick.build == self.build || self.settings.has(Fault::AnyBuild);
+        if self.has_state && is_of_build {
+            if !is_early && tick.state != fold.hash() {
+                out.push(Command::Note(Note::Differs {
+                    frame: self.at.frame,
+                    ticked_by: tick.by.to_string(),
+                }));
+                // Once more from a save. If that does not help, on from here.
+                if !std::mem::replace(&mut self.differs, true) {
+                    self.at = Position::start();
+                    self.load(None, out);
+                    return;
+                }
+            }
+            if !is_early {
+                fold.frame(tick.frame, &self.queue);
+            }
+        } else if self.has_state {
+            fold.unload();
+            self.has_state = false;
+        }
+        self.last_tick = entry.seq;
+        self.queue.push(entry);
+        let at = self.at.after(&tick, &self.queue);
+        self.queue.clear();
+        self.loaded_at = None;
+        self.suspect = None;
+        self.pending = None;
+        self.heard_at = now;
+        if own {
+            // Not more than two steps behind: after a pause, frames are not run in a burst.
+            self.next_at = (self.next_at + self.settings.step).max(now.saturating_sub(self.settings.step * 2));
+        } else {
+            self.next_at = now;
+        }
+        if self.not_of_this_log.is_some_and(|seq| at.seq > seq) {
+            self.not_of_this_log = None;
+        }
+        self.at = at;
+        if self.has_state {
+            out.push(Command::Frame { at: self.at.clone(), own });
+        } else if self.reload_at.is_none() && (self.at.hands_over || self.at.build == self.build) {
+            // There is, or will be, a save that this build may begin at.
+            self.reload_at = Some(now + self.settings.dead_after / 4);
+        }
+    }
+
+    fn appended(&mut self, now: Duration, attempt: u64, seq: u64, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        self.answered(now, attempt);
+        let is_it = |it: &&Pending| it.attempt == attempt && seq > it.after;
+        let Some(pending) = self.pending.as_ref().filter(is_it) else {
+            return;
+        };
+        if self.settings.has(Fault::FrameBeforeRead) && !self.is_computed && self.stage == Stage::Follows {
+            fold.frame(pending.frame, &self.queue);
+            self.queue.clear();
+            self.is_computed = true;
+            let mut at = self.at.clone();
+            (at.frame, at.seq) = (pending.frame, seq);
+            out.push(Command::Frame { at, own: true });
+        }
+    }
+
+    /// The log has an answer for the tick. It decides nothing: what is read decides.
+    fn answered(&mut self, now: Duration, attempt: u64) {
+        if let Some(pending) = self.pending.as_mut().filter(|it| it.attempt == attempt) {
+            pending.is_answered = true;
+            pending.again_at = now + self.settings.retry_after;
+            pending.is_missing = false;
+        }
+    }
+
+    /// Appends a tick, if it is time for this node to do that.
+    fn tick(
+        &mut self,
+        now: Duration,
+        rank: Option<usize>,
+        members: &Members,
+        fold: &mut dyn Fold,
+        out: &mut Vec<Command>,
+    ) {
+        if !self.has_state || self.is_checking {
+            return;
+        }
+        if let Some(pending) = &mut self.pending {
+            if now < pending.again_at || self.settings.has(Fault::NoRetry) {
+                return;
+            }
+            if pending.is_answered {
+                if std::mem::take(&mut pending.is_missing) {
+                    // The log has this tick or another one, and does not show it.
+                    pending.is_answered = false;
+                    pending.again_at = now + self.settings.retry_after;
+                    self.follow(out);
+                }
+                return;
+            }
+            pending.again_at = now + self.settings.retry_after;
+            let (attempt, after, body) = (pending.attempt, pending.after, pending.body.clone());
+            let after = self.compare(after);
+            out.push(Command::Append { attempt, after, body });
+            return;
+        }
+        if self.is_finishing || !self.is_caught_up || !self.is_due(now, rank, members) {
+            return;
+        }
+        self.attempts += 1;
+        let tick = Tick {
+            format: Tick::FORMAT,
+            frame: self.at.frame + 1,
+            by: self.me.clone(),
+            build: self.build,
+            before: self.at.chain,
+            state: fold.hash(),
+            hands_over: members.is_superseded(self.build),
+        };
+        let body: Arc<[u8]> = tick.to_bytes().into();
+        let (attempt, after) = (self.attempts, self.compare(self.last_tick));
+        self.pending = Some(Pending {
+            attempt,
+            after: self.last_tick,
+            frame: tick.frame,
+            body: body.clone(),
+            again_at: now + self.settings.retry_after,
+            is_answered: false,
+            is_missing: false,
+        });
+        out.push(Command::Append { attempt, after, body });
+    }
+
+    fn compare(&self, last: u64) -> Option<u64> {
+        (!self.settings.has(Fault::TickWithoutCompare)).then_some(last)
+    }
+
+    fn is_due(&self, now: Duration, rank: Option<usize>, members: &Members) -> bool {
+        let dead_after = self.settings.dead_after;
+        let silent = now.saturating_sub(self.heard_at);
+        if self.at.hands_over && self.at.build == self.build {
+            return silent >= self.settings.hand_over_wait() && (rank == Some(0) || self.ticked_last());
+        }
+        if self.ticked_last() {
+            return now >= self.next_at;
+        }
+        let Some(rank) = rank else {
+            return false;
+        };
+        let is_silent = silent >= dead_after * (1 + u32::try_from(rank).unwrap_or(8).min(8));
+        let has_left = || members.get(&self.at.by).is_some_and(|it| it.leaves);
+        let is_settled = || self.first_since.is_some_and(|since| now >= since + self.settings.settle());
+        let may_begin = self.at.seq == 0 || self.at.hands_over;
+        is_silent || rank == 0 && (may_begin || has_left() || is_settled())
+    }
+
+    /// Saves, if it is time for this node to do that.
+    fn save(&mut self, now: Duration, rank: Option<usize>, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        if !self.has_state || self.is_checking || self.saving.is_some() || self.at.seq <= self.saved {
+            return;
+        }
+        let is_regular = self.ticked_last() && now >= self.saved_at + self.settings.save_every;
+        // The build that comes needs it; another standby stores it if the owner does not.
+        let wait = self.settings.dead_after * u32::try_from(rank.unwrap_or(0)).unwrap_or(8).min(8);
+        let is_last = self.at.hands_over
+            && self.at.build == self.build
+            && (self.ticked_last() || now >= self.heard_at + self.settings.dead_after + wait);
+        // It leaves, and may be the last one.
+        let is_pause_over = self.is_finishing || now >= self.saved_at + self.settings.dead_after;
+        let is_leaving = self.ticked_last() && rank.is_none() && is_pause_over;
+        if !(is_regular || is_last || is_leaving) {
+            return;
+        }
+        self.saved_at = now;
+        match fold.save() {
+            Ok(state) => {
+                self.saving = Some(self.at.seq);
+                self.saved = self.at.seq;
+                if self.settings.has(Fault::TrimBeforeSave) {
+                    out.push(Command::Trim { before: self.at.seq });
+                }
+                out.push(Command::Save {
+                    at: self.at.clone(),
+                    state,
+                    not_of_this_log: self.not_of_this_log,
+                });
+            }
+            Err(why) => out.push(Command::Note(Note::NotSaved { frame: self.at.frame, why })),
+        }
+    }
+}

@@ -1,0 +1,558 @@
+//! The rooms of a shard: the state that its log is folded into. No clock, no network.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::doubles::Doubles;
+use crate::entry::{Entry, Player, Topic};
+use crate::hash::Hash;
+use crate::role::Fold;
+use crate::room::{Asked, Kind, Live};
+
+/// Limits on what players may send. They are the same on all nodes: part of the build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) rooms: usize,
+    /// Bytes of an input.
+    pub(crate) size: usize,
+    /// Inputs of a player to a room in a second, and at once.
+    pub(crate) rate: u32,
+}
+
+/// An input as it is in the log: who has sent it is in the subject.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Envelope {
+    /// The session of the sender: each is higher than the one before.
+    #[serde(rename = "s")]
+    pub(crate) session: u64,
+    /// The number of the input in the session, from 1.
+    #[serde(rename = "n")]
+    pub(crate) number: u64,
+}
+
+/// The answer of the outside to a question.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) opened: u64,
+    pub(crate) number: u64,
+    pub(crate) answer: Vec<u8>,
+}
+
+/// An input in its envelope: session and number as 16 bytes, or as `{"s":1,"n":2,"i":..}`.
+pub(crate) fn open_envelope(body: &[u8]) -> Result<(Envelope, std::borrow::Cow<'_, [u8]>), String> {
+    #[derive(Deserialize)]
+    struct Text<'a> {
+        s: u64,
+        n: u64,
+        #[serde(borrow)]
+        i: &'a serde_json::value::RawValue,
+    }
+    if body.first() == Some(&b'{') {
+        let text: Text<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let envelope = Envelope { session: text.s, number: text.n };
+        return Ok((envelope, text.i.get().as_bytes().into()));
+    }
+    match body {
+        [2, rest @ ..] => {
+            let (session, rest) = rest.split_first_chunk().ok_or("it is too short")?;
+            let (number, input) = rest.split_first_chunk().ok_or("it is too short")?;
+            let envelope = Envelope {
+                session: u64::from_le_bytes(*session),
+                number: u64::from_le_bytes(*number),
+            };
+            Ok((envelope, input.into()))
+        }
+        _ => Err("it is no input in an envelope".to_owned()),
+    }
+}
+
+/// Puts an input in its envelope.
+pub(crate) fn close_envelope(session: u64, number: u64, input: &[u8]) -> Vec<u8> {
+    let mut body = vec![2];
+    body.extend_from_slice(&session.to_le_bytes());
+    body.extend_from_slice(&number.to_le_bytes());
+    body.extend_from_slice(input);
+    body
+}
+
+/// Why a part of the log has no effect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Refused {
+    /// Inputs to rooms that do not exist, or are broken.
+    pub no_room: u64,
+    /// Inputs that could not be read.
+    pub unreadable: u64,
+    /// Inputs that were too long.
+    pub too_long: u64,
+    /// Inputs of players that have sent too many.
+    pub too_many: u64,
+    /// Inputs that were in the log before.
+    pub doubles: u64,
+    /// Rooms that were not opened: of an unknown kind, or too many.
+    pub not_opened: u64,
+}
+
+/// What a player has sent to a room.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Sender {
+    doubles: Doubles,
+    /// The frame in which `budget` was computed.
+    frame: u64,
+    /// Thousandths of inputs that the player may send.
+    budget: u64,
+}
+
+enum State {
+    Live(Box<dyn Live>),
+    /// A panic has ended it.
+    Broken(Arc<str>),
+}
+
+struct Slot {
+    kind: Arc<str>,
+    opened: u64,
+    /// Frames that the room has run.
+    frame: u64,
+    senders: BTreeMap<Player, Sender>,
+    state: State,
+    /// The hash of the room after its last frame, if it was asked for since.
+    hash: Option<u64>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct SavedSlot {
+    name: Arc<str>,
+    kind: Arc<str>,
+    opened: u64,
+    frame: u64,
+    senders: BTreeMap<Player, Sender>,
+    state: Result<Vec<u8>, String>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Saved {
+    frame: u64,
+    refused: Refused,
+    slots: Vec<SavedSlot>,
+}
+
+/// A room, for tools.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RoomStatus {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: String,
+    /// Frames that it has run.
+    pub frames: u64,
+    /// Scripts that are alive.
+    pub scripts: usize,
+    /// Players that have sent something.
+    pub players: usize,
+    /// Why it does not run any more, if it is broken.
+    pub broken: Option<String>,
+}
+
+/// The rooms of a shard.
+pub(crate) struct Shard {
+    kinds: Arc<[Kind]>,
+    step: Duration,
+    ticks_per_second: u32,
+    limits: Limits,
+    frame: u64,
+    rooms: BTreeMap<Arc<str>, Slot>,
+    refused: Refused,
+    /// Rooms that are not run any more from a frame on: they end or hang every process.
+    taken_out: BTreeMap<Arc<str>, u64>,
+    /// Called with the room that is run next.
+    before: Option<Box<dyn FnMut(u64, &str)>>,
+}
+
+impl fmt::Debug for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shard").field("frame", &self.frame).field("rooms", &self.rooms.len()).finish_non_exhaustive()
+    }
+}
+
+/// The text of a panic.
+fn text_of(panic: &(dyn std::any::Any + Send)) -> Arc<str> {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a text").into()
+}
+
+impl State {
+    /// Calls `f` with a live room. A panic breaks it.
+    fn with<T>(&mut self, f: impl FnOnce(&mut dyn Live) -> T) -> Option<T> {
+        let State::Live(live) = self else {
+            return None;
+        };
+        match catch_unwind(AssertUnwindSafe(|| f(&mut **live))) {
+            Ok(value) => Some(value),
+            Err(panic) => {
+                self.break_it(text_of(&*panic));
+                None
+            }
+        }
+    }
+
+    fn break_it(&mut self, why: Arc<str>) {
+        let state = std::mem::replace(self, State::Broken(why));
+        // What a panic has left may panic once more.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(state)));
+    }
+}
+
+impl Shard {
+    pub(crate) fn new(kinds: Arc<[Kind]>, ticks_per_second: u32, limits: Limits) -> Self {
+        Shard {
+            kinds,
+            step: step_of(ticks_per_second),
+            ticks_per_second,
+            limits,
+            frame: 0,
+            rooms: BTreeMap::new(),
+            refused: Refused::default(),
+            taken_out: BTreeMap::new(),
+            before: None,
+        }
+    }
+
+    /// Sets the rooms that are not run any more, each from a frame on.
+    pub(crate) fn take_out(&mut self, rooms: BTreeMap<Arc<str>, u64>) {
+        self.taken_out = rooms;
+    }
+
+    /// Calls `before` with frame and room before each room is run.
+    pub(crate) fn call_before(&mut self, before: impl FnMut(u64, &str) + 'static) {
+        self.before = Some(Box::new(before));
+    }
+
+    pub(crate) fn refused(&self) -> Refused {
+        self.refused
+    }
+
+    pub(crate) fn status(&self) -> Vec<RoomStatus> {
+        let status = |(name, slot): (&Arc<str>, &Slot)| {
+            let (scripts, broken) = match &slot.state {
+                State::Live(live) => (live.scripts(), None),
+                State::Broken(why) => (0, Some(why.to_string())),
+            };
+            RoomStatus {
+                name: name.to_string(),
+                kind: slot.kind.to_string(),
+                frames: slot.frame,
+                scripts,
+                players: slot.senders.len(),
+                broken,
+            }
+        };
+        self.rooms.iter().map(status).collect()
+    }
+
+    /// The hash of a room, and its frame.
+    pub(crate) fn hash_of(&mut self, room: &str) -> Option<(u64, u64)> {
+        let slot = self.rooms.get_mut(room)?;
+        Some((slot.frame, slot.hash()))
+    }
+
+    /// The view of a room: its frame, and the bytes.
+    pub(crate) fn view(&mut self, room: &str) -> Option<(u64, Vec<u8>)> {
+        let slot = self.rooms.get_mut(room)?;
+        let view = match &slot.state {
+            // A view does not change the room, so its panic breaks nothing.
+            State::Live(live) => catch_unwind(AssertUnwindSafe(|| live.view())).ok()?.ok()?,
+            State::Broken(_) => return None,
+        };
+        Some((slot.frame, view))
+    }
+
+    /// The questions to the outside that are open, with their rooms.
+    pub(crate) fn asked(&mut self) -> Vec<(Arc<str>, u64, Asked)> {
+        let mut all = Vec::new();
+        for (name, slot) in &mut self.rooms {
+            let opened = slot.opened;
+            if let Some(asked) = slot.state.with(|live| live.asked()) {
+                all.extend(asked.into_iter().map(|asked| (name.clone(), opened, asked)));
+            }
+        }
+        all
+    }
+
+    fn apply(&mut self, entry: &Entry) {
+        match &entry.topic {
+            Some(Topic::Open(room)) => self.open(room, entry.seq, &entry.body),
+            Some(Topic::Input(room, player)) => {
+                if self.input(room, player, &entry.body).is_none() {
+                    self.refused.no_room += 1;
+                }
+            }
+            Some(Topic::Answer(room)) => {
+                let answer = postcard::from_bytes::<Answer>(&entry.body);
+                if let (Ok(answer), Some(slot)) = (answer, self.rooms.get_mut(room))
+                    && answer.opened == slot.opened
+                {
+                    slot.hash = None;
+                    slot.state.with(|live| live.answer(answer.number, &answer.answer));
+                }
+            }
+            Some(Topic::Tick) | None => {}
+        }
+    }
+
+    fn open(&mut self, name: &Arc<str>, opened: u64, body: &[u8]) {
+        // It may be opened by several players at once.
+        if self.rooms.contains_key(name) {
+            return;
+        }
+        let open = serde_json::from_slice::<OpenText<'_>>(body);
+        let kind = open.as_ref().ok().and_then(|open| self.kinds.iter().find(|kind| kind.name == open.kind));
+        let (Ok(open), Some(kind)) = (&open, kind) else {
+            self.refused.not_opened += 1;
+            return;
+        };
+        if self.rooms.len() >= self.limits.rooms || body.len() > self.limits.size {
+            self.refused.not_opened += 1;
+            return;
+        }
+        let args = open.args.get().as_bytes();
+        let state = match catch_unwind(AssertUnwindSafe(|| (kind.open)(args))) {
+            Ok(Ok(live)) => State::Live(live),
+            Ok(Err(_)) => {
+                self.refused.not_opened += 1;
+                return;
+            }
+            Err(panic) => State::Broken(text_of(&*panic)),
+        };
+        let slot = Slot {
+            kind: kind.name.into(),
+            opened,
+            frame: 0,
+            senders: BTreeMap::new(),
+            state,
+            hash: None,
+        };
+        self.rooms.insert(name.clone(), slot);
+    }
+
+    fn input(&mut self, room: &Arc<str>, player: &Player, body: &[u8]) -> Option<()> {
+        let slot = self.rooms.get_mut(room)?;
+        if let State::Broken(_) = slot.state {
+            return None;
+        }
+        if body.len() > self.limits.size {
+            self.refused.too_long += 1;
+            return Some(());
+        }
+        let Ok((envelope, input)) = open_envelope(body) else {
+            self.refused.unreadable += 1;
+            return Some(());
+        };
+        let sender = slot.senders.entry(player.clone()).or_insert_with(|| Sender {
+            budget: full_budget(self.limits.rate),
+            frame: self.frame,
+            ..Sender::default()
+        });
+        let earned = (self.frame - sender.frame) * u64::from(self.limits.rate) * 1_000;
+        let earned = earned / u64::from(self.ticks_per_second);
+        sender.budget = (sender.budget + earned).min(full_budget(self.limits.rate));
+        sender.frame = self.frame;
+        if sender.budget < 1_000 {
+            self.refused.too_many += 1;
+            return Some(());
+        }
+        if !sender.doubles.is_first(envelope.session, envelope.number) {
+            self.refused.doubles += 1;
+            return Some(());
+        }
+        sender.budget -= 1_000;
+        slot.hash = None;
+        let taken = slot.state.with(|live| live.input(player.clone(), &input));
+        if let Some(Err(_)) = taken {
+            self.refused.unreadable += 1;
+        }
+        Some(())
+    }
+}
+
+#[derive(Deserialize)]
+struct OpenText<'a> {
+    kind: &'a str,
+    #[serde(borrow)]
+    args: &'a serde_json::value::RawValue,
+}
+
+/// The content of the entry that opens a room: `{"kind":"arena","args":..}`.
+pub(crate) fn open_body(kind: &str, args: &str) -> Result<Vec<u8>, String> {
+    #[derive(Serialize)]
+    struct Text<'a> {
+        kind: &'a str,
+        args: &'a serde_json::value::RawValue,
+    }
+    let args: &serde_json::value::RawValue = serde_json::from_str(args).map_err(|error| error.to_string())?;
+    serde_json::to_vec(&Text { kind, args }).map_err(|error| error.to_string())
+}
+
+fn full_budget(rate: u32) -> u64 {
+    u64::from(rate) * 1_000
+}
+
+/// The length of a frame.
+pub(crate) fn step_of(ticks_per_second: u32) -> Duration {
+    Duration::from_nanos(1_000_000_000 / u64::from(ticks_per_second))
+}
+
+impl Slot {
+    fn hash(&mut self) -> u64 {
+        if let Some(hash) = self.hash {
+            return hash;
+        }
+        // A room that cannot be saved is broken, on all nodes in the same frame: otherwise its shard
+        // could not be saved.
+        let hash = match self.state.with(|live| live.hash()) {
+            Some(Ok(hash)) => hash,
+            Some(Err(why)) => {
+                self.state.break_it(why.into());
+                0
+            }
+            None => 0,
+        };
+        self.hash = Some(hash);
+        hash
+    }
+}
+
+impl Fold for Shard {
+    fn load(&mut self, state: Option<&[u8]>) -> Result<(), String> {
+        self.unload();
+        let Some(state) = state else {
+            return Ok(());
+        };
+        let saved: Saved = postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        let mut rooms = BTreeMap::new();
+        for saved in saved.slots {
+            let kind = self.kinds.iter().find(|kind| *kind.name == *saved.kind);
+            let kind = kind.ok_or_else(|| format!("this build has no rooms of the kind `{}`", saved.kind))?;
+            let state = match saved.state {
+                Ok(bytes) => {
+                    let restored = catch_unwind(AssertUnwindSafe(|| (kind.restore)(&bytes)));
+                    let restored = restored.unwrap_or_else(|panic| Err(text_of(&*panic).to_string()));
+                    State::Live(restored.map_err(|why| format!("room {}: {why}", saved.name))?)
+                }
+                Err(why) => State::Broken(why.into()),
+            };
+            let slot = Slot {
+                kind: saved.kind,
+                opened: saved.opened,
+                frame: saved.frame,
+                senders: saved.senders,
+                state,
+                hash: None,
+            };
+            rooms.insert(saved.name, slot);
+        }
+        self.rooms = rooms;
+        self.frame = saved.frame;
+        self.refused = saved.refused;
+        Ok(())
+    }
+
+    fn unload(&mut self) {
+        let rooms = std::mem::take(&mut self.rooms);
+        for (_, mut slot) in rooms {
+            slot.state.break_it("".into());
+        }
+        self.frame = 0;
+        self.refused = Refused::default();
+    }
+
+    fn frame(&mut self, frame: u64, entries: &[Entry]) {
+        self.frame = frame;
+        for entry in entries {
+            if let (Some(before), Some(room)) = (&mut self.before, entry.topic.as_ref().and_then(Topic::room)) {
+                before(frame, room);
+            }
+            let is_out = |room: &str| self.taken_out.get(room).is_some_and(|from| frame >= *from);
+            if entry.topic.as_ref().and_then(Topic::room).is_some_and(is_out) {
+                continue;
+            }
+            self.apply(entry);
+        }
+        let mut over = Vec::new();
+        for (name, slot) in &mut self.rooms {
+            if self.taken_out.get(name).is_some_and(|from| frame >= *from) {
+                if let State::Live(_) = slot.state {
+                    slot.state.break_it("it ended or hung the process".into());
+                    slot.hash = None;
+                }
+                continue;
+            }
+            if let Some(before) = &mut self.before {
+                before(frame, name);
+            }
+            let step = self.step;
+            let is_over = slot.state.with(|live| {
+                live.frame(step);
+                live.is_over()
+            });
+            if is_over.is_some() {
+                slot.frame += 1;
+            }
+            slot.hash = None;
+            if is_over == Some(true) {
+                over.push(name.clone());
+            }
+        }
+        for name in over {
+            if let Some(mut slot) = self.rooms.remove(&name) {
+                slot.state.break_it("".into());
+            }
+        }
+    }
+
+    fn hash(&mut self) -> u64 {
+        let mut hash = Hash::new();
+        hash.add(self.frame);
+        for (name, slot) in &mut self.rooms {
+            hash.add_bytes(name.as_bytes());
+            hash.add(slot.opened);
+            hash.add(slot.hash());
+        }
+        hash.finish()
+    }
+
+    fn save(&mut self) -> Result<Vec<u8>, String> {
+        let mut slots = Vec::new();
+        for (name, slot) in &self.rooms {
+            let state = match &slot.state {
+                State::Live(live) => {
+                    let saved = catch_unwind(AssertUnwindSafe(|| live.save()));
+                    let saved = saved.unwrap_or_else(|panic| Err(text_of(&*panic).to_string()));
+                    Ok(saved.map_err(|why| format!("room {name}: {why}"))?)
+                }
+                State::Broken(why) => Err(why.to_string()),
+            };
+            slots.push(SavedSlot {
+                name: name.clone(),
+                kind: slot.kind.clone(),
+                opened: slot.opened,
+                frame: slot.frame,
+                senders: slot.senders.clone(),
+                state,
+            });
+        }
+        let saved = Saved {
+            frame: self.frame,
+            refused: self.refused,
+            slots,
+        };
+        postcard::to_stdvec(&saved).map_err(|error| error.to_string())
+    }
+}

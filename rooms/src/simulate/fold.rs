@@ -1,0 +1,124 @@
+//! The state of the simulator: what players sent, and questions to the outside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::doubles::Doubles;
+use crate::entry::{Entry, Topic};
+use crate::hash::Hash;
+use crate::role::{Fault, Fold};
+
+/// How a frame, an input and an answer change the sum. Each build has its own way.
+pub(super) fn mix(sum: u64, kind: u64, what: &[u8], frame: u64, build: u64) -> u64 {
+    let mut hash = Hash::new();
+    for number in [sum, kind, frame, build] {
+        hash.add(number);
+    }
+    hash.add_bytes(what);
+    hash.finish()
+}
+
+/// Every third input asks the outside.
+pub(super) fn asks(number: u64) -> bool {
+    number % 3 == 0
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct State {
+    sum: u64,
+    players: BTreeMap<String, Doubles>,
+    asked: u64,
+    open: BTreeSet<u64>,
+}
+
+#[derive(Debug)]
+pub(super) struct SimFold {
+    build: u64,
+    fault: Option<Fault>,
+    state: Option<State>,
+    /// The hash after the last frame.
+    pub(super) last: u64,
+    /// The questions of the last frame.
+    asked_now: BTreeSet<u64>,
+}
+
+impl SimFold {
+    pub(super) fn new(build: u64, fault: Option<Fault>) -> Self {
+        SimFold {
+            build,
+            fault,
+            state: None,
+            last: 0,
+            asked_now: BTreeSet::new(),
+        }
+    }
+
+    pub(super) fn open(&self) -> impl Iterator<Item = u64> {
+        self.state.iter().flat_map(|state| state.open.iter().copied())
+    }
+
+    pub(super) fn is_open(&self, question: u64) -> bool {
+        self.state.as_ref().is_some_and(|state| state.open.contains(&question))
+    }
+
+    pub(super) fn was_asked_now(&self, question: u64) -> bool {
+        self.asked_now.contains(&question)
+    }
+}
+
+impl Fold for SimFold {
+    fn load(&mut self, state: Option<&[u8]>) -> Result<(), String> {
+        let read = |bytes| postcard::from_bytes(bytes).map_err(|error| error.to_string());
+        self.state = Some(state.map_or(Ok(State::default()), read)?);
+        self.asked_now.clear();
+        Ok(())
+    }
+
+    fn unload(&mut self) {
+        self.state = None;
+    }
+
+    fn frame(&mut self, frame: u64, entries: &[Entry]) {
+        let Some(state) = &mut self.state else {
+            return;
+        };
+        self.asked_now.clear();
+        for entry in entries.iter().filter(|entry| !entry.is_tick()) {
+            let body = u64::from_le_bytes((*entry.body).try_into().expect("eight bytes"));
+            match &entry.topic {
+                Some(Topic::Input(_, player)) => {
+                    let doubles = state.players.entry(player.name().to_owned()).or_default();
+                    if !doubles.is_first(1, body) && self.fault != Some(Fault::DoublesCount) {
+                        continue;
+                    }
+                    state.sum = mix(state.sum, 1, player.name().as_bytes(), body, self.build);
+                    if asks(body) {
+                        state.asked += 1;
+                        state.open.insert(state.asked);
+                        self.asked_now.insert(state.asked);
+                    }
+                }
+                Some(Topic::Answer(_)) => {
+                    if state.open.remove(&body) || self.fault == Some(Fault::AnswersCount) {
+                        state.sum = mix(state.sum, 2, &entry.body, 0, self.build);
+                    }
+                }
+                _ => {}
+            }
+        }
+        state.sum = mix(state.sum, 3, &[], frame, self.build);
+        self.last = self.hash();
+    }
+
+    fn hash(&mut self) -> u64 {
+        let state = self.state.as_ref().map(|state| (state.sum, state.asked, state.open.len() as u64));
+        let (sum, asked, open) = state.unwrap_or_default();
+        mix(sum, 4, &[], asked, open)
+    }
+
+    fn save(&mut self) -> Result<Vec<u8>, String> {
+        let state = self.state.as_ref().ok_or("there is no state")?;
+        postcard::to_stdvec(state).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,958 @@
+//! The simulator of the protocol: nodes, log, network and players as values, time as a number.
+//!
+//! A history is a function of its seed. Nodes are [`Role`]s with a small state instead of rooms.
+//! While there is trouble, nodes are killed, paused, drained, upgraded and cut off; messages are
+//! lost, doubled and delayed; the log loses its last entries. Then there is quiet, and an
+//! [oracle](oracle) that only reads the log compares all frames of all nodes.
+
+mod fold;
+mod log;
+mod oracle;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::entry::{Entry, Player, Topic};
+use crate::member::{Hello, Members};
+use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
+use crate::saves;
+
+use fold::SimFold;
+use log::SimLog;
+
+/// A generator of random numbers: the same on every machine.
+#[derive(Clone, Debug)]
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ mixed >> 31
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    /// Whether something happens that happens `of_thousand` times in a thousand.
+    fn is(&mut self, of_thousand: u64) -> bool {
+        self.below(1_000) < of_thousand
+    }
+}
+
+/// Microseconds.
+type Micros = u64;
+
+const TROUBLE_ENDS: Micros = 600_000;
+const PLAYERS_END: Micros = 900_000;
+const END: Micros = 1_300_000;
+const DEAD_AFTER: Micros = 40_000;
+const RETRY: Micros = 15_000;
+const NODES: usize = 3;
+const PLAYERS: u64 = 2;
+
+/// What happened in histories.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Counts {
+    /// Histories.
+    pub histories: u64,
+    /// Steps of all nodes, the log, the network and the players.
+    pub steps: u64,
+    /// Frames in the logs.
+    pub frames: u64,
+    /// Frames that nodes computed, each compared with the oracle.
+    pub compared: u64,
+    /// Inputs that the logs acknowledged.
+    pub inputs: u64,
+    /// Nodes that were killed.
+    pub kills: u64,
+    /// Nodes that were paused.
+    pub pauses: u64,
+    /// Nodes that were cut off from the log or from each other.
+    pub partitions: u64,
+    /// Nodes that were drained.
+    pub drains: u64,
+    /// Nodes that were started with another build.
+    pub upgrades: u64,
+    /// Logs that lost their last entries.
+    pub cuts: u64,
+    /// Messages and answers that were lost.
+    pub lost: u64,
+    /// Messages that arrived twice.
+    pub doubled: u64,
+    /// Ticks that were refused.
+    pub refused: u64,
+    /// Ticks without effect.
+    pub void: u64,
+    /// Changes of owners.
+    pub moves: u64,
+    /// Logs that lost so much that no save fits them.
+    pub unrecoverable: u64,
+}
+
+impl Counts {
+    /// Adds those of other histories.
+    pub fn add(&mut self, other: &Counts) {
+        self.histories += other.histories;
+        self.steps += other.steps;
+        self.frames += other.frames;
+        self.compared += other.compared;
+        self.inputs += other.inputs;
+        self.kills += other.kills;
+        self.pauses += other.pauses;
+        self.partitions += other.partitions;
+        self.drains += other.drains;
+        self.upgrades += other.upgrades;
+        self.cuts += other.cuts;
+        self.lost += other.lost;
+        self.doubled += other.doubled;
+        self.refused += other.refused;
+        self.void += other.void;
+        self.moves += other.moves;
+        self.unrecoverable += other.unrecoverable;
+    }
+}
+
+/// A history in which a promise was broken.
+#[derive(Clone, Debug)]
+pub struct Broken {
+    /// The seed of the history.
+    pub seed: u64,
+    /// The promise, and how it was broken.
+    pub why: String,
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "history {}: {}", self.seed, self.why)
+    }
+}
+
+/// The names of the mistakes that can be planted.
+pub fn faults() -> Vec<String> {
+    Fault::ALL.iter().map(|fault| format!("{fault:?}")).collect()
+}
+
+/// Runs the history of a seed, with a mistake planted or without.
+///
+/// # Errors
+///
+/// If a promise was broken.
+///
+/// # Panics
+///
+/// If there is no such mistake.
+pub fn history(seed: u64, fault: Option<&str>) -> Result<Counts, Broken> {
+    let find = |name: &str| {
+        let fault = Fault::ALL.iter().find(|fault| format!("{fault:?}") == name);
+        *fault.unwrap_or_else(|| panic!("there is no mistake `{name}`"))
+    };
+    World::new(seed, fault.map(find)).run()
+}
+
+/// As [`history`], and prints each step.
+pub fn history_printed(seed: u64, fault: Option<&str>) -> Result<Counts, Broken> {
+    let find = |name: &str| *Fault::ALL.iter().find(|fault| format!("{fault:?}") == name).expect("its name");
+    let mut world = World::new(seed, fault.map(find));
+    world.is_printing = true;
+    world.run()
+}
+
+/// What happens at a time.
+#[derive(Clone, Debug)]
+enum Happens {
+    /// For a node, of this start.
+    Node(usize, u32, ToNode),
+    /// The log receives a tick.
+    Tick {
+        node: usize,
+        start: u32,
+        attempt: u64,
+        id: Arc<str>,
+        after: Option<u64>,
+        body: Arc<[u8]>,
+    },
+    /// The log receives the answer of the outside.
+    Answer { body: Arc<[u8]>, id: Arc<str> },
+    /// The log receives an input.
+    Input { player: u64, number: u64 },
+    /// A player sends what was not acknowledged, and perhaps more.
+    Player(u64),
+    /// A save is stored: what was read of the slots before.
+    Store {
+        node: usize,
+        start: u32,
+        at: u64,
+        slot: usize,
+        revision: u64,
+        bytes: Arc<[u8]>,
+    },
+    Trim { before: u64 },
+    Start(usize),
+    Trouble,
+    Operator,
+}
+
+#[derive(Clone, Debug)]
+enum ToNode {
+    Time,
+    Hello,
+    Hear(Hello),
+    /// What was read of the log. `is_over`: the connection ends with it.
+    Read { tail: u32, entries: Vec<Entry>, is_over: bool },
+    Event(Event),
+    /// Reads the saves.
+    Load(Option<u64>),
+    /// Reads the slots, to store a save.
+    Slots {
+        at: crate::entry::Position,
+        bytes: Arc<[u8]>,
+        not_of_this_log: Option<u64>,
+    },
+    /// An effect on the outside is done.
+    Performed(u64),
+    Stop,
+}
+
+#[derive(Debug)]
+struct Node {
+    name: Arc<str>,
+    start: u32,
+    build: u64,
+    role: Role,
+    fold: SimFold,
+    members: Members,
+    started: u64,
+    leaves: bool,
+    tail: u32,
+    next: u64,
+    epoch: u32,
+    /// The connection at which the tail was opened.
+    tail_epoch: u32,
+    /// The hash of the last tick read.
+    last_tick: u64,
+    is_alive: bool,
+    paused_until: Micros,
+    cut_off_until: Micros,
+    performed: BTreeSet<u64>,
+}
+
+#[derive(Debug)]
+struct World {
+    seed: u64,
+    random: Random,
+    now: Micros,
+    order: u64,
+    queue: BinaryHeap<Reverse<(Micros, u64, usize)>>,
+    happens: Vec<Option<Happens>>,
+    free: Vec<usize>,
+    log: SimLog,
+    nodes: Vec<Node>,
+    counts: Counts,
+    fault: Option<Fault>,
+    newest_build: u64,
+    /// Of each player: the numbers that were sent, and those that are not acknowledged.
+    sent: BTreeMap<u64, (u64, BTreeSet<u64>)>,
+    acknowledged: BTreeMap<(u64, u64), u64>,
+    /// The hash of the tick and of the state after each place that a node has computed.
+    computed: HashMap<(u64, u64), (u64, u64)>,
+    /// Ticks that the log has lost.
+    cut: HashSet<(u64, u64)>,
+    /// How often things happen, of a thousand.
+    loss: u64,
+    double: u64,
+    slow: u64,
+    gap: u64,
+    /// Which kinds of trouble there are.
+    kinds: u64,
+    broken: Option<String>,
+    is_printing: bool,
+    last_owner: Arc<str>,
+    /// The entries of the log when the trouble ended.
+    entries_in_trouble: usize,
+}
+
+impl World {
+    fn new(seed: u64, fault: Option<Fault>) -> Self {
+        let mut random = Random(seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ 0x5851_F42D_4C95_7F2D);
+        let mut often = |most: u64| if random.below(2) == 0 { 0 } else { random.below(most) };
+        let (loss, double, slow, gap) = (often(150), often(200), often(120), often(40));
+        let mut world = World {
+            seed,
+            now: 0,
+            order: 0,
+            queue: BinaryHeap::new(),
+            happens: Vec::new(),
+            free: Vec::new(),
+            // A short window: doubles reach the log.
+            log: SimLog::new(1 + random.below(12)),
+            nodes: Vec::new(),
+            counts: Counts {
+                histories: 1,
+                ..Counts::default()
+            },
+            fault,
+            newest_build: 1,
+            sent: BTreeMap::new(),
+            acknowledged: BTreeMap::new(),
+            computed: HashMap::new(),
+            cut: HashSet::new(),
+            loss,
+            double,
+            slow,
+            gap,
+            kinds: if random.is(300) { u64::MAX } else { random.next() },
+            broken: None,
+            is_printing: false,
+            last_owner: "".into(),
+            entries_in_trouble: 0,
+            random,
+        };
+        for node in 0..NODES {
+            let made = world.node(node, 0, 1);
+            world.nodes.push(made);
+            let at = world.random.below(20_000);
+            world.at(at, Happens::Start(node));
+        }
+        for player in 0..PLAYERS {
+            world.at(1_000 + player * 500, Happens::Player(player));
+        }
+        world.at(30_000, Happens::Trouble);
+        world
+    }
+
+    fn node(&self, number: usize, start: u32, build: u64) -> Node {
+        let name: Arc<str> = format!("n{number}.{start}").into();
+        let settings = Settings {
+            step: Duration::from_micros(10_000),
+            save_every: Duration::from_micros(60_000),
+            dead_after: Duration::from_micros(DEAD_AFTER),
+            standbys: 1,
+            retry_after: Duration::from_micros(RETRY),
+            fault: self.fault,
+        };
+        Node {
+            role: Role::new(name.clone(), build, 0, settings),
+            fold: SimFold::new(build, self.fault),
+            members: Members::new(Duration::from_micros(DEAD_AFTER)),
+            name,
+            start,
+            build,
+            started: self.now,
+            leaves: false,
+            tail: 0,
+            next: 0,
+            epoch: 0,
+            tail_epoch: 0,
+            last_tick: 0,
+            is_alive: false,
+            paused_until: 0,
+            cut_off_until: 0,
+            performed: BTreeSet::new(),
+        }
+    }
+
+    fn at(&mut self, at: Micros, happens: Happens) {
+        self.order += 1;
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.happens.push(None);
+            self.happens.len() - 1
+        });
+        self.happens[place] = Some(happens);
+        self.queue.push(Reverse((at, self.order, place)));
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.now >= TROUBLE_ENDS
+    }
+
+    /// How long a message takes.
+    fn delay(&mut self) -> Micros {
+        let usual = 200 + self.random.below(1_800);
+        if !self.is_quiet() && self.random.is(self.slow) {
+            return usual + self.random.below(60_000);
+        }
+        usual
+    }
+
+    fn is_lost(&mut self, node: Option<usize>) -> bool {
+        let is_cut_off = node.is_some_and(|node| self.nodes[node].cut_off_until > self.now);
+        let is_lost = is_cut_off || !self.is_quiet() && self.random.is(self.loss);
+        self.counts.lost += u64::from(is_lost);
+        is_lost
+    }
+
+    /// Sends a message: it may be lost, and may arrive twice.
+    fn send(&mut self, node: Option<usize>, happens: Happens) {
+        if self.is_lost(node) {
+            return;
+        }
+        if !self.is_quiet() && self.random.is(self.double) {
+            self.counts.doubled += 1;
+            let at = self.now + self.delay();
+            self.at(at, happens.clone());
+        }
+        let at = self.now + self.delay();
+        self.at(at, happens);
+    }
+
+    fn to_node(&mut self, after: Micros, node: usize, what: ToNode) {
+        let start = self.nodes[node].start;
+        self.at(self.now + after, Happens::Node(node, start, what));
+    }
+
+    fn answer(&mut self, node: usize, start: u32, event: Event) {
+        if !self.is_lost(Some(node)) {
+            let at = self.now + self.delay();
+            self.at(at, Happens::Node(node, start, ToNode::Event(event)));
+        }
+    }
+
+    fn run(mut self) -> Result<Counts, Broken> {
+        while let Some(Reverse((at, _, place))) = self.queue.pop() {
+            if at > END || self.broken.is_some() {
+                break;
+            }
+            self.now = at;
+            self.counts.steps += 1;
+            let happens = self.happens[place].take().expect("it happens once");
+            self.free.push(place);
+            self.step(happens);
+        }
+        self.counts.frames = self.log.all.iter().filter(|entry| entry.is_tick()).count() as u64;
+        self.counts.inputs = self.acknowledged.len() as u64;
+        if self.broken.is_none() {
+            match oracle::judge(&self) {
+                Ok(oracle::Judged::Kept) => {}
+                Ok(oracle::Judged::LogIsLost) => self.counts.unrecoverable += 1,
+                Err(why) => self.broken = Some(why),
+            }
+        }
+        match self.broken {
+            None => Ok(self.counts),
+            Some(why) => Err(Broken { seed: self.seed, why }),
+        }
+    }
+
+    fn step(&mut self, happens: Happens) {
+        match happens {
+            Happens::Node(node, start, what) => {
+                let it = &self.nodes[node];
+                if !it.is_alive || it.start != start {
+                    return;
+                }
+                if it.paused_until > self.now {
+                    let at = it.paused_until;
+                    self.at(at, Happens::Node(node, start, what));
+                    return;
+                }
+                self.node_step(node, what);
+            }
+            Happens::Tick { node, start, attempt, id, after, body } => {
+                let event = match self.log.tick(&id, after, &body) {
+                    Some(seq) => Event::Appended { attempt, seq },
+                    None => {
+                        self.counts.refused += 1;
+                        Event::Refused { attempt }
+                    }
+                };
+                self.answer(node, start, event);
+            }
+            Happens::Answer { body, id } => {
+                self.log.append(Topic::Answer("room".into()), &id, &body);
+            }
+            Happens::Input { player, number } => {
+                let name = format!("p{player}");
+                let topic = Topic::Input("room".into(), Player::new(&name).expect("a name"));
+                let seq = self.log.append(topic, &format!("{name}-{number}"), &number.to_le_bytes());
+                self.acknowledged.entry((player, number)).or_insert(seq);
+                if !self.is_lost(None) {
+                    self.sent.entry(player).or_default().1.remove(&number);
+                }
+            }
+            Happens::Player(player) => self.player(player),
+            Happens::Store { node, start, at, slot, revision, bytes } => {
+                let is_any = self.fault == Some(Fault::OldSaveWins);
+                let is_stored = self.log.store(slot, revision, bytes, is_any);
+                let event = if is_stored { self.saved(at) } else { Event::SaveFailed { at } };
+                self.answer(node, start, event);
+            }
+            Happens::Trim { before } => self.log.trim(before),
+            Happens::Start(node) => self.start(node),
+            Happens::Trouble => self.trouble(),
+            Happens::Operator => self.operator(),
+        }
+    }
+
+    fn saved(&self, at: u64) -> Event {
+        let slots = self.log.slots();
+        Event::Saved {
+            at,
+            needed: saves::oldest(&slots),
+            newest: saves::newest_entry(&slots),
+        }
+    }
+
+    fn start(&mut self, node: usize) {
+        let it = &mut self.nodes[node];
+        if it.is_alive {
+            return;
+        }
+        it.is_alive = true;
+        it.started = self.now;
+        self.to_node(0, node, ToNode::Hello);
+        // It hears of others first.
+        self.to_node(DEAD_AFTER, node, ToNode::Time);
+    }
+
+    fn restart(&mut self, node: usize, build: u64, after: Micros) {
+        let start = self.nodes[node].start + 1;
+        self.nodes[node] = self.node(node, start, build);
+        let at = self.now + after;
+        self.at(at, Happens::Start(node));
+    }
+
+    fn player(&mut self, player: u64) {
+        let open: Vec<u64> = {
+            let (_, open) = self.sent.entry(player).or_default();
+            open.iter().copied().collect()
+        };
+        for &number in &open {
+            self.send(None, Happens::Input { player, number });
+        }
+        if self.now < PLAYERS_END {
+            if open.len() < 8 && self.random.is(700) {
+                let (last, open) = self.sent.entry(player).or_default();
+                *last += 1;
+                let number = *last;
+                open.insert(number);
+                self.send(None, Happens::Input { player, number });
+            }
+            if self.random.is(50) {
+                // Once more, long after it was acknowledged.
+                let last = self.sent[&player].0;
+                let back = self.random.below(20);
+                if last > back {
+                    self.send(None, Happens::Input { player, number: last - back });
+                }
+            }
+        }
+        let at = self.now + 4_000 + self.random.below(12_000);
+        self.at(at, Happens::Player(player));
+    }
+
+    fn trouble(&mut self) {
+        if self.is_quiet() {
+            self.begin_quiet();
+            return;
+        }
+        let node = usize::try_from(self.random.below(NODES as u64)).unwrap_or(0);
+        let kind = self.random.below(12);
+        if self.kinds >> kind & 1 == 0 {
+            let next = self.now + self.random.below(20_000);
+            self.at(next, Happens::Trouble);
+            return;
+        }
+        match kind {
+            0 | 1 if self.nodes[node].is_alive => {
+                self.counts.kills += 1;
+                let build = self.nodes[node].build;
+                let after = self.random.below(120_000);
+                self.restart(node, build, after);
+            }
+            2 => {
+                // All at once.
+                for node in 0..NODES {
+                    self.counts.kills += 1;
+                    let build = self.nodes[node].build;
+                    let after = self.random.below(60_000);
+                    self.restart(node, build, after);
+                }
+            }
+            3 | 4 => {
+                self.counts.pauses += 1;
+                self.nodes[node].paused_until = self.now + self.random.below(120_000);
+            }
+            5 | 6 => {
+                self.counts.partitions += 1;
+                self.nodes[node].cut_off_until = self.now + self.random.below(120_000);
+                self.interrupt(node);
+            }
+            7 if self.nodes[node].is_alive => {
+                self.counts.drains += 1;
+                self.nodes[node].leaves = true;
+                let after = self.random.below(80_000);
+                self.to_node(0, node, ToNode::Hello);
+                self.to_node(after, node, ToNode::Stop);
+            }
+            8 => {
+                self.counts.upgrades += 1;
+                if self.random.is(700) {
+                    self.newest_build += 1;
+                }
+                let build = self.newest_build;
+                let after = self.random.below(60_000);
+                self.restart(node, build, after);
+            }
+            9 | 10 => {
+                let entries = self.random.below(10);
+                let lost = self.log.cut(entries);
+                self.counts.cuts += u64::from(!lost.is_empty());
+                for entry in &lost {
+                    if entry.is_tick() {
+                        self.cut.insert((entry.seq, crate::hash::Hash::of(&entry.body)));
+                    }
+                    self.acknowledged.retain(|_, seq| *seq != entry.seq);
+                }
+                for node in 0..NODES {
+                    self.interrupt(node);
+                }
+            }
+            _ => self.interrupt(node),
+        }
+        let next = self.now + self.random.below(40_000);
+        self.at(next, Happens::Trouble);
+    }
+
+    /// The connection of a node ends. What has arrived is still read.
+    fn interrupt(&mut self, node: usize) {
+        self.nodes[node].epoch += 1;
+    }
+
+    fn frames_since_trouble(&self) -> u64 {
+        let since = self.log.all.get(self.entries_in_trouble..).unwrap_or(&[]);
+        since.iter().filter(|entry| entry.is_tick()).count() as u64
+    }
+
+    fn begin_quiet(&mut self) {
+        self.entries_in_trouble = self.log.all.len();
+        // The newest build runs from now on, as after a deployment; sometimes all nodes are started
+        // anew.
+        let is_new_start = self.random.is(300);
+        for node in 0..NODES {
+            let it = &mut self.nodes[node];
+            it.cut_off_until = 0;
+            it.paused_until = it.paused_until.min(self.now);
+            let leaves = it.leaves;
+            // Builds whose frames are not handed over yet stay.
+            if is_new_start || leaves {
+                let build = it.build;
+                self.restart(node, build, 0);
+            }
+        }
+        self.at(self.now, Happens::Operator);
+    }
+
+    /// An operator starts a node of the build that the shard waits for.
+    fn operator(&mut self) {
+        if self.now + 500_000 < END {
+            self.at(self.now + 50_000, Happens::Operator);
+        }
+        let build = self.log.last_build();
+        if build != 0 && !self.nodes.iter().any(|it| it.build == build) {
+            self.restart(0, build, 0);
+        }
+    }
+
+    fn node_step(&mut self, node: usize, what: ToNode) {
+        match what {
+            ToNode::Time => {
+                self.on(node, Event::Time);
+                let wait = 2_000 + self.random.below(1_000);
+                self.to_node(wait, node, ToNode::Time);
+            }
+            ToNode::Hello => {
+                let it = &mut self.nodes[node];
+                let hello = Hello {
+                    node: it.name.clone(),
+                    build: it.build,
+                    started: it.started,
+                    leaves: it.leaves,
+                };
+                it.members.hear(Duration::from_micros(self.now), hello.clone());
+                for other in (0..NODES).filter(|other| *other != node) {
+                    let is_cut_off = self.nodes[other].cut_off_until > self.now;
+                    if !is_cut_off && !self.is_lost(Some(node)) {
+                        let after = self.delay();
+                        self.to_node(after, other, ToNode::Hear(hello.clone()));
+                    }
+                }
+                self.to_node(DEAD_AFTER / 4, node, ToNode::Hello);
+            }
+            ToNode::Hear(hello) => {
+                let now = Duration::from_micros(self.now);
+                self.nodes[node].members.hear(now, hello);
+            }
+            ToNode::Read { tail, entries, is_over } => self.read(node, tail, entries, is_over),
+            ToNode::Event(event) => self.on(node, event),
+            ToNode::Load(before) => {
+                if self.is_lost(Some(node)) {
+                    self.on(node, Event::LoadFailed);
+                    return;
+                }
+                let save = saves::newest(self.log.saves(), before);
+                let loaded = Loaded { save, first: self.log.first() };
+                let after = self.delay();
+                self.to_node(after, node, ToNode::Event(Event::Loaded(loaded)));
+            }
+            ToNode::Slots { at, bytes, not_of_this_log } => {
+                if self.is_lost(Some(node)) {
+                    self.on(node, Event::SaveFailed { at: at.seq });
+                    return;
+                }
+                let slots = self.log.slots();
+                let slot = if self.fault == Some(Fault::OldSaveWins) {
+                    let newest = (0..slots.len()).max_by_key(|&slot| slots[slot].1.as_ref().map(|at| at.seq));
+                    newest.map(|slot| (slot, 0))
+                } else {
+                    saves::slot_for(&slots, &at, not_of_this_log, 6)
+                };
+                let Some((slot, revision)) = slot else {
+                    let event = self.saved(at.seq);
+                    self.on(node, event);
+                    return;
+                };
+                let start = self.nodes[node].start;
+                let at = at.seq;
+                self.send(Some(node), Happens::Store { node, start, at, slot, revision, bytes });
+            }
+            ToNode::Performed(question) => {
+                let id = format!("answer-{question}").into();
+                let body = question.to_le_bytes().into();
+                // Until the log has it.
+                self.send(Some(node), Happens::Answer { body, id });
+                if self.nodes[node].fold.is_open(question) {
+                    self.to_node(RETRY * 4, node, ToNode::Performed(question));
+                }
+            }
+            ToNode::Stop => {
+                let build = self.newest_build;
+                let after = self.random.below(50_000);
+                self.restart(node, build, after);
+            }
+        }
+    }
+
+    /// A node handles what it has read, and reads on.
+    fn read(&mut self, node: usize, tail: u32, entries: Vec<Entry>, is_over: bool) {
+        if self.nodes[node].tail != tail {
+            return;
+        }
+        let is_idle = entries.is_empty() && !is_over;
+        for entry in entries {
+            self.on(node, Event::Read(entry));
+            if self.nodes[node].tail != tail {
+                return;
+            }
+        }
+        if is_idle {
+            self.on(node, Event::Idle);
+        } else if is_over {
+            self.on(node, Event::Broken);
+        }
+        if self.nodes[node].tail == tail {
+            self.fetch(node);
+        }
+    }
+
+    /// Asks the log for more. It arrives later.
+    fn fetch(&mut self, node: usize) {
+        let after = 300 + self.random.below(3_000);
+        let it = &mut self.nodes[node];
+        let (tail, epoch) = (it.tail, it.epoch);
+        if it.cut_off_until > self.now {
+            it.next = u64::MAX;
+            self.to_node(RETRY, node, ToNode::Read { tail, entries: Vec::new(), is_over: true });
+            return;
+        }
+        let is_over = (it.next == u64::MAX) || epoch != it.tail_epoch;
+        if is_over {
+            self.to_node(after, node, ToNode::Read { tail, entries: Vec::new(), is_over: true });
+            return;
+        }
+        let next = it.next;
+        let most = 1 + self.random.below(6);
+        let mut entries = self.log.read(next, most);
+        self.nodes[node].next = entries.last().map_or(next, |entry| entry.seq + 1);
+        if !self.is_quiet() && entries.len() > 1 {
+            if self.random.is(self.gap) {
+                let missing = usize::try_from(self.random.below(entries.len() as u64)).unwrap_or(0);
+                entries.remove(missing);
+            }
+            if self.random.is(self.double) {
+                let twice = usize::try_from(self.random.below(entries.len() as u64)).unwrap_or(0);
+                entries.push(entries[twice].clone());
+            }
+        }
+        self.to_node(after, node, ToNode::Read { tail, entries, is_over: false });
+    }
+
+    fn on(&mut self, node: usize, event: Event) {
+        let now = Duration::from_micros(self.now);
+        if self.is_printing {
+            let name = &self.nodes[node].name;
+            match &event {
+                Event::Time | Event::Idle => {}
+                Event::Read(entry) if entry.is_tick() => {
+                    let tick = crate::entry::Tick::of_bytes(&entry.body);
+                    println!("{:>8} {name} reads {} {tick:?}", self.now, entry.seq);
+                }
+                Event::Loaded(loaded) => {
+                    let at = loaded.save.as_ref().map(|(at, _)| at);
+                    println!("{:>8} {name} loaded {at:?}, first {}", self.now, loaded.first);
+                }
+                event => println!("{:>8} {name} {event:?}", self.now),
+            }
+        }
+        let it = &mut self.nodes[node];
+        if let Event::Read(entry) = &event
+            && entry.is_tick()
+        {
+            it.last_tick = crate::hash::Hash::of(&entry.body);
+        }
+        it.members.forget(now);
+        let mut out = Vec::new();
+        it.role.on(now, event, &it.members, &mut it.fold, &mut out);
+        for command in out {
+            self.obey(node, command);
+        }
+        self.perform(node);
+    }
+
+    /// An owner does what scripts ask of the outside.
+    fn perform(&mut self, node: usize) {
+        let it = &mut self.nodes[node];
+        if !it.role.owns() {
+            if self.fault != Some(Fault::EffectsAreForgotten) {
+                it.performed.clear();
+            }
+            return;
+        }
+        let open: Vec<u64> = it.fold.open().filter(|it| *it > 0).collect();
+        for question in open {
+            if self.nodes[node].performed.insert(question) {
+                let is_forgotten = self.fault == Some(Fault::EffectsAreForgotten)
+                    && !self.nodes[node].fold.was_asked_now(question);
+                if !is_forgotten {
+                    let after = self.random.below(20_000);
+                    self.to_node(after, node, ToNode::Performed(question));
+                }
+            }
+        }
+    }
+
+    fn obey(&mut self, node: usize, command: Command) {
+        if self.is_printing {
+            let name = self.nodes[node].name.clone();
+            match &command {
+                Command::Append { attempt, after, .. } => {
+                    println!("{:>8} {name} appends {attempt} after {after:?}", self.now);
+                }
+                Command::Save { at, .. } => println!("{:>8} {name} saves at {}", self.now, at.seq),
+                Command::Frame { at, own } => {
+                    let hash = self.nodes[node].fold.last;
+                    println!("{:>8} {name} frame {} at {} own {own} {hash:x}", self.now, at.frame, at.seq);
+                }
+                command => println!("{:>8} {name} {command:?}", self.now),
+            }
+        }
+        let start = self.nodes[node].start;
+        match command {
+            Command::Load { before } => {
+                self.nodes[node].tail += 1;
+                let after = self.delay();
+                self.to_node(after, node, ToNode::Load(before));
+            }
+            Command::Follow { from } => {
+                let it = &mut self.nodes[node];
+                it.tail += 1;
+                it.next = from;
+                it.tail_epoch = it.epoch;
+                // The connection takes a while.
+                self.fetch(node);
+            }
+            Command::Append { attempt, after, body } => {
+                let id = format!("{}-{attempt}", self.nodes[node].name).into();
+                self.to_node(RETRY, node, ToNode::Event(Event::Lost { attempt }));
+                self.send(Some(node), Happens::Tick { node, start, attempt, id, after, body });
+            }
+            Command::Save { at, state, not_of_this_log } => {
+                let bytes = saves::to_bytes(&at, &state).into();
+                let after = self.delay();
+                // The driver waits so long for an answer.
+                self.to_node(RETRY * 4, node, ToNode::Event(Event::SaveFailed { at: at.seq }));
+                self.to_node(after, node, ToNode::Slots { at, bytes, not_of_this_log });
+            }
+            Command::Trim { before } => self.send(Some(node), Happens::Trim { before }),
+            Command::Frame { at, own } => {
+                self.counts.compared += 1;
+                let hash = self.nodes[node].fold.last;
+                let tick = self.nodes[node].last_tick;
+                let earlier = self.computed.insert((at.seq, at.chain), (tick, hash));
+                if earlier.is_some_and(|(_, earlier)| earlier != hash) {
+                    let name = self.nodes[node].name.clone();
+                    let (frame, seq) = (at.frame, at.seq);
+                    self.broken.get_or_insert(format!("frame {frame} (entry {seq}) differs on {name}"));
+                }
+                if own && self.last_owner != at.by {
+                    self.last_owner = at.by;
+                    self.counts.moves += 1;
+                }
+            }
+            Command::Began { .. } => self.nodes[node].performed.clear(),
+            Command::Unload => self.nodes[node].tail += 1,
+            Command::Note(Note::VoidTick { .. }) => self.counts.void += 1,
+            Command::Note(note @ (Note::Differs { .. } | Note::BadSave { .. } | Note::NotSaved { .. })) => {
+                let name = &self.nodes[node].name;
+                self.broken.get_or_insert(format!("{name}: {note}"));
+            }
+            Command::Note(_) => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_promise_is_broken_in_two_thousand_histories() {
+        let mut counts = Counts::default();
+        for seed in 0..2_000 {
+            match history(seed, None) {
+                Ok(of_it) => counts.add(&of_it),
+                Err(broken) => panic!("{broken}"),
+            }
+        }
+        // All kinds of trouble were there.
+        for count in [
+            counts.kills, counts.pauses, counts.partitions, counts.drains, counts.upgrades, counts.cuts,
+            counts.lost, counts.doubled, counts.refused, counts.void, counts.moves,
+        ] {
+            assert!(count > 20, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn each_planted_mistake_is_found() {
+        for fault in Fault::ALL {
+            let name = format!("{fault:?}");
+            let found = (0..3_000).find_map(|seed| history(seed, Some(&name)).err());
+            assert!(found.is_some(), "{name} was not found");
+        }
+    }
+
+    #[test]
+    fn a_history_is_a_function_of_its_seed() {
+        for seed in 0..50 {
+            let text = || format!("{:?}", history(seed, None));
+            assert_eq!(text(), text());
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The oracle: it reads the log from its first entry on, never saves and never restores, and shares
+//! no rule with the nodes but the format of a tick.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+use crate::entry::{Position, Tick, Topic};
+use crate::hash::Hash;
+
+use super::fold::{asks, mix};
+use super::{DEAD_AFTER, END, TROUBLE_ENDS, World};
+
+/// What the oracle says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Judged {
+    /// All promises were kept.
+    Kept,
+    /// The log was cut back so far that no save fits: nothing is promised then but that no frame is
+    /// wrong.
+    LogIsLost,
+}
+
+/// Judges a history.
+///
+/// # Errors
+///
+/// If a promise was broken.
+pub(super) fn judge(world: &World) -> Result<Judged, String> {
+    let mut sum = 0;
+    let mut applied: BTreeMap<(String, u64), u32> = BTreeMap::new();
+    let (mut asked, mut open) = (0, BTreeSet::new());
+    let mut frame = 0;
+    // The hash of all entries up to the last valid tick, its build, and whether it hands over.
+    let (mut chain, mut build, mut hands_over) = (0, 0, true);
+    let mut since = Vec::new();
+    let mut states: BTreeMap<(u64, u64), u64> = BTreeMap::new();
+    // Of each place: its build, and whether it hands over.
+    let mut places = BTreeMap::new();
+    for entry in &world.log.all {
+        if entry.topic != Some(Topic::Tick) {
+            since.push(entry);
+            continue;
+        }
+        let Some(tick) = Tick::of_bytes(&entry.body) else {
+            return Err(format!("entry {} is not a tick", entry.seq));
+        };
+        let is_next = tick.frame == frame + 1 && tick.before == chain;
+        if !is_next || !hands_over && tick.build != build {
+            since.push(entry);
+            continue;
+        }
+        let state = mix(sum, 4, &[], asked, open.len() as u64);
+        // Another build may see another state.
+        if tick.state != state && tick.build == build {
+            return Err(format!("the tick of frame {} has a wrong state", tick.frame));
+        }
+        let mut hash = Hash::new();
+        hash.add(chain);
+        for it in since.drain(..).chain([entry]) {
+            hash.add(it.seq);
+            hash.add_bytes(it.topic.as_ref().map(Topic::to_subject).unwrap_or_default().as_bytes());
+            hash.add_bytes(&it.body);
+            let body = || u64::from_le_bytes((*it.body).try_into().expect("eight bytes"));
+            match &it.topic {
+                Some(Topic::Input(_, player)) => {
+                    let number = body();
+                    let times = applied.entry((player.name().to_owned(), number)).or_default();
+                    *times += 1;
+                    if *times > 1 {
+                        continue;
+                    }
+                    sum = mix(sum, 1, player.name().as_bytes(), number, tick.build);
+                    if asks(number) {
+                        asked += 1;
+                        open.insert(asked);
+                    }
+                }
+                Some(Topic::Answer(_)) => {
+                    if open.remove(&body()) {
+                        sum = mix(sum, 2, &it.body, 0, tick.build);
+                    }
+                }
+                _ => {}
+            }
+        }
+        (chain, build, hands_over) = (hash.finish(), tick.build, tick.hands_over);
+        frame = tick.frame;
+        places.insert((entry.seq, chain), (build, hands_over));
+        sum = mix(sum, 3, &[], frame, build);
+        let state = mix(sum, 4, &[], asked, open.len() as u64);
+        states.insert((entry.seq, chain), state);
+    }
+
+    for (tick, (body, state)) in &world.computed {
+        match states.get(tick) {
+            Some(of_log) if of_log == state => {}
+            Some(_) => return Err(format!("a node has another state after entry {}", tick.0)),
+            None if world.cut.contains(&(tick.0, *body)) => {}
+            None => return Err(format!("a node has computed entry {}, which is not a tick of the log", tick.0)),
+        }
+    }
+
+    if world.counts.cuts > 0 && !world.has_usable_save(&places) {
+        return Ok(Judged::LogIsLost);
+    }
+    // After the trouble, the shard goes on, on some node. Handing over takes the longest.
+    let computed: HashSet<u64> = world.computed.keys().map(|(seq, _)| *seq).collect();
+    let expected = (END - TROUBLE_ENDS - 10 * DEAD_AFTER) / 10_000 / 3;
+    let last_frames = states.keys().rev().take(usize::try_from(expected).unwrap_or(0));
+    let is_computed = last_frames.skip(3).all(|(seq, _)| computed.contains(seq));
+    if !is_computed {
+        return Err("the last frames were computed by no node".to_owned());
+    }
+    if world.frames_since_trouble() < expected {
+        let frames = world.frames_since_trouble();
+        return Err(format!("the shard stands still: {frames} frames since the trouble"));
+    }
+    for (player, number) in world.acknowledged.keys() {
+        if !applied.contains_key(&(format!("p{player}"), *number)) {
+            return Err(format!("input {number} of player {player} was acknowledged, and not applied"));
+        }
+    }
+    // What was asked long ago is answered.
+    if !open.is_empty() {
+        return Err(format!("{} questions have no answer, such as {:?}", open.len(), open.first()));
+    }
+    Ok(Judged::Kept)
+}
+
+impl World {
+    /// Whether a node can begin: the log is whole and of one build, or has the tick of a save after
+    /// which there is only one build.
+    fn has_usable_save(&self, places: &BTreeMap<(u64, u64), (u64, bool)>) -> bool {
+        let Some((last, _)) = places.values().next_back() else {
+            return true;
+        };
+        let is_of_last = |after: u64| {
+            let later = places.iter().filter(|((seq, _), _)| *seq > after);
+            later.map(|(_, (build, _))| build).all(|build| build == last)
+        };
+        let saves = self.log.slots();
+        let fits = |at: &Position| {
+            places.contains_key(&(at.seq, at.chain)) && at.since.0 + 1 >= self.log.first() && is_of_last(at.seq)
+        };
+        self.log.first() == 1 && is_of_last(0) || saves.iter().filter_map(|slot| slot.1.as_ref()).any(fits)
+    }
+}
