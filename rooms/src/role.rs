@@ -350,6 +350,7 @@ pub(crate) struct Role {
     reload_at: Option<Duration>,
     is_computed: bool,
     is_finishing: bool,
+    wants_save: bool,
 }
 
 impl Role {
@@ -383,6 +384,7 @@ impl Role {
             reload_at: None,
             is_computed: false,
             is_finishing: false,
+            wants_save: false,
         }
     }
 
@@ -396,10 +398,24 @@ impl Role {
         self.has_state && self.ticked_last() && self.is_caught_up
     }
 
-    /// Whether nothing is lost if the node stops now: it is not the owner, or has saved its last
-    /// frame.
-    pub(crate) fn may_stop(&self) -> bool {
-        !self.owns() || self.saved == self.at.seq && self.saving.is_none()
+    /// Whether this node has appended the last tick that it has read.
+    pub(crate) fn is_last_ticker(&self) -> bool {
+        self.has_state && self.ticked_last()
+    }
+
+    /// Whether the last frame is saved.
+    pub(crate) fn is_saved(&self) -> bool {
+        self.saving.is_none() && self.saved == self.at.seq
+    }
+
+    /// Whether a save was stored since [`save_soon`](Self::save_soon).
+    pub(crate) fn has_saved(&self) -> bool {
+        !self.wants_save && self.saving.is_none() && self.saved > 0
+    }
+
+    /// Saves after the next tick, if this node is the owner.
+    pub(crate) fn save_soon(&mut self) {
+        self.wants_save = true;
     }
 
     /// The node stops, and no other one takes over: no more ticks, and one more save.
@@ -836,7 +852,8 @@ impl Role {
         if !self.has_state || self.is_checking || self.saving.is_some() || self.at.seq <= self.saved {
             return;
         }
-        let is_regular = self.ticked_last() && now >= self.saved_at + self.settings.save_every;
+        let is_time = self.wants_save || now >= self.saved_at + self.settings.save_every;
+        let is_regular = self.ticked_last() && is_time;
         // The build that comes needs it; another standby stores it if the owner does not.
         let wait = self.settings.dead_after * u32::try_from(rank.unwrap_or(0)).unwrap_or(8).min(8);
         let is_last = self.at.hands_over
@@ -852,6 +869,7 @@ impl Role {
         match fold.save() {
             Ok(state) => {
                 self.saving = Some(self.at.seq);
+                self.wants_save = false;
                 self.saved = self.at.seq;
                 if self.settings.has(Fault::TrimBeforeSave) {
                     out.push(Command::Trim { before: self.at.seq });

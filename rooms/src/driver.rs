@@ -1,0 +1,564 @@
+//! Runs the role of a node for one shard: its clock, its log, its rooms.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::entry::{Entry, Topic};
+use crate::log::{Log, LogError};
+use crate::probe;
+use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
+use crate::room::EffectKey;
+use crate::saves::{self, SLOTS};
+use crate::server::{Shared, Stage};
+use crate::shard::{Answer, Refused, RoomStatus, Shard, step_of};
+
+/// How long a reader waits before it says that there is no more.
+const IDLE: Duration = Duration::from_millis(200);
+/// How long a call of the log may take, whatever the log promises.
+const CALL: Duration = Duration::from_secs(8);
+/// After so many starts of a shard at the same save without an end, its rooms are tried in another
+/// process.
+const TRIES: u32 = 2;
+
+/// What a node says about a shard each second, on the channel `status.SHARD`: for tools.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ShardStatus {
+    /// The node.
+    pub node: String,
+    /// The shard.
+    pub shard: u32,
+    /// The build of the node.
+    pub build: u64,
+    /// The last frame.
+    pub frame: u64,
+    /// Whether the node ticks. The others are standbys.
+    pub owns: bool,
+    /// Frames since the last status.
+    pub frames: u64,
+    /// Milliseconds between two frames at most, since the last status.
+    pub gap: f64,
+    /// Microseconds of the thread for each frame.
+    pub busy: f64,
+    /// Inputs and rooms that had no effect, since the shard began.
+    pub refused: Refused,
+    /// The rooms.
+    pub rooms: Vec<RoomStatus>,
+}
+
+/// What a driver hears from its tasks.
+enum ToDriver {
+    Event(Event),
+    Loaded(Loaded, BTreeMap<Arc<str>, u64>),
+    Read(u64, Read),
+}
+
+enum Read {
+    Entries(Vec<Entry>),
+    Idle,
+    Broken,
+}
+
+/// What was counted since the last status.
+#[derive(Default)]
+struct Counted {
+    frames: u64,
+    gap: Duration,
+    busy: Duration,
+}
+
+pub(crate) struct Driver {
+    shared: Arc<Shared>,
+    number: u32,
+    thread: usize,
+    role: Role,
+    rooms: Shard,
+    to_me: mpsc::UnboundedSender<ToDriver>,
+    /// Readers wait until what they have read is handled.
+    read: mpsc::Sender<ToDriver>,
+    tail: u64,
+    reader: Option<AbortHandle>,
+    performing: HashSet<(Arc<str>, u64, u64)>,
+    /// The mark of this start at a save, until the log was read to its end.
+    is_trying: bool,
+    last_frame: Option<Instant>,
+    counted: Counted,
+}
+
+/// Runs a shard until the server stops.
+pub(crate) async fn drive(shared: Arc<Shared>, shard: u32, thread: usize) {
+    let (to_me, mut events) = mpsc::unbounded_channel();
+    let (read, mut reads) = mpsc::channel(4);
+    let mut stages = shared.stage.subscribe();
+    let options = &shared.options;
+    let settings = Settings {
+        step: step_of(options.ticks),
+        save_every: options.save_every,
+        dead_after: options.dead_after,
+        standbys: options.standbys,
+        retry_after: options.dead_after.max(Duration::from_millis(100)),
+        fault: None::<Fault>,
+    };
+    let mut rooms = Shard::new(shared.kinds.clone(), options.ticks, options.limits);
+    let alarm = shared.alarms[thread].clone();
+    rooms.call_before(move |frame, room| alarm.name(shard, frame, room));
+    let mut driver = Driver {
+        role: Role::new(shared.me.clone(), shared.build, shard, settings),
+        rooms,
+        number: shard,
+        thread,
+        to_me,
+        read,
+        tail: 0,
+        reader: None,
+        performing: HashSet::new(),
+        is_trying: false,
+        last_frame: None,
+        counted: Counted::default(),
+        shared,
+    };
+    let mut status_at = Instant::now() + Duration::from_secs(1);
+    loop {
+        let now = driver.shared.now();
+        let wake = driver.role.wake_at(now).saturating_sub(now);
+        tokio::select! {
+            biased;
+            Some(event) = events.recv() => driver.hear(event).await,
+            Some(event) = reads.recv() => driver.hear(event).await,
+            _ = stages.changed() => driver.stage(*stages.borrow_and_update()),
+            () = sleep(wake) => driver.on(Event::Time),
+        }
+        let stage = *stages.borrow();
+        if stage >= Stage::Saves && (!driver.role.is_last_ticker() || driver.role.has_saved()) {
+            driver.shared.note_saved(shard);
+        }
+        let has_left = stage >= Stage::Leaves && !driver.role.is_last_ticker();
+        let is_done = stage == Stage::Finishes && driver.role.is_saved();
+        if has_left || is_done {
+            return;
+        }
+        if Instant::now() >= status_at {
+            status_at += Duration::from_secs(1);
+            driver.say_status();
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            reader.abort();
+        }
+    }
+}
+
+impl Driver {
+    fn stage(&mut self, stage: Stage) {
+        match stage {
+            Stage::Runs | Stage::Leaves => {}
+            Stage::Saves => self.role.save_soon(),
+            Stage::Finishes => self.role.finish(),
+        }
+        self.on(Event::Time);
+    }
+
+    async fn hear(&mut self, event: ToDriver) {
+        match event {
+            ToDriver::Event(event) => self.on(event),
+            ToDriver::Loaded(loaded, out) => {
+                self.rooms.take_out(out);
+                self.on(Event::Loaded(loaded));
+            }
+            ToDriver::Read(tail, read) if tail == self.tail => match read {
+                Read::Idle => {
+                    self.on(Event::Idle);
+                    self.end_trying();
+                }
+                Read::Broken => self.on(Event::Broken),
+                Read::Entries(entries) => {
+                    for entry in entries {
+                        let is_tick = entry.is_tick();
+                        self.on(Event::Read(entry));
+                        if self.tail != tail {
+                            return;
+                        }
+                        if is_tick {
+                            // Other shards of this thread have their turn, also while this one
+                            // catches up.
+                            tokio::task::yield_now().await;
+                        }
+                    }
+                }
+            },
+            ToDriver::Read(..) => {}
+        }
+    }
+
+    fn on(&mut self, event: Event) {
+        let now = self.shared.now();
+        let members = self.shared.members();
+        let mut out = Vec::new();
+        let began = Instant::now();
+        let alarm = self.shared.alarms[self.thread].clone();
+        alarm.begin(now);
+        self.role.on(now, event, &members, &mut self.rooms, &mut out);
+        for command in out {
+            self.obey(command);
+        }
+        alarm.end();
+        self.counted.busy += began.elapsed();
+    }
+
+    /// Runs a task of this driver that answers with an event.
+    fn answer<F>(&self, if_late: Event, task: F)
+    where
+        F: Future<Output = Event> + Send + 'static,
+    {
+        let to_me = self.to_me.clone();
+        self.shared.handle.spawn(async move {
+            // A panic of a log must not leave the role without an answer.
+            let task = tokio::spawn(timeout(CALL, task));
+            let event = task.await.ok().and_then(Result::ok).unwrap_or(if_late);
+            let _ = to_me.send(ToDriver::Event(event));
+        });
+    }
+
+    fn obey(&mut self, command: Command) {
+        let (log, shard) = (self.shared.log.clone(), self.number);
+        match command {
+            Command::Load { before } => {
+                self.stop_reading();
+                let (shared, to_me) = (self.shared.clone(), self.to_me.clone());
+                self.is_trying = before.is_none();
+                self.shared.handle.spawn(async move {
+                    let task = tokio::spawn(load(shared.clone(), shard, before));
+                    let answer = match task.await {
+                        Ok(Ok((loaded, out))) => ToDriver::Loaded(loaded, out),
+                        Ok(Err(why)) => {
+                            shared.tell(shard, &format!("it cannot be loaded: {why}"));
+                            ToDriver::Event(Event::LoadFailed)
+                        }
+                        Err(_) => ToDriver::Event(Event::LoadFailed),
+                    };
+                    let _ = to_me.send(answer);
+                });
+            }
+            Command::Follow { from } => self.follow(from),
+            Command::Append { attempt, after, body } => {
+                let id = format!("{}-{attempt}", self.shared.me);
+                let after = after.unwrap_or(0);
+                self.answer(Event::Lost { attempt }, async move {
+                    match log.tick(shard, after, &id, &body).await {
+                        Ok(seq) => Event::Appended { attempt, seq },
+                        Err(LogError::Refused) => Event::Refused { attempt },
+                        Err(_) => Event::Lost { attempt },
+                    }
+                });
+            }
+            Command::Save { at, state, not_of_this_log } => {
+                let seq = at.seq;
+                let spacing = u64::from(self.shared.options.ticks) * self.shared.options.spacing.as_secs().max(1);
+                let shared = self.shared.clone();
+                self.answer(Event::SaveFailed { at: seq }, async move {
+                    let bytes = saves::to_bytes(&at, &state);
+                    match store(&*log, shard, &at, &bytes, not_of_this_log, spacing).await {
+                        Ok(event) => event,
+                        Err(LogError::Refused) => Event::SaveFailed { at: seq },
+                        Err(why) => {
+                            shared.tell(shard, &format!("frame {} is not saved: {why}", at.frame));
+                            Event::SaveFailed { at: seq }
+                        }
+                    }
+                });
+            }
+            Command::Trim { before } => {
+                if !self.shared.options.keeps_log {
+                    self.shared.handle.spawn(async move {
+                        // The next save trims as well.
+                        let _ = log.trim(shard, before).await;
+                    });
+                }
+            }
+            Command::Frame { .. } => self.ran(),
+            Command::Began { .. } => self.performing.clear(),
+            Command::Unload => {
+                self.stop_reading();
+                self.performing.clear();
+            }
+            Command::Note(note) => self.shared.note(shard, &note),
+        }
+    }
+
+    fn stop_reading(&mut self) {
+        self.tail += 1;
+        if let Some(reader) = self.reader.take() {
+            reader.abort();
+        }
+    }
+
+    fn follow(&mut self, from: u64) {
+        self.stop_reading();
+        let (log, shard, tail, to_me) = (self.shared.log.clone(), self.number, self.tail, self.read.clone());
+        let pause = self.shared.options.dead_after / 4;
+        let task = self.shared.handle.spawn(async move {
+            let read = |read| ToDriver::Read(tail, read);
+            if let Ok(Ok(mut reader)) = timeout(CALL, log.read(shard, from)).await {
+                while let Ok(Ok(entries)) = timeout(CALL, reader.next(IDLE)).await {
+                    let next = if entries.is_empty() { Read::Idle } else { Read::Entries(entries) };
+                    if to_me.send(read(next)).await.is_err() {
+                        return;
+                    }
+                }
+            }
+            // The role reads anew at once.
+            sleep(pause).await;
+            let _ = to_me.send(read(Read::Broken)).await;
+        });
+        self.reader = Some(task.abort_handle());
+    }
+
+    /// After a frame.
+    fn ran(&mut self) {
+        let now = Instant::now();
+        if let Some(last) = self.last_frame.replace(now) {
+            self.counted.gap = self.counted.gap.max(now - last);
+        }
+        self.counted.frames += 1;
+        if !self.role.is_last_ticker() {
+            self.performing.clear();
+            return;
+        }
+        for room in self.shared.watched(self.number) {
+            if let Some((frame, view)) = self.rooms.view(&room) {
+                let (log, channel) = (self.shared.log.clone(), format!("view.{}.{room}", self.number));
+                let body = crate::client::close_view(frame, &view);
+                self.shared.handle.spawn(async move {
+                    // Views may be lost.
+                    let _ = log.say(&channel, body).await;
+                });
+            }
+        }
+        if self.role.owns() && self.shared.has_effects {
+            self.perform();
+        }
+    }
+
+    /// Performs what scripts ask of the outside.
+    fn perform(&mut self) {
+        let asked = self.rooms.asked();
+        let is_open = |key: &(Arc<str>, u64, u64)| {
+            asked.iter().any(|(room, opened, asked)| (room, *opened, asked.number) == (&key.0, key.1, key.2))
+        };
+        self.performing.retain(is_open);
+        for (room, opened, asked) in asked {
+            let number = asked.number;
+            if !self.performing.insert((room.clone(), opened, number)) {
+                continue;
+            }
+            let key = EffectKey { room: room.clone(), opened, number };
+            let (shared, shard) = (self.shared.clone(), self.number);
+            self.shared.handle.spawn(async move {
+                let answer = loop {
+                    let Some(effect) = asked.perform(key.clone()) else {
+                        return;
+                    };
+                    match tokio::spawn(effect).await {
+                        Ok(answer) => break answer,
+                        Err(why) => {
+                            shared.tell(shard, &format!("the effect {key} has panicked: {why}. It is repeated"));
+                            sleep(Duration::from_secs(1)).await;
+                        }
+                    }
+                };
+                let body = postcard::to_stdvec(&Answer { opened, number, answer });
+                let Ok(body) = body else {
+                    return;
+                };
+                let (topic, id) = (Topic::Answer(room), format!("answer-{key}"));
+                // Until the log has it, or another node performs it.
+                for _ in 0..60 {
+                    match shared.log.append(shard, &topic, &id, &body).await {
+                        Ok(_) => return,
+                        Err(LogError::TooLarge { .. }) => {
+                            shared.tell(shard, &format!("the answer to {key} is too large for the log"));
+                            return;
+                        }
+                        Err(_) => sleep(Duration::from_millis(500)).await,
+                    }
+                }
+            });
+        }
+    }
+
+    /// All of the log was computed, and the process is still there.
+    fn end_trying(&mut self) {
+        if std::mem::take(&mut self.is_trying) && self.role.at().is_some() {
+            let (shared, shard) = (self.shared.clone(), self.number);
+            self.shared.handle.spawn(async move {
+                // If it fails, the rooms are tried once in vain.
+                let _ = mark_try(&*shared.log, shard, None).await;
+            });
+        }
+    }
+
+    fn say_status(&mut self) {
+        let Some(at) = self.role.at() else {
+            return;
+        };
+        let counted = std::mem::take(&mut self.counted);
+        #[expect(clippy::cast_precision_loss, reason = "for people")]
+        let status = ShardStatus {
+            node: self.shared.me.to_string(),
+            shard: self.number,
+            build: self.shared.build,
+            frame: at.frame,
+            owns: self.role.owns(),
+            frames: counted.frames,
+            gap: counted.gap.as_secs_f64() * 1e3,
+            busy: counted.busy.as_secs_f64() * 1e6 / counted.frames.max(1) as f64,
+            refused: self.rooms.refused(),
+            rooms: self.rooms.status(),
+        };
+        let (log, channel) = (self.shared.log.clone(), format!("status.{}", self.number));
+        if let Ok(body) = serde_json::to_vec(&status) {
+            self.shared.handle.spawn(async move {
+                let _ = log.say(&channel, body).await;
+            });
+        }
+    }
+}
+
+fn slot_key(shard: u32, slot: usize) -> String {
+    format!("{shard}.save.{slot}")
+}
+
+/// Stores a save in the slot for it.
+async fn store(
+    log: &dyn Log,
+    shard: u32,
+    at: &crate::entry::Position,
+    bytes: &[u8],
+    not_of_this_log: Option<u64>,
+    spacing: u64,
+) -> Result<Event, LogError> {
+    let mut slots = Vec::new();
+    for slot in 0..SLOTS {
+        let kept = log.kept(&slot_key(shard, slot)).await?;
+        slots.push(kept.map_or((0, None), |kept| {
+            (kept.revision, saves::of_bytes(&kept.body).map(|(at, _)| at))
+        }));
+    }
+    if let Some((slot, revision)) = saves::slot_for(&slots, at, not_of_this_log, spacing) {
+        let revision = log.keep(&slot_key(shard, slot), revision, bytes).await?;
+        slots[slot] = (revision, Some(at.clone()));
+    }
+    Ok(Event::Saved {
+        at: at.seq,
+        needed: saves::oldest(&slots),
+        newest: saves::newest_entry(&slots),
+    })
+}
+
+/// How often a shard was started at a save without an end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Tries {
+    at: u64,
+    count: u32,
+}
+
+/// Counts a start at a save, or, with `None`, ends the count. Returns the count before.
+async fn mark_try(log: &dyn Log, shard: u32, at: Option<u64>) -> Result<u32, LogError> {
+    let key = format!("{shard}.tries");
+    let kept = log.kept(&key).await?;
+    let tries: Tries = kept.as_ref().and_then(|kept| serde_json::from_slice(&kept.body).ok()).unwrap_or_default();
+    let before = if at.is_none_or(|at| at == tries.at) { tries.count } else { 0 };
+    let next = match at {
+        Some(at) => Tries { at, count: before + 1 },
+        None if tries.count == 0 => return Ok(0),
+        None => Tries { at: tries.at, count: 0 },
+    };
+    let body = serde_json::to_vec(&next).unwrap_or_default();
+    match log.keep(&key, kept.map_or(0, |kept| kept.revision), &body).await {
+        // Another node counts at the same time.
+        Ok(_) | Err(LogError::Refused) => Ok(before),
+        Err(error) => Err(error),
+    }
+}
+
+/// The rooms that are not run any more, each from a frame on.
+pub(crate) async fn taken_out(log: &dyn Log, shard: u32) -> Result<(u64, BTreeMap<Arc<str>, u64>), LogError> {
+    let kept = log.kept(&format!("{shard}.out")).await?;
+    let Some(kept) = kept else {
+        return Ok((0, BTreeMap::new()));
+    };
+    let out = serde_json::from_slice(&kept.body);
+    let out = out.map_err(|error| LogError::Failed(format!("the list of rooms that are out: {error}")))?;
+    Ok((kept.revision, out))
+}
+
+/// The newest save before an entry.
+pub(crate) async fn newest_save(
+    log: &dyn Log,
+    shard: u32,
+    before: Option<u64>,
+) -> Result<Option<(crate::entry::Position, Arc<[u8]>)>, LogError> {
+    let mut slots = Vec::new();
+    for slot in 0..SLOTS {
+        let kept = log.kept(&slot_key(shard, slot)).await?;
+        slots.push(kept.map(|kept| kept.body));
+    }
+    Ok(saves::newest(slots, before))
+}
+
+/// Reads what a role needs to begin.
+async fn load(
+    shared: Arc<Shared>,
+    shard: u32,
+    before: Option<u64>,
+) -> Result<(Loaded, BTreeMap<Arc<str>, u64>), LogError> {
+    let log = &*shared.log;
+    loop {
+        let save = newest_save(log, shard, before).await?;
+        let first = log.ends(shard).await?.first;
+        let (revision, mut out) = taken_out(log, shard).await?;
+        let is_ours = save.as_ref().is_none_or(|(at, _)| at.build == shared.build || at.hands_over);
+        if before.is_none() && is_ours {
+            let at = save.as_ref().map_or(0, |(at, _)| at.seq);
+            let tries = mark_try(log, shard, Some(at)).await?;
+            if tries >= TRIES {
+                shared.tell(
+                    shard,
+                    &format!("{tries} starts at its save have not ended: its rooms are tried in another process"),
+                );
+                if let Some(found) = probe::try_rooms(&shared, shard, save.as_ref(), &out).await? {
+                    shared.tell(
+                        shard,
+                        &format!(
+                            "room {} ends or hangs the process in frame {}: it is not run any more",
+                            found.room, found.frame
+                        ),
+                    );
+                    out.insert(found.room, found.frame);
+                    let body = serde_json::to_vec(&out).unwrap_or_default();
+                    match log.keep(&format!("{shard}.out"), revision, &body).await {
+                        Ok(_) | Err(LogError::Refused) => continue,
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+        }
+        return Ok((Loaded { save, first }, out));
+    }
+}
+
+impl Shared {
+    fn note(&self, shard: u32, note: &Note) {
+        self.tell(shard, &note.to_string());
+    }
+}

@@ -1,0 +1,748 @@
+//! The server: a node that runs its part of all rooms.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::{JoinSet, LocalSet};
+use tokio::time::{sleep, timeout};
+
+use crate::driver::drive;
+use crate::entry::{Build, is_name};
+use crate::hash::Hash;
+use crate::log::{Log, LogError};
+use crate::member::{Hello, Members};
+use crate::probe;
+use crate::room::{Kind, Room};
+use crate::shard::Limits;
+
+/// How long a room stays watched after its watcher was heard.
+const WATCHED: Duration = Duration::from_secs(5);
+
+/// Why a server or a client has stopped.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The log.
+    Log(LogError),
+    /// The settings of the server.
+    Settings(String),
+    /// The operating system.
+    System(std::io::Error),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Log(error) => error.fmt(f),
+            Fault::Settings(why) => f.write_str(why),
+            Fault::System(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<LogError> for Fault {
+    fn from(error: LogError) -> Self {
+        Fault::Log(error)
+    }
+}
+
+impl From<std::io::Error> for Fault {
+    fn from(error: std::io::Error) -> Self {
+        Fault::System(error)
+    }
+}
+
+/// The settings of a node.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) shards: u32,
+    pub(crate) standbys: usize,
+    pub(crate) save_every: Duration,
+    pub(crate) spacing: Duration,
+    pub(crate) dead_after: Duration,
+    pub(crate) ticks: u32,
+    pub(crate) threads: usize,
+    pub(crate) limits: Limits,
+    pub(crate) hang_after: Duration,
+    pub(crate) keeps_log: bool,
+}
+
+enum Where {
+    Log(Arc<dyn Log>),
+    #[cfg(feature = "nats")]
+    Nats(String),
+}
+
+/// What a server tells its operator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerNote {
+    /// The node.
+    pub node: String,
+    /// The shard. `None` if it is about the node.
+    pub shard: Option<u32>,
+    /// A sentence.
+    pub text: String,
+}
+
+impl fmt::Display for ServerNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.shard {
+            Some(shard) => write!(f, "{}, shard {shard}: {}", self.node, self.text),
+            None => write!(f, "{}: {}", self.node, self.text),
+        }
+    }
+}
+
+type Hook = Arc<dyn Fn(&ServerNote) + Send + Sync>;
+
+/// A node that runs its part of all rooms, until it is told to stop.
+///
+/// Start as many nodes as you like, with the same settings, on any machines that reach the log. Each
+/// shard of rooms runs on one of them, and its standbys follow. If a node ends, for whatever reason,
+/// its rooms go on elsewhere, in the frame and at the `.await` where they were.
+///
+/// # Examples
+///
+/// One process, without a server for the log:
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # use framestep_rooms::{Player, Room};
+/// use framestep_rooms::log::MemoryLog;
+/// use framestep_rooms::{Client, Server};
+///
+/// # #[derive(Serialize, Deserialize)]
+/// # struct Counter(u32);
+/// # impl Room for Counter {
+/// #     const NAME: &'static str = "counter";
+/// #     type Args = u32;
+/// #     type Input = u32;
+/// #     type View = u32;
+/// #     fn registry() -> Registry { Registry::new() }
+/// #     fn open(_: &Runtime, from: u32) -> Self { Counter(from) }
+/// #     fn input(&mut self, _: &Runtime, _: Player, by: u32) { self.0 += by; }
+/// #     fn view(&self) -> u32 { self.0 }
+/// # }
+/// #[tokio::main(flavor = "current_thread")]
+/// async fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     let log = MemoryLog::new();
+///     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+///     let server = Server::on(log.clone()).room::<Counter>().serve(async {
+///         let _ = stopped.await;
+///     });
+///     let server = tokio::spawn(server);
+///
+///     let client = Client::on(log, "alice").await?;
+///     let room = client.open::<Counter>("counter-1", &40).await?;
+///     let mut views = room.watch().await?;
+///     room.send(&2).await?; // durable from here on
+///     while views.next().await?.view != 42 {}
+///
+///     let _ = stop.send(());
+///     server.await??;
+///     Ok(())
+/// }
+/// ```
+pub struct Server {
+    log: Where,
+    name: String,
+    build: Option<String>,
+    kinds: Vec<Kind>,
+    has_effects: bool,
+    options: Options,
+    hook: Hook,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server")
+            .field("name", &self.name)
+            .field("rooms", &self.kinds)
+            .field("options", &self.options)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// A node whose log is in NATS, such as at `nats://127.0.0.1:4222`.
+    #[cfg(feature = "nats")]
+    pub fn at(url: impl Into<String>) -> Self {
+        Self::of(Where::Nats(url.into()))
+    }
+
+    /// A node with any log.
+    pub fn on(log: impl Log) -> Self {
+        Self::of(Where::Log(Arc::new(log)))
+    }
+
+    fn of(log: Where) -> Self {
+        Server {
+            log,
+            name: format!("node-{}", std::process::id()),
+            build: None,
+            kinds: Vec::new(),
+            has_effects: false,
+            options: Options {
+                shards: 8,
+                standbys: 1,
+                save_every: Duration::from_secs(5),
+                spacing: Duration::from_secs(150),
+                dead_after: Duration::from_millis(300),
+                ticks: 30,
+                threads: thread::available_parallelism().map_or(1, usize::from),
+                limits: Limits { rooms: 1_000, size: 4 << 10, rate: 60 },
+                hang_after: Duration::from_secs(5),
+                keeps_log: false,
+            },
+            hook: Arc::new(|note| eprintln!("framestep_rooms: {note}")),
+        }
+    }
+
+    /// Adds a kind of room.
+    ///
+    /// # Panics
+    ///
+    /// If another kind has the same name.
+    #[must_use]
+    #[track_caller]
+    pub fn room<R: Room>(mut self) -> Self {
+        let is_new = self.kinds.iter().all(|kind| kind.name != R::NAME);
+        assert!(is_new, "two kinds of rooms are named `{}`", R::NAME);
+        self.kinds.push(Kind::of::<R>());
+        self.has_effects |= !format!("{:?}", R::effects()).eq("[]");
+        self
+    }
+
+    /// Names the node, for messages. `node-` and the number of the process by default.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Names the build. Nodes of one build compute the same frames; another build never replays
+    /// them, but begins where the old one hands over. By default a hash of the executable: give a
+    /// name if the nodes have different executables of the same code, such as on several
+    /// architectures.
+    #[must_use]
+    pub fn build(mut self, name: impl Into<String>) -> Self {
+        self.build = Some(name.into());
+        self
+    }
+
+    /// How many shards the rooms are distributed to, 8 by default: at least a few for each thread of
+    /// all nodes. It cannot change later: rooms would be searched for in the wrong one.
+    #[must_use]
+    pub fn shards(mut self, shards: u32) -> Self {
+        self.options.shards = shards;
+        self
+    }
+
+    /// How many other nodes follow each shard, 1 by default. With one, rooms go on at once after a
+    /// node is lost; without, another node loads the last save first. Each costs as much computing as
+    /// the owner.
+    #[must_use]
+    pub fn standbys(mut self, standbys: usize) -> Self {
+        self.options.standbys = standbys;
+        self
+    }
+
+    /// How often a shard is saved, every 5 s by default: a node that has no state of a shard replays
+    /// at most so much.
+    #[must_use]
+    pub fn save_every(mut self, period: Duration) -> Self {
+        self.options.save_every = period;
+        self
+    }
+
+    /// How long a save stays at least, 150 s by default, and the log since then: if a loss of power
+    /// takes the end of the log, there is one before it. NATS writes to the disk every two minutes,
+    /// unless it has `sync_interval: always`.
+    #[must_use]
+    pub fn keeps_saves_for(mut self, period: Duration) -> Self {
+        self.options.spacing = period;
+        self
+    }
+
+    /// After how long without a tick a node counts as lost, 300 ms by default. A node that is only
+    /// slow loses its shards, and nothing else.
+    #[must_use]
+    pub fn dead_after(mut self, period: Duration) -> Self {
+        self.options.dead_after = period;
+        self
+    }
+
+    /// Frames of each room a second, 30 by default.
+    #[must_use]
+    pub fn ticks_per_second(mut self, ticks: u32) -> Self {
+        self.options.ticks = ticks;
+        self
+    }
+
+    /// Threads that run rooms, one for each core by default.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.options.threads = threads;
+        self
+    }
+
+    /// Inputs that a player may send to a room in a second, 60 by default, and as many at once. More
+    /// have no effect.
+    #[must_use]
+    pub fn inputs_per_second(mut self, inputs: u32) -> Self {
+        self.options.limits.rate = inputs;
+        self
+    }
+
+    /// Bytes of an input at most, 4 KiB by default. Larger ones have no effect.
+    #[must_use]
+    pub fn max_input(mut self, bytes: usize) -> Self {
+        self.options.limits.size = bytes;
+        self
+    }
+
+    /// Rooms of a shard at most, 1,000 by default. More are not opened.
+    #[must_use]
+    pub fn max_rooms(mut self, rooms: usize) -> Self {
+        self.options.limits.rooms = rooms;
+        self
+    }
+
+    /// After how long a frame of a room counts as hung, 5 s by default. The process ends then, with
+    /// a sentence: nothing else ends a loop. If the room does that again at the next starts, it is
+    /// not run any more.
+    #[must_use]
+    pub fn hang_after(mut self, period: Duration) -> Self {
+        self.options.hang_after = period;
+        self
+    }
+
+    /// Keeps all of the log, so that each frame can be replayed.
+    #[must_use]
+    pub fn keep_log(mut self) -> Self {
+        self.options.keeps_log = true;
+        self
+    }
+
+    /// Calls `hook` with what the operator should know. By default it is printed to stderr.
+    #[must_use]
+    pub fn on_note(mut self, hook: impl Fn(&ServerNote) + Send + Sync + 'static) -> Self {
+        self.hook = Arc::new(hook);
+        self
+    }
+
+    /// Runs until the process receives SIGTERM or SIGINT; then it drains: the rooms are saved, other
+    /// nodes take them over, and this returns.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be reached at the start, or was made with other settings. Later the node
+    /// waits for it.
+    pub async fn run<R: Room>(self) -> Result<(), Fault> {
+        self.room::<R>().serve(stop_signal()).await
+    }
+
+    /// The same for several kinds of [rooms](Self::room), until `stop` is ready.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
+    pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), Fault> {
+        let kinds: Arc<[Kind]> = self.kinds.into();
+        let options = self.options;
+        if std::env::var_os(probe::VARIABLE).is_some() {
+            probe::run(kinds, &options);
+        }
+        check(&self.name, &kinds, &options)?;
+        let log: Arc<dyn Log> = match self.log {
+            Where::Log(log) => log,
+            #[cfg(feature = "nats")]
+            Where::Nats(url) => Arc::new(crate::log::NatsLog::connect(&url).await?),
+        };
+        log.prepare(options.shards).await?;
+        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let me: Arc<str> = format!("{}.{}", self.name, started.as_micros()).into();
+        let build = match self.build {
+            Some(name) => Hash::of(name.as_bytes()),
+            None => Hash::of(&std::fs::read(std::env::current_exe()?)?),
+        };
+        let threads = options.threads.min(options.shards as usize);
+        let shared = Arc::new(Shared {
+            members: Mutex::new(Arc::new(Members::new(options.dead_after * 3))),
+            log,
+            kinds,
+            me,
+            name: self.name,
+            build,
+            has_effects: self.has_effects,
+            started: u64::try_from(started.as_millis()).unwrap_or(0),
+            began: Instant::now(),
+            stage: watch::Sender::new(Stage::Runs),
+            watched: Mutex::new(HashMap::new()),
+            saved: Mutex::new(Vec::new()),
+            alarms: (0..threads).map(|_| Arc::default()).collect(),
+            handle: Handle::current(),
+            hook: self.hook,
+            options,
+        });
+        shared.serve(threads, stop).await
+    }
+}
+
+fn check(name: &str, kinds: &[Kind], options: &Options) -> Result<(), Fault> {
+    let wrong = |text: &str| Err(Fault::Settings(text.to_owned()));
+    if !is_name(name) {
+        return wrong(&format!("`{name}` cannot name a node: use letters, digits, `-` and `_`"));
+    }
+    if kinds.is_empty() {
+        return wrong("the server has no kind of room: call `.room::<R>()`");
+    }
+    if options.shards == 0 || options.threads == 0 || options.ticks == 0 || options.limits.rate == 0 {
+        return wrong("shards, threads, ticks and inputs a second must be at least 1");
+    }
+    if options.ticks > 1_000 {
+        return wrong("more than 1,000 ticks a second are not possible");
+    }
+    if options.dead_after < Duration::from_millis(20) {
+        return wrong("`dead_after` must be at least 20 ms");
+    }
+    Ok(())
+}
+
+/// Ready when the process receives SIGTERM or SIGINT.
+async fn stop_signal() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = tokio::signal::ctrl_c() => {}
+            }
+            return;
+        }
+    }
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+/// How far a node is with stopping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Stage {
+    Runs,
+    /// It saves what it owns.
+    Saves,
+    /// Others take its shards over.
+    Leaves,
+    /// No other node does.
+    Finishes,
+}
+
+/// What all threads of a node share.
+pub(crate) struct Shared {
+    pub(crate) log: Arc<dyn Log>,
+    pub(crate) kinds: Arc<[Kind]>,
+    pub(crate) options: Options,
+    pub(crate) me: Arc<str>,
+    name: String,
+    pub(crate) build: Build,
+    pub(crate) has_effects: bool,
+    started: u64,
+    began: Instant,
+    members: Mutex<Arc<Members>>,
+    pub(crate) stage: watch::Sender<Stage>,
+    watched: Mutex<HashMap<u32, HashMap<String, Instant>>>,
+    /// Shards that have nothing to save any more.
+    saved: Mutex<Vec<u32>>,
+    pub(crate) alarms: Vec<Arc<Alarm>>,
+    pub(crate) handle: Handle,
+    hook: Hook,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is changed in one step.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    pub(crate) fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    pub(crate) fn members(&self) -> Arc<Members> {
+        lock(&self.members).clone()
+    }
+
+    pub(crate) fn tell(&self, shard: u32, text: &str) {
+        self.send_note(Some(shard), text);
+    }
+
+    fn send_note(&self, shard: Option<u32>, text: &str) {
+        let note = ServerNote {
+            node: self.name.clone(),
+            shard,
+            text: text.to_owned(),
+        };
+        (self.hook)(&note);
+    }
+
+    pub(crate) fn note_saved(&self, shard: u32) {
+        let mut saved = lock(&self.saved);
+        if !saved.contains(&shard) {
+            saved.push(shard);
+        }
+    }
+
+    /// The rooms of a shard that somebody watches.
+    pub(crate) fn watched(&self, shard: u32) -> Vec<String> {
+        let watched = lock(&self.watched);
+        let rooms = watched.get(&shard).into_iter().flatten();
+        rooms.filter(|(_, at)| at.elapsed() < WATCHED).map(|(room, _)| room.clone()).collect()
+    }
+
+    fn change_members(&self, change: impl FnOnce(&mut Members)) {
+        let mut members = lock(&self.members);
+        change(Arc::make_mut(&mut members));
+    }
+
+    fn hello(&self) -> Hello {
+        Hello {
+            node: self.me.clone(),
+            build: self.build,
+            started: self.started,
+            leaves: *self.stage.borrow() >= Stage::Leaves,
+        }
+    }
+
+    async fn serve(self: Arc<Self>, threads: usize, stop: impl Future<Output = ()>) -> Result<(), Fault> {
+        let mut tasks = JoinSet::new();
+        let shared = self.clone();
+        tasks.spawn(restarted(self.clone(), "hearing nodes", move || shared.clone().hear_nodes()));
+        let shared = self.clone();
+        tasks.spawn(restarted(self.clone(), "hearing watchers", move || shared.clone().hear_watchers()));
+        let shared = self.clone();
+        tasks.spawn(restarted(self.clone(), "saying hello", move || shared.clone().say_hello()));
+        let _watchdog = Watchdog::start(&self)?;
+        // First it hears of others: otherwise it would take all shards, and give them back.
+        sleep(self.options.dead_after).await;
+
+        let mut workers = Vec::new();
+        let (done, mut all_done) = tokio::sync::mpsc::channel::<()>(1);
+        for number in 0..threads {
+            let (shared, done) = (self.clone(), done.clone());
+            let name = format!("rooms-{number}");
+            workers.push(thread::Builder::new().name(name).spawn(move || {
+                let _done = done;
+                shared.work(number, threads)
+            })?);
+        }
+        drop(done);
+
+        let mut stop = pin!(stop);
+        tokio::select! {
+            () = &mut stop => {}
+            // Only if all threads have failed.
+            _ = all_done.recv() => {}
+        }
+        self.drain(&mut all_done).await;
+        for worker in workers {
+            let joined = tokio::task::spawn_blocking(move || worker.join());
+            match timeout(Duration::from_secs(10), joined).await {
+                Ok(Ok(Ok(Ok(())))) => {}
+                Ok(Ok(Ok(Err(error)))) => return Err(error.into()),
+                _ => self.send_note(None, "a thread of rooms has not ended in time"),
+            }
+        }
+        Ok(())
+    }
+
+    /// Saves, and lets others take over.
+    async fn drain(&self, all_done: &mut tokio::sync::mpsc::Receiver<()>) {
+        self.stage.send_replace(Stage::Saves);
+        let until = Instant::now() + Duration::from_secs(2);
+        while lock(&self.saved).len() < self.options.shards as usize && Instant::now() < until {
+            sleep(Duration::from_millis(5)).await;
+        }
+        self.stage.send_replace(Stage::Leaves);
+        self.change_members(|members| members.hear(self.now(), self.hello()));
+        self.say_now().await;
+        let others = self.members().iter().any(|it| it.node != self.me && !it.leaves && it.build == self.build);
+        let newer = self.members().is_superseded(self.build);
+        if others || newer {
+            let _ = timeout(Duration::from_secs(5), all_done.recv()).await;
+        }
+        self.stage.send_replace(Stage::Finishes);
+        let _ = timeout(Duration::from_secs(5), all_done.recv()).await;
+    }
+
+    /// A thread with its shards.
+    fn work(self: Arc<Self>, number: usize, threads: usize) -> std::io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let shards = (0..self.options.shards).filter(|shard| *shard as usize % threads == number);
+        let local = LocalSet::new();
+        for shard in shards {
+            let shared = self.clone();
+            local.spawn_local(async move {
+                loop {
+                    let driving = tokio::task::spawn_local(drive(shared.clone(), shard, number));
+                    match driving.await {
+                        Ok(()) => return,
+                        Err(error) => {
+                            shared.alarms[number].end();
+                            shared.tell(shard, &format!("its task has failed: {error}. It is started again"));
+                            sleep(Duration::from_millis(500)).await;
+                        }
+                    }
+                }
+            });
+        }
+        runtime.block_on(local);
+        Ok(())
+    }
+
+    async fn say_now(&self) {
+        if let Ok(body) = postcard::to_stdvec(&self.hello()) {
+            let _ = self.log.say("nodes", body).await;
+        }
+    }
+
+    async fn say_hello(self: Arc<Self>) {
+        loop {
+            let now = self.now();
+            self.change_members(|members| {
+                members.hear(now, self.hello());
+                members.forget(now);
+            });
+            self.say_now().await;
+            sleep(self.options.dead_after / 3).await;
+        }
+    }
+
+    async fn hear_nodes(self: Arc<Self>) {
+        let Ok(mut inbox) = self.log.hear("nodes").await else {
+            return;
+        };
+        while let Some(message) = inbox.next().await {
+            if let Ok(hello) = postcard::from_bytes::<Hello>(&message.body)
+                && hello.node != self.me
+            {
+                self.change_members(|members| members.hear(self.now(), hello));
+            }
+        }
+    }
+
+    async fn hear_watchers(self: Arc<Self>) {
+        let Ok(mut inbox) = self.log.hear("watch.*.*").await else {
+            return;
+        };
+        while let Some(message) = inbox.next().await {
+            let mut parts = message.channel.split('.').skip(1);
+            let (Some(shard), Some(room)) = (parts.next(), parts.next()) else {
+                continue;
+            };
+            let Some(shard) = shard.parse().ok().filter(|shard| *shard < self.options.shards) else {
+                continue;
+            };
+            if is_name(room) {
+                let mut watched = lock(&self.watched);
+                let rooms = watched.entry(shard).or_default();
+                rooms.retain(|_, at| at.elapsed() < WATCHED);
+                // Anybody may say this: not without bounds.
+                if rooms.len() < self.options.limits.rooms {
+                    rooms.insert(room.to_owned(), Instant::now());
+                }
+            }
+        }
+    }
+}
+
+/// Runs a task again whenever it ends or panics.
+async fn restarted<F>(shared: Arc<Shared>, name: &'static str, task: impl Fn() -> F)
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    loop {
+        let mut set = JoinSet::new();
+        set.spawn(task());
+        if let Some(Err(error)) = set.join_next().await {
+            shared.send_note(None, &format!("{name} has failed: {error}. It is started again"));
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// What a thread runs, for the watchdog.
+#[derive(Debug, Default)]
+pub(crate) struct Alarm {
+    /// Since when, in milliseconds of the node, plus 1. 0 if nothing runs.
+    since: AtomicU64,
+    frames: AtomicU64,
+    what: Mutex<(u32, u64, String)>,
+}
+
+impl Alarm {
+    pub(crate) fn begin(&self, now: Duration) {
+        let millis = u64::try_from(now.as_millis()).unwrap_or(u64::MAX - 1);
+        self.since.store(millis + 1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn end(&self) {
+        self.since.store(0, Ordering::Relaxed);
+    }
+
+    /// A room is run next.
+    pub(crate) fn name(&self, shard: u32, frame: u64, room: &str) {
+        self.frames.fetch_add(1, Ordering::Relaxed);
+        let mut what = lock(&self.what);
+        (what.0, what.1) = (shard, frame);
+        what.2.clear();
+        what.2.push_str(room);
+    }
+}
+
+/// Ends the process if a room hangs.
+struct Watchdog {
+    _ends: std::sync::mpsc::Sender<()>,
+}
+
+impl Watchdog {
+    fn start(shared: &Arc<Shared>) -> std::io::Result<Self> {
+        let (sender, ends) = std::sync::mpsc::channel::<()>();
+        let shared = shared.clone();
+        let pause = (shared.options.hang_after / 4).max(Duration::from_millis(10));
+        thread::Builder::new().name("rooms-watchdog".to_owned()).spawn(move || {
+            // Of each thread: the room that it was running, and since when.
+            let mut seen = vec![(0, Instant::now()); shared.alarms.len()];
+            while ends.recv_timeout(pause) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                for (alarm, seen) in shared.alarms.iter().zip(&mut seen) {
+                    let frames = alarm.frames.load(Ordering::Relaxed);
+                    let is_idle = alarm.since.load(Ordering::Relaxed) == 0;
+                    if is_idle || frames != seen.0 {
+                        *seen = (frames, Instant::now());
+                    } else if seen.1.elapsed() >= shared.options.hang_after {
+                        let (shard, frame, room) = lock(&alarm.what).clone();
+                        shared.tell(
+                            shard,
+                            &format!(
+                                "room {room} hangs in frame {frame}: the process ends. Its other rooms go \
+                                 on elsewhere"
+                            ),
+                        );
+                        std::process::abort();
+                    }
+                }
+            }
+        })?;
+        Ok(Watchdog { _ends: sender })
+    }
+}

@@ -1,0 +1,210 @@
+//! Servers and clients on a log in memory, in one process.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use framestep_durable::prelude::*;
+use framestep_rooms::log::MemoryLog;
+use framestep_rooms::{Client, Effects, Fault, Player, Room, Server};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// What a bell has heard.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Bell {
+    rung: Vec<(String, u32)>,
+    bought: Vec<u32>,
+    ticks: u32,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Act {
+    Ring(u32),
+    Buy(u32),
+    Panic,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Price(u32);
+
+impl Request for Price {
+    const NAME: &'static str = "price";
+    type Answer = u32;
+}
+
+#[durable]
+async fn clock() -> Chapter {
+    wait_seconds(0.1).await;
+    with(|bell: &mut Bell| bell.ticks += 1);
+    Chapter::Next(clock())
+}
+
+#[durable]
+async fn buy(item: u32) {
+    let price = ask(|| Price(item)).await;
+    with(move |bell: &mut Bell| bell.bought.push(price));
+}
+
+impl Room for Bell {
+    const NAME: &'static str = "bell";
+    type Args = ();
+    type Input = Act;
+    type View = Bell;
+
+    fn registry() -> Registry {
+        Registry::new().with::<Clock>().with::<Buy>()
+    }
+
+    fn effects() -> Effects {
+        Effects::new().with(|_, price: Price| async move { price.0 * 10 })
+    }
+
+    fn open(runtime: &Runtime, (): ()) -> Self {
+        runtime.spawn(clock()).detach();
+        Bell::default()
+    }
+
+    fn input(&mut self, runtime: &Runtime, player: Player, act: Act) {
+        match act {
+            Act::Ring(times) => self.rung.push((player.name().to_owned(), times)),
+            Act::Buy(item) => runtime.spawn(buy(item)).detach(),
+            Act::Panic => panic!("the bell is broken"),
+        }
+    }
+
+    fn view(&self) -> Bell {
+        self.clone()
+    }
+}
+
+/// A node, and what it has told.
+struct Node {
+    stop: oneshot::Sender<()>,
+    ended: JoinHandle<Result<(), Fault>>,
+    notes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Node {
+    fn start(log: &MemoryLog, name: &str) -> Self {
+        Self::start_build(log, name, "test")
+    }
+
+    fn start_build(log: &MemoryLog, name: &str, build: &str) -> Self {
+        let notes = Arc::new(Mutex::new(Vec::new()));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let told = notes.clone();
+        let server = Server::on(log.clone())
+            .named(name)
+            .build(build)
+            .shards(3)
+            .threads(2)
+            .ticks_per_second(100)
+            .dead_after(Duration::from_millis(100))
+            .save_every(Duration::from_millis(200))
+            .on_note(move |note| told.lock().unwrap().push(note.to_string()))
+            .room::<Bell>();
+        let ended = tokio::spawn(server.serve(async {
+            let _ = stopped.await;
+        }));
+        Node { stop, ended, notes }
+    }
+
+    async fn stop(self) {
+        self.stop.send(()).unwrap();
+        timeout(Duration::from_secs(15), self.ended).await.expect("it stops in time").unwrap().unwrap();
+        assert_eq!(*self.notes.lock().unwrap(), [""; 0]);
+    }
+}
+
+/// Waits for a view that fits. It has to come within seconds.
+async fn until(room: &framestep_rooms::RoomClient<Bell>, fits: impl Fn(&Bell) -> bool) -> Bell {
+    let mut views = room.watch().await.unwrap();
+    let look = async {
+        loop {
+            let view = views.next().await.unwrap().view;
+            if fits(&view) {
+                return view;
+            }
+        }
+    };
+    timeout(Duration::from_secs(20), look).await.expect("the view comes")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rooms_go_on_while_all_nodes_are_replaced_one_after_the_other() {
+    let log = MemoryLog::new();
+    let mut node = Node::start(&log, "a");
+    let client = Client::on(log.clone(), "alice").await.unwrap();
+    let mut rooms = Vec::new();
+    for number in 0..6 {
+        rooms.push(client.open::<Bell>(&format!("bell-{number}"), &()).await.unwrap());
+    }
+    for round in 0..3_u32 {
+        for room in &rooms {
+            room.send(&Act::Ring(round)).await.unwrap();
+        }
+        let next = Node::start(&log, &format!("b{round}"));
+        for room in &rooms {
+            until(room, |bell| bell.rung.len() as u32 == round + 1).await;
+        }
+        node.stop().await;
+        node = next;
+    }
+    for room in &rooms {
+        let bell = until(room, |bell| bell.ticks > 3).await;
+        let expected: Vec<_> = (0..3).map(|round| ("alice".to_owned(), round)).collect();
+        assert_eq!(bell.rung, expected);
+    }
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_effect_is_answered_once_and_a_panic_breaks_one_room() {
+    let log = MemoryLog::new();
+    let node = Node::start(&log, "a");
+    let alice = Client::on(log.clone(), "alice").await.unwrap();
+    let bob = alice.player("bob").unwrap();
+    let room = alice.open::<Bell>("shop", &()).await.unwrap();
+    let broken = bob.open::<Bell>("broken", &()).await.unwrap();
+    until(&broken, |bell| bell.ticks > 1).await;
+    broken.send(&Act::Panic).await.unwrap();
+    room.send(&Act::Buy(7)).await.unwrap();
+    bob.room::<Bell>("shop").unwrap().send(&Act::Buy(8)).await.unwrap();
+    let bell = until(&room, |bell| bell.bought.len() == 2).await;
+    assert_eq!(bell.bought.iter().sum::<u32>(), 150);
+    let ticks = bell.ticks;
+    let bell = until(&room, |bell| bell.ticks > ticks + 3).await;
+    assert_eq!(bell.bought.len(), 2);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn another_build_begins_where_the_old_one_hands_over() {
+    let log = MemoryLog::new();
+    let old = Node::start_build(&log, "old", "1");
+    let client = Client::on(log.clone(), "alice").await.unwrap();
+    let room = client.open::<Bell>("bell", &()).await.unwrap();
+    room.send(&Act::Ring(1)).await.unwrap();
+    until(&room, |bell| bell.ticks > 3).await;
+    let new = Node::start_build(&log, "new", "2");
+    room.send(&Act::Ring(2)).await.unwrap();
+    until(&room, |bell| bell.rung.len() == 2).await;
+    old.stop.send(()).unwrap();
+    timeout(Duration::from_secs(15), old.ended).await.unwrap().unwrap().unwrap();
+    room.send(&Act::Ring(3)).await.unwrap();
+    let bell = until(&room, |bell| bell.rung.len() == 3).await;
+    let ticks = bell.ticks;
+    until(&room, |bell| bell.ticks > ticks + 3).await;
+    new.stop.send(()).unwrap();
+    timeout(Duration::from_secs(15), new.ended).await.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn another_number_of_shards_is_refused() {
+    let log = MemoryLog::new();
+    Node::start(&log, "a");
+    Client::on(log.clone(), "alice").await.unwrap();
+    let fault = Server::on(log).shards(4).room::<Bell>().serve(std::future::pending()).await.unwrap_err();
+    assert!(fault.to_string().contains("made for 3 shards, not for 4"), "{fault}");
+}
