@@ -9,8 +9,8 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::entry::{Entry, Topic};
-use crate::log::{Log, LogError};
+use crate::entry::Topic;
+use crate::log::{Batch, Log, LogError};
 use crate::probe;
 use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
 use crate::room::EffectKey;
@@ -60,8 +60,7 @@ enum ToDriver {
 }
 
 enum Read {
-    Entries(Vec<Entry>),
-    Idle,
+    Batch(Batch),
     Broken,
 }
 
@@ -176,13 +175,9 @@ impl Driver {
                 self.on(Event::Loaded(loaded));
             }
             ToDriver::Read(tail, read) if tail == self.tail => match read {
-                Read::Idle => {
-                    self.on(Event::Idle);
-                    self.end_trying();
-                }
                 Read::Broken => self.on(Event::Broken),
-                Read::Entries(entries) => {
-                    for entry in entries {
+                Read::Batch(batch) => {
+                    for entry in batch.entries {
                         let is_tick = entry.is_tick();
                         self.on(Event::Read(entry));
                         if self.tail != tail {
@@ -193,6 +188,10 @@ impl Driver {
                             // catches up.
                             tokio::task::yield_now().await;
                         }
+                    }
+                    if batch.is_end {
+                        self.on(Event::Idle);
+                        self.end_trying();
                     }
                 }
             },
@@ -309,9 +308,8 @@ impl Driver {
         let task = self.shared.handle.spawn(async move {
             let read = |read| ToDriver::Read(tail, read);
             if let Ok(Ok(mut reader)) = timeout(CALL, log.read(shard, from)).await {
-                while let Ok(Ok(entries)) = timeout(CALL, reader.next(IDLE)).await {
-                    let next = if entries.is_empty() { Read::Idle } else { Read::Entries(entries) };
-                    if to_me.send(read(next)).await.is_err() {
+                while let Ok(Ok(batch)) = timeout(CALL, reader.next(IDLE)).await {
+                    if to_me.send(read(Read::Batch(batch))).await.is_err() {
                         return;
                     }
                 }

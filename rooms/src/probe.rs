@@ -88,10 +88,11 @@ pub(crate) async fn try_rooms(
     let mut reader = shared.log.read(shard, from).await?;
     loop {
         let read = reader.next(Duration::from_millis(200)).await?;
-        if read.is_empty() {
+        let is_end = read.is_end;
+        entries.extend(read.entries.into_iter().map(|entry| (entry.seq, entry.topic, entry.body.to_vec())));
+        if is_end {
             break;
         }
-        entries.extend(read.into_iter().map(|entry| (entry.seq, entry.topic, entry.body.to_vec())));
     }
     let save = save.map(|(at, state)| (at.clone(), state.to_vec()));
     let task = postcard::to_stdvec(&Task { save, out: out.clone(), entries });

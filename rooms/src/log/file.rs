@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::local::{Disk, Local, State, Stream, delegate_log};
-use super::{Kept, Log as _};
+use super::Kept;
 use crate::entry::{Entry, Topic, is_name};
 
 /// The bytes of entries in a file, before the next file begins.
@@ -71,6 +71,10 @@ impl FileLog {
     }
 
     fn open_with(folder: &Path, is_synced: bool) -> io::Result<Self> {
+        if std::env::var_os(crate::probe::VARIABLE).is_some() {
+            // A child process that tries rooms: it has all that it needs, and the log is open.
+            return Ok(FileLog { local: Local::new(State::default()), notes: Arc::new([]) });
+        }
         fs::create_dir_all(folder)?;
         let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
         lock.try_lock().map_err(|_| {

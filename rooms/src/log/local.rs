@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, watch};
 
-use super::{Ends, Inbox, Kept, Later, Log, LogError, Message, Reader, fits};
+use super::{Batch, Ends, Inbox, Kept, Later, Log, LogError, Message, Reader, fits};
 use crate::entry::{Entry, Topic};
 
 /// How many message ids are remembered.
@@ -254,18 +254,20 @@ struct LocalReader {
 }
 
 impl Reader for LocalReader {
-    fn next(&mut self, wait: Duration) -> Later<'_, Result<Vec<Entry>, LogError>> {
+    fn next(&mut self, wait: Duration) -> Later<'_, Result<Batch, LogError>> {
         Box::pin(async move {
             let from = self.from;
             let more = self.last.wait_for(|last| *last >= from);
             if let Ok(Err(_)) = tokio::time::timeout(wait, more).await {
                 return Err(LogError::Failed("the log was dropped".to_owned()));
             }
-            let entries = self.log.state().stream(self.shard).from(from);
+            let mut state = self.log.state();
+            let stream = state.stream(self.shard);
+            let entries = stream.from(from);
             if let Some(last) = entries.last() {
                 self.from = last.seq + 1;
             }
-            Ok(entries)
+            Ok(Batch { entries, is_end: self.from > stream.last() })
         })
     }
 }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::Log as _;
 use super::local::{Local, State, delegate_log};
 
 /// A log in the memory of one process: for tests, and to begin with. Clones are the same log.

@@ -122,7 +122,7 @@ pub trait Log: Send + Sync + 'static {
     /// Reads the entries from `from` on. If the log does not have it any more, from the first one on.
     fn read(&self, shard: u32, from: u64) -> Later<'_, Result<Box<dyn Reader>, LogError>>;
 
-    /// Entries before this one are not needed any more.
+    /// Entries before this one are not needed any more. The last tick is never among them.
     fn trim(&self, shard: u32, before: u64) -> Later<'_, Result<(), LogError>>;
 
     /// A value.
@@ -140,13 +140,21 @@ pub trait Log: Send + Sync + 'static {
 
 /// Reads a log.
 pub trait Reader: Send {
-    /// The next entries, in order. None if the log has no more at this moment, after `wait` at the
-    /// latest.
+    /// The next entries, in order, as soon as there are some, or none after `wait`.
     ///
     /// # Errors
     ///
     /// If it is not known whether there are more: read anew.
-    fn next(&mut self, wait: Duration) -> Later<'_, Result<Vec<Entry>, LogError>>;
+    fn next(&mut self, wait: Duration) -> Later<'_, Result<Batch, LogError>>;
+}
+
+/// Entries that follow each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Batch {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// Whether the log had no more when they were read.
+    pub is_end: bool,
 }
 
 /// Hears messages.

@@ -8,15 +8,14 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::context::PublishErrorKind;
-use async_nats::jetstream::kv::{self, CreateErrorKind, UpdateErrorKind};
-use async_nats::jetstream::stream::{Config as StreamConfig, StorageType};
+use async_nats::jetstream::stream::{Config as StreamConfig, LastRawMessageErrorKind, StorageType};
+use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectOptions, HeaderMap, Subscriber};
 use futures_util::StreamExt as _;
-use tokio::sync::OnceCell;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Ends, Inbox, Kept, Later, Log, LogError, Message, Reader};
+use super::{Batch, Ends, Inbox, Kept, Later, Log, LogError, Message, Reader};
 use crate::entry::{Entry, Topic};
 
 /// How long an answer may take.
@@ -35,7 +34,7 @@ const SHARDS: &str = "shards";
 /// A log in NATS, for many nodes. It needs a `nats-server` with `JetStream`: `nats-server -js`.
 ///
 /// Each shard is a stream `LOG_7` with the subjects `log.7.>`. Saves and other values are in the
-/// bucket `ROOMS`, and messages on the subjects `rooms.>`. Clones share one connection, which is
+/// stream `ROOMS`, the last message of a subject `kept.>`, and messages on the subjects `rooms.>`. Clones share one connection, which is
 /// made anew whenever it breaks.
 ///
 /// # What it does not promise
@@ -51,7 +50,6 @@ pub struct NatsLog {
     client: Client,
     prefix: Arc<str>,
     replicas: usize,
-    bucket: Arc<OnceCell<kv::Store>>,
 }
 
 impl fmt::Debug for NatsLog {
@@ -96,11 +94,10 @@ impl NatsLog {
             client,
             prefix: "".into(),
             replicas: 1,
-            bucket: Arc::new(OnceCell::new()),
         })
     }
 
-    /// Puts this before the names of streams, subjects and the bucket, so that several games can
+    /// Puts this before the names of streams and subjects, so that several games can
     /// share a server.
     ///
     /// # Panics
@@ -111,7 +108,6 @@ impl NatsLog {
     pub fn named(mut self, prefix: &str) -> Self {
         assert!(crate::is_name(prefix), "`{prefix}` has other characters than letters, digits, `-` and `_`");
         self.prefix = prefix.into();
-        self.bucket = Arc::new(OnceCell::new());
         self
     }
 
@@ -135,22 +131,12 @@ impl NatsLog {
         format!("{}rooms.{channel}", self.prefix)
     }
 
-    async fn bucket(&self) -> Result<&kv::Store, LogError> {
-        let make = || async {
-            let name = format!("{}ROOMS", self.prefix);
-            if let Ok(store) = in_time(self.context.get_key_value(&name)).await? {
-                return Ok(store);
-            }
-            let config = kv::Config {
-                bucket: name,
-                history: 1,
-                storage: StorageType::File,
-                num_replicas: self.replicas,
-                ..kv::Config::default()
-            };
-            in_time(self.context.create_key_value(config)).await?.map_err(|error| failed(&error))
-        };
-        self.bucket.get_or_try_init(make).await
+    fn kept_stream(&self) -> String {
+        format!("{}ROOMS", self.prefix)
+    }
+
+    fn kept_subject(&self, key: &str) -> String {
+        format!("{}kept.{key}", self.prefix)
     }
 
     async fn publish(&self, subject: String, headers: HeaderMap, body: &[u8]) -> Result<u64, LogError> {
@@ -172,13 +158,14 @@ impl NatsLog {
         }
     }
 
-    async fn make_stream(&self, shard: u32) -> Result<(), LogError> {
+    async fn make_stream(&self, name: String, subjects: String, last: i64) -> Result<(), LogError> {
         let config = StreamConfig {
-            name: self.stream(shard),
-            subjects: vec![self.subject(shard, ">")],
+            name,
+            subjects: vec![subjects],
             storage: StorageType::File,
             num_replicas: self.replicas,
             duplicate_window: DUPLICATES,
+            max_messages_per_subject: last,
             // Only trimmed.
             max_messages: -1,
             max_bytes: -1,
@@ -187,27 +174,32 @@ impl NatsLog {
         in_time(self.context.get_or_create_stream(config)).await?.map(drop).map_err(|error| failed(&error))
     }
 
-    async fn write(&self, key: &str, revision: u64, body: Vec<u8>) -> Result<u64, LogError> {
-        let bucket = self.bucket().await?;
-        if revision == 0 {
-            let written = in_time(bucket.create(key, body.into())).await?;
-            return written.map_err(|error| match error.kind() {
-                CreateErrorKind::AlreadyExists => LogError::Refused,
-                _ => failed(&error),
-            });
-        }
-        let written = in_time(bucket.update(key, body.into(), revision)).await?;
-        written.map_err(|error| match error.kind() {
-            UpdateErrorKind::WrongLastRevision => LogError::Refused,
-            _ => failed(&error),
-        })
+    /// Replaces a value of this revision, which is the number of its message.
+    async fn write(&self, key: &str, revision: u64, body: &[u8]) -> Result<u64, LogError> {
+        let mut headers = HeaderMap::new();
+        headers.insert(LAST, revision.to_string().as_str());
+        self.publish(self.kept_subject(key), headers, body).await
     }
 
-    async fn value(&self, key: &str) -> Result<Option<kv::Entry>, LogError> {
-        let bucket = self.bucket().await?;
-        in_time(bucket.entry(key)).await?.map_err(|error| failed(&error))
+    async fn value(&self, key: &str) -> Result<Option<(u64, Vec<u8>)>, LogError> {
+        let stream = in_time(self.context.get_stream_no_info(self.kept_stream())).await?;
+        let stream = stream.map_err(|error| failed(&error))?;
+        let subject = self.kept_subject(key);
+        match in_time(stream.get_last_raw_message_by_subject(&subject)).await? {
+            Ok(message) => Ok(Some((message.sequence, message.payload.to_vec()))),
+            Err(error) => match error.kind() {
+                LastRawMessageErrorKind::NoMessageFound => Ok(None),
+                LastRawMessageErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND => {
+                    Ok(None)
+                }
+                _ => Err(failed(&error)),
+            },
+        }
     }
 }
+
+/// The header with the number of the last message of the subject.
+const LAST: &str = "Nats-Expected-Last-Subject-Sequence";
 
 fn failed(error: &dyn fmt::Display) -> LogError {
     LogError::Unreachable(error.to_string())
@@ -229,7 +221,8 @@ impl Log for NatsLog {
             let mut shard = 0;
             loop {
                 let made = async {
-                    match self.write(SHARDS, 0, shards.to_string().into_bytes()).await {
+                    self.make_stream(self.kept_stream(), self.kept_subject(">"), 1).await?;
+                    match self.write(SHARDS, 0, shards.to_string().as_bytes()).await {
                         Ok(_) | Err(LogError::Refused) => {}
                         Err(error) => return Err(error),
                     }
@@ -241,7 +234,7 @@ impl Log for NatsLog {
                         )));
                     }
                     while shard < shards {
-                        self.make_stream(shard).await?;
+                        self.make_stream(self.stream(shard), self.subject(shard, ">"), -1).await?;
                         shard += 1;
                     }
                     Ok(())
@@ -265,7 +258,7 @@ impl Log for NatsLog {
     fn shards(&self) -> Later<'_, Result<u32, LogError>> {
         Box::pin(async {
             let value = self.value(SHARDS).await?;
-            let text = value.and_then(|value| String::from_utf8(value.value.to_vec()).ok());
+            let text = value.and_then(|(_, value)| String::from_utf8(value).ok());
             Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
         })
     }
@@ -288,7 +281,7 @@ impl Log for NatsLog {
         Box::pin(async move {
             let mut headers = HeaderMap::new();
             headers.insert("Nats-Msg-Id", id);
-            headers.insert("Nats-Expected-Last-Subject-Sequence", after.to_string().as_str());
+            headers.insert(LAST, after.to_string().as_str());
             self.publish(self.subject(shard, "tick"), headers, body).await
         })
     }
@@ -336,18 +329,17 @@ impl Log for NatsLog {
 
     fn kept<'a>(&'a self, key: &'a str) -> Later<'a, Result<Option<Kept>, LogError>> {
         Box::pin(async move {
-            let Some(entry) = self.value(key).await? else {
+            let Some((revision, value)) = self.value(key).await? else {
                 return Ok(None);
             };
-            let revision = entry.revision;
-            let body: Arc<[u8]> = match entry.value.split_first() {
+            let body: Arc<[u8]> = match value.split_first() {
                 Some((&WHOLE, body)) => body.into(),
                 Some((&PARTS, list)) => {
                     let (parts, sum): (u32, u32) = postcard::from_bytes(list).unwrap_or_default();
                     let mut body = Vec::new();
                     for part in 0..parts {
                         let part = self.value(&format!("{key}.{part}")).await?;
-                        body.extend_from_slice(&part.map(|part| part.value).unwrap_or_default());
+                        body.extend_from_slice(&part.map(|(_, part)| part).unwrap_or_default());
                     }
                     // Another node was writing it: as good as none.
                     if crc32fast::hash(&body) == sum { body.into() } else { [].into() }
@@ -362,17 +354,16 @@ impl Log for NatsLog {
         Box::pin(async move {
             let limit = self.client.server_info().max_payload.clamp(4_096, 1 << 20) / 2;
             if body.len() < limit {
-                return self.write(key, revision, [&[WHOLE], body].concat()).await;
+                return self.write(key, revision, &[&[WHOLE], body].concat()).await;
             }
-            let bucket = self.bucket().await?;
             let mut parts = 0_u32;
             for part in body.chunks(limit) {
-                let put = in_time(bucket.put(format!("{key}.{parts}"), part.to_vec().into())).await?;
-                put.map_err(|error| failed(&error))?;
+                let subject = self.kept_subject(&format!("{key}.{parts}"));
+                self.publish(subject, HeaderMap::new(), part).await?;
                 parts += 1;
             }
             let list = postcard::to_extend(&(parts, crc32fast::hash(body)), vec![PARTS]);
-            self.write(key, revision, list.map_err(|error| failed(&error))?).await
+            self.write(key, revision, &list.map_err(|error| failed(&error))?).await
         })
     }
 
@@ -401,7 +392,7 @@ struct NatsReader {
 }
 
 impl Reader for NatsReader {
-    fn next(&mut self, wait: Duration) -> Later<'_, Result<Vec<Entry>, LogError>> {
+    fn next(&mut self, wait: Duration) -> Later<'_, Result<Batch, LogError>> {
         Box::pin(async move {
             let until = Instant::now() + wait;
             let mut entries = VecDeque::new();
@@ -433,7 +424,7 @@ impl Reader for NatsReader {
                     Err(_) => break,
                 }
             }
-            Ok(entries.into())
+            Ok(Batch { entries: entries.into(), is_end: self.pending == 0 })
         })
     }
 }

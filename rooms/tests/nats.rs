@@ -1,0 +1,118 @@
+//! Servers and clients over a real NATS server. Without one, these tests are skipped with a sentence.
+#![cfg(feature = "nats")]
+
+mod support;
+
+use std::time::Duration;
+
+use framestep_durable::prelude::*;
+use framestep_rooms::{Client, Fault, Format, Player, Room, RoomClient, Server};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Sum {
+    sum: u64,
+    beats: u32,
+}
+
+#[durable]
+async fn beat() -> Chapter {
+    wait_seconds(0.05).await;
+    with(|sum: &mut Sum| sum.beats += 1);
+    Chapter::Next(beat())
+}
+
+impl Room for Sum {
+    const NAME: &'static str = "sum";
+    const FORMAT: Format = Format::Postcard;
+    type Args = u64;
+    type Input = u64;
+    type View = Sum;
+
+    fn registry() -> Registry {
+        Registry::new().with::<Beat>()
+    }
+
+    fn open(runtime: &Runtime, sum: u64) -> Self {
+        runtime.spawn(beat()).detach();
+        Sum { sum, beats: 0 }
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, by: u64) {
+        self.sum += by;
+    }
+
+    fn view(&self) -> Sum {
+        self.clone()
+    }
+}
+
+fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), Fault>>) {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = Server::at(url).named(name).build("1").shards(2).threads(1).ticks_per_second(60).inputs_per_second(1_000).room::<Sum>();
+    let server = server.save_every(Duration::from_millis(300));
+    let ended = tokio::spawn(server.serve(async {
+        let _ = stopped.await;
+    }));
+    (stop, ended)
+}
+
+async fn until(room: &RoomClient<Sum>, fits: impl Fn(&Sum) -> bool) -> Sum {
+    let mut views = room.watch().await.unwrap();
+    let look = async {
+        loop {
+            let view = views.next().await.unwrap().view;
+            if fits(&view) {
+                return view;
+            }
+        }
+    };
+    timeout(Duration::from_secs(30), look).await.expect("the view comes")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_replaced() {
+    let Some(mut server) = support::NatsServer::start("rooms").await else {
+        return;
+    };
+    let first = start(&server.url(), "a");
+    let client = Client::at(&server.url(), "alice").await.unwrap();
+    let mut rooms = Vec::new();
+    for number in 0..4 {
+        rooms.push(client.open::<Sum>(&format!("sum-{number}"), &1_000).await.unwrap());
+    }
+    let mut expected = 1_000;
+    let send = async |expected: &mut u64| {
+        for by in 1..=20 {
+            for room in &rooms {
+                room.send(&by).await.unwrap();
+            }
+            *expected += by;
+        }
+    };
+    send(&mut expected).await;
+    // A second node, and the first one goes.
+    let second = start(&server.url(), "b");
+    send(&mut expected).await;
+    first.0.send(()).unwrap();
+    timeout(Duration::from_secs(20), first.1).await.unwrap().unwrap().unwrap();
+    send(&mut expected).await;
+    // The server of the log is killed.
+    server.kill_and_restart().await;
+    send(&mut expected).await;
+    for room in &rooms {
+        let sum = until(room, |sum| sum.sum >= expected).await;
+        assert_eq!(sum.sum, expected);
+        until(room, |later| later.beats > sum.beats + 2).await;
+    }
+    second.0.send(()).unwrap();
+    timeout(Duration::from_secs(20), second.1).await.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn without_a_server_an_error_says_how_to_get_one() {
+    let fault = Server::at("nats://127.0.0.1:9").run::<Sum>().await.unwrap_err();
+    assert!(fault.to_string().contains("Start one with `nats-server -js`"), "{fault}");
+}

@@ -1,0 +1,74 @@
+//! A NATS server for a test.
+
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use framestep_rooms::log::NatsLog;
+
+/// A server on a free port of the loopback, with a folder of its own. It ends with this value.
+pub struct NatsServer {
+    process: Child,
+    port: u16,
+    folder: PathBuf,
+}
+
+impl NatsServer {
+    /// Starts one. `None`, with a sentence, if the program is missing.
+    pub async fn start(test: &str) -> Option<Self> {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let folder = std::env::temp_dir().join(format!("framestep-rooms-{test}-{}", std::process::id()));
+        let Some(process) = spawn(port, &folder) else {
+            eprintln!("skipped: there is no nats-server (Debian: apt install nats-server)");
+            return None;
+        };
+        let server = NatsServer { process, port, folder };
+        server.wait().await;
+        Some(server)
+    }
+
+    pub fn url(&self) -> String {
+        format!("nats://127.0.0.1:{}", self.port)
+    }
+
+    /// Kills the server, and starts it again on what it has stored.
+    pub async fn kill_and_restart(&mut self) {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.process = spawn(self.port, &self.folder).unwrap();
+        self.wait().await;
+    }
+
+    pub async fn connect(&self) -> NatsLog {
+        NatsLog::connect(&self.url()).await.unwrap()
+    }
+
+    async fn wait(&self) {
+        for _ in 0..200 {
+            if NatsLog::connect(&self.url()).await.is_ok() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(25)).await;
+        }
+        panic!("nats-server does not answer");
+    }
+}
+
+fn spawn(port: u16, folder: &PathBuf) -> Option<Child> {
+    Command::new("nats-server")
+        .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
+        .arg(folder)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()
+}
+
+impl Drop for NatsServer {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
