@@ -12,14 +12,21 @@ fn main() -> ExitCode {
     let (mut histories, mut seed, mut fault, mut is_printing) = (10_000_u64, 1_u64, None, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
-        let mut number = || args.next().and_then(|number| number.parse().ok()).expect("a number");
+        let mut number = || {
+            args.next()
+                .and_then(|number| number.parse().ok())
+                .expect("a number")
+        };
         match arg.as_str() {
             "--histories" => histories = number(),
             "--seed" => seed = number(),
             "--fault" => fault = args.next(),
             "--print" => is_printing = true,
             _ => {
-                eprintln!("--histories N, --seed N, --print, --fault one of {}", simulate::faults().join(", "));
+                eprintln!(
+                    "--histories N, --seed N, --print, --fault one of {}",
+                    simulate::faults().join(", ")
+                );
                 return ExitCode::FAILURE;
             }
         }
@@ -60,6 +67,13 @@ fn main() -> ExitCode {
     println!("{counts:#?}");
     #[expect(clippy::cast_precision_loss, reason = "for people")]
     let rate = counts.histories as f64 / seconds;
-    println!("{} histories in {seconds:.1} s ({rate:.0} a second), {broken} broken", counts.histories);
-    if broken > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+    println!(
+        "{} histories in {seconds:.1} s ({rate:.0} a second), {broken} broken",
+        counts.histories
+    );
+    if broken > 0 {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
 }

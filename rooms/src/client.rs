@@ -49,8 +49,10 @@ pub struct Client {
     shards: u32,
     session: u64,
     /// The numbers of inputs, for each player and room.
-    numbers: Arc<Mutex<HashMap<(Player, Arc<str>), Arc<Numbers>>>>,
+    numbers: Arc<Mutex<AllNumbers>>,
 }
+
+type AllNumbers = HashMap<(Player, Arc<str>), Arc<Numbers>>;
 
 /// The numbers of the inputs of a player to a room.
 struct Numbers {
@@ -61,7 +63,9 @@ struct Numbers {
 
 impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Client").field("player", &self.player).finish_non_exhaustive()
+        f.debug_struct("Client")
+            .field("player", &self.player)
+            .finish_non_exhaustive()
     }
 }
 
@@ -102,9 +106,17 @@ impl Client {
                 Err(error) => return Err(error.into()),
             }
         };
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         let session = u64::try_from(since.as_micros()).unwrap_or(0);
-        Ok(Client { log, player, shards, session, numbers: Arc::default() })
+        Ok(Client {
+            log,
+            player,
+            shards,
+            session,
+            numbers: Arc::default(),
+        })
     }
 
     /// The same connection for another player, such as in a gateway.
@@ -114,7 +126,10 @@ impl Client {
     /// If the name has other characters than letters, digits, `-` and `_`.
     pub fn player(&self, name: &str) -> Result<Self, Fault> {
         let player = Player::new(name).ok_or_else(|| not_a_name(name))?;
-        Ok(Client { player, ..self.clone() })
+        Ok(Client {
+            player,
+            ..self.clone()
+        })
     }
 
     /// The shard of a room.
@@ -130,11 +145,14 @@ impl Client {
     /// `_`.
     pub async fn open<R: Room>(&self, room: &str, args: &R::Args) -> Result<RoomClient<R>, Fault> {
         let client = self.room::<R>(room)?;
-        let args = serde_json::to_string(args).map_err(|error| Fault::Settings(error.to_string()))?;
+        let args =
+            serde_json::to_string(args).map_err(|error| Fault::Settings(error.to_string()))?;
         let body = open_body(R::NAME, &args).map_err(Fault::Settings)?;
         // Another opening after the room is over must not count as a double.
         let id = format!("open-{room}-{}-{}-{}", self.player, self.session, unique());
-        client.append(&Topic::Open(client.room.clone()), &id, &body).await?;
+        client
+            .append(&Topic::Open(client.room.clone()), &id, &body)
+            .await?;
         Ok(client)
     }
 
@@ -149,12 +167,14 @@ impl Client {
         }
         let name: Arc<str> = room.into();
         let mut numbers = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
-        let numbers = numbers.entry((self.player.clone(), name.clone())).or_insert_with(|| {
-            Arc::new(Numbers {
-                next: AtomicU64::new(1),
-                under_way: Semaphore::new(usize::try_from(Doubles::WINDOW / 2).unwrap_or(1)),
-            })
-        });
+        let numbers = numbers
+            .entry((self.player.clone(), name.clone()))
+            .or_insert_with(|| {
+                Arc::new(Numbers {
+                    next: AtomicU64::new(1),
+                    under_way: Semaphore::new(usize::try_from(Doubles::WINDOW / 2).unwrap_or(1)),
+                })
+            });
         Ok(RoomClient {
             shard: self.shard(room),
             room: name,
@@ -172,7 +192,9 @@ fn unique() -> u64 {
 }
 
 fn not_a_name(name: &str) -> Fault {
-    Fault::Settings(format!("`{name}` is no name: use 1 to 64 letters, digits, `-` and `_`"))
+    Fault::Settings(format!(
+        "`{name}` is no name: use 1 to 64 letters, digits, `-` and `_`"
+    ))
 }
 
 /// A player in a room.
@@ -255,13 +277,20 @@ impl<R: Room> RoomClient<R> {
     ///
     /// If the log cannot be reached.
     pub async fn watch(&self) -> Result<Watch<R>, Fault> {
-        let mut watch = Watch { room: self.clone(), inbox: self.hear().await?, said: None };
+        let mut watch = Watch {
+            room: self.clone(),
+            inbox: self.hear().await?,
+            said: None,
+        };
         watch.say().await;
         Ok(watch)
     }
 
     async fn hear(&self) -> Result<Box<dyn Inbox>, LogError> {
-        self.client.log.hear(&format!("view.{}.{}", self.shard, self.room)).await
+        self.client
+            .log
+            .hear(&format!("view.{}.{}", self.shard, self.room))
+            .await
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) struct Doubles {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Session {
-    session: u64,
+    number: u64,
     highest: u64,
     /// Bit n: whether `highest - n` was used.
     used: u64,
@@ -32,7 +32,7 @@ impl Doubles {
         if number == 0 {
             return false;
         }
-        let place = match self.sessions.binary_search_by_key(&session, |it| it.session) {
+        let place = match self.sessions.binary_search_by_key(&session, |it| it.number) {
             Ok(place) => place,
             Err(0) if self.sessions.len() == Doubles::SESSIONS => return false,
             Err(mut place) => {
@@ -40,7 +40,14 @@ impl Doubles {
                     self.sessions.remove(0);
                     place -= 1;
                 }
-                self.sessions.insert(place, Session { session, highest: 0, used: 0 });
+                self.sessions.insert(
+                    place,
+                    Session {
+                        number: session,
+                        highest: 0,
+                        used: 0,
+                    },
+                );
                 place
             }
         };
@@ -52,7 +59,11 @@ impl Session {
     fn is_first(&mut self, number: u64) -> bool {
         if number > self.highest {
             let by = number - self.highest;
-            self.used = if by < Doubles::WINDOW { self.used << by } else { 0 };
+            self.used = if by < Doubles::WINDOW {
+                self.used << by
+            } else {
+                0
+            };
             self.highest = number;
             self.used |= 1;
             return true;

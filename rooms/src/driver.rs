@@ -15,7 +15,7 @@ use crate::probe;
 use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
 use crate::room::EffectKey;
 use crate::saves::{self, SLOTS};
-use crate::server::{Shared, Stage};
+use crate::server::{Node, Stage};
 use crate::shard::{Answer, Refused, RoomStatus, Shard, step_of};
 
 /// How long a reader waits before it says that there is no more.
@@ -67,13 +67,14 @@ enum Read {
 /// What was counted since the last status.
 #[derive(Default)]
 struct Counted {
+    frame: u64,
     frames: u64,
     gap: Duration,
     busy: Duration,
 }
 
 pub(crate) struct Driver {
-    shared: Arc<Shared>,
+    node: Arc<Node>,
     number: u32,
     thread: usize,
     role: Role,
@@ -91,11 +92,11 @@ pub(crate) struct Driver {
 }
 
 /// Runs a shard until the server stops.
-pub(crate) async fn drive(shared: Arc<Shared>, shard: u32, thread: usize) {
+pub(crate) async fn drive(node: Arc<Node>, shard: u32, thread: usize) {
     let (to_me, mut events) = mpsc::unbounded_channel();
     let (read, mut reads) = mpsc::channel(4);
-    let mut stages = shared.stage.subscribe();
-    let options = &shared.options;
+    let mut stages = node.stage.subscribe();
+    let options = &node.options;
     let settings = Settings {
         step: step_of(options.ticks),
         save_every: options.save_every,
@@ -104,11 +105,11 @@ pub(crate) async fn drive(shared: Arc<Shared>, shard: u32, thread: usize) {
         retry_after: options.dead_after.max(Duration::from_millis(100)),
         fault: None::<Fault>,
     };
-    let mut rooms = Shard::new(shared.kinds.clone(), options.ticks, options.limits);
-    let alarm = shared.alarms[thread].clone();
+    let mut rooms = Shard::new(node.kinds.clone(), options.ticks, options.limits);
+    let alarm = node.alarms[thread].clone();
     rooms.call_before(move |frame, room| alarm.name(shard, frame, room));
     let mut driver = Driver {
-        role: Role::new(shared.me.clone(), shared.build, shard, settings),
+        role: Role::new(node.me.clone(), node.build, shard, settings),
         rooms,
         number: shard,
         thread,
@@ -120,11 +121,11 @@ pub(crate) async fn drive(shared: Arc<Shared>, shard: u32, thread: usize) {
         is_trying: false,
         last_frame: None,
         counted: Counted::default(),
-        shared,
+        node,
     };
     let mut status_at = Instant::now() + Duration::from_secs(1);
     loop {
-        let now = driver.shared.now();
+        let now = driver.node.now();
         let wake = driver.role.wake_at(now).saturating_sub(now);
         tokio::select! {
             biased;
@@ -135,7 +136,7 @@ pub(crate) async fn drive(shared: Arc<Shared>, shard: u32, thread: usize) {
         }
         let stage = *stages.borrow();
         if stage >= Stage::Saves && (!driver.role.is_last_ticker() || driver.role.has_saved()) {
-            driver.shared.note_saved(shard);
+            driver.node.note_saved(shard);
         }
         let has_left = stage >= Stage::Leaves && !driver.role.is_last_ticker();
         let is_done = stage == Stage::Finishes && driver.role.is_saved();
@@ -200,13 +201,14 @@ impl Driver {
     }
 
     fn on(&mut self, event: Event) {
-        let now = self.shared.now();
-        let members = self.shared.members();
+        let now = self.node.now();
+        let members = self.node.members();
         let mut out = Vec::new();
         let began = Instant::now();
-        let alarm = self.shared.alarms[self.thread].clone();
+        let alarm = self.node.alarms[self.thread].clone();
         alarm.begin(now);
-        self.role.on(now, event, &members, &mut self.rooms, &mut out);
+        self.role
+            .on(now, event, &members, &mut self.rooms, &mut out);
         for command in out {
             self.obey(command);
         }
@@ -220,7 +222,7 @@ impl Driver {
         F: Future<Output = Event> + Send + 'static,
     {
         let to_me = self.to_me.clone();
-        self.shared.handle.spawn(async move {
+        self.node.handle.spawn(async move {
             // A panic of a log must not leave the role without an answer.
             let task = tokio::spawn(timeout(CALL, task));
             let event = task.await.ok().and_then(Result::ok).unwrap_or(if_late);
@@ -229,18 +231,18 @@ impl Driver {
     }
 
     fn obey(&mut self, command: Command) {
-        let (log, shard) = (self.shared.log.clone(), self.number);
+        let (log, shard) = (self.node.log.clone(), self.number);
         match command {
             Command::Load { before } => {
                 self.stop_reading();
-                let (shared, to_me) = (self.shared.clone(), self.to_me.clone());
+                let (node, to_me) = (self.node.clone(), self.to_me.clone());
                 self.is_trying = before.is_none();
-                self.shared.handle.spawn(async move {
-                    let task = tokio::spawn(load(shared.clone(), shard, before));
+                self.node.handle.spawn(async move {
+                    let task = tokio::spawn(load(node.clone(), shard, before));
                     let answer = match task.await {
                         Ok(Ok((loaded, out))) => ToDriver::Loaded(loaded, out),
                         Ok(Err(why)) => {
-                            shared.tell(shard, &format!("it cannot be loaded: {why}"));
+                            node.tell(shard, &format!("it cannot be loaded: {why}"));
                             ToDriver::Event(Event::LoadFailed)
                         }
                         Err(_) => ToDriver::Event(Event::LoadFailed),
@@ -249,8 +251,12 @@ impl Driver {
                 });
             }
             Command::Follow { from } => self.follow(from),
-            Command::Append { attempt, after, body } => {
-                let id = format!("{}-{attempt}", self.shared.me);
+            Command::Append {
+                attempt,
+                after,
+                body,
+            } => {
+                let id = format!("{}-{attempt}", self.node.me);
                 let after = after.unwrap_or(0);
                 self.answer(Event::Lost { attempt }, async move {
                     match log.tick(shard, after, &id, &body).await {
@@ -260,37 +266,42 @@ impl Driver {
                     }
                 });
             }
-            Command::Save { at, state, not_of_this_log } => {
+            Command::Save {
+                at,
+                state,
+                not_of_this_log,
+            } => {
                 let seq = at.seq;
-                let spacing = u64::from(self.shared.options.ticks) * self.shared.options.spacing.as_secs().max(1);
-                let shared = self.shared.clone();
+                let spacing =
+                    u64::from(self.node.options.ticks) * self.node.options.spacing.as_secs().max(1);
+                let node = self.node.clone();
                 self.answer(Event::SaveFailed { at: seq }, async move {
                     let bytes = saves::to_bytes(&at, &state);
                     match store(&*log, shard, &at, &bytes, not_of_this_log, spacing).await {
                         Ok(event) => event,
                         Err(LogError::Refused) => Event::SaveFailed { at: seq },
                         Err(why) => {
-                            shared.tell(shard, &format!("frame {} is not saved: {why}", at.frame));
+                            node.tell(shard, &format!("frame {} is not saved: {why}", at.frame));
                             Event::SaveFailed { at: seq }
                         }
                     }
                 });
             }
             Command::Trim { before } => {
-                if !self.shared.options.keeps_log {
-                    self.shared.handle.spawn(async move {
+                if !self.node.options.keeps_log {
+                    self.node.handle.spawn(async move {
                         // The next save trims as well.
                         let _ = log.trim(shard, before).await;
                     });
                 }
             }
-            Command::Frame { .. } => self.ran(),
-            Command::Began { .. } => self.performing.clear(),
+            Command::Frame { at, own } => self.ran(at.frame, own),
+            Command::Began => self.performing.clear(),
             Command::Unload => {
                 self.stop_reading();
                 self.performing.clear();
             }
-            Command::Note(note) => self.shared.note(shard, &note),
+            Command::Note(note) => self.node.note(shard, &note),
         }
     }
 
@@ -303,9 +314,14 @@ impl Driver {
 
     fn follow(&mut self, from: u64) {
         self.stop_reading();
-        let (log, shard, tail, to_me) = (self.shared.log.clone(), self.number, self.tail, self.read.clone());
-        let pause = self.shared.options.dead_after / 4;
-        let task = self.shared.handle.spawn(async move {
+        let (log, shard, tail, to_me) = (
+            self.node.log.clone(),
+            self.number,
+            self.tail,
+            self.read.clone(),
+        );
+        let pause = self.node.options.dead_after / 4;
+        let task = self.node.handle.spawn(async move {
             let read = |read| ToDriver::Read(tail, read);
             if let Ok(Ok(mut reader)) = timeout(CALL, log.read(shard, from)).await {
                 while let Ok(Ok(batch)) = timeout(CALL, reader.next(IDLE)).await {
@@ -322,27 +338,31 @@ impl Driver {
     }
 
     /// After a frame.
-    fn ran(&mut self) {
+    fn ran(&mut self, frame: u64, own: bool) {
+        self.counted.frame = frame;
         let now = Instant::now();
         if let Some(last) = self.last_frame.replace(now) {
             self.counted.gap = self.counted.gap.max(now - last);
         }
         self.counted.frames += 1;
-        if !self.role.is_last_ticker() {
+        if !own {
             self.performing.clear();
             return;
         }
-        for room in self.shared.watched(self.number) {
+        for room in self.node.watched(self.number) {
             if let Some((frame, view)) = self.rooms.view(&room) {
-                let (log, channel) = (self.shared.log.clone(), format!("view.{}.{room}", self.number));
+                let (log, channel) = (
+                    self.node.log.clone(),
+                    format!("view.{}.{room}", self.number),
+                );
                 let body = crate::client::close_view(frame, &view);
-                self.shared.handle.spawn(async move {
+                self.node.handle.spawn(async move {
                     // Views may be lost.
                     let _ = log.say(&channel, body).await;
                 });
             }
         }
-        if self.role.owns() && self.shared.has_effects {
+        if self.role.owns() && self.node.has_effects {
             self.perform();
         }
     }
@@ -351,7 +371,9 @@ impl Driver {
     fn perform(&mut self) {
         let asked = self.rooms.asked();
         let is_open = |key: &(Arc<str>, u64, u64)| {
-            asked.iter().any(|(room, opened, asked)| (room, *opened, asked.number) == (&key.0, key.1, key.2))
+            asked.iter().any(|(room, opened, asked)| {
+                (room, *opened, asked.number) == (&key.0, key.1, key.2)
+            })
         };
         self.performing.retain(is_open);
         for (room, opened, asked) in asked {
@@ -359,9 +381,13 @@ impl Driver {
             if !self.performing.insert((room.clone(), opened, number)) {
                 continue;
             }
-            let key = EffectKey { room: room.clone(), opened, number };
-            let (shared, shard) = (self.shared.clone(), self.number);
-            self.shared.handle.spawn(async move {
+            let key = EffectKey {
+                room: room.clone(),
+                opened,
+                number,
+            };
+            let (node, shard) = (self.node.clone(), self.number);
+            self.node.handle.spawn(async move {
                 let answer = loop {
                     let Some(effect) = asked.perform(key.clone()) else {
                         return;
@@ -369,22 +395,32 @@ impl Driver {
                     match tokio::spawn(effect).await {
                         Ok(answer) => break answer,
                         Err(why) => {
-                            shared.tell(shard, &format!("the effect {key} has panicked: {why}. It is repeated"));
+                            node.tell(
+                                shard,
+                                &format!("the effect {key} has panicked: {why}. It is repeated"),
+                            );
                             sleep(Duration::from_secs(1)).await;
                         }
                     }
                 };
-                let body = postcard::to_stdvec(&Answer { opened, number, answer });
+                let body = postcard::to_stdvec(&Answer {
+                    opened,
+                    number,
+                    content: answer,
+                });
                 let Ok(body) = body else {
                     return;
                 };
                 let (topic, id) = (Topic::Answer(room), format!("answer-{key}"));
                 // Until the log has it, or another node performs it.
                 for _ in 0..60 {
-                    match shared.log.append(shard, &topic, &id, &body).await {
+                    match node.log.append(shard, &topic, &id, &body).await {
                         Ok(_) => return,
                         Err(LogError::TooLarge { .. }) => {
-                            shared.tell(shard, &format!("the answer to {key} is too large for the log"));
+                            node.tell(
+                                shard,
+                                &format!("the answer to {key} is too large for the log"),
+                            );
                             return;
                         }
                         Err(_) => sleep(Duration::from_millis(500)).await,
@@ -397,25 +433,26 @@ impl Driver {
     /// All of the log was computed, and the process is still there.
     fn end_trying(&mut self) {
         if std::mem::take(&mut self.is_trying) && self.role.at().is_some() {
-            let (shared, shard) = (self.shared.clone(), self.number);
-            self.shared.handle.spawn(async move {
+            let (node, shard) = (self.node.clone(), self.number);
+            self.node.handle.spawn(async move {
                 // If it fails, the rooms are tried once in vain.
-                let _ = mark_try(&*shared.log, shard, None).await;
+                let _ = mark_try(&*node.log, shard, None).await;
             });
         }
     }
 
     fn say_status(&mut self) {
-        let Some(at) = self.role.at() else {
+        if self.role.at().is_none() || self.counted.frame == 0 {
             return;
-        };
+        }
         let counted = std::mem::take(&mut self.counted);
+        self.counted.frame = counted.frame;
         #[expect(clippy::cast_precision_loss, reason = "for people")]
         let status = ShardStatus {
-            node: self.shared.me.to_string(),
+            node: self.node.me.to_string(),
             shard: self.number,
-            build: self.shared.build,
-            frame: at.frame,
+            build: self.node.build,
+            frame: counted.frame,
             owns: self.role.owns(),
             frames: counted.frames,
             gap: counted.gap.as_secs_f64() * 1e3,
@@ -423,9 +460,9 @@ impl Driver {
             refused: self.rooms.refused(),
             rooms: self.rooms.status(),
         };
-        let (log, channel) = (self.shared.log.clone(), format!("status.{}", self.number));
+        let (log, channel) = (self.node.log.clone(), format!("status.{}", self.number));
         if let Ok(body) = serde_json::to_vec(&status) {
-            self.shared.handle.spawn(async move {
+            self.node.handle.spawn(async move {
                 let _ = log.say(&channel, body).await;
             });
         }
@@ -474,15 +511,31 @@ struct Tries {
 async fn mark_try(log: &dyn Log, shard: u32, at: Option<u64>) -> Result<u32, LogError> {
     let key = format!("{shard}.tries");
     let kept = log.kept(&key).await?;
-    let tries: Tries = kept.as_ref().and_then(|kept| serde_json::from_slice(&kept.body).ok()).unwrap_or_default();
-    let before = if at.is_none_or(|at| at == tries.at) { tries.count } else { 0 };
+    let tries: Tries = kept
+        .as_ref()
+        .and_then(|kept| serde_json::from_slice(&kept.body).ok())
+        .unwrap_or_default();
+    let before = if at.is_none_or(|at| at == tries.at) {
+        tries.count
+    } else {
+        0
+    };
     let next = match at {
-        Some(at) => Tries { at, count: before + 1 },
+        Some(at) => Tries {
+            at,
+            count: before + 1,
+        },
         None if tries.count == 0 => return Ok(0),
-        None => Tries { at: tries.at, count: 0 },
+        None => Tries {
+            at: tries.at,
+            count: 0,
+        },
     };
     let body = serde_json::to_vec(&next).unwrap_or_default();
-    match log.keep(&key, kept.map_or(0, |kept| kept.revision), &body).await {
+    match log
+        .keep(&key, kept.map_or(0, |kept| kept.revision), &body)
+        .await
+    {
         // Another node counts at the same time.
         Ok(_) | Err(LogError::Refused) => Ok(before),
         Err(error) => Err(error),
@@ -490,13 +543,17 @@ async fn mark_try(log: &dyn Log, shard: u32, at: Option<u64>) -> Result<u32, Log
 }
 
 /// The rooms that are not run any more, each from a frame on.
-pub(crate) async fn taken_out(log: &dyn Log, shard: u32) -> Result<(u64, BTreeMap<Arc<str>, u64>), LogError> {
+pub(crate) async fn taken_out(
+    log: &dyn Log,
+    shard: u32,
+) -> Result<(u64, BTreeMap<Arc<str>, u64>), LogError> {
     let kept = log.kept(&format!("{shard}.out")).await?;
     let Some(kept) = kept else {
         return Ok((0, BTreeMap::new()));
     };
     let out = serde_json::from_slice(&kept.body);
-    let out = out.map_err(|error| LogError::Failed(format!("the list of rooms that are out: {error}")))?;
+    let out =
+        out.map_err(|error| LogError::Failed(format!("the list of rooms that are out: {error}")))?;
     Ok((kept.revision, out))
 }
 
@@ -516,26 +573,28 @@ pub(crate) async fn newest_save(
 
 /// Reads what a role needs to begin.
 async fn load(
-    shared: Arc<Shared>,
+    node: Arc<Node>,
     shard: u32,
     before: Option<u64>,
 ) -> Result<(Loaded, BTreeMap<Arc<str>, u64>), LogError> {
-    let log = &*shared.log;
+    let log = &*node.log;
     loop {
         let save = newest_save(log, shard, before).await?;
         let first = log.ends(shard).await?.first;
         let (revision, mut out) = taken_out(log, shard).await?;
-        let is_ours = save.as_ref().is_none_or(|(at, _)| at.build == shared.build || at.hands_over);
+        let is_ours = save
+            .as_ref()
+            .is_none_or(|(at, _)| at.build == node.build || at.hands_over);
         if before.is_none() && is_ours {
             let at = save.as_ref().map_or(0, |(at, _)| at.seq);
             let tries = mark_try(log, shard, Some(at)).await?;
             if tries >= TRIES {
-                shared.tell(
+                node.tell(
                     shard,
                     &format!("{tries} starts at its save have not ended: its rooms are tried in another process"),
                 );
-                if let Some(found) = probe::try_rooms(&shared, shard, save.as_ref(), &out).await? {
-                    shared.tell(
+                if let Some(found) = probe::try_rooms(&node, shard, save.as_ref(), &out).await? {
+                    node.tell(
                         shard,
                         &format!(
                             "room {} ends or hangs the process in frame {}: it is not run any more",
@@ -555,7 +614,7 @@ async fn load(
     }
 }
 
-impl Shared {
+impl Node {
     fn note(&self, shard: u32, note: &Note) {
         self.tell(shard, &note.to_string());
     }

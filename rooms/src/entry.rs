@@ -14,7 +14,9 @@ const LONGEST_NAME: usize = 64;
 /// are parts of subjects in NATS, and of permissions there.
 pub fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 /// A player: a name of letters, digits, `-` and `_`.
@@ -79,7 +81,12 @@ impl Topic {
     pub fn of_subject(subject: &str) -> Option<Self> {
         let mut parts = subject.split('.');
         let kind = parts.next()?;
-        let mut name = || parts.next().filter(|name| is_name(name)).map(Arc::<str>::from);
+        let mut name = || {
+            parts
+                .next()
+                .filter(|name| is_name(name))
+                .map(Arc::<str>::from)
+        };
         let topic = match kind {
             "tick" => Topic::Tick,
             "open" => Topic::Open(name()?),
@@ -234,7 +241,17 @@ mod tests {
         ] {
             assert_eq!(Topic::of_subject(&topic.to_subject()), Some(topic));
         }
-        for wrong in ["", "tick.a", "open", "open.", "room.a", "room.a.b.c", "room.a.*", "open.a b", "x.a"] {
+        for wrong in [
+            "",
+            "tick.a",
+            "open",
+            "open.",
+            "room.a",
+            "room.a.b.c",
+            "room.a.*",
+            "open.a b",
+            "x.a",
+        ] {
             assert_eq!(Topic::of_subject(wrong), None, "{wrong}");
         }
         assert_eq!(Player::new("a.b"), None);

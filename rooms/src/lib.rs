@@ -1,4 +1,11 @@
-//! x
+//! Game servers whose rooms survive the loss of a machine, in the middle of a script's `.await`.
+//!
+//! A [`Room`] is a state and its durable scripts: a function of the inputs of its players, which are
+//! in a [`log`]. A [`Server`] is a node; each runs its part of all rooms, and follows
+//! others as a standby. A [`Client`] opens rooms, sends inputs and watches.
+//!
+//! The README shows how it works, what is promised, and what is not.
+
 mod client;
 mod doubles;
 mod driver;
@@ -19,7 +26,11 @@ pub mod simulate;
 pub use client::{Client, RoomClient, View, Watch};
 pub use driver::ShardStatus;
 pub use entry::{Entry, Player, Topic, is_name};
-pub use role::Note;
 pub use room::{EffectKey, Effects, Format, Room};
 pub use server::{Fault, Server, ServerNote};
 pub use shard::{Refused, RoomStatus};
+
+/// The code of the README is tested.
+#[cfg(all(doctest, feature = "nats"))]
+#[doc = include_str!("../README.md")]
+mod readme {}

@@ -75,7 +75,9 @@ impl Members {
     /// Whether shards of `build` should be handed to another one: a node of that was started later.
     pub(crate) fn is_superseded(&self, build: Build) -> bool {
         let latest = |of_it: bool| {
-            let of = self.iter().filter(|it| !it.leaves && (it.build == build) == of_it);
+            let of = self
+                .iter()
+                .filter(|it| !it.leaves && (it.build == build) == of_it);
             of.map(|it| (it.started, it.build)).max()
         };
         latest(false) > latest(true)
@@ -147,7 +149,10 @@ mod tests {
         assert!(!members.is_superseded(1));
         members.hear(Duration::ZERO, hello("b", 2, 20));
         assert!(members.is_superseded(1) && !members.is_superseded(2));
-        assert_eq!((members.rank("a", 3), members.rank("b", 3)), (Some(0), Some(0)));
+        assert_eq!(
+            (members.rank("a", 3), members.rank("b", 3)),
+            (Some(0), Some(0))
+        );
         // Back to the first build: one more node of it is started.
         members.hear(Duration::ZERO, hello("c", 1, 30));
         assert!(members.is_superseded(2) && !members.is_superseded(1));

@@ -15,7 +15,7 @@ use crate::entry::{Entry, Position, Tick, Topic};
 use crate::log::LogError;
 use crate::role::Fold as _;
 use crate::room::Kind;
-use crate::server::{Options, Shared};
+use crate::server::{Node, Options};
 use crate::shard::Shard;
 
 /// Set for the child process.
@@ -42,7 +42,9 @@ pub(crate) struct Found {
 pub(crate) fn run(kinds: Arc<[Kind]>, options: &Options) -> ! {
     let mut bytes = Vec::new();
     let read = std::io::stdin().read_to_end(&mut bytes);
-    let task = read.ok().and_then(|_| postcard::from_bytes::<Task>(&bytes).ok());
+    let task = read
+        .ok()
+        .and_then(|_| postcard::from_bytes::<Task>(&bytes).ok());
     let Some(task) = task else {
         std::process::exit(2);
     };
@@ -54,8 +56,15 @@ pub(crate) fn run(kinds: Arc<[Kind]>, options: &Options) -> ! {
         let mut at = task.save.map_or_else(Position::start, |(at, _)| at);
         let mut queue = Vec::new();
         for (seq, topic, body) in task.entries {
-            queue.push(Entry { seq, topic, body: body.into() });
-            let tick = queue.last().filter(|entry| entry.is_tick()).and_then(|entry| Tick::of_bytes(&entry.body));
+            queue.push(Entry {
+                seq,
+                topic,
+                body: body.into(),
+            });
+            let tick = queue
+                .last()
+                .filter(|entry| entry.is_tick())
+                .and_then(|entry| Tick::of_bytes(&entry.body));
             if let Some(tick) = tick.filter(|tick| at.accepts(tick)) {
                 rooms.frame(tick.frame, &queue);
                 // As in the role: what the hash breaks is broken there, too.
@@ -78,24 +87,32 @@ fn say(text: &str) {
 /// Computes the log of a shard from its save on in a child process. Returns the room that has ended
 /// or hung it.
 pub(crate) async fn try_rooms(
-    shared: &Shared,
+    node: &Node,
     shard: u32,
     save: Option<&(Position, Arc<[u8]>)>,
     out: &BTreeMap<Arc<str>, u64>,
 ) -> Result<Option<Found>, LogError> {
     let from = save.map_or(0, |(at, _)| at.seq) + 1;
     let mut entries = Vec::new();
-    let mut reader = shared.log.read(shard, from).await?;
+    let mut reader = node.log.read(shard, from).await?;
     loop {
         let read = reader.next(Duration::from_millis(200)).await?;
         let is_end = read.is_end;
-        entries.extend(read.entries.into_iter().map(|entry| (entry.seq, entry.topic, entry.body.to_vec())));
+        entries.extend(
+            read.entries
+                .into_iter()
+                .map(|entry| (entry.seq, entry.topic, entry.body.to_vec())),
+        );
         if is_end {
             break;
         }
     }
     let save = save.map(|(at, state)| (at.clone(), state.to_vec()));
-    let task = postcard::to_stdvec(&Task { save, out: out.clone(), entries });
+    let task = postcard::to_stdvec(&Task {
+        save,
+        out: out.clone(),
+        entries,
+    });
     let task = task.map_err(|error| LogError::Failed(error.to_string()))?;
     let failed = |error: std::io::Error| LogError::Failed(format!("the child process: {error}"));
     let mut child = Command::new(std::env::current_exe().map_err(failed)?)
@@ -118,7 +135,7 @@ pub(crate) async fn try_rooms(
     let mut lines = BufReader::new(stdout).lines();
     let mut last: Option<Found> = None;
     // A line for each room of each frame: the watchdog.
-    while let Ok(Ok(Some(line))) = timeout(shared.options.hang_after, lines.next_line()).await {
+    while let Ok(Ok(Some(line))) = timeout(node.options.hang_after, lines.next_line()).await {
         let Some(said) = line.strip_prefix(MARK) else {
             continue;
         };
@@ -129,7 +146,10 @@ pub(crate) async fn try_rooms(
         if let Some((frame, room)) = said.split_once(' ')
             && let Ok(frame) = frame.parse()
         {
-            last = Some(Found { room: room.into(), frame });
+            last = Some(Found {
+                room: room.into(),
+                frame,
+            });
         }
     }
     writing.abort();

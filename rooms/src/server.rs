@@ -83,6 +83,23 @@ enum Where {
     Nats(String),
 }
 
+impl Where {
+    #[cfg(feature = "nats")]
+    async fn open(self) -> Result<Arc<dyn Log>, LogError> {
+        match self {
+            Where::Log(log) => Ok(log),
+            Where::Nats(url) => Ok(Arc::new(crate::log::NatsLog::connect(&url).await?)),
+        }
+    }
+
+    #[cfg(not(feature = "nats"))]
+    #[expect(clippy::unused_async, reason = "it is with NATS")]
+    async fn open(self) -> Result<Arc<dyn Log>, LogError> {
+        let Where::Log(log) = self;
+        Ok(log)
+    }
+}
+
 /// What a server tells its operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -201,7 +218,11 @@ impl Server {
                 dead_after: Duration::from_millis(300),
                 ticks: 30,
                 threads: thread::available_parallelism().map_or(1, usize::from),
-                limits: Limits { rooms: 1_000, size: 4 << 10, rate: 60 },
+                limits: Limits {
+                    rooms: 1_000,
+                    size: 4 << 10,
+                    rate: 60,
+                },
                 hang_after: Duration::from_secs(5),
                 keeps_log: false,
             },
@@ -365,20 +386,18 @@ impl Server {
             probe::run(kinds, &options);
         }
         check(&self.name, &kinds, &options)?;
-        let log: Arc<dyn Log> = match self.log {
-            Where::Log(log) => log,
-            #[cfg(feature = "nats")]
-            Where::Nats(url) => Arc::new(crate::log::NatsLog::connect(&url).await?),
-        };
+        let log = self.log.open().await?;
         log.prepare(options.shards).await?;
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let started = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         let me: Arc<str> = format!("{}.{}", self.name, started.as_micros()).into();
         let build = match self.build {
             Some(name) => Hash::of(name.as_bytes()),
             None => Hash::of(&std::fs::read(std::env::current_exe()?)?),
         };
         let threads = options.threads.min(options.shards as usize);
-        let shared = Arc::new(Shared {
+        let node = Arc::new(Node {
             members: Mutex::new(Arc::new(Members::new(options.dead_after * 3))),
             log,
             kinds,
@@ -396,19 +415,22 @@ impl Server {
             hook: self.hook,
             options,
         });
-        shared.serve(threads, stop).await
+        node.serve(threads, stop).await
     }
 }
 
 fn check(name: &str, kinds: &[Kind], options: &Options) -> Result<(), Fault> {
     let wrong = |text: &str| Err(Fault::Settings(text.to_owned()));
     if !is_name(name) {
-        return wrong(&format!("`{name}` cannot name a node: use letters, digits, `-` and `_`"));
+        return wrong(&format!(
+            "`{name}` cannot name a node: use letters, digits, `-` and `_`"
+        ));
     }
     if kinds.is_empty() {
         return wrong("the server has no kind of room: call `.room::<R>()`");
     }
-    if options.shards == 0 || options.threads == 0 || options.ticks == 0 || options.limits.rate == 0 {
+    if options.shards == 0 || options.threads == 0 || options.ticks == 0 || options.limits.rate == 0
+    {
         return wrong("shards, threads, ticks and inputs a second must be at least 1");
     }
     if options.ticks > 1_000 {
@@ -448,8 +470,8 @@ pub(crate) enum Stage {
     Finishes,
 }
 
-/// What all threads of a node share.
-pub(crate) struct Shared {
+/// A node: what all its threads share.
+pub(crate) struct Node {
     pub(crate) log: Arc<dyn Log>,
     pub(crate) kinds: Arc<[Kind]>,
     pub(crate) options: Options,
@@ -474,7 +496,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shared {
+impl Node {
     pub(crate) fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -507,7 +529,10 @@ impl Shared {
     pub(crate) fn watched(&self, shard: u32) -> Vec<String> {
         let watched = lock(&self.watched);
         let rooms = watched.get(&shard).into_iter().flatten();
-        rooms.filter(|(_, at)| at.elapsed() < WATCHED).map(|(room, _)| room.clone()).collect()
+        rooms
+            .filter(|(_, at)| at.elapsed() < WATCHED)
+            .map(|(room, _)| room.clone())
+            .collect()
     }
 
     fn change_members(&self, change: impl FnOnce(&mut Members)) {
@@ -524,14 +549,24 @@ impl Shared {
         }
     }
 
-    async fn serve(self: Arc<Self>, threads: usize, stop: impl Future<Output = ()>) -> Result<(), Fault> {
+    async fn serve(
+        self: Arc<Self>,
+        threads: usize,
+        stop: impl Future<Output = ()>,
+    ) -> Result<(), Fault> {
         let mut tasks = JoinSet::new();
-        let shared = self.clone();
-        tasks.spawn(restarted(self.clone(), "hearing nodes", move || shared.clone().hear_nodes()));
-        let shared = self.clone();
-        tasks.spawn(restarted(self.clone(), "hearing watchers", move || shared.clone().hear_watchers()));
-        let shared = self.clone();
-        tasks.spawn(restarted(self.clone(), "saying hello", move || shared.clone().say_hello()));
+        let node = self.clone();
+        tasks.spawn(restarted(self.clone(), "hearing nodes", move || {
+            node.clone().hear_nodes()
+        }));
+        let node = self.clone();
+        tasks.spawn(restarted(self.clone(), "hearing watchers", move || {
+            node.clone().hear_watchers()
+        }));
+        let node = self.clone();
+        tasks.spawn(restarted(self.clone(), "saying hello", move || {
+            node.clone().say_hello()
+        }));
         let _watchdog = Watchdog::start(&self)?;
         // First it hears of others: otherwise it would take all shards, and give them back.
         sleep(self.options.dead_after).await;
@@ -539,11 +574,11 @@ impl Shared {
         let mut workers = Vec::new();
         let (done, mut all_done) = tokio::sync::mpsc::channel::<()>(1);
         for number in 0..threads {
-            let (shared, done) = (self.clone(), done.clone());
+            let (node, done) = (self.clone(), done.clone());
             let name = format!("rooms-{number}");
             workers.push(thread::Builder::new().name(name).spawn(move || {
                 let _done = done;
-                shared.work(number, threads)
+                node.work(number, threads)
             })?);
         }
         drop(done);
@@ -576,7 +611,10 @@ impl Shared {
         self.stage.send_replace(Stage::Leaves);
         self.change_members(|members| members.hear(self.now(), self.hello()));
         self.say_now().await;
-        let others = self.members().iter().any(|it| it.node != self.me && !it.leaves && it.build == self.build);
+        let others = self
+            .members()
+            .iter()
+            .any(|it| it.node != self.me && !it.leaves && it.build == self.build);
         let newer = self.members().is_superseded(self.build);
         if others || newer {
             let _ = timeout(Duration::from_secs(5), all_done.recv()).await;
@@ -587,19 +625,24 @@ impl Shared {
 
     /// A thread with its shards.
     fn work(self: Arc<Self>, number: usize, threads: usize) -> std::io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         let shards = (0..self.options.shards).filter(|shard| *shard as usize % threads == number);
         let local = LocalSet::new();
         for shard in shards {
-            let shared = self.clone();
+            let node = self.clone();
             local.spawn_local(async move {
                 loop {
-                    let driving = tokio::task::spawn_local(drive(shared.clone(), shard, number));
+                    let driving = tokio::task::spawn_local(drive(node.clone(), shard, number));
                     match driving.await {
                         Ok(()) => return,
                         Err(error) => {
-                            shared.alarms[number].end();
-                            shared.tell(shard, &format!("its task has failed: {error}. It is started again"));
+                            node.alarms[number].end();
+                            node.tell(
+                                shard,
+                                &format!("its task has failed: {error}. It is started again"),
+                            );
                             sleep(Duration::from_millis(500)).await;
                         }
                     }
@@ -650,7 +693,11 @@ impl Shared {
             let (Some(shard), Some(room)) = (parts.next(), parts.next()) else {
                 continue;
             };
-            let Some(shard) = shard.parse().ok().filter(|shard| *shard < self.options.shards) else {
+            let Some(shard) = shard
+                .parse()
+                .ok()
+                .filter(|shard| *shard < self.options.shards)
+            else {
                 continue;
             };
             if is_name(room) {
@@ -667,7 +714,7 @@ impl Shared {
 }
 
 /// Runs a task again whenever it ends or panics.
-async fn restarted<F>(shared: Arc<Shared>, name: &'static str, task: impl Fn() -> F)
+async fn restarted<F>(node: Arc<Node>, name: &'static str, task: impl Fn() -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
@@ -675,7 +722,10 @@ where
         let mut set = JoinSet::new();
         set.spawn(task());
         if let Some(Err(error)) = set.join_next().await {
-            shared.send_note(None, &format!("{name} has failed: {error}. It is started again"));
+            node.send_note(
+                None,
+                &format!("{name} has failed: {error}. It is started again"),
+            );
         }
         sleep(Duration::from_millis(200)).await;
     }
@@ -716,22 +766,22 @@ struct Watchdog {
 }
 
 impl Watchdog {
-    fn start(shared: &Arc<Shared>) -> std::io::Result<Self> {
+    fn start(node: &Arc<Node>) -> std::io::Result<Self> {
         let (sender, ends) = std::sync::mpsc::channel::<()>();
-        let shared = shared.clone();
-        let pause = (shared.options.hang_after / 4).max(Duration::from_millis(10));
+        let node = node.clone();
+        let pause = (node.options.hang_after / 4).max(Duration::from_millis(10));
         thread::Builder::new().name("rooms-watchdog".to_owned()).spawn(move || {
             // Of each thread: the room that it was running, and since when.
-            let mut seen = vec![(0, Instant::now()); shared.alarms.len()];
+            let mut seen = vec![(0, Instant::now()); node.alarms.len()];
             while ends.recv_timeout(pause) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
-                for (alarm, seen) in shared.alarms.iter().zip(&mut seen) {
+                for (alarm, seen) in node.alarms.iter().zip(&mut seen) {
                     let frames = alarm.frames.load(Ordering::Relaxed);
                     let is_idle = alarm.since.load(Ordering::Relaxed) == 0;
                     if is_idle || frames != seen.0 {
                         *seen = (frames, Instant::now());
-                    } else if seen.1.elapsed() >= shared.options.hang_after {
+                    } else if seen.1.elapsed() >= node.options.hang_after {
                         let (shard, frame, room) = lock(&alarm.what).clone();
-                        shared.tell(
+                        node.tell(
                             shard,
                             &format!(
                                 "room {room} hangs in frame {frame}: the process ends. Its other rooms go \

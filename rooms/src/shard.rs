@@ -40,7 +40,7 @@ pub(crate) struct Envelope {
 pub(crate) struct Answer {
     pub(crate) opened: u64,
     pub(crate) number: u64,
-    pub(crate) answer: Vec<u8>,
+    pub(crate) content: Vec<u8>,
 }
 
 /// An input in its envelope: session and number as 16 bytes, or as `{"s":1,"n":2,"i":..}`.
@@ -54,7 +54,10 @@ pub(crate) fn open_envelope(body: &[u8]) -> Result<(Envelope, std::borrow::Cow<'
     }
     if body.first() == Some(&b'{') {
         let text: Text<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-        let envelope = Envelope { session: text.s, number: text.n };
+        let envelope = Envelope {
+            session: text.s,
+            number: text.n,
+        };
         return Ok((envelope, text.i.get().as_bytes().into()));
     }
     match body {
@@ -107,6 +110,9 @@ struct Sender {
     /// Thousandths of inputs that the player may send.
     budget: u64,
 }
+
+/// Is called with frame and room.
+type Before = Box<dyn FnMut(u64, &str)>;
 
 enum State {
     Live(Box<dyn Live>),
@@ -172,12 +178,15 @@ pub(crate) struct Shard {
     /// Rooms that are not run any more from a frame on: they end or hang every process.
     taken_out: BTreeMap<Arc<str>, u64>,
     /// Called with the room that is run next.
-    before: Option<Box<dyn FnMut(u64, &str)>>,
+    before: Option<Before>,
 }
 
 impl fmt::Debug for Shard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shard").field("frame", &self.frame).field("rooms", &self.rooms.len()).finish_non_exhaustive()
+        f.debug_struct("Shard")
+            .field("frame", &self.frame)
+            .field("rooms", &self.rooms.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -257,12 +266,6 @@ impl Shard {
         self.rooms.iter().map(status).collect()
     }
 
-    /// The hash of a room, and its frame.
-    pub(crate) fn hash_of(&mut self, room: &str) -> Option<(u64, u64)> {
-        let slot = self.rooms.get_mut(room)?;
-        Some((slot.frame, slot.hash()))
-    }
-
     /// The view of a room: its frame, and the bytes.
     pub(crate) fn view(&mut self, room: &str) -> Option<(u64, Vec<u8>)> {
         let slot = self.rooms.get_mut(room)?;
@@ -300,7 +303,8 @@ impl Shard {
                     && answer.opened == slot.opened
                 {
                     slot.hash = None;
-                    slot.state.with(|live| live.answer(answer.number, &answer.answer));
+                    slot.state
+                        .with(|live| live.answer(answer.number, &answer.content));
                 }
             }
             Some(Topic::Tick) | None => {}
@@ -313,7 +317,10 @@ impl Shard {
             return;
         }
         let open = serde_json::from_slice::<OpenText<'_>>(body);
-        let kind = open.as_ref().ok().and_then(|open| self.kinds.iter().find(|kind| kind.name == open.kind));
+        let kind = open
+            .as_ref()
+            .ok()
+            .and_then(|open| self.kinds.iter().find(|kind| kind.name == open.kind));
         let (Ok(open), Some(kind)) = (&open, kind) else {
             self.refused.not_opened += 1;
             return;
@@ -355,11 +362,14 @@ impl Shard {
             self.refused.unreadable += 1;
             return Some(());
         };
-        let sender = slot.senders.entry(player.clone()).or_insert_with(|| Sender {
-            budget: full_budget(self.limits.rate),
-            frame: self.frame,
-            ..Sender::default()
-        });
+        let sender = slot
+            .senders
+            .entry(player.clone())
+            .or_insert_with(|| Sender {
+                budget: full_budget(self.limits.rate),
+                frame: self.frame,
+                ..Sender::default()
+            });
         let earned = (self.frame - sender.frame) * u64::from(self.limits.rate) * 1_000;
         let earned = earned / u64::from(self.ticks_per_second);
         sender.budget = (sender.budget + earned).min(full_budget(self.limits.rate));
@@ -396,7 +406,8 @@ pub(crate) fn open_body(kind: &str, args: &str) -> Result<Vec<u8>, String> {
         kind: &'a str,
         args: &'a serde_json::value::RawValue,
     }
-    let args: &serde_json::value::RawValue = serde_json::from_str(args).map_err(|error| error.to_string())?;
+    let args: &serde_json::value::RawValue =
+        serde_json::from_str(args).map_err(|error| error.to_string())?;
     serde_json::to_vec(&Text { kind, args }).map_err(|error| error.to_string())
 }
 
@@ -439,11 +450,13 @@ impl Fold for Shard {
         let mut rooms = BTreeMap::new();
         for saved in saved.slots {
             let kind = self.kinds.iter().find(|kind| *kind.name == *saved.kind);
-            let kind = kind.ok_or_else(|| format!("this build has no rooms of the kind `{}`", saved.kind))?;
+            let kind = kind
+                .ok_or_else(|| format!("this build has no rooms of the kind `{}`", saved.kind))?;
             let state = match saved.state {
                 Ok(bytes) => {
                     let restored = catch_unwind(AssertUnwindSafe(|| (kind.restore)(&bytes)));
-                    let restored = restored.unwrap_or_else(|panic| Err(text_of(&*panic).to_string()));
+                    let restored =
+                        restored.unwrap_or_else(|panic| Err(text_of(&*panic).to_string()));
                     State::Live(restored.map_err(|why| format!("room {}: {why}", saved.name))?)
                 }
                 Err(why) => State::Broken(why.into()),
@@ -476,11 +489,18 @@ impl Fold for Shard {
     fn frame(&mut self, frame: u64, entries: &[Entry]) {
         self.frame = frame;
         for entry in entries {
-            if let (Some(before), Some(room)) = (&mut self.before, entry.topic.as_ref().and_then(Topic::room)) {
+            if let (Some(before), Some(room)) =
+                (&mut self.before, entry.topic.as_ref().and_then(Topic::room))
+            {
                 before(frame, room);
             }
             let is_out = |room: &str| self.taken_out.get(room).is_some_and(|from| frame >= *from);
-            if entry.topic.as_ref().and_then(Topic::room).is_some_and(is_out) {
+            if entry
+                .topic
+                .as_ref()
+                .and_then(Topic::room)
+                .is_some_and(is_out)
+            {
                 continue;
             }
             self.apply(entry);
@@ -554,5 +574,295 @@ impl Fold for Shard {
             slots,
         };
         postcard::to_stdvec(&saved).map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use framestep_durable::prelude::*;
+
+    use super::*;
+    use crate::room::Room;
+
+    #[derive(Serialize, Deserialize)]
+    struct Pot {
+        sum: u64,
+        steps: u64,
+    }
+
+    #[durable]
+    async fn stir() -> Chapter {
+        wait_frames(2).await;
+        with(|pot: &mut Pot| pot.steps += 1);
+        Chapter::Next(stir())
+    }
+
+    impl Room for Pot {
+        const NAME: &'static str = "pot";
+        type Args = u64;
+        type Input = u64;
+        type View = (u64, u64);
+
+        fn registry() -> Registry {
+            Registry::new().with::<Stir>()
+        }
+
+        fn open(runtime: &Runtime, sum: u64) -> Self {
+            runtime.spawn(stir()).detach();
+            assert!(sum < 1_000, "the pot is too small");
+            Pot { sum, steps: 0 }
+        }
+
+        fn input(&mut self, _: &Runtime, _: Player, by: u64) {
+            assert!(by < 1_000, "the pot is too small");
+            self.sum += by;
+        }
+
+        fn view(&self) -> (u64, u64) {
+            (self.sum, self.steps)
+        }
+
+        fn is_over(&self) -> bool {
+            self.sum == 999
+        }
+    }
+
+    /// A shard, and the number of the next entry.
+    struct Log(Shard, u64);
+
+    impl Log {
+        fn new() -> Self {
+            let limits = Limits {
+                rooms: 3,
+                size: 100,
+                rate: 10,
+            };
+            Log(Shard::new([Kind::of::<Pot>()].into(), 10, limits), 1)
+        }
+
+        /// A frame with these entries.
+        fn frame(&mut self, entries: &[(Topic, Vec<u8>)]) {
+            let mut numbered = Vec::new();
+            for (topic, body) in entries {
+                numbered.push(Entry {
+                    seq: self.1,
+                    topic: Some(topic.clone()),
+                    body: body[..].into(),
+                });
+                self.1 += 1;
+            }
+            let frame = self.0.frame + 1;
+            self.0.frame(frame, &numbered);
+        }
+
+        /// The view of a room.
+        fn view(&mut self, room: &str) -> Option<(u64, u64)> {
+            self.0
+                .view(room)
+                .map(|(_, view)| serde_json::from_slice(&view).unwrap())
+        }
+    }
+
+    fn open(room: &str, kind: &str, args: &str) -> (Topic, Vec<u8>) {
+        (Topic::Open(room.into()), open_body(kind, args).unwrap())
+    }
+
+    fn text(room: &str, player: &str, number: u64, input: &str) -> (Topic, Vec<u8>) {
+        let body = format!(r#"{{"s":1,"n":{number},"i":{input}}}"#).into_bytes();
+        (
+            Topic::Input(room.into(), Player::new(player).unwrap()),
+            body,
+        )
+    }
+
+    fn binary(room: &str, player: &str, number: u64, input: u64) -> (Topic, Vec<u8>) {
+        let input = crate::Format::Postcard.write(&input).unwrap();
+        let body = close_envelope(1, number, &input);
+        (
+            Topic::Input(room.into(), Player::new(player).unwrap()),
+            body,
+        )
+    }
+
+    #[test]
+    fn inputs_of_a_frame_are_applied_in_order_before_it_in_both_formats_and_once() {
+        let mut log = Log::new();
+        log.frame(&[open("a", "pot", "5"), text("a", "alice", 1, "10")]);
+        assert_eq!(log.view("a"), Some((15, 0)));
+        log.frame(&[
+            binary("a", "alice", 2, 20),
+            text("a", "alice", 1, "10"),
+            text("a", "bob", 1, "1"),
+        ]);
+        assert_eq!(log.view("a"), Some((36, 0)));
+        log.frame(&[]);
+        assert_eq!(log.view("a"), Some((36, 1)));
+        assert_eq!(
+            log.0.refused(),
+            Refused {
+                doubles: 1,
+                ..Refused::default()
+            }
+        );
+        assert_eq!(log.0.status()[0].players, 2);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_counted_and_changes_nothing() {
+        let mut log = Log::new();
+        log.frame(&[
+            open("a", "pot", "5"),
+            open("a", "pot", "6"), // it is open
+            open("b", "kettle", "5"),
+            open("b", "pot", "\"text\""),
+            (Topic::Open("b".into()), b"{".to_vec()),
+            text("b", "alice", 1, "10"),
+            text("a", "alice", 1, "\"text\""),
+            (
+                Topic::Input("a".into(), Player::new("alice").unwrap()),
+                b"{\"s\":1}".to_vec(),
+            ),
+            (
+                Topic::Input("a".into(), Player::new("alice").unwrap()),
+                Vec::new(),
+            ),
+            (
+                Topic::Input("a".into(), Player::new("alice").unwrap()),
+                vec![2; 200],
+            ),
+            (Topic::Answer("a".into()), vec![255; 9]),
+        ]);
+        assert_eq!(log.view("a"), Some((5, 0)));
+        let refused = Refused {
+            no_room: 1,
+            unreadable: 3,
+            too_long: 1,
+            not_opened: 3,
+            ..Refused::default()
+        };
+        assert_eq!(log.0.refused(), refused);
+        log.frame(&[
+            open("b", "pot", "1"),
+            open("c", "pot", "1"),
+            open("d", "pot", "1"),
+        ]);
+        assert_eq!(log.0.status().len(), 3);
+        assert_eq!(log.0.refused().not_opened, 4);
+    }
+
+    #[test]
+    fn a_player_may_send_a_second_of_inputs_at_once_and_then_its_share_of_each_frame() {
+        let mut log = Log::new();
+        let mut number = 0;
+        // Ten a second, at ten frames a second.
+        let mut send = |count: usize| -> Vec<_> {
+            let input = |_| {
+                number += 1;
+                text("a", "alice", number, "1")
+            };
+            (0..count).map(input).collect()
+        };
+        let mut first = vec![open("a", "pot", "0")];
+        first.extend(send(14));
+        log.frame(&first);
+        assert_eq!(
+            (log.view("a").unwrap().0, log.0.refused().too_many),
+            (10, 4)
+        );
+        log.frame(&send(3));
+        assert_eq!(
+            (log.view("a").unwrap().0, log.0.refused().too_many),
+            (11, 6)
+        );
+        for _ in 0..20 {
+            log.frame(&[]);
+        }
+        log.frame(&send(12));
+        assert_eq!(
+            (log.view("a").unwrap().0, log.0.refused().too_many),
+            (21, 8)
+        );
+    }
+
+    #[test]
+    fn a_panic_breaks_its_room_and_a_room_that_is_over_is_closed() {
+        let mut log = Log::new();
+        log.frame(&[
+            open("a", "pot", "1"),
+            open("b", "pot", "2"),
+            open("c", "pot", "3000"),
+        ]);
+        log.frame(&[text("a", "alice", 1, "5000"), text("b", "alice", 1, "5")]);
+        log.frame(&[text("a", "alice", 2, "1")]);
+        let broken: Vec<_> = log
+            .0
+            .status()
+            .iter()
+            .map(|room| room.broken.clone())
+            .collect();
+        let why = Some("the pot is too small".to_owned());
+        assert_eq!(broken, [why.clone(), None, why]);
+        assert_eq!((log.view("a"), log.view("b")), (None, Some((7, 1))));
+        log.frame(&[text("b", "alice", 2, "992")]);
+        assert_eq!(log.view("b"), None);
+        // The name is free, and the numbers of players begin again.
+        log.frame(&[open("b", "pot", "1"), text("b", "alice", 1, "1")]);
+        assert_eq!(log.view("b"), Some((2, 0)));
+    }
+
+    #[test]
+    fn a_shard_that_was_loaded_goes_on_with_the_same_hashes() {
+        let mut log = Log::new();
+        log.frame(&[
+            open("a", "pot", "1"),
+            open("b", "pot", "2"),
+            open("c", "pot", "3000"),
+        ]);
+        for frame in 0..20_u64 {
+            log.frame(&[
+                text("a", "alice", frame + 1, "1"),
+                text("b", "bob", frame + 1, "1"),
+            ]);
+            let save = log.0.save().unwrap();
+            let mut other = Log::new();
+            other.0.load(Some(&save)).unwrap();
+            other.1 = log.1;
+            assert_eq!(other.0.hash(), log.0.hash());
+            let next = [text("a", "alice", frame + 1, "1"), text("b", "eve", 1, "7")];
+            other.frame(&next);
+            // From the same state, and not from the one before: `log` goes its own way.
+            let mut twin = Log::new();
+            twin.0.load(Some(&save)).unwrap();
+            twin.frame(&next);
+            assert_eq!(other.0.hash(), twin.0.hash());
+            assert_ne!(other.0.hash(), log.0.hash());
+        }
+        let save = log.0.save().unwrap();
+        for length in 0..save.len() {
+            let _ = Log::new().0.load(Some(&save[..length]));
+        }
+    }
+
+    #[test]
+    fn a_room_that_is_taken_out_is_not_run_from_that_frame_on() {
+        let mut log = Log::new();
+        log.0.take_out([("a".into(), 3)].into());
+        let named = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+        let list = named.clone();
+        log.0
+            .call_before(move |frame, room| list.borrow_mut().push((frame, room.to_owned())));
+        log.frame(&[open("a", "pot", "1"), open("b", "pot", "2")]);
+        named.borrow_mut().clear();
+        for _ in 0..2 {
+            log.frame(&[]);
+        }
+        log.frame(&[text("b", "alice", 1, "1")]);
+        let expected = [(2, "a"), (2, "b"), (3, "b"), (4, "b"), (4, "b")];
+        let named: Vec<_> = named.borrow().clone();
+        assert_eq!(
+            named,
+            expected.map(|(frame, room)| (frame, room.to_owned()))
+        );
+        assert_eq!((log.view("a"), log.view("b")), (None, Some((3, 1))));
     }
 }

@@ -112,7 +112,11 @@ impl Node {
 
     async fn stop(self) {
         self.stop.send(()).unwrap();
-        timeout(Duration::from_secs(15), self.ended).await.expect("it stops in time").unwrap().unwrap();
+        timeout(Duration::from_secs(15), self.ended)
+            .await
+            .expect("it stops in time")
+            .unwrap()
+            .unwrap();
         assert_eq!(*self.notes.lock().unwrap(), [""; 0]);
     }
 }
@@ -128,7 +132,9 @@ async fn until(room: &framestep_rooms::RoomClient<Bell>, fits: impl Fn(&Bell) ->
             }
         }
     };
-    timeout(Duration::from_secs(20), look).await.expect("the view comes")
+    timeout(Duration::from_secs(20), look)
+        .await
+        .expect("the view comes")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -138,7 +144,12 @@ async fn rooms_go_on_while_all_nodes_are_replaced_one_after_the_other() {
     let client = Client::on(log.clone(), "alice").await.unwrap();
     let mut rooms = Vec::new();
     for number in 0..6 {
-        rooms.push(client.open::<Bell>(&format!("bell-{number}"), &()).await.unwrap());
+        rooms.push(
+            client
+                .open::<Bell>(&format!("bell-{number}"), &())
+                .await
+                .unwrap(),
+        );
     }
     for round in 0..3_u32 {
         for room in &rooms {
@@ -170,7 +181,11 @@ async fn an_effect_is_answered_once_and_a_panic_breaks_one_room() {
     until(&broken, |bell| bell.ticks > 1).await;
     broken.send(&Act::Panic).await.unwrap();
     room.send(&Act::Buy(7)).await.unwrap();
-    bob.room::<Bell>("shop").unwrap().send(&Act::Buy(8)).await.unwrap();
+    bob.room::<Bell>("shop")
+        .unwrap()
+        .send(&Act::Buy(8))
+        .await
+        .unwrap();
     let bell = until(&room, |bell| bell.bought.len() == 2).await;
     assert_eq!(bell.bought.iter().sum::<u32>(), 150);
     let ticks = bell.ticks;
@@ -191,13 +206,21 @@ async fn another_build_begins_where_the_old_one_hands_over() {
     room.send(&Act::Ring(2)).await.unwrap();
     until(&room, |bell| bell.rung.len() == 2).await;
     old.stop.send(()).unwrap();
-    timeout(Duration::from_secs(15), old.ended).await.unwrap().unwrap().unwrap();
+    timeout(Duration::from_secs(15), old.ended)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
     room.send(&Act::Ring(3)).await.unwrap();
     let bell = until(&room, |bell| bell.rung.len() == 3).await;
     let ticks = bell.ticks;
     until(&room, |bell| bell.ticks > ticks + 3).await;
     new.stop.send(()).unwrap();
-    timeout(Duration::from_secs(15), new.ended).await.unwrap().unwrap().unwrap();
+    timeout(Duration::from_secs(15), new.ended)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
 }
 
 #[tokio::test]
@@ -205,6 +228,14 @@ async fn another_number_of_shards_is_refused() {
     let log = MemoryLog::new();
     Node::start(&log, "a");
     Client::on(log.clone(), "alice").await.unwrap();
-    let fault = Server::on(log).shards(4).room::<Bell>().serve(std::future::pending()).await.unwrap_err();
-    assert!(fault.to_string().contains("made for 3 shards, not for 4"), "{fault}");
+    let fault = Server::on(log)
+        .shards(4)
+        .room::<Bell>()
+        .serve(std::future::pending())
+        .await
+        .unwrap_err();
+    assert!(
+        fault.to_string().contains("made for 3 shards, not for 4"),
+        "{fault}"
+    );
 }

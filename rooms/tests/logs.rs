@@ -10,6 +10,8 @@ use framestep_rooms::{Entry, Player, Topic};
 use tokio::time::timeout;
 
 #[cfg(feature = "nats")]
+use framestep_rooms::log::NatsLog;
+#[cfg(feature = "nats")]
 mod support;
 
 fn input(player: &str) -> Topic {
@@ -41,7 +43,13 @@ async fn promises(log: &dyn Log) {
     assert!(why.contains("made for 2 shards, not for 3"), "{why}");
 
     // Numbers without gaps, each shard for itself; an id once.
-    assert_eq!((log.ends(0).await.unwrap().first, log.ends(0).await.unwrap().last), (1, 0));
+    assert_eq!(
+        (
+            log.ends(0).await.unwrap().first,
+            log.ends(0).await.unwrap().last
+        ),
+        (1, 0)
+    );
     assert_eq!(log.append(0, &input("alice"), "a", b"one").await, Ok(1));
     assert_eq!(log.append(0, &input("bob"), "b", b"two").await, Ok(2));
     assert_eq!(log.append(0, &input("alice"), "a", b"one").await, Ok(1));
@@ -50,53 +58,56 @@ async fn promises(log: &dyn Log) {
     // A tick only after the last one, and the same one again is the same.
     assert_eq!(log.tick(0, 7, "t1", b"tick").await, Err(LogError::Refused));
     assert_eq!(log.tick(0, 0, "t1", b"tick").await, Ok(3));
-    assert_eq!(log.append(0, &Topic::Answer("arena".into()), "c", b"").await, Ok(4));
+    assert_eq!(
+        log.append(0, &Topic::Answer("arena".into()), "c", b"")
+            .await,
+        Ok(4)
+    );
     assert_eq!(log.tick(0, 0, "t1", b"tick").await, Ok(3));
     assert_eq!(log.tick(0, 0, "t2", b"tock").await, Err(LogError::Refused));
     assert_eq!(log.tick(0, 3, "t2", b"tock").await, Ok(5));
 
     // A reader reads what is there, and what comes.
     let entries = all(log, 0, 2).await;
-    let topics: Vec<_> = entries.iter().map(|entry| (entry.seq, entry.topic.clone().unwrap())).collect();
-    let expected =
-        [(2, input("bob")), (3, Topic::Tick), (4, Topic::Answer("arena".into())), (5, Topic::Tick)];
+    let topics: Vec<_> = entries
+        .iter()
+        .map(|entry| (entry.seq, entry.topic.clone().unwrap()))
+        .collect();
+    let expected = [
+        (2, input("bob")),
+        (3, Topic::Tick),
+        (4, Topic::Answer("arena".into())),
+        (5, Topic::Tick),
+    ];
     assert_eq!(topics, expected);
     assert_eq!(&*entries[0].body, b"two");
     let mut reader = log.read(0, 6).await.unwrap();
     let batch = reader.next(Duration::from_millis(300)).await.unwrap();
     assert!(batch.entries.is_empty() && batch.is_end);
     log.append(0, &input("eve"), "d", b"six").await.unwrap();
-    let batch = timeout(Duration::from_secs(5), reader.next(Duration::from_secs(4))).await.unwrap().unwrap();
-    assert_eq!((batch.entries.len(), batch.entries[0].seq, batch.is_end), (1, 6, true));
+    let batch = timeout(Duration::from_secs(5), reader.next(Duration::from_secs(4)))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (batch.entries.len(), batch.entries[0].seq, batch.is_end),
+        (1, 6, true)
+    );
 
     // Many at once.
     for number in 7..=600_u64 {
         let id = format!("many-{number}");
-        assert_eq!(log.append(0, &input("alice"), &id, &number.to_le_bytes()).await, Ok(number));
+        assert_eq!(
+            log.append(0, &input("alice"), &id, &number.to_le_bytes())
+                .await,
+            Ok(number)
+        );
     }
     let entries = all(log, 0, 1).await;
     assert!(entries.iter().map(|entry| entry.seq).eq(1..=600));
     assert_eq!(log.tick(0, 5, "t3", b"tick").await, Ok(601));
 
-    // Values are compared and replaced.
-    assert_eq!(log.kept("0.save.1").await, Ok(None));
-    let first = log.keep("0.save.1", 0, b"one").await.unwrap();
-    assert_eq!(log.keep("0.save.1", 0, b"two").await, Err(LogError::Refused));
-    let second = log.keep("0.save.1", first, b"two").await.unwrap();
-    assert_eq!(log.keep("0.save.1", first, b"three").await, Err(LogError::Refused));
-    let kept = log.kept("0.save.1").await.unwrap().unwrap();
-    assert_eq!((kept.revision, &*kept.body), (second, &b"two"[..]));
-    let large: Vec<u8> = (0..3_000_000_u32).map(|n| n.to_le_bytes()[0] ^ n.to_le_bytes()[2]).collect();
-    log.keep("0.save.1", second, &large).await.unwrap();
-    assert!(*log.kept("0.save.1").await.unwrap().unwrap().body == large);
-
-    // Messages reach those who hear them.
-    let mut inbox = log.hear("view.*.arena").await.unwrap();
-    // A server has the subscription before what follows it on the same connection.
-    log.say("view.7.other", b"no".to_vec()).await.unwrap();
-    log.say("view.7.arena", b"yes".to_vec()).await.unwrap();
-    let message = timeout(Duration::from_secs(5), inbox.next()).await.unwrap().unwrap();
-    assert_eq!((message.channel.as_str(), &*message.body), ("view.7.arena", &b"yes"[..]));
+    beside(log).await;
 
     // Trimmed: entries before may be there or not, none after is lost. Ticks go on.
     log.trim(0, 500).await.unwrap();
@@ -105,6 +116,43 @@ async fn promises(log: &dyn Log) {
     assert_eq!(all(log, 0, 500).await.first().unwrap().seq, 500);
     assert_eq!(all(log, 0, 1).await.first().unwrap().seq, ends.first);
     assert_eq!(log.append(0, &input("alice"), "last", b"").await, Ok(602));
+}
+
+/// What all logs promise of values and messages.
+async fn beside(log: &dyn Log) {
+    // Values are compared and replaced.
+    assert_eq!(log.kept("0.save.1").await, Ok(None));
+    let first = log.keep("0.save.1", 0, b"one").await.unwrap();
+    assert_eq!(
+        log.keep("0.save.1", 0, b"two").await,
+        Err(LogError::Refused)
+    );
+    let second = log.keep("0.save.1", first, b"two").await.unwrap();
+    assert_eq!(
+        log.keep("0.save.1", first, b"three").await,
+        Err(LogError::Refused)
+    );
+    let kept = log.kept("0.save.1").await.unwrap().unwrap();
+    assert_eq!((kept.revision, &*kept.body), (second, &b"two"[..]));
+    let large: Vec<u8> = (0..3_000_000_u32)
+        .map(|n| n.to_le_bytes()[0] ^ n.to_le_bytes()[2])
+        .collect();
+    log.keep("0.save.1", second, &large).await.unwrap();
+    assert!(*log.kept("0.save.1").await.unwrap().unwrap().body == large);
+
+    // Messages reach those who hear them.
+    let mut inbox = log.hear("view.*.arena").await.unwrap();
+    // A server has the subscription before what follows it on the same connection.
+    log.say("view.7.other", b"no".to_vec()).await.unwrap();
+    log.say("view.7.arena", b"yes".to_vec()).await.unwrap();
+    let message = timeout(Duration::from_secs(5), inbox.next())
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        (message.channel.as_str(), &*message.body),
+        ("view.7.arena", &b"yes"[..])
+    );
 }
 
 #[tokio::test]
@@ -117,13 +165,17 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("framestep-rooms-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("framestep-rooms-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         Folder(path)
     }
 
     fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<_> = fs::read_dir(&self.0).unwrap().map(|file| file.unwrap().path()).collect();
+        let mut files: Vec<_> = fs::read_dir(&self.0)
+            .unwrap()
+            .map(|file| file.unwrap().path())
+            .collect();
         files.retain(|file| file.extension().is_some_and(|end| end == "log"));
         files.sort();
         files
@@ -143,11 +195,21 @@ async fn a_log_in_files_keeps_the_promises_and_is_the_same_when_it_is_opened_aga
     promises(&log).await;
     let (entries, kept) = (all(&log, 0, 500).await, log.kept("0.save.1").await);
     let busy = FileLog::open(&folder.0).unwrap_err();
-    assert!(busy.to_string().contains("another process has the log"), "{busy}");
+    assert!(
+        busy.to_string().contains("another process has the log"),
+        "{busy}"
+    );
     drop(log);
     let log = FileLog::open(&folder.0).unwrap();
     assert_eq!(log.notes(), [""; 0]);
-    assert_eq!((all(&log, 0, 500).await, log.kept("0.save.1").await, log.shards().await), (entries, kept, Ok(2)));
+    assert_eq!(
+        (
+            all(&log, 0, 500).await,
+            log.kept("0.save.1").await,
+            log.shards().await
+        ),
+        (entries, kept, Ok(2))
+    );
     // Ids and the last tick, too.
     assert_eq!(log.append(0, &input("alice"), "last", b"").await, Ok(602));
     assert_eq!(log.tick(0, 5, "t4", b"").await, Err(LogError::Refused));
@@ -160,7 +222,9 @@ async fn a_torn_tail_is_noticed_and_cut_at_every_byte() {
     let write = async || {
         let log = FileLog::open(&folder.0).unwrap();
         for (number, body) in [b"one", b"two", b"six"].into_iter().enumerate() {
-            log.append(0, &input("alice"), &number.to_string(), body).await.unwrap();
+            log.append(0, &input("alice"), &number.to_string(), body)
+                .await
+                .unwrap();
         }
     };
     write().await;
@@ -175,7 +239,10 @@ async fn a_torn_tail_is_noticed_and_cut_at_every_byte() {
             let [note] = log.notes() else {
                 panic!("{:?}", log.notes());
             };
-            assert!(note.contains("entry 3 was not written completely"), "{note}");
+            assert!(
+                note.contains("entry 3 was not written completely"),
+                "{note}"
+            );
         }
         assert_eq!(log.append(0, &input("alice"), "new", b"").await, Ok(3));
         drop(log);
@@ -187,7 +254,10 @@ async fn a_torn_tail_is_noticed_and_cut_at_every_byte() {
         let mut changed = whole.clone();
         changed[at] ^= 1;
         fs::write(&file, &changed).unwrap();
-        fs::File::create(folder.0.join("shard-00000-00000000000000000004.log")).unwrap().write_all(b"x").unwrap();
+        fs::File::create(folder.0.join("shard-00000-00000000000000000004.log"))
+            .unwrap()
+            .write_all(b"x")
+            .unwrap();
         let error = FileLog::open(&folder.0).unwrap_err();
         assert!(error.to_string().contains("is damaged"), "{error}");
     }
@@ -199,7 +269,7 @@ async fn a_log_in_nats_keeps_the_promises_also_after_its_server_was_killed() {
     let Some(mut server) = support::NatsServer::start("promises").await else {
         return;
     };
-    let log = server.connect().await;
+    let log = NatsLog::connect(&server.url()).await.unwrap();
     promises(&log).await;
     let entries = all(&log, 0, 500).await;
     server.kill_and_restart().await;
@@ -216,5 +286,5 @@ async fn a_log_in_nats_keeps_the_promises_also_after_its_server_was_killed() {
     assert_eq!(log.tick(0, 5, "t4", b"").await, Err(LogError::Refused));
     assert_eq!(log.tick(0, 601, "t4", b"").await, Ok(603));
     // Another game on the same server.
-    promises(&server.connect().await.named("other-")).await;
+    promises(&log.clone().named("other-")).await;
 }

@@ -51,7 +51,14 @@ impl Room for Sum {
 
 fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), Fault>>) {
     let (stop, stopped) = oneshot::channel::<()>();
-    let server = Server::at(url).named(name).build("1").shards(2).threads(1).ticks_per_second(60).inputs_per_second(1_000).room::<Sum>();
+    let server = Server::at(url)
+        .named(name)
+        .build("1")
+        .shards(2)
+        .threads(1)
+        .ticks_per_second(60)
+        .inputs_per_second(1_000)
+        .room::<Sum>();
     let server = server.save_every(Duration::from_millis(300));
     let ended = tokio::spawn(server.serve(async {
         let _ = stopped.await;
@@ -69,7 +76,9 @@ async fn until(room: &RoomClient<Sum>, fits: impl Fn(&Sum) -> bool) -> Sum {
             }
         }
     };
-    timeout(Duration::from_secs(30), look).await.expect("the view comes")
+    timeout(Duration::from_secs(30), look)
+        .await
+        .expect("the view comes")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -81,7 +90,12 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
     let client = Client::at(&server.url(), "alice").await.unwrap();
     let mut rooms = Vec::new();
     for number in 0..4 {
-        rooms.push(client.open::<Sum>(&format!("sum-{number}"), &1_000).await.unwrap());
+        rooms.push(
+            client
+                .open::<Sum>(&format!("sum-{number}"), &1_000)
+                .await
+                .unwrap(),
+        );
     }
     let mut expected = 1_000;
     let send = async |expected: &mut u64| {
@@ -97,7 +111,11 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
     let second = start(&server.url(), "b");
     send(&mut expected).await;
     first.0.send(()).unwrap();
-    timeout(Duration::from_secs(20), first.1).await.unwrap().unwrap().unwrap();
+    timeout(Duration::from_secs(20), first.1)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
     send(&mut expected).await;
     // The server of the log is killed.
     server.kill_and_restart().await;
@@ -108,11 +126,23 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
         until(room, |later| later.beats > sum.beats + 2).await;
     }
     second.0.send(()).unwrap();
-    timeout(Duration::from_secs(20), second.1).await.unwrap().unwrap().unwrap();
+    timeout(Duration::from_secs(20), second.1)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
 }
 
 #[tokio::test]
 async fn without_a_server_an_error_says_how_to_get_one() {
-    let fault = Server::at("nats://127.0.0.1:9").run::<Sum>().await.unwrap_err();
-    assert!(fault.to_string().contains("Start one with `nats-server -js`"), "{fault}");
+    let fault = Server::at("nats://127.0.0.1:9")
+        .run::<Sum>()
+        .await
+        .unwrap_err();
+    assert!(
+        fault
+            .to_string()
+            .contains("Start one with `nats-server -js`"),
+        "{fault}"
+    );
 }

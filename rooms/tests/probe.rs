@@ -47,7 +47,9 @@ impl Room for Mine {
     }
 
     fn input(&mut self, runtime: &Runtime, _: Player, step: Step) {
-        runtime.spawn(explode(matches!(step, Step::OnAbort))).detach();
+        runtime
+            .spawn(explode(matches!(step, Step::OnAbort)))
+            .detach();
     }
 
     fn view(&self) -> Mine {
@@ -73,7 +75,13 @@ async fn node(folder: &Path, kind: &str) {
         if is_first {
             let bad = client.open::<Mine>("bad", &()).await.unwrap();
             client.open::<Mine>("good", &()).await.unwrap();
-            bad.send(&if kind == "abort" { Step::OnAbort } else { Step::OnLoop }).await.unwrap();
+            bad.send(&if kind == "abort" {
+                Step::OnAbort
+            } else {
+                Step::OnLoop
+            })
+            .await
+            .unwrap();
         }
         let mut views = client.room::<Mine>("good").unwrap().watch().await.unwrap();
         let first = views.next().await.unwrap().frame;
@@ -85,13 +93,24 @@ async fn node(folder: &Path, kind: &str) {
 
 /// Starts nodes until one stays. Returns what they have said.
 fn run(kind: &str) -> String {
-    let folder = std::env::temp_dir().join(format!("framestep-rooms-{kind}-{}", std::process::id()));
+    let folder =
+        std::env::temp_dir().join(format!("framestep-rooms-{kind}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     let mut said = String::new();
     for start in 1..=8 {
         let mut node = Command::new(std::env::current_exe().unwrap());
-        let node = node.args([kind.as_ref(), folder.as_os_str()]).stderr(Stdio::null()).output().unwrap();
-        said += &format!("start {start}\n{}", String::from_utf8_lossy(&node.stdout));
+        let node = node
+            .args([kind.as_ref(), folder.as_os_str()])
+            .stderr(Stdio::null())
+            .output()
+            .unwrap();
+        said.push_str(
+            &[
+                &format!("start {start}\n"),
+                &*String::from_utf8_lossy(&node.stdout),
+            ]
+            .concat(),
+        );
         if node.status.success() {
             std::fs::remove_dir_all(&folder).unwrap();
             return said;
@@ -105,7 +124,11 @@ fn main() -> ExitCode {
     if let [_, kind, folder] = &args[..]
         && matches!(&**kind, "abort" | "loop")
     {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(async {
             let node = timeout(Duration::from_secs(60), node(folder.as_ref(), kind));
             node.await.expect("it ends");
@@ -114,12 +137,18 @@ fn main() -> ExitCode {
     }
     for kind in ["abort", "loop"] {
         let said = run(kind);
-        assert!(said.contains("room bad ends or hangs the process in frame"), "{said}");
+        assert!(
+            said.contains("room bad ends or hangs the process in frame"),
+            "{said}"
+        );
         assert!(said.contains("the other room runs"), "{said}");
         if kind == "loop" {
             assert!(said.contains("room bad hangs in frame"), "{said}");
         }
-        assert!(said.contains("start 3") && !said.contains("start 5"), "{said}");
+        assert!(
+            said.contains("start 3") && !said.contains("start 5"),
+            "{said}"
+        );
         println!("a room that does `{kind}` is taken out, and the other one runs: ok");
     }
     ExitCode::SUCCESS

@@ -7,8 +7,8 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::local::{Disk, Local, State, Stream, delegate_log};
 use super::Kept;
+use super::local::{Disk, Local, State, Stream, delegate_log};
 use crate::entry::{Entry, Topic, is_name};
 
 /// The bytes of entries in a file, before the next file begins.
@@ -73,10 +73,17 @@ impl FileLog {
     fn open_with(folder: &Path, is_synced: bool) -> io::Result<Self> {
         if std::env::var_os(crate::probe::VARIABLE).is_some() {
             // A child process that tries rooms: it has all that it needs, and the log is open.
-            return Ok(FileLog { local: Local::new(State::default()), notes: Arc::new([]) });
+            return Ok(FileLog {
+                local: Local::new(State::default()),
+                notes: Arc::new([]),
+            });
         }
         fs::create_dir_all(folder)?;
-        let lock = OpenOptions::new().create(true).truncate(false).write(true).open(folder.join("lock"))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(folder.join("lock"))?;
         lock.try_lock().map_err(|_| {
             let text = format!("another process has the log in {} open", folder.display());
             io::Error::new(io::ErrorKind::AddrInUse, text)
@@ -85,7 +92,10 @@ impl FileLog {
         let mut files = BTreeMap::new();
         for file in fs::read_dir(folder)? {
             let path = file?.path();
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
             if let Some(key) = name.strip_prefix("kept-") {
                 if let Some(kept) = read_kept(&path)? {
                     state.kept.insert(key.to_owned(), kept);
@@ -93,13 +103,15 @@ impl FileLog {
                     notes.push(format!("{} is damaged: it is ignored", path.display()));
                 }
             } else if let Some(name) = name.strip_suffix(".log") {
-                let numbers = name.strip_prefix("shard-").and_then(|name| name.split_once('-'));
+                let numbers = name
+                    .strip_prefix("shard-")
+                    .and_then(|name| name.split_once('-'));
                 let shard = numbers.and_then(|(shard, _)| shard.parse::<u32>().ok());
                 let first = numbers.and_then(|(_, first)| first.parse::<u64>().ok());
                 if let (Some(shard), Some(first)) = (shard, first) {
                     files.insert((shard, first), path);
                 }
-            } else if name.ends_with(".new") {
+            } else if name.strip_suffix(".new").is_some() {
                 // A kept value that was not finished.
                 fs::remove_file(&path)?;
             }
@@ -111,20 +123,36 @@ impl FileLog {
             _lock: lock,
         };
         for (&(shard, first), path) in &files {
-            let is_last = files.range((shard, first + 1)..=(shard, u64::MAX)).next().is_none();
-            let stream = state.streams.entry(shard).or_insert_with(|| Stream::new(first));
+            let is_last = files
+                .range((shard, first + 1)..=(shard, u64::MAX))
+                .next()
+                .is_none();
+            let stream = state
+                .streams
+                .entry(shard)
+                .or_insert_with(|| Stream::new(first));
             let (length, note) = read_file(path, first, is_last, stream)?;
             notes.extend(note);
-            disk.shards.entry(shard).or_default().push(Segment { first, path: path.clone(), length, file: None });
+            disk.shards.entry(shard).or_default().push(Segment {
+                first,
+                path: path.clone(),
+                length,
+                file: None,
+            });
         }
         state.disk = Some(Box::new(disk));
-        Ok(FileLog { local: Local::new(state), notes: notes.into() })
+        Ok(FileLog {
+            local: Local::new(state),
+            notes: notes.into(),
+        })
     }
 }
 
 impl fmt::Debug for FileLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FileLog").field("notes", &self.notes).finish_non_exhaustive()
+        f.debug_struct("FileLog")
+            .field("notes", &self.notes)
+            .finish_non_exhaustive()
     }
 }
 
@@ -148,8 +176,13 @@ struct Files {
 
 /// An entry in a file: length and checksum of what follows; number, topic, id, body.
 fn record_of(entry: &Entry, id: &str) -> Vec<u8> {
-    let subject = entry.topic.as_ref().map(Topic::to_subject).unwrap_or_default();
-    let content = postcard::to_stdvec(&(entry.seq, subject, id, &*entry.body)).expect("an entry serialises");
+    let subject = entry
+        .topic
+        .as_ref()
+        .map(Topic::to_subject)
+        .unwrap_or_default();
+    let content =
+        postcard::to_stdvec(&(entry.seq, subject, id, &*entry.body)).expect("an entry serialises");
     let length = u32::try_from(content.len()).unwrap_or(u32::MAX);
     let mut record = length.to_le_bytes().to_vec();
     record.extend_from_slice(&crc32fast::hash(&content).to_le_bytes());
@@ -171,18 +204,39 @@ fn read_record(bytes: &[u8]) -> Option<(Entry, String, &[u8])> {
     }
     let (seq, subject, id, body): (u64, &str, &str, &[u8]) = postcard::from_bytes(content).ok()?;
     let topic = Topic::of_subject(subject);
-    Some((Entry { seq, topic, body: body.into() }, id.to_owned(), rest))
+    Some((
+        Entry {
+            seq,
+            topic,
+            body: body.into(),
+        },
+        id.to_owned(),
+        rest,
+    ))
 }
 
 /// Reads a file. A torn end of the last file is cut off; returns the length, and a note of that.
-fn read_file(path: &Path, first: u64, is_last: bool, stream: &mut Stream) -> io::Result<(u64, Option<String>)> {
+fn read_file(
+    path: &Path,
+    first: u64,
+    is_last: bool,
+    stream: &mut Stream,
+) -> io::Result<(u64, Option<String>)> {
     let mut bytes = Vec::new();
     File::open(path)?.read_to_end(&mut bytes)?;
-    let damaged = |text: String| io::Error::new(io::ErrorKind::InvalidData, format!("{}: {text}", path.display()));
+    let damaged = |text: String| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{}: {text}", path.display()),
+        )
+    };
     let (mut rest, mut next) = (&bytes[..], first);
     while let Some((entry, id, after)) = read_record(rest) {
         if entry.seq != next {
-            return Err(damaged(format!("entry {} is where entry {next} should be", entry.seq)));
+            return Err(damaged(format!(
+                "entry {} is where entry {next} should be",
+                entry.seq
+            )));
         }
         stream.push(entry, &id);
         (rest, next) = (after, next + 1);
@@ -192,7 +246,9 @@ fn read_file(path: &Path, first: u64, is_last: bool, stream: &mut Stream) -> io:
         return Ok((length, None));
     }
     if !is_last {
-        return Err(damaged(format!("entry {next} is damaged, and there are later ones")));
+        return Err(damaged(format!(
+            "entry {next} is damaged, and there are later ones"
+        )));
     }
     OpenOptions::new().write(true).open(path)?.set_len(length)?;
     let note = format!(
@@ -210,7 +266,10 @@ fn read_kept(path: &Path) -> io::Result<Option<Kept>> {
         let (sum, rest) = bytes.split_first_chunk::<4>()?;
         let (revision, body) = rest.split_first_chunk::<8>()?;
         let is_whole = crc32fast::hash(rest) == u32::from_le_bytes(*sum);
-        is_whole.then(|| Kept { revision: u64::from_le_bytes(*revision), body: body.into() })
+        is_whole.then(|| Kept {
+            revision: u64::from_le_bytes(*revision),
+            body: body.into(),
+        })
     };
     Ok(read())
 }
@@ -219,23 +278,41 @@ impl Files {
     fn write(&mut self, shard: u32, entry: &Entry, id: &str) -> io::Result<()> {
         let segments = self.shards.entry(shard).or_default();
         if segments.last().is_none_or(|last| last.length >= FILE) {
-            let path = self.folder.join(format!("shard-{shard:05}-{:020}.log", entry.seq));
+            let path = self
+                .folder
+                .join(format!("shard-{shard:05}-{:020}.log", entry.seq));
             if let Some(last) = segments.last_mut() {
                 last.file = None;
             }
-            segments.push(Segment { first: entry.seq, path, length: 0, file: None });
+            segments.push(Segment {
+                first: entry.seq,
+                path,
+                length: 0,
+                file: None,
+            });
         }
         let Some(last) = segments.last_mut() else {
             return Ok(());
         };
         if last.file.is_none() {
-            last.file = Some(OpenOptions::new().create(true).append(true).open(&last.path)?);
+            last.file = Some(
+                OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .open(&last.path)?,
+            );
         }
         let Some(file) = &mut last.file else {
             return Ok(());
         };
         let record = record_of(entry, id);
-        let written = file.write_all(&record).and_then(|()| if self.is_synced { file.sync_data() } else { Ok(()) });
+        let written = file.write_all(&record).and_then(|()| {
+            if self.is_synced {
+                file.sync_data()
+            } else {
+                Ok(())
+            }
+        });
         if let Err(error) = written {
             // What was written of it is taken back, so that the next entry is not behind it.
             file.set_len(last.length)?;
@@ -261,7 +338,8 @@ impl Files {
 
 impl Disk for Files {
     fn append(&mut self, shard: u32, entry: &Entry, id: &str) -> Result<(), String> {
-        self.write(shard, entry, id).map_err(|error| error.to_string())
+        self.write(shard, entry, id)
+            .map_err(|error| error.to_string())
     }
 
     fn trim(&mut self, shard: u32, before: u64) -> Result<(), String> {

@@ -69,7 +69,12 @@ impl Stream {
 
     fn from(&self, from: u64) -> Vec<Entry> {
         let skipped = usize::try_from(from.saturating_sub(self.first)).unwrap_or(usize::MAX);
-        self.entries.iter().skip(skipped).take(BATCH).cloned().collect()
+        self.entries
+            .iter()
+            .skip(skipped)
+            .take(BATCH)
+            .cloned()
+            .collect()
     }
 }
 
@@ -94,7 +99,9 @@ pub(super) struct Local {
 
 impl Local {
     pub(super) fn new(state: State) -> Self {
-        Local { state: Arc::new(Mutex::new(state)) }
+        Local {
+            state: Arc::new(Mutex::new(state)),
+        }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
@@ -102,7 +109,14 @@ impl Local {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, shard: u32, topic: &Topic, id: &str, body: &[u8], after: Option<u64>) -> Result<u64, LogError> {
+    fn put(
+        &self,
+        shard: u32,
+        topic: &Topic,
+        id: &str,
+        body: &[u8],
+        after: Option<u64>,
+    ) -> Result<u64, LogError> {
         let mut state = self.state();
         let state = &mut *state;
         let stream = state.streams.entry(shard).or_insert_with(|| Stream::new(1));
@@ -131,7 +145,10 @@ impl Local {
         if now != revision {
             return Err(LogError::Refused);
         }
-        let kept = Kept { revision: now + 1, body: body.into() };
+        let kept = Kept {
+            revision: now + 1,
+            body: body.into(),
+        };
         if let Some(disk) = &mut state.disk {
             disk.keep(key, &kept).map_err(LogError::Failed)?;
         }
@@ -178,7 +195,13 @@ impl Log for Local {
         Box::pin(async move { self.put(shard, topic, id, body, None) })
     }
 
-    fn tick<'a>(&'a self, shard: u32, after: u64, id: &'a str, body: &'a [u8]) -> Later<'a, Result<u64, LogError>> {
+    fn tick<'a>(
+        &'a self,
+        shard: u32,
+        after: u64,
+        id: &'a str,
+        body: &'a [u8],
+    ) -> Later<'a, Result<u64, LogError>> {
         Box::pin(async move { self.put(shard, &Topic::Tick, id, body, Some(after)) })
     }
 
@@ -186,14 +209,22 @@ impl Log for Local {
         Box::pin(async move {
             let mut state = self.state();
             let stream = state.stream(shard);
-            Ok(Ends { first: stream.first, last: stream.last() })
+            Ok(Ends {
+                first: stream.first,
+                last: stream.last(),
+            })
         })
     }
 
     fn read(&self, shard: u32, from: u64) -> Later<'_, Result<Box<dyn Reader>, LogError>> {
         Box::pin(async move {
             let last = self.state().stream(shard).last.subscribe();
-            let reader = LocalReader { log: self.clone(), shard, from, last };
+            let reader = LocalReader {
+                log: self.clone(),
+                shard,
+                from,
+                last,
+            };
             Ok(Box::new(reader) as Box<dyn Reader>)
         })
     }
@@ -206,7 +237,11 @@ impl Log for Local {
                 disk.trim(shard, before).map_err(LogError::Failed)?;
             }
             let stream = state.stream(shard);
-            while stream.entries.front().is_some_and(|entry| entry.seq < before) {
+            while stream
+                .entries
+                .front()
+                .is_some_and(|entry| entry.seq < before)
+            {
                 stream.entries.pop_front();
                 stream.first += 1;
             }
@@ -218,17 +253,28 @@ impl Log for Local {
         Box::pin(async move { Ok(self.state().kept.get(key).cloned()) })
     }
 
-    fn keep<'a>(&'a self, key: &'a str, revision: u64, body: &'a [u8]) -> Later<'a, Result<u64, LogError>> {
+    fn keep<'a>(
+        &'a self,
+        key: &'a str,
+        revision: u64,
+        body: &'a [u8],
+    ) -> Later<'a, Result<u64, LogError>> {
         Box::pin(async move { self.keep_now(key, revision, body) })
     }
 
     fn say<'a>(&'a self, channel: &'a str, body: Vec<u8>) -> Later<'a, Result<(), LogError>> {
         Box::pin(async move {
-            let message = Message { channel: channel.to_owned(), body };
+            let message = Message {
+                channel: channel.to_owned(),
+                body,
+            };
             self.state().listeners.retain(|(pattern, to)| {
                 if fits(pattern, channel) {
                     // A listener that is too slow loses messages.
-                    !matches!(to.try_send(message.clone()), Err(mpsc::error::TrySendError::Closed(_)))
+                    !matches!(
+                        to.try_send(message.clone()),
+                        Err(mpsc::error::TrySendError::Closed(_))
+                    )
                 } else {
                     !to.is_closed()
                 }
@@ -267,7 +313,10 @@ impl Reader for LocalReader {
             if let Some(last) = entries.last() {
                 self.from = last.seq + 1;
             }
-            Ok(Batch { entries, is_end: self.from > stream.last() })
+            Ok(Batch {
+                entries,
+                is_end: self.from > stream.last(),
+            })
         })
     }
 }
@@ -284,7 +333,10 @@ impl Inbox for LocalInbox {
 macro_rules! delegate_log {
     ($type:ty, $field:ident) => {
         impl $crate::log::Log for $type {
-            fn prepare(&self, shards: u32) -> $crate::log::Later<'_, Result<(), $crate::log::LogError>> {
+            fn prepare(
+                &self,
+                shards: u32,
+            ) -> $crate::log::Later<'_, Result<(), $crate::log::LogError>> {
                 self.$field.prepare(shards)
             }
             fn shards(&self) -> $crate::log::Later<'_, Result<u32, $crate::log::LogError>> {
@@ -308,23 +360,32 @@ macro_rules! delegate_log {
             ) -> $crate::log::Later<'a, Result<u64, $crate::log::LogError>> {
                 self.$field.tick(shard, after, id, body)
             }
-            fn ends(&self, shard: u32) -> $crate::log::Later<'_, Result<$crate::log::Ends, $crate::log::LogError>> {
+            fn ends(
+                &self,
+                shard: u32,
+            ) -> $crate::log::Later<'_, Result<$crate::log::Ends, $crate::log::LogError>> {
                 self.$field.ends(shard)
             }
             fn read(
                 &self,
                 shard: u32,
                 from: u64,
-            ) -> $crate::log::Later<'_, Result<Box<dyn $crate::log::Reader>, $crate::log::LogError>> {
+            ) -> $crate::log::Later<'_, Result<Box<dyn $crate::log::Reader>, $crate::log::LogError>>
+            {
                 self.$field.read(shard, from)
             }
-            fn trim(&self, shard: u32, before: u64) -> $crate::log::Later<'_, Result<(), $crate::log::LogError>> {
+            fn trim(
+                &self,
+                shard: u32,
+                before: u64,
+            ) -> $crate::log::Later<'_, Result<(), $crate::log::LogError>> {
                 self.$field.trim(shard, before)
             }
             fn kept<'a>(
                 &'a self,
                 key: &'a str,
-            ) -> $crate::log::Later<'a, Result<Option<$crate::log::Kept>, $crate::log::LogError>> {
+            ) -> $crate::log::Later<'a, Result<Option<$crate::log::Kept>, $crate::log::LogError>>
+            {
                 self.$field.kept(key)
             }
             fn keep<'a>(
@@ -345,7 +406,8 @@ macro_rules! delegate_log {
             fn hear<'a>(
                 &'a self,
                 channel: &'a str,
-            ) -> $crate::log::Later<'a, Result<Box<dyn $crate::log::Inbox>, $crate::log::LogError>> {
+            ) -> $crate::log::Later<'a, Result<Box<dyn $crate::log::Inbox>, $crate::log::LogError>>
+            {
                 self.$field.hear(channel)
             }
         }

@@ -15,7 +15,9 @@ pub struct MemoryLog {
 impl MemoryLog {
     /// An empty log.
     pub fn new() -> Self {
-        MemoryLog { local: Local::new(State::default()) }
+        MemoryLog {
+            local: Local::new(State::default()),
+        }
     }
 }
 

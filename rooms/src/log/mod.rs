@@ -46,7 +46,10 @@ impl fmt::Display for LogError {
             LogError::Refused => f.write_str("the log has a later one"),
             LogError::Unreachable(why) => write!(f, "the log cannot be reached: {why}"),
             LogError::TooLarge { size, limit } => {
-                write!(f, "a message of {size} bytes is too large for the log, which takes {limit}")
+                write!(
+                    f,
+                    "a message of {size} bytes is too large for the log, which takes {limit}"
+                )
             }
             LogError::Failed(why) => write!(f, "the log has failed: {why}"),
         }
@@ -114,7 +117,13 @@ pub trait Log: Send + Sync + 'static {
     ) -> Later<'a, Result<u64, LogError>>;
 
     /// Appends a tick, if the last tick is entry `after`, 0 for none.
-    fn tick<'a>(&'a self, shard: u32, after: u64, id: &'a str, body: &'a [u8]) -> Later<'a, Result<u64, LogError>>;
+    fn tick<'a>(
+        &'a self,
+        shard: u32,
+        after: u64,
+        id: &'a str,
+        body: &'a [u8],
+    ) -> Later<'a, Result<u64, LogError>>;
 
     /// The ends of a shard's log.
     fn ends(&self, shard: u32) -> Later<'_, Result<Ends, LogError>>;
@@ -129,7 +138,12 @@ pub trait Log: Send + Sync + 'static {
     fn kept<'a>(&'a self, key: &'a str) -> Later<'a, Result<Option<Kept>, LogError>>;
 
     /// Replaces a value of this revision, 0 if there must be none. Returns the new revision.
-    fn keep<'a>(&'a self, key: &'a str, revision: u64, body: &'a [u8]) -> Later<'a, Result<u64, LogError>>;
+    fn keep<'a>(
+        &'a self,
+        key: &'a str,
+        revision: u64,
+        body: &'a [u8],
+    ) -> Later<'a, Result<u64, LogError>>;
 
     /// Sends a message to all that hear this channel. It may be lost.
     fn say<'a>(&'a self, channel: &'a str, body: Vec<u8>) -> Later<'a, Result<(), LogError>>;
@@ -184,6 +198,10 @@ mod tests {
     #[test]
     fn a_star_is_one_part() {
         assert!(fits("watch.*.*", "watch.7.arena") && fits("nodes", "nodes"));
-        assert!(!fits("watch.*", "watch.7.arena") && !fits("watch.*.*", "watch.7") && !fits("a.b", "a.c"));
+        assert!(
+            !fits("watch.*", "watch.7.arena")
+                && !fits("watch.*.*", "watch.7")
+                && !fits("a.b", "a.c")
+        );
     }
 }

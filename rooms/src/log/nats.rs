@@ -6,10 +6,10 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::{Config as StreamConfig, LastRawMessageErrorKind, StorageType};
-use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectOptions, HeaderMap, Subscriber};
 use futures_util::StreamExt as _;
@@ -54,7 +54,9 @@ pub struct NatsLog {
 
 impl fmt::Debug for NatsLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("NatsLog").field("prefix", &self.prefix).finish_non_exhaustive()
+        f.debug_struct("NatsLog")
+            .field("prefix", &self.prefix)
+            .finish_non_exhaustive()
     }
 }
 
@@ -75,7 +77,10 @@ impl NatsLog {
     /// As [`connect`](Self::connect).
     pub async fn connect_with(url: &str, options: ConnectOptions) -> Result<Self, LogError> {
         let urls: Vec<&str> = url.split(',').map(str::trim).collect();
-        let options = options.connection_timeout(ANSWER).request_timeout(Some(ANSWER)).max_reconnects(None);
+        let options = options
+            .connection_timeout(ANSWER)
+            .request_timeout(Some(ANSWER))
+            .max_reconnects(None);
         let connecting = timeout(ANSWER * 2, options.connect(urls)).await;
         let client = match connecting {
             Ok(Ok(client)) => client,
@@ -85,7 +90,11 @@ impl NatsLog {
                      install nats-server`), or begin without one: `Server::on(MemoryLog::new())`"
                 )));
             }
-            Err(_) => return Err(LogError::Unreachable(format!("no answer from {url} in time"))),
+            Err(_) => {
+                return Err(LogError::Unreachable(format!(
+                    "no answer from {url} in time"
+                )));
+            }
         };
         let mut context = jetstream::new(client.clone());
         context.set_timeout(ANSWER);
@@ -106,7 +115,10 @@ impl NatsLog {
     #[must_use]
     #[track_caller]
     pub fn named(mut self, prefix: &str) -> Self {
-        assert!(crate::is_name(prefix), "`{prefix}` has other characters than letters, digits, `-` and `_`");
+        assert!(
+            crate::is_name(prefix),
+            "`{prefix}` has other characters than letters, digits, `-` and `_`"
+        );
         self.prefix = prefix.into();
         self
     }
@@ -139,7 +151,12 @@ impl NatsLog {
         format!("{}kept.{key}", self.prefix)
     }
 
-    async fn publish(&self, subject: String, headers: HeaderMap, body: &[u8]) -> Result<u64, LogError> {
+    async fn publish(
+        &self,
+        subject: String,
+        headers: HeaderMap,
+        body: &[u8],
+    ) -> Result<u64, LogError> {
         let body = body.to_vec().into();
         let sent = in_time(self.context.publish_with_headers(subject, headers, body)).await?;
         let answer = match sent {
@@ -149,10 +166,13 @@ impl NatsLog {
         match answer {
             Ok(ack) => Ok(ack.sequence),
             Err(error) => Err(match error.kind() {
-                PublishErrorKind::WrongLastSequence | PublishErrorKind::WrongLastMessageId => LogError::Refused,
-                PublishErrorKind::MaxPayloadExceeded => {
-                    LogError::TooLarge { size: 0, limit: self.client.server_info().max_payload }
+                PublishErrorKind::WrongLastSequence | PublishErrorKind::WrongLastMessageId => {
+                    LogError::Refused
                 }
+                PublishErrorKind::MaxPayloadExceeded => LogError::TooLarge {
+                    size: 0,
+                    limit: self.client.server_info().max_payload,
+                },
                 _ => LogError::Unreachable(error.to_string()),
             }),
         }
@@ -171,7 +191,10 @@ impl NatsLog {
             max_bytes: -1,
             ..StreamConfig::default()
         };
-        in_time(self.context.get_or_create_stream(config)).await?.map(drop).map_err(|error| failed(&error))
+        in_time(self.context.get_or_create_stream(config))
+            .await?
+            .map(drop)
+            .map_err(|error| failed(&error))
     }
 
     /// Replaces a value of this revision, which is the number of its message.
@@ -189,7 +212,9 @@ impl NatsLog {
             Ok(message) => Ok(Some((message.sequence, message.payload.to_vec()))),
             Err(error) => match error.kind() {
                 LastRawMessageErrorKind::NoMessageFound => Ok(None),
-                LastRawMessageErrorKind::JetStream(error) if error.error_code() == ErrorCode::STREAM_NOT_FOUND => {
+                LastRawMessageErrorKind::JetStream(error)
+                    if error.error_code() == ErrorCode::STREAM_NOT_FOUND =>
+                {
                     Ok(None)
                 }
                 _ => Err(failed(&error)),
@@ -206,7 +231,9 @@ fn failed(error: &dyn fmt::Display) -> LogError {
 }
 
 async fn in_time<F: Future>(future: F) -> Result<F::Output, LogError> {
-    timeout(ANSWER, future).await.map_err(|_| LogError::Unreachable("no answer in time".to_owned()))
+    timeout(ANSWER, future)
+        .await
+        .map_err(|_| LogError::Unreachable("no answer in time".to_owned()))
 }
 
 /// A value in one message, or a list of parts with a checksum.
@@ -221,7 +248,8 @@ impl Log for NatsLog {
             let mut shard = 0;
             loop {
                 let made = async {
-                    self.make_stream(self.kept_stream(), self.kept_subject(">"), 1).await?;
+                    self.make_stream(self.kept_stream(), self.kept_subject(">"), 1)
+                        .await?;
                     match self.write(SHARDS, 0, shards.to_string().as_bytes()).await {
                         Ok(_) | Err(LogError::Refused) => {}
                         Err(error) => return Err(error),
@@ -234,7 +262,8 @@ impl Log for NatsLog {
                         )));
                     }
                     while shard < shards {
-                        self.make_stream(self.stream(shard), self.subject(shard, ">"), -1).await?;
+                        self.make_stream(self.stream(shard), self.subject(shard, ">"), -1)
+                            .await?;
                         shard += 1;
                     }
                     Ok(())
@@ -273,16 +302,24 @@ impl Log for NatsLog {
         Box::pin(async move {
             let mut headers = HeaderMap::new();
             headers.insert("Nats-Msg-Id", id);
-            self.publish(self.subject(shard, &topic.to_subject()), headers, body).await
+            self.publish(self.subject(shard, &topic.to_subject()), headers, body)
+                .await
         })
     }
 
-    fn tick<'a>(&'a self, shard: u32, after: u64, id: &'a str, body: &'a [u8]) -> Later<'a, Result<u64, LogError>> {
+    fn tick<'a>(
+        &'a self,
+        shard: u32,
+        after: u64,
+        id: &'a str,
+        body: &'a [u8],
+    ) -> Later<'a, Result<u64, LogError>> {
         Box::pin(async move {
             let mut headers = HeaderMap::new();
             headers.insert("Nats-Msg-Id", id);
             headers.insert(LAST, after.to_string().as_str());
-            self.publish(self.subject(shard, "tick"), headers, body).await
+            self.publish(self.subject(shard, "tick"), headers, body)
+                .await
         })
     }
 
@@ -291,30 +328,45 @@ impl Log for NatsLog {
             let stream = in_time(self.context.get_stream(self.stream(shard))).await?;
             let stream = stream.map_err(|error| failed(&error))?;
             let state = &stream.cached_info().state;
-            Ok(Ends { first: state.first_sequence.max(1), last: state.last_sequence })
+            Ok(Ends {
+                first: state.first_sequence.max(1),
+                last: state.last_sequence,
+            })
         })
     }
 
     fn read(&self, shard: u32, from: u64) -> Later<'_, Result<Box<dyn Reader>, LogError>> {
         Box::pin(async move {
             let config = pull::Config {
-                deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: from.max(1) },
+                deliver_policy: DeliverPolicy::ByStartSequence {
+                    start_sequence: from.max(1),
+                },
                 ack_policy: AckPolicy::None,
                 inactive_threshold: Duration::from_secs(10),
                 memory_storage: true,
                 num_replicas: 1,
                 ..pull::Config::default()
             };
-            let made = in_time(self.context.create_consumer_on_stream(config, self.stream(shard))).await?;
+            let made = in_time(
+                self.context
+                    .create_consumer_on_stream(config, self.stream(shard)),
+            )
+            .await?;
             let consumer: Consumer<pull::Config> = made.map_err(|error| failed(&error))?;
             let pending = consumer.cached_info().num_pending;
             let messages = consumer.stream();
-            let messages = messages.heartbeat(HEARTBEAT).expires(Duration::from_secs(5));
+            let messages = messages
+                .heartbeat(HEARTBEAT)
+                .expires(Duration::from_secs(5));
             let messages = in_time(messages.max_messages_per_batch(BATCH).messages()).await?;
             let messages = messages.map_err(|error| failed(&error))?;
             // The numbers are after the prefix and the shard.
             let subject = self.subject(shard, "").len();
-            Ok(Box::new(NatsReader { messages, pending, subject }) as Box<dyn Reader>)
+            Ok(Box::new(NatsReader {
+                messages,
+                pending,
+                subject,
+            }) as Box<dyn Reader>)
         })
     }
 
@@ -342,7 +394,11 @@ impl Log for NatsLog {
                         body.extend_from_slice(&part.map(|(_, part)| part).unwrap_or_default());
                     }
                     // Another node was writing it: as good as none.
-                    if crc32fast::hash(&body) == sum { body.into() } else { [].into() }
+                    if crc32fast::hash(&body) == sum {
+                        body.into()
+                    } else {
+                        [].into()
+                    }
                 }
                 _ => [].into(),
             };
@@ -350,7 +406,12 @@ impl Log for NatsLog {
         })
     }
 
-    fn keep<'a>(&'a self, key: &'a str, revision: u64, body: &'a [u8]) -> Later<'a, Result<u64, LogError>> {
+    fn keep<'a>(
+        &'a self,
+        key: &'a str,
+        revision: u64,
+        body: &'a [u8],
+    ) -> Later<'a, Result<u64, LogError>> {
         Box::pin(async move {
             let limit = self.client.server_info().max_payload.clamp(4_096, 1 << 20) / 2;
             if body.len() < limit {
@@ -363,7 +424,8 @@ impl Log for NatsLog {
                 parts += 1;
             }
             let list = postcard::to_extend(&(parts, crc32fast::hash(body)), vec![PARTS]);
-            self.write(key, revision, &list.map_err(|error| failed(&error))?).await
+            self.write(key, revision, &list.map_err(|error| failed(&error))?)
+                .await
         })
     }
 
@@ -378,7 +440,9 @@ impl Log for NatsLog {
         Box::pin(async move {
             let subject = self.channel(channel);
             let before = subject.len() - channel.len();
-            let subscriber = in_time(self.client.subscribe(subject)).await?.map_err(|error| failed(&error))?;
+            let subscriber = in_time(self.client.subscribe(subject))
+                .await?
+                .map_err(|error| failed(&error))?;
             Ok(Box::new(NatsInbox { subscriber, before }) as Box<dyn Inbox>)
         })
     }
@@ -405,11 +469,16 @@ impl Reader for NatsReader {
                 };
                 match next {
                     Ok(Some(Ok(message))) => {
-                        let info = message.info().map_err(|error| LogError::Failed(error.to_string()))?;
+                        let info = message
+                            .info()
+                            .map_err(|error| LogError::Failed(error.to_string()))?;
                         self.pending = info.pending;
                         entries.push_back(Entry {
                             seq: info.stream_sequence,
-                            topic: message.subject.get(self.subject..).and_then(Topic::of_subject),
+                            topic: message
+                                .subject
+                                .get(self.subject..)
+                                .and_then(Topic::of_subject),
                             body: message.payload[..].into(),
                         });
                         if entries.len() >= BATCH {
@@ -417,14 +486,21 @@ impl Reader for NatsReader {
                         }
                     }
                     Ok(Some(Err(error))) => return Err(failed(&error)),
-                    Ok(None) => return Err(LogError::Unreachable("the consumer has ended".to_owned())),
+                    Ok(None) => {
+                        return Err(LogError::Unreachable("the consumer has ended".to_owned()));
+                    }
                     Err(_) if entries.is_empty() && self.pending > 0 => {
-                        return Err(LogError::Unreachable("the log has entries, and does not send them".to_owned()));
+                        return Err(LogError::Unreachable(
+                            "the log has entries, and does not send them".to_owned(),
+                        ));
                     }
                     Err(_) => break,
                 }
             }
-            Ok(Batch { entries: entries.into(), is_end: self.pending == 0 })
+            Ok(Batch {
+                entries: entries.into(),
+                is_end: self.pending == 0,
+            })
         })
     }
 }
@@ -440,7 +516,11 @@ impl Inbox for NatsInbox {
         Box::pin(async move {
             let message = self.subscriber.next().await?;
             Some(Message {
-                channel: message.subject.get(self.before..).unwrap_or_default().to_owned(),
+                channel: message
+                    .subject
+                    .get(self.before..)
+                    .unwrap_or_default()
+                    .to_owned(),
                 body: message.payload.to_vec(),
             })
         })

@@ -21,7 +21,7 @@ pub(super) fn mix(sum: u64, kind: u64, what: &[u8], frame: u64, build: u64) -> u
 
 /// Every third input asks the outside.
 pub(super) fn asks(number: u64) -> bool {
-    number % 3 == 0
+    number.is_multiple_of(3)
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -55,11 +55,15 @@ impl SimFold {
     }
 
     pub(super) fn open(&self) -> impl Iterator<Item = u64> {
-        self.state.iter().flat_map(|state| state.open.iter().copied())
+        self.state
+            .iter()
+            .flat_map(|state| state.open.iter().copied())
     }
 
     pub(super) fn is_open(&self, question: u64) -> bool {
-        self.state.as_ref().is_some_and(|state| state.open.contains(&question))
+        self.state
+            .as_ref()
+            .is_some_and(|state| state.open.contains(&question))
     }
 
     pub(super) fn was_asked_now(&self, question: u64) -> bool {
@@ -99,10 +103,10 @@ impl Fold for SimFold {
                         self.asked_now.insert(state.asked);
                     }
                 }
-                Some(Topic::Answer(_)) => {
-                    if state.open.remove(&body) || self.fault == Some(Fault::AnswersCount) {
-                        state.sum = mix(state.sum, 2, &entry.body, 0, self.build);
-                    }
+                Some(Topic::Answer(_))
+                    if state.open.remove(&body) || self.fault == Some(Fault::AnswersCount) =>
+                {
+                    state.sum = mix(state.sum, 2, &entry.body, 0, self.build);
                 }
                 _ => {}
             }
@@ -112,7 +116,10 @@ impl Fold for SimFold {
     }
 
     fn hash(&mut self) -> u64 {
-        let state = self.state.as_ref().map(|state| (state.sum, state.asked, state.open.len() as u64));
+        let state = self
+            .state
+            .as_ref()
+            .map(|state| (state.sum, state.asked, state.open.len() as u64));
         let (sum, asked, open) = state.unwrap_or_default();
         mix(sum, 4, &[], asked, open)
     }

@@ -62,7 +62,10 @@ impl SimLog {
     pub(super) fn read(&self, from: u64, most: u64) -> Vec<Entry> {
         let from = usize::try_from(from.max(self.first) - 1).unwrap_or(usize::MAX);
         let rest = self.all.get(from..).unwrap_or(&[]);
-        rest.iter().take(usize::try_from(most).unwrap_or(1)).cloned().collect()
+        rest.iter()
+            .take(usize::try_from(most).unwrap_or(1))
+            .cloned()
+            .collect()
     }
 
     pub(super) fn first(&self) -> u64 {
@@ -90,13 +93,22 @@ impl SimLog {
 
     pub(super) fn slots(&self) -> Vec<Slot> {
         let slot = |(revision, bytes): &(u64, Option<Arc<[u8]>>)| {
-            let at = bytes.as_ref().and_then(|bytes| of_bytes(bytes)).map(|(at, _)| at);
+            let at = bytes
+                .as_ref()
+                .and_then(|bytes| of_bytes(bytes))
+                .map(|(at, _)| at);
             (*revision, at)
         };
         self.slots.iter().map(slot).collect()
     }
 
-    pub(super) fn store(&mut self, slot: usize, revision: u64, bytes: Arc<[u8]>, is_any: bool) -> bool {
+    pub(super) fn store(
+        &mut self,
+        slot: usize,
+        revision: u64,
+        bytes: Arc<[u8]>,
+        is_any: bool,
+    ) -> bool {
         if self.slots[slot].0 != revision && !is_any {
             return false;
         }
@@ -108,6 +120,10 @@ impl SimLog {
     /// The build that may go on: that of the last tick.
     pub(super) fn last_build(&self) -> u64 {
         let ticks = self.all.iter().rev().filter(|entry| entry.is_tick());
-        ticks.filter_map(|entry| Tick::of_bytes(&entry.body)).map(|tick| tick.build).next().unwrap_or(0)
+        ticks
+            .filter_map(|entry| Tick::of_bytes(&entry.body))
+            .map(|tick| tick.build)
+            .next()
+            .unwrap_or(0)
     }
 }

@@ -51,19 +51,30 @@ pub(super) fn judge(world: &World) -> Result<Judged, String> {
         let state = mix(sum, 4, &[], asked, open.len() as u64);
         // Another build may see another state.
         if tick.state != state && tick.build == build {
-            return Err(format!("the tick of frame {} has a wrong state", tick.frame));
+            return Err(format!(
+                "the tick of frame {} has a wrong state",
+                tick.frame
+            ));
         }
         let mut hash = Hash::new();
         hash.add(chain);
         for it in since.drain(..).chain([entry]) {
             hash.add(it.seq);
-            hash.add_bytes(it.topic.as_ref().map(Topic::to_subject).unwrap_or_default().as_bytes());
+            hash.add_bytes(
+                it.topic
+                    .as_ref()
+                    .map(Topic::to_subject)
+                    .unwrap_or_default()
+                    .as_bytes(),
+            );
             hash.add_bytes(&it.body);
             let body = || u64::from_le_bytes((*it.body).try_into().expect("eight bytes"));
             match &it.topic {
                 Some(Topic::Input(_, player)) => {
                     let number = body();
-                    let times = applied.entry((player.name().to_owned(), number)).or_default();
+                    let times = applied
+                        .entry((player.name().to_owned(), number))
+                        .or_default();
                     *times += 1;
                     if *times > 1 {
                         continue;
@@ -74,10 +85,8 @@ pub(super) fn judge(world: &World) -> Result<Judged, String> {
                         open.insert(asked);
                     }
                 }
-                Some(Topic::Answer(_)) => {
-                    if open.remove(&body()) {
-                        sum = mix(sum, 2, &it.body, 0, tick.build);
-                    }
+                Some(Topic::Answer(_)) if open.remove(&body()) => {
+                    sum = mix(sum, 2, &it.body, 0, tick.build);
                 }
                 _ => {}
             }
@@ -90,40 +99,86 @@ pub(super) fn judge(world: &World) -> Result<Judged, String> {
         states.insert((entry.seq, chain), state);
     }
 
-    for (tick, (body, state)) in &world.computed {
-        match states.get(tick) {
-            Some(of_log) if of_log == state => {}
-            Some(_) => return Err(format!("a node has another state after entry {}", tick.0)),
-            None if world.cut.contains(&(tick.0, *body)) => {}
-            None => return Err(format!("a node has computed entry {}, which is not a tick of the log", tick.0)),
-        }
-    }
+    let of_log = OfLog {
+        states,
+        places,
+        applied,
+        open,
+    };
+    of_log.compare(world)
+}
 
-    if world.counts.cuts > 0 && !world.has_usable_save(&places) {
-        return Ok(Judged::LogIsLost);
-    }
-    // After the trouble, the shard goes on, on some node. Handing over takes the longest.
-    let computed: HashSet<u64> = world.computed.keys().map(|(seq, _)| *seq).collect();
-    let expected = (END - TROUBLE_ENDS - 10 * DEAD_AFTER) / 10_000 / 3;
-    let last_frames = states.keys().rev().take(usize::try_from(expected).unwrap_or(0));
-    let is_computed = last_frames.skip(3).all(|(seq, _)| computed.contains(seq));
-    if !is_computed {
-        return Err("the last frames were computed by no node".to_owned());
-    }
-    if world.frames_since_trouble() < expected {
-        let frames = world.frames_since_trouble();
-        return Err(format!("the shard stands still: {frames} frames since the trouble"));
-    }
-    for (player, number) in world.acknowledged.keys() {
-        if !applied.contains_key(&(format!("p{player}"), *number)) {
-            return Err(format!("input {number} of player {player} was acknowledged, and not applied"));
+/// What the oracle has read of the log.
+struct OfLog {
+    /// The state after each place.
+    states: BTreeMap<(u64, u64), u64>,
+    /// Of each place: its build, and whether it hands over.
+    places: BTreeMap<(u64, u64), (u64, bool)>,
+    /// How often each input of a player is there.
+    applied: BTreeMap<(String, u64), u32>,
+    /// Questions without an answer.
+    open: BTreeSet<u64>,
+}
+
+impl OfLog {
+    fn compare(&self, world: &World) -> Result<Judged, String> {
+        let OfLog {
+            states,
+            places,
+            applied,
+            open,
+        } = self;
+        for (tick, (body, state)) in &world.computed {
+            match states.get(tick) {
+                Some(of_log) if of_log == state => {}
+                Some(_) => return Err(format!("a node has another state after entry {}", tick.0)),
+                None if world.cut.contains(&(tick.0, *body)) => {}
+                None => {
+                    return Err(format!(
+                        "a node has computed entry {}, which is not a tick of the log",
+                        tick.0
+                    ));
+                }
+            }
         }
+
+        if world.counts.cuts > 0 && !world.has_usable_save(places) {
+            return Ok(Judged::LogIsLost);
+        }
+        // After the trouble, the shard goes on, on some node. Handing over takes the longest.
+        let computed: HashSet<u64> = world.computed.keys().map(|(seq, _)| *seq).collect();
+        let expected = (END - TROUBLE_ENDS - 10 * DEAD_AFTER) / 10_000 / 3;
+        let last_frames = states
+            .keys()
+            .rev()
+            .take(usize::try_from(expected).unwrap_or(0));
+        let is_computed = last_frames.skip(3).all(|(seq, _)| computed.contains(seq));
+        if !is_computed {
+            return Err("the last frames were computed by no node".to_owned());
+        }
+        if world.frames_since_trouble() < expected {
+            let frames = world.frames_since_trouble();
+            return Err(format!(
+                "the shard stands still: {frames} frames since the trouble"
+            ));
+        }
+        for (player, number) in world.acknowledged.keys() {
+            if !applied.contains_key(&(format!("p{player}"), *number)) {
+                return Err(format!(
+                    "input {number} of player {player} was acknowledged, and not applied"
+                ));
+            }
+        }
+        // What was asked long ago is answered.
+        if !open.is_empty() {
+            return Err(format!(
+                "{} questions have no answer, such as {:?}",
+                open.len(),
+                open.first()
+            ));
+        }
+        Ok(Judged::Kept)
     }
-    // What was asked long ago is answered.
-    if !open.is_empty() {
-        return Err(format!("{} questions have no answer, such as {:?}", open.len(), open.first()));
-    }
-    Ok(Judged::Kept)
 }
 
 impl World {
@@ -135,12 +190,17 @@ impl World {
         };
         let is_of_last = |after: u64| {
             let later = places.iter().filter(|((seq, _), _)| *seq > after);
-            later.map(|(_, (build, _))| build).all(|build| build == last)
+            later
+                .map(|(_, (build, _))| build)
+                .all(|build| build == last)
         };
         let saves = self.log.slots();
         let fits = |at: &Position| {
-            places.contains_key(&(at.seq, at.chain)) && at.since.0 + 1 >= self.log.first() && is_of_last(at.seq)
+            places.contains_key(&(at.seq, at.chain))
+                && at.since.0 + 1 >= self.log.first()
+                && is_of_last(at.seq)
         };
-        self.log.first() == 1 && is_of_last(0) || saves.iter().filter_map(|slot| slot.1.as_ref()).any(fits)
+        self.log.first() == 1 && is_of_last(0)
+            || saves.iter().filter_map(|slot| slot.1.as_ref()).any(fits)
     }
 }

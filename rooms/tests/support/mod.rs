@@ -8,7 +8,7 @@ use std::time::Duration;
 use framestep_rooms::log::NatsLog;
 
 /// A server on a free port of the loopback, with a folder of its own. It ends with this value.
-pub struct NatsServer {
+pub(crate) struct NatsServer {
     process: Child,
     port: u16,
     folder: PathBuf,
@@ -16,32 +16,37 @@ pub struct NatsServer {
 
 impl NatsServer {
     /// Starts one. `None`, with a sentence, if the program is missing.
-    pub async fn start(test: &str) -> Option<Self> {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let folder = std::env::temp_dir().join(format!("framestep-rooms-{test}-{}", std::process::id()));
+    pub(crate) async fn start(test: &str) -> Option<Self> {
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let folder =
+            std::env::temp_dir().join(format!("framestep-rooms-{test}-{}", std::process::id()));
         let Some(process) = spawn(port, &folder) else {
             eprintln!("skipped: there is no nats-server (Debian: apt install nats-server)");
             return None;
         };
-        let server = NatsServer { process, port, folder };
+        let server = NatsServer {
+            process,
+            port,
+            folder,
+        };
         server.wait().await;
         Some(server)
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
 
     /// Kills the server, and starts it again on what it has stored.
-    pub async fn kill_and_restart(&mut self) {
+    pub(crate) async fn kill_and_restart(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
         self.process = spawn(self.port, &self.folder).unwrap();
         self.wait().await;
-    }
-
-    pub async fn connect(&self) -> NatsLog {
-        NatsLog::connect(&self.url()).await.unwrap()
     }
 
     async fn wait(&self) {
