@@ -157,7 +157,7 @@ async fn rooms_go_on_while_all_nodes_are_replaced_one_after_the_other() {
         }
         let next = Node::start(&log, &format!("b{round}"));
         for room in &rooms {
-            until(room, |bell| bell.rung.len() as u32 == round + 1).await;
+            until(room, |bell| bell.rung.len() == round as usize + 1).await;
         }
         node.stop().await;
         node = next;
