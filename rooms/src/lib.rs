@@ -36,3 +36,8 @@ pub use shard::{Refused, RoomStatus};
 #[cfg(all(doctest, feature = "nats"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// The code of the page in the guide is tested.
+#[cfg(all(doctest, feature = "nats"))]
+#[doc = include_str!("../../docs/guide/rooms.md")]
+mod guide {}

@@ -103,6 +103,7 @@ pub(crate) fn now() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(0)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn io(error: std::io::Error) -> String {
     error.to_string()
 }

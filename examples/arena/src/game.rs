@@ -43,11 +43,14 @@ pub(crate) struct Input {
     pub(crate) act: Act,
 }
 
+/// A hero in a view: an array in JSON.
+type SeenHero = (Player, i32, i32, i32, u32, i32, bool, u64);
+
 /// What watchers see, small enough to be sent in each frame.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct View {
     /// Name, place, health, gold, blade, whether it strikes, inputs applied.
-    pub(crate) heroes: Vec<(Player, i32, i32, i32, u32, i32, bool, u64)>,
+    pub(crate) heroes: Vec<SeenHero>,
     /// Number, kind, place, health, whether it warns.
     pub(crate) foes: Vec<(u32, Kind, i32, i32, i32, bool)>,
     pub(crate) guards: Vec<(i32, i32)>,
@@ -191,7 +194,7 @@ mod tests {
             let player = Player::new("alice").unwrap();
             let dx = i8::try_from(frame / 40 % 3).unwrap() - 1;
             let act = match frame % 5 {
-                0 => Act::Go(dx, if frame % 2 == 0 { 1 } else { -1 }),
+                0 => Act::Go(dx, if frame.is_multiple_of(2) { 1 } else { -1 }),
                 1 | 3 => Act::Hit,
                 2 => Act::Buy,
                 _ => return self.run(),

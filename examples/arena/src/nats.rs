@@ -39,7 +39,10 @@ impl Nats {
         let (port, web_port) = (free_port().map_err(failed)?, free_port().map_err(failed)?);
         let configuration = CONFIGURATION
             .replace("port: 9222", &format!("port: {web_port}"))
-            .replace("\"nats-store\"", &format!("{:?}", folder.join("store")));
+            .replace(
+                "\"nats-store\"",
+                &format!("\"{}\"", folder.join("store").display()),
+            );
         std::fs::create_dir_all(folder).map_err(failed)?;
         std::fs::write(folder.join("nats.conf"), configuration).map_err(failed)?;
         let child = spawn(folder, port)?;

@@ -180,7 +180,8 @@ struct Tick {
 struct Answer {
     opened: u64,
     number: u64,
-    answer: Vec<u8>,
+    #[serde(rename = "answer")]
+    content: Vec<u8>,
 }
 
 #[derive(Default)]
@@ -281,7 +282,7 @@ impl OneRoom {
                 live.asked.insert(id.number(), id);
             }
             let id = live.asked.remove(&answer.number);
-            if let (Some(id), Ok(is_paid)) = (id, postcard::from_bytes(&answer.answer)) {
+            if let (Some(id), Ok(is_paid)) = (id, postcard::from_bytes(&answer.content)) {
                 live.runtime.answer(id, &is_paid);
             }
         });
@@ -561,19 +562,14 @@ pub(crate) async fn run(url: &str, shards: u32) -> Result<(), String> {
         .zip(&until)
         .any(|(shard, until)| shard.seq < *until)
     {
-        match timeout(deadline - Instant::now(), entries.recv()).await {
-            Ok(Some((shard, entry))) => hear(&mut all, shard, entry, &mut seen),
-            _ => {
-                let late: Vec<u32> = all
-                    .iter()
-                    .zip(&until)
-                    .filter(|it| it.0.seq < *it.1)
-                    .map(|it| it.0.number)
-                    .collect();
-                seen.wrong(format!("no frame with the last inputs in shards {late:?}"));
-                break;
-            }
-        }
+        let Ok(Some((shard, entry))) = timeout(deadline - Instant::now(), entries.recv()).await
+        else {
+            let late = all.iter().zip(&until).filter(|it| it.0.seq < *it.1);
+            let late: Vec<u32> = late.map(|it| it.0.number).collect();
+            seen.wrong(format!("no frame with the last inputs in shards {late:?}"));
+            break;
+        };
+        hear(&mut all, shard, entry, &mut seen);
     }
     let verdict = verdict(&mut all, &ledger, seen);
     say(&Said::Verdict(Box::new(verdict)))

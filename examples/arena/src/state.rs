@@ -197,7 +197,9 @@ impl Arena {
             coins.retain(|(x, y)| (x - hero.body.x).abs() > 25 || (y - hero.body.y).abs() > 25);
             hero.gold += u32::try_from(before - coins.len()).unwrap_or(0);
         }
-        foes.values_mut().for_each(|foe| foe.body.step());
+        for foe in foes.values_mut() {
+            foe.body.step();
+        }
         guards.iter_mut().for_each(Body::step);
     }
 
@@ -301,7 +303,7 @@ impl Arena {
             let is_near = foe.body.distance(body) < REACH * REACH;
             return is_near.then_some(*id);
         }
-        let x = 120 + post * 144 + if leg % 2 == 0 { -60 } else { 60 };
+        let x = 120 + post * 144 + if leg.is_multiple_of(2) { -60 } else { 60 };
         let y = if leg < 2 { 120 } else { 420 };
         body.go((x, y), 3);
         None

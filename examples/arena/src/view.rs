@@ -140,7 +140,7 @@ fn draw_node(frame: &mut Frame<'_>, area: Rect, state: &State, node: &NodeLine) 
     }
     let cell = |(shard, name): &(usize, &String)| {
         let short = name.rsplit('-').next().unwrap_or(name);
-        let text = format!("{:>2.2}", short);
+        let text = format!("{short:>2.2}");
         [
             Span::styled(text, Style::new().fg(Color::Black).bg(colour(*shard))),
             Span::raw(" "),
