@@ -14,6 +14,7 @@ mod hash;
 pub mod log;
 mod member;
 mod probe;
+mod replay;
 mod role;
 mod room;
 mod saves;
@@ -26,6 +27,7 @@ pub mod simulate;
 pub use client::{Client, RoomClient, View, Watch};
 pub use driver::ShardStatus;
 pub use entry::{Entry, Player, Topic, is_name};
+pub use replay::{Replay, ReplayedFrame};
 pub use room::{EffectKey, Effects, Format, Room};
 pub use server::{Fault, Server, ServerNote};
 pub use shard::{Refused, RoomStatus};
@@ -34,3 +36,8 @@ pub use shard::{Refused, RoomStatus};
 #[cfg(all(doctest, feature = "nats"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
+
+/// The code of the page in the guide is tested.
+#[cfg(all(doctest, feature = "nats"))]
+#[doc = include_str!("../../docs/guide/rooms.md")]
+mod guide {}

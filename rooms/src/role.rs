@@ -902,7 +902,10 @@ impl Role {
         let Some(rank) = rank else {
             return false;
         };
-        let is_silent = silent >= dead_after * (1 + u32::try_from(rank).unwrap_or(8).min(8));
+        // The node that is silent has ticked last. Those after it do not wait for it.
+        let owner = members.rank(&self.at.by, self.shard);
+        let before = rank - usize::from(owner.is_some_and(|owner| owner < rank));
+        let is_silent = silent >= dead_after * (1 + u32::try_from(before).unwrap_or(8).min(8));
         let has_left = || members.get(&self.at.by).is_some_and(|it| it.leaves);
         let is_settled = || {
             self.first_since

@@ -1,5 +1,6 @@
 //! A room: the trait of a game, and one live room with its runtime.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
@@ -358,6 +359,14 @@ pub(crate) trait Live {
     fn asked(&mut self) -> Vec<Asked>;
     /// Answers a question. Returns whether it was open.
     fn answer(&mut self, number: u64, answer: &[u8]) -> bool;
+    /// The `LiveRoom`, for tools that know its kind.
+    fn any(&self) -> &dyn Any;
+}
+
+/// Looks at a live room of a kind. `None` if it is of another one.
+pub(crate) fn look<R: Room, T>(live: &dyn Live, look: impl FnOnce(&R, &Runtime) -> T) -> Option<T> {
+    let live = live.any().downcast_ref::<LiveRoom<R>>()?;
+    Some(look(&live.room, &live.runtime))
 }
 
 struct LiveRoom<R> {
@@ -460,5 +469,9 @@ impl<R: Room> Live for LiveRoom<R> {
             return false;
         };
         (self.effects[kind].answer)(&self.runtime, &question.id, answer)
+    }
+
+    fn any(&self) -> &dyn Any {
+        self
     }
 }

@@ -417,6 +417,13 @@ impl Server {
         });
         node.serve(threads, stop).await
     }
+
+    /// The log, and what its rooms are computed with.
+    pub(crate) async fn into_parts(self) -> Result<(Arc<dyn Log>, Arc<[Kind]>, Options), Fault> {
+        let kinds: Arc<[Kind]> = self.kinds.into();
+        check(&self.name, &kinds, &self.options)?;
+        Ok((self.log.open().await?, kinds, self.options))
+    }
 }
 
 fn check(name: &str, kinds: &[Kind], options: &Options) -> Result<(), Fault> {

@@ -6,13 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
+use framestep_durable::Runtime;
 use serde::{Deserialize, Serialize};
 
 use crate::doubles::Doubles;
 use crate::entry::{Entry, Player, Topic};
 use crate::hash::Hash;
 use crate::role::Fold;
-use crate::room::{Asked, Kind, Live};
+use crate::room::{self, Asked, Kind, Live, Room};
 
 /// Limits on what players may send. They are the same on all nodes: part of the build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,6 +265,18 @@ impl Shard {
             }
         };
         self.rooms.iter().map(status).collect()
+    }
+
+    /// Looks at a room of a kind.
+    pub(crate) fn look<R: Room, T>(
+        &self,
+        room: &str,
+        look: impl FnOnce(&R, &Runtime) -> T,
+    ) -> Option<T> {
+        match &self.rooms.get(room)?.state {
+            State::Live(live) => room::look(&**live, look),
+            State::Broken(_) => None,
+        }
     }
 
     /// The view of a room: its frame, and the bytes.

@@ -11,7 +11,7 @@ use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::{Config as StreamConfig, LastRawMessageErrorKind, StorageType};
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions, HeaderMap, Subscriber};
+use async_nats::{Client, ConnectOptions, HeaderMap, ServerAddr, Subscriber};
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -61,13 +61,18 @@ impl fmt::Debug for NatsLog {
 }
 
 impl NatsLog {
-    /// Connects to a server, such as `nats://127.0.0.1:4222`, or to several, separated by commas.
+    /// Connects to a server, such as `nats://127.0.0.1:4222` or `nats://user:password@10.0.0.5`, or to
+    /// several, separated by commas.
     ///
     /// # Errors
     ///
     /// If no server answers.
     pub async fn connect(url: &str) -> Result<Self, LogError> {
-        Self::connect_with(url, ConnectOptions::new()).await
+        let options = match user_of(url) {
+            Some((user, password)) => ConnectOptions::with_user_and_password(user, password),
+            None => ConnectOptions::new(),
+        };
+        Self::connect_with(url, options).await
     }
 
     /// The same with options for the connection, such as a name and password.
@@ -76,6 +81,7 @@ impl NatsLog {
     ///
     /// As [`connect`](Self::connect).
     pub async fn connect_with(url: &str, options: ConnectOptions) -> Result<Self, LogError> {
+        let shown = without_users(url);
         let urls: Vec<&str> = url.split(',').map(str::trim).collect();
         let options = options
             .connection_timeout(ANSWER)
@@ -86,13 +92,13 @@ impl NatsLog {
             Ok(Ok(client)) => client,
             Ok(Err(error)) => {
                 return Err(LogError::Unreachable(format!(
-                    "no NATS server at {url}: {error}. Start one with `nats-server -js` (Debian: `apt \
+                    "no NATS server at {shown}: {error}. Start one with `nats-server -js` (Debian: `apt \
                      install nats-server`), or begin without one: `Server::on(MemoryLog::new())`"
                 )));
             }
             Err(_) => {
                 return Err(LogError::Unreachable(format!(
-                    "no answer from {url} in time"
+                    "no answer from {shown} in time"
                 )));
             }
         };
@@ -225,6 +231,26 @@ impl NatsLog {
 
 /// The header with the number of the last message of the subject.
 const LAST: &str = "Nats-Expected-Last-Subject-Sequence";
+
+/// The user and password of an address.
+fn user_of(url: &str) -> Option<(String, String)> {
+    url.split(',').find_map(|url| {
+        let address: ServerAddr = url.trim().parse().ok()?;
+        Some((
+            address.username()?.to_owned(),
+            address.password()?.to_owned(),
+        ))
+    })
+}
+
+/// Addresses without passwords, for messages.
+fn without_users(url: &str) -> String {
+    let hosts: Vec<&str> = url
+        .split(',')
+        .map(|url| url.rsplit_once('@').map_or(url, |(_, host)| host))
+        .collect();
+    hosts.join(",")
+}
 
 fn failed(error: &dyn fmt::Display) -> LogError {
     LogError::Unreachable(error.to_string())

@@ -1,0 +1,293 @@
+//! The processes: nodes, the log, the oracle; and what is done to them.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::nats::{self, Nats};
+use crate::proxy::Proxy;
+
+/// What can happen to a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Trouble {
+    /// `kill -9` of a node.
+    Kill,
+    /// A node sleeps for two seconds, and then goes on as if nothing had been.
+    Stop,
+    /// A node is told to stop.
+    Drain,
+    /// A node does not reach the log for two seconds.
+    Partition,
+    /// `kill -9` of `nats-server`.
+    Nats,
+    /// All nodes are replaced by those of another build, one after the other.
+    Upgrade,
+    /// A room panics, one ends its process, one hangs it.
+    Bugs,
+}
+
+impl Trouble {
+    pub(crate) const ALL: [Trouble; 7] = [
+        Trouble::Kill,
+        Trouble::Stop,
+        Trouble::Drain,
+        Trouble::Partition,
+        Trouble::Nats,
+        Trouble::Upgrade,
+        Trouble::Bugs,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Trouble::Kill => "kill",
+            Trouble::Stop => "stop",
+            Trouble::Drain => "drain",
+            Trouble::Partition => "partition",
+            Trouble::Nats => "nats",
+            Trouble::Upgrade => "upgrade",
+            Trouble::Bugs => "bugs",
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        let found = Trouble::ALL
+            .into_iter()
+            .find(|trouble| trouble.name() == name);
+        found.ok_or_else(|| {
+            let all: Vec<&str> = Trouble::ALL.iter().map(|trouble| trouble.name()).collect();
+            format!("there is no trouble `{name}`: use {}", all.join(", "))
+        })
+    }
+}
+
+/// How a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Health {
+    Runs,
+    Killed,
+    Stopped,
+    Drains,
+    Cut,
+}
+
+/// A node and its cable to the log.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) build: u8,
+    pub(crate) health: Health,
+    pub(crate) pid: u32,
+    child: Option<Child>,
+    proxy: Proxy,
+}
+
+/// All processes.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    pub(crate) folder: PathBuf,
+    pub(crate) nats: Nats,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) build: u8,
+    shards: u32,
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(0)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
+fn io(error: std::io::Error) -> String {
+    error.to_string()
+}
+
+/// Sends a signal to a process that this one has started.
+async fn signal(name: &str, pid: u32) -> Result<(), String> {
+    let sent = Command::new("sh")
+        .arg("-c")
+        .arg(format!("kill -{name} {pid}"))
+        .status()
+        .await;
+    sent.map(drop).map_err(io)
+}
+
+impl Cluster {
+    pub(crate) async fn start(folder: &Path, count: usize, shards: u32) -> Result<Self, String> {
+        let nats = Nats::start(&folder.join("nats")).await?;
+        let mut cluster = Cluster {
+            folder: folder.to_owned(),
+            nats,
+            nodes: Vec::new(),
+            build: 1,
+            shards,
+        };
+        for number in 0..count {
+            let name = format!(
+                "node-{}",
+                char::from(b'a' + u8::try_from(number).unwrap_or(0))
+            );
+            let proxy = Proxy::to(cluster.nats.port).await.map_err(io)?;
+            let node = Node {
+                name,
+                build: 1,
+                health: Health::Killed,
+                pid: 0,
+                child: None,
+                proxy,
+            };
+            cluster.nodes.push(node);
+            cluster.begin(number)?;
+        }
+        Ok(cluster)
+    }
+
+    /// Starts the process of a node.
+    pub(crate) fn begin(&mut self, number: usize) -> Result<(), String> {
+        let build = self.build;
+        let node = &self.nodes[number];
+        let log = self.folder.join(format!("{}.log", node.name));
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(log)
+            .map_err(io)?;
+        let child = Command::new(std::env::current_exe().map_err(io)?)
+            .arg("node")
+            .args(["--url", &nats::url(node.proxy.port, "node")])
+            .args(["--name", &node.name])
+            .args(["--build", &build.to_string()])
+            .args(["--shards", &self.shards.to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(io)?;
+        let node = &mut self.nodes[number];
+        node.pid = child.id().unwrap_or(0);
+        node.child = Some(child);
+        node.build = build;
+        node.health = Health::Runs;
+        Ok(())
+    }
+
+    pub(crate) async fn kill(&mut self, number: usize) {
+        let node = &mut self.nodes[number];
+        node.health = Health::Killed;
+        if let Some(mut child) = node.child.take() {
+            // By its own number, and it is waited for.
+            let _ = child.kill().await;
+        }
+    }
+
+    pub(crate) async fn stop(&mut self, number: usize, stops: bool) -> Result<(), String> {
+        let node = &mut self.nodes[number];
+        node.health = if stops { Health::Stopped } else { Health::Runs };
+        signal(if stops { "STOP" } else { "CONT" }, node.pid).await
+    }
+
+    /// Tells a node to stop. It then saves, and hands its rooms over.
+    pub(crate) async fn drain(&mut self, number: usize) -> Result<(), String> {
+        let node = &mut self.nodes[number];
+        node.health = Health::Drains;
+        signal("TERM", node.pid).await
+    }
+
+    /// Waits for a node that drains. Returns how long it has taken.
+    pub(crate) async fn drained(&mut self, number: usize) -> Result<Duration, String> {
+        let began = Instant::now();
+        let node = &mut self.nodes[number];
+        let Some(child) = &mut node.child else {
+            return Ok(Duration::ZERO);
+        };
+        let ended = timeout(Duration::from_secs(20), child.wait()).await;
+        let status = ended
+            .map_err(|_| format!("{} does not end within 20 s of SIGTERM", node.name))?
+            .map_err(io)?;
+        node.child = None;
+        node.health = Health::Killed;
+        if status.success() {
+            Ok(began.elapsed())
+        } else {
+            Err(format!("{} has ended with {status}", node.name))
+        }
+    }
+
+    pub(crate) fn cut(&mut self, number: usize, is_cut: bool) {
+        let node = &mut self.nodes[number];
+        if is_cut {
+            node.proxy.cut();
+        } else {
+            node.proxy.mend();
+        }
+        node.health = if is_cut { Health::Cut } else { Health::Runs };
+    }
+
+    /// Starts nodes again that have ended by themselves, as a supervisor would. Returns their names.
+    pub(crate) fn supervise(&mut self) -> Result<Vec<String>, String> {
+        let mut ended = Vec::new();
+        for number in 0..self.nodes.len() {
+            let node = &mut self.nodes[number];
+            let status = match &mut node.child {
+                Some(child) if matches!(node.health, Health::Runs | Health::Cut) => {
+                    child.try_wait().map_err(io)?
+                }
+                _ => None,
+            };
+            if status.is_some() {
+                node.child = None;
+                ended.push(node.name.clone());
+                self.begin(number)?;
+            }
+        }
+        Ok(ended)
+    }
+
+    /// Whether all nodes run.
+    pub(crate) fn is_well(&self) -> bool {
+        self.nodes.iter().all(|node| node.health == Health::Runs)
+    }
+
+    /// The process of the oracle, which reads the log directly.
+    pub(crate) fn oracle(&self) -> Result<Child, String> {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.join("oracle.log"))
+            .map_err(io)?;
+        Command::new(std::env::current_exe().map_err(io)?)
+            .arg("oracle")
+            .args(["--url", &self.nats.url("node")])
+            .args(["--shards", &self.shards.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(io)
+    }
+
+    /// Ends all processes.
+    pub(crate) async fn end(mut self) {
+        for number in 0..self.nodes.len() {
+            let _ = self.drain(number).await;
+        }
+        let until = Instant::now() + Duration::from_secs(5);
+        for node in &mut self.nodes {
+            if let Some(mut child) = node.child.take()
+                && timeout(until - Instant::now(), child.wait()).await.is_err()
+            {
+                let _ = child.kill().await;
+            }
+        }
+        sleep(Duration::from_millis(10)).await;
+        self.nats.end().await;
+    }
+}

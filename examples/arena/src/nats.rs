@@ -1,0 +1,137 @@
+//! Starts and ends `nats-server`.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use async_nats::{Client, ConnectOptions, ServerAddr};
+use tokio::net::TcpStream;
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, sleep};
+
+const CONFIGURATION: &str = include_str!("../nats.conf");
+/// How long it may take to start.
+const START: Duration = Duration::from_secs(20);
+
+/// A `nats-server` of this process, with its files in a folder.
+#[derive(Debug)]
+pub(crate) struct Nats {
+    folder: PathBuf,
+    child: Child,
+    pub(crate) port: u16,
+    /// For websockets.
+    pub(crate) web_port: u16,
+}
+
+/// A port of the loopback that nobody uses.
+pub(crate) fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        .local_addr()?
+        .port())
+}
+
+impl Nats {
+    pub(crate) async fn start(folder: &Path) -> Result<Self, String> {
+        let failed = |error: io::Error| error.to_string();
+        let (port, web_port) = (free_port().map_err(failed)?, free_port().map_err(failed)?);
+        let configuration = CONFIGURATION
+            .replace("port: 9222", &format!("port: {web_port}"))
+            .replace(
+                "\"nats-store\"",
+                &format!("\"{}\"", folder.join("store").display()),
+            );
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        std::fs::write(folder.join("nats.conf"), configuration).map_err(failed)?;
+        let child = spawn(folder, port)?;
+        let mut nats = Nats {
+            folder: folder.to_owned(),
+            child,
+            port,
+            web_port,
+        };
+        nats.answers().await?;
+        Ok(nats)
+    }
+
+    /// The address for a user of `nats.conf`.
+    pub(crate) fn url(&self, user: &str) -> String {
+        url(self.port, user)
+    }
+
+    /// Ends it as by `kill -9`, and starts it again with the same files.
+    pub(crate) async fn kill(&mut self) -> Result<(), String> {
+        self.child.kill().await.map_err(|error| error.to_string())?;
+        self.child = spawn(&self.folder, self.port)?;
+        self.answers().await
+    }
+
+    pub(crate) async fn end(mut self) {
+        // It ends in any case, when it is dropped.
+        let _ = self.child.kill().await;
+    }
+
+    async fn answers(&mut self) -> Result<(), String> {
+        let until = Instant::now() + START;
+        loop {
+            if TcpStream::connect((Ipv4Addr::LOCALHOST, self.port))
+                .await
+                .is_ok()
+            {
+                return Ok(());
+            }
+            let has_ended = self.child.try_wait().ok().flatten();
+            if has_ended.is_some() || Instant::now() > until {
+                let log = std::fs::read_to_string(self.folder.join("nats.log")).unwrap_or_default();
+                return Err(format!("nats-server does not start:\n{log}"));
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+pub(crate) fn url(port: u16, user: &str) -> String {
+    format!("nats://{user}:{user}-secret@127.0.0.1:{port}")
+}
+
+/// Connects as the user of an address, again and again.
+pub(crate) async fn connect(url: &str) -> Result<Client, String> {
+    let address: ServerAddr = url.parse().map_err(|error| format!("{url}: {error}"))?;
+    let (user, password) = (
+        address.username().unwrap_or_default(),
+        address.password().unwrap_or_default(),
+    );
+    let options = ConnectOptions::with_user_and_password(user.to_owned(), password.to_owned());
+    let connected = options.max_reconnects(None).connect(address).await;
+    connected.map_err(|error| error.to_string())
+}
+
+fn spawn(folder: &Path, port: u16) -> Result<Child, String> {
+    let log = File::options()
+        .create(true)
+        .append(true)
+        .open(folder.join("nats.log"));
+    let log = log.map_err(|error| error.to_string())?;
+    let child = Command::new("nats-server")
+        .arg("-c")
+        .arg(folder.join("nats.conf"))
+        .arg("-p")
+        .arg(port.to_string())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .kill_on_drop(true)
+        .spawn();
+    child.map_err(|error| match error.kind() {
+        ErrorKind::NotFound => {
+            "the arena needs `nats-server`, which is not installed. Debian and Ubuntu: \
+             `apt-get install nats-server`; macOS: `brew install nats-server`; others: \
+             https://nats.io/download. Rooms also run without it, on one machine: see \
+             docs/guide/rooms.md"
+                .to_owned()
+        }
+        _ => format!("nats-server cannot be started: {error}"),
+    })
+}

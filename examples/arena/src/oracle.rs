@@ -1,0 +1,738 @@
+//! A process that only reads the log, and computes all rooms from the first entry on. It never
+//! restores anything, and has no code in common with the servers but the game itself.
+//!
+//! Each tick in the log has a hash of the state that its node had. If a node was in another state in
+//! any frame, or has skipped one, or run one twice, then this process notices it. It counts how
+//! often each input was applied.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
+use async_nats::jetstream::{self, Context};
+use framestep_durable::{RequestId, Runtime};
+use framestep_rooms::{Player, Room};
+use futures_util::StreamExt as _;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, interval, sleep, timeout};
+
+use crate::game::{self, Input};
+use crate::nats;
+use crate::node::{TICKS, build_name};
+use crate::scripts::Purchase;
+use crate::state::Arena;
+
+/// Limits of milliseconds between two frames in the histogram; the last column has all above.
+pub(crate) const GAPS: [u64; 9] = [40, 60, 100, 200, 300, 400, 600, 1_000, 3_000];
+/// Longer gaps are reported one by one.
+const LONG: Duration = Duration::from_millis(100);
+/// Inputs of a player to a room in a second: the limit of the servers.
+const RATE: u64 = 60;
+/// How long the oracle waits for the last frames.
+const LAST: Duration = Duration::from_secs(30);
+
+/// What the oracle says a few times in a second. Numbers count from the beginning.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Beat {
+    /// Frames of shards whose hash was compared.
+    pub(crate) frames: u64,
+    /// Frames of rooms in them.
+    pub(crate) room_frames: u64,
+    /// Hashes that were different.
+    pub(crate) different: u64,
+    /// Ticks without effect.
+    pub(crate) void: u64,
+    /// Inputs that were applied.
+    pub(crate) inputs: u64,
+    /// Inputs that were in the log again, and had no effect.
+    pub(crate) again: u64,
+    /// Broken rooms.
+    pub(crate) broken: u64,
+    /// The node that ticks, of each shard.
+    pub(crate) owners: Vec<String>,
+    /// The last frame of each shard.
+    pub(crate) last: Vec<u64>,
+    /// The build of each shard.
+    pub(crate) builds: Vec<u8>,
+    /// How many gaps are in each column of [`GAPS`].
+    pub(crate) gaps: Vec<u64>,
+    /// The rooms of each shard.
+    pub(crate) rooms: Vec<Vec<String>>,
+    /// What has happened since the last beat.
+    pub(crate) moves: Vec<Move>,
+}
+
+/// A long gap, or another owner.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Move {
+    pub(crate) shard: u32,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) frame: u64,
+    /// Milliseconds since the frame before, by the clock of the log.
+    pub(crate) gap: f64,
+    /// When the frame was, in milliseconds since 1970.
+    pub(crate) at: u64,
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Verdict {
+    /// Inputs that the log has acknowledged.
+    pub(crate) acknowledged: u64,
+    /// Of them, those that were not applied.
+    pub(crate) lost: u64,
+    /// Inputs that were applied more than once.
+    pub(crate) doubled: u64,
+    /// Of those acknowledged, inputs to rooms that a mistake has broken.
+    pub(crate) to_broken: u64,
+    /// Heroes whose own count is not that of the inputs applied.
+    pub(crate) counts_differ: u64,
+    pub(crate) beat: Beat,
+    /// Sentences about what was wrong.
+    pub(crate) wrong: Vec<String>,
+}
+
+/// What the oracle prints.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Said {
+    Beat(Beat),
+    Verdict(Box<Verdict>),
+}
+
+/// A line of the ledger of the players: what was acknowledged.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Acknowledged {
+    pub(crate) shard: u32,
+    pub(crate) seq: u64,
+    pub(crate) room: String,
+    pub(crate) player: String,
+    pub(crate) id: u64,
+}
+
+/// The hash of the protocol.
+struct Sum(u64);
+
+impl Sum {
+    fn new() -> Self {
+        Sum(0x51AF_6D11_93C2_E8B5)
+    }
+
+    fn add(&mut self, number: u64) {
+        let mixed = (self.0 ^ number).wrapping_mul(0xA24B_AED4_963E_E407);
+        self.0 = mixed ^ mixed >> 29;
+    }
+
+    fn add_bytes(&mut self, bytes: &[u8]) {
+        self.add(bytes.len() as u64);
+        for part in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.add(u64::from_le_bytes(word));
+        }
+    }
+
+    fn end(mut self) -> u64 {
+        self.add(0);
+        self.add(0);
+        self.0
+    }
+
+    fn of(bytes: &[u8]) -> u64 {
+        let mut sum = Sum::new();
+        sum.add_bytes(bytes);
+        sum.end()
+    }
+}
+
+/// An entry of a shard's log.
+#[derive(Debug)]
+struct Entry {
+    seq: u64,
+    /// The end of the subject.
+    subject: String,
+    body: Vec<u8>,
+    /// Nanoseconds since 1970, by the clock of the log.
+    at: i128,
+}
+
+#[derive(Deserialize)]
+struct Tick {
+    format: u8,
+    frame: u64,
+    by: String,
+    build: u64,
+    before: u64,
+    state: u64,
+    hands_over: bool,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    opened: u64,
+    number: u64,
+    #[serde(rename = "answer")]
+    content: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Sender {
+    session: u64,
+    used: std::collections::HashSet<u64>,
+    frame: u64,
+    budget: u64,
+    /// How often each input was applied.
+    applied: HashMap<u64, u32>,
+}
+
+struct Live {
+    runtime: Runtime,
+    arena: Arena,
+    /// Questions to the outside, by number.
+    asked: BTreeMap<u64, RequestId<Purchase>>,
+}
+
+struct OneRoom {
+    opened: u64,
+    senders: HashMap<Player, Sender>,
+    /// `None` after a panic.
+    live: Option<Live>,
+}
+
+impl OneRoom {
+    /// Calls `f`. A panic breaks the room.
+    fn with<T>(&mut self, f: impl FnOnce(&mut Live) -> T) -> Option<T> {
+        let live = self.live.as_mut()?;
+        if let Ok(value) = catch_unwind(AssertUnwindSafe(|| f(live))) {
+            return Some(value);
+        }
+        self.live = None;
+        None
+    }
+
+    fn input(&mut self, player: Player, body: &[u8], frame: u64, beat: &mut Beat) {
+        #[derive(Deserialize)]
+        struct Text<'a> {
+            s: u64,
+            n: u64,
+            #[serde(borrow)]
+            i: &'a RawValue,
+        }
+        if self.live.is_none() {
+            return;
+        }
+        let (session, number, input) = match body {
+            [2, rest @ ..] if rest.len() >= 16 => {
+                let word = |from: usize| {
+                    u64::from_le_bytes(rest[from..from + 8].try_into().unwrap_or_default())
+                };
+                (word(0), word(8), &rest[16..])
+            }
+            _ => match serde_json::from_slice::<Text<'_>>(body) {
+                Ok(text) => (text.s, text.n, text.i.get().as_bytes()),
+                Err(_) => return,
+            },
+        };
+        let sender = self
+            .senders
+            .entry(player.clone())
+            .or_insert_with(|| Sender {
+                budget: RATE * 1_000,
+                frame,
+                ..Sender::default()
+            });
+        let earned = (frame - sender.frame) * RATE * 1_000 / u64::from(TICKS);
+        sender.budget = (sender.budget + earned).min(RATE * 1_000);
+        sender.frame = frame;
+        if sender.budget < 1_000 {
+            return;
+        }
+        if session > sender.session {
+            sender.session = session;
+            sender.used.clear();
+        }
+        if session < sender.session || number == 0 || !sender.used.insert(number) {
+            beat.again += 1;
+            return;
+        }
+        sender.budget -= 1_000;
+        let Ok(input) = serde_json::from_slice::<Input>(input) else {
+            return;
+        };
+        *sender.applied.entry(input.id).or_default() += 1;
+        beat.inputs += 1;
+        self.with(|live| live.arena.input(&live.runtime, player, input));
+    }
+
+    fn answer(&mut self, answer: &Answer) {
+        if answer.opened != self.opened {
+            return;
+        }
+        self.with(|live| {
+            for (id, _) in live.runtime.requests::<Purchase>() {
+                live.asked.insert(id.number(), id);
+            }
+            let id = live.asked.remove(&answer.number);
+            if let (Some(id), Ok(is_paid)) = (id, postcard::from_bytes(&answer.content)) {
+                live.runtime.answer(id, &is_paid);
+            }
+        });
+    }
+
+    fn sum(&mut self) -> u64 {
+        self.with(|live| {
+            live.runtime
+                .save_state()
+                .map_or(0, |save| save.checksum_with(&live.arena))
+        })
+        .unwrap_or(0)
+    }
+}
+
+/// A shard, as the log has it.
+struct Shard {
+    number: u32,
+    step: Duration,
+    rooms: BTreeMap<String, OneRoom>,
+    queue: Vec<Entry>,
+    read: u64,
+    /// The last tick: its entry, frame, chain, build, whether it hands over, node, time.
+    seq: u64,
+    frame: u64,
+    chain: u64,
+    build: u64,
+    hands_over: bool,
+    by: String,
+    at: i128,
+}
+
+impl Shard {
+    fn new(number: u32) -> Self {
+        Shard {
+            number,
+            step: Duration::from_nanos(1_000_000_000 / u64::from(TICKS)),
+            rooms: BTreeMap::new(),
+            queue: Vec::new(),
+            read: 0,
+            seq: 0,
+            frame: 0,
+            chain: 0,
+            build: 0,
+            hands_over: false,
+            by: String::new(),
+            at: 0,
+        }
+    }
+
+    fn sum(&mut self) -> u64 {
+        let mut sum = Sum::new();
+        sum.add(self.frame);
+        for (name, room) in &mut self.rooms {
+            sum.add_bytes(name.as_bytes());
+            sum.add(room.opened);
+            sum.add(room.sum());
+        }
+        sum.end()
+    }
+
+    fn read(&mut self, entry: Entry, seen: &mut Seen) {
+        self.read = entry.seq;
+        let is_tick = entry.subject == "tick";
+        let tick = match postcard::take_from_bytes::<Tick>(&entry.body) {
+            Ok((tick, [])) => Some(tick),
+            _ => None,
+        };
+        self.queue.push(entry);
+        if !is_tick {
+            return;
+        }
+        let accepts = |tick: &Tick| {
+            tick.format == 1
+                && tick.before == self.chain
+                && tick.frame == self.frame + 1
+                && (self.seq == 0 || self.hands_over || tick.build == self.build)
+        };
+        let Some(tick) = tick.filter(accepts) else {
+            seen.beat.void += 1;
+            return;
+        };
+        self.compare(&tick, seen);
+        let entries = std::mem::take(&mut self.queue);
+        let mut chain = Sum::new();
+        chain.add(self.chain);
+        for entry in &entries {
+            chain.add(entry.seq);
+            chain.add_bytes(entry.subject.as_bytes());
+            chain.add_bytes(&entry.body);
+        }
+        self.chain = chain.end();
+        let build = seen
+            .builds
+            .iter()
+            .position(|build| *build == tick.build)
+            .map_or(0, |at| at + 1);
+        let build = u8::try_from(build).unwrap_or(0);
+        game::set_build(build);
+        self.frame = tick.frame;
+        for entry in &entries {
+            self.apply(entry, seen);
+        }
+        let step = self.step;
+        for room in self.rooms.values_mut() {
+            room.with(|live| live.runtime.run_frame_with(&mut live.arena, step));
+        }
+        self.measure(&tick, entries.last(), seen);
+        seen.note(self, build, &tick);
+        (self.build, self.hands_over, self.by) = (tick.build, tick.hands_over, tick.by);
+    }
+
+    /// Compares the state before the frame of a tick with that of its node.
+    fn compare(&mut self, tick: &Tick, seen: &mut Seen) {
+        let sum = self.sum();
+        if self.seq > 0 && sum != tick.state {
+            seen.beat.different += 1;
+            seen.wrong(format!(
+                "shard {}: after frame {}, {} had {:016x}, and the log says {sum:016x}",
+                self.number, self.frame, tick.by, tick.state
+            ));
+        }
+        seen.beat.frames += 1;
+        seen.beat.room_frames += self.rooms.len() as u64;
+    }
+
+    fn apply(&mut self, entry: &Entry, seen: &mut Seen) {
+        let mut parts = entry.subject.split('.');
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some("open"), Some(name), None, None) if !self.rooms.contains_key(name) => {
+                #[derive(Deserialize)]
+                struct Open {
+                    kind: String,
+                    args: u64,
+                }
+                let open = serde_json::from_slice::<Open>(&entry.body);
+                let Some(open) = open.ok().filter(|open| open.kind == Arena::NAME) else {
+                    return;
+                };
+                let runtime = Runtime::new(Arena::registry());
+                let arena = Arena::open(&runtime, open.args);
+                let live = Some(Live {
+                    runtime,
+                    arena,
+                    asked: BTreeMap::new(),
+                });
+                let room = OneRoom {
+                    opened: entry.seq,
+                    senders: HashMap::new(),
+                    live,
+                };
+                self.rooms.insert(name.to_owned(), room);
+            }
+            (Some("room"), Some(name), Some(player), None) => {
+                if let (Some(room), Some(player)) = (self.rooms.get_mut(name), Player::new(player))
+                {
+                    room.input(player, &entry.body, self.frame, &mut seen.beat);
+                }
+            }
+            (Some("answer"), Some(name), None, None) => {
+                let answer = postcard::from_bytes::<Answer>(&entry.body);
+                if let (Some(room), Ok(answer)) = (self.rooms.get_mut(name), answer) {
+                    room.answer(&answer);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn measure(&mut self, tick: &Tick, entry: Option<&Entry>, seen: &mut Seen) {
+        let Some(entry) = entry else {
+            return;
+        };
+        self.seq = entry.seq;
+        let before = std::mem::replace(&mut self.at, entry.at);
+        if before == 0 {
+            return;
+        }
+        let gap = Duration::from_nanos(u64::try_from(entry.at - before).unwrap_or(0));
+        let column = GAPS
+            .iter()
+            .position(|limit| gap < Duration::from_millis(*limit))
+            .unwrap_or(GAPS.len());
+        seen.beat.gaps[column] += 1;
+        if gap > LONG || tick.by != self.by {
+            seen.beat.moves.push(Move {
+                shard: self.number,
+                from: node_of(&self.by).to_owned(),
+                to: node_of(&tick.by).to_owned(),
+                frame: tick.frame,
+                gap: gap.as_secs_f64() * 1e3,
+                at: u64::try_from(entry.at / 1_000_000).unwrap_or(0),
+            });
+        }
+    }
+}
+
+/// The name of a node, without its start.
+fn node_of(by: &str) -> &str {
+    by.split('.').next().unwrap_or(by)
+}
+
+/// What the oracle has seen.
+struct Seen {
+    beat: Beat,
+    wrong: Vec<String>,
+    /// The builds, by number.
+    builds: Vec<u64>,
+}
+
+impl Seen {
+    fn wrong(&mut self, text: String) {
+        if self.wrong.len() < 20 {
+            self.wrong.push(text);
+        }
+    }
+
+    fn note(&mut self, shard: &Shard, build: u8, tick: &Tick) {
+        let at = shard.number as usize;
+        node_of(&tick.by).clone_into(&mut self.beat.owners[at]);
+        self.beat.last[at] = tick.frame;
+        self.beat.builds[at] = build;
+        if self.beat.rooms[at].len() != shard.rooms.len() {
+            self.beat.rooms[at] = shard.rooms.keys().cloned().collect();
+        }
+    }
+}
+
+/// Reads until standard input names a ledger, then prints the verdict.
+pub(crate) async fn run(url: &str, shards: u32) -> Result<(), String> {
+    game::defuse();
+    // The mistakes of the game are expected here.
+    std::panic::set_hook(Box::new(|_| {}));
+    let context = jetstream::new(nats::connect(url).await?);
+    let (sender, mut entries) = mpsc::channel(64);
+    let places: Rc<RefCell<Vec<u64>>> = Rc::new(RefCell::new(vec![0; shards as usize]));
+    for shard in 0..shards {
+        tokio::task::spawn_local(read(context.clone(), shard, places.clone(), sender.clone()));
+    }
+    let count = shards as usize;
+    let mut seen = Seen {
+        beat: Beat {
+            owners: vec![String::new(); count],
+            last: vec![0; count],
+            builds: vec![0; count],
+            gaps: vec![0; GAPS.len() + 1],
+            rooms: vec![Vec::new(); count],
+            ..Beat::default()
+        },
+        wrong: Vec::new(),
+        builds: (1..=2)
+            .map(|build| Sum::of(build_name(build).as_bytes()))
+            .collect(),
+    };
+    let mut all: Vec<Shard> = (0..shards).map(Shard::new).collect();
+    let mut beats = interval(Duration::from_millis(200));
+    let mut input = BufReader::new(tokio::io::stdin()).lines();
+    let ledger = loop {
+        tokio::select! {
+            Some((shard, entry)) = entries.recv() => hear(&mut all, shard, entry, &mut seen),
+            _ = beats.tick() => beat(&all, &mut seen)?,
+            line = input.next_line() => match line {
+                Ok(Some(path)) => break read_ledger(Path::new(&path))?,
+                // The process that has started this one is gone.
+                _ => return Ok(()),
+            },
+        }
+    };
+    let mut until = vec![0; count];
+    for line in &ledger {
+        let last = &mut until[line.shard as usize];
+        *last = line.seq.max(*last);
+    }
+    let deadline = Instant::now() + LAST;
+    while all
+        .iter()
+        .zip(&until)
+        .any(|(shard, until)| shard.seq < *until)
+    {
+        let Ok(Some((shard, entry))) = timeout(deadline - Instant::now(), entries.recv()).await
+        else {
+            let late = all.iter().zip(&until).filter(|it| it.0.seq < *it.1);
+            let late: Vec<u32> = late.map(|it| it.0.number).collect();
+            seen.wrong(format!("no frame with the last inputs in shards {late:?}"));
+            break;
+        };
+        hear(&mut all, shard, entry, &mut seen);
+    }
+    let verdict = verdict(&mut all, &ledger, seen);
+    say(&Said::Verdict(Box::new(verdict)))
+}
+
+fn hear(all: &mut [Shard], shard: u32, entry: Entry, seen: &mut Seen) {
+    let shard = &mut all[shard as usize];
+    if entry.seq != shard.read + 1 {
+        seen.wrong(format!(
+            "shard {}: entry {} is missing in the log",
+            shard.number,
+            shard.read + 1
+        ));
+    }
+    shard.read(entry, seen);
+}
+
+fn beat(all: &[Shard], seen: &mut Seen) -> Result<(), String> {
+    let rooms = all.iter().flat_map(|shard| shard.rooms.values());
+    seen.beat.broken = rooms.filter(|room| room.live.is_none()).count() as u64;
+    say(&Said::Beat(seen.beat.clone()))?;
+    seen.beat.moves.clear();
+    Ok(())
+}
+
+fn say(said: &Said) -> Result<(), String> {
+    let text = serde_json::to_string(said).map_err(|error| error.to_string())?;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")
+        .and_then(|()| out.flush())
+        .map_err(|error| error.to_string())
+}
+
+fn read_ledger(path: &Path) -> Result<Vec<Acknowledged>, String> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let lines = text
+        .lines()
+        .map(|line| serde_json::from_str(line).map_err(|error| format!("{line}: {error}")));
+    lines.collect()
+}
+
+fn verdict(all: &mut [Shard], ledger: &[Acknowledged], mut seen: Seen) -> Verdict {
+    let mut verdict = Verdict {
+        acknowledged: ledger.len() as u64,
+        ..Verdict::default()
+    };
+    for line in ledger {
+        let room = all[line.shard as usize].rooms.get(&line.room);
+        let player = Player::new(&line.player);
+        let sender = room
+            .zip(player)
+            .and_then(|(room, player)| room.senders.get(&player));
+        let count = sender
+            .and_then(|sender| sender.applied.get(&line.id))
+            .copied()
+            .unwrap_or(0);
+        if count > 0 {
+            continue;
+        }
+        if room.is_some_and(|room| room.live.is_none()) {
+            verdict.to_broken += 1;
+        } else {
+            verdict.lost += 1;
+            seen.wrong(format!("lost: {line:?}"));
+        }
+    }
+    for (name, room) in all.iter_mut().flat_map(|shard| &mut shard.rooms) {
+        for (player, sender) in &room.senders {
+            let doubled = sender.applied.iter().filter(|(_, count)| **count > 1);
+            for (id, count) in doubled {
+                verdict.doubled += 1;
+                seen.wrong(format!(
+                    "applied {count} times: input {id} of {player} in {name}"
+                ));
+            }
+            let Some(live) = &mut room.live else {
+                continue;
+            };
+            let counted = live.arena.hero(player).inputs;
+            if counted != sender.applied.len() as u64 {
+                verdict.counts_differ += 1;
+                seen.wrong(format!(
+                    "{player} in {name} has {counted} inputs, and the log {}",
+                    sender.applied.len()
+                ));
+            }
+        }
+    }
+    verdict.wrong = seen.wrong;
+    verdict.beat = seen.beat;
+    verdict
+}
+
+/// Reads the log of a shard, and reads anew whenever that breaks.
+async fn read(
+    context: Context,
+    shard: u32,
+    places: Rc<RefCell<Vec<u64>>>,
+    sender: mpsc::Sender<(u32, Entry)>,
+) {
+    loop {
+        let from = places.borrow()[shard as usize] + 1;
+        // Why it has broken does not matter: the next entries are in the log.
+        let _ = read_on(&context, shard, from, &places, &sender).await;
+        if sender.is_closed() {
+            return;
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+}
+
+async fn read_on(
+    context: &Context,
+    shard: u32,
+    from: u64,
+    places: &RefCell<Vec<u64>>,
+    sender: &mpsc::Sender<(u32, Entry)>,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let limit = Duration::from_secs(3);
+    let config = pull::Config {
+        deliver_policy: DeliverPolicy::ByStartSequence {
+            start_sequence: from,
+        },
+        ack_policy: AckPolicy::None,
+        inactive_threshold: Duration::from_secs(10),
+        ..pull::Config::default()
+    };
+    let consumer = timeout(
+        limit,
+        context.create_consumer_on_stream(config, format!("LOG_{shard}")),
+    )
+    .await??;
+    let messages = consumer
+        .stream()
+        .heartbeat(Duration::from_millis(500))
+        .expires(Duration::from_secs(5));
+    let mut messages = timeout(limit, messages.messages()).await??;
+    while let Some(message) = timeout(Duration::from_secs(10), messages.next()).await? {
+        let message = message?;
+        let info = message.info().map_err(|error| error.to_string())?;
+        let entry = Entry {
+            seq: info.stream_sequence,
+            subject: message
+                .subject
+                .splitn(3, '.')
+                .nth(2)
+                .unwrap_or_default()
+                .to_owned(),
+            body: message.payload.to_vec(),
+            at: info.published.unix_timestamp_nanos(),
+        };
+        let before = places.borrow()[shard as usize];
+        if entry.seq <= before {
+            continue;
+        }
+        if entry.seq != before + 1 && before > 0 {
+            return Err("an entry has not arrived".into());
+        }
+        places.borrow_mut()[shard as usize] = entry.seq;
+        if sender.send((shard, entry)).await.is_err() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

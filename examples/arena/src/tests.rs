@@ -1,0 +1,257 @@
+//! The configuration of NATS, tested from outside; the cable; the view.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use async_nats::jetstream::{self, stream};
+use async_nats::{Client, ConnectOptions};
+use futures_util::StreamExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::timeout;
+
+use crate::cluster::Health;
+use crate::nats::Nats;
+use crate::proxy::Proxy;
+use crate::round::{Board, NodeLine};
+use crate::view;
+
+const LIMIT: Duration = Duration::from_secs(10);
+/// How long nothing is waited for. The answers that must come are there before.
+const SILENCE: Duration = Duration::from_millis(300);
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("arena-test-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Folder(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A server, unless it is not installed.
+async fn nats(folder: &Folder) -> Option<Nats> {
+    match Nats::start(&folder.0).await {
+        Ok(nats) => Some(nats),
+        Err(why) if why.contains("not installed") => {
+            eprintln!("skipped: {why}");
+            None
+        }
+        Err(why) => panic!("{why}"),
+    }
+}
+
+fn options(name: &str) -> ConnectOptions {
+    ConnectOptions::with_user_and_password(name.to_owned(), format!("{name}-secret"))
+}
+
+async fn user(nats: &Nats, name: &str) -> Client {
+    let options = options(name)
+        .custom_inbox_prefix(format!("_INBOX_{name}"))
+        .request_timeout(Some(LIMIT));
+    options.connect(nats.url(name)).await.unwrap()
+}
+
+/// Whether the log answers to a message within a second.
+async fn is_acknowledged(client: &Client, subject: &str) -> bool {
+    let answer = timeout(
+        Duration::from_secs(1),
+        client.request(subject.to_owned(), "{}".into()),
+    )
+    .await;
+    answer
+        .is_ok_and(|answer| answer.is_ok_and(|message| message.payload.starts_with(b"{\"stream\"")))
+}
+
+#[tokio::test]
+async fn a_player_sends_only_as_itself_and_reads_only_its_own_room() {
+    let folder = Folder::new("permissions");
+    let Some(nats) = nats(&folder).await else {
+        return;
+    };
+    let raw = options("node").connect(nats.url("node")).await.unwrap();
+    let node = jetstream::new(raw.clone());
+    let config = stream::Config {
+        name: "LOG_0".to_owned(),
+        subjects: vec!["log.0.>".to_owned()],
+        ..stream::Config::default()
+    };
+    node.create_stream(config).await.unwrap();
+    let alice = user(&nats, "alice").await;
+
+    assert!(is_acknowledged(&alice, "log.0.room.arena-0.alice").await);
+    for subject in [
+        "log.0.room.arena-0.bob",
+        "log.0.room.arena-1.alice",
+        "log.0.open.arena-0",
+        "log.0.answer.arena-0",
+        "log.0.tick",
+        "kept.shards",
+    ] {
+        assert!(!is_acknowledged(&alice, subject).await, "{subject}");
+    }
+    for subject in [
+        "$JS.API.STREAM.MSG.GET.LOG_0",
+        "$JS.API.STREAM.MSG.GET.ROOMS",
+        "$JS.API.STREAM.PURGE.LOG_0",
+        "$JS.API.STREAM.DELETE.LOG_0",
+    ] {
+        let answer = timeout(SILENCE, alice.request(subject, r#"{"seq":1}"#.into())).await;
+        assert!(!answer.is_ok_and(|answer| answer.is_ok()), "{subject}");
+    }
+    assert!(is_acknowledged(&raw, "log.0.tick").await);
+    let state = node
+        .get_stream("LOG_0")
+        .await
+        .unwrap()
+        .cached_info()
+        .state
+        .clone();
+    assert_eq!(state.messages, 2, "one of alice, and the tick of the node");
+
+    let mut own = alice.subscribe("rooms.view.*.arena-0").await.unwrap();
+    let mut others = Vec::new();
+    for subject in [
+        "rooms.view.*.arena-1",
+        "rooms.view.>",
+        "rooms.>",
+        "log.>",
+        "_INBOX_bob.>",
+        "_INBOX.>",
+        "kept.>",
+        ">",
+    ] {
+        others.push((subject, alice.subscribe(subject).await.unwrap()));
+    }
+    alice.flush().await.unwrap();
+    for subject in [
+        "rooms.view.0.arena-1",
+        "rooms.view.0.arena-0",
+        "log.0.tick",
+        "_INBOX_bob.x",
+        "_INBOX.x",
+        "kept.x",
+    ] {
+        raw.publish(subject, "secret".into()).await.unwrap();
+    }
+    raw.flush().await.unwrap();
+    let view = timeout(LIMIT, own.next()).await.unwrap().unwrap();
+    assert_eq!(view.subject.as_str(), "rooms.view.0.arena-0");
+    for (subject, heard) in &mut others {
+        let heard = timeout(SILENCE, heard.next()).await;
+        assert!(!matches!(heard, Ok(Some(_))), "alice reads {subject}");
+    }
+    let wrong = options("mallory").connect(nats.url("mallory")).await;
+    assert!(wrong.is_err());
+    nats.end().await;
+}
+
+#[tokio::test]
+async fn a_gateway_sends_for_players_and_does_not_tick_or_read_logs() {
+    let folder = Folder::new("gateway");
+    let Some(nats) = nats(&folder).await else {
+        return;
+    };
+    let node = jetstream::new(options("node").connect(nats.url("node")).await.unwrap());
+    let config = stream::Config {
+        name: "LOG_0".to_owned(),
+        subjects: vec!["log.0.>".to_owned()],
+        ..stream::Config::default()
+    };
+    node.create_stream(config).await.unwrap();
+    let gateway = options("gateway")
+        .connect(nats.url("gateway"))
+        .await
+        .unwrap();
+    assert!(is_acknowledged(&gateway, "log.0.room.arena-7.alice").await);
+    assert!(is_acknowledged(&gateway, "log.0.open.arena-7").await);
+    assert!(!is_acknowledged(&gateway, "log.0.tick").await);
+    assert!(!is_acknowledged(&gateway, "log.0.answer.arena-7").await);
+    let answer = gateway.request("$JS.API.STREAM.MSG.GET.LOG_0", r#"{"seq":1}"#.into());
+    assert!(
+        !timeout(SILENCE, answer)
+            .await
+            .is_ok_and(|answer| answer.is_ok())
+    );
+    nats.end().await;
+}
+
+#[tokio::test]
+async fn nothing_passes_a_cut_cable_and_its_connections_end_when_it_is_mended() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = Proxy::to(listener.local_addr().unwrap().port())
+        .await
+        .unwrap();
+    let mut near = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+    let (mut far, _) = listener.accept().await.unwrap();
+    let mut bytes = [0; 5];
+    near.write_all(b"hello").await.unwrap();
+    far.read_exact(&mut bytes).await.unwrap();
+    far.write_all(b"world").await.unwrap();
+    near.read_exact(&mut bytes).await.unwrap();
+    assert_eq!(&bytes, b"world");
+
+    proxy.cut();
+    near.write_all(b"lost!").await.unwrap();
+    assert!(timeout(SILENCE, far.read(&mut bytes)).await.is_err());
+    proxy.mend();
+    assert_eq!(
+        timeout(LIMIT, far.read(&mut bytes))
+            .await
+            .unwrap()
+            .unwrap_or(0),
+        0
+    );
+    assert_eq!(
+        timeout(LIMIT, near.read(&mut bytes))
+            .await
+            .unwrap()
+            .unwrap_or(0),
+        0
+    );
+
+    let mut near = TcpStream::connect(("127.0.0.1", proxy.port)).await.unwrap();
+    let (mut far, _) = listener.accept().await.unwrap();
+    near.write_all(b"again").await.unwrap();
+    far.read_exact(&mut bytes).await.unwrap();
+    assert_eq!(&bytes, b"again");
+}
+
+#[test]
+fn the_view_shows_each_room_on_the_node_that_ticks_it() {
+    let board = Board::new(false);
+    {
+        let mut state = board.lock();
+        state.beat.owners = vec!["node-a".to_owned(), "node-b".to_owned()];
+        state.beat.rooms = vec![
+            vec!["arena-11".to_owned()],
+            vec!["arena-22".to_owned(), "arena-33".to_owned()],
+        ];
+        state.beat.gaps = vec![1_000, 0, 1];
+        state.beat.room_frames = 12_345;
+        let node = |name: &str, health| NodeLine {
+            name: name.to_owned(),
+            pid: 1,
+            build: 1,
+            health,
+        };
+        state.nodes = vec![node("node-a", Health::Killed), node("node-b", Health::Runs)];
+    }
+    let svg = view::picture(&board.lock()).unwrap();
+    let place = |text: &str| {
+        let line = svg
+            .lines()
+            .find(|line| line.ends_with(&format!(">{text}</text>")));
+        let line = line.unwrap_or_else(|| panic!("no {text} in {svg}"));
+        line.split('"').nth(1).unwrap().parse::<u32>().unwrap()
+    };
+    assert!(place("11") < 430 && place("22") > 430 && place("33") > 430);
+    assert!(svg.contains("12,345 frames of rooms") && svg.contains("killed"));
+}
