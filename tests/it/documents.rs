@@ -168,6 +168,7 @@ fn the_code_of_each_page_of_the_guide_is_tested() {
         "tools/framestep_timeline/src/lib.rs",
         "engines/bevy_framestep/docs/pages/src/lib.rs",
         "live/src/lib.rs",
+        "rooms/src/lib.rs",
     ];
     let tested = lists.map(|list| fs::read_to_string(root().join(list)).unwrap());
     let guide = root().join("docs/guide");
