@@ -450,7 +450,7 @@ impl Owner {
 
     /// Asks the coroutines of this owner and of the owners below it to stop. They are not
     /// stopped: each ends in its own way once it reads the request, with
-    /// [`stop_asked`](crate::stop_asked) or [`is_stop_asked`](crate::is_stop_asked).
+    /// [`stop_asked`] or [`is_stop_asked`].
     ///
     /// Like [`stop_all`](Owner::stop_all), it concerns the coroutines that exist now, and
     /// what these start on this owner or below it from now on. Other scripts that are
@@ -462,7 +462,7 @@ impl Owner {
     ///
     /// # Examples
     ///
-    /// See [`stop_asked`](crate::stop_asked).
+    /// See [`stop_asked`].
     ///
     /// # Source
     ///
