@@ -235,7 +235,10 @@ fn round(options: &Options) -> Result<bool, String> {
                         .nodes
                         .iter()
                         .any(|node| node.health == cluster::Health::Killed)
-                    && state.lines.back().is_some_and(|line| line.contains("move"));
+                    && state
+                        .lines
+                        .back()
+                        .is_some_and(|line| line.contains(" rooms: "));
                 if is_moment {
                     let written = view::picture(&state).and_then(|svg| {
                         std::fs::write(&file, svg).map_err(|error| format!("{file}: {error}"))
