@@ -120,7 +120,7 @@ impl FileLog {
             folder: folder.to_owned(),
             is_synced,
             shards: BTreeMap::new(),
-            _lock: lock,
+            lock,
         };
         for (&(shard, first), path) in &files {
             let is_last = files
@@ -171,7 +171,15 @@ struct Files {
     folder: PathBuf,
     is_synced: bool,
     shards: BTreeMap<u32, Vec<Segment>>,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        // Closing it is not enough: a child process that is being started has it open, too, until it
+        // runs its program.
+        let _ = self.lock.unlock();
+    }
 }
 
 /// An entry in a file: length and checksum of what follows; number, topic, id, body.
