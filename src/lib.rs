@@ -102,9 +102,13 @@
 //!
 //! More is built on these waits:
 //!
-//! - time: [`timeout`], [`interval`](interval()), [`frames`] and [`animate`];
-//! - several futures at once: [`select!`], [`join!`], [`race`], [`join_all`] and
-//!   [`try_join_all`];
+//! - time: [`timeout`], [`timeout_at`], [`interval`](interval()) and [`animate`];
+//! - frames as streams: [`frames`] and [`every_frames`];
+//! - values over time: [`changes_of`], [`debounce`], [`throttle`];
+//! - several futures at once: [`select!`], [`join!`], [`race`], [`join_all`],
+//!   [`try_join_all`] and [`when_each`];
+//! - several scripts that end together: a [`group`]; the end of all scripts of an owner:
+//!   [`ended`](Owner::ended);
 //! - events and values that change: [`Signal`] and [`Watch`]; one answer: [`promise()`];
 //! - a limited number of scripts at the same time: [`Permits`];
 //! - long jobs that are split over frames: [`Budget`].
@@ -361,7 +365,7 @@
 //!   [`on_trace`](Executor::on_trace) shows which coroutines run, and
 //!   [`slow_poll`](Builder::slow_poll) reports the ones that block a frame.
 //!
-//! The repository has a guide, in `docs/guide`: chapters, twenty recipes, and pages for users
+//! The repository has a guide, in `docs/guide`: chapters, recipes, and pages for users
 //! of Unity, `UniTask`, `UE5Coro`, Godot and tokio. It also lists common compiler errors, with
 //! the code that works.
 
@@ -395,8 +399,12 @@ mod watch;
 pub use budget::{Budget, Checkpoint};
 #[doc(hidden)]
 pub use combine::expansion as __expansion;
-pub use combine::{JoinAll, OnError, Race, TryJoinAll, join_all, on_error, race, try_join_all};
-pub use coroutine::{Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, join};
+pub use combine::{
+    JoinAll, OnError, Race, TryJoinAll, WhenEach, join_all, on_error, race, try_join_all, when_each,
+};
+pub use coroutine::{
+    Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, ReturnedBy, join,
+};
 pub use executor::{Builder, Executor, Handle, Remote, TraceHook};
 pub use inspect::{
     CoroutineInfo, Moment, Profile, Refusal, Report, Snapshot, State, TimerClock, TraceEvent,
@@ -406,7 +414,10 @@ pub use lend::{
     Defer, DeferCall, Lend, WithError, defer, defer_call, try_with, try_with_as, try_with_ref,
     with, with_as, with_ref, with_soon, with_soon_as,
 };
-pub use owner::{Owner, OwnerGuard, OwnerHandle, SendOwner};
+pub use owner::{
+    Ended, Group, JoinGroup, Owner, OwnerGuard, OwnerHandle, SendOwner, StopAsked, StopWithin,
+    TryJoinGroup, group, is_stop_asked, stop_asked,
+};
 pub use permits::{Acquire, Permit, Permits};
 pub use promise::{Canceled, Promise, Resolver, promise};
 pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
@@ -418,13 +429,14 @@ pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
 pub use testing::{FRAME_RATES, at_frame_rates};
 pub use time::{Clock, ClockGuard, Phase, Seconds, Time};
 pub use wait::{
-    Animate, Elapsed, Frames, InPhase, Interval, MissedTicks, NextFrame, NextItem, NextTick, On,
-    Tick, Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile,
-    YieldNow, animate, end_of_frame, fixed_update, frames, in_phase, interval, next_frame, on,
-    timeout, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
-    yield_now,
+    Animate, ChangesOf, Debounce, Elapsed, EveryFrames, Frames, InPhase, Interval, MissedTicks,
+    NextFrame, NextItem, NextTick, On, Throttle, Tick, Timeout, WaitFrames, WaitSeconds,
+    WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, animate, changes_of, debounce,
+    end_of_frame, every_frames, fixed_update, frames, in_phase, interval, next_frame, on, throttle,
+    timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
+    wait_while, yield_now,
 };
 /// Makes a `Waker` from a closure, for [`Executor::on_wake`].
 #[doc(inline)]
 pub use waker_fn::waker_fn;
-pub use watch::{Changed, Changes, WaitWatch, Watch};
+pub use watch::{Changed, Changes, WaitWatch, Watch, WatchReader};

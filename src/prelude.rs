@@ -34,12 +34,13 @@
 //! `wait_seconds`. It is not in macroquad's prelude. Import its functions by name.
 
 pub use crate::{
-    Budget, Canceled, Changes, Clock, ClockGuard, Coroutine, CoroutineId, Executor, JoinError,
-    MissedTicks, Owner, OwnerGuard, Permit, Permits, Phase, Promise, Resolver, Script, Seconds,
-    Signal, Subscription, Watch, animate, clock, current, current_name, defer, defer_call,
-    delta_seconds, end_of_frame, fixed_update, frames, handle, in_phase, interval, join, join_all,
-    named, next_frame, on, on_error, owner, owner_on, promise, race, realtime, remote, select,
-    spawn, spawn_in, start, start_in, stop, time, timeout, try_join_all, try_with, wait_frames,
-    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, with, with_ref,
-    with_soon, yield_now,
+    Budget, Canceled, Changes, Clock, ClockGuard, Coroutine, CoroutineId, Executor, Group,
+    JoinError, MissedTicks, Owner, OwnerGuard, Permit, Permits, Phase, Promise, Resolver, Script,
+    Seconds, Signal, Subscription, Watch, animate, changes_of, clock, current, current_name,
+    debounce, defer, defer_call, delta_seconds, end_of_frame, every_frames, fixed_update, frames,
+    group, handle, in_phase, interval, is_stop_asked, join, join_all, named, next_frame, on,
+    on_error, owner, owner_on, promise, race, realtime, remote, select, spawn, spawn_in, start,
+    start_in, stop, stop_asked, throttle, time, timeout, timeout_at, try_join_all, try_with,
+    try_with_ref, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
+    wait_while, when_each, with, with_ref, with_soon, yield_now,
 };

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 
@@ -295,7 +296,13 @@ pub fn named(name: impl Into<Cow<'static, str>>) -> Named {
 #[must_use = "dropping an owner stops what it owns"]
 #[track_caller]
 pub fn owner() -> Owner {
-    let (core, owner) = executor_and_owner("owner");
+    owner_of_caller("owner")
+}
+
+/// Makes a child of the owner of the caller of `function`.
+#[track_caller]
+pub(crate) fn owner_of_caller(function: &str) -> Owner {
+    let (core, owner) = executor_and_owner(function);
     Owner::new(&core, owner)
 }
 
@@ -521,8 +528,10 @@ pub fn home() -> Phase {
 #[doc(alias = "StopCoroutine")]
 #[track_caller]
 pub fn stop(id: CoroutineId) -> bool {
+    let place = Some(Location::caller());
     let core = executor("stop");
-    core.key_of(id).is_some_and(|key| end::stop(&core, key))
+    core.key_of(id)
+        .is_some_and(|key| end::stop(&core, key, place))
 }
 
 /// Returns the id of the calling coroutine.

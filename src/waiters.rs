@@ -157,6 +157,30 @@ impl<D> Waiters<D> {
         self.next_with_data(limit).map(|(waiting, _)| waiting)
     }
 
+    /// The same, and which one it is.
+    pub(crate) fn next_waiter(&mut self, limit: u64) -> Option<(usize, Waiting)> {
+        self.first()?;
+        let waiter = self.order.front()?.waiter;
+        self.next(limit).map(|waiting| (waiter, waiting))
+    }
+
+    /// Whether any waiter waits.
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.order.len() > self.stale
+    }
+
+    /// The data of the waiter that has waited longest.
+    pub(crate) fn first(&mut self) -> Option<&D> {
+        while let Some(&place) = self.order.front() {
+            if self.is_waiting(place) {
+                return Some(&self.all[place.waiter].data);
+            }
+            self.order.pop_front();
+            self.stale -= 1;
+        }
+        None
+    }
+
     /// The same, and the waiter's data.
     pub(crate) fn next_with_data(&mut self, limit: u64) -> Option<(Waiting, &mut D)> {
         while let Some(&place) = self.order.front() {

@@ -109,8 +109,9 @@ pub(crate) struct Changed {
 /// What a process is made of.
 #[derive(Clone, Debug)]
 pub(crate) struct Running {
-    /// The package ids of the scripts and of the game.
+    /// The package ids of the scripts, of further packages of scripts, and of the game.
     pub(crate) scripts: String,
+    pub(crate) parts: Vec<String>,
     pub(crate) game: String,
     /// When the program was built.
     pub(crate) built: SystemTime,
@@ -136,6 +137,7 @@ impl Running {
         // The executable code of a build script is in neither side.
         let others = artifacts().filter(|it| {
             it.package_id != self.scripts
+                && !self.parts.contains(&it.package_id)
                 && !it.target.kind.iter().any(|kind| kind == "custom-build")
         });
         let mut newer = None;
@@ -197,6 +199,7 @@ mod tests {
         let id = |package| format!("path+file:///g/{package}#0.1.0");
         Running {
             scripts: id("scripts"),
+            parts: vec![id("bosses")],
             game: id("game"),
             built: at(100),
             loaded: at(200),
@@ -220,6 +223,7 @@ mod tests {
             artifact("world", "lib", true, "world.rlib"),
             "warning: printed by a wrapper".to_owned(),
             artifact("build", "custom-build", false, "build"),
+            artifact("bosses", "lib", false, "bosses.rlib"),
             artifact("scripts", "lib", false, &format!("scripts.{dll}")),
             artifact("game", "lib", false, "game.rlib"),
         ];

@@ -9,6 +9,7 @@ pub struct Game {
     pub(crate) folder: PathBuf,
     pub(crate) package: String,
     pub(crate) scripts: String,
+    pub(crate) parts: Vec<String>,
     pub(crate) features: Vec<String>,
     pub(crate) cargo: Vec<String>,
     pub(crate) also: Vec<PathBuf>,
@@ -23,11 +24,29 @@ impl Game {
             folder: PathBuf::from(folder),
             package: package.to_owned(),
             scripts: scripts.to_owned(),
+            parts: Vec::new(),
             features: vec!["live".to_owned()],
             cargo: Vec::new(),
             also: Vec::new(),
             prints: true,
         }
+    }
+
+    /// Further packages of scripts, on which the package of the scripts depends: they change while the
+    /// game runs, as it does. The compiler builds a package as a whole, so with a hundred types of
+    /// scripts, new code runs sooner if they are in several packages. What holds for types and
+    /// statics of the scripts holds for theirs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_live::game;
+    ///
+    /// let game = game!("scripts").parts(["bosses", "village"]);
+    /// ```
+    pub fn parts<'a>(mut self, packages: impl IntoIterator<Item = &'a str>) -> Self {
+        self.parts = packages.into_iter().map(str::to_owned).collect();
+        self
     }
 
     /// The features with which the game is built, as for `cargo run --features`. Without this call:

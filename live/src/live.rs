@@ -28,8 +28,8 @@ pub struct Live {
     prints: bool,
     status: Status,
     building: Option<Building>,
-    /// The name of the crate with the scripts.
-    scripts_crate: String,
+    /// The names of the crates with the scripts.
+    scripts_crates: Vec<String>,
     /// Further types that scripts reach.
     lends: Vec<String>,
     /// The latest code that was loaded but refused, and whether it is taken all the same.
@@ -186,7 +186,7 @@ impl Live {
             prints,
             status: Status::Starts,
             building: None,
-            scripts_crate: String::new(),
+            scripts_crates: Vec::new(),
             lends: Vec::new(),
             refused: None,
             is_accepted: false,
@@ -397,9 +397,9 @@ impl Live {
             match event {
                 Event::Watches {
                     folders,
-                    scripts_crate,
+                    scripts_crates,
                 } => {
-                    self.scripts_crate = scripts_crate;
+                    self.scripts_crates = scripts_crates;
                     // That an earlier game goes on is not overwritten.
                     if matches!(self.status, Status::Starts) {
                         self.set(Status::Watches { folders });
@@ -452,7 +452,10 @@ impl Live {
         let lent = runtime.lent_types();
         let others = self.lends.iter().map(String::as_str);
         let mut names = lent.into_iter().chain(world).chain(others);
-        let in_scripts = names.find(|name| is_in_crate(name, &self.scripts_crate));
+        let in_scripts = names.find(|name| {
+            let mut crates = self.scripts_crates.iter();
+            crates.any(|scripts| is_in_crate(name, scripts))
+        });
         if let Some(name) = in_scripts {
             self.refuse(format!(
                 "the type `{name}`, which the game lends to scripts, is defined in the crate of the \

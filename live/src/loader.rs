@@ -138,7 +138,22 @@ unsafe fn open(path: &Path) -> Result<Library, LoadError> {
         if let Some(source) = std::error::Error::source(&error) {
             why = format!("{why}: {source}");
         }
+        if is_for_another_copy(&why) {
+            return LoadError::OtherCopy;
+        }
         LoadError::System(why)
+    })
+}
+
+/// Whether the system misses a symbol of Rust, which the `dylib` of this crate would have. Their names
+/// contain a hash of the version and of the features.
+fn is_for_another_copy(why: &str) -> bool {
+    let symbol = ["undefined symbol", "Symbol not found"]
+        .iter()
+        .find_map(|words| why.split_once(words));
+    symbol.is_some_and(|(_, symbol)| {
+        let is_legacy = symbol.contains("_ZN") && symbol.contains("17h");
+        is_legacy || symbol.contains(" _R")
     })
 }
 
@@ -146,7 +161,24 @@ unsafe fn open(path: &Path) -> Result<Library, LoadError> {
 mod tests {
     use std::path::Path;
 
-    use super::{LoadError, open};
+    use super::{LoadError, is_for_another_copy, open};
+
+    #[test]
+    fn a_missing_symbol_of_rust_is_one_of_another_copy() {
+        let misses = |symbol: &str| {
+            let linux = format!("/t/x.so: undefined symbol: {symbol}");
+            let mac = format!("dlopen(/t/x.dylib): Symbol not found: {symbol}");
+            assert_eq!(is_for_another_copy(&linux), is_for_another_copy(&mac));
+            is_for_another_copy(&linux)
+        };
+        assert!(misses(
+            "_ZN14framestep_live6loader5stamp17h0123456789abcdefE"
+        ));
+        assert!(misses("_RNvNtCs1234_14framestep_live6loader5stamp"));
+        assert!(!misses("png_create"));
+        assert!(!misses("_ZN3foo3barEv"));
+        assert!(!is_for_another_copy("/t/framestep_live/x.so: no such file"));
+    }
 
     #[test]
     fn a_file_that_is_not_there_and_one_that_is_no_library_are_errors() {

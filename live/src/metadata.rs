@@ -37,6 +37,15 @@ impl Target {
     }
 }
 
+fn folder_of(package: &Package) -> PathBuf {
+    let folder = package.manifest_path.parent();
+    folder.unwrap_or(Path::new("/")).to_owned()
+}
+
+fn is_library(target: &Target) -> bool {
+    ["lib", "rlib", "cdylib"].iter().any(|kind| target.is(kind))
+}
+
 #[derive(Debug, Deserialize)]
 struct Resolve {
     nodes: Vec<Node>,
@@ -61,9 +70,11 @@ pub(crate) struct Layout {
     /// The package ids.
     pub(crate) game: String,
     pub(crate) scripts: String,
-    /// The name of the scripts as a crate.
-    pub(crate) scripts_crate: String,
-    scripts_folder: PathBuf,
+    /// The package ids of further packages of scripts.
+    pub(crate) parts: Vec<String>,
+    /// The names of all of them as crates.
+    pub(crate) scripts_crates: Vec<String>,
+    scripts_folders: Vec<PathBuf>,
     pub(crate) target_directory: PathBuf,
     pub(crate) folders: Vec<Folder>,
 }
@@ -73,17 +84,15 @@ pub(crate) struct Layout {
 /// # Errors
 ///
 /// A sentence that says what is to be changed.
-pub(crate) fn read(json: &str, game_folder: &Path, scripts: &str) -> Result<Layout, String> {
+pub(crate) fn read(
+    json: &str,
+    game_folder: &Path,
+    scripts: &str,
+    parts: &[String],
+) -> Result<Layout, String> {
     let metadata: Metadata = serde_json::from_str(json)
         .map_err(|error| format!("`cargo metadata` of another version than is known: {error}"))?;
     let by_id: HashMap<&str, &Package> = metadata.packages.iter().map(|it| (&*it.id, it)).collect();
-    let folder_of = |package: &Package| {
-        package
-            .manifest_path
-            .parent()
-            .unwrap_or(Path::new("/"))
-            .to_owned()
-    };
     let game = metadata
         .packages
         .iter()
@@ -96,23 +105,21 @@ pub(crate) fn read(json: &str, game_folder: &Path, scripts: &str) -> Result<Layo
         .iter()
         .map(|it| (&*it.id, &*it.dependencies))
         .collect();
-    let (mut local, mut seen, mut open) = (Vec::new(), HashSet::new(), vec![&*game.id]);
-    while let Some(id) = open.pop() {
-        let Some(package) = by_id.get(id).filter(|it| it.source.is_none()) else {
-            continue;
-        };
-        if seen.insert(id) {
-            local.push(*package);
-            open.extend(
-                depends
-                    .get(id)
-                    .copied()
-                    .unwrap_or_default()
-                    .iter()
-                    .map(|it| &**it),
-            );
+    let local_below = |id| {
+        let (mut local, mut seen, mut open) = (Vec::new(), HashSet::new(), vec![id]);
+        while let Some(id) = open.pop() {
+            let Some(package) = by_id.get(id).filter(|it| it.source.is_none()) else {
+                continue;
+            };
+            if seen.insert(id) {
+                local.push(*package);
+                let depends = depends.get(id).copied().unwrap_or_default();
+                open.extend(depends.iter().map(|it| &**it));
+            }
         }
-    }
+        local
+    };
+    let local = local_below(&*game.id);
 
     let Some(found) = local.iter().find(|it| it.name == scripts) else {
         let local: Vec<_> = local.iter().map(|it| format!("`{}`", it.name)).collect();
@@ -122,8 +129,7 @@ pub(crate) fn read(json: &str, game_folder: &Path, scripts: &str) -> Result<Layo
             local.join(", ")
         ));
     };
-    let is_library = |it: &&Target| ["lib", "rlib", "cdylib"].iter().any(|kind| it.is(kind));
-    let library = found.targets.iter().find(is_library);
+    let library = found.targets.iter().find(|it| is_library(it));
     let library = library.ok_or_else(|| format!("the package `{scripts}` has no library"))?;
     if !library.is("cdylib") {
         return Err(format!(
@@ -132,8 +138,42 @@ pub(crate) fn read(json: &str, game_folder: &Path, scripts: &str) -> Result<Layo
             found.manifest_path.display()
         ));
     }
+    let below = local_below(&*found.id);
+    let mut all_scripts = vec![(*found, library)];
+    for part in parts {
+        let package = below
+            .iter()
+            .find(|it| it.name == *part && it.id != found.id);
+        let library =
+            package.and_then(|it| Some((*it, it.targets.iter().find(|it| is_library(it))?)));
+        all_scripts.push(library.ok_or_else(|| {
+            format!(
+                "the package `{scripts}` has no dependency named `{part}` with a library in a local \
+                 folder: `game!(..).parts(..)` names further packages of scripts, on which it depends"
+            )
+        })?);
+    }
+    Ok(Layout {
+        game: game.id.clone(),
+        scripts: found.id.clone(),
+        parts: all_scripts[1..]
+            .iter()
+            .map(|(it, _)| it.id.clone())
+            .collect(),
+        scripts_crates: all_scripts
+            .iter()
+            .map(|(_, library)| library.name.replace('-', "_"))
+            .collect(),
+        scripts_folders: all_scripts.iter().map(|(it, _)| folder_of(it)).collect(),
+        target_directory: metadata.target_directory.clone(),
+        folders: folders_of(&local, game),
+    })
+}
+
+/// The folders with the sources of these packages.
+fn folders_of(local: &[&Package], game: &Package) -> Vec<Folder> {
     let mut folders: Vec<Folder> = Vec::new();
-    for package in &local {
+    for package in local {
         let root = folder_of(package);
         let is_of_game = |it: &&Target| it.is("bin") && package.id == game.id;
         let targets = package
@@ -155,14 +195,7 @@ pub(crate) fn read(json: &str, game_folder: &Path, scripts: &str) -> Result<Layo
             }
         }
     }
-    Ok(Layout {
-        game: game.id.clone(),
-        scripts: found.id.clone(),
-        scripts_crate: library.name.replace('-', "_"),
-        scripts_folder: folder_of(found),
-        target_directory: metadata.target_directory.clone(),
-        folders,
-    })
+    folders
 }
 
 impl Layout {
@@ -184,7 +217,15 @@ impl Layout {
         }
         let folders = self.folders.iter().filter(|it| path.starts_with(&it.path));
         let innermost = folders.max_by_key(|it| it.path.as_os_str().len())?;
-        let is_of_scripts = innermost.path.starts_with(&self.scripts_folder);
+        // Beside the sources in the folder of a package: a README, notes, a screenshot.
+        let extension = path.extension().and_then(|it| it.to_str());
+        if !innermost.with_those_below && !matches!(extension, Some("rs" | "toml")) {
+            return None;
+        }
+        let is_of_scripts = self
+            .scripts_folders
+            .iter()
+            .any(|it| innermost.path.starts_with(it));
         Some(if is_of_scripts {
             Kind::Scripts
         } else {
@@ -242,8 +283,8 @@ mod tests {
     #[test]
     fn the_sources_of_the_game_and_of_its_local_dependencies_are_watched() {
         let json = metadata(r#""rlib","cdylib""#);
-        let layout = read(&json, Path::new("/g"), "my-scripts").unwrap();
-        assert_eq!(layout.scripts_crate, "my_scripts");
+        let layout = read(&json, Path::new("/g"), "my-scripts", &[]).unwrap();
+        assert_eq!(layout.scripts_crates, ["my_scripts"]);
         let folder = |path: &str, with_those_below| Folder {
             path: path.into(),
             with_those_below,
@@ -266,6 +307,10 @@ mod tests {
             ("/g/scripts/src/fight.rs~", None),
             ("/g/scripts/src/4913", None),
             ("/g/Cargo.lock", None),
+            ("/g/build.rs", Some(Kind::Game)),
+            ("/g/CHANGELOG.md", None),
+            ("/g/scripts/notes.txt", None),
+            ("/g/scripts/src/words.txt", Some(Kind::Scripts)),
             ("/g/target/debug/game", None),
             ("/elsewhere/lib.rs", None),
         ];
@@ -275,9 +320,31 @@ mod tests {
     }
 
     #[test]
+    fn further_packages_of_scripts_are_those_on_which_the_scripts_depend() {
+        let json = metadata(r#""rlib","cdylib""#);
+        let read = |part: &str| read(&json, Path::new("/g"), "my-scripts", &[part.to_owned()]);
+        let layout = read("world").unwrap();
+        assert_eq!(layout.scripts, "my-scripts-id");
+        assert_eq!(layout.parts, ["world-id"]);
+        assert_eq!(layout.scripts_crates, ["my_scripts", "world"]);
+        let kind = |path: &str| layout.kind_of(Path::new(path));
+        assert_eq!(kind("/g/world/lib.rs"), Some(Kind::Scripts));
+        assert_eq!(kind("/g/src/main.rs"), Some(Kind::Game));
+        for part in ["game", "my-scripts", "serde", "other"] {
+            let expected = format!(
+                "the package `my-scripts` has no dependency named `{part}` with a library in a \
+                 local folder: `game!(..).parts(..)` names further packages of scripts, on which it \
+                 depends"
+            );
+            assert_eq!(read(part).unwrap_err(), expected);
+        }
+    }
+
+    #[test]
     fn what_is_missing_is_said_with_the_line_to_write() {
         let json = metadata(r#""lib""#);
-        let error = |folder: &str, scripts| read(&json, Path::new(folder), scripts).unwrap_err();
+        let error =
+            |folder: &str, scripts| read(&json, Path::new(folder), scripts, &[]).unwrap_err();
         let expected = "the scripts are built as a library to load as well: put `crate-type = \
                         [\"rlib\", \"cdylib\"]` below `[lib]` in /g/scripts/Cargo.toml";
         assert_eq!(error("/g", "my-scripts"), expected);
@@ -285,7 +352,7 @@ mod tests {
                         `my-scripts`, `world`: name the package of the scripts in `game!(..)`";
         assert_eq!(error("/g", "scripts"), expected);
         assert_eq!(error("/h", "scripts"), "there is no package in /h");
-        let error = read("{}", Path::new("/g"), "x").unwrap_err();
+        let error = read("{}", Path::new("/g"), "x", &[]).unwrap_err();
         assert!(
             error.starts_with("`cargo metadata` of another version"),
             "{error}"

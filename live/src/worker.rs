@@ -19,10 +19,10 @@ use crate::process::{self, Build, Ended};
 /// What the worker tells the game.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// It watches, and knows the name of the crate with the scripts.
+    /// It watches, and knows the names of the crates with the scripts.
     Watches {
         folders: usize,
-        scripts_crate: String,
+        scripts_crates: Vec<String>,
     },
     Begins(Kind),
     /// Files have been written, but nothing that is built has changed.
@@ -179,7 +179,7 @@ fn work(
     command.arg("--features").arg(game.features.join(","));
     let json =
         process::output(command).map_err(|error| format!("`cargo metadata` fails: {error}"))?;
-    let layout = metadata::read(&json, &folder, &game.scripts)?;
+    let layout = metadata::read(&json, &folder, &game.scripts, &game.parts)?;
     let program = Program::of(exe, &layout.target_directory);
     let program = program.ok_or_else(|| {
         format!(
@@ -215,11 +215,12 @@ fn work(
     }
     let _ = tell.send(Event::Watches {
         folders: layout.folders.len() + game.also.len(),
-        scripts_crate: layout.scripts_crate.clone(),
+        scripts_crates: layout.scripts_crates.clone(),
     });
     let mut work = Work {
         running: Running {
             scripts: layout.scripts.clone(),
+            parts: layout.parts.clone(),
             game: layout.game.clone(),
             built,
             loaded: built,

@@ -65,8 +65,12 @@ impl Sources {
     }
 
     fn start(&self) -> Game {
+        self.start_with("live")
+    }
+
+    fn start_with(&self, features: &str) -> Game {
         let mut command = self.cargo();
-        command.args(["run", "--quiet", "--features", "live"]);
+        command.args(["run", "--quiet", "--features", features]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut process = command.spawn().unwrap();
         let (to, from) = (
@@ -100,6 +104,7 @@ impl Drop for Game {
 }
 
 const SCRIPTS: &str = "scripts/src/lib.rs";
+const TOWN: &str = "town/src/lib.rs";
 const WORLD: &str = "world/src/lib.rs";
 
 impl Game {
@@ -288,6 +293,69 @@ fn a_game_whose_world_changes_is_replaced_and_goes_on_at_the_same_frame() {
     );
     game.told("at frame 16");
     assert_eq!(game.ask("look")[1], "1 of them");
+
+    // Scripts in a further package change like the others.
+    game.ask("elect");
+    assert!(game.frames(4).ends_with("seal 5, speech 1"));
+    sources.edit(TOWN, "speech {number}", "song {number}");
+    let told = game.told("new code");
+    assert!(told.contains("2 continued"), "{told}");
+    assert!(game.frames(4).ends_with("seal 6, song 2"));
+}
+
+#[test]
+fn another_copy_of_framestep_is_refused() {
+    // The game has other features than it says: cargo builds its crates a second time.
+    let sources = Sources::new("copies");
+    let mut game = sources.start_with("live,more");
+    let told = game.told("in another way");
+    assert!(
+        told.contains("`cargo build --message-format json -p game --bin game --features live`")
+            && told.contains("builds the crate `")
+            && told.contains("` in another way than the running game was built: name its features"),
+        "{told}"
+    );
+    assert_eq!(game.frames(5), "stamp 1", "the game goes on");
+
+    // A library with a framestep of its own, and one that was built for another version.
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let durable = here.join("../durable");
+    let toml = fs::read_to_string(here.join("Cargo.toml")).unwrap();
+    let toml = toml.replace(
+        "\"../durable\"",
+        &format!("{:?}", durable.to_str().unwrap()),
+    );
+    // Cargo knows two packages of one name by their versions.
+    let later = toml.replace("version = \"0.1.0\"\n", "version = \"0.2.0\"\n");
+    let own = later.replace("[\"dylib\"]", "[\"rlib\"]");
+    assert!(later != toml && own != later);
+    let other_live = Sources {
+        folder: sources.folder.with_file_name("other-live"),
+    };
+    other_live.copy("src", &here.join("src"));
+    let other = Sources::new("other-copy");
+    let toml = other.read("scripts/Cargo.toml");
+    let toml = toml.replace(env!("CARGO_MANIFEST_DIR"), "../../other-live");
+    other.write("scripts/Cargo.toml", &toml);
+    for (name, toml) in [("own", own), ("later", later)] {
+        other_live.write("Cargo.toml", &toml);
+        let mut command = other.cargo();
+        command.args(["build", "--quiet", "-p", "scripts", "--features", "live"]);
+        assert!(command.status().unwrap().success());
+        let built = format!(
+            "{}scripts{}",
+            std::env::consts::DLL_PREFIX,
+            std::env::consts::DLL_SUFFIX
+        );
+        let library = other.folder.join(name);
+        fs::copy(other.folder.join("target/debug").join(built), &library).unwrap();
+        let [.., told] = game.ask(&format!("load {}", library.display()));
+        assert!(
+            told.contains("(not loaded: the scripts use another copy of framestep than the game: "),
+            "{told}"
+        );
+    }
+    assert_eq!(game.frames(4), "stamp 1, stamp 2");
 }
 
 #[test]
@@ -358,14 +426,58 @@ pub async fn note_@(number: u32) {
 }
 "#;
 
+/// Moves the modules of the scripts to ten packages of their own. Returns one of their files.
+fn split(sources: &Sources) -> String {
+    let scripts = sources.read(SCRIPTS);
+    let mut modules: Vec<&str> = scripts.split("\npub use actor_").collect();
+    let head = modules.remove(0);
+    let (mut uses, mut depends, mut members) = (Vec::new(), Vec::new(), Vec::new());
+    let names: Vec<_> = (0..10).map(|part| format!("part{part}")).collect();
+    for (name, modules) in names.iter().zip(modules.chunks(modules.len() / 10)) {
+        let bell = "const BELL: Signal<u32> = Signal::new(\"bell\");\n";
+        let mut lib = format!("use framestep_durable::prelude::*;\nuse world::World;\n{bell}");
+        for module in modules {
+            lib.push_str("\npub use actor_");
+            lib.push_str(module);
+        }
+        fs::create_dir_all(sources.folder.join(name).join("src")).unwrap();
+        sources.write(&format!("{name}/src/lib.rs"), &lib);
+        let toml = sources.read("town/Cargo.toml");
+        sources.write(
+            &format!("{name}/Cargo.toml"),
+            &toml.replace("\"town\"", &format!("{name:?}")),
+        );
+        uses.push(format!("pub use {name}::*;\n"));
+        depends.push(format!("{name} = {{ path = \"../{name}\" }}\n"));
+        members.push(format!("{name:?}, "));
+    }
+    let (uses, depends, members) = (uses.concat(), depends.concat(), members.concat());
+    let head = head.replace("pub const BELL", "const _BELL");
+    sources.write(SCRIPTS, &format!("{head}\n{uses}"));
+    let toml = sources.read("scripts/Cargo.toml");
+    sources.write("scripts/Cargo.toml", &format!("{toml}{depends}"));
+    sources.edit(
+        "Cargo.toml",
+        "[\"scripts\", ",
+        &format!("[\"scripts\", {members}"),
+    );
+    sources.edit(
+        "src/main.rs",
+        "[\"town\"]",
+        &format!("[\"town\", {members}]"),
+    );
+    format!("{}/src/lib.rs", names[3])
+}
+
 /// Prints how long it takes from the save of a file until all scripts run in the new code.
 ///
 /// `cargo test --test exchange edit_to_running -- --ignored --nocapture`
 #[test]
 #[ignore = "measures; for a machine at rest"]
 fn edit_to_running() {
-    for types in [6, 100] {
-        let sources = Sources::new(&format!("types-{types}"));
+    for (types, in_parts) in [(6, false), (100, true), (100, false)] {
+        let name = if in_parts { "parts" } else { "types" };
+        let sources = Sources::new(&format!("{name}-{types}"));
         let mut scripts = sources.read(SCRIPTS);
         scripts = scripts.replace(
             "pub fn registry",
@@ -385,6 +497,11 @@ fn edit_to_running() {
             ));
         }
         sources.write(SCRIPTS, &scripts);
+        let mut edited = SCRIPTS.to_owned();
+        if in_parts {
+            edited = split(&sources);
+            scripts = sources.read(&edited);
+        }
         let start = "    runtime.start(scripts::clerk(1)).detach();\n";
         let starts = starts.concat();
         let lend = format!("{start}    runtime.lend(&mut world, |runtime| {{ {starts} }});\n");
@@ -393,12 +510,14 @@ fn edit_to_running() {
         game.told("watches");
         game.frames(2);
         let lines = scripts.lines().count();
-        println!("{} types, {lines} lines:", types + 1);
+        println!(
+            "{} types, the package of the change has {lines} lines:",
+            types + 1
+        );
         for edit in 0..12 {
-            sources.write(
-                SCRIPTS,
-                &scripts.replace("stamp", &format!("stamp {edit}:")),
-            );
+            let from = if in_parts { "\"note " } else { "\"stamp " };
+            let changed = scripts.replacen(from, &format!("{from}{edit}: "), 1);
+            sources.write(&edited, &changed);
             let told = game.told(&format!("{} continued", types / 2 + 1));
             // The first one also builds what the game has built before.
             println!("  {told}");

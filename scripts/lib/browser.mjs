@@ -42,6 +42,7 @@ class Tab {
   #session;
   #last = 0;
   #rest = '';
+  #loaded = () => {};
   #pictures;
   #figures;
 
@@ -66,6 +67,8 @@ class Tab {
       this.#pending.delete(id);
       if (error) reject(new Error(error.message));
       else resolve(result);
+    } else if (method === 'Page.loadEventFired') {
+      this.#loaded();
     } else if (method === 'Runtime.consoleAPICalled') {
       const line = params.args.map((arg) => arg.value ?? arg.description).join(' ');
       (params.type === 'error' ? this.errors : this.lines).push(line);
@@ -98,6 +101,30 @@ class Tab {
     });
     await this.#call('Page.addScriptToEvaluateOnNewDocument', { source: script });
     await this.#call('Page.navigate', { url: address });
+  }
+
+  /// Opens another page in the same tab, and waits until it has loaded.
+  async go(address) {
+    const loaded = new Promise((resolve) => {
+      this.#loaded = resolve;
+    });
+    await this.#call('Page.navigate', { url: address });
+    await Promise.race([loaded, sleep(60_000, undefined, { ref: false })
+      .then(() => Promise.reject(new Error(`${address} does not load in a minute`)))]);
+  }
+
+  /// The size of the window, that of a phone or not, and the theme: `light` or `dark`.
+  async look({ width, height, mobile = false, theme }) {
+    await this.#call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile });
+    await this.#call('Emulation.setTouchEmulationEnabled', { enabled: mobile });
+    await this.#call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: theme }] });
+  }
+
+  /// Clicks at a place of the window.
+  async click(x, y) {
+    for (const type of ['mousePressed', 'mouseReleased']) {
+      await this.#call('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount: 1 });
+    }
   }
 
   /// Loads the page again, with what it has stored.
@@ -160,10 +187,11 @@ class Tab {
   }
 }
 
-/// Opens the page of a folder, and calls `check` with its `Tab`. The process fails if that
-/// does, or if the page prints an error. `figures` is an expression: see `Tab.figures`.
-export async function visit({ chromium, page, query = '', ...options }, check) {
-  const server = await serve(page);
+/// Opens the page of a folder, and calls `check` with its `Tab` and its address. The process fails
+/// if that does, or if the page prints an error. `figures` is an expression: see `Tab.figures`.
+/// `server` serves another way than file by file from one folder.
+export async function visit({ chromium, page, query = '', server: given, ...options }, check) {
+  const server = given ?? await serve(page);
   const address = `http://127.0.0.1:${server.address().port}/${query}`;
   const profile = mkdtempSync(join(tmpdir(), 'framestep-chromium-'));
   const browser = spawn(chromium, [
@@ -181,7 +209,7 @@ export async function visit({ chromium, page, query = '', ...options }, check) {
     browser.once('exit', (status) => reject(new Error(`Chromium ended with ${status}`)));
   });
   try {
-    await Promise.race([tab.open(address, options).then(() => check(tab)), gone]);
+    await Promise.race([tab.open(address, options).then(() => check(tab, address)), gone]);
   } catch (error) {
     failed = true;
     console.error(error.message);

@@ -20,6 +20,6 @@ need() {
     local command=$1
     shift
     if ! command -v "$command" >/dev/null; then
-        may_install && install "$@" || skip "no $command to be had here"
+        may_install && install "$@" || skip "no $command to be had here: it is in the package $1 of Debian"
     fi
 }

@@ -17,3 +17,10 @@ pub(super) fn each<T>(items: Pin<&mut [T]>) -> impl Iterator<Item = Pin<&mut T>>
         unsafe { Pin::new_unchecked(item) }
     })
 }
+
+/// The item of that index, pinned.
+pub(super) fn at<T>(items: Pin<&mut [T]>, index: usize) -> Pin<&mut T> {
+    // SAFETY: as in `each`: nothing is moved out of the slice, and its items stay in place
+    // until they are dropped.
+    unsafe { items.map_unchecked_mut(|items| &mut items[index]) }
+}

@@ -10,11 +10,12 @@ use crate::core::pause::state::Pause;
 use crate::core::report::panics::Panicked;
 use crate::core::task::{Task, Tasks};
 use crate::core::wake::waker::TaskWaker;
+use crate::coroutine::Stopper;
 use crate::inspect::Observed;
 
 /// Exists for a task that has one of these: a given name, a task waker, waits in
 /// entries or on clocks that it names, futures on another clock, a pause,
-/// a yield, a panic, an observer.
+/// a yield, a panic, an observer; or if it was stopped while it had a handle.
 #[derive(Default)]
 pub(crate) struct Cold {
     pub(crate) name: Option<Cow<'static, str>>,
@@ -33,6 +34,8 @@ pub(crate) struct Cold {
     pub(crate) clocks: Option<Box<Clocks>>,
     /// What is known about the task, for snapshots and traces.
     pub(crate) observed: Option<Box<Observed>>,
+    /// What has stopped the task, if it has a handle.
+    pub(crate) stopper: Option<Stopper>,
     /// The payload of the task's panic.
     pub(crate) panic: Option<Panicked>,
 }

@@ -5,15 +5,19 @@
 //! the caller goes through a list.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::mem::replace;
 use std::rc::Rc;
 
 use slab::Slab;
 
 use crate::core::base::cell::Guarded;
-use crate::core::base::key::TaskKey;
+use crate::core::base::key::{TaskKey, WaitKey};
+use crate::core::inspect::named::Source;
+use crate::core::scope;
 use crate::core::task::{Flags, Task};
 use crate::time::ClockState;
+use crate::waiters::Waiters;
 
 /// Names an owner. The key of an owner that has been removed is stale. The table treats a
 /// stale key like that of an owner that has no coroutines and accepts none.
@@ -57,7 +61,6 @@ impl OwnerIndex {
 /// The end of a list of members.
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each of them is a fact of its own"
@@ -75,6 +78,11 @@ struct Node {
     /// How many members have left the list because they are about to be dropped, or are
     /// being dropped.
     ending: u32,
+    /// Counts the owner itself if it has a coroutine, and each child that is busy. The owner
+    /// is busy if this is not zero.
+    busy: u32,
+    /// What few owners have.
+    awaited: Option<Box<Awaited>>,
     /// The clock of the coroutines, unless that is the game clock.
     clock: Option<Rc<ClockState>>,
     name: Option<Cow<'static, str>>,
@@ -102,6 +110,22 @@ impl Node {
         self.first_member == NONE && self.ending == 0
     }
 }
+
+/// What waits for an owner.
+#[derive(Default)]
+struct Awaited {
+    /// The waits for its end. Keys of waits that were cancelled are stale.
+    ends: Vec<WaitKey>,
+    /// The waits of its scripts for a request to stop.
+    asks: Option<Rc<Asks>>,
+    /// Whether a script of the owner, or of an owner below it, has read the latest request to
+    /// stop.
+    is_heard: bool,
+}
+
+/// The waits for a request to stop. Shared with these waits: nothing of them is dropped with
+/// an owner.
+pub(crate) type Asks = RefCell<Waiters<()>>;
 
 /// A state of an owner that applies to the owners below it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -133,10 +157,12 @@ struct Member {
     previous: u32,
     next: u32,
     ending: bool,
+    /// Whether it has been asked to stop.
+    is_asked: bool,
 }
 
 /// All owners of an executor.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Owners {
     nodes: Slab<Node>,
     members: Slab<Member>,
@@ -144,6 +170,10 @@ pub(crate) struct Owners {
     spawned: u64,
     /// How many owners the executor has had.
     inserted: u64,
+    /// The waits for the end of owners that have no coroutine any more, in order.
+    ended: Vec<WaitKey>,
+    /// Whether coroutines have been asked to stop.
+    asks: bool,
 }
 
 fn index_of(index: usize) -> u32 {
@@ -182,6 +212,8 @@ impl Owners {
             first_member: NONE,
             last_member: NONE,
             ending: 0,
+            busy: 0,
+            awaited: None,
             clock,
             name: None,
             set_to_pause: false,
@@ -299,6 +331,9 @@ impl Owners {
     /// open](Owners::is_open).
     pub(crate) fn add_member(&mut self, owner: OwnerKey, task: TaskKey) -> u32 {
         let owner = self.find(owner).expect("the owner is open");
+        if self.nodes[owner.get()].is_empty() {
+            self.note_busy(owner);
+        }
         let node = &mut self.nodes[owner.get()];
         let previous = node.last_member;
         self.spawned += 1;
@@ -309,6 +344,7 @@ impl Owners {
             previous,
             next: NONE,
             ending: false,
+            is_asked: false,
         }));
         node.last_member = member;
         if previous == NONE {
@@ -344,8 +380,155 @@ impl Owners {
     pub(crate) fn remove_member(&mut self, member: u32) {
         self.end_member(member);
         let owner = self.members.remove(member as usize).owner;
-        self.nodes[owner.get()].ending -= 1;
+        let node = &mut self.nodes[owner.get()];
+        node.ending -= 1;
+        if node.is_empty() {
+            self.note_idle(owner);
+        }
         self.clear_away(owner);
+    }
+
+    /// Counts one more reason for which an owner is busy. Goes on upwards only while that
+    /// makes an owner busy, so the usual cost is O(1).
+    fn note_busy(&mut self, owner: OwnerIndex) {
+        let mut at = owner.some();
+        while let Some(here) = at {
+            let node = &mut self.nodes[here.get()];
+            node.busy += 1;
+            at = node.parent.some().filter(|_| node.busy == 1);
+        }
+    }
+
+    /// Counts one reason less. Ends the waits for owners that are not busy any more.
+    fn note_idle(&mut self, owner: OwnerIndex) {
+        let mut at = owner.some();
+        while let Some(here) = at {
+            let node = &mut self.nodes[here.get()];
+            node.busy -= 1;
+            if node.busy > 0 {
+                return;
+            }
+            if let Some(awaited) = &mut node.awaited {
+                self.ended.append(&mut awaited.ends);
+            }
+            at = node.parent.some();
+        }
+    }
+
+    /// Asks the coroutines of the owner and of the owners below it to stop. Calls `asked` with
+    /// each list of waits for that, children first.
+    pub(crate) fn ask_to_stop(&mut self, owner: OwnerKey, mut asked: impl FnMut(Rc<Asks>)) {
+        let below: Vec<OwnerIndex> = self.below(owner).collect();
+        for here in below {
+            let mut at = self.nodes[here.get()].first_member;
+            while let Some(member) = self.members.get_mut(at as usize) {
+                member.is_asked = true;
+                at = member.next;
+                self.asks = true;
+            }
+            if let Some(awaited) = &mut self.nodes[here.get()].awaited {
+                awaited.is_heard = false;
+                awaited.asks.clone().map(&mut asked);
+            }
+        }
+    }
+
+    /// Whether a coroutine has been asked to stop.
+    pub(crate) fn is_asked(&self, member: u32) -> bool {
+        self.members[member as usize].is_asked
+    }
+
+    /// Notes that a coroutine has read the request to stop, for its owner and those above it.
+    pub(crate) fn note_heard(&mut self, member: u32) {
+        let mut at = self.members[member as usize].owner.some();
+        while let Some(here) = at {
+            let node = &mut self.nodes[here.get()];
+            node.awaited.get_or_insert_default().is_heard = true;
+            at = node.parent.some();
+        }
+    }
+
+    /// Whether a coroutine of the owner, or of one below it, has read the latest request.
+    pub(crate) fn is_heard(&self, owner: OwnerKey) -> bool {
+        let awaited = self.node(owner).and_then(|node| node.awaited.as_ref());
+        awaited.is_some_and(|awaited| awaited.is_heard)
+    }
+
+    /// The waits for a request to stop of the scripts of the owner of a coroutine.
+    pub(crate) fn asks_of(&mut self, member: u32) -> Rc<Asks> {
+        let owner = self.members[member as usize].owner;
+        let awaited = self.nodes[owner.get()].awaited.get_or_insert_default();
+        let asks = awaited.asks.get_or_insert_with(|| {
+            let mut waiters = Waiters::new();
+            waiters.set_source(Source::stop());
+            Rc::new(RefCell::new(waiters))
+        });
+        asks.clone()
+    }
+
+    /// Asks a new coroutine to stop if `by`, which has made it, was asked and is on the same
+    /// owner or above it.
+    fn inherit_ask(&mut self, member: u32, by: u32) {
+        let [of_new, of_maker] = [member, by].map(|member| self.owner_of(member));
+        if self.is_asked(by) && self.is_within(of_new, of_maker) {
+            self.members[member as usize].is_asked = true;
+        }
+    }
+
+    /// The owner above an owner.
+    pub(crate) fn parent(&self, owner: OwnerKey) -> Option<OwnerKey> {
+        let parent = self.node(owner)?.parent.some()?;
+        Some(self.key(parent))
+    }
+
+    /// Adds a wait for the end of an owner that has coroutines. `is_live` says which waits
+    /// have not been cancelled.
+    pub(crate) fn add_end(
+        &mut self,
+        owner: OwnerKey,
+        key: WaitKey,
+        is_live: impl Fn(WaitKey) -> bool,
+    ) {
+        let Some(owner) = self.find(owner) else {
+            return;
+        };
+        let ends = &mut self.nodes[owner.get()].awaited.get_or_insert_default().ends;
+        // Stale keys leave before the list grows.
+        if ends.len() == ends.capacity() {
+            ends.retain(|&key| is_live(key));
+        }
+        ends.push(key);
+    }
+
+    /// Moves the waits for the end of owners that have no coroutine any more.
+    pub(crate) fn take_ended(&mut self, ended: &mut Vec<WaitKey>) {
+        ended.append(&mut self.ended);
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// Calls `f` with each wait for the end of an owner.
+    pub(crate) fn each_end(&self, mut f: impl FnMut(OwnerKey, WaitKey)) {
+        for (index, node) in &self.nodes {
+            let owner = self.key(OwnerIndex(index_of(index)));
+            for &key in node.awaited.iter().flat_map(|awaited| &awaited.ends) {
+                f(owner, key);
+            }
+        }
+    }
+
+    /// Whether `owner` is `top`, or below it.
+    pub(crate) fn is_within(&self, owner: OwnerKey, top: OwnerKey) -> bool {
+        let mut at = self.find(owner);
+        while let Some(here) = at {
+            if here == top.index {
+                return self.node(top).is_some();
+            }
+            at = self.nodes[here.get()].parent.some();
+        }
+        false
     }
 
     /// Takes an owner out of the tree if it is gone, with no members in its list and no
@@ -374,8 +557,7 @@ impl Owners {
 
     /// Whether the owner and the owners below it have no coroutine.
     pub(crate) fn is_empty(&self, owner: OwnerKey) -> bool {
-        let mut below = self.below(owner);
-        below.all(|owner| self.nodes[owner.get()].is_empty())
+        self.node(owner).is_none_or(|node| node.busy == 0)
     }
 
     /// Collects the coroutines of the owner and of the owners below it, children first.
@@ -543,6 +725,7 @@ impl Owners {
         let parent = replace(&mut node.parent, OwnerIndex::NONE);
         let previous = replace(&mut node.previous, OwnerIndex::NONE);
         let next = replace(&mut node.next, OwnerIndex::NONE);
+        let is_busy = node.busy > 0;
         let Some(parent) = parent.some() else {
             return;
         };
@@ -554,16 +737,29 @@ impl Owners {
             Some(next) => self.nodes[next.get()].previous = previous,
             None => self.nodes[parent.get()].last_child = previous,
         }
+        if is_busy {
+            self.note_idle(parent);
+        }
     }
 }
 
 impl Guarded<Owners> {
-    /// Makes a new task a member of its owner.
+    /// Makes a new task of an executor a member of its owner.
     #[cold]
     #[inline(never)]
-    pub(super) fn adopt(&self, task: Task<'_>, owner: OwnerKey) {
+    pub(super) fn adopt(&self, executor: u32, task: Task<'_>, owner: OwnerKey) {
         let mut owners = self.borrow_mut();
-        task.set_member(owners.add_member(owner, task.task_key()));
+        let member = owners.add_member(owner, task.task_key());
+        task.set_member(member);
+        if owners.asks {
+            let by = scope::with(|scope| {
+                let scope = scope.filter(|scope| scope.core().id == executor)?;
+                scope.current()?.member()
+            });
+            if let Some(by) = by {
+                owners.inherit_ask(member, by);
+            }
+        }
         if owners.is_paused(owner) {
             task.set(Flags::PAUSED);
         }

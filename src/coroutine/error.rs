@@ -4,6 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
+use std::panic::Location;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::core::base::call::{self, Foreign, Payload};
@@ -40,7 +41,8 @@ pub enum Outcome {
 /// door.stop();
 /// let error = executor.run_until(door, 0.5).unwrap_err();
 /// assert!(error.is_stopped());
-/// assert_eq!(error.to_string(), "coroutine 0v1 (door) was stopped before it finished");
+/// let text = error.to_string();
+/// assert!(text.starts_with("coroutine 0v1 (door) was stopped before it finished, at "));
 /// ```
 ///
 /// # Source
@@ -56,6 +58,15 @@ struct Failure {
     id: CoroutineId,
     name: Cow<'static, str>,
     panic: Option<Panicked>,
+    stopper: Option<Stopper>,
+}
+
+/// What has stopped a coroutine.
+pub(crate) struct Stopper {
+    /// The name of the coroutine that stopped it.
+    pub(crate) by: Option<Cow<'static, str>>,
+    /// The line of the call.
+    pub(crate) place: Option<&'static Location<'static>>,
 }
 
 struct Panicked {
@@ -67,11 +78,16 @@ struct Panicked {
 }
 
 impl JoinError {
-    pub(crate) fn stopped(id: CoroutineId, name: Cow<'static, str>) -> Self {
+    pub(crate) fn stopped(
+        id: CoroutineId,
+        name: Cow<'static, str>,
+        stopper: Option<Stopper>,
+    ) -> Self {
         JoinError(Arc::new(Failure {
             id,
             name,
             panic: None,
+            stopper,
         }))
     }
 
@@ -84,6 +100,7 @@ impl JoinError {
             id,
             name,
             panic: Some(panic),
+            stopper: None,
         }))
     }
 
@@ -106,6 +123,33 @@ impl JoinError {
     /// [`named`](crate::Coroutine::named), or else the name of its future's type.
     pub fn name(&self) -> &str {
         &self.0.name
+    }
+
+    /// The name of the coroutine that stopped this one: by its handle, its id or its owner.
+    /// `None` if it panicked, if the host stopped it, or if that is not known.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::new();
+    /// let walk = executor.start(async { wait_seconds(60).await });
+    /// let id = walk.id();
+    /// executor.script("cutscene").start(async move { stop(id) });
+    /// let error = executor.run_until(walk, 0.25).unwrap_err();
+    /// assert_eq!(error.stopped_by(), Some("cutscene"));
+    /// assert!(error.to_string().contains("by `cutscene`, at "));
+    /// ```
+    pub fn stopped_by(&self) -> Option<&str> {
+        self.0.stopper.as_ref()?.by.as_deref()
+    }
+
+    /// The line of the call that stopped the coroutine. `None` if it panicked, if another
+    /// thread stopped it, or if its owner or a handle with
+    /// [`stop_on_drop`](crate::Coroutine::stop_on_drop) was dropped: a drop has no line.
+    pub fn stopped_at(&self) -> Option<&'static Location<'static>> {
+        self.0.stopper.as_ref()?.place
     }
 
     /// Returns the payload of the panic, to downcast it or to pass it to
@@ -154,7 +198,16 @@ impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "coroutine {} ({}) ", self.0.id, self.0.name)?;
         match (self.is_stopped(), self.message()) {
-            (true, _) => f.write_str("was stopped before it finished"),
+            (true, _) => {
+                f.write_str("was stopped before it finished")?;
+                if let Some(by) = self.stopped_by() {
+                    write!(f, ", by `{by}`")?;
+                }
+                match self.stopped_at() {
+                    Some(place) => write!(f, ", at {place}"),
+                    None => Ok(()),
+                }
+            }
             (false, Some(message)) => write!(f, "panicked: {message}"),
             (false, None) => f.write_str("panicked"),
         }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::mem;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -163,9 +164,11 @@ impl<T> Coroutine<T> {
     ///
     /// Returns `false` if it has already ended.
     #[doc(alias = "StopCoroutine")]
+    #[track_caller]
     pub fn stop(&self) -> bool {
+        let place = Some(Location::caller());
         match &self.state {
-            State::Stored(core, task) => end::stop(core, key(core, task)),
+            State::Stored(core, task) => end::stop(core, key(core, task), place),
             _ => false,
         }
     }
@@ -377,7 +380,7 @@ impl<T> Coroutine<T> {
     fn drop_stored(&mut self) {
         if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
             if self.stop_on_drop {
-                end::stop(&core, key(&core, &task));
+                end::stop_unread(&core, key(&core, &task));
             }
             end::drop_coroutine(&core, task);
         }
@@ -385,7 +388,7 @@ impl<T> Coroutine<T> {
 
     #[cold]
     fn refusal(&self) -> JoinError {
-        JoinError::stopped(self.id(), "never started".into())
+        JoinError::stopped(self.id(), "never started".into(), None)
     }
 }
 

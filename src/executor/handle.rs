@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::rc::{Rc, Weak};
 
 use futures::future::LocalFutureObj;
@@ -15,7 +16,7 @@ use crate::core::life::end;
 use crate::core::pause;
 use crate::core::report::unread;
 use crate::core::scope;
-use crate::coroutine::{self, Coroutine, CoroutineId, Named, Resolved};
+use crate::coroutine::{self, Coroutine, CoroutineId, Named, Resolved, ReturnedBy};
 use crate::inspect::{Snapshot, TraceEvent};
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, Time};
@@ -126,8 +127,10 @@ impl Handle {
     }
 
     /// Like [`Executor::stop`].
+    #[track_caller]
     pub fn stop(&self, id: CoroutineId) -> bool {
-        self.with_key(id, end::stop)
+        let place = Some(Location::caller());
+        self.with_key(id, |core, key| end::stop(core, key, place))
     }
 
     /// Like [`Executor::pause`].
@@ -191,7 +194,7 @@ impl Handle {
 
     /// Like [`Executor::on_unread`]. If the executor has been dropped, `hook` is
     /// dropped.
-    pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T) + 'static) {
+    pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T, ReturnedBy) + 'static) {
         if let Some(core) = self.core() {
             unread::on_unread(&core, hook);
         }

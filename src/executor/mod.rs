@@ -11,6 +11,7 @@ mod trace_hook;
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::Core;
@@ -606,10 +607,12 @@ impl Executor {
     /// Returns `false` if the coroutine has already ended, or belongs to another
     /// executor.
     #[doc(alias = "StopCoroutine")]
+    #[track_caller]
     pub fn stop(&self, id: CoroutineId) -> bool {
+        let place = Some(Location::caller());
         self.core
             .key_of(id)
-            .is_some_and(|key| end::stop(&self.core, key))
+            .is_some_and(|key| end::stop(&self.core, key, place))
     }
 
     /// Pauses a coroutine, like [`Coroutine::pause`]. Returns `false` if the

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::core::inspect::snapshot;
 use crate::core::phase::idle;
 use crate::core::report::unread;
+use crate::coroutine::ReturnedBy;
 use crate::inspect::{Report, Snapshot, TraceEvent};
 
 #[cfg(doc)]
@@ -78,7 +79,8 @@ impl Executor {
         self.core.reports.hook.set(Box::new(hook));
     }
 
-    /// Calls `hook` with every output of type `T` that no join will return any more.
+    /// Calls `hook` with every output of type `T` that no join will return any more, and with
+    /// the coroutine that has returned it.
     ///
     /// An output is unread if the coroutine returns after its handle was dropped, or
     /// if the handle is dropped after the coroutine has returned. The losers of
@@ -127,24 +129,25 @@ impl Executor {
     ///
     /// let mut screen = Screen { messages: Vec::new() };
     /// let mut executor = Executor::new();
-    /// executor.on_unread::<Script>(|result| {
+    /// executor.on_unread(|result: Script, by| {
     ///     if let Err(message) = result {
+    ///         let message = format!("{}: {message}", by.name());
     ///         with_soon(|screen: &mut Screen| screen.messages.push(message));
     ///     }
     /// });
     ///
-    /// executor.spawn(load("cellar"));
+    /// executor.script("load").spawn(load("cellar"));
     /// for _ in 0..3 {
     ///     executor.lend(&mut screen, |executor| executor.run_frame(0.25));
     /// }
-    /// assert_eq!(screen.messages, ["no such level: cellar"]);
+    /// assert_eq!(screen.messages, ["load: no such level: cellar"]);
     /// ```
     ///
     /// # Source
     ///
     /// `UniTaskScheduler.UnobservedTaskException`.
     #[doc(alias = "UnobservedTaskException")]
-    pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T) + 'static) {
+    pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T, ReturnedBy) + 'static) {
         unread::on_unread(&self.core, hook);
     }
 

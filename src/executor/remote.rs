@@ -140,7 +140,7 @@ impl Remote {
     pub fn stop(&self, id: CoroutineId) -> bool {
         self.push(Message::Call, move |core| {
             if let Some(key) = core.key_of(id) {
-                end::stop(core, key);
+                end::stop(core, key, None);
             }
         })
     }

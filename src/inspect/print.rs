@@ -30,6 +30,8 @@ impl Subject {
             | Report::SlowPoll { name, .. }
             | Report::CoroutinePanicked { name, .. } => (name.to_string(), None),
             Report::Refused { name, place, .. } => (name.to_string(), Some(*place)),
+            Report::StopUnread { owner, place, .. } => (owner.clone(), Some(*place)),
+            Report::Doubtful { place, .. } => (String::new(), Some(*place)),
             Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),
             Report::BehaviourPanicked {
                 behaviour,

@@ -166,6 +166,23 @@ pub enum Report {
         /// Why it was refused.
         reason: Refusal,
     },
+    /// The time of a request to stop was over, and none of the scripts had read it.
+    StopUnread {
+        /// The name of the owner, or its number.
+        owner: String,
+        /// Where [`stop_within`](crate::Owner::stop_within) was called.
+        place: &'static Location<'static>,
+        /// How many scripts were stopped.
+        scripts: usize,
+    },
+    /// A call that is allowed and does what the text says, but is probably not meant: a timer
+    /// that is moved into the past, or fewer permits than are taken.
+    Doubtful {
+        /// Where it was called.
+        place: &'static Location<'static>,
+        /// What it does, and what to write instead.
+        text: String,
+    },
     /// A closure of [`with_soon`](crate::with_soon), [`defer`](crate::defer) or
     /// [`defer_call`](crate::defer_call) panicked. The other closures were called. With [`propagate_panics`](crate::Builder::propagate_panics),
     /// the panic is passed on to the host instead.
@@ -373,6 +390,17 @@ impl fmt::Display for Report {
                 }
                 f.write_str("; the rest continue later")
             }
+            Report::StopUnread {
+                owner,
+                place,
+                scripts,
+            } => write!(
+                f,
+                "the request to stop the scripts of `{owner}`, made at {place}, was read by none \
+                 of them: {scripts} were stopped when its time was over; await `stop_asked()` in \
+                 them beside their waits, or call `stop_all()`"
+            ),
+            Report::Doubtful { place, text } => write!(f, "at {place}: {text}"),
             Report::WithSoonPanicked { .. }
             | Report::BehaviourPanicked { .. }
             | Report::HookPanicked { .. } => self.write_of_callback(f),

@@ -61,6 +61,11 @@ pub enum Wait {
         /// The other coroutine.
         id: CoroutineId,
     },
+    /// The [end](crate::Owner::ended) of all coroutines of an owner.
+    Scripts {
+        /// The name of the owner, or its number.
+        owner: Arc<str>,
+    },
     /// A [`Signal`](crate::Signal) that has a [name](crate::Signal::named).
     Signal {
         /// Its name.
@@ -87,6 +92,11 @@ pub enum Wait {
     Answer {
         /// The name of the question.
         name: Arc<str>,
+        /// The phase it resumes in.
+        phase: Phase,
+    },
+    /// A [request to stop](crate::Owner::ask_to_stop).
+    StopRequest {
         /// The phase it resumes in.
         phase: Phase,
     },
@@ -117,8 +127,8 @@ pub enum TimerClock {
 }
 
 impl Wait {
-    /// The phase it resumes in. `None` for a join, which resumes in the phase in
-    /// which the joined coroutine ends.
+    /// The phase it resumes in. `None` for a join, and for the end of the scripts of an
+    /// owner: it resumes in the phase in which the last of them ends.
     pub fn phase(&self) -> Option<Phase> {
         match *self {
             Wait::Frame { phase }
@@ -131,8 +141,9 @@ impl Wait {
             | Wait::Watch { phase, .. }
             | Wait::Permit { phase, .. }
             | Wait::Answer { phase, .. }
+            | Wait::StopRequest { phase }
             | Wait::Wake { phase } => Some(phase),
-            Wait::Join { .. } | Wait::Never => None,
+            Wait::Join { .. } | Wait::Scripts { .. } | Wait::Never => None,
         }
     }
 
@@ -166,10 +177,12 @@ impl fmt::Display for Wait {
                 clock => write!(f, "{left:?}, until {deadline:?} of {clock}")?,
             },
             Wait::Join { id } => write!(f, "the end of {id}")?,
+            Wait::Scripts { owner } => write!(f, "the end of the scripts of {owner}")?,
             Wait::Signal { name, .. } => write!(f, "signal {name}")?,
             Wait::Watch { name, .. } => write!(f, "watch {name}")?,
             Wait::Permit { name, .. } => write!(f, "a permit of {name}")?,
             Wait::Answer { name, .. } => write!(f, "an answer to {name}")?,
+            Wait::StopRequest { .. } => f.write_str("a request to stop")?,
             Wait::Wake { .. } => f.write_str("a wake")?,
             Wait::Never => f.write_str("nothing (never resumes)")?,
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::Core;
@@ -12,9 +13,9 @@ use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::pause;
 use crate::core::scope::registry;
 use crate::coroutine::{self, Coroutine, Named, Resolved};
-use crate::time::Phase;
+use crate::time::{Phase, Seconds};
 
-use super::{Owner, OwnerGuard};
+use super::{Ended, Owner, OwnerGuard, StopWithin, stop};
 
 /// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
 /// the owner's coroutines, and keeps neither them nor the owner alive.
@@ -27,7 +28,8 @@ use super::{Owner, OwnerGuard};
 /// - `spawn` and `start` drop the future and return the handle of a stopped
 ///   coroutine;
 /// - `pause` and `resume` return `false`;
-/// - `stop_all` does nothing, nor does the guard of `hold`.
+/// - `stop_all` and `ask_to_stop` do nothing, nor does the guard of `hold`;
+/// - `ended` is over once the coroutines have ended.
 ///
 /// # Examples
 ///
@@ -128,8 +130,10 @@ impl OwnerHandle {
 
     /// Like [`Owner::stop_all`].
     #[doc(alias = "StopAllCoroutines")]
+    #[track_caller]
     pub fn stop_all(&self) {
-        self.with_core(|core| owned::stop_owned(core, self.key));
+        let place = Some(Location::caller());
+        self.with_core(|core| owned::stop_owned(core, self.key, place));
     }
 
     /// Like [`Owner::pause`].
@@ -155,6 +159,22 @@ impl OwnerHandle {
     /// Like [`Owner::hold`].
     pub fn hold(&self) -> OwnerGuard {
         OwnerGuard::new(self.clone())
+    }
+
+    /// Like [`Owner::ask_to_stop`].
+    pub fn ask_to_stop(&self) {
+        self.with_core(|core| owned::ask_to_stop(core, self.key));
+    }
+
+    /// Like [`Owner::stop_within`].
+    #[track_caller]
+    pub fn stop_within(&self, seconds: impl Seconds) -> StopWithin {
+        stop::stop_within(self.executor, self.key, seconds)
+    }
+
+    /// Like [`Owner::ended`].
+    pub fn ended(&self) -> Ended {
+        Ended::of(self.executor, self.key)
     }
 
     /// Whether the owner is alive: neither the owner, nor an owner above it, nor

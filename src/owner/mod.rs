@@ -1,13 +1,17 @@
 //! Owners: dropping one stops its coroutines.
 
+mod ended;
+mod group;
 mod guard;
 mod handle;
 mod send;
+mod stop;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::Core;
@@ -18,11 +22,14 @@ use crate::core::pause;
 use crate::core::scope::registry;
 use crate::coroutine::{self, Coroutine, Named, Resolved};
 use crate::time::ClockState;
-use crate::time::{Clock, Phase};
+use crate::time::{Clock, Phase, Seconds};
 
+pub use ended::Ended;
+pub use group::{Group, JoinGroup, TryJoinGroup, group};
 pub use guard::OwnerGuard;
 pub use handle::OwnerHandle;
 pub use send::SendOwner;
+pub use stop::{StopAsked, StopWithin, is_stop_asked, stop_asked};
 
 /// Owns coroutines: dropping the owner stops them.
 ///
@@ -267,8 +274,10 @@ impl Owner {
     /// assert!(blink.is_finished());
     /// ```
     #[doc(alias = "StopAllCoroutines")]
+    #[track_caller]
     pub fn stop_all(&self) {
-        self.with_core(|core| owned::stop_owned(core, self.key));
+        let place = Some(Location::caller());
+        self.with_core(|core| owned::stop_owned(core, self.key, place));
     }
 
     /// Pauses the coroutines of this owner and of the owners below it: they do not
@@ -384,11 +393,13 @@ impl Owner {
     ///
     /// `GameObject.SetActive`, Unity scripting reference.
     #[doc(alias = "SetActive")]
+    #[track_caller]
     pub fn set_active(&self, active: bool) {
+        let place = Some(Location::caller());
         self.with_core(|core| {
             core.owners.borrow_mut().set_active(self.key, active);
             if !active {
-                owned::stop_owned(core, self.key);
+                owned::stop_owned(core, self.key, place);
             }
         });
     }
@@ -397,7 +408,7 @@ impl Owner {
     pub(crate) fn retire(&self) {
         self.with_core(|core| {
             core.owners.borrow_mut().retire(self.key);
-            owned::stop_owned(core, self.key);
+            owned::stop_owned(core, self.key, None);
         });
     }
 
@@ -435,6 +446,146 @@ impl Owner {
     pub fn is_empty(&self) -> bool {
         let empty = self.with_core(|core| core.owners.borrow().is_empty(self.key));
         empty.unwrap_or(true)
+    }
+
+    /// Asks the coroutines of this owner and of the owners below it to stop. They are not
+    /// stopped: each ends in its own way once it reads the request, with
+    /// [`stop_asked`](crate::stop_asked) or [`is_stop_asked`](crate::is_stop_asked).
+    ///
+    /// Like [`stop_all`](Owner::stop_all), it concerns the coroutines that exist now, and
+    /// what these start on this owner or below it from now on. Other scripts that are
+    /// started later on the same owner are not asked. A request cannot be withdrawn.
+    ///
+    /// To stop what is left after some time, use [`stop_within`](Owner::stop_within); to
+    /// wait until all have ended, [`ended`](Owner::ended). A script that does not read the
+    /// request goes on.
+    ///
+    /// # Examples
+    ///
+    /// See [`stop_asked`](crate::stop_asked).
+    ///
+    /// # Source
+    ///
+    /// `CancellationTokenSource.Cancel` of .NET.
+    pub fn ask_to_stop(&self) {
+        self.with_core(|core| owned::ask_to_stop(core, self.key));
+    }
+
+    /// [Asks](Owner::ask_to_stop) the coroutines of this owner and of the owners below it to
+    /// stop, at once. After `seconds`, stops the coroutines that are left on them, as
+    /// [`stop_all`](Owner::stop_all) does.
+    ///
+    /// That happens even if the returned future is dropped. To await it says when all are
+    /// over.
+    ///
+    /// The time counts on the clock of the owner, from the run in which the scripts read the
+    /// request: the current run of the caller's home phase, or the next one. So a fade of
+    /// `seconds` ends by itself. A zero or negative length is over a frame later, and with
+    /// infinity, nothing is stopped. A pause of an owner *above* this one moves the
+    /// deadline; a pause of this owner does not.
+    ///
+    /// # Resumes
+    ///
+    /// Like a join: as soon as the last coroutine has ended, in the same frame and phase. At
+    /// once if there is none.
+    ///
+    /// # Output
+    ///
+    /// How many coroutines were left and had to be stopped.
+    ///
+    /// # Reports
+    ///
+    /// If none of the coroutines has read the request when the time is over:
+    /// [`Report::StopUnread`](crate::Report::StopUnread), with the line of this call.
+    ///
+    /// # Panics
+    ///
+    /// If `seconds` is NaN.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn fade() {
+    ///     stop_asked().await;
+    ///     wait_seconds(0.5).await;
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let level = executor.owner();
+    /// level.start(fade());
+    /// level.start(async { wait_seconds(60).await }); // reads no request
+    /// let stopped = level.stop_within(1);
+    /// assert_eq!(executor.run_until(stopped, 0.25), 1);
+    /// assert_eq!(executor.time().frame, 5); // read in frame 1, over in frame 5
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `move_on_after` of trio, for the clean-up of a cancelled scope.
+    #[track_caller]
+    pub fn stop_within(&self, seconds: impl Seconds) -> StopWithin {
+        stop::stop_within(self.executor, self.key, seconds)
+    }
+
+    /// Waits until this owner and the owners below it have no coroutine.
+    ///
+    /// The scripts may have been started at any time, and by anything: the host, another
+    /// script, or one of themselves. The wait borrows nothing: it may be started as a
+    /// coroutine or kept in a field. It keeps nothing alive, and continues after the owner
+    /// has been dropped.
+    ///
+    /// # Resumes
+    ///
+    /// Like a join: as soon as the last coroutine has ended, in the same frame and phase.
+    /// At once, without a wait, if there is none. The coroutine is not polled in between.
+    /// If a coroutine is started before the waiting one has resumed, the wait is over
+    /// nevertheless.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the wait. Nothing is lost.
+    ///
+    /// # Panics
+    ///
+    /// When polled by a coroutine of this owner, or of an owner below it, because the wait
+    /// would never be over.
+    ///
+    /// # Examples
+    ///
+    /// Waves of enemies:
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn goblin(lives: f32) {
+    ///     wait_seconds(lives).await;
+    /// }
+    ///
+    /// async fn waves() -> Vec<u64> {
+    ///     let mut frames = Vec::new();
+    ///     let enemies = owner();
+    ///     for wave in 1..=3 {
+    ///         for number in 0..8 {
+    ///             enemies.start(goblin(0.25 * (wave + number) as f32));
+    ///         }
+    ///         enemies.ended().await;
+    ///         frames.push(time().frame);
+    ///     }
+    ///     frames
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// assert_eq!(executor.run_until(waves(), 0.25), [8, 17, 27]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// The nurseries of trio; `TaskTracker::wait` of tokio.
+    #[doc(alias = "TaskTracker")]
+    pub fn ended(&self) -> Ended {
+        Ended::of(self.executor, self.key)
     }
 
     /// Makes an owner that is a child of this one: stopping, pausing, deactivating

@@ -13,10 +13,12 @@ use crate::wait::polled_again;
 
 use super::{Permit, Shared};
 
-/// The future of [`Permits::acquire`](super::Permits::acquire).
+/// The future of [`Permits::acquire`](super::Permits::acquire) and
+/// [`Permits::acquire_many`](super::Permits::acquire_many).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Acquire {
     shared: Rc<Shared>,
+    count: usize,
     stage: Stage,
 }
 
@@ -29,21 +31,22 @@ enum Stage {
 }
 
 impl Acquire {
-    pub(super) fn new(shared: Rc<Shared>) -> Self {
+    pub(super) fn new(shared: Rc<Shared>, count: usize) -> Self {
         Acquire {
             shared,
+            count,
             stage: Stage::New,
         }
     }
 
-    /// The waiter. `None` if a permit was available: it has been taken.
+    /// The waiter. `None` if the permits were available: they have been taken.
     fn waiter(&mut self) -> Option<usize> {
         match self.stage {
             Stage::Done => polled_again("Permits::acquire()"),
             Stage::Waiting(waiter) => Some(waiter),
-            Stage::New if self.shared.take_free() => None,
+            Stage::New if self.shared.take_free(self.count) => None,
             Stage::New => {
-                let waiter = self.shared.add_waiter();
+                let waiter = self.shared.add_waiter(self.count);
                 self.stage = Stage::Waiting(waiter);
                 Some(waiter)
             }
@@ -65,7 +68,7 @@ impl Future for Acquire {
             }
         }
         self.stage = Stage::Done;
-        Poll::Ready(self.shared.permit())
+        Poll::Ready(self.shared.permit(self.count))
     }
 }
 

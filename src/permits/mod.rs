@@ -6,10 +6,12 @@ mod permit;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
+use std::panic::Location;
 use std::rc::Rc;
 use std::task::Context;
 
 use crate::core::inspect::named::Source;
+use crate::core::report;
 use crate::waiters::{Waiters, Waiting};
 
 pub use acquire::Acquire;
@@ -77,20 +79,33 @@ struct Shared {
 }
 
 struct State {
-    /// The available permits. While it is not 0, nothing waits.
+    /// The permits that nobody has. While it is not 0, the first waiter waits for more.
     free: usize,
-    /// Each waiter knows whether it has been granted a permit, which it has not taken
-    /// yet.
-    waiters: Waiters<bool>,
+    /// The permits that have been taken or granted.
+    out: usize,
+    /// So many of those vanish when they are returned.
+    excess: usize,
+    waiters: Waiters<Request>,
+}
+
+/// What a waiter waits for.
+#[derive(Clone, Copy)]
+struct Request {
+    count: usize,
+    /// Whether it has been granted its permits, which it has not taken yet.
+    is_granted: bool,
 }
 
 impl Permits {
-    /// Makes `count` permits. Without any, each wait lasts until it is stopped.
+    /// Makes `count` permits. Without any, each wait lasts until permits are
+    /// [added](Permits::add).
     pub fn new(count: usize) -> Self {
         Permits {
             shared: Rc::new(Shared {
                 state: RefCell::new(State {
                     free: count,
+                    out: 0,
+                    excess: 0,
                     waiters: Waiters::new(),
                 }),
             }),
@@ -148,10 +163,58 @@ impl Permits {
     ///
     /// See [`Permits`].
     pub fn acquire(&self) -> Acquire {
-        Acquire::new(self.shared.clone())
+        self.acquire_many(1)
     }
 
-    /// Takes a permit if one is available, without waiting.
+    /// Waits for `count` permits at once: for something that takes the place of several.
+    ///
+    /// It keeps its place in the queue until all of them are free, and those behind it wait,
+    /// even for fewer. So it is not overtaken without end. With more permits than there are,
+    /// the wait lasts until they are [added](Permits::add). For 0 permits, it is ready at
+    /// once.
+    ///
+    /// # Resumes
+    ///
+    /// Like [`acquire`](Permits::acquire).
+    ///
+    /// # Output
+    ///
+    /// One [`Permit`], which returns all of them.
+    ///
+    /// # Cancel safety
+    ///
+    /// Like [`acquire`](Permits::acquire).
+    ///
+    /// # Examples
+    ///
+    /// An ogre that attacks takes the place of two goblins:
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn attack(tokens: Permits, takes: usize) -> u64 {
+    ///     let _tokens = tokens.acquire_many(takes).await;
+    ///     let began = time().frame;
+    ///     wait_seconds(1).await;
+    ///     began
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let tokens = Permits::new(2);
+    /// let attacks = [1, 2, 1].map(|takes| executor.start(attack(tokens.clone(), takes)));
+    /// let began = executor.run_until(try_join_all(attacks), 0.25);
+    /// assert_eq!(began.unwrap(), [0, 4, 8]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `Semaphore::acquire_many` of tokio.
+    pub fn acquire_many(&self, count: usize) -> Acquire {
+        Acquire::new(self.shared.clone(), count)
+    }
+
+    /// Takes a permit if one is available, without waiting. While a coroutine waits, it
+    /// returns `None`.
     ///
     /// # Examples
     ///
@@ -165,39 +228,126 @@ impl Permits {
     /// assert!(tokens.try_acquire().is_some());
     /// ```
     pub fn try_acquire(&self) -> Option<Permit> {
-        self.shared.take_free().then(|| self.shared.permit())
+        self.shared.take_free(1).then(|| self.shared.permit(1))
     }
 
     /// How many permits [`try_acquire`](Permits::try_acquire) would return.
     pub fn available(&self) -> usize {
-        self.shared.state.borrow().free
+        self.shared.state.borrow().available()
+    }
+
+    /// How many permits there are: those that are available, and those that have been taken.
+    /// After [`set_count`](Permits::set_count), what it has set.
+    pub fn count(&self) -> usize {
+        self.shared.state.borrow().count()
+    }
+
+    /// Adds `count` permits. The coroutines that wait get them first, in order.
+    ///
+    /// With [`Permits::new(0)`](Permits::new), that is a gate that each `add` opens for so
+    /// many.
+    ///
+    /// # Panics
+    ///
+    /// If there would be more than `usize::MAX` permits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let gate = Permits::new(0);
+    /// let goblins = [0, 1, 2].map(|_| executor.start(gate.acquire()));
+    /// gate.add(2);
+    /// executor.run_frame(0.25);
+    /// assert_eq!(goblins.map(|goblin| goblin.is_finished()), [true, true, false]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `Semaphore::add_permits` of tokio.
+    #[track_caller]
+    pub fn add(&self, count: usize) {
+        let has_room = self.count().checked_add(count).is_some();
+        assert!(
+            has_room,
+            "`add` got {count} permits, which are too many to count"
+        );
+        self.shared.state.borrow_mut().put_in(count);
+        self.shared.grant();
+    }
+
+    /// Sets how many permits there are: a higher difficulty has more attack tokens.
+    ///
+    /// With more than before, the coroutines that wait get them first, in order. With fewer,
+    /// nothing is taken away from a coroutine: if more than `count` are taken, none is granted
+    /// until enough have been returned. That is [reported](crate::Report::Doubtful), with the
+    /// line of this call, because the new number does not hold yet.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let tokens = Permits::new(3);
+    /// let taken = tokens.try_acquire();
+    /// tokens.set_count(2);
+    /// assert_eq!((tokens.count(), tokens.available()), (2, 1));
+    /// drop(taken);
+    /// assert_eq!(tokens.available(), 2);
+    /// ```
+    #[track_caller]
+    pub fn set_count(&self, count: usize) {
+        let over = {
+            let mut state = self.shared.state.borrow_mut();
+            let before = state.count();
+            if count >= before {
+                state.put_in(count - before);
+            } else {
+                state.take_out(before - count);
+            }
+            let source = state.waiters.source();
+            (state.excess > 0).then(|| (state.out, state.excess, source))
+        };
+        self.shared.grant();
+        if let Some((out, excess, source)) = over {
+            let of = source.map_or(String::new(), |source| format!(" of `{}`", source.name()));
+            report::doubtful(
+                Location::caller(),
+                format!(
+                    "the permits{of} were set to {count} while {out} are taken, so none is granted \
+                     until {excess} of those have been returned: to have them back now, stop the \
+                     scripts that hold them"
+                ),
+            );
+        }
     }
 }
 
 impl Shared {
-    /// A guard of a permit that has been taken.
-    fn permit(self: &Rc<Self>) -> Permit {
-        Permit::new(self.clone())
+    /// A guard of permits that have been taken.
+    fn permit(self: &Rc<Self>, count: usize) -> Permit {
+        Permit::new(self.clone(), count)
     }
 
-    fn take_free(&self) -> bool {
-        let mut state = self.state.borrow_mut();
-        let is_free = state.free > 0;
-        state.free -= usize::from(is_free);
-        is_free
+    fn take_free(&self, count: usize) -> bool {
+        self.state.borrow_mut().take_free(count)
     }
 
     /// Adds a waiter that does not wait yet.
-    fn add_waiter(&self) -> usize {
-        self.state.borrow_mut().waiters.add(false)
+    fn add_waiter(&self, count: usize) -> usize {
+        let request = Request {
+            count,
+            is_granted: false,
+        };
+        self.state.borrow_mut().waiters.add(request)
     }
 
     fn is_granted(&self, waiter: usize) -> bool {
-        *self.state.borrow().waiters.data(waiter)
+        self.state.borrow().waiters.data(waiter).is_granted
     }
 
     /// Waits with the waker in `cx`. Calls user code, so the waiter may have been
-    /// granted a permit afterwards.
+    /// granted its permits afterwards.
     #[track_caller]
     fn wait(&self, waiter: usize, cx: &Context<'_>) {
         let (is_waiting, source) = {
@@ -211,7 +361,7 @@ impl Shared {
         }
     }
 
-    /// Removes the waiter if it has been granted a permit: its future takes it.
+    /// Removes the waiter if it has been granted its permits: its future takes them.
     fn take_granted(&self, waiter: usize) -> bool {
         let is_granted = self.is_granted(waiter);
         if is_granted {
@@ -221,45 +371,103 @@ impl Shared {
         is_granted
     }
 
-    /// Removes a waiter. A permit that it has been granted goes to the next one.
+    /// Removes a waiter. Permits that it has been granted go to the next ones, and so do those
+    /// that it has kept from them.
     fn remove_waiter(&self, waiter: usize) {
-        let (is_granted, waiting) = self.state.borrow_mut().waiters.remove(waiter);
-        if is_granted {
-            self.put_back();
+        let (request, waiting) = self.state.borrow_mut().waiters.remove(waiter);
+        if request.is_granted {
+            self.put_back(request.count);
+        } else {
+            self.grant();
         }
         drop(waiting);
     }
 
-    /// Grants a permit to the first waiter, or makes it available.
-    fn put_back(&self) {
-        let waiting = self.state.borrow_mut().put_back();
-        if let Some(waiting) = waiting {
+    /// Takes back permits that were taken.
+    fn put_back(&self, count: usize) {
+        self.state.borrow_mut().put_back(count);
+        self.grant();
+    }
+
+    /// Grants the free permits to the first waiters.
+    fn grant(&self) {
+        loop {
+            let waiting = self.state.borrow_mut().grant_next();
+            let Some(waiting) = waiting else {
+                return;
+            };
             waiting.wake();
         }
     }
 }
 
 impl State {
-    /// Makes a waiter wait, unless the clone of its waker has made a permit
+    fn available(&self) -> usize {
+        if self.waiters.has_waiting() {
+            0
+        } else {
+            self.free
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.free + self.out - self.excess
+    }
+
+    fn take_free(&mut self, count: usize) -> bool {
+        let is_free = count == 0 || count <= self.available();
+        if is_free {
+            self.take(count);
+        }
+        is_free
+    }
+
+    fn take(&mut self, count: usize) {
+        self.free -= count;
+        self.out += count;
+    }
+
+    fn put_back(&mut self, count: usize) {
+        self.out -= count;
+        let vanish = self.excess.min(count);
+        self.excess -= vanish;
+        self.free += count - vanish;
+    }
+
+    /// Adds permits. First they make up for those that would vanish.
+    fn put_in(&mut self, count: usize) {
+        let kept = self.excess.min(count);
+        self.excess -= kept;
+        self.free += count - kept;
+    }
+
+    /// Removes permits: free ones, then those that will be returned.
+    fn take_out(&mut self, count: usize) {
+        let removed = self.free.min(count);
+        self.free -= removed;
+        self.excess += count - removed;
+    }
+
+    /// Makes a waiter wait, unless the clone of its waker has made its permits
     /// available. Returns a value for the caller to drop.
     fn wait(&mut self, waiter: usize, waiting: Waiting) -> Option<Waiting> {
-        if self.free > 0 {
-            self.free -= 1;
-            *self.waiters.data_mut(waiter) = true;
-        }
-        if *self.waiters.data(waiter) {
+        let Request { count, is_granted } = *self.waiters.data(waiter);
+        if is_granted || self.take_free(count) {
+            self.waiters.data_mut(waiter).is_granted = true;
             return Some(waiting);
         }
         self.waiters.wait(waiter, waiting)
     }
 
-    /// Returns the waiter that is to be woken.
-    fn put_back(&mut self) -> Option<Waiting> {
-        let Some((waiting, is_granted)) = self.waiters.next_with_data(u64::MAX) else {
-            self.free += 1;
+    /// Grants the first waiter its permits, if they are free. Returns the waiter to wake.
+    fn grant_next(&mut self) -> Option<Waiting> {
+        let count = self.waiters.first()?.count;
+        if count > self.free {
             return None;
-        };
-        *is_granted = true;
+        }
+        self.take(count);
+        let (waiting, request) = self.waiters.next_with_data(u64::MAX)?;
+        request.is_granted = true;
         Some(waiting)
     }
 }
@@ -269,7 +477,7 @@ impl fmt::Debug for Permits {
         // The writer is user code: no borrow during the write.
         let (source, available) = {
             let state = self.shared.state.borrow();
-            (state.waiters.source(), state.free)
+            (state.waiters.source(), state.available())
         };
         let mut shown = f.debug_struct("Permits");
         if let Some(source) = source {

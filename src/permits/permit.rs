@@ -5,25 +5,26 @@ use std::rc::Rc;
 
 use super::Shared;
 
-/// A permit of [`Permits`](super::Permits). Dropping it returns it. The first
-/// coroutine that waits gets it.
+/// A permit of [`Permits`](super::Permits), or [several](super::Permits::acquire_many).
+/// Dropping it returns it. The first coroutine that waits gets it.
 ///
 /// It keeps the permits alive, and borrows nothing. [`std::mem::forget`] on it removes
 /// one permit for good.
 #[must_use = "dropping the permit returns it: bind it, as in `let _permit = permits.acquire().await`"]
 pub struct Permit {
     shared: Rc<Shared>,
+    count: usize,
 }
 
 impl Permit {
-    pub(super) fn new(shared: Rc<Shared>) -> Self {
-        Permit { shared }
+    pub(super) fn new(shared: Rc<Shared>, count: usize) -> Self {
+        Permit { shared, count }
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.shared.put_back();
+        self.shared.put_back(self.count);
     }
 }
 

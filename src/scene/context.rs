@@ -77,6 +77,7 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
 
     /// Stops all coroutines of this behaviour.
     #[doc(alias = "StopAllCoroutines")]
+    #[track_caller]
     pub fn stop_all(&self) {
         self.slot.owner.stop_all();
     }

@@ -146,6 +146,7 @@ impl<B: Behaviour> This<B> {
 
     /// Stops all coroutines of the behaviour.
     #[doc(alias = "StopAllCoroutines")]
+    #[track_caller]
     pub fn stop_all(&self) {
         if let Some(slot) = self.slot.upgrade() {
             slot.owner.stop_all();

@@ -28,8 +28,18 @@ pub(super) struct Journal<T> {
     /// How many readers stand after the last event, at the one to come.
     at_end: usize,
     emitters: usize,
+    /// Events for one reader each.
+    directs: Vec<Direct<T>>,
     /// Blocks of removed values, for reuse.
     spare: Vec<Stored<T>>,
+}
+
+/// An event for the reader that has waited longest. It has yet to be read.
+pub(super) struct Direct<T> {
+    reader: usize,
+    pub(super) value: T,
+    /// If the reader does not take it, it goes to one that began to wait before this.
+    pub(super) began_before: u64,
 }
 
 struct Event<T> {
@@ -76,6 +86,7 @@ impl<T> Journal<T> {
             readers: Waiters::new(),
             at_end: 0,
             emitters: 1,
+            directs: Vec::new(),
             spare: Vec::new(),
         }
     }
@@ -144,6 +155,27 @@ impl<T> Journal<T> {
         }
     }
 
+    /// Gives a value to the reader that has waited longest, if that began to wait before
+    /// `limit`. Returns the reader to wake, or the value.
+    pub(super) fn give(&mut self, value: T, limit: u64) -> Result<Waiting, T> {
+        let Some((reader, waiting)) = self.readers.next_waiter(limit) else {
+            return Err(value);
+        };
+        self.directs.push(Direct {
+            reader,
+            value,
+            began_before: limit,
+        });
+        Ok(waiting)
+    }
+
+    /// Takes the value that was given to a reader.
+    pub(super) fn take_given(&mut self, reader: usize) -> Option<Direct<T>> {
+        let mut directs = self.directs.iter();
+        let index = directs.position(|direct| direct.reader == reader)?;
+        Some(self.directs.remove(index))
+    }
+
     fn store(&mut self, value: T) -> Stored<T> {
         if let Some(mut stored) = self.spare.pop() {
             if let Some(vacant) = Rc::get_mut(&mut stored) {
@@ -172,6 +204,9 @@ impl<T> Journal<T> {
     }
 
     pub(super) fn read(&mut self, reader: usize) -> Read<T> {
+        if let Some(given) = self.take_given(reader) {
+            return Read::Last(given.value);
+        }
         let (first, end) = (self.first, self.end());
         let reader = self.readers.data_mut(reader);
         reader.missed += first.saturating_sub(reader.next);
@@ -208,7 +243,13 @@ impl<T> Journal<T> {
 
     /// Whether a reader that found nothing would find something now.
     pub(super) fn has_news(&self, reader: usize) -> bool {
-        self.readers.data(reader).next < self.end() || self.emitters == 0
+        self.readers.data(reader).next < self.end()
+            || self.emitters == 0
+            || self.directs.iter().any(|direct| direct.reader == reader)
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.emitters == 0
     }
 
     /// Whether the reader has yet to read an event before `end`.

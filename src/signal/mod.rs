@@ -198,6 +198,43 @@ impl<T> Signal<T> {
         drop(emitted.discarded);
     }
 
+    /// Emits an event to one coroutine: the one that has waited longest. Returns the value
+    /// if none waits.
+    ///
+    /// A waiting [subscription](Signal::subscribe) receives it, too; subscriptions that do not
+    /// wait, and all others, do not. If the coroutine is stopped before it resumes, or if its
+    /// [`wait_for`](Signal::wait_for) refuses the value, the event goes to the next of those
+    /// that waited at the call, and is dropped with the last.
+    ///
+    /// # Examples
+    ///
+    /// Jobs for whoever has waited longest:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let jobs = Signal::new();
+    /// let workers = [1, 2].map(|_| executor.start(jobs.wait()));
+    /// assert_eq!(jobs.emit_one("dig"), None);
+    /// assert_eq!(jobs.emit_one("carry"), None);
+    /// assert_eq!(jobs.emit_one("cook"), Some("cook"));
+    /// executor.run_frame(0.25);
+    /// let done = workers.map(|worker| worker.take().unwrap().unwrap());
+    /// assert_eq!(done, ["dig", "carry"]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `Notify::notify_one` of tokio, without its stored permit.
+    #[doc(alias = "notify_one")]
+    pub fn emit_one(&self, value: T) -> Option<T> {
+        events::note_emitted(|| self.shared.journal.borrow().readers.source());
+        let limit = self.shared.journal.borrow().readers.began();
+        self.shared
+            .give(Value::new(value), limit)
+            .map(Value::into_inner)
+    }
+
     /// Waits for the next event after this call.
     ///
     /// The wait counts **from the call**, not from the first poll. The future
@@ -279,6 +316,19 @@ impl<T> Signal<T> {
 }
 
 impl<T> Shared<T> {
+    /// Gives a value to the waiter that has waited longest. Returns it if none began to wait
+    /// before `limit`.
+    fn give(&self, value: Value<T>, limit: u64) -> Option<Value<T>> {
+        let given = self.journal.borrow_mut().give(value, limit);
+        match given {
+            Ok(waiting) => {
+                waiting.wake();
+                None
+            }
+            Err(value) => Some(value),
+        }
+    }
+
     /// Wakes the waiters that began to wait before `limit`, in order.
     fn wake(&self, limit: u64) {
         loop {

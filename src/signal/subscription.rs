@@ -141,6 +141,14 @@ impl<T: Clone> Subscription<T> {
         cx: &Context<'_>,
         accept: &mut dyn FnMut(&T) -> bool,
     ) -> Poll<T> {
+        let given = self.shared.journal.borrow_mut().take_given(self.reader);
+        if let Some(given) = given {
+            if call::out(|| accept(given.value.get())) {
+                self.stop_waiting();
+                return Poll::Ready(given.value.into_inner());
+            }
+            self.shared.give(given.value, given.began_before);
+        }
         let end = self.shared.journal.borrow().end();
         while self.shared.journal.borrow().is_before(self.reader, end) {
             let read = self.shared.journal.borrow_mut().read(self.reader);
@@ -156,7 +164,8 @@ impl<T: Clone> Subscription<T> {
         }
         self.wait(cx);
         let journal = self.shared.journal.borrow();
-        let has_more = journal.is_before(self.reader, journal.end());
+        let has_more = journal.is_before(self.reader, journal.end())
+            || journal.has_news(self.reader) && !journal.has_ended();
         drop(journal);
         if has_more {
             call::out(|| cx.waker().wake_by_ref());
@@ -250,7 +259,14 @@ impl<T> Shared<T> {
 
 impl<T> Drop for Subscription<T> {
     fn drop(&mut self) {
-        let waiting = self.shared.journal.borrow_mut().remove_reader(self.reader);
+        let (given, waiting) = {
+            let mut journal = self.shared.journal.borrow_mut();
+            let given = journal.take_given(self.reader);
+            (given, journal.remove_reader(self.reader))
+        };
+        if let Some(given) = given {
+            self.shared.give(given.value, given.began_before);
+        }
         drop(waiting);
         self.shared.drop_read();
     }

@@ -15,6 +15,7 @@ use crate::core::pause::own::OwnTime;
 use crate::core::scope::Scope;
 use crate::time::{AwaitedClock, ClockRef, ClockState, Nanos, Phase, PhaseIndex, Seconds};
 
+use super::length::Length;
 use super::next_item::NextTick;
 use super::timer::Timer;
 use super::{WaitSeconds, polled};
@@ -92,6 +93,7 @@ pub fn interval(period: impl Seconds) -> Interval {
     };
     Interval {
         period_ns,
+        first: None,
         missed: MissedTicks::default(),
         phase: PhaseIndex::HOME,
         clock: None,
@@ -160,6 +162,8 @@ pub struct Tick {
 pub struct Interval {
     /// `None` if it never ticks.
     period_ns: Option<u64>,
+    /// When the first tick is due, unless that is a period after the first poll.
+    first: Option<Length>,
     missed: MissedTicks,
     phase: PhaseIndex,
     /// The clock on which it began, unless that is the game clock.
@@ -191,6 +195,91 @@ impl Interval {
         );
         self.phase = PhaseIndex::new(phase);
         self
+    }
+
+    /// Sets when the first tick is due: `seconds` after the first poll, instead of a whole
+    /// period. The later ticks follow it by whole periods.
+    ///
+    /// With zero or a negative length, the first tick comes in the next frame. With infinity,
+    /// the interval never ticks.
+    ///
+    /// # Panics
+    ///
+    /// If the interval has begun, or if `seconds` is NaN.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let frames = executor.run_until(
+    ///     async {
+    ///         let mut spawns = interval(1).first_after(0.5);
+    ///         let mut frames = Vec::new();
+    ///         while frames.len() < 3 {
+    ///             spawns.tick().await;
+    ///             frames.push(time().frame);
+    ///         }
+    ///         frames
+    ///     },
+    ///     0.25,
+    /// );
+    /// assert_eq!(frames, [2, 6, 10]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `InvokeRepeating(method, delay, rate)`, Unity scripting reference;
+    /// `tokio::time::interval_at`.
+    #[track_caller]
+    pub fn first_after(mut self, seconds: impl Seconds) -> Self {
+        assert!(
+            self.due.is_none(),
+            "`first_after` was called on an interval that has begun: call it before the first \
+             tick is awaited"
+        );
+        let first = Length::of(seconds);
+        first.nanos("first_after()");
+        self.first = Some(first);
+        self
+    }
+
+    /// Begins again: the next tick is due a whole period after the next poll. The ticks that
+    /// are due by now, and a [`first_after`](Interval::first_after), do not come any more.
+    ///
+    /// # Examples
+    ///
+    /// A shield that recharges while nothing hits it:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// async fn shield(hits: Signal<()>) -> Vec<u64> {
+    ///     let (mut hits, mut recharge) = (hits.subscribe(), interval(1));
+    ///     let mut frames = Vec::new();
+    ///     while frames.len() < 2 {
+    ///         select! {
+    ///             Some(()) = hits.next() => recharge.reset(),
+    ///             _ = recharge.tick() => frames.push(time().frame),
+    ///         }
+    ///     }
+    ///     frames
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let hits = Signal::new();
+    /// let shield = executor.start(shield(hits.clone()));
+    /// executor.run_frames(2, 0.25);
+    /// hits.emit(()); // read in frame 3
+    /// assert_eq!(executor.run_until(shield, 0.25).unwrap(), [7, 11]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `tokio::time::Interval::reset`.
+    pub fn reset(&mut self) {
+        self.due = None;
+        self.first = None;
+        self.wait = None;
     }
 
     /// Sets what happens to missed ticks. The default is [`MissedTicks::Burst`].
@@ -230,7 +319,13 @@ impl Interval {
         }
         self.clock = scope.core().shown.clock().as_ref().map(AwaitedClock::new);
         let now = OwnTime::at_begin(scope, self.phase, clock_of(self.clock.as_ref()));
-        self.due = Some(now.plus(self.period_ns.unwrap_or(0)));
+        let first_ns = match self.first {
+            Some(first) => first.nanos("first_after()"),
+            None => self.period_ns,
+        };
+        // Without a first tick, there is no later one.
+        self.period_ns = self.period_ns.filter(|_| first_ns.is_some());
+        self.due = Some(now.plus(first_ns.unwrap_or(0)));
     }
 
     /// The tick that was due at `due`, and when the next one is due.

@@ -6,12 +6,15 @@
 //! that of the latest run of its phase.
 
 mod animate;
+mod changes_of;
+mod every_frames;
 mod frames;
 pub(crate) mod interval;
 mod length;
 mod next_frame;
 mod next_item;
 mod on;
+mod pace;
 mod phase;
 mod phase_wait;
 mod seconds;
@@ -22,18 +25,21 @@ mod until;
 mod yield_now;
 
 pub use animate::{Animate, animate};
+pub use changes_of::{ChangesOf, changes_of};
+pub use every_frames::{EveryFrames, every_frames};
 pub(crate) use frames::Count;
 pub use frames::{WaitFrames, WaitSteps, wait_frames, wait_steps};
 pub use interval::{Interval, MissedTicks, Tick, interval};
 pub use next_frame::{NextFrame, next_frame};
 pub use next_item::{NextItem, NextTick};
 pub use on::{On, on};
+pub use pace::{Debounce, Throttle, debounce, throttle};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
 pub(crate) use phase_wait::{PhaseWait, take_resumed};
 
 pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
 pub use stream::{Frames, frames};
-pub use timeout::{Elapsed, Timeout, timeout};
+pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
 pub(crate) use timer::Timer;
 pub(crate) use until::Asked;
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};

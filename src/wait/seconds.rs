@@ -212,7 +212,7 @@ pub struct WaitSecondsRealtime {
 }
 
 macro_rules! timer_future {
-    ($name:ident) => {
+    ($name:ident, $call:literal) => {
         impl $name {
             /// Resumes in `phase`. In [`Phase::FixedUpdate`], a step takes the place
             /// of a frame: the wait resumes in the first step that begins after the
@@ -229,6 +229,63 @@ macro_rules! timer_future {
             pub fn in_phase(mut self, phase: Phase) -> Self {
                 self.timer.set_phase(PhaseIndex::new(phase));
                 self
+            }
+        }
+
+        impl $name {
+            /// Moves the deadline: the wait is as new, with a length of `seconds`.
+            ///
+            /// **The time runs from the next poll**, as that of a new wait from the first
+            /// one. The wait keeps its clock and its phase. It may be called by any code that
+            /// has the wait. If a coroutine waits for it, that is not the caller, the coroutine
+            /// is woken, polls it, and goes on waiting.
+            ///
+            /// A zero or negative length ends in the next frame. A negative one is
+            /// [reported](crate::Report::Doubtful).
+            ///
+            /// # Panics
+            ///
+            /// If the wait is over, or if `seconds` is NaN.
+            ///
+            /// # Examples
+            ///
+            /// A combo: each hit prolongs it.
+            ///
+            /// ```
+            /// # use framestep::prelude::*;
+            /// async fn combo(hits: Signal<()>) -> u32 {
+            ///     let mut hits = hits.subscribe();
+            ///     let mut window = wait_seconds(1);
+            ///     let mut count = 0;
+            ///     loop {
+            ///         select! {
+            ///             Some(()) = hits.next() => {
+            ///                 count += 1;
+            ///                 window.reset(1);
+            ///             }
+            ///             () = &mut window => return count,
+            ///         }
+            ///     }
+            /// }
+            ///
+            /// let mut executor = Executor::new();
+            /// let hits = Signal::new();
+            /// let combo = executor.start(combo(hits.clone()));
+            /// for _ in 0..3 {
+            ///     hits.emit(());
+            ///     executor.run_frames(3, 0.25);
+            /// }
+            /// assert_eq!(executor.run_until(combo, 0.25).unwrap(), 3);
+            /// assert_eq!(executor.time().frame, 11); // the last hit is read in frame 7
+            /// ```
+            ///
+            /// # Source
+            ///
+            /// `Sleep::reset` of tokio; `Timer.start` of Godot.
+            #[doc(alias = "restart")]
+            #[track_caller]
+            pub fn reset(&mut self, seconds: impl Seconds) {
+                self.timer.reset(seconds, $call);
             }
         }
 
@@ -250,5 +307,5 @@ macro_rules! timer_future {
     };
 }
 
-timer_future!(WaitSeconds);
-timer_future!(WaitSecondsRealtime);
+timer_future!(WaitSeconds, "wait_seconds()");
+timer_future!(WaitSecondsRealtime, "wait_seconds_realtime()");

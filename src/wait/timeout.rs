@@ -9,9 +9,10 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use pin_project::pin_project;
 
-use crate::time::{Phase, Seconds};
+use crate::time::{ClockIndex, Phase, Seconds};
 
 use super::length::Length;
+use super::timer::Timer;
 use super::{WaitSeconds, polled_again, wait_seconds};
 
 /// Waits for `future`, and times out after `seconds` of the coroutine's clock.
@@ -105,7 +106,75 @@ pub fn timeout<F: Future>(seconds: impl Seconds, future: F) -> Timeout<F> {
     }
 }
 
-/// The future of [`timeout`].
+/// Waits for `future`, until the coroutine's clock reads `point`.
+///
+/// It is [`timeout`] with a point in time instead of a length: for several futures that
+/// share one deadline. The point is a number of seconds since the clock's zero, or
+/// [`time()`](crate::time())`.elapsed` plus a length. As with
+/// [`Clock::wait_until`](crate::Clock::wait_until), an earlier point is reached in the next
+/// frame, and a pause of the coroutine moves the point.
+///
+/// # Resumes
+///
+/// Like [`timeout`].
+///
+/// # Output
+///
+/// The output of the future, or [`Elapsed`].
+///
+/// # Cancel safety
+///
+/// Like [`timeout`].
+///
+/// # Panics
+///
+/// When polled: if `point` is NaN, naming the location of this call; or outside an
+/// [`Executor`](crate::Executor).
+///
+/// # Examples
+///
+/// Three answers in three seconds:
+///
+/// ```
+/// use framestep::prelude::*;
+/// use std::time::Duration;
+///
+/// async fn quiz(answers: Signal<u32>) -> usize {
+///     let mut answers = answers.subscribe();
+///     let end = time().elapsed + Duration::from_secs(3);
+///     for number in 0..3 {
+///         if timeout_at(end, answers.next()).await.is_err() {
+///             return number;
+///         }
+///     }
+///     3
+/// }
+///
+/// let mut executor = Executor::new();
+/// let answers = Signal::new();
+/// let quiz = executor.start(quiz(answers.clone()));
+/// executor.run_frames(8, 0.25);
+/// answers.emit(42);
+/// assert_eq!(executor.run_until(quiz, 0.25).unwrap(), 1);
+/// assert_eq!(executor.time().frame, 12);
+/// ```
+///
+/// # Source
+///
+/// `tokio::time::timeout_at`.
+#[track_caller]
+pub fn timeout_at<F: Future>(point: impl Seconds, future: F) -> Timeout<F> {
+    Timeout {
+        future,
+        timer: WaitSeconds {
+            timer: Timer::until(point, ClockIndex::OWN, None),
+        },
+        length: Length::of(point),
+        is_done: false,
+    }
+}
+
+/// The future of [`timeout`] and [`timeout_at`].
 #[pin_project]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Timeout<F> {
@@ -128,6 +197,57 @@ impl<F> Timeout<F> {
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.timer = self.timer.in_phase(phase);
         self
+    }
+}
+
+impl<F> Timeout<F> {
+    /// Moves the deadline: `seconds` from the next poll. The future inside goes on.
+    ///
+    /// A timeout is pinned while it is awaited. So this is for one that is lent to a
+    /// `select!`, and for wrappers.
+    ///
+    /// A zero or negative length times out in the next frame. A negative one is
+    /// [reported](crate::Report::Doubtful).
+    ///
+    /// # Panics
+    ///
+    /// If the timeout is over, or if `seconds` is NaN.
+    ///
+    /// # Examples
+    ///
+    /// A download that times out two seconds after the last sign of life:
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use std::pin::pin;
+    ///
+    /// async fn download(signs: Signal<()>) -> Result<(), u64> {
+    ///     let mut signs = signs.subscribe();
+    ///     let mut file = pin!(timeout(2, wait_seconds(60)));
+    ///     loop {
+    ///         select! {
+    ///             done = file.as_mut() => return done.map_err(|_| time().frame),
+    ///             Some(()) = signs.next() => file.as_mut().reset(2),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let signs = Signal::new();
+    /// let download = executor.start(download(signs.clone()));
+    /// executor.run_frames(6, 0.25);
+    /// signs.emit(());
+    /// assert_eq!(executor.run_until(download, 0.25).unwrap(), Err(15));
+    /// ```
+    #[track_caller]
+    pub fn reset(self: Pin<&mut Self>, seconds: impl Seconds) {
+        let this = self.project();
+        assert!(
+            !*this.is_done,
+            "`reset` was called on a `timeout()` that is over: make a new one"
+        );
+        this.timer.reset(seconds);
+        *this.length = Length::of(seconds);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::core::image::{ClockNames, Unsavable};
 use crate::core::inspect::awaited;
 use crate::core::pause::own;
 use crate::core::registration::{Bound, Registration, WaitList};
+use crate::core::report;
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::{Flags, Task};
 use crate::image::{Damaged, Reader, Writer};
@@ -45,8 +46,8 @@ enum Deadline {
     Until(ClockIndex, u64),
     /// The deadline, unless the coroutine is paused in between.
     At(ClockIndex, u64),
-    /// Infinitely far away, or further than the clocks can count.
-    Never,
+    /// Infinitely far away, or further than the clock can count.
+    Never(ClockIndex),
     /// The length was NaN.
     Invalid(&'static Location<'static>),
 }
@@ -94,7 +95,7 @@ impl Timer {
         let deadline = match seconds.length_ns() {
             Nanos::Finite(ns) => Deadline::In(index, ns),
             Nanos::Negative => Deadline::In(index, 0),
-            Nanos::Overflow | Nanos::Infinite => Deadline::Never,
+            Nanos::Overflow | Nanos::Infinite => Deadline::Never(index),
             Nanos::NotANumber => Deadline::Invalid(Location::caller()),
         };
         let registration = Registration::new(PhaseIndex::HOME, Bound::FrameOrStep);
@@ -120,6 +121,50 @@ impl Timer {
             timer.wait.deadline = Deadline::Until(index, point_ns);
         }
         timer
+    }
+
+    /// Makes the timer as new, with another length, which counts from the next poll. It keeps
+    /// its clock and its phase. `of` is the wait, for messages.
+    #[cold]
+    #[track_caller]
+    pub(super) fn reset(&mut self, seconds: impl Seconds, of: &'static str) {
+        self.reset_to(seconds.length_ns(), of);
+    }
+
+    #[cold]
+    #[track_caller]
+    fn reset_to(&mut self, length: Nanos, of: &'static str) {
+        assert!(
+            !self.wait.registration.is_done(),
+            "`reset` was called on a `{of}` that is over: make a new one"
+        );
+        let index = match self.wait.deadline {
+            Deadline::In(index, _)
+            | Deadline::Until(index, _)
+            | Deadline::At(index, _)
+            | Deadline::Never(index) => index,
+            Deadline::Invalid(location) => not_a_number(location),
+        };
+        if length == Nanos::Negative {
+            report::doubtful(
+                Location::caller(),
+                format!(
+                    "`reset` moved a `{of}` into the past, so it ends in the next frame: give it a \
+                     length of 0 or more"
+                ),
+            );
+        }
+        let deadline = match length {
+            Nanos::Finite(ns) => Deadline::In(index, ns),
+            Nanos::Negative => Deadline::In(index, 0),
+            Nanos::Overflow | Nanos::Infinite => Deadline::Never(index),
+            Nanos::NotANumber => panic!(
+                "`reset` got a length of NaN: give it a number of seconds (0 waits one frame, \
+                 infinity never ends)"
+            ),
+        };
+        self.wait.registration.renew_as_new(WaitList::Timer(index));
+        self.wait.deadline = deadline;
     }
 
     #[inline(always)]
@@ -154,11 +199,15 @@ impl Timer {
         let core = scope.core();
         let wait = &mut self.wait;
         match wait.deadline {
-            Deadline::In(ClockIndex::OWN, length_ns) => {
+            Deadline::In(ClockIndex::OWN, ns) | Deadline::Until(ClockIndex::OWN, ns) => {
                 self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);
                 let clock = self.clock.as_ref();
                 let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
-                wait.begin(scope, cx, clock, Due::After(length_ns));
+                let due = match wait.deadline {
+                    Deadline::Until(..) => Due::At(ns),
+                    _ => Due::After(ns),
+                };
+                wait.begin(scope, cx, clock, due);
                 wait.note(scope, clock);
             }
             Deadline::In(index, ns) | Deadline::Until(index, ns) => {
@@ -174,11 +223,11 @@ impl Timer {
                 wait.begin(scope, cx, clock, due);
                 wait.note(scope, clock);
             }
-            Deadline::Never if wait.registration.is_new() => {
+            Deadline::Never(_) if wait.registration.is_new() => {
                 wait.registration.begin(scope);
                 awaited::note_wait(scope, WaitId::Unknown, Location::caller(), || Wait::Never);
             }
-            Deadline::At(..) | Deadline::Never => {}
+            Deadline::At(..) | Deadline::Never(_) => {}
             Deadline::Invalid(location) => not_a_number(location),
         }
         Poll::Pending
@@ -242,7 +291,7 @@ impl Timer {
         let mut timer = Timer {
             wait: DeadlineWait {
                 registration,
-                deadline: Deadline::Never,
+                deadline: Deadline::Never(ClockIndex::OWN),
                 paused_ns: image.take()?,
             },
             clock: None,
@@ -327,7 +376,7 @@ impl DeadlineWait {
             Due::At(point_ns) => Some(point_ns),
         };
         let Some(deadline_ns) = deadline_ns else {
-            self.deadline = Deadline::Never;
+            self.deadline = Deadline::Never(clock.index());
             return;
         };
         let phase = self.registration.phase();

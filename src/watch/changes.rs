@@ -15,7 +15,8 @@ use super::waiter::Waiter;
 ///
 /// It remembers the version of the value that it has seen. So **no change is lost
 /// between two items**: if the value has changed since, the next item is ready at
-/// once. Several changes between two items are one item, the latest value. The
+/// once. **Values in between are skipped**: several changes between two items are one
+/// item, the latest value. If every value counts, use a [`Signal`](crate::Signal). The
 /// stream ends when the last `Watch` has been dropped and the stream has returned
 /// its last value.
 ///
@@ -66,6 +67,28 @@ impl<T> Changes<T> {
     }
 }
 
+impl<T> Changes<T> {
+    /// Makes the present value the first item. It is ready at once.
+    ///
+    /// # Examples
+    ///
+    /// A display that shows the value as soon as it exists:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let health = Watch::new(10);
+    /// let mut changes = health.subscribe().with_present();
+    /// let shown = executor.start(async move { [changes.next().await, changes.next().await] });
+    /// health.set(9);
+    /// assert_eq!(executor.run_until(shown, 0.25).unwrap(), [Some(10), Some(9)]);
+    /// ```
+    pub fn with_present(mut self) -> Self {
+        self.waiter.unsee();
+        self
+    }
+}
+
 impl<T: Clone> Changes<T> {
     /// Waits for the next change, and returns the latest value. Returns `None` if
     /// the last `Watch` has been dropped and its last value has been returned.
@@ -92,6 +115,9 @@ impl<T: Clone> Stream for Changes<T> {
         }
         // `wait` clones the waker, which is user code: it may have set the value,
         // or dropped the last watch.
+        if this.waiter.has_news() && this.waiter.defers(cx) {
+            return Poll::Pending;
+        }
         if this.waiter.has_news() {
             this.waiter.stop();
             this.waiter.see();

@@ -1,6 +1,7 @@
 //! Watches: values that coroutines read, and wait for.
 
 mod changes;
+mod reader;
 mod wait;
 mod waiter;
 
@@ -8,6 +9,7 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
 use std::mem;
+use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::base::call::{self, Value};
@@ -18,6 +20,7 @@ use crate::waiters::Waiters;
 use waiter::Waiter;
 
 pub use changes::Changes;
+pub use reader::WatchReader;
 pub use wait::{Changed, WaitWatch};
 
 /// A value that any number of coroutines can read, and wait for: health, a score,
@@ -35,8 +38,9 @@ pub use wait::{Changed, WaitWatch};
 ///
 /// # Changes
 ///
-/// Each [`set`](Watch::set) and [`update`](Watch::update) is a change, even if the
-/// new value is equal. A coroutine sees **the latest value, not every value**: if
+/// Each [`set`](Watch::set), [`replace`](Watch::replace) and [`update`](Watch::update) is a
+/// change, even if the new value is equal. With [`update_if`](Watch::update_if), the closure
+/// decides. A coroutine sees **the latest value, not every value**: if
 /// the value changes several times before the coroutine resumes, it sees the last
 /// one. If every value counts, use a [`Signal`](crate::Signal).
 ///
@@ -58,8 +62,9 @@ pub use wait::{Changed, WaitWatch};
 ///
 /// # Re-entry
 ///
-/// Conditions, closures, clones and destructors may read, set and wait for the same
-/// watch: the watch is never borrowed while they run.
+/// Conditions, closures that read, clones and destructors may read, set, update and wait for
+/// the same watch: the watch is never borrowed while they run. Only the closure of an
+/// [`update`](Watch::update) has the value for itself.
 ///
 /// # Examples
 ///
@@ -109,8 +114,11 @@ struct Shared<T> {
 }
 
 struct State<T> {
-    /// Closures share it while they read it.
-    value: Rc<Value<T>>,
+    /// Closures share it while they read it. `Err` while a closure changes it: where that was
+    /// called.
+    value: Result<Rc<Value<T>>, &'static Location<'static>>,
+    /// Whether a wait was polled while a closure changed the value: it is polled again.
+    has_deferred: bool,
     /// How often it has changed.
     version: u64,
     /// The number of `Watch` handles.
@@ -124,7 +132,8 @@ impl<T> Watch<T> {
         Watch {
             shared: Rc::new(Shared {
                 state: RefCell::new(State {
-                    value: Rc::new(Value::new(value)),
+                    value: Ok(Rc::new(Value::new(value))),
+                    has_deferred: false,
                     version: 0,
                     handles: 1,
                     waiters: Waiters::new(),
@@ -162,6 +171,7 @@ impl<T> Watch<T> {
     }
 
     /// Returns a clone of the current value.
+    #[track_caller]
     pub fn get(&self) -> T
     where
         T: Clone,
@@ -180,6 +190,7 @@ impl<T> Watch<T> {
     /// let inventory = Watch::new(vec!["sword", "rope"]);
     /// assert!(inventory.with(|items| items.contains(&"rope")));
     /// ```
+    #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         self.shared.with(read)
     }
@@ -188,7 +199,9 @@ impl<T> Watch<T> {
     ///
     /// It may be called anywhere: by the host, by a coroutine, by a destructor, and
     /// by a condition on this watch. The previous value is dropped last.
+    #[track_caller]
     pub fn set(&self, value: T) {
+        self.shared.expect_present();
         events::note_emitted(|| self.shared.state.borrow().waiters.source());
         let replaced = self.shared.state.borrow_mut().replace(value);
         self.shared.wake(replaced.began_before);
@@ -196,14 +209,44 @@ impl<T> Watch<T> {
         drop((replaced.own, replaced.shared));
     }
 
-    /// Calls `change` with a clone of the value, stores the changed clone, and
-    /// wakes the coroutines that wait for a change. Returns the output of `change`.
+    /// Replaces the value, wakes the coroutines that wait for a change, and returns the value
+    /// from before.
     ///
-    /// Until `change` returns, [`get`](Watch::get) returns the previous value. If
-    /// `change` panics, the value does not change. A value that is set inside
-    /// `change` is overwritten when it returns, as with
-    /// [`Cell::update`](std::cell::Cell::update). To replace a value that cannot be
-    /// cloned, use [`set`](Watch::set).
+    /// # Panics
+    ///
+    /// If called inside the closure of an [`update`](Watch::update) of this watch.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let orders = Watch::new(vec!["dig"]);
+    /// assert_eq!(orders.replace(Vec::new()), ["dig"]);
+    /// ```
+    #[track_caller]
+    pub fn replace(&self, value: T) -> T
+    where
+        T: Clone,
+    {
+        let mut value = value;
+        self.update(|present| mem::swap(present, &mut value));
+        value
+    }
+
+    /// Calls `change` with the value, and wakes the coroutines that wait for a change. Returns
+    /// the output of `change`.
+    ///
+    /// The value changes in place. It is cloned only if a closure of
+    /// [`with`](Watch::with), or a condition, is reading it at the moment: then `change` gets
+    /// the clone, and the reader keeps what it reads.
+    ///
+    /// If `change` panics, the value stays as `change` has left it, and counts as changed.
+    ///
+    /// # Panics
+    ///
+    /// `change` has the value, so nothing else can read it: inside `change`, calls that read or
+    /// change the same watch panic. Use the argument instead. A script that `change` starts may
+    /// wait for the watch: its wait begins when `change` has returned.
     ///
     /// # Examples
     ///
@@ -216,14 +259,61 @@ impl<T> Watch<T> {
     /// });
     /// assert_eq!((left, health.get()), (6, 6));
     /// ```
+    #[track_caller]
     pub fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R
     where
         T: Clone,
     {
-        let mut value = self.get();
-        let result = call::out(|| change(&mut value));
-        self.set(value);
-        result
+        self.shared.change(|value| (change(value), true))
+    }
+
+    /// Calls `change` with the value, like [`update`](Watch::update). Wakes the coroutines
+    /// that wait for a change only if `change` returns `true`. Returns that.
+    ///
+    /// If `change` returns `false`, it must not have changed the value: the coroutines that
+    /// wait would not notice.
+    ///
+    /// # Panics
+    ///
+    /// As with [`update`](Watch::update).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let best = Watch::new(10);
+    /// let mut scores = best.subscribe();
+    /// let beat = |score: i32| {
+    ///     best.update_if(|best| {
+    ///         let is_better = score > *best;
+    ///         *best = score.max(*best);
+    ///         is_better
+    ///     })
+    /// };
+    /// assert!(!beat(7) && beat(12));
+    /// let mut executor = Executor::new();
+    /// let shown = async move { scores.next().await };
+    /// assert_eq!(executor.run_until(shown, 0.25), Some(12));
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `watch::Sender::send_if_modified` of tokio.
+    #[doc(alias = "send_if_modified")]
+    #[track_caller]
+    pub fn update_if(&self, change: impl FnOnce(&mut T) -> bool) -> bool
+    where
+        T: Clone,
+    {
+        self.shared.change(|value| {
+            let is_changed = change(value);
+            (is_changed, is_changed)
+        })
+    }
+
+    /// Returns a handle that reads and waits, and cannot change the value.
+    pub fn reader(&self) -> WatchReader<T> {
+        WatchReader::new(self.shared.clone())
     }
 
     /// Waits for the next change after this call.
@@ -330,9 +420,73 @@ impl<T> Watch<T> {
 }
 
 impl<T> Shared<T> {
+    #[track_caller]
     fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
-        let value = self.state.borrow().value.clone();
+        let value = self.value();
         call::out(|| read(value.get()))
+    }
+
+    /// The value, to read it.
+    #[track_caller]
+    fn value(&self) -> Rc<Value<T>> {
+        let value = self.state.borrow().value.clone();
+        match value {
+            Ok(value) => value,
+            Err(place) => is_being_changed(place),
+        }
+    }
+
+    /// Whether a closure changes the value. Then the wait that asks is polled again after that.
+    fn defers(&self) -> bool {
+        let mut state = self.state.borrow_mut();
+        let is_changing = state.value.is_err();
+        state.has_deferred |= is_changing;
+        is_changing
+    }
+
+    #[track_caller]
+    fn expect_present(&self) {
+        if let &Err(place) = &self.state.borrow().value {
+            is_being_changed(place);
+        }
+    }
+
+    /// Calls `change` with the value, which also returns whether it has changed it.
+    #[track_caller]
+    fn change<R>(&self, change: impl FnOnce(&mut T) -> (R, bool)) -> R
+    where
+        T: Clone,
+    {
+        let mut changing = Changing::begin(self);
+        let (output, is_changed) = if let Some(taken) = &mut changing.taken {
+            let value = Rc::get_mut(taken).expect("it is not shared");
+            call::out(|| change(value.get_mut()))
+        } else {
+            // A closure keeps it.
+            let mut value = Value::new(self.with(T::clone));
+            let changed = call::out(|| change(value.get_mut()));
+            changing.other = Some(value);
+            changed
+        };
+        changing.is_changed = is_changed;
+        output
+    }
+
+    /// Ends a change: wakes the waiters if the value is another one, or if some have been
+    /// polled in the meantime.
+    fn end_change(&self, is_changed: bool) {
+        if is_changed {
+            events::note_emitted(|| self.state.borrow().waiters.source());
+        }
+        let (wakes, began) = {
+            let mut state = self.state.borrow_mut();
+            state.version += u64::from(is_changed);
+            let wakes = mem::take(&mut state.has_deferred) || is_changed;
+            (wakes, state.waiters.began())
+        };
+        if wakes {
+            self.wake(began);
+        }
     }
 
     /// Wakes the waiters that began to wait before `limit`, in order.
@@ -345,6 +499,63 @@ impl<T> Shared<T> {
             waiting.wake();
         }
     }
+}
+
+/// A change under way. Dropping it ends the change, even if the closure panics.
+struct Changing<'a, T> {
+    shared: &'a Shared<T>,
+    /// The value, if no closure reads it: it is changed in place.
+    taken: Option<Rc<Value<T>>>,
+    /// The changed clone, if a closure reads the value.
+    other: Option<Value<T>>,
+    is_changed: bool,
+}
+
+impl<'a, T> Changing<'a, T> {
+    #[track_caller]
+    fn begin(shared: &'a Shared<T>) -> Self {
+        let mut value = shared.value();
+        let place = Location::caller();
+        let mut state = shared.state.borrow_mut();
+        // The state has the other one, unless a closure has one, too.
+        let is_kept = Rc::strong_count(&value) > 2;
+        let taken = (!is_kept).then(|| {
+            let present = mem::replace(&mut state.value, Err(place));
+            value = present.unwrap_or_else(|_| value.clone());
+            value
+        });
+        drop(state);
+        Changing {
+            shared,
+            // As long as the closure has not returned, a value in place counts as changed.
+            is_changed: taken.is_some(),
+            taken,
+            other: None,
+        }
+    }
+}
+
+impl<T> Drop for Changing<'_, T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.taken.take() {
+            self.shared.state.borrow_mut().value = Ok(value);
+        }
+        let before = self.other.take().filter(|_| self.is_changed).map(|value| {
+            let value = Ok(Rc::new(value));
+            mem::replace(&mut self.shared.state.borrow_mut().value, value)
+        });
+        self.shared.end_change(self.is_changed);
+        drop(before);
+    }
+}
+
+#[cold]
+#[track_caller]
+fn is_being_changed(place: &Location<'_>) -> ! {
+    panic!(
+        "a watch was read or changed inside the closure of its own `update`, called at {place}: \
+         use the argument of that closure, or do it before or after the `update`"
+    )
 }
 
 /// A value that has been replaced. The caller drops it.
@@ -360,9 +571,10 @@ impl<T> State<T> {
     fn replace(&mut self, value: T) -> Replaced<T> {
         self.version += 1;
         let value = Value::new(value);
-        let (own, shared) = match Rc::get_mut(&mut self.value) {
+        let present = self.value.as_mut().ok().and_then(Rc::get_mut);
+        let (own, shared) = match present {
             Some(present) => (Some(mem::replace(present, value)), None),
-            None => (None, Some(mem::replace(&mut self.value, Rc::new(value)))),
+            None => (None, mem::replace(&mut self.value, Ok(Rc::new(value))).ok()),
         };
         Replaced {
             own,
@@ -401,13 +613,27 @@ impl<T: Default> Default for Watch<T> {
     }
 }
 
-impl<T: fmt::Debug> fmt::Debug for Watch<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let source = self.shared.state.borrow().waiters.source();
-        let mut shown = f.debug_struct("Watch");
+impl<T: fmt::Debug> Shared<T> {
+    /// Writes a handle of that name.
+    fn write(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (source, value) = {
+            let state = self.state.borrow();
+            (state.waiters.source(), state.value.clone())
+        };
+        let mut shown = f.debug_struct(name);
         if let Some(source) = source {
             shown.field("name", &source.name());
         }
-        self.with(|value| shown.field("value", value).finish_non_exhaustive())
+        match value {
+            Ok(value) => call::out(|| shown.field("value", value.get()).finish_non_exhaustive()),
+            // A closure changes it.
+            Err(_) => shown.finish_non_exhaustive(),
+        }
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Watch<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shared.write("Watch", f)
     }
 }

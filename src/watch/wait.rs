@@ -56,7 +56,7 @@ impl<T: Clone> Future for Changed<T> {
             waiter.wait(cx);
         }
         // `wait` clones the waker, which is user code: it may have set the value.
-        if !waiter.has_news() {
+        if !waiter.has_news() || waiter.defers(cx) {
             return Poll::Pending;
         }
         let value = waiter.shared.with(T::clone);
@@ -75,6 +75,9 @@ impl<T: Clone, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
             polled_again("Watch::wait_for()");
         };
         waiter.see();
+        if waiter.defers(cx) {
+            return Poll::Pending;
+        }
         let condition = &mut this.condition;
         let value = waiter
             .shared

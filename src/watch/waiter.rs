@@ -34,8 +34,23 @@ impl<T> Waiter<T> {
         self.seen = self.shared.state.borrow().version;
     }
 
+    /// Records that it has not seen the current value.
+    pub(super) fn unsee(&mut self) {
+        self.seen = self.shared.state.borrow().version.wrapping_sub(1);
+    }
+
     pub(super) fn is_abandoned(&self) -> bool {
         self.shared.state.borrow().handles == 0
+    }
+
+    /// Whether a closure changes the value. If so, waits until it has returned.
+    #[track_caller]
+    pub(super) fn defers(&self, cx: &Context<'_>) -> bool {
+        let defers = self.shared.defers();
+        if defers {
+            self.wait(cx);
+        }
+        defers
     }
 
     /// Waits with the waker in `cx`. Calls user code, which may change the value.

@@ -1,6 +1,7 @@
 //! What scripts return, and where their errors go.
 
-use std::any::{TypeId, type_name};
+use std::any::TypeId;
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -167,16 +168,19 @@ impl Unread {
         }
         let executor = handle.clone();
         let failed = self.failed.clone();
-        handle.on_unread(move |output: T| {
+        handle.on_unread(move |output: T, by| {
             let Err(error) = output.into_result() else {
                 return;
             };
             let found = failed.take().filter(|of| of.output == TypeId::of::<T>());
-            let name = found.map_or(type_name::<T>(), |of| of.name);
+            let name = match found {
+                Some(of) => Cow::Borrowed(of.name),
+                None => by.into_name(),
+            };
             let entity = found.and_then(|of| of.entity);
             // In a script, so that a panic of the handler is reported under its name.
             executor
-                .script(name)
+                .script(name.clone())
                 .spawn(async move { report(error, name, entity) });
         });
     }
@@ -219,7 +223,7 @@ impl Witness {
 
 /// Passes the error of a script to Bevy's handler, from within a script.
 #[cold]
-pub(crate) fn report(error: BevyError, name: &'static str, entity: Option<Entity>) {
+pub(crate) fn report(error: BevyError, name: Cow<'static, str>, entity: Option<Entity>) {
     let (handler, entity, last_run) = with_ref(|world: &World| {
         let entity = entity.map(|entity| match world.get::<Name>(entity) {
             Some(name) => format!("{name} ({entity})"),
@@ -236,6 +240,9 @@ pub(crate) fn report(error: BevyError, name: &'static str, entity: Option<Entity
     let Err(error) = Err::<(), _>(error).context(script) else {
         return;
     };
-    let name = DebugName::borrowed(name);
+    let name = match name {
+        Cow::Borrowed(name) => DebugName::borrowed(name),
+        Cow::Owned(name) => DebugName::owned(name),
+    };
     handler(error, ErrorContext::System { name, last_run });
 }

@@ -176,6 +176,6 @@ where
     F: Future<Output: ScriptOutput>,
 {
     if let Err(error) = script.await.into_result() {
-        report(error, name, entity);
+        report(error, name.into(), entity);
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use bevy_app::{App, First, FixedMain};
+use bevy_ecs::message::MessageUpdateSystems;
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 use bevy_ecs::system::ScheduleSystem;
@@ -63,7 +64,9 @@ impl Setup {
         run_phase: fn(&mut World, Phase),
     ) {
         let begin_frame = begin_frame.in_set(ScriptSystems::BeginFrame);
-        app.add_systems(First, begin_frame.after(TimeSystems));
+        // After the messages, so that no order of systems is left to chance.
+        let begin_frame = begin_frame.after(TimeSystems).after(MessageUpdateSystems);
+        app.add_systems(First, begin_frame);
         // These systems run around all schedules of a step.
         let begin_step = begin_step.before(FixedMain::run_fixed_main);
         let end_step = end_step.after(FixedMain::run_fixed_main);

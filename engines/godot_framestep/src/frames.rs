@@ -5,6 +5,33 @@ use std::time::Duration;
 
 use framestep::{Executor, Phase};
 
+/// What is driven: an executor, or a runtime of durable scripts.
+pub(crate) trait Driven {
+    fn begin_frame_with(&mut self, real: Duration, delta: f64);
+    fn begin_fixed_step_of(&mut self, delta: f64);
+    fn end_fixed_step(&mut self);
+    /// Runs a phase with `state` lent.
+    fn run<S: 'static>(&mut self, phase: Phase, state: &mut S);
+}
+
+impl Driven for Executor {
+    fn begin_frame_with(&mut self, real: Duration, delta: f64) {
+        self.begin_frame_with(real, delta);
+    }
+
+    fn begin_fixed_step_of(&mut self, delta: f64) {
+        self.begin_fixed_step_of(delta);
+    }
+
+    fn end_fixed_step(&mut self) {
+        self.end_fixed_step();
+    }
+
+    fn run<S: 'static>(&mut self, phase: Phase, state: &mut S) {
+        self.lend(state, |executor| executor.run_phase(phase));
+    }
+}
+
 /// The state of the host within a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -38,17 +65,32 @@ enum Stage {
 ///
 /// Scripts may borrow the `state` of a call with `with`.
 #[derive(Debug)]
-pub(crate) struct Frames {
-    executor: Executor,
+pub(crate) struct Frames<E = Executor> {
+    executor: E,
     stage: Stage,
 }
 
-impl Frames {
-    pub(crate) fn new(executor: Executor) -> Self {
+impl<E: Driven> Frames<E> {
+    pub(crate) fn new(executor: E) -> Self {
         Frames {
             executor,
             stage: Stage::Idle,
         }
+    }
+
+    pub(crate) fn driven(&self) -> &E {
+        &self.executor
+    }
+
+    #[cfg(feature = "durable")]
+    pub(crate) fn driven_mut(&mut self) -> &mut E {
+        &mut self.executor
+    }
+
+    /// Whether a step has begun, and its scripts have not run.
+    #[cfg(feature = "durable")]
+    pub(crate) fn is_in_step(&self) -> bool {
+        self.stage == Stage::InStep
     }
 
     /// Begins a physics step of `delta` seconds: until its end the game clock reads fixed time,
@@ -110,8 +152,7 @@ impl Frames {
     }
 
     fn run<S: 'static>(&mut self, phase: Phase, state: &mut S) {
-        self.executor
-            .lend(state, |executor| executor.run_phase(phase));
+        self.executor.run(phase, state);
     }
 }
 

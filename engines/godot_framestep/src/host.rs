@@ -1,17 +1,20 @@
 //! The node that drives the scripts.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{Executor, Handle, Owner};
+use framestep::{CoroutineInfo, Executor, Handle, Owner, State};
 use godot::classes::node::ProcessMode;
 use godot::classes::{RenderingServer, Time};
 use godot::prelude::*;
 use godot::signal::ConnectHandle;
 
 use crate::frames::Frames;
+use crate::monitors::{self, Polls};
+use crate::script::FramestepScript;
 use crate::ties::Ties;
 
 thread_local! {
@@ -25,27 +28,35 @@ pub(crate) struct Shared {
     /// Borrowed while scripts run.
     frames: RefCell<Frames>,
     pub(crate) handle: Handle,
-    pub(crate) ties: Ties<InstanceId>,
+    pub(crate) ties: Ties<InstanceId, Gd<Node>>,
     /// Owns the scripts that belong to no node: paused with the tree.
     pub(crate) free: Owner,
-    /// The owner for nodes outside the tree: it refuses all scripts.
-    pub(crate) refusing: Owner,
+    /// Owns what announces the ends of scripts to Godot. It is never paused.
+    pub(crate) watchers: Owner,
+    /// The scripts whose end will be announced.
+    pub(crate) awaited: RefCell<BTreeMap<InstanceId, Gd<FramestepScript>>>,
     pub(crate) tree: Gd<SceneTree>,
+    pub(crate) polls: Polls,
+    #[cfg(feature = "durable")]
+    pub(crate) games: crate::durable::Games,
     /// `Time.get_ticks_usec()` in the latest frame.
     ticks: Cell<u64>,
 }
 
 impl Shared {
     fn new(tree: Gd<SceneTree>) -> Self {
-        let executor = Executor::new();
+        // Lines of code in snapshots, where they cost little beside the rest.
+        let executor = Executor::builder().inspect(cfg!(debug_assertions)).build();
         executor.on_report(|report| godot_error!("{report}"));
-        let (handle, refusing) = (executor.handle(), executor.owner());
-        refusing.set_active(false);
         Shared {
-            ties: Ties::new(handle.clone()),
+            ties: Ties::new(executor.handle()),
             free: executor.owner(),
-            handle,
-            refusing,
+            watchers: executor.owner(),
+            awaited: RefCell::default(),
+            polls: Polls::default(),
+            #[cfg(feature = "durable")]
+            games: crate::durable::Games::default(),
+            handle: executor.handle(),
             tree,
             ticks: Cell::new(Time::singleton().get_ticks_usec()),
             frames: RefCell::new(Frames::new(executor)),
@@ -55,6 +66,15 @@ impl Shared {
     /// That of the host in the tree.
     pub(crate) fn get() -> Option<Rc<Shared>> {
         SHARED.with_borrow(Clone::clone)
+    }
+
+    /// How many scripts there are.
+    pub(crate) fn count(&self) -> usize {
+        match self.frames.try_borrow() {
+            Ok(frames) => frames.driven().len(),
+            // They are running.
+            Err(_) => self.handle.snapshot().map_or(0, |snapshot| snapshot.len()),
+        }
     }
 
     /// Calls `f` with the frames and the tree, unless scripts are running. Only a call
@@ -74,22 +94,43 @@ impl Shared {
         } else {
             self.free.resume();
         }
-        self.ties.set_paused(|node| {
-            let node = Gd::<Node>::try_from_instance_id(node);
-            node.is_ok_and(|node| !node.can_process())
-        });
+        self.ties.sync(|node| !node.can_process());
     }
 
     fn begin_step(&self, delta: f64) {
         self.sync_pauses();
         self.run(|frames, tree| frames.begin_step(delta, tree));
+        #[cfg(feature = "durable")]
+        self.games.each(&self.tree, |game| game.begin_step(delta));
     }
 
     fn begin_frame(&self, delta: f64) {
         self.sync_pauses();
+        self.polls.begin_frame();
         let now = Time::singleton().get_ticks_usec();
         let real = Duration::from_micros(now.saturating_sub(self.ticks.replace(now)));
         self.run(|frames, tree| frames.begin_frame(real, delta, tree));
+        #[cfg(feature = "durable")]
+        self.games
+            .each(&self.tree, |game| game.begin_frame(real, delta));
+    }
+
+    fn end_step(&self) {
+        self.run(Frames::end_step);
+        #[cfg(feature = "durable")]
+        self.games.each(&self.tree, |game| game.end_step());
+    }
+
+    fn update(&self) {
+        self.run(Frames::update);
+        #[cfg(feature = "durable")]
+        self.games.each(&self.tree, |game| game.update());
+    }
+
+    fn end_frame(&self) {
+        self.run(Frames::end_frame);
+        #[cfg(feature = "durable")]
+        self.games.each(&self.tree, |game| game.end_frame());
     }
 }
 
@@ -140,7 +181,7 @@ impl INode for FramestepHost {
             with_shared(|shared| shared.begin_frame(delta));
         };
         let end_frame = || {
-            with_shared(|shared| shared.run(Frames::end_frame));
+            with_shared(Shared::end_frame);
         };
         self.connections = vec![
             tree.signals().physics_frame().connect(begin_step),
@@ -150,6 +191,7 @@ impl INode for FramestepHost {
                 .frame_post_draw()
                 .connect(end_frame),
         ];
+        monitors::add();
     }
 
     fn exit_tree(&mut self) {
@@ -161,6 +203,7 @@ impl INode for FramestepHost {
                 connection.disconnect();
             }
         }
+        monitors::remove();
         // If a script removes the host from the tree, the run still completes.
         drop(SHARED.take());
     }
@@ -168,12 +211,12 @@ impl INode for FramestepHost {
     // The node itself is not bound, so scripts may call its methods.
     #[func(gd_self)]
     fn physics_process(_this: Gd<Self>, _delta: f64) {
-        with_shared(|shared| shared.run(Frames::end_step));
+        with_shared(Shared::end_step);
     }
 
     #[func(gd_self)]
     fn process(_this: Gd<Self>, _delta: f64) {
-        with_shared(|shared| shared.run(Frames::update));
+        with_shared(Shared::update);
     }
 }
 
@@ -187,10 +230,39 @@ impl FramestepHost {
         GString::from(&text)
     }
 
+    /// A dictionary for each script: its `name`, its `state` (`running`, `ready`, `waiting`,
+    /// `paused`), what it `waits_for`, and the `line` of that `.await`, if it is known: in debug
+    /// builds it is.
+    #[func]
+    fn scripts() -> Array<VarDictionary> {
+        let snapshot = Shared::get().and_then(|shared| shared.handle.snapshot());
+        let Some(snapshot) = snapshot else {
+            return Array::new();
+        };
+        snapshot.iter().map(dictionary_of).collect()
+    }
+
     /// Ends the scripts of a node, as if it had left the tree.
     #[func]
     fn stop_scripts_of(node: Gd<Node>) {
         with_shared(|shared| shared.ties.stop(node.instance_id()));
+    }
+}
+
+fn dictionary_of(script: &CoroutineInfo) -> VarDictionary {
+    let state = match script.state() {
+        State::Running => "running",
+        State::Ready => "ready",
+        State::Paused => "paused",
+        _ => "waiting",
+    };
+    let waits: Vec<_> = script.waits().map(ToString::to_string).collect();
+    let line = script.waits_at().find_map(|(_, line)| line);
+    vdict! {
+        "name" => script.short_name(),
+        "state" => state,
+        "waits_for" => waits.join(" | "),
+        "line" => line.map(ToString::to_string).unwrap_or_default(),
     }
 }
 

@@ -3,7 +3,10 @@
 //! No name is in both: [`framestep::Signal`] is left out, because Godot has a
 //! `Signal`.
 
-pub use crate::{FramestepHost, NodeScripts, emissions, emitted, scripts, tree};
+pub use crate::{
+    ForGodot, FramestepHost, FramestepScript, NodeScripts, called, emissions, emitted, scripts,
+    tree,
+};
 pub use framestep::{
     Budget, Clock, Coroutine, Executor, JoinError, MissedTicks, Owner, Phase, Seconds, Watch,
     animate, current, delta_seconds, end_of_frame, fixed_update, frames, handle, in_phase,

@@ -1,6 +1,7 @@
 //! Starting scripts, with or without a node.
 
 use std::future::Future;
+use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::{Coroutine, OwnerHandle, with_ref};
@@ -10,7 +11,7 @@ use godot::prelude::*;
 use crate::host::{Shared, with_shared};
 
 #[track_caller]
-fn shared() -> Rc<Shared> {
+pub(crate) fn shared() -> Rc<Shared> {
     match Shared::get() {
         Some(shared) => shared,
         None => panic!("scripts need a FramestepHost in the tree: make it an autoload"),
@@ -52,8 +53,11 @@ pub trait NodeScripts {
     /// Use it in a node's own methods: when the script runs, no method has the node
     /// bound.
     ///
-    /// A node outside the tree refuses the script: the handle is that of a script that
-    /// was stopped before it began.
+    /// # Errors
+    ///
+    /// A node outside the tree has no scripts: this one is dropped, the handle is that of a
+    /// script that was stopped before it began, and Godot's output has an error with the line
+    /// of this call.
     ///
     /// # Panics
     ///
@@ -63,11 +67,14 @@ pub trait NodeScripts {
     where
         F: Future + 'static;
 
-    /// Adds a script of this node and polls it at once, up to its first wait, or refuses
-    /// it, like [`spawn_script`](Self::spawn_script).
+    /// Adds a script of this node and polls it at once, up to its first wait.
     ///
     /// If this is called in a method with `&mut self`, a script that binds the node
     /// panics.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`spawn_script`](Self::spawn_script).
     ///
     /// # Panics
     ///
@@ -82,19 +89,26 @@ pub trait NodeScripts {
 }
 
 impl<T: Inherits<Node>> NodeScripts for Gd<T> {
+    #[track_caller]
     fn spawn_script<F>(&self, script: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
     {
-        owner_of(&shared(), self).spawn(script)
+        match owner_of(&shared(), self.clone().upcast(), Location::caller()) {
+            Some(owner) => owner.spawn(script),
+            None => Coroutine::default(),
+        }
     }
 
+    #[track_caller]
     fn start_script<F>(&self, script: F) -> Coroutine<F::Output>
     where
         F: Future + 'static,
     {
         let shared = shared();
-        let owner = owner_of(&shared, self);
+        let Some(owner) = owner_of(&shared, self.clone().upcast(), Location::caller()) else {
+            return Coroutine::default();
+        };
         let mut tree = shared.tree.clone();
         match shared.handle.lend(&mut tree, |_| owner.start(script)) {
             Some(script) => script,
@@ -107,25 +121,33 @@ impl<T: Inherits<Node>> NodeScripts for Gd<T> {
     }
 }
 
-/// The owner of the scripts of `node`. From now on they end with the node.
-fn owner_of<T: Inherits<Node>>(shared: &Shared, node: &Gd<T>) -> OwnerHandle {
-    let node = node.clone().upcast::<Node>();
+/// The owner of the scripts of `node`. From now on they end with the node. `None` if the node
+/// can have none.
+fn owner_of(shared: &Shared, node: Gd<Node>, caller: &Location<'_>) -> Option<OwnerHandle> {
     if !node.is_inside_tree() {
-        return shared.refusing.handle();
+        godot_error!(
+            "{caller}: {node} is not in the tree, so its script does not run: start it in `ready` \
+             or later, or with `scripts()`"
+        );
+        return None;
     }
     let key = node.instance_id();
-    let Some((owner, is_new)) = shared.ties.tie(key) else {
-        return shared.refusing.handle();
-    };
+    let (owner, is_new) = shared.ties.tie(key, || node.clone())?;
     if is_new {
-        if !node.can_process() {
-            owner.pause();
-        }
+        shared.ties.sync_one(key, !node.can_process());
+        let end = move || with_shared(|shared| shared.ties.end(key));
+        let once = ConnectFlags::ONE_SHOT;
         node.signals()
             .tree_exiting()
             .builder()
-            .flags(ConnectFlags::ONE_SHOT)
-            .connect(move || with_shared(|shared| shared.ties.end(key)));
+            .flags(once)
+            .connect(end);
+        // Of scripts that start while it is leaving the tree.
+        node.signals()
+            .tree_exited()
+            .builder()
+            .flags(once)
+            .connect(end);
     }
-    owner
+    Some(owner)
 }

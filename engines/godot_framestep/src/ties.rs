@@ -6,40 +6,51 @@ use std::collections::BTreeMap;
 use framestep::{Handle, Owner, OwnerHandle};
 
 /// The owner of each node, by the node's key.
-pub(crate) struct Ties<K> {
+pub(crate) struct Ties<K, N> {
     scripts: Handle,
-    owners: RefCell<BTreeMap<K, Owner>>,
+    all: RefCell<BTreeMap<K, Tie<N>>>,
     /// A buffer for keys, which is reused.
     keys: Cell<Vec<K>>,
 }
 
-impl<K: Copy + Ord> Ties<K> {
+struct Tie<N> {
+    owner: Owner,
+    node: N,
+    is_paused: bool,
+}
+
+impl<K: Copy + Ord, N> Ties<K, N> {
     pub(crate) fn new(scripts: Handle) -> Self {
         Ties {
             scripts,
-            owners: RefCell::default(),
+            all: RefCell::default(),
             keys: Cell::default(),
         }
     }
 
     /// The owner of `key`, and whether it is new. `None` if the executor is
     /// gone.
-    pub(crate) fn tie(&self, key: K) -> Option<(OwnerHandle, bool)> {
-        let mut owners = self.owners.borrow_mut();
-        if let Some(owner) = owners.get(&key) {
-            return Some((owner.handle(), false));
+    pub(crate) fn tie(&self, key: K, node: impl FnOnce() -> N) -> Option<(OwnerHandle, bool)> {
+        if let Some(owner) = self.handle_of(key) {
+            return Some((owner, false));
         }
-        let owner = self.scripts.owner()?;
+        let (owner, node) = (self.scripts.owner()?, node());
         let handle = owner.handle();
-        owners.insert(key, owner);
+        let is_paused = false;
+        let tie = Tie {
+            owner,
+            node,
+            is_paused,
+        };
+        self.all.borrow_mut().insert(key, tie);
         Some((handle, true))
     }
 
     /// Ends all scripts of `key`.
     pub(crate) fn end(&self, key: K) {
-        let owner = self.owners.borrow_mut().remove(&key);
+        let tie = self.all.borrow_mut().remove(&key);
         // Destructors of scripts run here, and may tie and end others.
-        drop(owner);
+        drop(tie);
     }
 
     /// Stops all scripts of `key`; new ones can be added at once.
@@ -50,25 +61,45 @@ impl<K: Copy + Ord> Ties<K> {
         }
     }
 
-    /// Pauses the owners that `is_paused` selects, and resumes the others.
-    pub(crate) fn set_paused(&self, is_paused: impl Fn(K) -> bool) {
+    /// Pauses the owners of the nodes that `is_paused` selects, and resumes the others. It must
+    /// not call user code. This costs a call for each node, as Godot does not tell when a node
+    /// is paused.
+    pub(crate) fn sync(&self, is_paused: impl Fn(&N) -> bool) {
         let mut keys = self.keys.take();
-        keys.extend(self.owners.borrow().keys());
-        for key in keys.drain(..) {
-            let Some(owner) = self.handle_of(key) else {
-                continue;
-            };
-            if is_paused(key) {
-                owner.pause();
-            } else {
-                owner.resume();
+        for (&key, tie) in self.all.borrow_mut().iter_mut() {
+            let is_paused = is_paused(&tie.node);
+            if is_paused != tie.is_paused {
+                tie.is_paused = is_paused;
+                keys.push(key);
             }
+        }
+        // Hooks of the executor may do anything.
+        for key in keys.drain(..) {
+            self.set_paused(key);
         }
         self.keys.set(keys);
     }
 
+    /// The same for one of them.
+    pub(crate) fn sync_one(&self, key: K, is_paused: bool) {
+        if let Some(tie) = self.all.borrow_mut().get_mut(&key) {
+            tie.is_paused = is_paused;
+        }
+        self.set_paused(key);
+    }
+
+    fn set_paused(&self, key: K) {
+        let tied = |tie: &Tie<N>| (tie.owner.handle(), tie.is_paused);
+        let tied = self.all.borrow().get(&key).map(tied);
+        match tied {
+            Some((owner, true)) => drop(owner.pause()),
+            Some((owner, false)) => drop(owner.resume()),
+            None => {}
+        }
+    }
+
     fn handle_of(&self, key: K) -> Option<OwnerHandle> {
-        self.owners.borrow().get(&key).map(Owner::handle)
+        self.all.borrow().get(&key).map(|tie| tie.owner.handle())
     }
 }
 

@@ -34,6 +34,7 @@ mod layer;
 mod level;
 mod lever;
 mod light;
+mod lines;
 mod lit;
 mod menu;
 mod panel;
@@ -123,7 +124,10 @@ fn run(mode: Mode) -> AppExit {
     let mut app = App::new();
     app.add_plugins((
         plugins(&mode),
-        FramestepPlugin::default().on_report(|report| error!("{report}")),
+        // The lines of awaits are noted only where they are shown.
+        FramestepPlugin::default()
+            .executor(|builder| builder.inspect(lines::are_shown()))
+            .on_report(|report| error!("{report}")),
         art::plugin,
         light::plugin,
         menu::plugin,

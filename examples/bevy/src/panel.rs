@@ -10,6 +10,7 @@ use bevy_framestep::prelude::*;
 
 use crate::art::Drawn;
 use crate::layer;
+use crate::lines;
 use crate::stage::{HALF, PANEL};
 use crate::text::line;
 
@@ -54,6 +55,7 @@ async fn show(figures: Entity, rows: Entity) -> Result<(), Missing> {
         let snapshot = handle().snapshot().expect("the app is there");
         figures.get_mut(|text: &mut Text2d| text.0 = count(&snapshot))?;
         rows.get_mut(|text: &mut Text2d| text.0 = list(&snapshot))?;
+        lines::show(&snapshot);
         wait_seconds_realtime(0.125).await;
     }
 }

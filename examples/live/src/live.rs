@@ -3,7 +3,7 @@
 
 use framestep_live::{History, Live, Status, game};
 use macroquad::prelude::*;
-use toy_world::{Push, World};
+use toy_world::{Push, SIZE, World};
 
 use crate::draw::{self, CYAN, GOLD, PALE, ROSE};
 use crate::game::{Game, step};
@@ -134,6 +134,8 @@ impl Stage {
     /// A line for the remembered frames, with the loop and the exchanges of code.
     fn draw_strip(&self, frame: u64) {
         let (left, top, width) = (20.0, 548.0, 920.0);
+        // Bullets fly on behind it.
+        draw_rectangle(0.0, SIZE[1], 960.0, 600.0 - SIZE[1], draw::NIGHT);
         draw_rectangle(left, top, width, 6.0, Color { a: 0.15, ..PALE });
         // The present is at three quarters.
         let now = left + 0.75 * width;

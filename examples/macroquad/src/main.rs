@@ -49,7 +49,11 @@ struct Game {
 
 impl Game {
     fn new() -> Self {
-        let executor = Executor::builder().stopwatch(stopwatch).build();
+        // The lines of awaits are noted only where they are shown.
+        let executor = Executor::builder()
+            .stopwatch(stopwatch)
+            .inspect(platform::shows_lines())
+            .build();
         // Without a hook, reports go to standard error, which a browser does not have.
         executor.on_report(|report| {
             if let Report::TimeDropped { .. } = report {

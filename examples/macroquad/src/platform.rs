@@ -19,6 +19,14 @@ mod here {
 
     /// Passes the overlay's text to the page. Here there is no page.
     pub(crate) fn tell(_: &Figures) {}
+
+    /// Whether the page shows the lines where scripts wait.
+    pub(crate) fn shows_lines() -> bool {
+        false
+    }
+
+    /// Passes those lines to the page.
+    pub(crate) fn tell_lines(_: &str) {}
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -30,6 +38,8 @@ mod here {
     unsafe extern "C" {
         safe fn framestep_now() -> f64;
         safe fn framestep_tell(frame: f64, coroutines: f64, milliseconds: f64);
+        safe fn framestep_shows_lines() -> bool;
+        fn framestep_tell_lines(text: *const u8, length: usize);
     }
 
     /// The time since some fixed moment: there is no `Instant` in a browser.
@@ -45,6 +55,17 @@ mod here {
             figures.milliseconds.into(),
         );
     }
+
+    /// Whether the page shows the lines where scripts wait.
+    pub(crate) fn shows_lines() -> bool {
+        framestep_shows_lines()
+    }
+
+    /// Passes those lines to the page.
+    pub(crate) fn tell_lines(lines: &str) {
+        // SAFETY: these are the bytes of a string, which the page only reads.
+        unsafe { framestep_tell_lines(lines.as_ptr(), lines.len()) };
+    }
 }
 
-pub(crate) use here::{stopwatch, tell};
+pub(crate) use here::{shows_lines, stopwatch, tell, tell_lines};

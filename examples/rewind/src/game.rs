@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::time::Duration;
 
+use framestep::Executor;
 use framestep_durable::prelude::*;
 
 use crate::code;
 use crate::fight::{NEAR, STRUCK};
+use crate::platform;
 use crate::scripts::{self, BUMP, PRESSED, TAKEN};
 use crate::world::{Push, World};
 
@@ -29,7 +31,7 @@ pub(crate) struct Moment {
 impl Game {
     pub(crate) fn new(seed: u64) -> Self {
         let mut world = World::new(seed);
-        let mut runtime = Runtime::new(scripts::registry());
+        let mut runtime = empty_runtime();
         runtime.lend(&mut world, |runtime| scripts::start_all(runtime));
         Game { world, runtime }
     }
@@ -93,10 +95,16 @@ impl Game {
             };
         };
         let (scripts, world) = SaveState::from_bytes_with(content)?;
-        let mut runtime = Runtime::new(scripts::registry());
+        let mut runtime = empty_runtime();
         runtime.restore(&scripts, Policy::Fail)?;
         Ok(Game { world, runtime })
     }
+}
+
+/// The lines of awaits are noted only where they are shown.
+fn empty_runtime() -> Runtime {
+    let builder = Executor::builder().inspect(platform::shows_lines());
+    Runtime::with(builder, scripts::registry())
 }
 
 const NAME: &str = "framestep-rewind";

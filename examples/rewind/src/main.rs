@@ -8,7 +8,7 @@
 //!   scripts for each frame. Rewinding takes the latest one.
 //! - `session.rs` saves and loads; `platform.rs` is where the save is kept: in a file, or in the
 //!   local storage of the browser.
-//! - `draw.rs` shows the world.
+//! - `draw.rs` shows the world; `lines.rs` tells the page where the scripts wait.
 //!
 //! Arrow keys push the ball. S or F5 saves, L or F9 loads, N begins a new game. The next start
 //! continues a saved game.
@@ -21,6 +21,7 @@ mod fight;
 mod game;
 mod guardian;
 mod history;
+mod lines;
 mod pilot;
 mod platform;
 mod scripts;
@@ -115,6 +116,7 @@ async fn play(store: Store, is_demo: bool) {
         if is_key_pressed(KeyCode::N) {
             session.begin_anew();
         }
+        lines::show(&session.game);
         show(&mut session, is_rewinding).await;
     }
 }

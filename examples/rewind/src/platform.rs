@@ -46,6 +46,13 @@ mod here {
     pub(crate) fn tell(line: &str) {
         println!("{line}");
     }
+
+    /// Whether the page shows the lines where scripts wait. Here there is no page.
+    pub(crate) fn shows_lines() -> bool {
+        false
+    }
+
+    pub(crate) fn tell_lines(_: &str) {}
 }
 
 #[cfg(target_arch = "wasm32")]
@@ -60,6 +67,8 @@ mod here {
     unsafe extern "C" {
         fn rewind_tell(text: *const u8, length: usize);
         safe fn rewind_is_demo() -> bool;
+        safe fn rewind_shows_lines() -> bool;
+        fn rewind_tell_lines(text: *const u8, length: usize);
         fn rewind_write(text: *const u8, length: usize) -> bool;
         /// The length of the stored save. -1: none. -2: the page is not allowed to store
         /// anything.
@@ -105,6 +114,17 @@ mod here {
     pub(crate) fn tell(line: &str) {
         // SAFETY: these are the bytes of a string, which the page only reads.
         unsafe { rewind_tell(line.as_ptr(), line.len()) };
+    }
+
+    /// Whether the page shows the lines where scripts wait.
+    pub(crate) fn shows_lines() -> bool {
+        rewind_shows_lines()
+    }
+
+    /// Passes those lines to the page.
+    pub(crate) fn tell_lines(lines: &str) {
+        // SAFETY: these are the bytes of a string, which the page only reads.
+        unsafe { rewind_tell_lines(lines.as_ptr(), lines.len()) };
     }
 
     /// Whether the page was opened with `?demo`.

@@ -96,6 +96,13 @@ impl<T, const PASSES_ON: bool> UserValue<T, PASSES_ON> {
             .expect("the value is taken only with the wrapper")
     }
 
+    #[inline]
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.0
+            .as_mut()
+            .expect("the value is taken only with the wrapper")
+    }
+
     /// Takes the value out, for a call that consumes it, or to return it to the user.
     #[inline]
     pub(crate) fn into_inner(mut self) -> T {

@@ -1,4 +1,4 @@
-//! The names of signals, watches, permits and questions.
+//! The names of signals, watches, permits, questions and requests to stop.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ enum Kind {
     Watch,
     Permits,
     Answer,
+    Stop,
 }
 
 impl Source {
@@ -50,6 +51,14 @@ impl Source {
         }
     }
 
+    /// A request to stop.
+    pub(crate) fn stop() -> Self {
+        Source {
+            kind: Kind::Stop,
+            name: "a request to stop".into(),
+        }
+    }
+
     pub(crate) fn into_name(self) -> Arc<str> {
         self.name
     }
@@ -66,6 +75,7 @@ impl Source {
             Kind::Watch => Wait::Watch { name, phase },
             Kind::Permits => Wait::Permit { name, phase },
             Kind::Answer => Wait::Answer { name, phase },
+            Kind::Stop => Wait::StopRequest { phase },
         }
     }
 }

@@ -296,6 +296,16 @@ impl<'a> Draft<'a> {
 
     fn read_joins(&mut self) {
         let core = self.core;
+        let mut ends = Vec::new();
+        core.owners
+            .borrow()
+            .each_end(|owner, key| ends.push((owner, key)));
+        for (owner, key) in ends {
+            if let Some(task) = core.waits().task(key) {
+                let owner = core.owners.borrow().label(owner).into();
+                self.add_wait(task, key, Wait::Scripts { owner });
+            }
+        }
         for position in 0..self.tasks.len() {
             let last = self.tasks[position].joiners.get();
             if last == NO_JOINER {

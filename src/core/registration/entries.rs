@@ -225,6 +225,12 @@ impl Entries {
         Some((task, waker))
     }
 
+    /// The same of any wait, which may have no entry.
+    pub(crate) fn take_waker_of(&mut self, key: WaitKey) -> Option<Foreign<Waker>> {
+        let taken = key.is_entry().then(|| self.take_waker(key))?;
+        taken.map(|(_, waker)| waker)
+    }
+
     /// Removes the entry of a wait that has been served or dropped. A join must
     /// have left its list.
     #[inline]

@@ -1,16 +1,18 @@
-//! How a join registers: with the task that it joins, instead of a phase.
+//! How a join registers: with the task or the owner that it joins, instead of a phase.
 
 use std::panic::Location;
-use std::task::Context;
+use std::task::{Context, Poll};
 
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::awaited;
+use crate::core::owners::OwnerKey;
 use crate::core::registration::renew::{foreign_waker, renew_entry};
 use crate::core::registration::tag::Stage;
 use crate::core::registration::{Registration, WaitList};
 use crate::core::scope::{self, Scope};
 use crate::core::task::Reference;
+use crate::coroutine::CoroutineId;
 use crate::inspect::Wait;
 
 impl Registration {
@@ -54,4 +56,86 @@ impl Registration {
             core.id_of(core.tasks.of(target))
         );
     }
+
+    /// Waits until no coroutine is left on an owner of `core` and on the owners below it.
+    /// `function` is the call that made the wait, for messages.
+    #[track_caller]
+    pub(crate) fn poll_owner_end(
+        &mut self,
+        core: &Core,
+        cx: &Context<'_>,
+        owner: OwnerKey,
+        function: &str,
+    ) -> Poll<()> {
+        let line = Location::caller();
+        let is_over = || core.owners.borrow().is_empty(owner);
+        let is_served = self.has_begun() && !core.waits().is_live(self.key);
+        if is_served || is_over() {
+            return self.end_without_owner();
+        }
+        expect_from_outside(core, owner, function);
+        scope::with(|scope| {
+            let scope = scope.filter(|scope| scope.core().id == core.id);
+            let own = scope.and_then(|scope| scope.own_task(cx));
+            let task = scope.and_then(Scope::current);
+            let task = task.map_or(TaskKey::NOBODY, |task| task.task_key());
+            // Cloning the waker is user code: it may have ended the coroutines.
+            let waker = foreign_waker(cx, own);
+            if core.waits().is_live(self.key) {
+                renew_entry(core, self.key, task, waker);
+            } else if !is_over() {
+                self.tag.executor = core.id;
+                self.tag.stage = Stage::Waiting;
+                self.key = core.entries.borrow_mut().insert(task, waker, false);
+                let is_live = |key| core.waits().is_live(key);
+                core.owners.borrow_mut().add_end(owner, self.key, is_live);
+            }
+            if let Some(scope) = scope {
+                awaited::note(scope, self.key_and_phase(), line, |_| Wait::Scripts {
+                    owner: core.owners.borrow().label(owner).into(),
+                });
+            }
+        });
+        if is_over() {
+            self.end_without_owner()
+        } else {
+            Poll::Pending
+        }
+    }
+
+    /// Ends a wait for the end of an owner.
+    pub(crate) fn end_without_owner(&mut self) -> Poll<()> {
+        self.cancel(WaitList::Joins);
+        self.tag.stage = Stage::Done;
+        Poll::Ready(())
+    }
+}
+
+/// Panics if the coroutine that is being polled is on the owner whose end it awaits, or on an
+/// owner below that.
+#[track_caller]
+pub(crate) fn expect_from_outside(core: &Core, owner: OwnerKey, function: &str) {
+    let inside = scope::with(|scope| {
+        let task = scope
+            .filter(|scope| scope.core().id == core.id)?
+            .current()?;
+        let of_task = core.owners.of(task)?;
+        let is_within = core.owners.borrow().is_within(of_task, owner);
+        is_within.then(|| core.id_of(task))
+    });
+    if let Some(id) = inside {
+        awaits_its_own_owner(core, id, owner, function);
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+fn awaits_its_own_owner(core: &Core, id: CoroutineId, owner: OwnerKey, function: &str) -> ! {
+    let label = core.owners.borrow().label(owner);
+    panic!(
+        "coroutine {id} awaits `{function}` of the owner `{label}`, on which it runs itself, so \
+         that would never come: await it in a coroutine of another owner, or call `stop_all()` \
+         to end the others"
+    )
 }

@@ -8,7 +8,7 @@
 mod cancel;
 pub(crate) mod entries;
 mod image;
-mod join;
+pub(crate) mod join;
 mod renew;
 pub(crate) mod tag;
 pub(crate) mod waits;
@@ -53,7 +53,7 @@ pub(crate) enum WaitList {
     Counts(Unit),
     /// The wheel of a clock, in its phase.
     Timer(ClockIndex),
-    /// The joins of the joined task.
+    /// The joins of the joined task, or the waits for the end of an owner.
     Joins,
 }
 

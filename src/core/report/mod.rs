@@ -3,6 +3,8 @@
 pub(crate) mod panics;
 pub(crate) mod unread;
 
+use std::panic::Location;
+
 use crate::core::Core;
 use crate::core::base::call;
 use crate::core::scope;
@@ -22,6 +24,13 @@ pub(crate) fn send(core: &Core, report: &Report) {
     if let Err(payload) = as_host(core, || core.reports.send(report)) {
         panics::report_hook_panicked(core, payload);
     }
+}
+
+/// Reports a call that is allowed, and probably not meant: to the executor that runs the caller,
+/// or else prints the report. Calls user code.
+#[cold]
+pub(crate) fn doubtful(place: &'static Location<'static>, text: String) {
+    refused(None, &Report::Doubtful { place, text });
 }
 
 /// Reports that a coroutine was refused: to the executor that refuses it, or else to the

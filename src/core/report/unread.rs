@@ -17,6 +17,7 @@ use crate::core::report;
 use crate::core::report::panics;
 use crate::core::run::runaway;
 use crate::core::task::{Reference, Task};
+use crate::coroutine::ReturnedBy;
 use crate::inspect::Hook;
 
 /// The hooks for unread outputs, and a list of tasks with outputs for the hooks.
@@ -34,7 +35,7 @@ pub(crate) struct Unread {
 }
 
 /// Sets the hook for unread outputs of type `T`.
-pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T) + 'static) {
+pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T, ReturnedBy) + 'static) {
     let receive = Hook::default();
     if core.is_closed() {
         receive.close();
@@ -42,9 +43,12 @@ pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T) + 'stat
     let this = Rc::downgrade(&core.rc());
     receive.set(Box::new(move |&key: &TaskKey| {
         let core = this.upgrade().expect("it calls its hook");
-        let task = core.tasks.get(key);
-        if let Some(output) = task.and_then(|task| core.tasks.take_unread::<T>(task)) {
-            hook(output);
+        let Some(task) = core.tasks.get(key) else {
+            return;
+        };
+        let by = returned_by(&core, task);
+        if let Some(output) = core.tasks.take_unread::<T>(task) {
+            hook(output, by);
         }
     }));
     if !core.is_closed() {
@@ -55,6 +59,13 @@ pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T) + 'stat
         if let Some(earlier) = earlier {
             earlier.close();
         }
+    }
+}
+
+fn returned_by(core: &Core, task: Task<'_>) -> ReturnedBy {
+    ReturnedBy {
+        id: core.id_of(task),
+        name: core.name_of(task),
     }
 }
 

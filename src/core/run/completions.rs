@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::{TaskKey, WaitKey};
+use crate::core::owners::Owners;
 use crate::core::registration::entries::Entries;
 use crate::core::task::{NO_JOINER, Task};
 
@@ -46,6 +47,15 @@ impl Completions {
             self.has_ended.set(true);
             let mut ended = self.ended.borrow_mut();
             entries.borrow_mut().take_joins(last, &mut ended);
+        }
+    }
+
+    /// Moves the waits for the end of owners that have no coroutine any more to the
+    /// completions.
+    pub(crate) fn complete_owners(&self, owners: &mut Owners) {
+        if owners.has_ended() {
+            self.has_ended.set(true);
+            owners.take_ended(&mut self.ended.borrow_mut());
         }
     }
 }

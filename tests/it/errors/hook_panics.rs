@@ -73,7 +73,7 @@ fn strict() -> [Builder; 2] {
 }
 
 fn unwraps(executor: &Executor) {
-    executor.on_unread(|result: Result<(), &str>| assert_eq!(result, Ok(())));
+    executor.on_unread(|result: Result<(), &str>, _| assert_eq!(result, Ok(())));
     executor.spawn(async { Err::<(), _>("no such level") });
 }
 
@@ -96,7 +96,7 @@ fn that_for_unread_outputs_fails_a_test_of_a_strict_executor() {
 fn that_for_unread_outputs_fails_the_drop_of_a_strict_executor_if_no_run_follows() {
     let text = panic_of(|| {
         let executor = Executor::builder().strict(true).build();
-        executor.on_unread(|result: Result<(), &str>| assert_eq!(result, Ok(())));
+        executor.on_unread(|result: Result<(), &str>, _| assert_eq!(result, Ok(())));
         drop(executor.start(async { Err::<(), _>("no such level") }));
     });
     assert!(text.contains("no such level"), "{text}");
@@ -191,7 +191,7 @@ fn that_for_reports_is_heard_by_the_host_and_is_called_again() {
 #[test]
 fn one_of_several_is_passed_on_and_the_others_are_reported() {
     let heard = heard(Executor::builder().strict(true), |executor| {
-        executor.on_unread(|number: u32| panic!("hook {number}"));
+        executor.on_unread(|number: u32, _| panic!("hook {number}"));
         executor.spawn(async { 1_u32 });
         executor.spawn(async { 2_u32 });
         executor.spawn(async { panic!("script") });

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use framestep::JoinError;
+use framestep::prelude::*;
 
 use crate::support::forever;
 use crate::support::timeline::unclamped;
@@ -91,4 +91,86 @@ fn errors_go_to_other_threads() {
         error.clone()
     }
     assert!(sent(&error_of("lost")).is_panic());
+}
+
+/// The error of a script after `act` has stopped it.
+fn stopped_by<R>(act: impl FnOnce(&Executor, &Coroutine<()>) -> R) -> JoinError {
+    let executor = unclamped();
+    let script = executor.start(forever());
+    drop(act(&executor, &script));
+    script.take().unwrap().unwrap_err()
+}
+
+#[test]
+#[rustfmt::skip]
+fn an_error_says_which_line_has_stopped_the_script() {
+    let errors = [
+        (line!(), stopped_by(|_, script| script.stop())),
+        (line!(), stopped_by(|executor, script| executor.stop(script.id()))),
+        (line!(), stopped_by(|executor, script| executor.handle().stop(script.id()))),
+        (line!(), stopped_by(|executor, script| executor.enter(|| stop(script.id())))),
+    ];
+    for (line, error) in errors {
+        let place = error.stopped_at().unwrap();
+        assert_eq!((place.file(), place.line()), (file!(), line));
+        assert_eq!(error.stopped_by(), None);
+        let end = format!("was stopped before it finished, at {place}");
+        assert!(error.to_string().ends_with(&end), "{error}");
+    }
+}
+
+#[test]
+fn an_error_says_which_script_has_stopped_another_or_itself() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let handle = owner.handle();
+    let [first, second, dropped] = [(); 3].map(|()| owner.start(forever()));
+    let line = line!() + 3;
+    executor.script("cutscene").start(async move {
+        next_frame().await;
+        handle.stop_all();
+        handle.stop_all(); // it is too late
+    });
+    drop(dropped);
+    let itself = executor.script("hermit").start(async {
+        stop(current());
+        forever().await;
+    });
+    executor.run_frame(1);
+    for script in [first, second] {
+        let error = script.take().unwrap().unwrap_err();
+        assert_eq!(error.stopped_by(), Some("cutscene"));
+        assert_eq!(error.stopped_at().unwrap().line(), line);
+        let text = format!("finished, by `cutscene`, at {}:{line}:16", file!());
+        assert!(error.to_string().ends_with(&text), "{error}");
+    }
+    let error = itself.take().unwrap().unwrap_err();
+    assert_eq!(error.stopped_by(), Some("hermit"));
+}
+
+#[test]
+fn a_drop_has_no_line_and_the_host_no_name() {
+    let executor = unclamped();
+    let owner = executor.owner();
+    let script = owner.start(forever());
+    drop(owner);
+    let error = script.take().unwrap().unwrap_err();
+    assert_eq!((error.stopped_by(), error.stopped_at()), (None, None));
+    assert!(
+        error
+            .to_string()
+            .ends_with("was stopped before it finished")
+    );
+    // A script that drops an owner is known.
+    let owner = executor.owner();
+    let script = owner.start(forever());
+    executor.script("boss").start(async move { drop(owner) });
+    let error = script.take().unwrap().unwrap_err();
+    assert_eq!(
+        (error.stopped_by(), error.stopped_at()),
+        (Some("boss"), None)
+    );
+    assert!(error.to_string().ends_with("finished, by `boss`"));
+    let error = error_of("on purpose");
+    assert_eq!((error.stopped_by(), error.stopped_at()), (None, None));
 }

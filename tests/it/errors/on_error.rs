@@ -146,7 +146,7 @@ fn the_hook_for_unread_errors_does_not_receive_it() {
     let mut executor = unclamped();
     let log = Log::new();
     let note = log.clone();
-    executor.on_unread(move |result: Result<(), &str>| note.note(format!("{result:?}")));
+    executor.on_unread(move |result: Result<(), &str>, _| note.note(format!("{result:?}")));
     executor.start(on_error(fails(), |_| ()));
     executor.start(fails());
     executor.run_frame(0.25);

@@ -19,7 +19,7 @@ type Script = Result<(), String>;
 fn notes<T: Debug + 'static>(executor: &Executor) -> Log {
     let log = Log::new();
     let note = log.clone();
-    executor.on_unread(move |output: T| note.note(format!("{output:?}")));
+    executor.on_unread(move |output: T, _| note.note(format!("{output:?}")));
     log
 }
 
@@ -202,7 +202,7 @@ mod does_not_hear {
         log.check(&[]);
         // A hook set after the end is dropped.
         let token = log.on_drop("hook dropped");
-        handle.on_unread(move |_: Script| {
+        handle.on_unread(move |_: Script, _| {
             let _ = &token;
         });
         log.check(&["hook dropped"]);
@@ -220,7 +220,7 @@ mod the_hook {
         let owner = executor.owner_on(&slow);
         let hooked = Rc::new(Cell::new(false));
         let done = hooked.clone();
-        executor.on_unread(move |_: Script| {
+        executor.on_unread(move |_: Script, _| {
             assert!(panic_of(current).contains("outside of a coroutine"));
             assert_eq!(time().elapsed.as_millis(), 250);
             spawn(forever());
@@ -236,7 +236,7 @@ mod the_hook {
     #[test]
     fn borrows_lent_state() {
         let mut executor = unclamped();
-        executor.on_unread(|output: Script| {
+        executor.on_unread(|output: Script, _| {
             with(|errors: &mut Vec<String>| errors.push(output.unwrap_err()));
         });
         executor.start(fails("lost"));
@@ -248,7 +248,7 @@ mod the_hook {
     #[test]
     fn is_called_after_the_closure_that_borrows() {
         let mut executor = unclamped();
-        executor.on_unread(|output: Script| {
+        executor.on_unread(|output: Script, _| {
             with(|errors: &mut Vec<String>| errors.push(output.unwrap_err()));
         });
         let kept = executor.start(async { Script::Err("kept".into()) });
@@ -303,11 +303,11 @@ mod the_hook {
         let log = Log::new();
         let (note, handle) = (log.clone(), executor.handle());
         let token = log.on_drop("first dropped");
-        executor.on_unread(move |output: u8| {
+        executor.on_unread(move |output: u8, _| {
             let _ = &token;
             note.note(format!("first {output}"));
             let note = note.clone();
-            handle.on_unread(move |output: u8| note.note(format!("second {output}")));
+            handle.on_unread(move |output: u8, _| note.note(format!("second {output}")));
             handle.start(async { 2_u8 });
             handle.start(async { 3_u8 });
         });
@@ -320,7 +320,7 @@ mod the_hook {
         let executor = unclamped();
         let log = Log::new();
         let (note, handle) = (log.clone(), executor.handle());
-        executor.on_unread(move |left: u32| {
+        executor.on_unread(move |left: u32, _| {
             note.note(format!("begin {left}"));
             if left > 0 {
                 handle.start(async move { left - 1 });
@@ -336,7 +336,7 @@ mod the_hook {
         let mut executor = Executor::builder().max_polls_per_run(2).build();
         let (calls, reports) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Vec::new())));
         let (count, handle) = (calls.clone(), executor.handle());
-        executor.on_unread(move |(): ()| {
+        executor.on_unread(move |(): (), _| {
             count.set(count.get() + 1);
             handle.start(async {});
         });
@@ -355,7 +355,7 @@ mod the_hook {
         let mut executor = unclamped();
         let log = Log::new();
         let note = log.clone();
-        executor.on_unread(move |output: Script| {
+        executor.on_unread(move |output: Script, _| {
             note.note(output.unwrap_err());
             panic!("by the hook");
         });
@@ -372,7 +372,7 @@ mod the_hook {
         let log = Log::new();
         let (note, slot) = (log.clone(), Rc::new(RefCell::new(None)));
         let place = slot.clone();
-        executor.on_unread(move |output: u8| {
+        executor.on_unread(move |output: u8, _| {
             note.note(format!("{output}"));
             drop(place.take());
         });

@@ -312,3 +312,107 @@ fn taking_turns_allocates_nothing_in_the_steady_state() {
     executor.run_frames(10, 0.25);
     assert_eq!(allocations_of(|| executor.run_frames(100, 0.25)), 0);
 }
+
+/// The order in which coroutines are granted permits.
+async fn takes(log: Log, name: &'static str, permits: Permits, count: usize, seconds: u64) {
+    let _taken = permits.acquire_many(count).await;
+    log.say(name);
+    wait_seconds(seconds).await;
+}
+
+// docs/contract.md#decided-permits
+#[test]
+fn several_permits_at_once_are_not_overtaken() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let permits = Permits::new(2);
+    for (name, count, seconds) in [
+        ("one", 1, 1),
+        ("two", 2, 1),
+        ("behind", 1, 1),
+        ("none", 0, 1),
+    ] {
+        executor.start(takes(log.clone(), name, permits.clone(), count, seconds));
+    }
+    // One is free, and the second in the queue waits for two.
+    assert_eq!(permits.available(), 0);
+    assert!(permits.try_acquire().is_none());
+    executor.run_frames(3, 1);
+    log.check(&["F0: one", "F0: none", "F1: two", "F2: behind"]);
+    assert_eq!((permits.available(), permits.count()), (2, 2));
+}
+
+#[test]
+fn a_large_request_that_is_dropped_lets_those_behind_it_pass() {
+    let mut executor = unclamped();
+    let permits = Permits::new(2);
+    let large = executor.start(permits.acquire_many(3));
+    let behind = [1, 1].map(|count| executor.start(permits.acquire_many(count)));
+    executor.run_frame(1);
+    assert!(behind.iter().all(|script| !script.is_finished()));
+    large.stop();
+    executor.run_frame(1);
+    assert!(behind.iter().all(Coroutine::is_finished));
+}
+
+// docs/contract.md#decided-permits
+#[test]
+fn added_permits_go_to_those_who_wait_first() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let gate = Permits::new(0);
+    for name in ["one", "two", "three"] {
+        executor.start(takes(log.clone(), name, gate.clone(), 1, 99));
+    }
+    executor.run_frame(1);
+    gate.add(2);
+    assert_eq!((gate.available(), gate.count()), (0, 2));
+    executor.run_frame(1);
+    gate.add(2);
+    assert_eq!((gate.available(), gate.count()), (1, 4));
+    executor.run_frame(1);
+    log.check(&["F2: one", "F2: two", "F3: three"]);
+    let text = crate::support::panic_of(|| gate.add(usize::MAX));
+    assert!(text.contains("too many to count"), "{text}");
+    assert_eq!(gate.count(), 4);
+}
+
+// docs/contract.md#decided-permits
+#[test]
+fn fewer_permits_than_are_taken_are_reported_and_hold_as_they_return() {
+    let mut executor = unclamped();
+    let reports: Rc<RefCell<Vec<String>>> = Rc::default();
+    let heard = reports.clone();
+    executor.on_report(move |report| heard.borrow_mut().push(report.to_string()));
+    let permits = Permits::new(4).named("tokens");
+    let mut taken: Vec<Permit> = (0..3).map_while(|_| permits.try_acquire()).collect();
+    executor.enter(|| permits.set_count(3));
+    assert_eq!((permits.available(), permits.count()), (0, 3));
+    assert!(reports.borrow().is_empty());
+    let line = line!() + 1;
+    executor.enter(|| permits.set_count(1));
+    assert_eq!(
+        *reports.borrow(),
+        [format!(
+            "at {}:{line}:31: the permits of `tokens` were set to 1 while 3 are taken, so none is \
+             granted until 2 of those have been returned: to have them back now, stop the scripts \
+             that hold them",
+            file!()
+        )]
+    );
+    let waits = executor.start(permits.acquire());
+    for available in [false, false, true] {
+        taken.pop();
+        executor.run_frame(1);
+        assert_eq!(waits.is_finished(), available);
+        assert_eq!(permits.count(), 1);
+    }
+    drop(waits);
+    assert_eq!(permits.available(), 1);
+    // More make up for those that would vanish.
+    let all = executor.start(permits.acquire());
+    executor.enter(|| permits.set_count(0));
+    permits.add(1);
+    drop(all);
+    assert_eq!((permits.available(), permits.count()), (1, 1));
+}

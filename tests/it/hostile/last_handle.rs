@@ -110,7 +110,7 @@ fn by_the_waker_of_a_join() {
     let _crowd = crowd(&executor);
     let later: Slot<u64> = Slot::default();
     let (handle, keep) = (executor.handle(), later.clone());
-    executor.on_unread(move |_: Unread| {
+    executor.on_unread(move |_: Unread, _| {
         handle.lend(&mut 0_u32, |handle| {
             handle.enter(|| {
                 with(|_: &mut u32| {

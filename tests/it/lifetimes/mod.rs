@@ -1,5 +1,7 @@
 //! How coroutines begin, pause and end, owners, and handles.
 
+mod ended;
+mod groups;
 mod handle_by_value;
 mod handles;
 mod held_starts;
@@ -12,3 +14,4 @@ mod send_owner;
 mod spawn_start;
 mod start_limits;
 mod stop;
+mod stop_requests;

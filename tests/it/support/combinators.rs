@@ -117,6 +117,8 @@ pub(crate) const COMBINATORS: &[Combinator] = &[
     ours!("join_all", All, |one, other| _ = join_all([one, other]).await),
     ours!("race", First, |one, other| _ = race([one, other]).await),
     ours!("try_join_all", All, |one, other| _ = try_join_all([one, other].map(async |one| { let _: () = one.await; Ok::<(), ()>(()) })).await),
+    ours!("when_each", All, |one, other| { let mut each = when_each([one, other]); while each.next().await.is_some() {} })
+        .waits_for_wakes(),
     ours!("timeout", One, |one| _ = timeout(99, one).await, ["99s, until 99s", "1s, until 1s"]),
     ours!("on_error", One, |one| () = on_error(timeout(99, one), drop).await, ["99s, until 99s", "1s, until 1s"]),
     other("a box", Of::One(|one| one)),

@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, Once};
 
+use bevy_ecs::error::FallbackErrorHandler;
 use bevy_ecs::prelude::*;
+use bevy_framestep::Missing;
 use bevy_framestep::prelude::*;
 use bevy_framestep::run_scripts;
 
@@ -157,4 +159,41 @@ fn of_a_condition_once() {
     let said: Vec<String> = PANICS.take().into_iter().map(|(_, said)| said).collect();
     assert_eq!(said, ["no such bridge"]);
     assert!(take_log(&mut app)[0].contains("no such bridge"));
+}
+
+thread_local! {
+    static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Also the error of a script that another one has started with framestep's `start`, and whose
+/// handle nobody has kept.
+#[test]
+fn an_error_that_nothing_reads_has_the_name_of_its_script() {
+    async fn flee(goblin: Entity) -> Result<(), Missing> {
+        next_frame().await;
+        goblin.get(|gold: &Purse| assert_eq!(gold.0, 1))
+    }
+
+    async fn lives(goblin: Entity) -> Result<(), Missing> {
+        start(flee(goblin));
+        wait_frames(2).await;
+        Ok(())
+    }
+
+    #[derive(Component)]
+    struct Purse(u32);
+
+    let mut app = app_with(FramestepPlugin::default());
+    app.insert_resource(FallbackErrorHandler(|error, _| {
+        HEARD.with_borrow_mut(|all| all.push(error.to_string()));
+    }));
+    drop(app.world_mut().spawn_empty().start_script(lives));
+    for _ in 0..3 {
+        app.update();
+    }
+    let heard = HEARD.take();
+    let [line] = &heard[..] else {
+        panic!("{heard:?}");
+    };
+    assert!(line.contains("::flee`") && line.contains("Purse"), "{line}");
 }

@@ -3,8 +3,9 @@
 use bevy_app::{
     App, First, FixedLast, FixedPostUpdate, FixedUpdate, Last, PostUpdate, PreUpdate, Update,
 };
+use bevy_ecs::intern::Interned;
 use bevy_ecs::prelude::*;
-use bevy_ecs::schedule::ScheduleLabel;
+use bevy_ecs::schedule::{LogLevel, ScheduleBuildSettings, ScheduleLabel};
 use bevy_framestep::prelude::*;
 use bevy_framestep::{ScriptSystems, run_scripts};
 
@@ -261,4 +262,33 @@ fn an_app_without_scripts() {
         take_log(&mut app),
         ["remote in frame 4", "handle in LateUpdate"]
     );
+}
+
+/// Bevy's detection of ambiguities finds none that the plugin brings.
+#[test]
+fn no_order_is_left_to_chance() {
+    #[derive(Message)]
+    struct Rung;
+
+    let mut app = app();
+    app.add_message::<Rung>();
+    let schedules: [Interned<dyn ScheduleLabel>; 6] = [
+        First.intern(),
+        PreUpdate.intern(),
+        FixedUpdate.intern(),
+        Update.intern(),
+        PostUpdate.intern(),
+        Last.intern(),
+    ];
+    for schedule in schedules {
+        app.edit_schedule(schedule, |schedule| {
+            schedule.set_build_settings(ScheduleBuildSettings {
+                ambiguity_detection: LogLevel::Error,
+                ..Default::default()
+            });
+        });
+    }
+    for _ in 0..3 {
+        app.update();
+    }
 }

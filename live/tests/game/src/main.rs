@@ -13,10 +13,15 @@ fn main() {
     let mut world = World::default();
     runtime.start(scripts::clerk(1)).detach();
     #[cfg(feature = "live")]
-    let mut live = framestep_live::Live::watch(framestep_live::game!("scripts").quiet());
+    let mut live = framestep_live::Live::watch(
+        framestep_live::game!("scripts").parts(["town"]).quiet(),
+    );
+    #[cfg(feature = "live")]
+    let mut loaded = String::new();
     println!("begins");
     for line in std::io::stdin().lock().lines() {
         match line.unwrap().as_str() {
+            "elect" => runtime.start(town::mayor(1)).detach(),
             "frame" => runtime.run_frame_with(&mut world, 0.25),
             #[cfg(feature = "live")]
             "update" => {
@@ -33,14 +38,27 @@ fn main() {
             }
             // What must not be: the layout of this type is that of the code it came with.
             "lend" => runtime.lend(&mut scripts::Local::default(), |_| ()),
+            #[cfg(feature = "live")]
+            command if command.starts_with("load ") => loaded = load(&command["load ".len()..]),
             _ => {}
         }
         let log = world.log.join(", ");
         let (time, scripts) = (runtime.time(), runtime.scripts().len());
         print!("frame {} | {scripts} scripts | {log} | ", time.frame);
         #[cfg(feature = "live")]
-        print!("{} | {}", live.building().is_some(), told(&live));
+        print!("{} | {}{loaded}", live.building().is_some(), told(&live));
         println!();
+    }
+}
+
+/// Loads a library that other means have built, and returns what is said about it.
+#[cfg(feature = "live")]
+fn load(path: &str) -> String {
+    // SAFETY: the test has built it from these sources. What it must find is that the library uses
+    // another copy of framestep, and so cannot be used.
+    match unsafe { framestep_live::load(path.as_ref()) } {
+        Ok(registry) => format!(" (loaded {registry:?})"),
+        Err(error) => format!(" (not loaded: {error})"),
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod owned;
 pub(crate) mod result;
 
 use std::mem;
+use std::panic::Location;
 
 use crate::core::Core;
 use crate::core::base::call::{self, Foreign, Payload};
@@ -20,22 +21,62 @@ use crate::core::report::unread;
 use crate::core::run::joins;
 use crate::core::scope;
 use crate::core::task::{Flags, NO_JOINER, Reference, State, Stop, Task, TaskHandle};
+use crate::coroutine::Stopper;
+
+/// The line of a call that stops a coroutine, if it is known.
+pub(crate) type Place = Option<&'static Location<'static>>;
 
 /// Stops a coroutine. Returns `false` if the coroutine has ended, or will not be polled
-/// any more.
-pub(crate) fn stop(core: &Core, key: TaskKey) -> bool {
+/// any more. `place` is the call that stops it.
+pub(crate) fn stop(core: &Core, key: TaskKey, place: Place) -> bool {
+    stop_noting(core, key, Some(place))
+}
+
+/// Stops a coroutine whose handle is being dropped: nothing will read what has stopped it.
+pub(crate) fn stop_unread(core: &Core, key: TaskKey) -> bool {
+    stop_noting(core, key, None)
+}
+
+fn stop_noting(core: &Core, key: TaskKey, note: Option<Place>) -> bool {
     let Some(task) = core.tasks.get(key) else {
         return false;
     };
     match core.tasks.stop(task) {
         Stop::Begins => {
+            note_stopper(core, task, note);
             leave_list(core, task);
             depth::carry_out(core, End::Stop(key));
             true
         }
-        Stop::AfterPoll => true,
+        Stop::AfterPoll => {
+            note_stopper(core, task, note);
+            true
+        }
         Stop::TooLate => false,
     }
+}
+
+/// Notes what stops a coroutine, for the error of its join. Nothing reads it without a handle.
+fn note_stopper(core: &Core, task: Task<'_>, note: Option<Place>) {
+    if let Some(place) = note.filter(|_| task.has(Flags::HANDLE)) {
+        note_stopper_of_joined(core, task, place);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn note_stopper_of_joined(core: &Core, task: Task<'_>, place: Place) {
+    let by = scope::with(|scope| {
+        let scope = scope.filter(|scope| scope.core().id == core.id)?;
+        scope.current().map(|current| core.name_of(current))
+    });
+    if by.is_none() && place.is_none() {
+        return;
+    }
+    core.colds.of_or_new(task, |cold| {
+        // The first stop counts.
+        cold.stopper.get_or_insert(Stopper { by, place });
+    });
 }
 
 /// Takes a task out of its owner's list before its future is dropped.
@@ -129,7 +170,9 @@ fn clean_up(core: &Core, task: Task<'_>) {
     task.clear(Flags::PAUSED);
     core.runs.completions.complete(&core.entries, task);
     if let Some(member) = task.take_member() {
-        core.owners.borrow_mut().remove_member(member);
+        let mut owners = core.owners.borrow_mut();
+        owners.remove_member(member);
+        core.runs.completions.complete_owners(&mut owners);
     }
     if task.has(Flags::OBSERVED) {
         notes::note_ended(core, task);

@@ -31,8 +31,10 @@ pub(crate) fn outcome(task: Task<'_>) -> Option<Outcome> {
 #[cold]
 fn join_error(core: &Core, task: Task<'_>) -> JoinError {
     let (id, name) = (core.id_of(task), core.name_of(task));
-    match core.colds.of(task, |cold| cold.panic.take()).flatten() {
-        Some(panicked) => JoinError::panicked(id, name, panicked.into_payload()),
-        None => JoinError::stopped(id, name),
+    let panicked = core.colds.of(task, |cold| cold.panic.take()).flatten();
+    if let Some(panicked) = panicked {
+        return JoinError::panicked(id, name, panicked.into_payload());
     }
+    let stopper = core.colds.of(task, |cold| cold.stopper.take()).flatten();
+    JoinError::stopped(id, name, stopper)
 }

@@ -134,7 +134,7 @@ pub(crate) fn store<'c, 'f>(
         core.name(task, name);
     }
     if let Some(owner) = owner {
-        core.owners.adopt(task, owner);
+        core.owners.adopt(core.id, task, owner);
     }
     (task, moved)
 }

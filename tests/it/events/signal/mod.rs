@@ -582,3 +582,65 @@ fn a_waker_that_polls_at_once_is_called_once_for_an_event_and_once_for_the_end()
     drop(signal);
     assert_eq!(calls.get(), 1);
 }
+
+// docs/contract.md#decided-emit-one
+#[test]
+fn one_event_goes_to_the_coroutine_that_has_waited_longest() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let bell = Signal::new();
+    for name in ["one", "two", "three"] {
+        let (log, wait) = (log.clone(), bell.wait());
+        executor.start(async move { log.say(format!("{name}: {}", wait.await)) });
+    }
+    let late = bell.wait();
+    assert_eq!(bell.emit_one('a'), None);
+    assert_eq!(bell.emit_one('b'), None);
+    executor.run_frame(1);
+    assert_eq!(bell.emit_one('c'), None);
+    assert_eq!(bell.emit_one('d'), Some('d'));
+    bell.emit('e');
+    executor.run_frame(1);
+    log.check(&["F1: one: a", "F1: two: b", "F2: three: c"]);
+    // It has not been polled, so it does not wait; and it has missed nothing.
+    assert_eq!(result_of(&executor, executor.start(late)).unwrap(), 'e');
+}
+
+// docs/contract.md#decided-emit-one
+#[test]
+fn an_event_that_its_coroutine_does_not_take_goes_to_the_next_that_waited() {
+    let mut executor = unclamped();
+    let bell = Signal::new();
+    let stopped = executor.start(bell.wait());
+    let refuses = executor.start(bell.wait_for(|&event| event == 2));
+    let takes = executor.start(bell.wait());
+    assert_eq!(bell.emit_one(1), None);
+    stopped.stop();
+    let later = executor.start(bell.wait());
+    executor.run_frame(1);
+    assert_eq!(takes.take().unwrap().unwrap(), 1);
+    assert!(!refuses.is_finished() && !later.is_finished());
+    // The last that waited refuses: the event is gone.
+    let other = Signal::new();
+    let refuses_all = executor.start(other.wait_for(|()| false));
+    assert_eq!(other.emit_one(()), None);
+    let late = executor.start(other.wait());
+    executor.run_frames(2, 1);
+    assert!(!refuses_all.is_finished() && !late.is_finished());
+}
+
+#[test]
+fn a_subscription_that_waits_may_receive_it_before_what_follows() {
+    let mut executor = unclamped();
+    let bell = Signal::new();
+    let mut events = bell.subscribe();
+    let other = bell.subscribe();
+    let seen = executor.start(async move { [events.next().await, events.next().await] });
+    bell.emit_one(1);
+    bell.emit(2);
+    drop(bell);
+    executor.run_frame(1);
+    assert_eq!(seen.take().unwrap().unwrap(), [Some(1), Some(2)]);
+    let rest = executor.start(futures::StreamExt::collect::<Vec<_>>(other));
+    assert_eq!(rest.take().unwrap().unwrap(), [2]);
+}

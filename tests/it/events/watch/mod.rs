@@ -222,7 +222,7 @@ fn it_is_read_with_and_without_a_clone() {
 }
 
 #[test]
-fn an_update_that_panics_changes_nothing() {
+fn an_update_that_panics_leaves_the_value_as_it_is_and_counts_as_a_change() {
     let mut executor = unclamped();
     let health = Watch::new(10);
     let changed = executor.start(health.changed());
@@ -233,9 +233,90 @@ fn an_update_that_panics_changes_nothing() {
         })
     });
     assert_eq!(message, "on purpose");
-    assert_eq!(health.get(), 10);
+    assert_eq!(health.get(), 3);
     executor.run_frame(0.25);
-    assert!(!changed.is_finished());
+    assert_eq!(changed.take().unwrap().unwrap(), 3);
+}
+
+/// A value that counts its clones.
+struct Counted(Rc<Cell<u32>>, u32);
+
+impl Clone for Counted {
+    fn clone(&self) -> Self {
+        self.0.set(self.0.get() + 1);
+        Counted(self.0.clone(), self.1)
+    }
+}
+
+#[test]
+fn an_update_clones_only_what_a_closure_is_reading() {
+    let clones = Rc::new(Cell::new(0));
+    let watch = Watch::new(Counted(clones.clone(), 1));
+    watch.update(|value| value.1 += 1);
+    assert!(watch.update_if(|value| value.1 == 2));
+    assert_eq!(watch.replace(Counted(clones.clone(), 5)).1, 2);
+    assert_eq!(clones.get(), 0);
+    watch.with(|kept| {
+        watch.update(|value| value.1 += 1);
+        assert_eq!(kept.1, 5);
+    });
+    assert_eq!(clones.get(), 1);
+    assert_eq!(watch.with(|value| value.1), 6);
+}
+
+#[test]
+fn update_if_wakes_only_if_its_closure_says_so() {
+    let mut executor = unclamped();
+    let health = Watch::new(10);
+    let mut changes = health.subscribe();
+    let polls = Rc::new(Cell::new(0));
+    let change = executor.start(counted(polls.clone(), async move { changes.next().await }));
+    assert!(!health.update_if(|_| false));
+    executor.run_frame(0.25);
+    assert_eq!(polls.get(), 1);
+    health.with(|_| {
+        assert!(!health.update_if(|health| {
+            *health = 0;
+            false
+        }));
+    });
+    assert_eq!(health.get(), 10);
+    assert!(health.update_if(|health| {
+        *health = 9;
+        true
+    }));
+    executor.run_frame(0.25);
+    assert_eq!(change.take().unwrap().unwrap(), Some(9));
+}
+
+#[test]
+fn a_reader_waits_and_does_not_keep_the_streams_from_ending() {
+    let mut executor = unclamped();
+    let health = Watch::new(10).named("health");
+    let reader = health.reader();
+    let (changed, dies) = (reader.changed(), reader.wait_for(|&left| left <= 0));
+    let (changed, dies) = (executor.start(changed), executor.start(dies));
+    let mut changes = reader.clone().subscribe().with_present();
+    let seen = executor.start(async move {
+        let mut seen = Vec::new();
+        while let Some(left) = changes.next().await {
+            seen.push(left);
+        }
+        seen
+    });
+    assert_eq!(
+        format!("{reader:?}"),
+        "WatchReader { name: \"health\", value: 10, .. }"
+    );
+    health.set(4);
+    executor.run_frame(0.25);
+    health.set(0);
+    drop(health);
+    executor.run_frame(0.25);
+    assert_eq!(changed.take().unwrap().unwrap(), 4);
+    assert_eq!(dies.take().unwrap().unwrap(), 0);
+    assert_eq!(seen.take().unwrap().unwrap(), [10, 4, 0]);
+    assert_eq!((reader.get(), reader.with(|&left| left)), (0, 0));
 }
 
 #[test]

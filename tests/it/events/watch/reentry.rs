@@ -7,8 +7,8 @@ use futures::FutureExt;
 
 use framestep::prelude::*;
 
-use crate::support::result_of;
 use crate::support::timeline::{Log, unclamped};
+use crate::support::{panic_of, result_of};
 
 /// Sets its watch when it is cloned or dropped, `echoes` times in all.
 struct Echo {
@@ -158,14 +158,61 @@ fn closures_may_come_back() {
     });
     assert_eq!(seen, (10, 9));
 
-    // Inside an update every reader sees the earlier value, and the update's
-    // own value wins.
-    let inside = health.update(|value| {
-        *value += 100;
-        health.update(|value| *value += 1);
-        health.get()
+    // A reader keeps what it reads.
+    let seen = health.with(|&before| {
+        health.update(|value| *value += 100);
+        health.with(|&now| (before, now))
     });
-    assert_eq!((inside, health.get()), (10, 109));
+    assert_eq!(seen, (9, 109));
+}
+
+#[test]
+fn the_closure_of_an_update_has_the_value_for_itself() {
+    let health = Watch::new(10);
+    let reader = health.reader();
+    let uses: [(&str, &dyn Fn()); 7] = [
+        ("get", &|| _ = health.get()),
+        ("with", &|| health.with(|_| ())),
+        ("set", &|| health.set(1)),
+        ("update", &|| health.update(|_| ())),
+        ("update_if", &|| _ = health.update_if(|_| true)),
+        ("replace", &|| _ = health.replace(1)),
+        ("reader", &|| _ = reader.get()),
+    ];
+    for (name, inside) in uses {
+        let line = line!() + 2;
+        let text = panic_of(|| {
+            health.update(|health| {
+                *health += 1;
+                inside();
+            });
+        });
+        let place = format!("{}:{line}:20", file!());
+        let expected = format!(
+            "a watch was read or changed inside the closure of its own `update`, called at \
+             {place}: use the argument of that closure, or do it before or after the `update`"
+        );
+        assert_eq!(text, expected, "{name}");
+    }
+    assert_eq!(health.get(), 17);
+    health.update(|_| assert_eq!(format!("{health:?}"), "Watch { .. }"));
+}
+
+#[test]
+fn a_condition_may_update_its_own_watch() {
+    let mut executor = unclamped();
+    let health = Watch::new(3);
+    let polls = std::rc::Rc::new(std::cell::Cell::new(0));
+    let (own, count) = (health.clone(), polls.clone());
+    let falls = executor.start(health.wait_for(move |&health| {
+        count.set(count.get() + 1);
+        own.update(|health| *health -= 1);
+        health == 0
+    }));
+    executor.run_frames(3, 0.25);
+    // Checked once in each run, so that it cannot block the frame.
+    assert_eq!(result_of(&executor, falls).unwrap(), 0);
+    assert_eq!((polls.get(), health.get()), (4, -1));
 }
 
 #[test]
@@ -179,6 +226,19 @@ fn a_script_that_is_started_in_an_update_may_wait_for_it() {
     assert!(!dies.is_finished());
     executor.run_frame(0.25);
     result_of(&executor, dies).unwrap();
+
+    // Even if the update changes nothing.
+    let mut scripts = None;
+    health.update_if(|_| {
+        let mut present = health.subscribe().with_present();
+        let present = executor.start(async move { present.next().await });
+        scripts = Some((executor.start(health.wait_for(|_| true)), present));
+        false
+    });
+    executor.run_frame(0.25);
+    let (waits, present) = scripts.unwrap();
+    assert_eq!(result_of(&executor, waits).unwrap(), 0);
+    assert_eq!(result_of(&executor, present).unwrap(), Some(0));
 }
 
 #[test]

@@ -121,13 +121,17 @@ fn a_join_error_names_the_coroutine_and_how_it_ended() {
     let executor = Executor::new();
     let sleeper = executor.start(wait_seconds(9)).named("sleeper");
     let id = sleeper.id();
+    let line = line!() + 1;
     sleeper.stop();
     let error: JoinError = result_of(&executor, sleeper).unwrap_err();
     assert!(error.is_stopped() && !error.is_panic());
     assert_eq!((error.id(), error.name()), (id, "sleeper"));
     assert_eq!(
         error.to_string(),
-        "coroutine 0v1 (sleeper) was stopped before it finished"
+        format!(
+            "coroutine 0v1 (sleeper) was stopped before it finished, at {}:{line}:13",
+            file!()
+        )
     );
     let told = panic_of(AssertUnwindSafe(|| error.into_panic()));
     assert!(told.contains("check `is_panic()` first"), "{told}");

@@ -1,13 +1,15 @@
 //! What waits are made from: their arguments, and the sources of events.
 
 use std::cell::RefCell;
+use std::fmt::Debug;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures::FutureExt;
+use futures::stream;
+use futures::{FutureExt, Stream, StreamExt};
 
-use framestep::Handle;
 use framestep::prelude::*;
+use framestep::{Handle, OwnerHandle};
 
 /// A length of time, as an argument.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +52,8 @@ pub(crate) struct Given {
     /// All of them are taken.
     pub(crate) permits: Permits,
     taken: Rc<RefCell<Vec<Permit>>>,
+    /// What lives as long as the stage.
+    owners: Rc<RefCell<Vec<Owner>>>,
 }
 
 impl Given {
@@ -73,6 +77,7 @@ impl Given {
             watch: Watch::new(0),
             permits,
             taken: Rc::new(RefCell::new(taken)),
+            owners: Rc::default(),
         }
     }
 
@@ -111,13 +116,25 @@ impl Given {
 
     /// The reading of the clock that is `length` away.
     pub(super) fn point(&self) -> Duration {
-        let length = match self.length {
+        self.clock.now().saturating_add(self.span())
+    }
+
+    /// The reading of the game clock that is `length` away.
+    pub(super) fn game_point(&self) -> Duration {
+        let now = self
+            .handle
+            .time()
+            .map_or(Duration::ZERO, |time| time.elapsed);
+        now.saturating_add(self.span())
+    }
+
+    fn span(&self) -> Duration {
+        match self.length {
             Length::Seconds(seconds) => {
                 Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX)
             }
             Length::Exact(length) => length,
-        };
-        self.clock.now().saturating_add(length)
+        }
     }
 
     /// The condition as a function.
@@ -139,10 +156,41 @@ impl Given {
         })
     }
 
+    /// An owner of such a script.
+    pub(super) fn crowd(&self) -> OwnerHandle {
+        let owner = self.handle.owner();
+        // The executor may be gone.
+        let owner = owner.unwrap_or_else(|| Executor::new().owner());
+        let owner = owner.named("crowd");
+        owner.start(async {
+            next_frame().in_phase(Phase::LateUpdate).await;
+        });
+        let handle = owner.handle();
+        self.owners.borrow_mut().push(owner);
+        handle
+    }
+
+    /// A group of such a script.
+    pub(super) fn group<T: 'static>(&self, output: impl FnOnce() -> T + 'static) -> Group<T> {
+        let script = self.handle.start(async {
+            next_frame().in_phase(Phase::LateUpdate).await;
+            output()
+        });
+        let group_here = self.handle.enter(group);
+        let mut group = group_here.unwrap_or_else(|| Executor::new().enter(group));
+        group.add(script);
+        group
+    }
+
     /// The changes of the value, without the present one.
     pub(super) fn changes(&self) -> Changes<u64> {
         let mut changes = self.watch.subscribe();
         let _present = changes.next().now_or_never();
         changes
     }
+}
+
+/// A stream of one item that does not end.
+pub(super) fn once() -> impl Stream<Item = ()> + Unpin + Debug {
+    stream::iter([()]).chain(stream::pending())
 }

@@ -95,6 +95,8 @@ pub(crate) struct Row {
     pub(crate) repeats: bool,
     /// Even in the steady state, making it takes memory.
     pub(crate) allocates: bool,
+    /// It polls only what has been woken, so that a script polls it on behalf of others.
+    pub(crate) hides: bool,
     /// Its line in the table. `None` for a stream, which another crate polls.
     pub(crate) line: Option<u32>,
     pub(super) make: fn(&Given) -> Boxed,
@@ -151,6 +153,13 @@ impl Row {
     pub(super) const fn allocates(self) -> Self {
         Row {
             allocates: true,
+            ..self
+        }
+    }
+
+    pub(super) const fn hides(self) -> Self {
+        Row {
+            hides: true,
             ..self
         }
     }
@@ -250,6 +259,7 @@ macro_rules! row {
             is_period: false,
             repeats: false,
             allocates: false,
+            hides: false,
             line: Some(line!()),
             make: |$given| {
                 let _ = $given;

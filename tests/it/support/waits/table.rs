@@ -6,6 +6,7 @@ use futures::future::pending;
 use framestep::prelude::*;
 
 use super::boxed::{Events, Item, Spent, Ticks};
+use super::given::once;
 use super::row::StaysOnItsThread;
 use super::{Arg, Boxed, Length, OnClock, Place, Row, Rule};
 
@@ -68,6 +69,10 @@ pub(crate) const WAITS: &[Row] = &[
         .due(&[(Arg::None, 1)])
         .shown(&["9s, until 9s", "the next frame, in LateUpdate"])
         .made_of_others(),
+    row!(timeout_at -> Timeout, Rule::Time(OnClock::Own), in_phase, |given| timeout_at(given.game_point(), pending::<()>()))
+        .due(&[(Arg::Length(0.5), 2), (Arg::Length(0.0), 1)])
+        .shown(&["1s, until 1s"])
+        .made_of_others(),
     row!(on -> On, Rule::Time(OnClock::Given), Place::Home, |given, length| on(&given.clock, wait_seconds(length)))
         .due(&[(Arg::Length(0.25), 2)])
         .shown(&["1s, until 1s of clock 1"])
@@ -94,6 +99,30 @@ pub(crate) const WAITS: &[Row] = &[
         .made_of_others()
         .repeats()
         .without_line(),
+    row!(every_frames -> EveryFrames, Rule::Frames, Place::InPhase, |given| in_phase_of!(given, every_frames(given.count)).next(),
+        boxed Item(in_phase_of!(given, every_frames(given.count))))
+        .due(&[(Arg::Count(0), 1), (Arg::Count(3), 3)])
+        .shown(&["3 frames"])
+        .made_of_others()
+        .repeats(),
+    row!(changes_of -> ChangesOf, Rule::Other, Place::InPhase, |given| in_phase_of!(given, changes_of(|| time().frame)).next(),
+        boxed Item(in_phase_of!(given, changes_of(|| time().frame))))
+        .due(&[(Arg::None, 1)])
+        .shown(&["the next frame"])
+        .made_of_others()
+        .repeats(),
+    row!(debounce -> Debounce, Rule::Time(OnClock::Own), Place::Home, |given| made!(given, length, debounce(length, once())).next(),
+        boxed Item(made!(given, length, debounce(length, once()))))
+        .due(&[(Arg::Length(0.5), 2), (Arg::Length(0.0), 1)])
+        .shown(&["1s, until 1s"])
+        .made_of_others()
+        .repeats(),
+    row!(throttle -> Throttle, Rule::NextFrame, Place::Home, |given| throttle(0, frames()).next(),
+        boxed Item(throttle(0, frames())))
+        .due(&[(Arg::None, 1)])
+        .shown(&["the next frame"])
+        .made_of_others()
+        .repeats(),
     // The budget has one unit for each frame.
     row!(checkpoint -> Checkpoint, Rule::Other, in_phase, |given| given.budget.checkpoint_cost(2), boxed Spent::of(given))
         .due(&[(Arg::None, 1)])
@@ -130,6 +159,34 @@ pub(crate) const WAITS: &[Row] = &[
     row!(start -> Coroutine, Rule::Join, Place::Always(LateUpdate), |given| given.script().stop_on_drop())
         .due(&[(Arg::None, 1)])
         .shown(&["the end of 1v1"]),
+    row!(ended -> Ended, Rule::Join, Place::Always(LateUpdate), |given| given.crowd().ended())
+        .due(&[(Arg::None, 1)])
+        .shown(&["the end of the scripts of crowd"])
+        .allocates(),
+    row!(stop_within -> StopWithin, Rule::Join, Place::Always(LateUpdate), |given| given.crowd().stop_within(9))
+        .due(&[(Arg::None, 1)])
+        .shown(&["the end of the scripts of crowd"])
+        .made_of_others()
+        .allocates(),
+    row!(join -> JoinGroup, Rule::Join, Place::Always(LateUpdate), |given| given.group(|| ()).join())
+        .due(&[(Arg::None, 1)])
+        .shown(&["the end of 1v1"])
+        .made_of_others()
+        .allocates(),
+    row!(try_join -> TryJoinGroup, Rule::Join, Place::Always(LateUpdate), |given| given.group(|| Ok::<(), ()>(())).try_join())
+        .due(&[(Arg::None, 1)])
+        .shown(&["the end of 1v1"])
+        .made_of_others()
+        .allocates(),
+    row!(when_each -> WhenEach, Rule::Other, Place::Always(LateUpdate), |given| when_each([in_phase(LateUpdate)]).next(),
+        boxed Item(when_each([in_phase(LateUpdate)])))
+        .due(&[(Arg::None, 1)])
+        .shown(&["the next LateUpdate", "a wake"])
+        .made_of_others()
+        .allocates()
+        .repeats()
+        .hides()
+        .without_line(),
     row!(finished -> Finished, Rule::Join, Place::Always(LateUpdate), |given| { let script = given.script(); script.finished() })
         .due(&[(Arg::None, 1)])
         .shown(&["the end of 1v1"])
@@ -162,6 +219,9 @@ pub(crate) const WAITS: &[Row] = &[
         .repeats()
         .without_line(),
     row!(acquire -> Acquire, Rule::Event, Place::Home, |given| given.permits.acquire())
+        .due(&[(Arg::None, 2)])
+        .shown(&["a permit of tokens"]),
+    row!(acquire_many -> Acquire, Rule::Event, Place::Home, |given| given.permits.acquire_many(2))
         .due(&[(Arg::None, 2)])
         .shown(&["a permit of tokens"]),
 ];

@@ -2,6 +2,7 @@
 
 mod animate;
 mod conditions;
+mod ended;
 mod home;
 mod interval;
 mod next_frame;

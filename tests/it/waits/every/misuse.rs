@@ -27,7 +27,7 @@ fn each_leaves_nothing_behind_when_it_is_dropped() {
         });
         let before = executor.len();
         run(&mut executor, &stage);
-        assert!(before <= 2 && over.get().is_none() && script.stop());
+        assert!(before <= 3 && over.get().is_none() && script.stop());
         assert!(executor.is_empty() && !executor.has_ready(), "{case}");
         assert_eq!(executor.next_deadline(), None, "{case}");
     }

@@ -1,0 +1,81 @@
+//! The wait for the end of all coroutines of an owner.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::core::owners::OwnerKey;
+use crate::core::registration::{Bound, Registration, WaitList, join};
+use crate::core::scope::registry;
+use crate::time::PhaseIndex;
+use crate::wait::polled_again;
+
+/// The future of [`Owner::ended`](super::Owner::ended) and
+/// [`OwnerHandle::ended`](super::OwnerHandle::ended).
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Ended {
+    executor: u32,
+    owner: OwnerKey,
+    registration: Registration,
+}
+
+impl Ended {
+    pub(super) fn of(executor: u32, owner: OwnerKey) -> Self {
+        Ended {
+            executor,
+            owner,
+            registration: Registration::new(PhaseIndex::HOME, Bound::Run),
+        }
+    }
+
+    /// Panics if the coroutine that is being polled is on the owner. `function` is what it
+    /// awaits.
+    #[track_caller]
+    pub(super) fn expect_from_outside(&self, function: &str) {
+        let owner = self.owner;
+        registry::with_executor(self.executor, |core| {
+            join::expect_from_outside(core, owner, function);
+        });
+    }
+}
+
+impl Future for Ended {
+    type Output = ();
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let this = &mut *self;
+        if this.registration.is_done() {
+            polled_again("Owner::ended()");
+        }
+        let (owner, registration) = (this.owner, &mut this.registration);
+        let core = registry::with_executor(this.executor, crate::core::Core::rc);
+        match core {
+            Some(core) => registration.poll_owner_end(&core, cx, owner, "ended()"),
+            None => registration.end_without_owner(),
+        }
+    }
+}
+
+impl FusedFuture for Ended {
+    fn is_terminated(&self) -> bool {
+        self.registration.is_done()
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.registration.cancel(WaitList::Joins);
+    }
+}
+
+impl fmt::Debug for Ended {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ended")
+            .field("done", &self.is_terminated())
+            .finish_non_exhaustive()
+    }
+}
