@@ -268,7 +268,11 @@ impl Shard {
     }
 
     /// Looks at a room of a kind.
-    pub(crate) fn look<R: Room, T>(&self, room: &str, look: impl FnOnce(&R, &Runtime) -> T) -> Option<T> {
+    pub(crate) fn look<R: Room, T>(
+        &self,
+        room: &str,
+        look: impl FnOnce(&R, &Runtime) -> T,
+    ) -> Option<T> {
         match &self.rooms.get(room)?.state {
             State::Live(live) => room::look(&**live, look),
             State::Broken(_) => None,

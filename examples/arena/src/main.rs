@@ -213,7 +213,7 @@ async fn stop_signal() {
         if let Ok(mut signal) = signal(kind) {
             signal.recv().await;
         } else {
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     };
     tokio::select! {
