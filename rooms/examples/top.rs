@@ -94,8 +94,8 @@ fn table(heard: &Heard) -> String {
     }
     let _ = writeln!(
         text,
-        "\n{:>5} {:<16} {:>9} {:>5} {:>7} {:>7} {:>7} {:>8}  {}",
-        "shard", "owner", "frame", "rooms", "scripts", "gap ms", "us", "refused", "standbys"
+        "\n{:>5} {:<16} {:>9} {:>5} {:>7} {:>7} {:>7} {:>8}  standbys",
+        "shard", "owner", "frame", "rooms", "scripts", "gap ms", "us", "refused"
     );
     let shards: std::collections::BTreeSet<u32> = heard.keys().map(|(shard, _)| *shard).collect();
     for shard in shards {

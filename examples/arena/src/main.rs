@@ -205,15 +205,21 @@ fn run() -> Result<bool, String> {
     }
 }
 
-/// Ready when this process receives SIGINT or SIGTERM.
+/// Ready when this process receives SIGINT, SIGTERM or SIGHUP. The processes that it has started must
+/// end with it.
 async fn stop_signal() {
     use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => tokio::select! {
-            _ = terminate.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
-        },
-        Err(_) => drop(tokio::signal::ctrl_c().await),
+    let of = |kind| async move {
+        if let Ok(mut signal) = signal(kind) {
+            signal.recv().await;
+        } else {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        () = of(SignalKind::interrupt()) => {}
+        () = of(SignalKind::terminate()) => {}
+        () = of(SignalKind::hangup()) => {}
     }
 }
 
@@ -235,7 +241,10 @@ fn round(options: &Options) -> Result<bool, String> {
                         .nodes
                         .iter()
                         .any(|node| node.health == cluster::Health::Killed)
-                    && state.lines.back().is_some_and(|line| line.contains("move"));
+                    && state
+                        .lines
+                        .back()
+                        .is_some_and(|line| line.contains(" rooms: "));
                 if is_moment {
                     let written = view::picture(&state).and_then(|svg| {
                         std::fs::write(&file, svg).map_err(|error| format!("{file}: {error}"))
@@ -249,13 +258,12 @@ fn round(options: &Options) -> Result<bool, String> {
         });
     }
     let playing = runtime.spawn(round::play(plan, board.clone(), ended));
-    if is_headless {
-        let ends = ends.clone();
-        runtime.spawn(async move {
-            stop_signal().await;
-            ends.send_replace(true);
-        });
-    } else {
+    let stops = ends.clone();
+    runtime.spawn(async move {
+        stop_signal().await;
+        stops.send_replace(true);
+    });
+    if !is_headless {
         view::show(&board, || playing.is_finished()).map_err(|error| {
             format!("the view needs a terminal: {error}. Without one, use --headless")
         })?;

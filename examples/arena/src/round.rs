@@ -134,9 +134,7 @@ impl Board {
             state.beat = beat;
         }
         for ((from, to), (rooms, gap)) in owners {
-            self.say(format!(
-                "{rooms} rooms move from {from} to {to}, in {gap:.0} ms at most"
-            ));
+            self.say(format!("{rooms} rooms: {from} to {to}, {gap:.0} ms"));
         }
     }
 

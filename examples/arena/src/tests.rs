@@ -130,7 +130,8 @@ async fn a_player_sends_only_as_itself_and_reads_only_its_own_room() {
     ] {
         others.push((subject, alice.subscribe(subject).await.unwrap()));
     }
-    alice.flush().await.unwrap();
+    // The server reads a connection in order: after this answer, it knows the subscriptions.
+    assert!(is_acknowledged(&alice, "log.0.room.arena-0.alice").await);
     for subject in [
         "rooms.view.0.arena-1",
         "rooms.view.0.arena-0",

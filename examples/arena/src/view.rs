@@ -8,7 +8,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Block, Borders, Paragraph, Wrap};
+use ratatui::widgets::{Block, Borders, Paragraph};
 
 use crate::cluster::Health;
 use crate::oracle::GAPS;
@@ -199,12 +199,7 @@ fn draw_lines(frame: &mut Frame<'_>, area: Rect, state: &State) {
         .skip(first)
         .map(|line| Line::from(line.as_str()))
         .collect();
-    frame.render_widget(
-        Paragraph::new(lines)
-            .block(block)
-            .wrap(Wrap { trim: false }),
-        area,
-    );
+    frame.render_widget(Paragraph::new(lines).block(block), area);
 }
 
 /// Shows the state until it ends. Returns early with `q`.
