@@ -264,9 +264,25 @@ fn round(options: &Options) -> Result<bool, String> {
         stops.send_replace(true);
     });
     if !is_headless {
-        view::show(&board, || playing.is_finished()).map_err(|error| {
-            format!("the view needs a terminal: {error}. Without one, use --headless")
-        })?;
+        let (shown, state) = (board.clone(), playing.abort_handle());
+        let view = std::thread::spawn(move || view::show(&shown, || state.is_finished()));
+        while !view.is_finished() && !playing.is_finished() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // A terminal that is gone does not let the view end.
+        for _ in 0..50 {
+            if view.is_finished() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        if view.is_finished()
+            && let Ok(Err(error)) = view.join()
+        {
+            return Err(format!(
+                "the view needs a terminal: {error}. Without one, use --headless"
+            ));
+        }
         // The rest is printed.
         board.lock().is_loud = true;
         ends.send_replace(true);
