@@ -1097,8 +1097,8 @@ mod tests {
     fn first_seed(fault: Fault) -> u64 {
         match fault {
             Fault::TickWithoutCompare => 1_000,
-            Fault::VoidIsTaken => 3_900,
-            Fault::OldSaveWins => 13_200,
+            Fault::VoidIsTaken => 6_300,
+            Fault::OldSaveWins => 11_650,
             _ => 1,
         }
     }
