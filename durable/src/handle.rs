@@ -140,6 +140,10 @@ impl Joins {
         self.id
     }
 
+    fn is_void(&self, shared: &Shared) -> bool {
+        self.epoch != shared.epoch.get()
+    }
+
     #[track_caller]
     fn act(&self, call: &'static str, act: Act) -> bool {
         if let Some(coroutine) = &self.plain {
@@ -153,7 +157,7 @@ impl Joins {
             return self::act(call, self.id, act);
         }
         match self.shared.upgrade() {
-            Some(shared) => self.epoch == shared.epoch.get() && shared.act(self.id, act),
+            Some(shared) => !self.is_void(&shared) && shared.act(self.id, act),
             None => false,
         }
     }
@@ -256,7 +260,7 @@ impl<T> Handle<T> {
     }
 
     pub(crate) fn is_void(&self, shared: &Shared) -> bool {
-        self.joins.epoch != shared.epoch.get()
+        self.joins.is_void(shared)
     }
 
     /// Detaches the script: it continues by itself. The same as dropping the handle.

@@ -219,9 +219,9 @@ impl Registry {
     /// A value of a save as the runtime has it.
     pub(crate) fn value_of_save(&self, name: &str, value: &Content) -> Option<Bytes> {
         match (self.value(name), value) {
+            (Some(Some(known)), value) => known.compact_unread(value),
+            (None, Content::Compact(value)) => Some(value.clone()),
             (Some(None), _) | (None, Content::Described(_)) => None,
-            (_, Content::Compact(value)) => Some(value.clone()),
-            (Some(Some(known)), described) => known.compact(described).ok(),
         }
     }
 

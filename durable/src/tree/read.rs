@@ -58,16 +58,20 @@ impl<'de> Items<'de> {
         }
     }
 
-    fn visit<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Unfit> {
-        let value = visitor.visit_seq(&mut self)?;
-        self.end()?;
-        Ok(value)
+    fn len(&self) -> usize {
+        match self {
+            Items::Of(items) => items.len(),
+            Items::Values(entries) => entries.len(),
+            Items::One(item) => usize::from(item.is_some()),
+        }
     }
 
-    fn end(mut self) -> Result<(), Unfit> {
-        match self.next() {
-            None => Ok(()),
-            Some(_) => Err(Unfit::new("there are more items than are expected")),
+    fn visit<V: Visitor<'de>>(mut self, visitor: V) -> Result<V::Value, Unfit> {
+        let all = self.len();
+        let value = visitor.visit_seq(&mut self)?;
+        match self.len() {
+            0 => Ok(value),
+            left => Err(too_long(all, left)),
         }
     }
 }
@@ -87,6 +91,19 @@ impl<'de> SeqAccess<'de> for &mut Items<'de> {
             None => Ok(None),
         }
     }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.len())
+    }
+}
+
+/// Why a sequence or a map is not read of which something is left.
+#[cold]
+fn too_long(all: usize, left: usize) -> Unfit {
+    Unfit::new(format_args!(
+        "invalid length {all}, expected {} elements",
+        all - left
+    ))
 }
 
 /// The entries of a map or a struct.
@@ -97,27 +114,33 @@ struct Entries<'de> {
 
 impl<'de> Entries<'de> {
     fn visit<V: Visitor<'de>>(entries: &'de [(Tree, Tree)], visitor: V) -> Result<V::Value, Unfit> {
-        visitor.visit_map(Entries {
+        let mut entries = Entries {
             left: entries.iter(),
             value: &Tree::Unit,
-        })
+        };
+        let all = entries.left.len();
+        let value = visitor.visit_map(&mut entries)?;
+        match entries.left.len() {
+            0 => Ok(value),
+            left => Err(too_long(all, left)),
+        }
     }
 
-    fn next_key(&mut self) -> Option<&'de Tree> {
+    fn advance(&mut self) -> Option<&'de Tree> {
         let (key, value) = self.left.next()?;
         self.value = value;
         Some(key)
     }
 }
 
-impl<'de> MapAccess<'de> for Entries<'de> {
+impl<'de> MapAccess<'de> for &mut Entries<'de> {
     type Error = Unfit;
 
     fn next_key_seed<S: DeserializeSeed<'de>>(
         &mut self,
         seed: S,
     ) -> Result<Option<S::Value>, Unfit> {
-        match self.next_key() {
+        match self.advance() {
             Some(key) => match seed.deserialize(key) {
                 Ok(value) => Ok(Some(value)),
                 Err(error) => Err(error),

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{DEEPEST, Tree};
+use super::{DEEPEST, Tree, Unfit};
 
 /// The tree as bytes and as JSON, read again.
 fn forms(tree: &Tree) -> [Tree; 3] {
@@ -276,4 +276,47 @@ fn what_is_nested_too_deep_is_refused_in_each_form() {
     }
     let error = Tree::of(&kind).unwrap_err().to_string();
     assert_eq!(error, "it is nested more than 100 levels deep");
+}
+
+/// Reads the first entry of a map, and leaves the others.
+struct First;
+
+impl<'de> Deserialize<'de> for First {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reads;
+
+        impl<'de> serde::de::Visitor<'de> for Reads {
+            type Value = First;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a map")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<First, A::Error> {
+                map.next_entry::<String, u32>()?;
+                Ok(First)
+            }
+        }
+
+        deserializer.deserialize_map(Reads)
+    }
+}
+
+#[test]
+fn what_is_left_of_a_sequence_or_a_map_is_an_error() {
+    let why = |unfit: Unfit| unfit.to_string();
+    let tree = Tree::of(&(1, 2, 3)).unwrap();
+    let short = tree.read::<(u32, u32)>().map_err(why);
+    assert_eq!(short.unwrap_err(), "invalid length 3, expected 2 elements");
+    let tree = |entries: &[(&str, u32)]| {
+        let map: BTreeMap<_, _> = entries.iter().copied().collect();
+        Tree::of(&map).unwrap()
+    };
+    assert!(tree(&[("a", 1)]).read::<First>().is_ok());
+    let two = tree(&[("a", 1), ("b", 2)]).read::<First>();
+    let unfit = two.err().map(why);
+    assert_eq!(unfit.unwrap(), "invalid length 2, expected 1 elements");
 }
