@@ -221,6 +221,13 @@ impl Witness {
     }
 }
 
+/// Passes an error of what a command does to Bevy's handler.
+#[cold]
+pub(crate) fn hand_over(world: &World, error: BevyError, command: &'static str) {
+    let name = DebugName::borrowed(command);
+    world.fallback_error_handler()(error, ErrorContext::Command { name });
+}
+
 /// Passes the error of a script to Bevy's handler, from within a script.
 #[cold]
 pub(crate) fn report(error: BevyError, name: Cow<'static, str>, entity: Option<Entity>) {

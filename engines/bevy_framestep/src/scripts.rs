@@ -7,16 +7,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use bevy_ecs::entity::{ComponentCloneCtx, SourceComponent};
-use bevy_ecs::error::{BevyError, ErrorContext};
+use bevy_ecs::error::BevyError;
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::{DeferredWorld, WorldId};
-use bevy_utils::prelude::DebugName;
 use framestep::{Clock, CoroutineId, Handle, Owner, OwnerHandle, Remote, SendOwner, with_ref};
 
 use crate::error::Missing;
 use crate::executor::Shared;
-use crate::output::ScriptOutput;
+use crate::output::{ScriptOutput, hand_over};
 use crate::script::ClockKey;
 use crate::start::start_unread;
 
@@ -510,8 +509,7 @@ fn cloned(source: &SourceComponent<'_>, context: &mut ComponentCloneCtx<'_, '_>)
              of its code has no copy. Start scripts for the clone, or deny `Scripts` in the \
              `EntityCloner`"
         ));
-        let name = DebugName::borrowed("clone of Scripts");
-        world.fallback_error_handler()(error, ErrorContext::Command { name });
+        hand_over(world, error, "clone of Scripts");
     });
 }
 

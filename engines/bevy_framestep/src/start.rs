@@ -385,10 +385,11 @@ where
 #[cfg(feature = "state")]
 #[cold]
 fn refused_in_state<A: bevy_state::state::States>(world: &World, state: &A, script: &'static str) {
-    use bevy_ecs::error::{BevyError, ErrorContext};
+    use bevy_ecs::error::BevyError;
     use bevy_ecs::message::Messages;
     use bevy_state::state::{State, StateTransitionEvent};
-    use bevy_utils::prelude::DebugName;
+
+    use crate::output::hand_over;
 
     let states = std::any::type_name::<A>();
     let start = format!("the script `{script}` was not started: the app ");
@@ -408,8 +409,7 @@ fn refused_in_state<A: bevy_state::state::States>(world: &World, state: &A, scri
             "{start}has no states of the type `{states}`: call `app.init_state::<{states}>()`"
         )),
     };
-    let name = DebugName::borrowed("start_script_in");
-    world.fallback_error_handler()(error, ErrorContext::Command { name });
+    hand_over(world, error, "start_script_in");
 }
 
 fn on_the_entity<S, F>(script: S) -> impl FnOnce(EntityWorldMut<'_>)

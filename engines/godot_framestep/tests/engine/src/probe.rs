@@ -114,7 +114,7 @@ impl Probe {
         self.to_gd().connect("tree_exiting", &exiting);
     }
 
-    /// Waits for ever, and notes its end.
+    /// Waits without end, and notes when it is dropped.
     #[func]
     fn waits(&self) -> Gd<FramestepScript> {
         let script = async {
