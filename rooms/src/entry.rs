@@ -186,7 +186,7 @@ impl Position {
         }
     }
 
-    /// Whether `tick` may be the next one. Every node, and whoever reads the log later, must answer
+    /// Whether `tick` may be the next one. Every node, and every later reader of the log, must answer
     /// the same: a tick that may not be the next one is void.
     pub(crate) fn accepts(&self, tick: &Tick) -> bool {
         tick.before == self.chain

@@ -1,5 +1,8 @@
 //! Servers and clients on a log in memory, in one process.
 
+#[path = "support/views.rs"]
+mod views;
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -9,6 +12,8 @@ use framestep_rooms::{Client, Effects, Fault, Player, Room, Server};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+
+use views::until;
 
 /// What a bell has heard.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -119,22 +124,6 @@ impl Node {
             .unwrap();
         assert_eq!(*self.notes.lock().unwrap(), [""; 0]);
     }
-}
-
-/// Waits for a view that fits. It has to come within seconds.
-async fn until(room: &framestep_rooms::RoomClient<Bell>, fits: impl Fn(&Bell) -> bool) -> Bell {
-    let mut views = room.watch().await.unwrap();
-    let look = async {
-        loop {
-            let view = views.next().await.unwrap().view;
-            if fits(&view) {
-                return view;
-            }
-        }
-    };
-    timeout(Duration::from_secs(20), look)
-        .await
-        .expect("the view comes")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

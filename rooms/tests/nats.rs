@@ -2,14 +2,18 @@
 #![cfg(feature = "nats")]
 
 mod support;
+#[path = "support/views.rs"]
+mod views;
 
 use std::time::Duration;
 
 use framestep_durable::prelude::*;
-use framestep_rooms::{Client, Fault, Format, Player, Room, RoomClient, Server};
+use framestep_rooms::{Client, Fault, Format, Player, Room, Server};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
+
+use views::until;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Sum {
@@ -64,21 +68,6 @@ fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), F
         let _ = stopped.await;
     }));
     (stop, ended)
-}
-
-async fn until(room: &RoomClient<Sum>, fits: impl Fn(&Sum) -> bool) -> Sum {
-    let mut views = room.watch().await.unwrap();
-    let look = async {
-        loop {
-            let view = views.next().await.unwrap().view;
-            if fits(&view) {
-                return view;
-            }
-        }
-    };
-    timeout(Duration::from_secs(30), look)
-        .await
-        .expect("the view comes")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -848,23 +848,13 @@ impl World {
         let after = 300 + self.random.below(3_000);
         let it = &mut self.nodes[node];
         let (tail, epoch) = (it.tail, it.epoch);
-        if it.cut_off_until > self.now {
+        let is_cut_off = it.cut_off_until > self.now;
+        if is_cut_off {
             it.next = u64::MAX;
-            self.tell(
-                RETRY,
-                node,
-                ToNode::Read {
-                    tail,
-                    entries: Vec::new(),
-                    is_over: true,
-                },
-            );
-            return;
         }
-        let is_over = (it.next == u64::MAX) || epoch != it.tail_epoch;
-        if is_over {
+        if it.next == u64::MAX || epoch != it.tail_epoch {
             self.tell(
-                after,
+                if is_cut_off { RETRY } else { after },
                 node,
                 ToNode::Read {
                     tail,
