@@ -208,7 +208,7 @@ impl<T> Signal<T> {
     ///
     /// # Examples
     ///
-    /// Jobs for whoever has waited longest:
+    /// Jobs for the script that has waited longest:
     ///
     /// ```
     /// # use framestep::prelude::*;
