@@ -9,12 +9,9 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// An empty image with memory for so many numbers.
-    #[must_use]
-    pub fn with_capacity(numbers: usize) -> Self {
-        Writer {
-            numbers: Vec::with_capacity(numbers),
-        }
+    /// Makes room for so many more numbers.
+    pub fn reserve(&mut self, numbers: usize) {
+        self.numbers.reserve(numbers);
     }
 
     /// Adds a number.
@@ -53,14 +50,32 @@ impl Writer {
         items: impl IntoIterator<Item = T>,
         mut put: impl FnMut(&mut Self, T),
     ) {
+        self.put_counted(|out| {
+            let mut len = 0;
+            for item in items {
+                put(out, item);
+                len += 1;
+            }
+            len
+        });
+    }
+
+    /// Adds the number of items that `put` returns, then the items that it adds.
+    pub fn put_counted(&mut self, put: impl FnOnce(&mut Self) -> u64) {
         let at = self.numbers.len();
         self.put(0);
-        let mut len = 0;
-        for item in items {
-            put(self, item);
-            len += 1;
-        }
-        self.numbers[at] = len;
+        self.numbers[at] = put(self);
+    }
+
+    /// The numbers so far.
+    #[must_use]
+    pub fn numbers(&self) -> &[u64] {
+        &self.numbers
+    }
+
+    /// Removes all numbers, and keeps their memory.
+    pub fn clear(&mut self) {
+        self.numbers.clear();
     }
 
     /// The numbers, in order.

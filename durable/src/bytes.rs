@@ -50,9 +50,17 @@ impl Bytes {
 /// If the value's `Serialize` fails.
 #[track_caller]
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T, to: &mut Vec<u8>) {
-    if let Err(error) = postcard::serialize_with_flavor(value, Appends(to)) {
+    if let Err(error) = try_write(value, to) {
         cannot_be_recorded(&error, std::any::type_name::<T>());
     }
+}
+
+/// Serialises a value, or returns why it does not.
+pub(crate) fn try_write<T: Serialize + ?Sized>(
+    value: &T,
+    to: &mut Vec<u8>,
+) -> Result<(), postcard::Error> {
+    postcard::serialize_with_flavor(value, Appends(to))
 }
 
 #[cold]

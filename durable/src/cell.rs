@@ -17,7 +17,7 @@ use crate::bytes::{self, Bytes};
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::Found;
-use crate::hash::Hash;
+use crate::hash::StableHash;
 use crate::image::NamedWait;
 use crate::journal::{self, Journal, Kind, Word};
 use crate::kept::KeptImage;
@@ -29,7 +29,7 @@ use crate::save::image_of;
 use crate::script::{ChapterFuture, Code};
 use crate::shared::Shared;
 use crate::shift::Shifts;
-use crate::site::{Call, Known, SiteId};
+use crate::site::{Call, Known, SiteId, Sites};
 use crate::slot::{Pending, Slot, Waits};
 
 /// The number of a script, which no other script of the runtime has.
@@ -277,6 +277,20 @@ impl ScriptCell {
 
     /// The image of the script for a save state. It is made once after each change.
     pub(crate) fn image(&self) -> KeptImage {
+        self.with_image(KeptImage::clone)
+    }
+
+    /// The hash of the image, without the lines of its calls.
+    pub(crate) fn image_hash(&self, sites: &Sites) -> u64 {
+        self.with_image(|image| image.hash(sites))
+    }
+
+    /// Puts the waits in the order of a save state.
+    pub(crate) fn sort_waits(&self) {
+        self.chapter.borrow_mut().waits.sorted();
+    }
+
+    fn with_image<R>(&self, f: impl FnOnce(&KeptImage) -> R) -> R {
         let kept = self.image.take();
         let mut chapter = self.chapter.borrow_mut();
         debug_assert!(
@@ -285,8 +299,9 @@ impl ScriptCell {
             "each change of a chapter drops its image"
         );
         let image = kept.unwrap_or_else(|| KeptImage::new(image_of(self, &mut chapter)));
-        self.image.set(Some(image.clone()));
-        image
+        let result = f(&image);
+        self.image.set(Some(image));
+        result
     }
 
     pub(crate) fn journal(&self) -> Journal {
@@ -317,7 +332,7 @@ impl ScriptCell {
     pub(crate) fn stamp(&self, content: &[u8]) -> u64 {
         let time = self.shared.executor.time();
         let time = time.map(|time| (time.frame, time.elapsed, time.unscaled_elapsed));
-        let mut hash = Hash::new();
+        let mut hash = StableHash::new();
         hash.add_bytes(Bytes::of(&(self.id, time, content)).get());
         hash.finish()
     }

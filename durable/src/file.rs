@@ -1,12 +1,22 @@
 //! Save states as files: magic bytes, a version, a checksum, and the save state.
 
+use std::time::Duration;
+
 use framestep::Phase;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::bytes::{self, Bytes};
+use crate::cell::ScriptId;
+use crate::content::Content;
 use crate::error::RestoreError;
-use crate::hash::Hash;
-use crate::image::SaveState;
+use crate::events::{Listed, Owned, PromiseEntry, Stream};
+use crate::guard::GuardImage;
+use crate::handle::JoinError;
+use crate::hash::StableHash;
+use crate::image::{OwnerImage, PermitsImage, SaveState};
+use crate::owner::ClockId;
+use crate::topic::Topic;
 use crate::tree::Tree;
 
 const MARK: [u8; 8] = *b"framestp";
@@ -116,7 +126,7 @@ impl SaveState {
                 .read()
                 .map_err(|why| why.to_string())
         } else {
-            let read = crate::bytes::read(world);
+            let read = bytes::read(world);
             read.ok_or_else(|| "its fields have changed since, or it is of another type".to_owned())
         };
         match read {
@@ -163,10 +173,13 @@ fn read(content: &[u8]) -> Result<(SaveState, &[u8]), RestoreError> {
 
 impl SaveState {
     /// A hash that is the same for the same state, on every machine. It covers everything in
-    /// the save state except the lines of the code. For netcode that compares its peers.
+    /// the save state except the build, and the lines of the code. For netcode that compares its
+    /// peers.
+    ///
+    /// [`Runtime::checksum`](crate::Runtime::checksum) is the same without a save state.
     #[must_use]
     pub fn checksum(&self) -> u64 {
-        self.checksum_with(&())
+        self.summed(&World::none())
     }
 
     /// The same for the save state and the game's own state.
@@ -177,22 +190,102 @@ impl SaveState {
     #[must_use]
     #[track_caller]
     pub fn checksum_with<W: Serialize>(&self, world: &W) -> u64 {
-        let mut hash = Hash::new();
-        for script in &self.scripts {
-            hash.add(script.hash(&self.sites));
-        }
-        hash.add(self.scripts.len() as u64);
-        for numbers in [&self.clocks, &self.waits, &self.lists] {
-            hash.add_all(numbers);
-        }
-        let rest = (&self.owners, &self.ended);
-        let signals = (&self.signals, &self.streams, &self.values);
-        let rest = (rest, signals, &self.permits, &self.promises);
-        let next = (self.next_script, self.next_request, self.next_owner);
-        let content = postcard::to_stdvec(&(&self.clock_parents, rest, next, world));
-        hash.add_bytes(&content.expect("the save state and the world serialise"));
-        hash.finish()
+        self.summed(&World::of::<W>(&|bytes| bytes::try_write(world, bytes)))
     }
+
+    #[track_caller]
+    fn summed(&self, world: &World<'_>) -> u64 {
+        let scripts = self.scripts.iter().map(|script| script.hash(&self.sites));
+        let scripts: Vec<u64> = scripts.collect();
+        let summed = Summed {
+            settings: &self.settings,
+            guards: &self.guards,
+            clock_parents: &self.clock_parents,
+            owners: &self.owners,
+            ended: &self.ended,
+            signals: &self.signals,
+            streams: &self.streams,
+            values: &self.values,
+            permits: &self.permits,
+            promises: &self.promises,
+        };
+        let next = [
+            self.next_script,
+            self.next_request,
+            self.next_owner,
+            self.next_guard,
+            self.last_ticket,
+        ];
+        let numbers = [&scripts[..], &self.clocks, &self.waits, &self.lists, &next];
+        checksum_of(numbers, &summed, world, &mut Vec::new())
+    }
+}
+
+/// The game's own state in a checksum.
+pub(crate) struct World<'a> {
+    type_name: &'static str,
+    write: &'a dyn Fn(&mut Vec<u8>) -> Result<(), postcard::Error>,
+}
+
+impl World<'_> {
+    pub(crate) fn none() -> Self {
+        World {
+            type_name: "",
+            write: &|_| Ok(()),
+        }
+    }
+}
+
+impl<'a> World<'a> {
+    /// `write` writes a `W`.
+    pub(crate) fn of<W>(write: &'a dyn Fn(&mut Vec<u8>) -> Result<(), postcard::Error>) -> Self {
+        let type_name = std::any::type_name::<W>();
+        World { type_name, write }
+    }
+}
+
+/// What a checksum covers besides scripts and numbers.
+#[derive(Serialize)]
+pub(crate) struct Summed<'a> {
+    pub(crate) settings: &'a [Duration; 2],
+    pub(crate) guards: &'a [GuardImage],
+    pub(crate) clock_parents: &'a [ClockId],
+    pub(crate) owners: &'a [OwnerImage],
+    pub(crate) ended: &'a [(ScriptId, Result<Bytes, JoinError>)],
+    pub(crate) signals: &'a [(Topic, Vec<Listed>)],
+    pub(crate) streams: &'a [(Owned, Stream)],
+    pub(crate) values: &'a [(Topic, Option<Content>, Vec<Listed>)],
+    pub(crate) permits: &'a [PermitsImage],
+    pub(crate) promises: &'a [(Owned, PromiseEntry)],
+}
+
+/// A checksum of numbers (the hashes of the scripts, clocks, waits, lists, counters), of the rest
+/// and of the world. `buffer` is memory for the last two.
+///
+/// # Panics
+///
+/// If the world does not serialise.
+#[track_caller]
+pub(crate) fn checksum_of(
+    numbers: [&[u64]; 5],
+    rest: &Summed<'_>,
+    world: &World<'_>,
+    buffer: &mut Vec<u8>,
+) -> u64 {
+    let mut hash = StableHash::new();
+    for numbers in numbers {
+        hash.add_all(numbers);
+    }
+    bytes::write(rest, buffer);
+    if let Err(error) = (world.write)(buffer) {
+        panic!(
+            "a world of type `{}` has no checksum: {error}. It must serialise without a \
+             self-describing format",
+            world.type_name
+        )
+    }
+    hash.add_bytes(buffer);
+    hash.finish()
 }
 
 fn take_u32(bytes: &[u8]) -> Option<(u32, &[u8])> {

@@ -1,24 +1,39 @@
-//! The hash of checksums: the same on all machines.
+//! A hash that is the same on all machines.
 
-/// A hash of numbers and bytes, in the order in which they are added.
+/// A hash of numbers and bytes, in the order in which they are added: the same on all machines, in
+/// all builds. [Checksums](crate::SaveState::checksum) are made of it.
+///
+/// It finds mistakes, such as peers of a game that differ. It is not made against attacks: other
+/// content with the same hash is easy to make.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::StableHash;
+///
+/// let mut hash = StableHash::new();
+/// hash.add(7);
+/// hash.add_bytes(b"arena");
+/// assert_eq!(hash.finish(), 0x4FE0_9E23_47A0_7FD8);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Hash(u64);
+pub struct StableHash(u64);
 
-impl Hash {
-    pub(crate) const fn new() -> Self {
-        Hash(0xCBF2_9CE4_8422_2325)
+impl StableHash {
+    /// The hash of nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        StableHash(0x51AF_6D11_93C2_E8B5)
     }
 
     /// Adds a number.
     #[inline]
-    pub(crate) fn add(&mut self, number: u64) {
-        // The multiplication passes changes on to higher bits only, the shift to lower ones.
-        let mixed = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        self.0 = mixed ^ mixed >> 32;
+    pub fn add(&mut self, number: u64) {
+        self.0 = mixed(self.0 ^ number);
     }
 
     /// Adds bytes, and how many there are.
-    pub(crate) fn add_bytes(&mut self, bytes: &[u8]) {
+    pub fn add_bytes(&mut self, bytes: &[u8]) {
         self.add(bytes.len() as u64);
         let mut left = bytes;
         while let Some((word, rest)) = left.split_first_chunk() {
@@ -32,15 +47,102 @@ impl Hash {
         }
     }
 
-    /// Adds numbers, and how many there are.
+    /// Adds numbers, and how many there are. Long lists take a quarter of the time that they take
+    /// one by one, and have another hash.
     pub(crate) fn add_all(&mut self, numbers: &[u64]) {
-        self.add(numbers.len() as u64);
-        for &number in numbers {
+        // Four hashes at once: each step of one waits for the step before it.
+        let mut lanes = [self.0, 1, 2, 3];
+        let mut left = numbers;
+        while let Some((four, rest)) = left.split_first_chunk::<4>() {
+            for (lane, number) in lanes.iter_mut().zip(four) {
+                *lane = mixed(*lane ^ number);
+            }
+            left = rest;
+        }
+        self.0 = numbers.len() as u64;
+        for &number in lanes.iter().chain(left) {
             self.add(number);
         }
     }
 
-    pub(crate) fn finish(self) -> u64 {
+    /// What was added so far, for another hash. Its last bits depend on few of the last number's.
+    #[inline]
+    pub(crate) const fn state(self) -> u64 {
         self.0
+    }
+
+    /// The hash of what was added so far.
+    #[must_use]
+    pub fn finish(self) -> u64 {
+        // Twice, so that the last number reaches all bits.
+        mixed(mixed(self.0))
+    }
+
+    /// The hash of bytes.
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> u64 {
+        let mut hash = StableHash::new();
+        hash.add_bytes(bytes);
+        hash.finish()
+    }
+}
+
+impl Default for StableHash {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[inline]
+const fn mixed(number: u64) -> u64 {
+    // The multiplication passes changes on to higher bits only, the shift to lower ones.
+    let mixed = number.wrapping_mul(0xA24B_AED4_963E_E407);
+    mixed ^ mixed >> 29
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::StableHash;
+
+    #[test]
+    fn each_byte_each_length_and_the_order_count() {
+        let mut seen = BTreeSet::new();
+        for length in 0..20_usize {
+            assert!(seen.insert(StableHash::of(&vec![0; length])));
+            for at in 0..length {
+                let mut bytes = vec![0; length];
+                bytes[at] = 1;
+                assert!(seen.insert(StableHash::of(&bytes)));
+            }
+        }
+        let mut ab = StableHash::new();
+        ab.add_bytes(b"a");
+        ab.add_bytes(b"b");
+        assert_ne!(ab.finish(), StableHash::of(b"ab"));
+    }
+
+    #[test]
+    fn each_number_of_a_list_its_place_and_what_was_before_count() {
+        let of = |before: u64, numbers: &[u64]| {
+            let mut hash = StableHash::new();
+            hash.add(before);
+            hash.add_all(numbers);
+            hash.finish()
+        };
+        let mut seen = BTreeSet::new();
+        for length in 0..20_usize {
+            for before in 0..3 {
+                assert!(seen.insert(of(before, &vec![0; length])));
+            }
+            for at in 0..length {
+                for bit in 0..64 {
+                    let mut numbers = vec![0; length];
+                    numbers[at] = 1 << bit;
+                    assert!(seen.insert(of(0, &numbers)), "{length} {at} {bit}");
+                }
+            }
+        }
     }
 }

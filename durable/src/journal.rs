@@ -10,7 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::hash::Hash;
+use crate::hash::StableHash;
 use crate::site::{Known, SiteId};
 
 /// What an entry records.
@@ -132,7 +132,7 @@ pub(crate) struct Journal {
     bytes: Rc<RefCell<Vec<u8>>>,
     len: usize,
     entries: u32,
-    hash: Hash,
+    hash: StableHash,
 }
 
 /// A copy of a journal that can be sent to another thread.
@@ -140,7 +140,7 @@ pub(crate) struct Journal {
 pub(crate) struct SendJournal {
     bytes: Vec<u8>,
     entries: u32,
-    hash: Hash,
+    hash: StableHash,
 }
 
 impl SendJournal {
@@ -172,7 +172,7 @@ impl Journal {
             bytes: Rc::default(),
             len: 0,
             entries: 0,
-            hash: Hash::new(),
+            hash: StableHash::new(),
         }
     }
 
@@ -182,7 +182,7 @@ impl Journal {
             Some(bytes) => bytes.get_mut().clear(),
             None => self.bytes = Rc::default(),
         }
-        (self.len, self.entries, self.hash) = (0, 0, Hash::new());
+        (self.len, self.entries, self.hash) = (0, 0, StableHash::new());
     }
 
     /// How many entries there are.
@@ -192,7 +192,7 @@ impl Journal {
     }
 
     /// A hash of all entries, without the lines of their calls.
-    pub(crate) fn hash(&self) -> Hash {
+    pub(crate) fn hash(&self) -> StableHash {
         self.hash
     }
 

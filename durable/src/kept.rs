@@ -7,8 +7,9 @@ use std::rc::Rc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::hash::Hash;
-use crate::image::ScriptImage;
+use crate::content::Content;
+use crate::hash::StableHash;
+use crate::image::{ScriptImage, SlotImage};
 use crate::site::Sites;
 
 /// A shared image of a script, with its hash once a checksum has asked for it. A change copies what
@@ -44,22 +45,40 @@ impl KeptImage {
 }
 
 fn hash_of(script: &ScriptImage, sites: &Sites) -> u64 {
-    // What a site is, without its place.
-    let waits = script.waits.iter().map(|wait| {
-        let named = wait.named;
-        (named.number, sites.what(named.site), &wait.slot)
-    });
-    let waits: Vec<_> = waits.collect();
-    let content = postcard::to_stdvec(&(
-        (script.id, &script.name, script.version),
-        (script.home, script.owner),
-        (&script.state, &script.once, script.has_begun),
-        (script.restarts_after_wait, waits),
-        script.journal.hash().finish(),
-    ));
-    let mut hash = Hash::new();
-    hash.add_bytes(&content.expect("an image serialises"));
+    let mut hash = StableHash::new();
+    hash.add(script.id.0);
+    hash.add_bytes(script.name.as_bytes());
+    hash.add(u64::from(script.version));
+    hash.add(script.home);
+    hash.add(script.owner.map_or(0, |owner| owner.0 + 1));
+    match &script.state {
+        Content::Compact(bytes) => hash.add_bytes(bytes.get()),
+        described @ Content::Described(_) => add_value(&mut hash, described),
+    }
+    if script.once.is_empty() {
+        hash.add(0);
+    } else {
+        add_value(&mut hash, &script.once);
+    }
+    hash.add(u64::from(script.has_begun) << 1 | u64::from(script.restarts_after_wait));
+    hash.add(script.waits.len() as u64);
+    for wait in &script.waits {
+        // What a site is, without its place.
+        let what = sites.what(wait.named.site);
+        hash.add(u64::from(wait.named.number) << 32 | u64::from(what));
+        match &wait.slot {
+            SlotImage::Plain => hash.add(0),
+            slot => add_value(&mut hash, slot),
+        }
+    }
+    hash.add(script.journal.hash().state());
     hash.finish()
+}
+
+/// Adds a value as bytes, which are at least one.
+fn add_value<T: Serialize>(hash: &mut StableHash, value: &T) {
+    let bytes = postcard::to_stdvec(value);
+    hash.add_bytes(&bytes.expect("an image serialises"));
 }
 
 impl Deref for KeptImage {

@@ -129,6 +129,7 @@ pub use framestep::Canceled;
 pub use framestep_durable_macros::{chapter, durable};
 pub use guard::ClockGuard;
 pub use handle::{Handle, JoinError, join, pause, resume, stop};
+pub use hash::StableHash;
 pub use image::SaveState;
 pub use long::LongChapter;
 pub use owner::{ClockId, OwnerId};

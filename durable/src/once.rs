@@ -23,6 +23,10 @@ impl Once {
         Rc::make_mut(results).insert(label.into(), result);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// The labels, in their order, with the results.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Bytes)> {
         let results = self.0.iter().flat_map(|results| results.iter());

@@ -8,11 +8,12 @@ use framestep::{Builder, Executor, Phase, Seconds, Time};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
+use crate::bytes::{self, Bytes};
 use crate::cell::ScriptId;
 use crate::dry_run::DryRun;
 use crate::error::{Divergence, RestoreError, SaveError};
 use crate::events::Settled;
+use crate::file::World;
 use crate::handle::{Act, Handle, JoinError, Joins};
 use crate::image::SaveState;
 use crate::long::LongChapter;
@@ -215,6 +216,57 @@ impl Runtime {
     pub fn save_state(&self) -> Result<SaveState, SaveError> {
         self.host.shared.door.assert_idle("save_state");
         self.host.shared.save_state()
+    }
+
+    /// The [checksum](SaveState::checksum) of a save state taken now. It takes none, so it costs less:
+    /// for servers and netcode that compare each frame.
+    ///
+    /// # Errors
+    ///
+    /// As [`save_state`](Self::save_state).
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn checksum(&self) -> Result<u64, SaveError> {
+        self.host.shared.door.assert_idle("checksum");
+        self.host.shared.checksum(&World::none())
+    }
+
+    /// The same with the game's own state, as [`SaveState::checksum_with`].
+    ///
+    /// # Errors
+    ///
+    /// As [`save_state`](Self::save_state).
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script; if the `Serialize` of `world` fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// #[derive(Serialize, Deserialize)]
+    /// struct World {
+    ///     gold: u32,
+    /// }
+    ///
+    /// # fn main() -> Result<(), SaveError> {
+    /// let mut world = World { gold: 7 };
+    /// let mut runtime = Runtime::new(Registry::new());
+    /// runtime.run_frame_with(&mut world, 1.0 / 60.0);
+    /// let checksum = runtime.checksum_with(&world)?;
+    /// assert_eq!(checksum, runtime.save_state()?.checksum_with(&world));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn checksum_with<W: Serialize>(&self, world: &W) -> Result<u64, SaveError> {
+        self.host.shared.door.assert_idle("checksum_with");
+        let write = |to: &mut Vec<u8>| bytes::try_write(world, to);
+        self.host.shared.checksum(&World::of::<W>(&write))
     }
 
     /// Takes a save state for a file. In debug builds, it is [verified](Self::verify) at once,

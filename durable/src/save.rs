@@ -12,12 +12,33 @@ use crate::cell::{Chapter, ScriptCell};
 use crate::content::Content;
 use crate::error::{SaveError, said_at};
 use crate::events::{Listed, Owned};
+use crate::file::{Summed, World, checksum_of};
 use crate::image::{
     OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage,
 };
+use crate::owner::ClockId;
 use crate::shared::Shared;
 use crate::slot::Slot;
 use crate::topic::Topic;
+
+/// The numbers of an executor in a save state.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    clocks: Writer,
+    waits: Writer,
+    lists: Writer,
+    /// The hashes of the scripts, in a checksum.
+    scripts: Vec<u64>,
+}
+
+impl Numbers {
+    fn clear(&mut self) {
+        self.clocks.clear();
+        self.waits.clear();
+        self.lists.clear();
+        self.scripts.clear();
+    }
+}
 
 impl Shared {
     pub(crate) fn own_clocks(&self) -> Vec<Clock> {
@@ -35,51 +56,21 @@ impl Shared {
 
     /// Takes a save state.
     pub(crate) fn save_state(&self) -> Result<SaveState, SaveError> {
-        let ids = self.coroutine_ids();
-        let checked = self.door.check(&ids);
-        let scripts = self.scripts.borrow();
-        let scripts: Vec<&Rc<ScriptCell>> = scripts.values().collect();
-        let refused = |error| self.refused(&scripts, error);
-        checked.map_err(refused)?;
-        let clocks = self.door.name_clocks(&self.own_clocks());
-        let mut out = Writer::default();
         let guards = self.save_guards();
-        self.door.save_clocks(&clocks, guards.len(), &mut out)?;
-        let images = scripts.iter().map(|cell| cell.image()).collect();
-        let chapters: Vec<_> = scripts.iter().map(|cell| cell.chapter()).collect();
-        let mut waits: Vec<&DurableWait> = Vec::with_capacity(scripts.len());
-        for chapter in &chapters {
-            for pending in chapter.waits.as_sorted() {
-                pending.slot.each_wait(|wait| waits.push(wait));
-            }
-        }
-        // Enough for most waits: of eight numbers, and of up to four more that its kind has.
-        let mut saved_waits = Writer::with_capacity(12 * waits.len());
-        for wait in &waits {
-            self.door.save_wait(wait, &clocks, &mut saved_waits)?;
-        }
-        // A wait is in one list, with five numbers, and most scripts have four.
-        let mut lists = Writer::with_capacity(32 + 5 * waits.len() + 4 * ids.len());
-        let saved = self.door.save_lists(&ids, &waits, &clocks, &mut lists);
-        drop(waits);
-        drop(chapters);
-        saved.map_err(refused)?;
+        let mut numbers = Numbers::default();
+        self.save_numbers(guards.len(), &mut numbers)?;
+        let scripts = self.scripts.borrow();
         Ok(SaveState {
             build: self.registry().build().to_owned(),
             settings: self.door.settings(),
             sites: self.sites.sites(),
-            clocks: out.into_numbers(),
-            clock_parents: self
-                .clocks
-                .borrow()
-                .iter()
-                .map(|entry| entry.parent)
-                .collect(),
+            clocks: numbers.clocks.into_numbers(),
+            clock_parents: self.clock_parents(),
             guards,
             owners: self.save_owners(),
-            scripts: images,
-            waits: saved_waits.into_numbers(),
-            lists: lists.into_numbers(),
+            scripts: scripts.values().map(|cell| cell.image()).collect(),
+            waits: numbers.waits.into_numbers(),
+            lists: numbers.lists.into_numbers(),
             ended: self.save_ended(),
             signals: self.save_signals(),
             streams: save_owned(&self.events.streams),
@@ -94,6 +85,93 @@ impl Shared {
             is_described: false,
             is_taken: true,
         })
+    }
+
+    /// The checksum of a save state taken now, with the game's own state.
+    #[track_caller]
+    pub(crate) fn checksum(&self, world: &World<'_>) -> Result<u64, SaveError> {
+        let guards = self.save_guards();
+        let mut numbers = self.numbers.take();
+        numbers.clear();
+        let saved = self.save_numbers(guards.len(), &mut numbers);
+        if let Err(error) = saved {
+            self.numbers.set(numbers);
+            return Err(error);
+        }
+        let sites = self.sites.sites();
+        for cell in self.scripts.borrow().values() {
+            numbers.scripts.push(cell.image_hash(&sites));
+        }
+        let summed = Summed {
+            settings: &self.door.settings(),
+            guards: &guards,
+            clock_parents: &self.clock_parents(),
+            owners: &self.save_owners(),
+            ended: &self.save_ended(),
+            signals: &self.save_signals(),
+            streams: &save_owned(&self.events.streams),
+            values: &self.save_values(),
+            permits: &self.save_permits(),
+            promises: &save_owned(&self.events.promises),
+        };
+        let next = [
+            self.next_script.get(),
+            self.next_request.get(),
+            self.next_owner.get(),
+            self.next_guard.get(),
+            self.events.last_ticket.get(),
+        ];
+        let [clocks, waits, lists] =
+            [&numbers.clocks, &numbers.waits, &numbers.lists].map(Writer::numbers);
+        let all = [&numbers.scripts[..], clocks, waits, lists, &next];
+        // Nothing is borrowed: the world may use the runtime.
+        let mut buffer = self.take_scratch();
+        let checksum = checksum_of(all, &summed, world, &mut buffer);
+        self.put_scratch(buffer);
+        self.numbers.set(numbers);
+        Ok(checksum)
+    }
+
+    fn clock_parents(&self) -> Vec<ClockId> {
+        let clocks = self.clocks.borrow();
+        clocks.iter().map(|entry| entry.parent).collect()
+    }
+
+    /// Writes the clocks, the waits and the lists of the executor. `guards` is how many guards are
+    /// saved.
+    fn save_numbers(&self, guards: usize, out: &mut Numbers) -> Result<(), SaveError> {
+        let ids = self.coroutine_ids();
+        let checked = self.door.check(&ids);
+        let scripts = self.scripts.borrow();
+        let refused = |error| {
+            let scripts: Vec<&Rc<ScriptCell>> = scripts.values().collect();
+            self.refused(&scripts, error)
+        };
+        checked.map_err(refused)?;
+        let clocks = self.door.name_clocks(&self.own_clocks());
+        // Those of the executor are nineteen.
+        out.clocks.reserve(20);
+        self.door.save_clocks(&clocks, guards, &mut out.clocks)?;
+        let mut chapters = Vec::with_capacity(scripts.len());
+        for cell in scripts.values() {
+            cell.sort_waits();
+            chapters.push(cell.chapter());
+        }
+        let mut waits: Vec<&DurableWait> = Vec::with_capacity(scripts.len());
+        for chapter in &chapters {
+            for pending in chapter.waits.as_sorted() {
+                pending.slot.each_wait(|wait| waits.push(wait));
+            }
+        }
+        // Enough for most waits: of eight numbers, and of up to four more that its kind has.
+        out.waits.reserve(12 * waits.len());
+        for wait in &waits {
+            self.door.save_wait(wait, &clocks, &mut out.waits)?;
+        }
+        // A wait is in one list, with five numbers, and most scripts have four. A phase has eight.
+        out.lists.reserve(64 + 5 * waits.len() + 4 * ids.len());
+        let saved = self.door.save_lists(&ids, &waits, &clocks, &mut out.lists);
+        saved.map_err(refused)
     }
 
     /// Why the executor cannot be saved, with the script whose wait is the reason.

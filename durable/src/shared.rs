@@ -17,6 +17,7 @@ use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
 use crate::questions::Questions;
 use crate::registry::Registry;
+use crate::save::Numbers;
 use crate::script::{Begun, Code};
 use crate::site::SiteTable;
 use crate::sync::Trail;
@@ -63,6 +64,8 @@ pub(crate) struct Shared {
     pub(crate) epoch: Cell<u32>,
     /// Memory for a value that is being written: empty.
     scratch: Cell<Vec<u8>>,
+    /// Memory for the numbers of a checksum.
+    pub(crate) numbers: Cell<Numbers>,
 }
 
 /// A script that has ended.
@@ -143,6 +146,7 @@ impl Shared {
             trail: Trail::default(),
             epoch: Cell::new(0),
             scratch: Cell::default(),
+            numbers: Cell::default(),
         })
     }
 

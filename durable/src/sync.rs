@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::error::{SaveError, said_at};
-use crate::hash::Hash;
+use crate::hash::StableHash;
 use crate::image::{SaveState, ScriptImage};
 use crate::journal::Kind;
 use crate::look::text_of;
@@ -52,7 +52,7 @@ impl Lent {
                         type_name::<W>()
                     )
                 });
-                let mut hash = Hash::new();
+                let mut hash = StableHash::new();
                 hash.add_bytes(&bytes);
                 Some(hash.finish())
             },

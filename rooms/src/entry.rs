@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::hash::Hash;
+use framestep_durable::StableHash;
 
 /// The longest name of a room or a player.
 const LONGEST_NAME: usize = 64;
@@ -116,7 +116,7 @@ impl Entry {
     }
 
     /// Adds it to the hash of a chain.
-    fn add_to(&self, hash: &mut Hash) {
+    fn add_to(&self, hash: &mut StableHash) {
         hash.add(self.seq);
         if let Some(topic) = &self.topic {
             hash.add_bytes(topic.to_subject().as_bytes());
@@ -218,7 +218,7 @@ impl Position {
 }
 
 fn chain(before: u64, entries: &[Entry]) -> u64 {
-    let mut hash = Hash::new();
+    let mut hash = StableHash::new();
     hash.add(before);
     for entry in entries {
         entry.add_to(&mut hash);

@@ -10,7 +10,6 @@ mod client;
 mod doubles;
 mod driver;
 mod entry;
-mod hash;
 pub mod log;
 mod member;
 mod probe;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Build;
-use crate::hash::Hash;
+use framestep_durable::StableHash;
 
 /// What a node says about itself a few times in each `dead_after`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,7 +86,7 @@ impl Members {
 
 /// The weight of rendezvous hashing: when a node comes or goes, only its own shards move.
 fn weight(node: &str, shard: u32) -> u64 {
-    let mut hash = Hash::new();
+    let mut hash = StableHash::new();
     hash.add(u64::from(shard));
     hash.add_bytes(node.as_bytes());
     hash.finish()
@@ -94,7 +94,7 @@ fn weight(node: &str, shard: u32) -> u64 {
 
 /// The shard of a room.
 pub(crate) fn shard_of(room: &str, shards: u32) -> u32 {
-    let shard = Hash::of(room.as_bytes()) % u64::from(shards);
+    let shard = StableHash::of(room.as_bytes()) % u64::from(shards);
     u32::try_from(shard).expect("less than a u32")
 }
 

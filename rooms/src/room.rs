@@ -420,11 +420,8 @@ impl<R: Room> Live for LiveRoom<R> {
     }
 
     fn hash(&self) -> Result<u64, String> {
-        let save = self
-            .runtime
-            .save_state()
-            .map_err(|error| error.to_string())?;
-        Ok(save.checksum_with(&self.room))
+        let checksum = self.runtime.checksum_with(&self.room);
+        checksum.map_err(|error| error.to_string())
     }
 
     fn save(&self) -> Result<Vec<u8>, String> {

@@ -16,12 +16,12 @@ use tokio::time::{sleep, timeout};
 
 use crate::driver::drive;
 use crate::entry::{Build, is_name};
-use crate::hash::Hash;
 use crate::log::{Log, LogError};
 use crate::member::{Hello, Members};
 use crate::probe;
 use crate::room::{Kind, Room};
 use crate::shard::Limits;
+use framestep_durable::StableHash;
 
 /// How long a room stays watched after its watcher was heard.
 const WATCHED: Duration = Duration::from_secs(5);
@@ -393,8 +393,8 @@ impl Server {
             .unwrap_or_default();
         let me: Arc<str> = format!("{}.{}", self.name, started.as_micros()).into();
         let build = match self.build {
-            Some(name) => Hash::of(name.as_bytes()),
-            None => Hash::of(&std::fs::read(std::env::current_exe()?)?),
+            Some(name) => StableHash::of(name.as_bytes()),
+            None => StableHash::of(&std::fs::read(std::env::current_exe()?)?),
         };
         let threads = options.threads.min(options.shards as usize);
         let node = Arc::new(Node {

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::doubles::Doubles;
 use crate::entry::{Entry, Player, Topic};
-use crate::hash::Hash;
 use crate::role::Fold;
 use crate::room::{self, Asked, Kind, Live, Room};
+use framestep_durable::StableHash;
 
 /// Limits on what players may send. They are the same on all nodes: part of the build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -551,7 +551,7 @@ impl Fold for Shard {
     }
 
     fn hash(&mut self) -> u64 {
-        let mut hash = Hash::new();
+        let mut hash = StableHash::new();
         hash.add(self.frame);
         for (name, slot) in &mut self.rooms {
             hash.add_bytes(name.as_bytes());

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::doubles::Doubles;
 use crate::entry::{Entry, Topic};
-use crate::hash::Hash;
 use crate::role::{Fault, Fold};
+use framestep_durable::StableHash;
 
 /// How a frame, an input and an answer change the sum. Each build has its own way.
 pub(super) fn mix(sum: u64, kind: u64, what: &[u8], frame: u64, build: u64) -> u64 {
-    let mut hash = Hash::new();
+    let mut hash = StableHash::new();
     for number in [sum, kind, frame, build] {
         hash.add(number);
     }

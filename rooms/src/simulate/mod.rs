@@ -5,6 +5,7 @@
 //! lost, doubled and delayed; the log loses its last entries. Then there is quiet, and an
 //! [oracle](oracle) that only reads the log compares all frames of all nodes.
 
+pub mod cost;
 mod fold;
 mod log;
 mod oracle;
@@ -14,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+
+use framestep_durable::StableHash;
 
 use crate::entry::{Entry, Player, Topic};
 use crate::member::{Hello, Members};
@@ -665,7 +668,7 @@ impl World {
                 for entry in &lost {
                     if entry.is_tick() {
                         self.cut
-                            .insert((entry.seq, crate::hash::Hash::of(&entry.body)));
+                            .insert((entry.seq, StableHash::of(&entry.body)));
                     }
                     self.acknowledged.retain(|_, seq| *seq != entry.seq);
                 }
@@ -913,7 +916,7 @@ impl World {
         if let Event::Read(entry) = &event
             && entry.is_tick()
         {
-            it.last_tick = crate::hash::Hash::of(&entry.body);
+            it.last_tick = StableHash::of(&entry.body);
         }
         it.members.forget(now);
         let mut out = Vec::new();

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::entry::{Position, Tick, Topic};
-use crate::hash::Hash;
+use framestep_durable::StableHash;
 
 use super::fold::{asks, mix};
 use super::{DEAD_AFTER, END, TROUBLE_ENDS, World};
@@ -56,7 +56,7 @@ pub(super) fn judge(world: &World) -> Result<Judged, String> {
                 tick.frame
             ));
         }
-        let mut hash = Hash::new();
+        let mut hash = StableHash::new();
         hash.add(chain);
         for it in since.drain(..).chain([entry]) {
             hash.add(it.seq);

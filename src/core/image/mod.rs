@@ -14,6 +14,8 @@ mod unsavable;
 pub use clocks::ClockNames;
 pub use unsavable::Unsavable;
 
+use std::cell::Cell;
+
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::cold::Cold;
@@ -119,15 +121,18 @@ pub(crate) fn load_clocks(
 
 /// Writes the lists of phases and tasks to an image.
 pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
-    let mut phases = Vec::new();
-    core.phases.each(|phase, _| phases.push(phase));
-    out.put_all(phases, |out, phase| {
-        let state = core.phases.get(phase);
-        out.put(phase.as_usize() as u64);
-        save_phase(state, names, out);
-        let ready = state.ready.keys.iter();
-        let ready = ready.filter_map(|key| names.task_number(schedule::task(core, key)?));
-        out.put_all(ready, Writer::put_len);
+    let mut waits = Vec::with_capacity(names.waits());
+    out.put_counted(|out| {
+        let mut phases = 0;
+        core.phases.each(|phase, state| {
+            phases += 1;
+            out.put(phase.as_usize() as u64);
+            save_phase(state, names, &mut waits, out);
+            let ready = state.ready.keys.iter();
+            let ready = ready.filter_map(|key| names.task_number(schedule::task(core, key)?));
+            out.put_all(ready, Writer::put_len);
+        });
+        phases
     });
     let starts = core.starts.deferred.iter();
     let starts = starts.filter_map(|key| names.task_number(core.tasks.get(key)?));
@@ -151,12 +156,10 @@ const RUNS: u64 = 3;
 const WHEEL: u64 = 4;
 const OVERDUE: u64 = 5;
 
-/// Writes the numbers and the waits of a phase to an image.
-fn save_phase(state: &PhaseState, names: &Names<'_>, out: &mut Writer) {
-    for number in state.numbers() {
-        out.put(number.get());
-    }
-    let mut waits: Vec<SavedWait> = Vec::with_capacity(names.waits());
+/// Writes the numbers and the waits of a phase to an image. `waits` is memory for them.
+fn save_phase(state: &PhaseState, names: &Names<'_>, waits: &mut Vec<SavedWait>, out: &mut Writer) {
+    out.put_each(state.numbers().map(Cell::get));
+    waits.clear();
     state.each_wait(|key, listed| {
         let (Some(number), Some((kind, clock, due, more))) =
             (names.number(key), numbers_of(listed, names))

@@ -484,18 +484,10 @@ impl FrameClock {
     /// Writes the clocks to an image. Returns how many guards change the speed of the game
     /// clock.
     pub(crate) fn save(&self, out: &mut Writer) -> usize {
-        for cell in self.numbers() {
-            out.put(cell.get());
-        }
-        for count in [&self.frame, &self.fixed_moves] {
-            out.put(count.get());
-        }
-        for cell in [&self.scale, &self.step_scale] {
-            out.put(cell.get().to_bits());
-        }
-        for cell in [&self.in_fixed_step, &self.holds_steps] {
-            out.put_flag(cell.get());
-        }
+        out.put_each(self.numbers().map(Cell::get));
+        out.put_each([&self.frame, &self.fixed_moves].map(Cell::get));
+        out.put_each([&self.scale, &self.step_scale].map(|cell| cell.get().to_bits()));
+        out.put_each([&self.in_fixed_step, &self.holds_steps].map(|cell| u64::from(cell.get())));
         let guards = self.speed.save(out);
         self.scaling.save(out);
         guards

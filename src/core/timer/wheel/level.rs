@@ -231,21 +231,17 @@ impl Levels {
         Some(SlotIndex::lowest(level, self.occupied[level]))
     }
 
-    /// All lists with entries: the highest level first, and of each level the first lane
-    /// first.
-    pub(super) fn lists_from_top(&self) -> impl Iterator<Item = ChunkList> {
-        let lanes = (0..LEVELS)
-            .rev()
-            .flat_map(|level| Lane::BOTH.map(|lane| (level, lane)));
-        lanes.flat_map(move |(level, lane)| {
-            let mut occupied = self.occupied[level];
-            std::iter::from_fn(move || {
-                let place = SlotIndex::lowest(level, occupied);
-                (occupied != 0).then(|| {
-                    occupied &= occupied - 1;
-                    self.list(place, lane)
-                })
-            })
-        })
+    /// Calls `f` with all lists of occupied slots: the highest level first, and of each level the
+    /// first lane first.
+    pub(super) fn each_list_from_top(&self, mut f: impl FnMut(ChunkList)) {
+        for level in (0..LEVELS).rev().filter(|&level| self.occupied[level] != 0) {
+            for lane in Lane::BOTH {
+                let mut left = self.occupied[level];
+                while left != 0 {
+                    f(self.list(SlotIndex::lowest(level, left), lane));
+                    left &= left - 1;
+                }
+            }
+        }
     }
 }

@@ -246,13 +246,13 @@ impl Wheel {
     /// with the same deadline, the one inserted first comes first.
     pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
         // It is on the higher level, or in the first lane of the same slot.
-        let chunks = self
-            .levels
-            .lists_from_top()
-            .flat_map(|list| self.pool.chunks(list));
-        for entry in chunks.flatten() {
-            f(entry.deadline_ns, entry.key);
-        }
+        self.levels.each_list_from_top(|list| {
+            for entries in self.pool.chunks(list) {
+                for entry in entries {
+                    f(entry.deadline_ns, entry.key);
+                }
+            }
+        });
     }
 
     /// Stores an entry in the slot for its distance from the cursor.
