@@ -51,16 +51,17 @@ impl StableHash {
     /// one by one, and have another hash.
     pub(crate) fn add_all(&mut self, numbers: &[u64]) {
         // Four hashes at once: each step of one waits for the step before it.
-        let mut lanes = [self.0, 1, 2, 3];
+        let (mut a, mut b, mut c, mut d) = (self.0, 1, 2, 3);
         let mut left = numbers;
-        while let Some((four, rest)) = left.split_first_chunk::<4>() {
-            for (lane, number) in lanes.iter_mut().zip(four) {
-                *lane = mixed(*lane ^ number);
-            }
+        while let Some((&[to_a, to_b, to_c, to_d], rest)) = left.split_first_chunk() {
+            a = mixed(a ^ to_a);
+            b = mixed(b ^ to_b);
+            c = mixed(c ^ to_c);
+            d = mixed(d ^ to_d);
             left = rest;
         }
         self.0 = numbers.len() as u64;
-        for &number in lanes.iter().chain(left) {
+        for &number in [a, b, c, d].iter().chain(left) {
             self.add(number);
         }
     }

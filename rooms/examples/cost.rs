@@ -1,110 +1,102 @@
-//! What a room costs: 60 rooms of 20 scripts on a log in memory, or in NATS with a URL as argument.
-//! Prints the microseconds of a thread for a room and frame, hashes, saves and views included.
+//! What a room costs: rooms of 20 scripts in one node, on a log in memory, or in NATS with a URL.
+//! Prints what each frame of a room costs, with hashes, saves, the log and a client, and the share of
+//! a core.
+//!
+//! ```sh
+//! cargo run --release --example cost                                   # 60 rooms
+//! cargo run --release --example cost -- 1000                           # 1,000
+//! cargo run --release --example cost -- 60 nats://127.0.0.1:4222
+//! ```
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog, NatsLog};
-use framestep_rooms::{Client, Player, Room, Server, ShardStatus};
-use tokio::time::{Instant, timeout};
+use framestep_rooms::{Client, Server, ShardStatus};
+use tokio::time::{Instant, sleep, timeout_at};
 
-const ROOMS: usize = 60;
-const SCRIPTS: u64 = 20;
+mod measured;
+use measured::{Arena, SCRIPTS};
 
-#[derive(Serialize, Deserialize)]
-struct Arena {
-    units: Vec<(i64, u32)>,
+/// How long it measures.
+const SPAN: Duration = Duration::from_secs(8);
+
+/// The time that the threads of this process have run. `None` if the system does not say.
+fn cpu_time() -> Option<Duration> {
+    let tasks = std::fs::read_dir("/proc/self/task").ok()?;
+    let of = |task: std::io::Result<std::fs::DirEntry>| -> Option<u64> {
+        let text = std::fs::read_to_string(task.ok()?.path().join("schedstat")).ok()?;
+        text.split(' ').next()?.parse().ok()
+    };
+    let nanos = tasks.filter_map(of).sum();
+    Some(Duration::from_nanos(nanos))
 }
 
-/// Walks, stops, and looks around.
-#[durable]
-async fn patrol(unit: usize, step: u64) -> Chapter {
-    let pause = (unit as u64 * 7 + step * 13) % 90;
-    wait_frames(10 + pause).await;
-    with(move |arena: &mut Arena| arena.units[unit].0 += 1);
-    for _ in 0..3 {
-        next_frame().await;
-    }
-    with(move |arena: &mut Arena| arena.units[unit].1 += 1);
-    Chapter::Next(patrol(unit, step + 1))
+/// What the statuses of a shard say.
+#[derive(Default)]
+struct Seen {
+    rooms: u32,
+    frames: u64,
+    /// Microseconds of the thread.
+    busy: f64,
+    gap: f64,
 }
 
-impl Room for Arena {
-    const NAME: &'static str = "arena";
-    type Args = ();
-    type Input = u32;
-    type View = (i64, u32);
-
-    fn registry() -> Registry {
-        Registry::new().with::<Patrol>()
-    }
-
-    fn open(runtime: &Runtime, (): ()) -> Self {
-        for unit in 0..SCRIPTS {
-            runtime
-                .spawn(patrol(usize::try_from(unit).unwrap_or(0), 0))
-                .detach();
-        }
-        Arena {
-            units: vec![(0, 0); usize::try_from(SCRIPTS).unwrap_or(0)],
-        }
-    }
-
-    fn input(&mut self, _: &Runtime, _: Player, unit: u32) {
-        self.units[unit as usize % 20].1 += 1;
-    }
-
-    fn view(&self) -> (i64, u32) {
-        self.units[0]
-    }
-}
-
-async fn measure(log: impl Log + Clone) {
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+async fn measure(log: impl Log + Clone, rooms: u32) {
     let play = async {
         let client = Client::on(log.clone(), "alice").await.expect("a client");
-        for number in 0..ROOMS {
-            client
-                .open::<Arena>(&format!("arena-{number}"), &())
-                .await
-                .expect("it opens");
+        for number in 0..rooms {
+            let room = format!("arena-{number}");
+            client.open::<Arena>(&room, &()).await.expect("it opens");
         }
+        // The first status of a shard counts its start, too.
+        sleep(Duration::from_millis(2_500)).await;
         let mut statuses = log.hear("status.*").await.expect("it hears");
-        let until = Instant::now() + Duration::from_secs(8);
-        let (mut frames, mut busy, mut gap) = (0, 0.0, 0.0_f64);
-        while let Ok(Some(message)) = timeout(
-            until.saturating_duration_since(Instant::now()),
-            statuses.next(),
-        )
-        .await
-        {
+        let (cpu, began) = (cpu_time(), Instant::now());
+        let mut shards: BTreeMap<u32, Seen> = BTreeMap::new();
+        while let Ok(Some(message)) = timeout_at(began + SPAN, statuses.next()).await {
             let status: ShardStatus = serde_json::from_slice(&message.body).expect("a status");
-            if status.rooms.is_empty()
-                || until.saturating_duration_since(Instant::now()) > Duration::from_secs(6)
-            {
-                continue;
-            }
-            let rooms = u32::try_from(status.rooms.len()).unwrap_or(0)
-                * u32::try_from(status.frames).unwrap_or(0);
-            frames += rooms;
-            busy += status.busy * f64::from(u32::try_from(status.frames).unwrap_or(0));
-            gap = gap.max(status.gap);
+            let seen = shards.entry(status.shard).or_default();
+            seen.rooms = u32::try_from(status.rooms.len()).unwrap_or(0);
+            seen.frames += status.frames;
+            seen.busy += status.busy * status.frames as f64;
+            seen.gap = seen.gap.max(status.gap);
         }
+        let cpu = cpu.and_then(|before| cpu_time()?.checked_sub(before));
+        let shards = shards.values();
+        let frames = shards.clone().map(|it| u64::from(it.rooms) * it.frames);
+        let frames = frames.sum::<u64>() as f64;
         println!(
-            "{frames} frames of rooms, {:.1} us each, the longest gap {gap:.1} ms",
-            busy / f64::from(frames)
+            "{rooms} rooms of {SCRIPTS} scripts: {:.0} frames of rooms a second; the longest gap {:.0} ms",
+            frames / SPAN.as_secs_f64(),
+            shards.clone().map(|it| it.gap).fold(0.0, f64::max)
         );
+        println!(
+            "rooms, by the clock of the wall: {:.1} us each",
+            shards.map(|it| it.busy).sum::<f64>() / frames
+        );
+        if let Some(cpu) = cpu {
+            println!(
+                "this process, all included: {:.1} us each, {:.1} % of a core",
+                cpu.as_secs_f64() * 1e6 / frames,
+                cpu.as_secs_f64() / SPAN.as_secs_f64() * 100.0
+            );
+        }
     };
-    let server = Server::on(log.clone())
-        .room::<Arena>()
-        .threads(1)
-        .serve(play);
-    server.await.expect("it serves");
+    let server = Server::on(log.clone()).room::<Arena>().threads(1);
+    server.serve(play).await.expect("it serves");
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    match std::env::args().nth(1) {
-        Some(url) => measure(NatsLog::connect(&url).await.expect("a NATS server")).await,
-        None => measure(MemoryLog::new()).await,
+    let mut args = std::env::args().skip(1);
+    let rooms = args
+        .next()
+        .map(|rooms| rooms.parse().expect("a number of rooms"));
+    let rooms = rooms.unwrap_or(60);
+    match args.next() {
+        Some(url) => measure(NatsLog::connect(&url).await.expect("a NATS server"), rooms).await,
+        None => measure(MemoryLog::new(), rooms).await,
     }
 }

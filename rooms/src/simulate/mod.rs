@@ -667,8 +667,7 @@ impl World {
                 self.counts.cuts += u64::from(!lost.is_empty());
                 for entry in &lost {
                     if entry.is_tick() {
-                        self.cut
-                            .insert((entry.seq, StableHash::of(&entry.body)));
+                        self.cut.insert((entry.seq, StableHash::of(&entry.body)));
                     }
                     self.acknowledged.retain(|_, seq| *seq != entry.seq);
                 }

@@ -261,6 +261,9 @@ impl PhaseState {
     pub(crate) fn each_wait(&self, mut f: impl FnMut(WaitKey, Listed<'_>)) {
         self.queue
             .each(|is_earlier, key| f(key, Listed::Queue { is_earlier }));
+        if !self.has_others.get() {
+            return;
+        }
         self.counts
             .borrow()
             .each(|unit, due, key| f(key, Listed::Count(unit, due)));
