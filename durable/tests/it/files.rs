@@ -207,3 +207,69 @@ fn a_save_state_survives_every_format_of_serde() {
     other.restore(&again, Policy::Fail).unwrap();
     assert_eq!(other.save_state().unwrap().checksum(), save.checksum());
 }
+
+#[derive(Serialize, Deserialize)]
+struct Holds;
+
+impl DurableScript for Holds {
+    const NAME: &'static str = "holds";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let _slow = ClockId::GAME.scaled(0.5);
+        wait_seconds(9).await;
+        Chapter::Done(())
+    }
+}
+
+#[test]
+fn a_checksum_without_a_save_state_is_that_of_one_in_each_frame() {
+    let registry = Registry::new().with::<Busy>().with::<Holds>();
+    let mut runtime = Runtime::new(registry);
+    let mut world: Vec<u32> = Vec::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for frame in 0..120_u32 {
+        match frame {
+            0 => runtime.spawn(Busy { number: 0 }).detach(),
+            7 => runtime.spawn(Holds).detach(),
+            _ => {}
+        }
+        runtime.run_frame_with(&mut world, 0.1);
+        let save = runtime.save_state().unwrap();
+        let checksum = runtime.checksum_with(&world).unwrap();
+        assert_eq!(checksum, save.checksum_with(&world), "{frame}");
+        assert_eq!(runtime.checksum(), Ok(save.checksum()), "{frame}");
+        assert_ne!(checksum, runtime.checksum_with(&(&world, 1)).unwrap());
+        assert!(seen.insert(checksum), "{frame}: not even the time is in it");
+    }
+    // What only the host has done counts as well.
+    let before = runtime.checksum();
+    let script = runtime.scripts()[0].0;
+    runtime.pause(script);
+    assert_ne!(runtime.checksum(), before);
+}
+
+#[test]
+fn a_runtime_that_cannot_be_saved_has_no_checksum() {
+    let mut runtime = Runtime::new(Registry::new().with::<Busy>());
+    runtime.run_frame(0.1);
+    let before = runtime.checksum().unwrap();
+    let other = runtime.executor().spawn(framestep::wait_frames(9));
+    let error = runtime.checksum().unwrap_err();
+    assert_eq!(error, runtime.save_state().unwrap_err());
+    other.stop();
+    assert_eq!(runtime.checksum(), Ok(before));
+}
+
+#[test]
+#[should_panic(expected = "has no checksum: ")]
+fn a_world_that_does_not_serialise_is_named() {
+    struct World;
+    impl Serialize for World {
+        fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+            Err(serde::ser::Error::custom("no"))
+        }
+    }
+    let runtime = Runtime::new(Registry::new());
+    let _ = runtime.checksum_with(&World);
+}

@@ -715,6 +715,9 @@ impl Scene {
         assert_eq!(log.len(), others.len());
         let bytes = |scene: &Scene| scene.runtime.save_state().unwrap();
         let (a, b) = (bytes(self), bytes(other));
+        for (scene, save) in [(self, &a), (other, &b)] {
+            assert_eq!(scene.runtime.checksum(), Ok(save.checksum()));
+        }
         if a.checksum() != b.checksum() {
             show_difference(&a, &b);
             panic!("the runtimes differ");

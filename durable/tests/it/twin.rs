@@ -24,7 +24,9 @@ struct Past<W> {
 }
 
 fn checksum(runtime: &Runtime) -> u64 {
-    runtime.save_state().unwrap().checksum()
+    let checksum = runtime.checksum().unwrap();
+    assert_eq!(checksum, runtime.save_state().unwrap().checksum());
+    checksum
 }
 
 impl<W: Clone + Default + Debug + PartialEq + 'static> Game<W> {
