@@ -13,7 +13,7 @@ use slab::Slab;
 
 use crate::core::base::call::{self, Foreign};
 use crate::core::inspect::events::EventWait;
-use crate::core::inspect::named::Source;
+use crate::inspect::Source;
 
 /// The waiters of one source, each with the data that the source keeps for it.
 pub(crate) struct Waiters<D> {

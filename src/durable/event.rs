@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::panic::Location;
 
 use crate::core::inspect::events::{self, EventWait};
-use crate::core::inspect::named::Source;
+use crate::core::inspect::{awaited, named};
 use crate::coroutine::CoroutineId;
+use crate::inspect::{Source, SourceKind};
 
 use super::door::Door;
 
@@ -40,12 +41,13 @@ impl Event {
             Some(name) => Cow::Owned(name.to_owned()),
             None => Cow::Borrowed(self.name()),
         };
-        match self {
-            Event::Signal(_) => Source::signal(name),
-            Event::Value(_) => Source::watch(name),
-            Event::Permit(_) => Source::permits(name),
-            Event::Answer(_) => Source::answer(name),
-        }
+        let kind = match self {
+            Event::Signal(_) => SourceKind::Signal,
+            Event::Value(_) => SourceKind::Watch,
+            Event::Permit(_) => SourceKind::Permits,
+            Event::Answer(_) => SourceKind::Question,
+        };
+        named::known_by_name(kind, name)
     }
 }
 
@@ -54,6 +56,11 @@ impl Event {
 #[must_use]
 pub fn take_outside_wait() -> Option<&'static Location<'static>> {
     events::take_outside()
+}
+
+/// Calls `f`, in which the current coroutine polls the wait of an `.await` in the line `at`.
+pub fn in_line<R>(at: &'static Location<'static>, f: impl FnOnce() -> R) -> R {
+    awaited::in_line(at, f)
 }
 
 /// A wait that snapshots and traces of the executor show. It is over when this is dropped.

@@ -14,5 +14,5 @@ pub use crate::image::{Damaged, Reader, Writer};
 pub use beside::beside;
 pub use clock::{FutureClock, SavedGuard, ShowsClock};
 pub use door::{Door, home, load_time, own_time, phase_number, phase_of, save_time, saved_time};
-pub use event::{Event, EventNote, take_outside_wait};
+pub use event::{Event, EventNote, in_line, take_outside_wait};
 pub use wait::{DurableWait, FrameWait, SavedWait, length_ns};

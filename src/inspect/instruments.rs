@@ -3,6 +3,9 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use crate::core::base::key::TaskKey;
+
+use super::observed::Line;
 use super::poll_times::PollTimes;
 use super::time_source::TimeSource;
 use super::trace_hooks::TraceHooks;
@@ -19,6 +22,10 @@ pub(crate) struct Instruments {
     /// Whether the times of each coroutine are added up.
     pub(crate) profiles: bool,
     pub(crate) trace: TraceHooks,
+    /// How many signals, watches and permits with a name have been shown.
+    sources: Cell<u32>,
+    /// The line of the wait that this coroutine polls in the closure of another crate.
+    pub(crate) line: Cell<Option<(TaskKey, Line)>>,
 }
 
 impl Instruments {
@@ -38,6 +45,8 @@ impl Instruments {
             poll_times,
             profiles,
             trace: TraceHooks::default(),
+            sources: Cell::new(0),
+            line: Cell::new(None),
         }
     }
 
@@ -60,6 +69,13 @@ impl Instruments {
     #[inline]
     pub(crate) fn is_heard(&self) -> bool {
         self.trace.is_set() || self.poll_times.is_some()
+    }
+
+    /// The number of a signal, a watch or permits that are shown for the first time.
+    pub(crate) fn next_source(&self) -> u32 {
+        let number = self.sources.get().saturating_add(1);
+        self.sources.set(number);
+        number
     }
 
     /// Turns observing on. Returns `false` if it was on already.

@@ -10,6 +10,7 @@ use crate::coroutine::{CoroutineId, Outcome};
 use crate::time::Phase;
 
 use super::names;
+use super::source::Source;
 use super::wait::Wait;
 
 /// Something that happened in an executor, as passed to the hook of
@@ -102,6 +103,30 @@ pub enum Traced {
     Emitted {
         /// Its name.
         name: Arc<str>,
+        /// Which one of that name it is.
+        source: Source,
+        /// How many waits, subscriptions and streams of it there were. An event of a signal
+        /// that has none is lost.
+        listeners: usize,
+        /// The new value of a watch that [shows](crate::Watch::shown) it.
+        value: Option<Arc<str>>,
+    },
+    /// The coroutine, or the host, got permits that have a name.
+    Acquired {
+        /// Which ones.
+        source: Source,
+        /// How many.
+        count: usize,
+        /// The line and column of the `.await` or of the call.
+        at: &'static Location<'static>,
+    },
+    /// The coroutine, or the host, has dropped permits that have a name. It may be another
+    /// one than that which got them.
+    Released {
+        /// Which ones.
+        source: Source,
+        /// How many.
+        count: usize,
     },
     /// A frame has begun.
     FrameBegan {
@@ -181,11 +206,32 @@ impl fmt::Display for Traced {
             }
             Traced::Paused => f.write_str("paused"),
             Traced::Unpaused => f.write_str("unpaused"),
-            Traced::Emitted { name } => write!(f, "emitted {name}"),
+            Traced::Emitted { name, value, .. } => {
+                write!(f, "emitted {name}")?;
+                match value {
+                    Some(value) => write!(f, ": {value}"),
+                    None => Ok(()),
+                }
+            }
+            Traced::Acquired { source, count, .. } => write_permits(f, "acquired", source, *count),
+            Traced::Released { source, count } => write_permits(f, "released", source, *count),
             Traced::FrameBegan { elapsed } => write!(f, "begins, at {elapsed:?}"),
             Traced::PhaseBegan => f.write_str("begins"),
             Traced::PhaseEnded => f.write_str("ends"),
         }
+    }
+}
+
+fn write_permits(
+    f: &mut fmt::Formatter<'_>,
+    verb: &str,
+    source: &Source,
+    count: usize,
+) -> fmt::Result {
+    let name = source.name();
+    match count {
+        1 => write!(f, "{verb} a permit of {name}"),
+        count => write!(f, "{verb} {count} permits of {name}"),
     }
 }
 

@@ -7,6 +7,8 @@ use std::time::Duration;
 use crate::coroutine::CoroutineId;
 use crate::time::{ClockIndex, Phase};
 
+use super::source::Source;
+
 /// One thing that a coroutine waits for, in a [`Snapshot`](crate::Snapshot).
 ///
 /// A wait that is built on others is shown as those: an
@@ -70,6 +72,8 @@ pub enum Wait {
     Signal {
         /// Its name.
         name: Arc<str>,
+        /// Which one of that name it is.
+        source: Source,
         /// The phase it resumes in.
         phase: Phase,
     },
@@ -77,6 +81,8 @@ pub enum Wait {
     Watch {
         /// Its name.
         name: Arc<str>,
+        /// Which one of that name it is.
+        source: Source,
         /// The phase it resumes in.
         phase: Phase,
     },
@@ -85,6 +91,8 @@ pub enum Wait {
     Permit {
         /// Their name.
         name: Arc<str>,
+        /// Which ones of that name they are.
+        source: Source,
         /// The phase it resumes in.
         phase: Phase,
     },
@@ -144,6 +152,16 @@ impl Wait {
             | Wait::StopRequest { phase }
             | Wait::Wake { phase } => Some(phase),
             Wait::Join { .. } | Wait::Scripts { .. } | Wait::Never => None,
+        }
+    }
+
+    /// The signal, the watch or the permits that it waits for, if they have a name.
+    pub fn source(&self) -> Option<&Source> {
+        match self {
+            Wait::Signal { source, .. }
+            | Wait::Watch { source, .. }
+            | Wait::Permit { source, .. } => Some(source),
+            _ => None,
         }
     }
 

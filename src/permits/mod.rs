@@ -10,8 +10,9 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::task::Context;
 
-use crate::core::inspect::named::Source;
+use crate::core::inspect::{events, named};
 use crate::core::report;
+use crate::inspect::SourceKind;
 use crate::waiters::{Waiters, Waiting};
 
 pub use acquire::Acquire;
@@ -133,8 +134,9 @@ impl Permits {
     /// );
     /// ```
     #[must_use = "the permits are returned with their name: use them"]
+    #[track_caller]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
-        let source = Source::permits(name.into());
+        let source = named::born(SourceKind::Permits, name.into());
         self.shared.state.borrow_mut().waiters.set_source(source);
         self
     }
@@ -227,6 +229,7 @@ impl Permits {
     /// drop(token);
     /// assert!(tokens.try_acquire().is_some());
     /// ```
+    #[track_caller]
     pub fn try_acquire(&self) -> Option<Permit> {
         self.shared.take_free(1).then(|| self.shared.permit(1))
     }
@@ -325,7 +328,12 @@ impl Permits {
 
 impl Shared {
     /// A guard of permits that have been taken.
+    #[track_caller]
     fn permit(self: &Rc<Self>, count: usize) -> Permit {
+        let source = self.state.borrow().waiters.source();
+        if let Some(source) = source {
+            events::note_permits(&source, count, Some(Location::caller()));
+        }
         Permit::new(self.clone(), count)
     }
 
@@ -387,6 +395,22 @@ impl Shared {
     fn put_back(&self, count: usize) {
         self.state.borrow_mut().put_back(count);
         self.grant();
+    }
+
+    /// Takes back the permits of a guard.
+    fn release(&self, count: usize) {
+        let (source, waiting) = {
+            let mut state = self.state.borrow_mut();
+            state.put_back(count);
+            (state.waiters.source(), state.grant_next())
+        };
+        if let Some(source) = source {
+            events::note_permits(&source, count, None);
+        }
+        if let Some(waiting) = waiting {
+            waiting.wake();
+            self.grant();
+        }
     }
 
     /// Grants the free permits to the first waiters.

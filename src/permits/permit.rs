@@ -24,7 +24,7 @@ impl Permit {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.shared.put_back(self.count);
+        self.shared.release(self.count);
     }
 }
 

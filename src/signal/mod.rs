@@ -10,8 +10,9 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::core::base::call::Value;
-use crate::core::inspect::events;
-use crate::core::inspect::named::Source;
+use crate::core::inspect::events::{self, Emission};
+use crate::core::inspect::named;
+use crate::inspect::SourceKind;
 
 use journal::Journal;
 
@@ -164,8 +165,9 @@ impl<T> Signal<T> {
     /// );
     /// ```
     #[must_use = "the signal is returned with its name: use it"]
+    #[track_caller]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
-        let source = Source::signal(name.into());
+        let source = named::born(SourceKind::Signal, name.into());
         self.shared.journal.borrow_mut().readers.set_source(source);
         self
     }
@@ -191,7 +193,7 @@ impl<T> Signal<T> {
     /// assert!(guard.is_finished()); // later in the same run
     /// ```
     pub fn emit(&self, value: T) {
-        events::note_emitted(|| self.shared.journal.borrow().readers.source());
+        events::note_emitted(|| self.shared.emission());
         let emitted = self.shared.journal.borrow_mut().push(Value::new(value));
         self.shared.wake(emitted.began_before);
         // Dropped last: the destructor is user code, and may panic.
@@ -228,7 +230,7 @@ impl<T> Signal<T> {
     /// `Notify::notify_one` of tokio, without its stored permit.
     #[doc(alias = "notify_one")]
     pub fn emit_one(&self, value: T) -> Option<T> {
-        events::note_emitted(|| self.shared.journal.borrow().readers.source());
+        events::note_emitted(|| self.shared.emission());
         let limit = self.shared.journal.borrow().readers.began();
         self.shared
             .give(Value::new(value), limit)
@@ -316,6 +318,16 @@ impl<T> Signal<T> {
 }
 
 impl<T> Shared<T> {
+    /// The event that is about to be sent, as a trace shows it.
+    fn emission(&self) -> Option<Emission> {
+        let readers = &self.journal.borrow().readers;
+        Some(Emission {
+            source: readers.source()?,
+            listeners: readers.len(),
+            value: None,
+        })
+    }
+
     /// Gives a value to the waiter that has waited longest. Returns it if none began to wait
     /// before `limit`.
     fn give(&self, value: Value<T>, limit: u64) -> Option<Value<T>> {

@@ -11,10 +11,12 @@ use std::fmt;
 use std::mem;
 use std::panic::Location;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::core::base::call::{self, Value};
-use crate::core::inspect::events;
-use crate::core::inspect::named::Source;
+use crate::core::inspect::events::{self, Emission};
+use crate::core::inspect::named;
+use crate::inspect::{Source, SourceKind};
 use crate::waiters::Waiters;
 
 use waiter::Waiter;
@@ -113,6 +115,9 @@ struct Shared<T> {
     state: RefCell<State<T>>,
 }
 
+/// Returns the value as something to print.
+type Show<T> = fn(&T) -> &dyn fmt::Debug;
+
 struct State<T> {
     /// Closures share it while they read it. `Err` while a closure changes it: where that was
     /// called.
@@ -123,6 +128,8 @@ struct State<T> {
     version: u64,
     /// The number of `Watch` handles.
     handles: usize,
+    /// How the value is printed, if it is shown.
+    show: Option<Show<T>>,
     waiters: Waiters<()>,
 }
 
@@ -136,6 +143,7 @@ impl<T> Watch<T> {
                     has_deferred: false,
                     version: 0,
                     handles: 1,
+                    show: None,
                     waiters: Waiters::new(),
                 }),
             }),
@@ -164,9 +172,41 @@ impl<T> Watch<T> {
     /// );
     /// ```
     #[must_use = "the watch is returned with its name: use it"]
+    #[track_caller]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
-        let source = Source::watch(name.into());
+        let source = named::born(SourceKind::Watch, name.into());
         self.shared.state.borrow_mut().waiters.set_source(source);
+        self
+    }
+
+    /// Shows the value of a watch that has a [name](Watch::named) to tools, and returns the
+    /// watch: in [`Source::value`](crate::Source::value) and
+    /// [`Traced::Emitted`](crate::Traced::Emitted).
+    ///
+    /// The value is printed with [`Debug`](fmt::Debug), at most 120 bytes of it, whenever it
+    /// changes or a wait for it begins, while an executor that
+    /// [inspects](crate::Builder::inspect) or is traced runs code. Otherwise it is not
+    /// printed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::Wait;
+    /// use framestep::prelude::*;
+    ///
+    /// let executor = Executor::builder().inspect(true).build();
+    /// let gold = Watch::new(3).named("gold").shown();
+    /// executor.start(gold.wait_for(|&gold| gold > 5));
+    /// let snapshot = executor.snapshot();
+    /// let source = snapshot.iter().next().unwrap().waits().find_map(Wait::source);
+    /// assert_eq!(source.unwrap().value().as_deref(), Some("3"));
+    /// ```
+    #[must_use = "the watch is returned: use it"]
+    pub fn shown(self) -> Self
+    where
+        T: fmt::Debug,
+    {
+        self.shared.state.borrow_mut().show = Some(|value| value);
         self
     }
 
@@ -202,7 +242,7 @@ impl<T> Watch<T> {
     #[track_caller]
     pub fn set(&self, value: T) {
         self.shared.expect_present();
-        events::note_emitted(|| self.shared.state.borrow().waiters.source());
+        events::note_emitted(|| self.shared.emission(|show| events::text_of(show(&value))));
         let replaced = self.shared.state.borrow_mut().replace(value);
         self.shared.wake(replaced.began_before);
         // Dropped last: the destructor is user code, and may panic.
@@ -472,11 +512,44 @@ impl<T> Shared<T> {
         output
     }
 
+    /// The change, as a trace shows it. `text` prints the new value. Calls user code.
+    fn emission(&self, text: impl FnOnce(Show<T>) -> Option<Arc<str>>) -> Option<Emission> {
+        let (source, listeners, show) = {
+            let state = self.state.borrow();
+            (state.waiters.source()?, state.waiters.len(), state.show)
+        };
+        Some(Emission {
+            source,
+            listeners,
+            value: show.and_then(text),
+        })
+    }
+
+    /// The present value as text. Calls user code.
+    fn text(&self, show: Show<T>) -> Option<Arc<str>> {
+        let value = self.state.borrow().value.clone().ok()?;
+        events::text_of(show(value.get()))
+    }
+
+    /// Tells the source the value, if it is shown and the code that runs is observed. Calls
+    /// user code.
+    #[cold]
+    #[inline(never)]
+    fn show(&self, source: &Source) {
+        let show = self.state.borrow().show;
+        if let Some(text) = show
+            .filter(|_| events::is_observed())
+            .and_then(|show| self.text(show))
+        {
+            source.set_value(text);
+        }
+    }
+
     /// Ends a change: wakes the waiters if the value is another one, or if some have been
     /// polled in the meantime.
     fn end_change(&self, is_changed: bool) {
         if is_changed {
-            events::note_emitted(|| self.state.borrow().waiters.source());
+            events::note_emitted(|| self.emission(|show| self.text(show)));
         }
         let (wakes, began) = {
             let mut state = self.state.borrow_mut();

@@ -62,6 +62,9 @@ impl<T> Waiter<T> {
             (waiters.waits_with(self.index, cx.waker()), waiters.source())
         };
         if !is_waiting {
+            if let Some(source) = &source {
+                self.shared.show(source);
+            }
             let waiting = Waiting::new(cx, source.as_ref());
             let previous = state.borrow_mut().waiters.wait(self.index, waiting);
             drop(previous);

@@ -39,7 +39,7 @@ use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use framestep::durable::{DurableWait, Event, EventNote};
+use framestep::durable::{DurableWait, Event, EventNote, in_line};
 
 use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
@@ -268,7 +268,7 @@ impl Numbered {
     fn poll_in_any(&mut self, awaited: Awaited, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
         match self.script(awaited.call) {
             Some(script) => self.poll_in(&script, awaited, poll),
-            None => self.poll_outside(poll),
+            None => in_line(awaited.at, || self.poll_outside(poll)),
         }
     }
 
@@ -290,7 +290,8 @@ impl Numbered {
                 } else {
                     Some(cell.take_slot(number).unwrap_or(Slot::Polled))
                 };
-                let polled = catch_unwind(AssertUnwindSafe(|| poll(Some(cell), &mut slot)));
+                let poll = || in_line(awaited.at, || poll(Some(cell), &mut slot));
+                let polled = catch_unwind(AssertUnwindSafe(poll));
                 match (polled, slot) {
                     (Ok(Poll::Pending), Some(slot)) if is_new => {
                         let shown = awaited.event.map(|event| {

@@ -8,9 +8,10 @@ use std::mem::replace;
 use std::time::Duration;
 
 use crate::core::Core;
+use crate::core::base::cell::Restore;
 use crate::core::base::key::WaitKey;
 use crate::core::inspect::notes;
-use crate::core::scope::Scope;
+use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Task, block};
 use crate::inspect::{Line, NotedWait, Observed, TimerClock, Wait, WaitId, Waiting};
 use crate::time::{ClockRef, Phase, PhaseIndex};
@@ -38,6 +39,11 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
         return;
     };
     let wait = core.instruments.trace.is_full().then(wait);
+    let outer = core.instruments.line.get();
+    let line = match outer.filter(|(of, _)| *of == task.task_key()) {
+        Some((_, outer)) => outer,
+        None => line,
+    };
     notes::with(core, task, |notes| {
         sort_out(core, task, notes);
         let at = match line.file() {
@@ -56,6 +62,20 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
             }),
         }
     });
+}
+
+/// Calls `f`, in which the current coroutine polls the wait of an `.await` in `line`. For a wait
+/// that is polled in a closure, which does not know the line of its caller.
+pub(crate) fn in_line<R>(line: Line, f: impl FnOnce() -> R) -> R {
+    scope::with(|scope| {
+        let scope = scope.filter(|scope| scope.core().instruments.is_on());
+        let _restored = scope.and_then(|scope| {
+            let here = Some((scope.current()?.task_key(), line));
+            let cell = &scope.core().instruments.line;
+            Some(Restore::after_setting(cell, here))
+        });
+        f()
+    })
 }
 
 /// Removes the waits that were over when the poll under way began, unless that has been

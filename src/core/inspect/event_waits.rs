@@ -2,9 +2,10 @@
 
 use slab::Slab;
 
+use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::named::Source;
-use crate::inspect::{Wait, WaitId};
+use crate::core::inspect::named;
+use crate::inspect::{Source, Wait, WaitId};
 use crate::time::Phase;
 
 /// The noted waits for events of an executor's coroutines.
@@ -56,15 +57,19 @@ impl EventWaits {
 
     /// Calls `show` with each wait: its coroutine, its id, and a function that makes the
     /// wait as a snapshot shows it in a phase.
-    pub(crate) fn each(&self, mut show: impl FnMut(TaskKey, WaitId, &dyn Fn(Phase) -> Wait)) {
+    pub(crate) fn each(
+        &self,
+        core: &Core,
+        mut show: impl FnMut(TaskKey, WaitId, &dyn Fn(Phase) -> Wait),
+    ) {
         for (index, noted) in &self.waits {
             let id = WaitId::Event(index, noted.serial);
-            show(noted.task, id, &|phase| wait(noted.source.as_ref(), phase));
+            show(noted.task, id, &|phase| wait(core, noted.source.as_ref(), phase));
         }
     }
 }
 
 /// The wait for `source`, as a snapshot shows it.
-pub(crate) fn wait(source: Option<&Source>, phase: Phase) -> Wait {
-    source.map_or(Wait::Wake { phase }, |source| source.wait(phase))
+pub(crate) fn wait(core: &Core, source: Option<&Source>, phase: Phase) -> Wait {
+    source.map_or(Wait::Wake { phase }, |source| named::wait(core, source, phase))
 }

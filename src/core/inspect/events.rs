@@ -5,15 +5,17 @@
 //! nothing.
 
 use std::cell::Cell;
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 use crate::core::Core;
+use crate::core::base::call;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::event_waits::wait;
-use crate::core::inspect::named::Source;
-use crate::core::inspect::{awaited, notes, trace};
+use crate::core::inspect::{awaited, named, notes, trace};
 use crate::core::scope;
 use crate::core::scope::registry;
-use crate::inspect::{Line, Traced, WaitId};
+use crate::inspect::{Line, Source, Traced, WaitId};
 
 thread_local! {
     /// The line of the last such wait that no executor has polled.
@@ -50,7 +52,7 @@ impl EventWait {
             let (index, serial) = events.insert(task.task_key(), source.cloned());
             drop(events);
             let id = WaitId::Event(index, serial);
-            awaited::note_wait(scope, id, line, || wait(source, task.home().phase()));
+            awaited::note_wait(scope, id, line, || wait(core, source, task.home().phase()));
             Some(EventWait {
                 executor: core.id,
                 index,
@@ -73,7 +75,7 @@ impl EventWait {
             if core.instruments.is_on() {
                 let named = core.event_waits.borrow().named(self.index);
                 if let Some((task, source)) = named {
-                    notes::note_woken_by(core, task, source.into_name());
+                    notes::note_woken_by(core, task, source.name_arc());
                 }
             }
         });
@@ -89,21 +91,107 @@ impl Drop for EventWait {
     }
 }
 
+/// An event that a source with a name sends.
+pub(crate) struct Emission {
+    pub(crate) source: Source,
+    /// How many waits, subscriptions and streams it has.
+    pub(crate) listeners: usize,
+    /// The new value, if the source shows it.
+    pub(crate) value: Option<Arc<str>>,
+}
+
 /// Notes that a source sends an event, if it has a name. Only code that an executor calls
-/// belongs to a trace.
+/// belongs to a trace. The closure may call user code.
 #[inline]
-pub(crate) fn note_emitted(source: impl FnOnce() -> Option<Source>) {
+pub(crate) fn note_emitted(emission: impl FnOnce() -> Option<Emission>) {
     scope::with(|scope| {
-        let Some(scope) = scope.filter(|scope| scope.core().instruments.trace.is_full()) else {
+        let Some(scope) = scope.filter(|scope| scope.core().instruments.is_on()) else {
             return;
         };
-        let Some(source) = source() else {
+        let Some(Emission {
+            source,
+            listeners,
+            value,
+        }) = emission()
+        else {
             return;
         };
-        let (core, name) = (scope.core(), source.into_name());
-        match scope.current() {
-            Some(task) => trace::note(core, task, Traced::Emitted { name }),
-            None => trace::note_general(core, core.runs.phase(), Traced::Emitted { name }),
+        if let Some(value) = &value {
+            source.set_value(value.clone());
         }
+        note_of(scope.core(), scope, || Traced::Emitted {
+            name: source.name_arc(),
+            source: named::numbered(scope.core(), &source),
+            listeners,
+            value,
+        });
     });
+}
+
+/// Notes that the code that runs got permits, at a line, or has dropped them, if they have a
+/// name. Drops happen outside of executors, too.
+#[cold]
+#[inline(never)]
+pub(crate) fn note_permits(source: &Source, count: usize, acquired_at: Option<Line>) {
+    scope::with(|scope| {
+        let Some(scope) = scope.filter(|scope| scope.core().instruments.is_on()) else {
+            return;
+        };
+        let source = || named::numbered(scope.core(), source);
+        note_of(scope.core(), scope, || match acquired_at {
+            Some(at) => Traced::Acquired {
+                source: source(),
+                count,
+                at,
+            },
+            None => Traced::Released {
+                source: source(),
+                count,
+            },
+        });
+    });
+}
+
+/// Notes what the code that runs does, for a full trace.
+fn note_of(core: &Core, scope: &scope::Scope<'_>, what: impl FnOnce() -> Traced) {
+    if core.instruments.trace.is_full() {
+        match scope.current() {
+            Some(task) => trace::note(core, task, what()),
+            None => trace::note_general(core, core.runs.phase(), what()),
+        }
+    }
+}
+
+/// Whether the code that runs is observed.
+pub(crate) fn is_observed() -> bool {
+    scope::with(|scope| scope.is_some_and(|scope| scope.core().instruments.is_on()))
+}
+
+/// The text of a value, cut to a length that fits a line. Calls user code, whose panic is
+/// discarded.
+pub(crate) fn text_of(value: &dyn fmt::Debug) -> Option<Arc<str>> {
+    let mut line = Line120(String::new());
+    match call::catch(|| write!(line, "{value:?}")) {
+        Ok(Ok(())) => {}
+        Ok(Err(_)) => line.0.push('…'),
+        Err(payload) => {
+            call::dispose(payload);
+            return None;
+        }
+    }
+    Some(line.0.into())
+}
+
+/// Accepts no more than 120 bytes, so that a large value is not written to its end.
+struct Line120(String);
+
+impl fmt::Write for Line120 {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let mut end = text.len().min(120 - self.0.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        self.0.push_str(&text[..end]);
+        if end < text.len() { Err(fmt::Error) } else { Ok(()) }
+    }
 }

@@ -1,81 +1,74 @@
 //! The names of signals, watches, permits, questions and requests to stop.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::panic::Location;
 
-use crate::inspect::Wait;
+use crate::core::Core;
+use crate::core::scope;
+use crate::coroutine::CoroutineId;
+use crate::inspect::{Birth, Source, SourceKind, Wait};
 use crate::time::Phase;
 
-/// A signal, a watch, permits or a question to the host, with a name.
-#[derive(Clone)]
-pub(crate) struct Source {
-    kind: Kind,
-    name: Arc<str>,
+/// A source that gets its name at this line, in the code that an executor may be calling.
+#[track_caller]
+pub(crate) fn born(kind: SourceKind, name: Cow<'static, str>) -> Source {
+    let mut birth = Birth {
+        at: Some(Location::caller()),
+        ..Birth::default()
+    };
+    scope::with(|scope| {
+        if let Some(scope) = scope.filter(|scope| scope.core().instruments.is_on()) {
+            let core = scope.core();
+            birth.frame = Some(core.clock.frame());
+            let task = scope.current();
+            birth.script = task.map(|task| CoroutineId::new(core.id, task.task_key()));
+        }
+    });
+    Source::new(kind, name.into(), birth)
 }
 
-#[derive(Clone, Copy)]
-enum Kind {
-    Signal,
-    Watch,
-    Permits,
-    Answer,
-    Stop,
+/// A source whose name is its identity.
+pub(crate) fn known_by_name(kind: SourceKind, name: Cow<'static, str>) -> Source {
+    Source::new(kind, name.into(), Birth::default())
 }
 
-impl Source {
-    pub(crate) fn signal(name: Cow<'static, str>) -> Self {
-        Source {
-            kind: Kind::Signal,
-            name: name.into(),
-        }
-    }
+/// A request to stop.
+pub(crate) fn stop() -> Source {
+    known_by_name(
+        SourceKind::StopRequest,
+        Cow::Borrowed("a request to stop"),
+    )
+}
 
-    pub(crate) fn watch(name: Cow<'static, str>) -> Self {
-        Source {
-            kind: Kind::Watch,
-            name: name.into(),
-        }
+/// The same source, which has a number from now on.
+pub(crate) fn numbered(core: &Core, source: &Source) -> Source {
+    if source.is_unknown() {
+        source.set_number(core.id, core.instruments.next_source());
     }
+    source.clone()
+}
 
-    pub(crate) fn permits(name: Cow<'static, str>) -> Self {
-        Source {
-            kind: Kind::Permits,
-            name: name.into(),
-        }
-    }
-
-    pub(crate) fn answer(name: Cow<'static, str>) -> Self {
-        Source {
-            kind: Kind::Answer,
-            name: name.into(),
-        }
-    }
-
-    /// A request to stop.
-    pub(crate) fn stop() -> Self {
-        Source {
-            kind: Kind::Stop,
-            name: "a request to stop".into(),
-        }
-    }
-
-    pub(crate) fn into_name(self) -> Arc<str> {
-        self.name
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The wait for this source, as a snapshot shows it.
-    pub(crate) fn wait(&self, phase: Phase) -> Wait {
-        let name = self.name.clone();
-        match self.kind {
-            Kind::Signal => Wait::Signal { name, phase },
-            Kind::Watch => Wait::Watch { name, phase },
-            Kind::Permits => Wait::Permit { name, phase },
-            Kind::Answer => Wait::Answer { name, phase },
-            Kind::Stop => Wait::StopRequest { phase },
-        }
+/// The wait for a source, as a snapshot shows it.
+pub(crate) fn wait(core: &Core, source: &Source, phase: Phase) -> Wait {
+    let name = source.name_arc();
+    let numbered = || numbered(core, source);
+    match source.kind() {
+        SourceKind::Signal => Wait::Signal {
+            name,
+            source: numbered(),
+            phase,
+        },
+        SourceKind::Watch => Wait::Watch {
+            name,
+            source: numbered(),
+            phase,
+        },
+        SourceKind::Permits => Wait::Permit {
+            name,
+            source: numbered(),
+            phase,
+        },
+        SourceKind::Question => Wait::Answer { name, phase },
+        SourceKind::StopRequest => Wait::StopRequest { phase },
     }
 }

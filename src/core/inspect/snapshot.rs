@@ -328,7 +328,7 @@ impl<'a> Draft<'a> {
     /// Reads the noted waits for events, which have no registration.
     fn read_events(&mut self) {
         let core = self.core;
-        core.event_waits.borrow().each(|key, id, wait| {
+        core.event_waits.borrow().each(core, |key, id, wait| {
             let Some(task) = core.tasks.get(key) else {
                 return;
             };

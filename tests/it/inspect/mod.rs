@@ -8,5 +8,6 @@ mod printing;
 mod profile;
 mod slow_poll;
 mod snapshots;
+mod sources;
 mod trace;
 mod trace_hooks;

@@ -1,9 +1,11 @@
 //! Turns the events of framestep into records. Only this file uses both.
 
-use framestep::{TraceEvent, Traced, Wait, Waiting};
+use framestep::{Source, SourceKind, TraceEvent, Traced, Wait, Waiting};
 
 use crate::record::{Kind, NONE, Record, WaitKind, clock_number, outcome_number, phase_number};
 use crate::recorder::Inner;
+use crate::tables::Origin;
+use crate::text;
 
 impl Inner {
     /// Whether the stopwatch is read for this event.
@@ -43,7 +45,7 @@ impl Inner {
                 self.set_name(script, &event.name);
                 self.count_poll(script);
                 record.kind = Kind::Resumed;
-                record.other = by.as_ref().map_or(NONE, |by| self.name(by));
+                record.other = by.as_ref().map_or(NONE, |by| self.awaited(script, by));
                 record.place = self.tape.tables.places.number(*from);
             }
             Traced::Suspended { waits } => {
@@ -59,11 +61,32 @@ impl Inner {
             Traced::Woken { by, source } => {
                 record.kind = Kind::Woken;
                 record.other = by.map_or(NONE, |by| self.script(by));
-                record.place = source.as_ref().map_or(NONE, |source| self.name(source));
+                record.place = source.as_ref().map_or(NONE, |by| self.awaited(script, by));
             }
             Traced::Paused => record.kind = Kind::Paused,
             Traced::Unpaused => record.kind = Kind::Unpaused,
-            Traced::Emitted { name } => record.other = self.name(name),
+            Traced::Emitted {
+                source,
+                listeners,
+                value,
+                ..
+            } => {
+                record.other = self.source(source);
+                record.detail = 1 + u8::try_from(*listeners).unwrap_or(254).min(254);
+                record.place = value.as_ref().map_or(NONE, |value| self.name(value));
+                self.note_emitted(record.other);
+            }
+            Traced::Acquired { source, count, at } => {
+                record.kind = Kind::Acquired;
+                record.other = self.source(source);
+                record.place = self.tape.tables.places.number(Some(*at));
+                record.value = *count as u64;
+            }
+            Traced::Released { source, count } => {
+                record.kind = Kind::Released;
+                record.other = self.source(source);
+                record.value = *count as u64;
+            }
             // An event of a newer framestep.
             _ => return,
         }
@@ -140,16 +163,19 @@ impl Inner {
                 record.other = self.script(*id);
                 WaitKind::Join
             }
-            Wait::Signal { name, .. } => {
-                record.other = self.name(name);
+            Wait::Signal { source, .. } => {
+                record.other = self.source(source);
                 WaitKind::Signal
             }
-            Wait::Watch { name, .. } => {
-                record.other = self.name(name);
+            Wait::Watch { source, .. } => {
+                record.other = self.source(source);
+                if waiting.is_new {
+                    self.note_value(script, record.other, source);
+                }
                 WaitKind::Watch
             }
-            Wait::Permit { name, .. } => {
-                record.other = self.name(name);
+            Wait::Permit { source, .. } => {
+                record.other = self.source(source);
                 WaitKind::Permit
             }
             Wait::Wake { .. } => WaitKind::Wake,
@@ -161,5 +187,71 @@ impl Inner {
         };
         record.detail = wait_kind as u8;
         record
+    }
+}
+
+impl Inner {
+    /// The number of the name of a source. Others of the same name have other numbers.
+    fn source(&mut self, source: &Source) -> u32 {
+        if source.named_at().is_none() {
+            return self.name(source.name());
+        }
+        match self.sources.get(source) {
+            Some(&name) => name,
+            None => self.add_source(source),
+        }
+    }
+
+    #[cold]
+    fn add_source(&mut self, source: &Source) -> u32 {
+        let by = source.named_by().map(|id| {
+            let script = self.script(id);
+            let known = self.tape.tables.scripts[script as usize].name;
+            let name = text::without_path(self.tape.tables.names.get(known));
+            format!("{} ({id})", text::visible(&name))
+        });
+        let tables = &mut self.tape.tables;
+        let base = tables.names.number(source.name());
+        let place = tables.places.number(source.named_at());
+        let name = tables.add_source(Origin {
+            base,
+            place,
+            frame: source.named_in(),
+            by,
+            is_signal: source.kind() == SourceKind::Signal,
+            ..Origin::default()
+        });
+        self.sources.insert(source.clone(), name);
+        name
+    }
+
+    /// The source with this name for which a script waits. If it waits for several of that
+    /// name, that which was emitted last.
+    fn awaited(&mut self, script: u32, name: &str) -> u32 {
+        let base = self.name(name);
+        let tables = &self.tape.tables;
+        let is_it = |number: u32| tables.base(number) == base;
+        if is_it(self.emitted) {
+            return self.emitted;
+        }
+        let mut waits = self.notes[script as usize].waits.iter();
+        let found = waits.find(|wait| wait.wait_kind().has_name() && is_it(wait.other));
+        found.map_or(base, |wait| wait.other)
+    }
+
+    fn note_emitted(&mut self, name: u32) {
+        self.emitted = name;
+    }
+
+    /// Records the value that a watch has when a wait for it begins.
+    fn note_value(&mut self, script: u32, name: u32, source: &Source) {
+        if let Some(value) = source.value() {
+            let place = self.name(&value);
+            self.tape.push_value(Record {
+                other: name,
+                place,
+                ..Record::new(Kind::Valued, 0, script)
+            });
+        }
     }
 }

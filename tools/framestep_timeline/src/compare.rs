@@ -121,8 +121,12 @@ impl Film {
         {
             return false;
         }
-        let names = here.names().map(|name| self.tables.names.get(name));
-        if names != there.names().map(|name| other.tables.names.get(name)) {
+        let text = |film: &'a Film, name: u32| {
+            let twin = film.tables.sources.get(&name).map(|origin| origin.twin);
+            (film.tables.names.get(name), twin)
+        };
+        if here.names().map(|name| text(self, name)) != there.names().map(|name| text(other, name))
+        {
             return false;
         }
         match (here.other_script(), there.other_script()) {

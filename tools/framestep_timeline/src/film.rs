@@ -1,6 +1,6 @@
 //! A film: the events that a recorder has kept, as plain data.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
 
 use framestep::Phase;
@@ -11,7 +11,7 @@ use crate::fold;
 use crate::lanes::Lanes;
 use crate::record::{Kind, NONE, Record, WaitKind};
 use crate::state::State;
-use crate::tables::{Names, Place, Places, Script, Tables};
+use crate::tables::{Names, Origin, Place, Places, Script, Tables};
 use crate::tape::{Dropped, Tape};
 use crate::text;
 
@@ -52,6 +52,8 @@ pub struct Film {
     pub(crate) shown: Vec<bool>,
     pub(crate) dropped: Dropped,
     pub(crate) is_timed: bool,
+    /// Whether the recorder has left out scripts.
+    pub(crate) is_filtered: bool,
     hash: u64,
 }
 
@@ -65,6 +67,7 @@ impl Film {
             shown: vec![true; tape.tables.scripts.len()],
             dropped: tape.dropped,
             is_timed,
+            is_filtered: !filter.chooses_all(),
             hash: tape.hash,
         };
         film.shown[0] = false;
@@ -214,7 +217,32 @@ impl Film {
     }
 
     pub(crate) fn text(&self, name: u32) -> String {
-        text::visible(self.tables.names.get(name))
+        let text = text::visible(self.tables.names.get(name));
+        match self.tables.twin(name) {
+            Some(twin) => format!("{text} #{twin}"),
+            None => text,
+        }
+    }
+
+    /// Where a signal, a watch or permits got their name, by which script, and when.
+    pub(crate) fn origin(&self, name: u32) -> Option<String> {
+        let origin = self.tables.sources.get(&name)?;
+        let mut words = format!("named at {}", self.place(origin.place)?);
+        if let Some(by) = &origin.by {
+            let _ = write!(words, " by {by}");
+        }
+        if let Some(frame) = origin.frame {
+            let _ = write!(words, " in frame {frame}");
+        }
+        Some(words)
+    }
+
+    /// The frame in which the recording began, if that was not the first of the executor.
+    pub(crate) fn begins_late(&self) -> Option<u64> {
+        let is_cut = self.base.frame > 0 || self.dropped.events > 0;
+        let mut records = self.records.iter();
+        let first = records.find(|record| record.kind == Kind::FrameBegan)?;
+        (!is_cut && first.frame() > 1).then(|| first.frame())
     }
 
     pub(crate) fn owner(&self, script: u32) -> Option<String> {
@@ -273,7 +301,13 @@ impl Film {
         words
     }
 
-    fn for_wait(&self, wait: &Record) -> String {
+    fn permits(&self, record: &Record) -> String {
+        let permits = text::counted(record.value, "permit");
+        format!("{permits} of {}", self.text(record.other))
+    }
+
+    /// `for signal lever`, `until 3s`.
+    pub(crate) fn for_wait(&self, wait: &Record) -> String {
         let what = self.wait(wait, None);
         if what.starts_with("until ") {
             what
@@ -334,7 +368,17 @@ impl Film {
             }
             Kind::Paused => "paused".to_owned(),
             Kind::Unpaused => "resumed from a pause".to_owned(),
-            Kind::Emitted => format!("emits {}", self.text(record.other)),
+            Kind::Emitted => match record.place {
+                NONE => format!("emits {}", self.text(record.other)),
+                value => format!("emits {}: {}", self.text(record.other), self.text(value)),
+            },
+            Kind::Acquired => format!("gets {}", self.permits(record)),
+            Kind::Released => format!("drops {}", self.permits(record)),
+            Kind::Valued => format!(
+                "sees {}: {}",
+                self.text(record.other),
+                self.text(record.place)
+            ),
             Kind::Hidden => "hidden by the filter".to_owned(),
         }
     }
@@ -361,7 +405,7 @@ impl PartialEq for Film {
 /// A film in a file.
 #[derive(Serialize, Deserialize)]
 struct Parts {
-    framestep_timeline: u32,
+    framestep_timeline: Format,
     hash: u64,
     is_timed: bool,
     dropped: Dropped,
@@ -372,11 +416,43 @@ struct Parts {
     hidden: Vec<u32>,
     base: State,
     records: Vec<Record>,
+    #[serde(default)]
+    sources: Vec<Origin>,
+    #[serde(default)]
+    is_filtered: bool,
+}
+
+/// The version of a file. It is read first, so that nothing else of another version is.
+#[derive(Serialize)]
+struct Format(u32);
+
+impl<'de> Deserialize<'de> for Format {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let names_fields = deserializer.is_human_readable();
+        let format = u32::deserialize(deserializer)?;
+        match format {
+            FORMAT => Ok(Format(format)),
+            FORMAT_BEFORE if names_fields => Ok(Format(format)),
+            FORMAT_BEFORE => Err(serde::de::Error::custom(format!(
+                "this film has format {FORMAT_BEFORE}, which this version of framestep_timeline \
+                 only reads from files with the names of fields, such as JSON; it writes format \
+                 {FORMAT}"
+            ))),
+            format => Err(serde::de::Error::custom(format!(
+                "this film has format {format}; this version of framestep_timeline reads format \
+                 {FORMAT}"
+            ))),
+        }
+    }
 }
 
 /// The version of the file format. The numbers of phases in a file depend on how many there are.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
-const FORMAT: u32 = 1 + Phase::NAMED.len() as u32;
+const FORMAT: u32 = 100 + Phase::NAMED.len() as u32;
+
+/// The version before signals, watches and permits had an identity.
+#[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
+const FORMAT_BEFORE: u32 = 1 + Phase::NAMED.len() as u32;
 
 impl From<Film> for Parts {
     fn from(film: Film) -> Self {
@@ -387,7 +463,9 @@ impl From<Film> for Parts {
             .skip(1)
             .filter(|(shown, _)| !**shown);
         Parts {
-            framestep_timeline: FORMAT,
+            framestep_timeline: Format(FORMAT),
+            sources: film.tables.sources.into_values().collect(),
+            is_filtered: film.is_filtered,
             hash: film.hash,
             is_timed: film.is_timed,
             dropped: film.dropped,
@@ -412,12 +490,6 @@ impl TryFrom<Parts> for Film {
     type Error = String;
 
     fn try_from(parts: Parts) -> Result<Self, String> {
-        if parts.framestep_timeline != FORMAT {
-            return Err(format!(
-                "this film has format {}; this version of framestep_timeline reads format {FORMAT}",
-                parts.framestep_timeline
-            ));
-        }
         parts.check()?;
         let mut shown = vec![true; parts.scripts.len()];
         shown[0] = false;
@@ -425,14 +497,22 @@ impl TryFrom<Parts> for Film {
             shown[hidden as usize] = false;
         }
         let names = Names::from_texts(&parts.names);
+        let sources = parts.sources.into_iter();
+        let sources = sources.map(|origin| (origin.number, origin));
         Ok(Film {
             base: parts.base,
             records: parts.records,
-            tables: Tables::from_parts(names, Places::from_places(parts.places), parts.scripts),
+            tables: Tables::from_parts(
+                names,
+                Places::from_places(parts.places),
+                parts.scripts,
+                sources.collect(),
+            ),
             labels: parts.labels,
             shown,
             dropped: parts.dropped,
             is_timed: parts.is_timed,
+            is_filtered: parts.is_filtered,
             hash: parts.hash,
         })
     }
@@ -480,6 +560,21 @@ impl Parts {
         }
         if self.base.live.len() > self.scripts.len() {
             return Err("the film has states of more scripts than it has scripts".to_owned());
+        }
+        for (at, origin) in self.sources.iter().enumerate() {
+            check("source", at, 1, origin.number)?;
+            check("source", at, 1, origin.base)?;
+            check("source", at, 2, origin.place)?;
+        }
+        for (at, held) in self.base.held.iter().enumerate() {
+            check("permit", at, 0, held.script)?;
+            check("permit", at, 1, held.name)?;
+            check("permit", at, 2, held.place)?;
+        }
+        for (at, emitted) in self.base.emitted.iter().enumerate() {
+            check("emission", at, 0, emitted.script)?;
+            check("emission", at, 1, emitted.name)?;
+            check("emission", at, 1, emitted.value)?;
         }
         for &running in &self.base.running {
             check("state", 0, 0, running)?;

@@ -4,10 +4,16 @@ use framestep::Outcome;
 
 use crate::film::Film;
 use crate::record::{Kind, NONE, Record, WaitKind};
-use crate::state;
+use crate::state::{self, Emitted, Held};
 
 /// A poll that takes longer holds up the frame: a quarter of a frame at 60 a second.
 const LONG_POLL: u64 = 4_000_000;
+/// With fewer polls, no poll is slow beside the others.
+const FEW_POLLS: usize = 8;
+/// A poll is slow beside the others if it takes this many times as long as most of them,
+const OUTLIER: u64 = 20;
+/// and at least this long.
+const LEAST_OUTLIER: u64 = 1_000_000;
 
 /// A point of the film.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -49,6 +55,31 @@ pub(crate) struct Lane {
     pub(crate) polls: Vec<Poll>,
     pub(crate) waits: Vec<Bar>,
     pub(crate) pauses: Vec<Pause>,
+    /// How long half of its polls took, or less.
+    pub(crate) median: u64,
+    /// The least time of a poll that is slow beside the others, if there are such polls.
+    pub(crate) outlier: Option<u64>,
+}
+
+impl Lane {
+    /// Whether a poll held up the frame, or took long beside the others of the script.
+    pub(crate) fn is_slow(&self, poll: &Poll) -> bool {
+        poll.is_long() || self.outlier.is_some_and(|least| poll.took() >= least)
+    }
+
+    /// Finds out which polls are slow beside the others.
+    fn measure(&mut self) {
+        let mut times: Vec<u64> = self.polls.iter().map(Poll::took).collect();
+        if times.len() < FEW_POLLS {
+            return;
+        }
+        times.sort_unstable();
+        self.median = times[times.len() / 2];
+        let least = (self.median * OUTLIER).max(LEAST_OUTLIER);
+        let slow = times.len() - times.partition_point(|took| *took < least);
+        // One or two may be the fault of other programs.
+        self.outlier = (slow >= 3).then_some(least);
+    }
 }
 
 /// One poll of a script.
@@ -137,6 +168,21 @@ pub(crate) struct Emit {
     pub(crate) name: u32,
     /// Where the source had waited last.
     pub(crate) after: u32,
+    /// How many listened to it, if that is known.
+    pub(crate) listeners: Option<u8>,
+    /// The new value of a watch, as a name.
+    pub(crate) value: u32,
+    /// How many scripts it woke.
+    pub(crate) woke: usize,
+}
+
+/// The value of a watch that was seen.
+#[derive(Clone, Debug)]
+pub(crate) struct Value {
+    pub(crate) at: At,
+    pub(crate) watch: u32,
+    /// As a name.
+    pub(crate) value: u32,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -146,15 +192,35 @@ pub(crate) struct Lanes {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) arrows: Vec<Arrow>,
     pub(crate) emits: Vec<Emit>,
+    /// The last emissions before the film.
+    pub(crate) before: Vec<Emitted>,
+    /// The permits that scripts hold at the end.
+    pub(crate) held: Vec<Held>,
+    /// The values of watches, in order.
+    pub(crate) values: Vec<Value>,
 }
 
 impl Lanes {
     pub(crate) fn of(film: &Film) -> Lanes {
+        Lanes::read(film, false)
+    }
+
+    /// With the scripts that are not shown.
+    pub(crate) fn of_all(film: &Film) -> Lanes {
+        Lanes::read(film, true)
+    }
+
+    fn read(film: &Film, shows_all: bool) -> Lanes {
         let mut reader = Reader {
             film,
+            shows_all,
             now: film.base.elapsed,
             phase: film.base.phase,
-            lanes: Lanes::default(),
+            lanes: Lanes {
+                before: film.base.emitted.clone(),
+                held: film.base.held.clone(),
+                ..Lanes::default()
+            },
             by_script: vec![None; film.tables.scripts.len()],
             causes: vec![Causes::default(); film.tables.scripts.len()],
             running: film.base.running.clone(),
@@ -164,6 +230,9 @@ impl Lanes {
             reader.read(record);
         }
         let mut lanes = reader.lanes;
+        if film.is_timed {
+            lanes.lanes.iter_mut().for_each(Lane::measure);
+        }
         lanes
             .lanes
             .sort_by_key(|lane| film.script(lane.script).serial);
@@ -193,6 +262,7 @@ struct Causes {
 
 struct Reader<'a> {
     film: &'a Film,
+    shows_all: bool,
     now: u64,
     phase: u16,
     lanes: Lanes,
@@ -203,14 +273,25 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn shows(&self, script: u32) -> bool {
+        self.film.is_shown(script) || self.shows_all && script != NONE
+    }
+
     /// What began before the film continues in its first frame.
     fn begin(&mut self) {
         let base = &self.film.base;
         if self.film.has_part_of_a_frame() {
             self.add_column(base.frame, base.elapsed);
         }
+        for emitted in base.emitted.iter().filter(|it| it.value != NONE) {
+            self.lanes.values.push(Value {
+                at: At::default(),
+                watch: emitted.name,
+                value: emitted.value,
+            });
+        }
         for (script, live) in (0..).zip(&base.live) {
-            if !live.is_alive || !self.film.is_shown(script) {
+            if !live.is_alive || !self.shows(script) {
                 continue;
             }
             let lane = self.add_lane(script, None);
@@ -254,13 +335,15 @@ impl Reader<'_> {
             polls: Vec::new(),
             waits: Vec::new(),
             pauses: Vec::new(),
+            median: 0,
+            outlier: None,
         });
         lanes.last_mut().expect("it has just been added")
     }
 
     /// The lane of a script. A script without a lane was alive before the recorder began.
     fn lane(&mut self, script: u32) -> Option<&mut Lane> {
-        if !self.film.is_shown(script) {
+        if !self.shows(script) {
             return None;
         }
         match self.by_script[script as usize] {
@@ -296,12 +379,38 @@ impl Reader<'_> {
                     at,
                     name: record.other,
                     after: self.after(record.script),
+                    listeners: record.listeners(),
+                    value: record.place,
+                    woke: 0,
+                });
+                self.read_value(record);
+            }
+            Kind::Valued => self.read_value(record),
+            Kind::Acquired => {
+                let frame = self.frame();
+                self.lanes.held.push(Held {
+                    name: record.other,
+                    script: record.script,
+                    count: record.value,
+                    place: record.place,
+                    frame,
                 });
             }
+            Kind::Released => state::release(&mut self.lanes.held, record),
             _ => self.read_script(record),
         }
         if let Some(column) = self.lanes.columns.last_mut() {
             column.events += 1;
+        }
+    }
+
+    fn read_value(&mut self, record: &Record) {
+        if record.place != NONE {
+            self.lanes.values.push(Value {
+                at: self.at(),
+                watch: record.other,
+                value: record.place,
+            });
         }
     }
 
@@ -332,7 +441,7 @@ impl Reader<'_> {
         let since = self.frame();
         match record.kind {
             Kind::Spawned => {
-                if self.film.is_shown(script) && self.by_script[script as usize].is_none() {
+                if self.shows(script) && self.by_script[script as usize].is_none() {
                     self.add_lane(script, Some(at));
                 }
                 let spawned = (record.other != NONE).then_some((record.other, at));
@@ -347,6 +456,7 @@ impl Reader<'_> {
             Kind::Ended => {
                 self.suspend(record);
                 self.causes[script as usize].ended = Some(at);
+                self.lanes.held.retain(|held| held.script != script);
                 if let Some(lane) = self.lane(script) {
                     lane.ended = Some((at, record.outcome()));
                     lane.waits
@@ -371,6 +481,10 @@ impl Reader<'_> {
             }
             Kind::WaitEnded => self.end_wait(record),
             Kind::Woken => {
+                if let Some(emit) = self.lanes.emits.last_mut() {
+                    let is_it = emit.name == record.place && emit.at.column == at.column;
+                    emit.woke += usize::from(is_it && emit.source == record.other);
+                }
                 let cause = &mut self.causes[script as usize];
                 // The first signal that woke it takes precedence over the first waker.
                 if cause
@@ -514,7 +628,7 @@ impl Reader<'_> {
 
     fn arrow(&mut self, kind: ArrowKind, source: u32, from: At, target: u32, name: u32) {
         let to = self.at();
-        if self.film.is_shown(target) && (source == NONE || self.film.is_shown(source)) {
+        if self.shows(target) && (source == NONE || self.shows(source)) {
             if source == NONE && matches!(kind, ArrowKind::Spawn | ArrowKind::Wake) {
                 return;
             }

@@ -12,7 +12,7 @@ pub(crate) const NONE: u32 = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) kind: Kind,
-    /// Of a wait: its kind. Of an end: the outcome.
+    /// Of a wait: its kind. Of an end: the outcome. Of an emission: see [`Record::listeners`].
     pub(crate) detail: u8,
     /// Of a wait: the phase it resumes in. Else: the phase of the run under way.
     pub(crate) phase: u16,
@@ -20,14 +20,14 @@ pub(crate) struct Record {
     pub(crate) script: u32,
     /// Where it was started, where it waits, or from where it continues. Of a frame: the
     /// upper half of its number.
-    /// Of a wake: the name of the signal.
+    /// Of a wake: the name of the signal. Of an emission: the value of the watch, as a name.
     pub(crate) place: u32,
     /// Another script (the parent, the joined script, the one that wakes), or a name (of
     /// a signal), or a clock. Of a frame: the lower half of its number.
     pub(crate) other: u32,
     /// Of a wait: its deadline, or how many frames are left. Of a frame: the reading of
     /// the game clock. Of a start: the names of the script (the lower half) and of its
-    /// owner (the upper half). Else: the stopwatch.
+    /// owner (the upper half). Of permits: how many. Else: the stopwatch.
     pub(crate) value: u64,
 }
 
@@ -55,7 +55,7 @@ macro_rules! numbered {
 numbered! {
     /// What happened.
     Kind: FrameBegan PhaseBegan PhaseEnded Spawned Named Resumed Suspended Ended WaitBegan WaitEnded
-        Woken Paused Unpaused Emitted Hidden
+        Woken Paused Unpaused Emitted Hidden Acquired Released Valued
 }
 
 numbered! {
@@ -118,7 +118,8 @@ impl Record {
         match self.kind {
             Kind::Spawned => [self.value & 0xffff_ffff, self.value >> 32]
                 .map(|number| u32::try_from(number).unwrap_or(NONE)),
-            Kind::Named | Kind::Resumed | Kind::Emitted => [self.other, NONE],
+            Kind::Named | Kind::Resumed | Kind::Acquired | Kind::Released => [self.other, NONE],
+            Kind::Emitted | Kind::Valued => [self.other, self.place],
             Kind::Woken => [self.place, NONE],
             Kind::WaitBegan | Kind::WaitEnded if self.wait_kind().has_name() => [self.other, NONE],
             _ => [NONE, NONE],
@@ -128,7 +129,11 @@ impl Record {
     /// The place, if the kind has one.
     pub(crate) fn place(&self) -> u32 {
         match self.kind {
-            Kind::Spawned | Kind::Resumed | Kind::WaitBegan | Kind::WaitEnded => self.place,
+            Kind::Spawned
+            | Kind::Resumed
+            | Kind::WaitBegan
+            | Kind::WaitEnded
+            | Kind::Acquired => self.place,
             _ => NONE,
         }
     }
@@ -148,7 +153,26 @@ impl Record {
     pub(crate) fn value_is_free(&self) -> bool {
         !matches!(
             self.kind,
-            Kind::FrameBegan | Kind::WaitBegan | Kind::WaitEnded
+            Kind::FrameBegan
+                | Kind::WaitBegan
+                | Kind::WaitEnded
+                | Kind::Acquired
+                | Kind::Released
+        )
+    }
+
+    /// How many listened to an emission: 255 stands for more. `None` in a film of a recorder
+    /// that did not know it.
+    pub(crate) fn listeners(&self) -> Option<u8> {
+        self.detail.checked_sub(1)
+    }
+
+    /// Whether it is recorded even if the filter hides the script: what becomes of signals,
+    /// watches and permits concerns others.
+    pub(crate) fn is_public(&self) -> bool {
+        matches!(
+            self.kind,
+            Kind::Emitted | Kind::Acquired | Kind::Released | Kind::Valued
         )
     }
 

@@ -6,12 +6,12 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineId, Executor, TraceEvent, TraceHook};
+use framestep::{CoroutineId, Executor, Source, TraceEvent, TraceHook};
 
 use crate::film::Film;
 use crate::filter::Filter;
 use crate::fold::BuildFold;
-use crate::record::{Kind, Record};
+use crate::record::{Kind, NONE, Record};
 use crate::tape::{Dropped, Tape};
 
 const MOST_FRAMES: usize = 3_600;
@@ -60,23 +60,27 @@ struct Shared {
 pub(crate) struct Inner {
     pub(crate) tape: Tape,
     ids: HashMap<CoroutineId, u32, BuildFold>,
+    /// The names of the signals, watches and permits.
+    pub(crate) sources: HashMap<Source, u32, BuildFold>,
+    /// The name of the source that was emitted last.
+    pub(crate) emitted: u32,
     /// The scripts of the latest events, the last one first. Most often, the next event
     /// is also about one of them.
     latest: [Option<(CoroutineId, u32)>; 2],
     /// By the number of the script.
-    notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
     filter: Filter,
     is_timed: bool,
 }
 
 /// What the recorder must know about a script, besides what it records.
 #[derive(Clone, Debug, Default)]
-struct Note {
+pub(crate) struct Note {
     id: Option<CoroutineId>,
     polls: u8,
     is_hidden: bool,
     /// What it waited for when it was suspended last.
-    waits: Vec<Record>,
+    pub(crate) waits: Vec<Record>,
 }
 
 impl Recorder {
@@ -87,6 +91,8 @@ impl Recorder {
             inner: RefCell::new(Inner {
                 tape: Tape::new(MOST_FRAMES, MOST_EVENTS),
                 ids: HashMap::default(),
+                sources: HashMap::default(),
+                emitted: NONE,
                 latest: [None; 2],
                 notes: vec![Note::default()],
                 filter: Filter::new(),
@@ -381,7 +387,7 @@ impl Inner {
     /// Records an event of a script, unless the filter hides it.
     #[inline]
     pub(crate) fn push(&mut self, record: Record) {
-        if self.notes[record.script as usize].is_hidden && record.kind != Kind::Emitted {
+        if self.notes[record.script as usize].is_hidden && !record.is_public() {
             if record.kind == Kind::Ended {
                 self.notes[record.script as usize].is_hidden = false;
             }
@@ -395,10 +401,16 @@ impl Inner {
         self.tape.push(Record::of_frame(frame, elapsed));
         self.latest = [None; 2];
         let notes = &self.notes;
-        for script in self.tape.sweep(|script| notes[script as usize].is_hidden) {
+        let swept = self.tape.sweep(|script| notes[script as usize].is_hidden);
+        for script in swept.scripts {
             if let Some(id) = self.notes[script as usize].id.take() {
                 self.ids.remove(&id);
             }
+        }
+        if swept.has_sources {
+            let tables = &self.tape.tables;
+            self.sources.retain(|_, name| tables.has_source(*name));
+            self.emitted = NONE;
         }
     }
 }

@@ -17,7 +17,38 @@ pub(crate) struct State {
     pub(crate) running: Vec<u32>,
     /// By the number of the script.
     pub(crate) live: Vec<Live>,
+    /// The permits that scripts hold.
+    #[serde(default)]
+    pub(crate) held: Vec<Held>,
+    /// The last emission of each signal and watch.
+    #[serde(default)]
+    pub(crate) emitted: Vec<Emitted>,
 }
+
+/// Permits that a script holds.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Held {
+    pub(crate) name: u32,
+    pub(crate) script: u32,
+    pub(crate) count: u64,
+    pub(crate) place: u32,
+    pub(crate) frame: u64,
+}
+
+/// The last emission of a signal or a watch, or the value that was seen last.
+#[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Emitted {
+    pub(crate) name: u32,
+    /// How often it was emitted.
+    pub(crate) count: u64,
+    pub(crate) frame: u64,
+    pub(crate) script: u32,
+    /// As a name.
+    pub(crate) value: u32,
+}
+
+/// More signals and watches are forgotten, those first that were emitted least lately.
+const MOST_EMITTED: usize = 1_024;
 
 /// One script.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -48,8 +79,54 @@ impl State {
             }
             Kind::PhaseBegan => self.phase = record.phase,
             Kind::PhaseEnded => self.phase = 0,
-            Kind::Emitted => {}
+            Kind::Emitted | Kind::Valued => self.emit(record),
+            Kind::Acquired => self.held.push(Held {
+                name: record.other,
+                script: record.script,
+                count: record.value,
+                place: record.place,
+                frame: self.frame,
+            }),
+            Kind::Released => {
+                release(&mut self.held, record);
+            }
             _ => self.apply_to_script(record),
+        }
+    }
+
+    fn emit(&mut self, record: &Record) {
+        let last = self.emitted.iter().rposition(|it| it.name == record.other);
+        let mut emitted = match last {
+            Some(at) => self.emitted.remove(at),
+            None => Emitted {
+                name: record.other,
+                count: 0,
+                frame: self.frame,
+                script: record.script,
+                value: 0,
+            },
+        };
+        emitted.value = record.place;
+        if record.kind == Kind::Emitted {
+            emitted.count += 1;
+            (emitted.frame, emitted.script) = (self.frame, record.script);
+        }
+        if self.emitted.len() == MOST_EMITTED {
+            self.emitted.remove(0);
+        }
+        self.emitted.push(emitted);
+    }
+
+    /// Marks the scripts and the names that it refers to.
+    pub(crate) fn mark(&self, scripts: &mut [bool], names: &mut [bool]) {
+        for held in &self.held {
+            scripts[held.script as usize] = true;
+            names[held.name as usize] = true;
+        }
+        for emitted in &self.emitted {
+            scripts[emitted.script as usize] = true;
+            names[emitted.name as usize] = true;
+            names[emitted.value as usize] = true;
         }
     }
 
@@ -79,6 +156,9 @@ impl State {
             }
             Kind::Suspended => self.leave(record.script),
             Kind::Ended | Kind::Hidden => {
+                if record.kind == Kind::Ended {
+                    self.held.retain(|held| held.script != record.script);
+                }
                 live.is_alive = false;
                 live.is_woken = false;
                 live.paused = None;
@@ -105,6 +185,18 @@ impl State {
         if let Some(at) = self.running.iter().rposition(|&running| running == script) {
             self.running.remove(at);
         }
+    }
+}
+
+/// Takes released permits from a list. Most often the
+/// script that drops permits has got them; otherwise they are those that have been held longest.
+pub(crate) fn release(held: &mut Vec<Held>, record: &Record) {
+    let is_of = |held: &Held| held.name == record.other && held.count == record.value;
+    let own = held
+        .iter()
+        .rposition(|it| is_of(it) && it.script == record.script);
+    if let Some(at) = own.or_else(|| held.iter().position(is_of)) {
+        held.remove(at);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The names, places and scripts that the numbers in the records refer to.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -75,6 +75,31 @@ impl Names {
     #[inline]
     pub(crate) fn is(&self, number: u32, text: &str) -> bool {
         self.get(number) == cut(text)
+    }
+
+    /// A name that is found by its number only, because it has the same text as another one.
+    fn add_twin(&mut self, text: &str, hash: u64) -> u32 {
+        let number = match self.free.pop() {
+            Some(number) => number,
+            None => {
+                self.texts.push(Arc::from(""));
+                self.hashes.push(0);
+                last(self.texts.len())
+            }
+        };
+        self.texts[number as usize] = Arc::from(text);
+        self.hashes[number as usize] = hash;
+        number
+    }
+
+    fn free_twin(&mut self, number: u32) {
+        self.texts[number as usize] = Arc::from("");
+        self.free.push(number);
+    }
+
+    /// How many are in use.
+    pub(crate) fn used(&self) -> usize {
+        self.texts.len() - self.free.len()
     }
 
     pub(crate) fn texts(&self) -> &[Arc<str>] {
@@ -220,27 +245,72 @@ pub(crate) struct Script {
     pub(crate) place: u32,
 }
 
-/// All three tables.
+/// What is known about a signal, a watch or permits with a name.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Origin {
+    /// The number that stands for it in records, as that of a name.
+    pub(crate) number: u32,
+    /// Its name, which others may have as well.
+    pub(crate) base: u32,
+    /// Those of one name are counted from 1.
+    pub(crate) twin: u32,
+    /// The line that has named it.
+    pub(crate) place: u32,
+    pub(crate) frame: Option<u64>,
+    /// The script that has named it.
+    pub(crate) by: Option<String>,
+    pub(crate) is_signal: bool,
+}
+
+/// What a sweep has freed.
+#[derive(Debug, Default)]
+pub(crate) struct Swept {
+    pub(crate) scripts: Vec<u32>,
+    pub(crate) has_sources: bool,
+}
+
+/// All tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
     pub(crate) names: Names,
     pub(crate) places: Places,
     /// By number. Number 0 is the host.
     pub(crate) scripts: Vec<Script>,
+    /// By the number that stands for it.
+    pub(crate) sources: BTreeMap<u32, Origin>,
+    /// How many sources of a name there have been.
+    twins: HashMap<u32, u32, BuildFold>,
     free: Vec<u32>,
     born: u64,
 }
 
 impl Tables {
     pub(crate) fn new() -> Self {
-        Tables::from_parts(Names::new(), Places::new(), vec![Script::host()])
+        Tables::from_parts(
+            Names::new(),
+            Places::new(),
+            vec![Script::host()],
+            BTreeMap::new(),
+        )
     }
 
-    pub(crate) fn from_parts(names: Names, places: Places, scripts: Vec<Script>) -> Self {
+    pub(crate) fn from_parts(
+        names: Names,
+        places: Places,
+        scripts: Vec<Script>,
+        sources: BTreeMap<u32, Origin>,
+    ) -> Self {
+        let mut twins: HashMap<u32, u32, BuildFold> = HashMap::default();
+        for origin in sources.values() {
+            let most = twins.entry(origin.base).or_default();
+            *most = origin.twin.max(*most);
+        }
         Tables {
             names,
             places,
             scripts,
+            sources,
+            twins,
             free: Vec::new(),
             born: 0,
         }
@@ -261,6 +331,38 @@ impl Tables {
         }
     }
 
+    /// Adds a signal, a watch or permits. Returns the number that stands for it.
+    pub(crate) fn add_source(&mut self, mut origin: Origin) -> u32 {
+        let twins = self.twins.entry(origin.base).or_default();
+        *twins += 1;
+        origin.twin = *twins;
+        let text = self.names.get(origin.base).to_owned();
+        // The same in every run, because they are counted as they appear.
+        let hash = fold::mix(self.names.hash(origin.base), u64::from(origin.twin));
+        origin.number = self.names.add_twin(&text, hash);
+        let number = origin.number;
+        self.sources.insert(number, origin);
+        number
+    }
+
+    /// Which one of its name a source is, if there are several.
+    pub(crate) fn twin(&self, number: u32) -> Option<u32> {
+        let origin = self.sources.get(&number)?;
+        let most = self.twins.get(&origin.base).copied().unwrap_or(1);
+        (most > 1).then_some(origin.twin)
+    }
+
+    pub(crate) fn has_source(&self, number: u32) -> bool {
+        self.sources.contains_key(&number)
+    }
+
+    /// The name of a source, by the number that stands for it.
+    pub(crate) fn base(&self, number: u32) -> u32 {
+        self.sources
+            .get(&number)
+            .map_or(number, |origin| origin.base)
+    }
+
     /// How many scripts there have been.
     pub(crate) fn born(&self) -> u64 {
         self.born
@@ -268,7 +370,7 @@ impl Tables {
 
     /// Frees the scripts that are not marked, and the names that are neither marked nor
     /// used by a script. Returns the freed scripts.
-    pub(crate) fn sweep(&mut self, scripts: &[bool], mut names: Vec<bool>) -> Vec<u32> {
+    pub(crate) fn sweep(&mut self, scripts: &[bool], mut names: Vec<bool>) -> Swept {
         let mut is_free = vec![false; self.scripts.len()];
         for &number in &self.free {
             is_free[number as usize] = true;
@@ -284,8 +386,23 @@ impl Tables {
             }
         }
         self.free.extend(&freed);
+        let before = self.sources.len();
+        let texts = &mut self.names;
+        self.sources.retain(|number, origin| {
+            let is_needed = names[*number as usize];
+            if is_needed {
+                names[origin.base as usize] = true;
+            } else {
+                texts.free_twin(*number);
+            }
+            is_needed
+        });
         self.names.sweep(&names);
-        freed
+        self.twins.retain(|base, _| names[*base as usize]);
+        Swept {
+            scripts: freed,
+            has_sources: self.sources.len() < before,
+        }
     }
 
     pub(crate) fn bytes(&self) -> usize {

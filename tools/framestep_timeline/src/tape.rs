@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::fold;
 use crate::record::{Kind, NONE, Record};
 use crate::state::State;
-use crate::tables::Tables;
+use crate::tables::{Swept, Tables};
 use crate::text;
 
 /// What a full recorder has dropped. It drops the oldest events first.
@@ -43,8 +43,9 @@ pub(crate) struct Tape {
     pub(crate) dropped: Dropped,
     pub(crate) tables: Tables,
     pub(crate) hash: u64,
-    /// How many scripts there had been at the last sweep.
+    /// How many scripts and names there had been at the last sweep.
     swept: u64,
+    swept_names: usize,
 }
 
 impl Tape {
@@ -59,6 +60,7 @@ impl Tape {
             tables: Tables::new(),
             hash: 0,
             swept: 0,
+            swept_names: 0,
         }
     }
 
@@ -85,6 +87,17 @@ impl Tape {
             self.grow();
         }
         self.records.push_back(record);
+    }
+
+    /// Records a value, unless that is known already.
+    pub(crate) fn push_value(&mut self, record: Record) {
+        let mut last = self.records.iter().rev().take(64);
+        let is_value = |known: &&Record| {
+            matches!(known.kind, Kind::Valued | Kind::Emitted) && known.other == record.other
+        };
+        if last.find(is_value).map(|known| known.place) != Some(record.place) {
+            self.push(record);
+        }
     }
 
     /// Grows like a `Vec`, but never past the limit.
@@ -158,10 +171,12 @@ impl Tape {
 
     /// Frees scripts and names that nothing refers to any more. The cost is linear in the
     /// number of records, so it waits for enough new scripts. Returns the freed scripts.
-    pub(crate) fn sweep(&mut self, is_needed: impl Fn(u32) -> bool) -> Vec<u32> {
+    pub(crate) fn sweep(&mut self, is_needed: impl Fn(u32) -> bool) -> Swept {
         let new = self.tables.born() - self.swept;
-        if new < 1_024 + self.records.len() as u64 / 16 {
-            return Vec::new();
+        let names = self.tables.names.used();
+        let enough = 1_024 + self.records.len() / 16;
+        if new < enough as u64 && names < self.swept_names + enough {
+            return Swept::default();
         }
         self.swept = self.tables.born();
         let mut scripts = vec![false; self.tables.scripts.len()];
@@ -185,6 +200,7 @@ impl Tape {
                 scripts[by as usize] = true;
             }
         }
+        self.base.mark(&mut scripts, &mut names);
         // A parent that was freed itself is not shown.
         for number in 1..scripts.len() {
             scripts[number] |= is_needed(index(number));
@@ -193,7 +209,9 @@ impl Tape {
                 self.tables.scripts[number].parent = NONE;
             }
         }
-        self.tables.sweep(&scripts, names)
+        let swept = self.tables.sweep(&scripts, names);
+        self.swept_names = self.tables.names.used();
+        swept
     }
 
     /// How much memory it takes, except for the maps of ids.

@@ -100,6 +100,16 @@ pub(crate) fn counted(number: u64, word: &str) -> String {
     format!("{} {word}{plural}", count(number))
 }
 
+/// The first numbers of a list, and how many there are besides: `3, 4, 9 and 5 more`.
+pub(crate) fn list(numbers: &[u64], most: usize) -> String {
+    let shown = numbers.iter().take(most).map(|number| count(*number));
+    let shown = shown.collect::<Vec<_>>().join(", ");
+    match numbers.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown} and {} more", count(more as u64)),
+    }
+}
+
 /// Whether `text` matches a pattern in which `*` stands for any characters.
 pub(crate) fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
