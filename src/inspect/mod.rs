@@ -24,6 +24,7 @@ mod trace;
 mod trace_hooks;
 mod tree;
 mod wait;
+mod wait_note;
 
 pub use coroutine::{CoroutineInfo, Moment, State};
 pub use describe::describe;
@@ -32,6 +33,7 @@ pub use report::{Refusal, Report};
 pub use snapshot::Snapshot;
 pub use trace::{TraceEvent, Traced, Waiting};
 pub use wait::{TimerClock, Wait};
+pub use wait_note::WaitNote;
 
 pub(crate) use coroutine::Origin;
 pub(crate) use hook::Hook;

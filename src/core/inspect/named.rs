@@ -1,4 +1,4 @@
-//! The names of signals, watches, permits, questions and requests to stop.
+//! The names of signals, watches, permits, questions, requests to stop, and waits of other crates.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ enum Kind {
     Watch,
     Permits,
     Answer,
+    Other,
     Stop,
 }
 
@@ -51,6 +52,14 @@ impl Source {
         }
     }
 
+    /// A wait of another crate.
+    pub(crate) fn other(what: String) -> Self {
+        Source {
+            kind: Kind::Other,
+            name: what.into(),
+        }
+    }
+
     /// A request to stop.
     pub(crate) fn stop() -> Self {
         Source {
@@ -75,6 +84,7 @@ impl Source {
             Kind::Watch => Wait::Watch { name, phase },
             Kind::Permits => Wait::Permit { name, phase },
             Kind::Answer => Wait::Answer { name, phase },
+            Kind::Other => Wait::Other { what: name, phase },
             Kind::Stop => Wait::StopRequest { phase },
         }
     }
