@@ -224,6 +224,7 @@ impl CoroutineInfo {
                     | Wait::Watch { .. }
                     | Wait::Permit { .. }
                     | Wait::Answer { .. }
+                    | Wait::Other { .. }
                     | Wait::Wake { .. }
             )
         };

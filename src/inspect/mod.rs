@@ -25,6 +25,7 @@ mod trace;
 mod trace_hooks;
 mod tree;
 mod wait;
+mod wait_note;
 
 pub use coroutine::{CoroutineInfo, Moment, State};
 pub use describe::describe;
@@ -34,6 +35,7 @@ pub use snapshot::Snapshot;
 pub use source::{Source, SourceKind};
 pub use trace::{TraceEvent, Traced, Waiting};
 pub use wait::{TimerClock, Wait};
+pub use wait_note::WaitNote;
 
 pub(crate) use coroutine::Origin;
 pub(crate) use hook::Hook;

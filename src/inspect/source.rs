@@ -60,6 +60,8 @@ pub enum SourceKind {
     Permits,
     /// A question of a durable script.
     Question,
+    /// A wait of another crate, by a [`WaitNote`](crate::WaitNote).
+    Other,
     /// A [request to stop](crate::Owner::ask_to_stop).
     StopRequest,
 }

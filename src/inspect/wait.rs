@@ -103,6 +103,14 @@ pub enum Wait {
         /// The phase it resumes in.
         phase: Phase,
     },
+    /// Something of another crate, which says what it is by a
+    /// [`WaitNote`](crate::WaitNote).
+    Other {
+        /// What, as the note says it: "a change of Health".
+        what: Arc<str>,
+        /// The phase it resumes in.
+        phase: Phase,
+    },
     /// A [request to stop](crate::Owner::ask_to_stop).
     StopRequest {
         /// The phase it resumes in.
@@ -149,6 +157,7 @@ impl Wait {
             | Wait::Watch { phase, .. }
             | Wait::Permit { phase, .. }
             | Wait::Answer { phase, .. }
+            | Wait::Other { phase, .. }
             | Wait::StopRequest { phase }
             | Wait::Wake { phase } => Some(phase),
             Wait::Join { .. } | Wait::Scripts { .. } | Wait::Never => None,
@@ -200,6 +209,7 @@ impl fmt::Display for Wait {
             Wait::Watch { name, .. } => write!(f, "watch {name}")?,
             Wait::Permit { name, .. } => write!(f, "a permit of {name}")?,
             Wait::Answer { name, .. } => write!(f, "an answer to {name}")?,
+            Wait::Other { what, .. } => f.write_str(what)?,
             Wait::StopRequest { .. } => f.write_str("a request to stop")?,
             Wait::Wake { .. } => f.write_str("a wake")?,
             Wait::Never => f.write_str("nothing (never resumes)")?,

@@ -1,4 +1,4 @@
-//! The names of signals, watches, permits, questions and requests to stop.
+//! The names of signals, watches, permits, questions, requests to stop, and waits of other crates.
 
 use std::borrow::Cow;
 use std::panic::Location;
@@ -34,10 +34,7 @@ pub(crate) fn known_by_name(kind: SourceKind, name: Cow<'static, str>) -> Source
 
 /// A request to stop.
 pub(crate) fn stop() -> Source {
-    known_by_name(
-        SourceKind::StopRequest,
-        Cow::Borrowed("a request to stop"),
-    )
+    known_by_name(SourceKind::StopRequest, Cow::Borrowed("a request to stop"))
 }
 
 /// The same source, which has a number from now on.
@@ -69,6 +66,7 @@ pub(crate) fn wait(core: &Core, source: &Source, phase: Phase) -> Wait {
             phase,
         },
         SourceKind::Question => Wait::Answer { name, phase },
+        SourceKind::Other => Wait::Other { what: name, phase },
         SourceKind::StopRequest => Wait::StopRequest { phase },
     }
 }

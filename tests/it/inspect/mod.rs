@@ -4,6 +4,7 @@
 mod full_trace;
 mod lines;
 mod named;
+mod notes;
 mod printing;
 mod profile;
 mod slow_poll;

@@ -69,7 +69,8 @@ impl Kind {
             Wait::Signal { .. }
             | Wait::Watch { .. }
             | Wait::Permit { .. }
-            | Wait::Answer { .. } => Kind::Event,
+            | Wait::Answer { .. }
+            | Wait::Other { .. } => Kind::Event,
             Wait::Wake { .. } => Kind::Wake,
             Wait::Never => Kind::Never,
             // Kinds of waits that a later framestep adds probably count something.
