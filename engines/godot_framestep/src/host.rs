@@ -16,6 +16,7 @@ use crate::frames::Frames;
 use crate::monitors::{self, Polls};
 use crate::script::FramestepScript;
 use crate::ties::Ties;
+use crate::watch;
 
 thread_local! {
     /// The state of the host in the tree. It is not in the node, so that scripts can use
@@ -106,6 +107,13 @@ impl Shared {
 
     fn begin_frame(&self, delta: f64) {
         self.sync_pauses();
+        for (key, node) in self.ties.grow_old() {
+            if node.is_instance_valid() && node.is_inside_tree() {
+                watch::add(node);
+            } else {
+                self.ties.unwatch(key);
+            }
+        }
         self.polls.begin_frame();
         let now = Time::singleton().get_ticks_usec();
         let real = Duration::from_micros(now.saturating_sub(self.ticks.replace(now)));
@@ -204,6 +212,7 @@ impl INode for FramestepHost {
             }
         }
         monitors::remove();
+        self.report_end();
         // If a script removes the host from the tree, the run still completes.
         drop(SHARED.take());
     }
@@ -217,6 +226,21 @@ impl INode for FramestepHost {
     #[func(gd_self)]
     fn process(_this: Gd<Self>, _delta: f64) {
         with_shared(Shared::update);
+    }
+}
+
+impl FramestepHost {
+    /// An autoload leaves the tree when the game quits. Another host leaves it with its scene.
+    fn report_end(&self) {
+        let parent = self.base().get_parent();
+        let is_in_a_scene = parent.is_some_and(|parent| parent.get_parent().is_some());
+        let scripts = Shared::get().map_or(0, |shared| shared.count());
+        if is_in_a_scene && scripts > 0 {
+            godot_warn!(
+                "{} leaves the tree with its scene, so all scripts end ({scripts}): make it an autoload",
+                self.to_gd()
+            );
+        }
     }
 }
 

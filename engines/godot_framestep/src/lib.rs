@@ -11,13 +11,14 @@ mod script;
 mod scripts;
 mod signals;
 mod ties;
+mod watch;
 
 #[cfg(feature = "durable")]
 pub use durable::{Durable, Moment};
 pub use host::FramestepHost;
 pub use script::{ForGodot, FramestepScript};
 pub use scripts::{NodeScripts, scripts, tree};
-pub use signals::{Emissions, called, emissions, emitted};
+pub use signals::{Emissions, Emitted, SignalArguments, SignalWaits, called};
 
 /// The crate that the scripts run on.
 pub use framestep;

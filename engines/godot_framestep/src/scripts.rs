@@ -5,6 +5,7 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::{Coroutine, OwnerHandle, with_ref};
+use godot::classes::Engine;
 use godot::classes::object::ConnectFlags;
 use godot::prelude::*;
 
@@ -14,6 +15,10 @@ use crate::host::{Shared, with_shared};
 pub(crate) fn shared() -> Rc<Shared> {
     match Shared::get() {
         Some(shared) => shared,
+        None if Engine::singleton().is_editor_hint() => panic!(
+            "scripts do not run in the editor: in a class with `tool`, ask \
+             `Engine::singleton().is_editor_hint()` before you start one"
+        ),
         None => panic!("scripts need a FramestepHost in the tree: make it an autoload"),
     }
 }
@@ -109,11 +114,7 @@ impl<T: Inherits<Node>> NodeScripts for Gd<T> {
         let Some(owner) = owner_of(&shared, self.clone().upcast(), Location::caller()) else {
             return Coroutine::default();
         };
-        let mut tree = shared.tree.clone();
-        match shared.handle.lend(&mut tree, |_| owner.start(script)) {
-            Some(script) => script,
-            None => unreachable!("the executor is as old as what the host shares"),
-        }
+        owner.start_with(&mut shared.tree.clone(), script)
     }
 
     fn stop_scripts(&self) {
