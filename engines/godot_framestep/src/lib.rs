@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod debugger;
 #[cfg(feature = "durable")]
 mod durable;
 mod frames;

@@ -133,7 +133,11 @@ fn owner_of(shared: &Shared, node: Gd<Node>, caller: &Location<'_>) -> Option<Ow
         return None;
     }
     let key = node.instance_id();
-    let (owner, is_new) = shared.ties.tie(key, || node.clone())?;
+    let (owner, is_new) = shared.ties.tie(key, || {
+        // For snapshots, which have no lines of code in a release either.
+        let path = cfg!(debug_assertions).then(|| node.get_path().to_string());
+        (node.clone(), path)
+    })?;
     if is_new {
         shared.ties.sync_one(key, !node.can_process());
         let end = move || with_shared(|shared| shared.ties.end(key));

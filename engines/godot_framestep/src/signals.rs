@@ -229,7 +229,7 @@ impl<A: SignalArguments> Future for Emitted<A> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         if let Some(gone) = &mut self.gone {
-            return Pin::new(gone).poll(cx).map(|_| None);
+            return Pin::new(gone).poll(cx).map(|()| None);
         }
         let next = Pin::new(&mut self.emissions.connection.emitted.next()).poll(cx);
         next.map(|emission| emission.map(arguments_of))
@@ -318,7 +318,7 @@ impl Future for Called {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut *self {
             Called::Returned(value) => Poll::Ready(Some(mem::take(value))),
-            Called::Never(next) => Pin::new(next).poll(cx).map(|_| None),
+            Called::Never(next) => Pin::new(next).poll(cx).map(|()| None),
             Called::Awaits(ended) => {
                 let arguments = Pin::new(ended).poll(cx);
                 arguments.map(|arguments| arguments?.into_iter().next())

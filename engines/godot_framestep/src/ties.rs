@@ -51,13 +51,21 @@ impl<K: Copy + Ord, N> Ties<K, N> {
         }
     }
 
-    /// The owner of `key`, and whether it is new. `None` if the executor is
-    /// gone.
-    pub(crate) fn tie(&self, key: K, node: impl FnOnce() -> N) -> Option<(OwnerHandle, bool)> {
+    /// The owner of `key`, and whether it is new: then `node` returns the node, and a name for
+    /// snapshots. `None` if the executor is gone.
+    pub(crate) fn tie(
+        &self,
+        key: K,
+        node: impl FnOnce() -> (N, Option<String>),
+    ) -> Option<(OwnerHandle, bool)> {
         if let Some(owner) = self.handle_of(key) {
             return Some((owner, false));
         }
-        let (owner, node) = (self.scripts.owner()?, node());
+        let mut owner = self.scripts.owner()?;
+        let (node, name) = node();
+        if let Some(name) = name {
+            owner = owner.named(name);
+        }
         let handle = owner.handle();
         let tie = Tie {
             owner,

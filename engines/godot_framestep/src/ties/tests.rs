@@ -27,7 +27,7 @@ fn the_scripts_of_a_node_end_with_it_and_no_others() {
     let executor = Executor::new();
     let (ties, ended) = (Ties::new(executor.handle()), Rc::default());
     for node in [1, 1, 2] {
-        let (owner, _) = ties.tie(node, || node).unwrap();
+        let (owner, _) = ties.tie(node, || (node, None)).unwrap();
         owner.start(stand_guard(Guard(node, Rc::clone(&ended))));
     }
     ties.end(1);
@@ -42,12 +42,12 @@ fn the_scripts_of_a_node_end_with_it_and_no_others() {
 fn a_node_is_new_until_it_has_ended() {
     let executor = Executor::new();
     let ties = Ties::new(executor.handle());
-    let is_new = |node: u32| ties.tie(node, || node).unwrap().1;
+    let is_new = |node: u32| ties.tie(node, || (node, None)).unwrap().1;
     assert_eq!([is_new(1), is_new(1), is_new(2)], [true, false, true]);
     ties.end(1);
     assert!(is_new(1));
     drop(executor);
-    assert!(ties.tie(3, || 3).is_none());
+    assert!(ties.tie(3, || (3, None)).is_none());
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_destructor_may_end_and_tie_other_nodes() {
     impl Drop for EndsOther {
         fn drop(&mut self) {
             self.0.end(2);
-            let (owner, _) = self.0.tie(3, || 3).unwrap();
+            let (owner, _) = self.0.tie(3, || (3, None)).unwrap();
             owner.spawn(next_frame());
         }
     }
@@ -65,11 +65,11 @@ fn a_destructor_may_end_and_tie_other_nodes() {
     let mut executor = Executor::new();
     let ties = Rc::new(Ties::new(executor.handle()));
     let guard = EndsOther(ties.clone());
-    let first = ties.tie(1, || 1).unwrap().0.start(async {
+    let first = ties.tie(1, || (1, None)).unwrap().0.start(async {
         let _guard = guard;
         wait_seconds(1).await;
     });
-    let second = ties.tie(2, || 2).unwrap().0.start(wait_seconds(1));
+    let second = ties.tie(2, || (2, None)).unwrap().0.start(wait_seconds(1));
     ties.end(1);
     assert!(first.is_finished() && second.is_finished());
     executor.run_frame(0.25);
@@ -84,7 +84,7 @@ fn scripts_stand_still_while_their_node_cannot_process() {
     let counts: Rc<RefCell<[u32; 8]>> = Rc::default();
     for node in 0..8 {
         let counts = counts.clone();
-        let (owner, _) = ties.tie(node, || node).unwrap();
+        let (owner, _) = ties.tie(node, || (node, None)).unwrap();
         owner.spawn(async move {
             loop {
                 counts.borrow_mut()[node] += 1;
@@ -122,7 +122,7 @@ fn a_node_that_is_watched_is_asked_when_its_watch_says_so() {
         asked.take()
     };
     let sleeps = |node: u32| {
-        let (owner, _) = ties.tie(node, || node).unwrap();
+        let (owner, _) = ties.tie(node, || (node, None)).unwrap();
         owner.start(wait_seconds(3_600))
     };
     let scripts: Vec<_> = (0..20).map(sleeps).collect();
@@ -169,7 +169,7 @@ fn a_node_that_ends_and_is_tied_again_is_asked_and_watched_once() {
         if frame % 7 == 0 && frame < 60 {
             ties.end(1);
         }
-        let (owner, _) = ties.tie(1, || 1).unwrap();
+        let (owner, _) = ties.tie(1, || (1, None)).unwrap();
         owner.start(wait_seconds(3_600));
         ties.sync(|_| false);
         watched += ties.grow_old().len();
