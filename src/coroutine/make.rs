@@ -109,6 +109,20 @@ impl Resolved {
     }
 }
 
+/// A maker: a call of a method that has the line of its caller, and calls from within a closure.
+pub(crate) struct Placed(pub(crate) Resolved, pub(crate) &'static Location<'static>);
+
+impl MoveIn for Start<Placed> {
+    type Beside = Rc<Core>;
+
+    #[inline(never)]
+    #[track_caller]
+    fn move_in(self, future: Moving<'_>) -> Option<(Rc<Core>, Moved<'_>)> {
+        let Placed(resolved, place) = self.0;
+        start_resolved(resolved, future, place)
+    }
+}
+
 /// Panics, because a free function was called outside of an executor.
 #[cold]
 #[track_caller]

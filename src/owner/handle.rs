@@ -12,7 +12,8 @@ use crate::core::life::end::owned;
 use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::pause;
 use crate::core::scope::registry;
-use crate::coroutine::{self, Coroutine, Named, Resolved};
+use crate::coroutine::{self, Coroutine, Named, Placed, Resolved};
+use crate::lend;
 use crate::time::{Phase, Seconds};
 
 use super::{Ended, Owner, OwnerGuard, StopWithin, stop};
@@ -121,6 +122,43 @@ impl OwnerHandle {
         F: Future + 'static,
     {
         coroutine::start(self.resolved().at(phase), future)
+    }
+
+    /// Like [`start`](Self::start), and lends `state` to the first poll, as
+    /// [`Handle::lend`](crate::Handle::lend) does. Snapshots show the line of this call, so a host
+    /// that starts scripts for its callers need not start them in a closure.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// struct World {
+    ///     doors: u32,
+    /// }
+    ///
+    /// async fn open() {
+    ///     with(|world: &mut World| world.doors += 1);
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// let executor = Executor::new();
+    /// let room = executor.owner();
+    /// let mut world = World { doors: 0 };
+    /// room.handle().start_with(&mut world, open());
+    /// assert_eq!(world.doors, 1);
+    /// ```
+    #[track_caller]
+    pub fn start_with<S, F>(&self, state: &mut S, future: F) -> Coroutine<F::Output>
+    where
+        S: 'static,
+        F: Future + 'static,
+    {
+        let start = Placed(self.resolved(), Location::caller());
+        match self.core().filter(|core| !core.is_closed()) {
+            Some(core) => lend::plain(core, state, || coroutine::start(start, future)),
+            None => coroutine::start(start, future),
+        }
     }
 
     /// Like [`Owner::script`].

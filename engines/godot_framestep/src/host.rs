@@ -6,16 +6,18 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineInfo, Executor, Handle, Owner, State};
+use framestep::{CoroutineInfo, Executor, Handle, Owner, Snapshot, State};
 use godot::classes::node::ProcessMode;
 use godot::classes::{RenderingServer, Time};
 use godot::prelude::*;
 use godot::signal::ConnectHandle;
 
+use crate::debugger;
 use crate::frames::Frames;
 use crate::monitors::{self, Polls};
 use crate::script::FramestepScript;
 use crate::ties::Ties;
+use crate::watch;
 
 thread_local! {
     /// The state of the host in the tree. It is not in the node, so that scripts can use
@@ -36,6 +38,8 @@ pub(crate) struct Shared {
     /// The scripts whose end will be announced.
     pub(crate) awaited: RefCell<BTreeMap<InstanceId, Gd<FramestepScript>>>,
     pub(crate) tree: Gd<SceneTree>,
+    /// It is processed unless the editor has suspended the game.
+    host: Gd<Node>,
     pub(crate) polls: Polls,
     #[cfg(feature = "durable")]
     pub(crate) games: crate::durable::Games,
@@ -44,7 +48,7 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    fn new(tree: Gd<SceneTree>) -> Self {
+    fn new(tree: Gd<SceneTree>, host: Gd<Node>) -> Self {
         // Lines of code in snapshots, where they cost little beside the rest.
         let executor = Executor::builder().inspect(cfg!(debug_assertions)).build();
         executor.on_report(|report| godot_error!("{report}"));
@@ -58,6 +62,7 @@ impl Shared {
             games: crate::durable::Games::default(),
             handle: executor.handle(),
             tree,
+            host,
             ticks: Cell::new(Time::singleton().get_ticks_usec()),
             frames: RefCell::new(Frames::new(executor)),
         }
@@ -89,7 +94,7 @@ impl Shared {
 
     /// Pauses the scripts of nodes that Godot does not process now.
     fn sync_pauses(&self) {
-        if self.tree.is_paused() {
+        if self.tree.is_paused() || !self.host.can_process() {
             self.free.pause();
         } else {
             self.free.resume();
@@ -106,6 +111,13 @@ impl Shared {
 
     fn begin_frame(&self, delta: f64) {
         self.sync_pauses();
+        for (key, node) in self.ties.grow_old() {
+            if node.is_instance_valid() && node.is_inside_tree() {
+                watch::add(node);
+            } else {
+                self.ties.unwatch(key);
+            }
+        }
         self.polls.begin_frame();
         let now = Time::singleton().get_ticks_usec();
         let real = Duration::from_micros(now.saturating_sub(self.ticks.replace(now)));
@@ -169,7 +181,7 @@ impl INode for FramestepHost {
         node.set_process_priority(i32::MAX);
         node.set_physics_process_priority(i32::MAX);
 
-        SHARED.set(Some(Rc::new(Shared::new(tree.clone()))));
+        SHARED.set(Some(Rc::new(Shared::new(tree.clone(), node))));
         // Both signals come before the nodes are processed, with the new delta.
         let step = this.clone();
         let begin_step = move || {
@@ -192,6 +204,7 @@ impl INode for FramestepHost {
                 .connect(end_frame),
         ];
         monitors::add();
+        debugger::add();
     }
 
     fn exit_tree(&mut self) {
@@ -204,6 +217,8 @@ impl INode for FramestepHost {
             }
         }
         monitors::remove();
+        debugger::remove();
+        self.report_end();
         // If a script removes the host from the tree, the run still completes.
         drop(SHARED.take());
     }
@@ -220,6 +235,54 @@ impl INode for FramestepHost {
     }
 }
 
+impl FramestepHost {
+    /// The first `count` of the scripts.
+    pub(crate) fn list(count: usize) -> Array<VarDictionary> {
+        let snapshot = Shared::get().and_then(|shared| shared.handle.snapshot());
+        let Some(snapshot) = snapshot else {
+            return Array::new();
+        };
+        let describe = |script| Self::describe(&snapshot, script);
+        snapshot.iter().take(count).map(describe).collect()
+    }
+
+    fn describe(snapshot: &Snapshot, script: &CoroutineInfo) -> VarDictionary {
+        let state = match script.state() {
+            State::Running => "running",
+            State::Ready => "ready",
+            State::Paused => "paused",
+            _ => "waiting",
+        };
+        let waits: Vec<_> = script.waits().map(ToString::to_string).collect();
+        let line = script.waits_at().find_map(|(_, line)| line);
+        // Owners of another kind have no path as name.
+        let node = script.owner().filter(|name| name.starts_with('/'));
+        let since = script.since().map(|since| since.elapsed);
+        let waited = since.and_then(|since| snapshot.time().elapsed.checked_sub(since));
+        vdict! {
+            "name" => script.short_name(),
+            "node" => node.unwrap_or_default(),
+            "state" => state,
+            "waits_for" => waits.join(" | "),
+            "line" => line.map(ToString::to_string).unwrap_or_default(),
+            "seconds" => waited.map_or(-1.0, |waited| waited.as_secs_f64()),
+        }
+    }
+
+    /// An autoload leaves the tree when the game quits. Another host leaves it with its scene.
+    fn report_end(&self) {
+        let parent = self.base().get_parent();
+        let is_in_a_scene = parent.is_some_and(|parent| parent.get_parent().is_some());
+        let scripts = Shared::get().map_or(0, |shared| shared.count());
+        if is_in_a_scene && scripts > 0 {
+            godot_warn!(
+                "{} leaves the tree with its scene, so all scripts end ({scripts}): make it an autoload",
+                self.to_gd()
+            );
+        }
+    }
+}
+
 #[godot_api]
 impl FramestepHost {
     /// What each script waits for: `print(FramestepHost.snapshot())`.
@@ -231,38 +294,18 @@ impl FramestepHost {
     }
 
     /// A dictionary for each script: its `name`, its `state` (`running`, `ready`, `waiting`,
-    /// `paused`), what it `waits_for`, and the `line` of that `.await`, if it is known: in debug
-    /// builds it is.
+    /// `paused`), and what it `waits_for`. In debug builds also the path of its `node`, the `line`
+    /// of that `.await`, and for how many `seconds` of the game it has waited; else they are empty,
+    /// and -1.
     #[func]
     fn scripts() -> Array<VarDictionary> {
-        let snapshot = Shared::get().and_then(|shared| shared.handle.snapshot());
-        let Some(snapshot) = snapshot else {
-            return Array::new();
-        };
-        snapshot.iter().map(dictionary_of).collect()
+        Self::list(usize::MAX)
     }
 
     /// Ends the scripts of a node, as if it had left the tree.
     #[func]
     fn stop_scripts_of(node: Gd<Node>) {
         with_shared(|shared| shared.ties.stop(node.instance_id()));
-    }
-}
-
-fn dictionary_of(script: &CoroutineInfo) -> VarDictionary {
-    let state = match script.state() {
-        State::Running => "running",
-        State::Ready => "ready",
-        State::Paused => "paused",
-        _ => "waiting",
-    };
-    let waits: Vec<_> = script.waits().map(ToString::to_string).collect();
-    let line = script.waits_at().find_map(|(_, line)| line);
-    vdict! {
-        "name" => script.short_name(),
-        "state" => state,
-        "waits_for" => waits.join(" | "),
-        "line" => line.map(ToString::to_string).unwrap_or_default(),
     }
 }
 

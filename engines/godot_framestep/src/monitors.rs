@@ -56,11 +56,11 @@ pub(crate) fn remove() {
     }
 }
 
-fn scripts() -> u32 {
+pub(crate) fn scripts() -> u32 {
     let count = Shared::get().map_or(0, |shared| shared.count());
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-fn polls() -> u32 {
+pub(crate) fn polls() -> u32 {
     Shared::get().map_or(0, |shared| shared.polls.in_last_frame(&shared.handle))
 }

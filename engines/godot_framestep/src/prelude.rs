@@ -4,8 +4,7 @@
 //! `Signal`.
 
 pub use crate::{
-    ForGodot, FramestepHost, FramestepScript, NodeScripts, called, emissions, emitted, scripts,
-    tree,
+    ForGodot, FramestepHost, FramestepScript, NodeScripts, SignalWaits, called, scripts, tree,
 };
 pub use framestep::{
     Budget, Clock, Coroutine, Executor, JoinError, MissedTicks, Owner, Phase, Seconds, Watch,

@@ -5,6 +5,7 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::{Coroutine, OwnerHandle, with_ref};
+use godot::classes::Engine;
 use godot::classes::object::ConnectFlags;
 use godot::prelude::*;
 
@@ -14,6 +15,10 @@ use crate::host::{Shared, with_shared};
 pub(crate) fn shared() -> Rc<Shared> {
     match Shared::get() {
         Some(shared) => shared,
+        None if Engine::singleton().is_editor_hint() => panic!(
+            "scripts do not run in the editor: in a class with `tool`, ask \
+             `Engine::singleton().is_editor_hint()` before you start one"
+        ),
         None => panic!("scripts need a FramestepHost in the tree: make it an autoload"),
     }
 }
@@ -109,11 +114,7 @@ impl<T: Inherits<Node>> NodeScripts for Gd<T> {
         let Some(owner) = owner_of(&shared, self.clone().upcast(), Location::caller()) else {
             return Coroutine::default();
         };
-        let mut tree = shared.tree.clone();
-        match shared.handle.lend(&mut tree, |_| owner.start(script)) {
-            Some(script) => script,
-            None => unreachable!("the executor is as old as what the host shares"),
-        }
+        owner.start_with(&mut shared.tree.clone(), script)
     }
 
     fn stop_scripts(&self) {
@@ -132,7 +133,11 @@ fn owner_of(shared: &Shared, node: Gd<Node>, caller: &Location<'_>) -> Option<Ow
         return None;
     }
     let key = node.instance_id();
-    let (owner, is_new) = shared.ties.tie(key, || node.clone())?;
+    let (owner, is_new) = shared.ties.tie(key, || {
+        // For snapshots, which have no lines of code in a release either.
+        let path = cfg!(debug_assertions).then(|| node.get_path().to_string());
+        (node.clone(), path)
+    })?;
     if is_new {
         shared.ties.sync_one(key, !node.can_process());
         let end = move || with_shared(|shared| shared.ties.end(key));

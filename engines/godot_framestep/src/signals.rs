@@ -1,81 +1,184 @@
 //! Waits for Godot's signals and for functions that await, such as those of `GDScript`.
 
+mod arguments;
 mod relay;
 
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
+use std::marker::PhantomData;
 use std::mem;
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use framestep::Subscription;
+use framestep::{NextFrame, Subscription, next_frame};
 use godot::builtin::Callable;
 use godot::global::Error;
 use godot::prelude::*;
 
-use relay::Relay;
+pub use arguments::SignalArguments;
+use relay::{Emission, Relay, Subscriber};
 
-/// All emissions of a signal of Godot since [`emissions`] was called.
+/// Waits for a signal of Godot.
+///
+/// The signal is a typed one of the crate godot, whose arguments are a tuple, such as
+/// `(Gd<Node3D>,)` for `body_entered`. Or it is a [`Signal`], whose arguments are a `Vec<Variant>`.
+pub trait SignalWaits {
+    /// What an emission returns.
+    type Arguments: SignalArguments;
+
+    /// The same signal, without the types of its arguments.
+    fn to_signal(&self) -> Signal;
+
+    /// Waits for the next emission after this call. Returns its arguments, or `None` if the
+    /// object is freed first.
+    ///
+    /// # Resumes
+    ///
+    /// In the home phase of the script: later in the same run if a script of that phase
+    /// emits the signal, else in the next run of that phase. If the object is freed already, in the
+    /// next frame, so that a loop does not stop the game.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future disconnects it. An emission that it has not returned is lost; with
+    /// [`emissions`](Self::emissions) none is.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`emissions`](Self::emissions).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use godot::classes::{Area3D, Button};
+    /// use godot::prelude::*;
+    /// use godot_framestep::prelude::*;
+    ///
+    /// async fn wait_for_start(button: Gd<Button>) {
+    ///     if button.signals().pressed().emitted().await.is_some() {
+    ///         godot_print!("the game begins");
+    ///     }
+    /// }
+    ///
+    /// async fn greet(doorway: Gd<Area3D>) {
+    ///     let entered = doorway.signals().body_entered().emitted();
+    ///     if let Some((guest,)) = entered.await {
+    ///         godot_print!("welcome, {}", guest.get_name());
+    ///     }
+    /// }
+    /// ```
+    #[track_caller]
+    fn emitted(&self) -> Emitted<Self::Arguments> {
+        Emitted::new(self.emissions())
+    }
+
+    /// Subscribes to a signal of Godot, from this call on. In a snapshot, the wait has the name of
+    /// the object and of the signal.
+    ///
+    /// # Errors
+    ///
+    /// If the signal's object is freed, or if its class has no such signal, the stream has
+    /// ended. For a signal that does not exist, Godot's output also shows an error with the
+    /// line of this call.
+    ///
+    /// A typed signal that is emitted with other arguments, which `GDScript` can do, is an error in
+    /// Godot's output, with the line of this call. That emission is left out.
+    ///
+    /// # Other threads
+    ///
+    /// Emit on the main thread, with `call_deferred("emit_signal", ..)` on others. The crate godot
+    /// shows an error for an emission there, unless its feature `experimental-threads` is
+    /// enabled. Without arguments, it arrives in the next run of `Update`; one with arguments is
+    /// lost, because they belong to that thread, and an error says so.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use godot::classes::Area3D;
+    /// use godot::prelude::*;
+    /// use godot_framestep::prelude::*;
+    ///
+    /// async fn count_guests(doorway: Gd<Area3D>) {
+    ///     let mut guests = doorway.signals().body_entered().emissions();
+    ///     while let Some((guest,)) = guests.next().await {
+    ///         godot_print!("welcome, {}", guest.get_name());
+    ///         wait_seconds(0.5).await; // no guest is missed during this
+    ///     }
+    ///     godot_print!("the doorway is gone");
+    /// }
+    ///
+    /// /// A signal of `GDScript`.
+    /// async fn count_hits(target: Gd<Node3D>) {
+    ///     let mut hits = Signal::from_object_signal(&target, "hit").emissions();
+    ///     while let Some(arguments) = hits.next().await {
+    ///         godot_print!("hit: {arguments:?}");
+    ///     }
+    /// }
+    /// ```
+    #[track_caller]
+    fn emissions(&self) -> Emissions<Self::Arguments> {
+        let signal = self.to_signal();
+        let name = name_of(&signal);
+        subscribe(&signal, name, Location::caller())
+    }
+}
+
+impl SignalWaits for Signal {
+    type Arguments = Vec<Variant>;
+
+    fn to_signal(&self) -> Signal {
+        self.clone()
+    }
+}
+
+/// All emissions of a signal of Godot since [`emissions`](SignalWaits::emissions) was called.
 ///
 /// A script that waits for something else in between misses none, up to 1,024 of them.
 /// Dropping it disconnects it from the signal.
-pub struct Emissions {
-    emitted: Subscription<Vec<Variant>>,
+pub struct Emissions<A = Vec<Variant>> {
+    connection: Connection,
+    arguments: PhantomData<fn() -> A>,
+}
+
+/// Not generic, as all that can be.
+struct Connection {
+    emitted: Subscription<Emission>,
     /// `None` if it could not be connected.
     signal: Option<Signal>,
     relay: Relay,
 }
 
-/// Subscribes to a signal of Godot, from this call on. The signal may have any
-/// arguments. In a snapshot, the wait has the name of the object and of the signal.
-///
-/// A typed signal of the crate godot is passed as
-/// `&target.signals().hit().to_untyped()`.
-///
-/// # Errors
-///
-/// If the signal's object is freed, or if its class has no such signal, the stream has
-/// ended. For a signal that does not exist, Godot's output also shows an error with the
-/// line of this call.
-///
-/// # Other threads
-///
-/// Emit on the main thread, with `call_deferred("emit_signal", ..)` on others. The crate godot
-/// shows an error for an emission there, unless its feature `experimental-threads` is
-/// enabled. Without arguments, it arrives in the next run of `Update`; one with arguments is
-/// lost, because they belong to that thread, and an error says so.
-///
-/// # Examples
-///
-/// ```no_run
-/// use godot::prelude::*;
-/// use godot_framestep::prelude::*;
-///
-/// async fn count_hits(target: Gd<Node3D>) {
-///     let mut hits = emissions(&Signal::from_object_signal(&target, "hit"));
-///     while let Some(arguments) = hits.next().await {
-///         godot_print!("hit: {arguments:?}");
-///         wait_seconds(0.5).await; // no hit is missed during this
-///     }
-///     godot_print!("the target is gone");
-/// }
-/// ```
-#[track_caller]
-pub fn emissions(signal: &Signal) -> Emissions {
-    subscribe(signal, &name_of(signal), Location::caller())
+fn subscribe<A: SignalArguments>(
+    signal: &Signal,
+    name: String,
+    caller: &'static Location<'static>,
+) -> Emissions<A> {
+    let subscriber = Subscriber {
+        name,
+        caller,
+        convert: A::to_emission,
+    };
+    Emissions {
+        connection: Connection::new(signal, subscriber),
+        arguments: PhantomData,
+    }
 }
 
-fn subscribe(signal: &Signal, name: &str, caller: &Location<'_>) -> Emissions {
-    let (relay, emitted) = Relay::new(name);
-    let signal = connect(signal, &relay, caller).then(|| signal.clone());
-    if signal.is_none() {
-        relay.end();
-    }
-    Emissions {
-        emitted,
-        signal,
-        relay,
+impl Connection {
+    fn new(signal: &Signal, subscriber: Subscriber) -> Self {
+        let caller = subscriber.caller;
+        let (relay, emitted) = Relay::new(subscriber);
+        let signal = connect(signal, &relay, caller).then(|| signal.clone());
+        if signal.is_none() {
+            relay.end();
+        }
+        Connection {
+            emitted,
+            signal,
+            relay,
+        }
     }
 }
 
@@ -101,51 +204,49 @@ fn name_of(signal: &Signal) -> String {
     format!("{of}.{}", signal.name())
 }
 
-/// Waits for the next emission after this call. Returns its arguments, or `None` if the
-/// object is freed first.
-///
-/// # Resumes
-///
-/// In the home phase of the script: later in the same run if a script of that phase
-/// emits the signal, else in the next run of that phase.
-///
-/// # Cancel safety
-///
-/// Dropping the future disconnects it. An emission that it has not returned is lost; with
-/// [`emissions`] none is.
-///
-/// # Errors
-///
-/// Those of [`emissions`].
-///
-/// # Examples
-///
-/// ```no_run
-/// use godot::classes::Button;
-/// use godot::prelude::*;
-/// use godot_framestep::prelude::*;
-///
-/// async fn wait_for_start(button: Gd<Button>) {
-///     let pressed = Signal::from_object_signal(&button, "pressed");
-///     if emitted(&pressed).await.is_some() {
-///         godot_print!("the game begins");
-///     }
-/// }
-/// ```
-#[track_caller]
-pub fn emitted(signal: &Signal) -> impl Future<Output = Option<Vec<Variant>>> + use<> {
-    Emitted(emissions(signal))
+/// The future of [`emitted`](SignalWaits::emitted).
+// Not an `async` block: a snapshot shows the line at which this is awaited.
+#[must_use = "futures do nothing unless they are awaited"]
+pub struct Emitted<A = Vec<Variant>> {
+    emissions: Emissions<A>,
+    /// If the signal could not be connected.
+    gone: Option<NextFrame>,
 }
 
-/// Not an `async` block: a snapshot shows the line at which this is awaited.
-struct Emitted(Emissions);
+impl<A: SignalArguments> Emitted<A> {
+    fn new(emissions: Emissions<A>) -> Self {
+        let is_gone = emissions.connection.signal.is_none();
+        Emitted {
+            emissions,
+            gone: is_gone.then(next_frame),
+        }
+    }
+}
 
-impl Future for Emitted {
-    type Output = Option<Vec<Variant>>;
+impl<A: SignalArguments> Future for Emitted<A> {
+    type Output = Option<A>;
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0.emitted.next()).poll(cx)
+        if let Some(gone) = &mut self.gone {
+            return Pin::new(gone).poll(cx).map(|()| None);
+        }
+        let next = Pin::new(&mut self.emissions.connection.emitted.next()).poll(cx);
+        next.map(|emission| emission.map(arguments_of))
+    }
+}
+
+impl<A> fmt::Debug for Emitted<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Emitted").field(&self.emissions).finish()
+    }
+}
+
+fn arguments_of<A: SignalArguments>(emission: Emission) -> A {
+    let cell = emission.downcast_ref::<Cell<Option<A>>>();
+    match cell.and_then(Cell::take) {
+        Some(arguments) => arguments,
+        None => unreachable!("a subscription has one reader, of the type that it converts to"),
     }
 }
 
@@ -162,7 +263,7 @@ impl Future for Emitted {
 /// # Resumes
 ///
 /// Without a wait if the function has ended. Else in the home phase of the script, like
-/// [`emitted`].
+/// [`emitted`](SignalWaits::emitted).
 ///
 /// # Cancel safety
 ///
@@ -171,7 +272,7 @@ impl Future for Emitted {
 ///
 /// # Errors
 ///
-/// If the callable's object is freed, the output is `None`. Errors in the function are
+/// If the callable's object is freed, the output is `None`, in the next frame. Errors in the function are
 /// shown by Godot; it then returns nil.
 ///
 /// # Panics
@@ -207,7 +308,7 @@ enum Called {
     /// Until it is taken.
     Returned(Variant),
     Awaits(Emitted),
-    Never,
+    Never(NextFrame),
 }
 
 impl Future for Called {
@@ -217,7 +318,7 @@ impl Future for Called {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut *self {
             Called::Returned(value) => Poll::Ready(Some(mem::take(value))),
-            Called::Never => Poll::Ready(None),
+            Called::Never(next) => Pin::new(next).poll(cx).map(|()| None),
             Called::Awaits(ended) => {
                 let arguments = Pin::new(ended).poll(cx);
                 arguments.map(|arguments| arguments?.into_iter().next())
@@ -231,7 +332,7 @@ fn call(callable: &Callable, arguments: &[Variant], caller: &'static Location<'s
         let method = callable.method_name().unwrap_or_default();
         match callable.object() {
             Some(object) => panic!("{caller}: {object} has no method {method}"),
-            None => return Called::Never,
+            None => return Called::Never(next_frame()),
         }
     }
     let name = callable.method_name().unwrap_or_default();
@@ -245,28 +346,46 @@ fn call(callable: &Callable, arguments: &[Variant], caller: &'static Location<'s
         return Called::Returned(returned);
     }
     let signal = Signal::from_object_signal(&state, "completed");
-    let ended = subscribe(&signal, &format!("the end of {name}"), caller);
-    Called::Awaits(Emitted(ended))
+    let ended = subscribe(&signal, format!("the end of {name}"), caller);
+    Called::Awaits(Emitted::new(ended))
 }
 
-impl Emissions {
+impl<A: SignalArguments> Emissions<A> {
     /// Waits for the next emission, and returns its arguments. Returns `None` if the
     /// object of the signal was freed, and all emissions are read.
     ///
     /// # Resumes
     ///
-    /// Like [`emitted`].
+    /// Like [`emitted`](SignalWaits::emitted).
     ///
     /// # Cancel safety
     ///
     /// Dropping the wait loses nothing.
     #[expect(clippy::should_implement_trait, reason = "streams use this name")]
-    pub fn next(&mut self) -> impl Future<Output = Option<Vec<Variant>>> {
-        self.emitted.next()
+    pub fn next(&mut self) -> impl Future<Output = Option<A>> {
+        Next {
+            emitted: &mut self.connection.emitted,
+            arguments: PhantomData,
+        }
     }
 }
 
-impl Drop for Emissions {
+struct Next<'a, A> {
+    emitted: &'a mut Subscription<Emission>,
+    arguments: PhantomData<fn() -> A>,
+}
+
+impl<A: SignalArguments> Future for Next<'_, A> {
+    type Output = Option<A>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let next = Pin::new(&mut self.emitted.next()).poll(cx);
+        next.map(|emission| emission.map(arguments_of))
+    }
+}
+
+impl Drop for Connection {
     fn drop(&mut self) {
         // The object may have been freed, and the connection with it.
         let Some(signal) = &self.signal else {
@@ -283,10 +402,10 @@ impl Drop for Emissions {
     }
 }
 
-impl fmt::Debug for Emissions {
+impl<A> fmt::Debug for Emissions<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Emissions")
-            .field("signal", &self.signal)
+            .field("signal", &self.connection.signal)
             .finish_non_exhaustive()
     }
 }

@@ -176,3 +176,35 @@ fn an_owner_in_the_place_of_another_gets_none_of_its_calls() {
     handle.stop_all();
     assert!(!own.is_finished());
 }
+
+#[test]
+fn start_with_lends_state_to_the_first_poll_alone() {
+    let mut executor = Executor::new();
+    let owner = executor.owner();
+    let mut number = 1_u32;
+    let script = owner.handle().start_with(&mut number, async {
+        with(|number: &mut u32| *number += 1);
+        next_frame().await;
+        try_with(|number: &mut u32| *number += 10).is_err()
+    });
+    assert_eq!(number, 2);
+    executor.run_frame(0.25);
+    assert!(script.take().unwrap().unwrap());
+}
+
+#[test]
+fn start_with_of_an_owner_that_is_gone_polls_nothing() {
+    let executor = Executor::new();
+    executor.on_report(|_| ());
+    let owner = executor.owner();
+    let handle = owner.handle();
+    let polls = || async { with(|number: &mut u32| *number += 1) };
+    drop(owner);
+    let mut number = 1_u32;
+    let refused = handle.start_with(&mut number, polls());
+    assert!(refused.take().unwrap().unwrap_err().is_stopped());
+    drop(executor);
+    let refused = handle.start_with(&mut number, polls());
+    assert!(refused.take().unwrap().unwrap_err().is_stopped());
+    assert_eq!(number, 1);
+}

@@ -66,8 +66,8 @@ async fn open_and_close(mut door: Gd<Door>) {
     };
 
     let left = {
-        let doorway = Signal::from_object_signal(&*door.bind().doorway, "body_exited");
-        async move { emitted(&doorway).await.is_some() }
+        let exited = door.bind().doorway.signals().body_exited().emitted();
+        async move { exited.await.is_some() }
     };
     let opened = {
         let door = door.clone();

@@ -179,10 +179,10 @@ async fn ride(mut lift: Gd<Figure>) {
 
 /// The gate opens when the guard says so, and closes behind the guest, or after 6 seconds.
 async fn open_and_close(stage: Gd<Stage>, gate: Gd<Figure>) {
-    let mut let_in = emissions(&stage.signals().let_in().to_untyped());
+    let mut let_in = stage.signals().let_in().emissions();
     while let_in.next().await.is_some() {
         animate(1.2, |part| change(&gate, |gate| gate.motion = part)).await;
-        let passed = emitted(&stage.signals().passed().to_untyped());
+        let passed = stage.signals().passed().emitted();
         let _is_late = timeout(6, passed).await.is_err();
         // It falls faster and faster.
         animate(0.5, |part: f32| {
@@ -357,7 +357,7 @@ async fn count(stage: Gd<Stage>, mut coins: Vec<Coroutine<()>>) {
 
 /// The slime hops, until somebody lands on it.
 async fn hop(stage: Gd<Stage>, slime: Gd<Figure>) {
-    let mut stomped = emissions(&stage.signals().stomped().to_untyped());
+    let mut stomped = stage.signals().stomped().emissions();
     let hops = async {
         loop {
             wait_seconds(0.5).await;

@@ -4,10 +4,13 @@
 //! object. The subscriber must notice that. So it cannot keep a copy of the callable, which
 //! would keep it alive: it has another callable, which is equal.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, ThreadId};
@@ -22,7 +25,20 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
     /// The events of the relays that are connected.
-    static EVENTS: RefCell<HashMap<u64, Signal<Vec<Variant>>>> = RefCell::default();
+    static EVENTS: RefCell<HashMap<u64, Signal<Emission>>> = RefCell::default();
+}
+
+/// The arguments of an emission, in a cell of their type.
+pub(super) type Emission = Rc<dyn Any>;
+
+/// Who subscribes to what.
+pub(super) struct Subscriber {
+    /// Of the signal.
+    pub(super) name: String,
+    pub(super) caller: &'static Location<'static>,
+    /// Converts arguments while the emitter calls: an object among them may be freed before a
+    /// script runs. An error says which one is of another type.
+    pub(super) convert: fn(&[&Variant]) -> Result<Emission, String>,
 }
 
 /// The callable of a subscription. All clones are equal.
@@ -35,7 +51,7 @@ pub(super) struct Relay {
 
 struct Route {
     id: u64,
-    name: String,
+    subscriber: Subscriber,
     thread: ThreadId,
     /// To the thread of the scripts.
     remote: Option<Remote>,
@@ -43,19 +59,19 @@ struct Route {
 
 impl Relay {
     /// A relay that is not connected, and what its connection will pass on.
-    pub(super) fn new(name: &str) -> (Self, Subscription<Vec<Variant>>) {
+    pub(super) fn new(subscriber: Subscriber) -> (Self, Subscription<Emission>) {
         let remote = Shared::get().and_then(|shared| shared.handle.remote());
-        Self::with(name, remote)
+        Self::with(subscriber, remote)
     }
 
-    fn with(name: &str, remote: Option<Remote>) -> (Self, Subscription<Vec<Variant>>) {
+    fn with(subscriber: Subscriber, remote: Option<Remote>) -> (Self, Subscription<Emission>) {
+        let events = Signal::new().named(subscriber.name.clone());
         let route = Route {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
-            name: name.to_owned(),
+            subscriber,
             thread: thread::current().id(),
             remote,
         };
-        let events = Signal::new().named(name.to_owned());
         let subscription = events.subscribe();
         EVENTS.with_borrow_mut(|all| all.insert(route.id, events));
         let relay = Relay {
@@ -80,14 +96,16 @@ impl Relay {
     }
 
     fn pass_on(&self, arguments: &[&Variant]) {
-        let id = self.route.id;
         if self.is_on_own_thread() {
-            emit(id, arguments.iter().copied().cloned().collect());
-        } else if arguments.is_empty() {
-            self.on_own_thread(move || emit(id, Vec::new()));
+            self.route.emit(arguments);
+            return;
+        }
+        let route = self.route.clone();
+        if arguments.is_empty() {
+            self.on_own_thread(move || route.emit(&[]));
         } else {
-            let name = self.route.name.clone();
             self.on_own_thread(move || {
+                let name = &route.subscriber.name;
                 godot_error!(
                     "{name} was emitted on another thread, with arguments that scripts cannot \
                      have: emit it with `call_deferred(\"emit_signal\", ..)`"
@@ -116,10 +134,22 @@ fn end(id: u64) {
     drop(events);
 }
 
-fn emit(id: u64, arguments: Vec<Variant>) {
-    let events = EVENTS.with_borrow(|all| all.get(&id).cloned());
-    if let Some(events) = events {
-        events.emit(arguments);
+impl Route {
+    fn emit(&self, arguments: &[&Variant]) {
+        let events = EVENTS.with_borrow(|all| all.get(&self.id).cloned());
+        let Some(events) = events else {
+            return;
+        };
+        match (self.subscriber.convert)(arguments) {
+            Ok(emission) => events.emit(emission),
+            Err(error) => {
+                let Subscriber { name, caller, .. } = &self.subscriber;
+                godot_error!(
+                    "{caller}: {name} was emitted with other arguments than the script expects, \
+                     which continues to wait: {error}"
+                );
+            }
+        }
     }
 }
 
@@ -152,7 +182,7 @@ impl Hash for Relay {
 
 impl fmt::Display for Relay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "framestep: {}", self.route.name)
+        write!(f, "framestep: {}", self.route.subscriber.name)
     }
 }
 

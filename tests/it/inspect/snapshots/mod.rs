@@ -563,6 +563,10 @@ fn spawned_in_every_way(executor: &mut Executor) -> Vec<(CoroutineId, u32)> {
         (owner.spawn(forever()).id(), line!()),
         (owner.start(forever()).id(), line!()),
         (owner.spawn_in(Phase::Update, forever()).id(), line!()),
+        (
+            owner.handle().start_with(&mut 1_u8, forever()).id(),
+            line!(),
+        ),
     ];
     executor.enter(|| {
         all.push((spawn(forever()).id(), line!()));

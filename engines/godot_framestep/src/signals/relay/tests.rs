@@ -1,13 +1,25 @@
 //! Subscriptions without an engine: the tests connect, call and free the callables.
 
+use std::panic::Location;
+
 use framestep::prelude::*;
 
-use super::{Relay, emit};
+use super::super::SignalArguments;
+use super::{Relay, Subscriber};
+
+/// Of a signal without arguments.
+fn subscriber(name: &str) -> Subscriber {
+    Subscriber {
+        name: name.to_owned(),
+        caller: Location::caller(),
+        convert: <()>::to_emission,
+    }
+}
 
 #[test]
 fn a_script_reads_all_that_was_emitted_and_notices_the_end() {
     let mut executor = Executor::new();
-    let (relay, mut emitted) = Relay::with("target.hit", None);
+    let (relay, mut emitted) = Relay::with(subscriber("target.hit"), None);
     let connection = relay.connection();
     let read = executor.start(async move {
         let mut count = 0;
@@ -24,7 +36,7 @@ fn a_script_reads_all_that_was_emitted_and_notices_the_end() {
             .contains("signal target.hit")
     );
     for _ in 0..3 {
-        emit(relay.route.id, Vec::new());
+        relay.route.emit(&[]);
     }
     for _ in 0..8 {
         executor.run_frame(0.25);
@@ -39,7 +51,7 @@ fn a_script_reads_all_that_was_emitted_and_notices_the_end() {
 #[test]
 fn only_the_end_of_the_connection_ends_the_subscription() {
     let mut executor = Executor::new();
-    let (relay, mut emitted) = Relay::with("target.hit", None);
+    let (relay, mut emitted) = Relay::with(subscriber("target.hit"), None);
     let connection = relay.connection();
     let end = executor.start(async move { emitted.next().await.is_none() });
     // As when the subscriber looks whether it is connected.
@@ -55,7 +67,7 @@ fn only_the_end_of_the_connection_ends_the_subscription() {
 #[test]
 fn another_thread_emits_and_frees() {
     let mut executor = Executor::new();
-    let (relay, mut emitted) = Relay::with("loader.done", Some(executor.remote()));
+    let (relay, mut emitted) = Relay::with(subscriber("loader.done"), Some(executor.remote()));
     let connection = relay.connection();
     let read = executor.start(async move {
         let first = emitted.next().await.is_some();

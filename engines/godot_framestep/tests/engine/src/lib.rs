@@ -1,5 +1,6 @@
 //! Scripts for the checks in the engine.
 
+mod game;
 mod log;
 mod probe;
 mod story;

@@ -4,7 +4,7 @@ use std::future::pending;
 use std::thread;
 use std::time::Duration;
 
-use godot::classes::Engine;
+use godot::classes::{Engine, INode};
 use godot::prelude::*;
 use godot_framestep::framestep::promise;
 use godot_framestep::prelude::*;
@@ -124,11 +124,76 @@ impl Probe {
         self.to_gd().spawn_script(script).for_godot()
     }
 
+    /// Waits without end, in one of the kinds of waits, and notes when it is dropped.
+    #[func]
+    fn waits_in(&self, kind: GString, other: Gd<Node>) -> Gd<FramestepScript> {
+        let node = self.to_gd();
+        let done = Signal::from_object_signal(&node, "done");
+        let left = Signal::from_object_signal(&other, "tree_exited");
+        let script = async move {
+            let _dropped = Dropped("dropped");
+            match kind.to_string().as_str() {
+                "next_frame" => each(Phase::Update, GString::new()).await,
+                "fixed_update" => each(Phase::FixedUpdate, GString::new()).await,
+                "end_of_frame" => each(Phase::EndOfFrame, GString::new()).await,
+                "wait_frames" => wait_frames(100_000).await,
+                "wait_steps" => wait_steps(100_000).await,
+                "wait_seconds" => drop(wait_seconds(1_000).await),
+                "wait_seconds_realtime" => drop(wait_seconds_realtime(1_000).await),
+                "wait_until" => wait_until(|| false).await,
+                "interval" => drop(interval(1_000).tick().await),
+                "animate" => animate(1_000, |_| ()).await,
+                "its own signal" => drop(done.emitted().await),
+                "another's signal" => drop(left.emitted().await),
+                "emissions" => while done.emissions().next().await.is_some() {},
+                "typed" => drop(node.signals().hit().emitted().await),
+                "of the crate godot" => {
+                    drop(node.signals().hit().to_fallible_future().await);
+                }
+                "called" => drop(called(&other.callable("never"), &[]).await),
+                "promise" => drop(promise::<()>().1.await),
+                "timeout" => drop(timeout(1_000, done.emitted()).await),
+                "race" => drop(race([1_000, 2_000].map(|seconds| wait_seconds(seconds))).await),
+                "join" => drop(start(pending::<()>()).await),
+                "child" => drop(node.spawn_script(pending::<()>()).await),
+                other => panic!("no wait {other}"),
+            }
+            note("must not come here");
+        };
+        self.to_gd().start_script(script).for_godot()
+    }
+
+    /// Keeps its node bound across an `.await`, which it should not.
+    #[func]
+    fn stays_bound(&self) {
+        let mut probe = self.to_gd();
+        let script = async move {
+            let _dropped = Dropped("unbound");
+            let guard = probe.bind_mut();
+            wait_seconds(1).await;
+            drop(guard);
+        };
+        drop(self.to_gd().spawn_script(script));
+    }
+
+    /// A loop around a signal of an object that may be gone.
+    #[func]
+    fn hears_again(&self, signal: Signal, function: Callable) {
+        let script = async move {
+            loop {
+                let heard = signal.emitted().await.is_some();
+                let ended = called(&function, &[]).await.is_some();
+                note(format!("{heard} {ended}"));
+            }
+        };
+        drop(self.to_gd().spawn_script(script));
+    }
+
     /// Notes the arguments of the next emission.
     #[func]
     fn hears(&self, signal: Signal) -> Gd<FramestepScript> {
         let script = async move {
-            match emitted(&signal).await {
+            match signal.emitted().await {
                 Some(arguments) => note(VarArray::from(&*arguments).to_string()),
                 None => note("freed"),
             }
@@ -139,7 +204,7 @@ impl Probe {
     /// Notes all emissions, a frame apart.
     #[func]
     fn reads(&self, signal: Signal) -> Gd<FramestepScript> {
-        let mut emissions = emissions(&signal);
+        let mut emissions = signal.emissions();
         let script = async move {
             while let Some(arguments) = emissions.next().await {
                 note(VarArray::from(&*arguments).to_string());
@@ -148,6 +213,22 @@ impl Probe {
             note("freed");
         };
         self.to_gd().spawn_script(script).for_godot()
+    }
+
+    /// Waits for its own signal, with types. The object is that of `with`, which may be freed
+    /// before this script runs.
+    #[func]
+    fn hears_with_types(&self) -> Gd<FramestepScript> {
+        let hit = self.to_gd().signals().hit().emitted();
+        let script = async move {
+            match hit.await {
+                Some((points, by, with)) => {
+                    note(format!("{points} {by} {}", with.is_instance_valid()));
+                }
+                None => note("freed"),
+            }
+        };
+        self.to_gd().start_script(script).for_godot()
     }
 
     /// Waits for its own signal with the futures of the crate godot.
@@ -258,6 +339,20 @@ impl Probe {
     #[func]
     fn stop_all(&self) {
         self.to_gd().stop_scripts();
+    }
+}
+
+/// It runs in the editor as well, and starts a script there, which it should not.
+#[derive(GodotClass)]
+#[class(base = Node, init, tool)]
+struct Tool {
+    base: Base<Node>,
+}
+
+#[godot_api]
+impl INode for Tool {
+    fn ready(&mut self) {
+        drop(self.to_gd().spawn_script(lamp()));
     }
 }
 

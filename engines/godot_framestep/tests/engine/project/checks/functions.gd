@@ -49,6 +49,9 @@ func check_an_object_that_is_freed_before() -> void:
 	var talk := guard.talk
 	guard.free()
 	probe().calls(talk, [])
+	# In the next frame, like a wait without a length.
+	await frames(1)
+	expect_notes("")
 	await frames(1)
 	expect_notes("cannot end")
 

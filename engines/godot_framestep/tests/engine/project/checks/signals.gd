@@ -68,13 +68,16 @@ func check_an_emitter_that_is_freed_already() -> void:
 	var rang := emitter.done
 	emitter.free()
 	probe().hears(rang)
+	# In the next frame, like a wait without a length.
+	await frames(1)
+	expect_notes("")
 	await frames(1)
 	expect_notes("freed")
 
 # Its errors are expected: see scripts/plays/godot.
 func check_a_signal_that_does_not_exist() -> void:
 	probe().hears(Signal(self, "no_such_signal"))
-	await frames(1)
+	await frames(2)
 	expect_notes("freed")
 
 func check_typed_signals() -> void:
@@ -104,6 +107,14 @@ func check_the_snapshot_names_the_signal() -> void:
 	var script: FramestepScript = probe().hears(node.done)
 	expect(script.waits_for(), "signal Alarm.done")
 	expect(FramestepHost.snapshot().contains("signal Alarm.done"), true)
+
+func check_the_snapshot_names_the_line_that_starts_a_script() -> void:
+	var node := probe()
+	node.hears(nothing) # `start_script`
+	node.waits() # `spawn_script`
+	var lines := FramestepHost.snapshot().split("\n")
+	expect(Array(lines).filter(func(line: String) -> bool: return line.contains("src/probe.rs:")).size() >= 2, true)
+	expect(FramestepHost.snapshot().contains("src/scripts.rs"), false)
 
 # Its errors are expected: see scripts/plays/godot.
 func check_another_thread() -> void:

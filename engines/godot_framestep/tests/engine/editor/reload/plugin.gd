@@ -10,6 +10,10 @@ func _enter_tree() -> void:
 		var host: Node = ClassDB.instantiate("FramestepHost")
 		add_child(host)
 		await get_tree().process_frame
+		# Its error is expected.
+		var tool: Node = ClassDB.instantiate("Tool")
+		add_child(tool)
+		tool.free()
 		host.free()
 	print("the editor quits")
 	get_tree().quit()
