@@ -2,14 +2,15 @@
 // and builds them against each other before any of them is in a registry. There, the address of
 // the repository is written into manifests and READMEs.
 //
-// node stage.mjs STAGE ADDRESS: prints the names of the packages, in the order in which they are
-// published. Fails with all that is wrong.
+// node stage.mjs STAGE ADDRESS REGISTRY: prints the names of the packages, in the order in which
+// they are published. Fails with all that is wrong. REGISTRY is `crates-io`, or where the packages
+// find each other in its place.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
-const [stage, address] = process.argv.slice(2);
+const [stage, address, registry = 'crates-io'] = process.argv.slice(2);
 const problems = [];
 const problem = (words) => problems.push(words);
 
@@ -111,6 +112,7 @@ for (const name of names) {
   let text = texts[name];
   // A workspace of its own becomes a member.
   if (name !== 'framestep') text = text.replace(/^\[workspace\]\n/m, '');
+  if (registry !== 'crates-io') text = text.replace(own, (found) => `${found}, registry = "${registry}"`);
   if (address) text = text.replace(/^(license = .*\n)/m, `$1repository = "${address}"\n`);
   if (name === 'framestep') {
     const members = names.map((each) => folders[each]).filter((each) => each !== '.');
