@@ -335,7 +335,7 @@ ${isPlayground ? `<div class="two stale" id="playground"><section aria-label="Sc
 <path class="lamp" d="M62 0v5M59 5h6l2 5h-10z"/><path class="frame" d="M112 36v-22h14v22"/><rect class="leaf" x="114" y="16" width="10" height="20"/>
 <g class="hero"><circle cx="0" cy="25" r="3.4"/><path d="M-3.4 36v-4a3.4 3.4 0 0 1 6.8 0v4z"/></g><text class="coins" x="4" y="9"></text></svg>
 <div class="timeline"><div class="names"></div><div class="lanes" tabindex="0" aria-label="Scripts by frame: arrow keys step"></div></div>
-<p class="legend"><span class="time">seconds</span><span class="frames">frames</span><span class="condition">a condition</span><span class="event">an event</span><span class="end">the end of a script</span><span class="poll">polled</span> <span>E F L Z: in another phase than Update</span></p>
+<p class="legend"><span data-kind="time">seconds</span><span data-kind="frames">frames</span><span data-kind="condition">a condition</span><span data-kind="event">an event</span><span data-kind="end">the end of a script</span><span data-kind="poll">polled</span> <span>E F L Z: in another phase than Update</span></p>
 <div class="happens"><ol class="events" aria-label="What happens in this frame"></ol><pre class="output" aria-label="Printed so far"></pre></div></section></div>
 <p class="dim">A page cannot compile Rust, so a small program reads this part of it: <code>async fn</code>, <code>let</code>, <code>if</code>, <code>match</code>, <code>loop</code>,
 <code>while</code>, <code>for</code>, closures, <code>println!</code>, <code>select!</code>, <code>join!</code>. It does not check types and borrows. What is awaited is a wait of the crate, which the crate's executor polls:
@@ -372,6 +372,13 @@ function record() {
       printed.push(line);
     }
   }
+  // The end of a script, by its name: there are two of them.
+  for (const { waits } of frames) {
+    for (const each of waits) {
+      const other = waits.find(({ name }) => name !== each.name);
+      if (other) each.wait = each.wait.replace(/^the end of \d+v\d+$/, `the end of ${other.name}`);
+    }
+  }
   if (frames.length < 3) throw new Error('examples/lines.rs prints no frames');
   return frames;
 }
@@ -381,20 +388,24 @@ const last = script.findIndex((line) => line.startsWith('fn main'));
 const code = highlight(script.slice(first, last).join('\n').trimEnd());
 const movie = existsSync(join(site, 'pictures/boss.webp')) ? 'boss.webp' : 'boss.png';
 page({
-  path: 'index.html', title: 'framestep: gameplay scripts as async fns',
-  about: 'An async/await executor for games and simulations in Rust: gameplay scripts are plain async fns.',
-  body: `<h1>Gameplay scripts are <code>async fn</code>s.</h1>
-<p class="lead">framestep is an async executor for games in Rust. A script waits for frames, seconds, events and other
-scripts with <code>.await</code>. Your game loop, or Bevy, calls the executor once a frame.</p>
+  path: 'index.html', title: 'framestep: game scripts that wait',
+  about: 'A Rust library for games: gameplay scripts are async fns that wait for seconds, frames, events and each other.',
+  body: `<div class="two opening"><div><h1>Game scripts that wait.</h1>
+<p class="lead">framestep is a Rust library for games. A door, an enemy, a cutscene is a script: an <code>async fn</code>
+that waits for seconds, frames, events or other scripts, and goes on in the right frame.</p>
+<p class="dim">For macroquad, Bevy, Godot or your own loop. If you know coroutines from Unity: the same idea, with results,
+cancelling and a fixed order.</p>
 <p class="actions"><a href="book/docs/guide/first-game.html">Write a first game in ten minutes</a>
-<a href="gallery/index.html">Play in the browser</a><a href="reference/${hasReference('framestep') ? 'framestep/' : ''}index.html">Reference</a></p>
+<a href="gallery/playground.html">Try it here</a><a href="reference/${hasReference('framestep') ? 'framestep/' : ''}index.html">Reference</a></p></div>
+<a href="gallery/boss.html"><img src="pictures/${movie}" width="640" height="360" alt="A boss amid rings of bullets, beside the numbers of the executor">
+<span class="dim">Each bullet, each enemy, the boss and the dialogue is a script: some 2,700. Play it.</span></a></div>
+<h2 class="first">A door, frame by frame</h2>
 <div class="two" id="first"><section aria-label="Scripts">${code.replace('<pre class="code"', `<pre class="code" data-first="${first + 1}"`)}
-<p class="dim">A frame here takes a quarter of a second. The marked line is where a script waits after the frame.</p></section>
+<p class="dim">A marked line is where a script waits after the frame. <a href="gallery/playground.html#door">Change such a script</a>, and see
+its frames.</p></section>
 <section aria-label="Frames"><ol class="frames"></ol><pre class="output" aria-live="off"></pre>
-<p class="dim">Recorded from <a href="source/examples/lines.rs.html">a run of this program</a>.</p></section></div>
-<h2>What it looks like in a game</h2>
-<p>Each bullet, each enemy, the boss and the dialogue is a script: some 2,700 of them. <a href="gallery/boss.html">Play it</a>.</p>
-<a href="gallery/boss.html"><img src="pictures/${movie}" alt="A boss amid rings of bullets, beside the numbers of the executor"></a>
+<p class="dim">A frame takes a quarter of a second here. Recorded from <a href="source/examples/lines.rs.html">a run of this
+program</a>.</p></section></div>
 <h2>What it promises</h2>
 <ul>
 <li>The order of scripts is fixed: the same inputs lead to the same run, in debug, in release and in the browser.</li>
@@ -431,6 +442,8 @@ page({
     : `<p class="dim">Not built here: ${crates.filter((name) => !built.includes(name)).join(', ')}.</p>`}`,
 });
 
-for (const file of ['look.css', 'theme.js', 'scene.js', 'home.js', 'playground.js', 'highlight.mjs']) cpSync(join(here, file), join(site, file));
+for (const file of ['look.css', 'theme.js', 'scene.js', 'home.js', 'playground.js']) cpSync(join(here, file), join(site, file));
+// Not every host knows what a .mjs is.
+cpSync(join(here, 'highlight.mjs'), join(site, 'highlight.js'));
 const total = statSync(join(site, 'index.html')).size;
 console.log(`${inBook.size} chapters, ${sources.size} sources, ${scenes.length} scenes, ${built.length} packages; the first page: ${size(total)}`);

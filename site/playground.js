@@ -1,7 +1,7 @@
 // The playground: runs the script of the editor after each change, in WebAssembly, and shows the
 // frames of that run.
 
-import { escape, highlight } from './highlight.mjs';
+import { escape, highlight } from './highlight.js';
 
 const root = document.querySelector('#playground');
 const { wasm: program, presets } = JSON.parse(document.querySelector('#presets').textContent);
@@ -387,7 +387,7 @@ try {
   open();
   addEventListener('hashchange', open);
   document.body.dataset.began = ((performance.now() - began) / 1000).toFixed(2);
-  find('#figures').textContent = `The first run was there after ${document.body.dataset.began} s, here and now.`;
+  document.querySelector('#figures').textContent = `The first run was there after ${document.body.dataset.began} s, here and now.`;
   if (!matchMedia('(prefers-reduced-motion: reduce)').matches) go();
 } catch (error) {
   problems.append(Object.assign(document.createElement('li'), { textContent: `The program does not load: ${error.message}` }));
