@@ -320,7 +320,7 @@ page({
   body: `<h1>Playground</h1>
 <p class="lead">Change the script: its frames follow. A line is marked while a script waits there.</p>
 ${isPlayground ? `<div class="two stale" id="playground"><section aria-label="Script">
-<div class="tools"><label>Script <select id="preset"><option value="">your own</option>${presets.map(({ id, title }) => option(id, title)).join('')}</select></label>
+<div class="tools"><label>Script <select id="preset"><option value="">your own</option>${presets.map(({ id, title }) => `<option id="${id}" value="${id}">${escape(title)}</option>`).join('')}</select></label>
 <label>Insert <select id="insert"><option value="">a wait</option>${snippets.map(([text, words]) => option(text, words)).join('')}</select></label>
 <span class="pair" role="group" aria-label="The number at the cursor"><button id="less" type="button" aria-label="a smaller number">&minus;</button><button id="more" type="button" aria-label="a larger number">+</button></span>
 <button id="link" type="button">Copy a link</button></div>
@@ -344,7 +344,9 @@ a test compiles the scripts of the list, and compares polls, lines and output in
   scripts: isPlayground ? `<script id="presets" type="application/json">${JSON.stringify({ wasm: '../play/playground/playground.wasm', presets }).replaceAll('<', '\\u003c')}</script>
 <script type="module" src="../playground.js"></script>` : '',
 });
-cards.unshift((up) => `<li><a href="${up}gallery/playground.html"><img src="${up}pictures/playground.png" alt="" loading="lazy"></a><div class="words"><h2><a href="${up}gallery/playground.html">Playground</a></h2>
+const filmOfPlayground = existsSync(join(root, 'docs/pictures/playground.webp'));
+if (filmOfPlayground) cpSync(join(root, 'docs/pictures/playground.webp'), join(site, 'pictures/playground.webp'));
+cards.unshift((up) => `<li>${filmOfPlayground ? `<a href="${up}gallery/playground.html"><img src="${up}pictures/playground.webp" alt="" loading="lazy"></a>` : ''}<div class="words"><h2><a href="${up}gallery/playground.html">Playground</a></h2>
   <p>${escape(says)}</p><p class="dim">${escape(sizesOfPlayground)}</p></div></li>`);
 page({
   path: 'gallery/index.html', title: 'Gallery: framestep',

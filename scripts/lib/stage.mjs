@@ -80,10 +80,14 @@ for (const version of new Set(Object.values(versions))) {
 
 const docs = (name) => `https://docs.rs/${name}`;
 const link = /(!?)\[((?:[^[\]]|!?\[[^[\]]*\])*)\]\(([^()\s]+)\)/g;
+/// What is true only before it is published: a sentence, and dependencies by a path.
+const asPublished = (name, text) => text
+  .replace(/^[^\n]*\bis not published yet\b.*(?:\n(?!\n).*)*$/m, `\`cargo add ${name}\` adds it to your game.`)
+  .replace(/^( *\w+ = )\{ path = "[^"]*" \}$/gm, (whole, before) => `${before}"${versions[before.trim().split(' ')[0]]}"`);
 for (const name of names) {
   const folder = folders[name];
   const path = join(stage, folder, 'README.md');
-  const parts = readFileSync(path, 'utf8').split(/^((?:```|~~~).*\n[\s\S]*?^(?:```|~~~)[ ]*\n?)/m);
+  const parts = asPublished(name, readFileSync(path, 'utf8')).split(/^((?:```|~~~).*\n[\s\S]*?^(?:```|~~~)[ ]*\n?)/m);
   const text = parts.map((part, index) => (index % 2 === 1 ? part : part.replace(link, (whole, mark, words, href) => {
     if (/^([a-z]+:|#)/.test(href)) return whole;
     const to = posix.normalize(posix.join(folder, href.split('#')[0])).replace(/\/$/, '');
@@ -103,6 +107,7 @@ for (const name of names) {
   }))).join('').replace(/\n{3,}/g, '\n\n');
   const badges = address ? `[![version](https://img.shields.io/crates/v/${name})](https://crates.io/crates/${name})
 [![documentation](https://img.shields.io/docsrs/${name})](${docs(name)})\n\n` : '';
+  if (/not published|\bpath = "/.test(text)) problem(`${folder}/README.md: says on its page that it is not published`);
   writeFileSync(path, text.replace(/^(# .*\n\n)/, `$1${badges}`));
 }
 
