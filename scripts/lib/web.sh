@@ -39,19 +39,31 @@ script_of_miniquad() {
     echo "$(dirname "$manifest")/js/gl.js"
 }
 
+# Flags for rustc, so that a program contains no path of this machine: a panic names the files of
+# the packages, of the dependencies and of the standard library. Separated as cargo wants it,
+# because paths may contain spaces. Of several that match, rustc takes the last.
+flags_for_web() {
+    local flags=(--remap-path-prefix="$PWD=" --remap-path-prefix="${CARGO_HOME:-$HOME/.cargo}=cargo"
+        --remap-path-prefix="${CARGO_TARGET_DIR:-$PWD/target}=target"
+        --remap-path-prefix="$("${RUSTC:-rustc}" --print sysroot)=rust" "$@")
+    local IFS=$'\x1f'
+    printf '%s' "${flags[*]}"
+}
+
 # cargo build for the web, with additional arguments, in the profile $web_profile or in release.
 build_for_web() {
     local libraries profile=${web_profile:-release}
     libraries=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null || true)
     if [ -d "$libraries" ]; then
-        cargo build --quiet --profile "$profile" --target wasm32-unknown-unknown "$@"
+        CARGO_ENCODED_RUSTFLAGS=$(flags_for_web) \
+            cargo build --quiet --profile "$profile" --target wasm32-unknown-unknown "$@"
         return
     fi
     need wasm-ld-22 lld-22
     (
         command -v apt-get >/dev/null && unpack_compiler || exit 9
         # With the sources of the standard library at hand, a stable compiler builds it.
-        RUSTC_BOOTSTRAP=1 RUSTFLAGS='-C linker=wasm-ld-22' \
+        RUSTC_BOOTSTRAP=1 CARGO_ENCODED_RUSTFLAGS=$(flags_for_web -C linker=wasm-ld-22) \
             cargo build --quiet --profile "$profile" --target wasm32-unknown-unknown \
             -Zbuild-std=std,panic_abort "$@"
     ) || {
