@@ -17,7 +17,7 @@ async fn noted(what: &str) {
         note.get_or_insert_with(|| WaitNote::begin(what));
         Poll::Pending
     })
-    .await
+    .await;
 }
 
 fn shown(executor: &Executor, script: &Coroutine<()>) -> String {

@@ -52,7 +52,7 @@ fn two_signals_of_one_name_are_two_sources_and_clones_are_one() {
     assert_ne!(one, other);
     assert_eq!((one.kind(), one.name()), (SourceKind::Signal, "supper"));
     assert_eq!((one.number(), other.number()), (1, 2));
-    assert_eq!(one.named_at().map(|at| at.line()), Some(line));
+    assert_eq!(one.named_at().map(Location::line), Some(line));
     // No executor ran code.
     assert_eq!((one.named_in(), one.named_by()), (None, None));
 }
