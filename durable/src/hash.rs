@@ -14,7 +14,7 @@
 /// let mut hash = StableHash::new();
 /// hash.add(7);
 /// hash.add_bytes(b"arena");
-/// assert_eq!(hash.finish(), 0x4FE0_9E23_47A0_7FD8);
+/// assert_eq!(hash.finish(), 0x39D4_1C7B_8A7E_10DB);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StableHash(u64);
