@@ -6,13 +6,13 @@ use std::future::Future;
 use std::mem;
 use std::ops::Range;
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
 use futures::stream::{FusedStream, Stream};
 
 use crate::core::base::call::{self, Foreign};
+use crate::core::wake::waker::sync::{AtomicBool, Ordering};
 use crate::wait::NextItem;
 
 use super::pinned;
@@ -248,7 +248,9 @@ impl Woken {
                 shared: self.shared.clone(),
             })
         });
-        slot.is_queued.store(false, Ordering::Release);
+        // A wake that has found the slot in the queue is over before this poll: the swap acquires
+        // what the waking thread has written. A store would not.
+        slot.is_queued.swap(false, Ordering::AcqRel);
         Some((index, Waker::from(slot.clone())))
     }
 

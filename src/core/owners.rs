@@ -96,7 +96,7 @@ struct Node {
     /// Whether the owner is that of a behaviour that is being removed.
     retired: bool,
     /// Whether the owner or an owner above it was dropped. It then refuses coroutines, and
-    /// leaves the tree once it has no members and no children.
+    /// leaves the tree once it has no coroutine and no children.
     gone: bool,
     /// Whether the owner itself was dropped. It stays until its coroutines have ended.
     dropped: bool,
@@ -118,8 +118,8 @@ struct Awaited {
     ends: Vec<WaitKey>,
     /// The waits of its scripts for a request to stop.
     asks: Option<Rc<Asks>>,
-    /// Whether a script of the owner, or of an owner below it, has read the latest request to
-    /// stop.
+    /// Whether a script that the latest request concerns has read it or an earlier one: one of
+    /// this owner or of an owner below it. Then the same holds for the owners above.
     is_heard: bool,
 }
 
@@ -156,9 +156,13 @@ struct Member {
     owner: OwnerIndex,
     previous: u32,
     next: u32,
+    /// The owner that has been asked to stop, if the coroutine is among those that are concerned:
+    /// its owner or one above it. The topmost one, if several have been asked. It stays in the
+    /// tree as long as it has coroutines, so its index is not used again.
+    asked: OwnerIndex,
     ending: bool,
-    /// Whether it has been asked to stop.
-    is_asked: bool,
+    /// Whether it has read a request to stop.
+    has_heard: bool,
 }
 
 /// All owners of an executor.
@@ -343,8 +347,9 @@ impl Owners {
             owner,
             previous,
             next: NONE,
+            asked: OwnerIndex::NONE,
             ending: false,
-            is_asked: false,
+            has_heard: false,
         }));
         node.last_member = member;
         if previous == NONE {
@@ -374,7 +379,6 @@ impl Owners {
             None => self.nodes[owner.get()].last_member = previous,
         }
         self.nodes[owner.get()].ending += 1;
-        self.clear_away(owner);
     }
 
     pub(crate) fn remove_member(&mut self, member: u32) {
@@ -419,11 +423,19 @@ impl Owners {
     /// each list of waits for that, children first.
     pub(crate) fn ask_to_stop(&mut self, owner: OwnerKey, mut asked: impl FnMut(Rc<Asks>)) {
         let below: Vec<OwnerIndex> = self.below(owner).collect();
+        let mut heard = Vec::new();
         for here in below {
             let mut at = self.nodes[here.get()].first_member;
-            while let Some(member) = self.members.get_mut(at as usize) {
-                member.is_asked = true;
-                at = member.next;
+            while let Some(member) = self.members.get(at as usize) {
+                let next = member.next;
+                if member.has_heard {
+                    heard.push(at);
+                }
+                let before = member.asked.some();
+                if before.is_none_or(|before| self.is_within(self.key(before), owner)) {
+                    self.members[at as usize].asked = owner.index;
+                }
+                at = next;
                 self.asks = true;
             }
             if let Some(awaited) = &mut self.nodes[here.get()].awaited {
@@ -431,20 +443,26 @@ impl Owners {
                 awaited.asks.clone().map(&mut asked);
             }
         }
+        for member in heard {
+            self.note_heard(member);
+        }
     }
 
     /// Whether a coroutine has been asked to stop.
     pub(crate) fn is_asked(&self, member: u32) -> bool {
-        self.members[member as usize].is_asked
+        self.members[member as usize].asked.some().is_some()
     }
 
     /// Notes that a coroutine has read the request to stop, for its owner and those above it.
     pub(crate) fn note_heard(&mut self, member: u32) {
-        let mut at = self.members[member as usize].owner.some();
+        let member = &mut self.members[member as usize];
+        member.has_heard = true;
+        let mut at = member.owner.some();
         while let Some(here) = at {
             let node = &mut self.nodes[here.get()];
-            node.awaited.get_or_insert_default().is_heard = true;
-            at = node.parent.some();
+            let awaited = node.awaited.get_or_insert_default();
+            let was_heard = replace(&mut awaited.is_heard, true);
+            at = node.parent.some().filter(|_| !was_heard);
         }
     }
 
@@ -466,12 +484,13 @@ impl Owners {
         asks.clone()
     }
 
-    /// Asks a new coroutine to stop if `by`, which has made it, was asked and is on the same
-    /// owner or above it.
+    /// Asks a new coroutine to stop if `by`, which has made it, was asked, and the new one is on
+    /// the owner that was asked or below it.
     fn inherit_ask(&mut self, member: u32, by: u32) {
-        let [of_new, of_maker] = [member, by].map(|member| self.owner_of(member));
-        if self.is_asked(by) && self.is_within(of_new, of_maker) {
-            self.members[member as usize].is_asked = true;
+        let asked = self.members[by as usize].asked;
+        let new = &self.members[member as usize];
+        if asked.some().is_some() && self.is_within(self.key(new.owner), self.key(asked)) {
+            self.members[member as usize].asked = asked;
         }
     }
 
@@ -531,18 +550,18 @@ impl Owners {
         false
     }
 
-    /// Takes an owner out of the tree if it is gone, with no members in its list and no
-    /// children. Removes it if it was dropped and is empty. Continues with its parent, which
-    /// may have stayed only because of this child.
+    /// Takes an owner out of the tree if it is gone and has no coroutine and no children.
+    /// Removes it if it was dropped. Continues with its parent, which may have stayed only
+    /// because of this child.
     fn clear_away(&mut self, owner: OwnerIndex) {
         let mut at = owner.some();
         while let Some(here) = at {
             let node = &self.nodes[here.get()];
-            if !node.gone || node.first_member != NONE || node.first_child.some().is_some() {
+            if !node.gone || !node.is_empty() || node.first_child.some().is_some() {
                 return;
             }
             at = node.parent.some();
-            let unneeded = node.dropped && node.is_empty();
+            let unneeded = node.dropped;
             self.unlink(here);
             if unneeded {
                 self.nodes.remove(here.get());
@@ -725,7 +744,6 @@ impl Owners {
         let parent = replace(&mut node.parent, OwnerIndex::NONE);
         let previous = replace(&mut node.previous, OwnerIndex::NONE);
         let next = replace(&mut node.next, OwnerIndex::NONE);
-        let is_busy = node.busy > 0;
         let Some(parent) = parent.some() else {
             return;
         };
@@ -736,9 +754,6 @@ impl Owners {
         match next.some() {
             Some(next) => self.nodes[next.get()].previous = previous,
             None => self.nodes[parent.get()].last_child = previous,
-        }
-        if is_busy {
-            self.note_idle(parent);
         }
     }
 }
@@ -928,15 +943,22 @@ mod tests {
             indices(&tasks)
         };
         assert_eq!(below(&owners), [100, 10, 20, 0, 1]);
-        for index in [10, 100] {
+        let members = [10, 100].map(|index| {
             let mut members = owners.members.iter();
             let (member, _) = members.find(|(_, of)| of.task == key(index)).unwrap();
-            owners.end_member(index_of(member));
+            index_of(member)
+        });
+        for member in members {
+            owners.end_member(member);
         }
         assert_eq!(below(&owners), [20, 0, 1]);
+        // Their coroutines are being dropped, which keeps the owners above busy.
+        assert!(owners.is_within(leaf, left) && owners.is_within(left, root));
+        for member in members {
+            owners.remove_member(member);
+        }
         assert!(owners.nodes[leaf.index()].parent.some().is_none());
-        // It was dropped, and its coroutine has not been dropped yet.
-        assert!(owners.nodes[left.index()].parent.some().is_none());
+        assert!(owners.find(left).is_none());
     }
 
     #[test]

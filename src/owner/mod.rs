@@ -495,7 +495,7 @@ impl Owner {
     ///
     /// # Reports
     ///
-    /// If none of the coroutines has read the request when the time is over:
+    /// If none of the coroutines has read this request or an earlier one when the time is over:
     /// [`Report::StopUnread`](crate::Report::StopUnread), with the line of this call.
     ///
     /// # Panics

@@ -205,8 +205,8 @@ impl<T> Signal<T> {
     ///
     /// A waiting [subscription](Signal::subscribe) receives it, too; subscriptions that do not
     /// wait, and all others, do not. If the coroutine is stopped before it resumes, or if its
-    /// [`wait_for`](Signal::wait_for) refuses the value, the event goes to the next of those
-    /// that waited at the call, and is dropped with the last.
+    /// [`wait_for`](Signal::wait_for) refuses the value or panics, the event goes to the next of
+    /// those that have waited since the call, and is dropped with the last.
     ///
     /// # Examples
     ///

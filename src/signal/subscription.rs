@@ -141,13 +141,11 @@ impl<T: Clone> Subscription<T> {
         cx: &Context<'_>,
         accept: &mut dyn FnMut(&T) -> bool,
     ) -> Poll<T> {
-        let given = self.shared.journal.borrow_mut().take_given(self.reader);
-        if let Some(given) = given {
-            if call::out(|| accept(given.value.get())) {
+        if let Some(given) = self.shared.given_to(self.reader) {
+            if let Some(value) = given.take_if(&mut *accept) {
                 self.stop_waiting();
-                return Poll::Ready(given.value.into_inner());
+                return Poll::Ready(value.into_inner());
             }
-            self.shared.give(given.value, given.began_before);
         }
         let end = self.shared.journal.borrow().end();
         while self.shared.journal.borrow().is_before(self.reader, end) {
@@ -237,7 +235,39 @@ impl<T> Drop for Reading<'_, T> {
     }
 }
 
+/// A value that was given to a reader. Dropping it gives it to the next one that waits, even if
+/// a filter panics.
+struct Given<'a, T> {
+    shared: &'a Shared<T>,
+    value: Option<Value<T>>,
+    began_before: u64,
+}
+
+impl<T> Given<'_, T> {
+    fn take_if(mut self, accept: impl FnOnce(&T) -> bool) -> Option<Value<T>> {
+        let value = self.value.as_ref()?;
+        call::out(|| accept(value.get())).then(|| self.value.take())?
+    }
+}
+
+impl<T> Drop for Given<'_, T> {
+    fn drop(&mut self) {
+        if let Some(value) = self.value.take() {
+            drop(self.shared.give(value, self.began_before));
+        }
+    }
+}
+
 impl<T> Shared<T> {
+    fn given_to(&self, reader: usize) -> Option<Given<'_, T>> {
+        let given = self.journal.borrow_mut().take_given(reader)?;
+        Some(Given {
+            shared: self,
+            value: Some(given.value),
+            began_before: given.began_before,
+        })
+    }
+
     /// Drops the events that all readers have read, one by one, because each
     /// destructor may emit. If one panics, the others are still dropped.
     fn drop_read(&self) {
@@ -259,14 +289,9 @@ impl<T> Shared<T> {
 
 impl<T> Drop for Subscription<T> {
     fn drop(&mut self) {
-        let (given, waiting) = {
-            let mut journal = self.shared.journal.borrow_mut();
-            let given = journal.take_given(self.reader);
-            (given, journal.remove_reader(self.reader))
-        };
-        if let Some(given) = given {
-            self.shared.give(given.value, given.began_before);
-        }
+        // Dropped last: it goes to the next reader.
+        let _given = self.shared.given_to(self.reader);
+        let waiting = self.shared.journal.borrow_mut().remove_reader(self.reader);
         drop(waiting);
         self.shared.drop_read();
     }

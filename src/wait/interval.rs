@@ -18,7 +18,7 @@ use crate::time::{AwaitedClock, ClockRef, ClockState, Nanos, Phase, PhaseIndex, 
 use super::length::Length;
 use super::next_item::NextTick;
 use super::timer::Timer;
-use super::{WaitSeconds, polled};
+use super::{WaitSeconds, polled, wait_seconds};
 
 /// Ticks every `period` seconds of the coroutine's clock, without drift.
 ///
@@ -97,6 +97,7 @@ pub fn interval(period: impl Seconds) -> Interval {
         missed: MissedTicks::default(),
         phase: PhaseIndex::HOME,
         clock: None,
+        has_begun: false,
         due: None,
         wait: None,
         by: TaskKey::NOBODY,
@@ -168,7 +169,10 @@ pub struct Interval {
     phase: PhaseIndex,
     /// The clock on which it began, unless that is the game clock.
     clock: Option<AwaitedClock>,
-    /// When the next tick is due. `None` before the first poll.
+    /// Whether it has been polled: it keeps its clock and its phase from then on.
+    has_begun: bool,
+    /// When the next tick is due. `None` before the first poll and after a reset, and if it never
+    /// ticks.
     due: Option<OwnTime>,
     /// The wait for the next tick, if it has begun.
     wait: Option<WaitSeconds>,
@@ -189,7 +193,7 @@ impl Interval {
     #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         assert!(
-            self.due.is_none(),
+            !self.has_begun,
             "`in_phase` was called on an interval that has begun: call it before the first tick \
              is awaited"
         );
@@ -234,7 +238,7 @@ impl Interval {
     #[track_caller]
     pub fn first_after(mut self, seconds: impl Seconds) -> Self {
         assert!(
-            self.due.is_none(),
+            !self.has_begun,
             "`first_after` was called on an interval that has begun: call it before the first \
              tick is awaited"
         );
@@ -246,6 +250,7 @@ impl Interval {
 
     /// Begins again: the next tick is due a whole period after the next poll. The ticks that
     /// are due by now, and a [`first_after`](Interval::first_after), do not come any more.
+    /// It keeps its clock and its phase. A coroutine that awaits a tick goes on waiting.
     ///
     /// # Examples
     ///
@@ -279,7 +284,9 @@ impl Interval {
     pub fn reset(&mut self) {
         self.due = None;
         self.first = None;
-        self.wait = None;
+        if let Some(mut wait) = self.wait.take() {
+            wait.timer.renew();
+        }
     }
 
     /// Sets what happens to missed ticks. The default is [`MissedTicks::Burst`].
@@ -312,20 +319,21 @@ impl Interval {
         has_moved
     }
 
-    /// Begins on the clock that is shown, if that is not the game clock.
+    /// Begins, the first time on the clock that is shown, if that is not the game clock.
     fn begin(&mut self, scope: &Scope<'_>) {
-        if self.phase == PhaseIndex::HOME {
-            self.phase = scope.home();
+        if !mem::replace(&mut self.has_begun, true) {
+            if self.phase == PhaseIndex::HOME {
+                self.phase = scope.home();
+            }
+            self.clock = scope.core().shown.clock().as_ref().map(AwaitedClock::new);
         }
-        self.clock = scope.core().shown.clock().as_ref().map(AwaitedClock::new);
         let now = OwnTime::at_begin(scope, self.phase, clock_of(self.clock.as_ref()));
         let first_ns = match self.first {
             Some(first) => first.nanos("first_after()"),
             None => self.period_ns,
         };
         // Without a first tick, there is no later one.
-        self.period_ns = self.period_ns.filter(|_| first_ns.is_some());
-        self.due = Some(now.plus(first_ns.unwrap_or(0)));
+        self.due = first_ns.map(|first_ns| now.plus(first_ns));
     }
 
     /// The tick that was due at `due`, and when the next one is due.
@@ -372,16 +380,15 @@ impl Stream for Interval {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
         let this = self.get_mut();
         let has_moved = polled("interval()", |scope| this.note_poll(scope));
-        let (Some(period_ns), Some(due)) = (this.period_ns, this.due) else {
-            return Poll::Pending;
-        };
-        if this.wait.is_none() {
+        let next = this.due.zip(this.period_ns);
+        let wait = this.wait.get_or_insert_with(|| {
             let clock = this.clock.as_ref().map(AwaitedClock::state);
-            let until = |scope: &Scope<'_>| wait_until(scope, this.phase, clock, due);
-            this.wait = polled("interval()", until);
-        }
-        let Some(wait) = &mut this.wait else {
-            return Poll::Pending;
+            let until = |scope: &Scope<'_>| wait_until(scope, this.phase, clock, next?.0);
+            // Without a next tick, it waits until it is reset.
+            polled("interval()", until).unwrap_or_else(|| wait_seconds(f64::INFINITY))
+        });
+        let Some((due, period_ns)) = next else {
+            return Pin::new(wait).poll(cx).map(|()| None);
         };
         let late_ns = if has_moved {
             wait.timer.late_ns()

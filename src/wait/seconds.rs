@@ -237,8 +237,8 @@ macro_rules! timer_future {
             ///
             /// **The time runs from the next poll**, as that of a new wait from the first
             /// one. The wait keeps its clock and its phase. It may be called by any code that
-            /// has the wait. If a coroutine waits for it, that is not the caller, the coroutine
-            /// is woken, polls it, and goes on waiting.
+            /// has the wait. A coroutine that waits for it is woken, polls it, and goes on waiting:
+            /// if it is the caller itself, in the next run, in which it is polled once more.
             ///
             /// A zero or negative length ends in the next frame. A negative one is
             /// [reported](crate::Report::Doubtful).

@@ -163,8 +163,14 @@ impl Timer {
                  infinity never ends)"
             ),
         };
-        self.wait.registration.renew_as_new(WaitList::Timer(index));
+        self.renew();
         self.wait.deadline = deadline;
+    }
+
+    /// Makes the wait as new, and wakes the coroutine that waits. Calls user code: its waker.
+    pub(super) fn renew(&mut self) {
+        let list = self.wait.list();
+        self.wait.registration.renew_as_new(list);
     }
 
     #[inline(always)]
@@ -223,11 +229,21 @@ impl Timer {
                 wait.begin(scope, cx, clock, due);
                 wait.note(scope, clock);
             }
-            Deadline::Never(_) if wait.registration.is_new() => {
-                wait.registration.begin(scope);
+            Deadline::Never(index) => {
+                wait.registration.expect_of(core);
+                if wait.registration.is_new() {
+                    wait.registration.begin(scope);
+                    if index == ClockIndex::OWN {
+                        self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);
+                        let clock = self.clock.as_ref();
+                        let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
+                        wait.deadline = Deadline::Never(clock.index());
+                    }
+                }
+                wait.registration.wait_for_renewal(scope, cx);
                 awaited::note_wait(scope, WaitId::Unknown, Location::caller(), || Wait::Never);
             }
-            Deadline::At(..) | Deadline::Never(_) => {}
+            Deadline::At(..) => {}
             Deadline::Invalid(location) => not_a_number(location),
         }
         Poll::Pending
@@ -240,7 +256,10 @@ impl Timer {
         clocks: &ClockNames,
         out: &mut Writer,
     ) -> Result<(), Unsavable> {
-        self.wait.registration.save(core, out);
+        match self.wait.deadline {
+            Deadline::At(..) => self.wait.registration.save(core, out),
+            _ => self.wait.registration.save_endless(out),
+        }
         out.put(self.wait.paused_ns);
         match self.wait.deadline {
             Deadline::At(clock, due_ns) => {
@@ -377,6 +396,7 @@ impl DeadlineWait {
         };
         let Some(deadline_ns) = deadline_ns else {
             self.deadline = Deadline::Never(clock.index());
+            self.registration.wait_for_renewal(scope, cx);
             return;
         };
         let phase = self.registration.phase();
@@ -476,8 +496,15 @@ impl DeadlineWait {
 
     #[cold]
     fn cancel(&mut self) {
-        if let Deadline::At(index, _) = self.deadline {
-            self.registration.cancel(WaitList::Timer(index));
+        let list = self.list();
+        self.registration.cancel(list);
+    }
+
+    /// The list that has its key.
+    fn list(&self) -> WaitList {
+        match self.deadline {
+            Deadline::At(index, _) => WaitList::Timer(index),
+            _ => WaitList::Joins,
         }
     }
 }

@@ -498,16 +498,9 @@ impl<T> Shared<T> {
         T: Clone,
     {
         let mut changing = Changing::begin(self);
-        let (output, is_changed) = if let Some(taken) = &mut changing.taken {
-            let value = Rc::get_mut(taken).expect("it is not shared");
-            call::out(|| change(value.get_mut()))
-        } else {
-            // A closure keeps it.
-            let mut value = Value::new(self.with(T::clone));
-            let changed = call::out(|| change(value.get_mut()));
-            changing.other = Some(value);
-            changed
-        };
+        let value = changing.value.as_mut().and_then(Rc::get_mut);
+        let value = value.expect("it is not shared").get_mut();
+        let (output, is_changed) = call::out(|| change(value));
         changing.is_changed = is_changed;
         output
     }
@@ -577,46 +570,46 @@ impl<T> Shared<T> {
 /// A change under way. Dropping it ends the change, even if the closure panics.
 struct Changing<'a, T> {
     shared: &'a Shared<T>,
-    /// The value, if no closure reads it: it is changed in place.
-    taken: Option<Rc<Value<T>>>,
-    /// The changed clone, if a closure reads the value.
-    other: Option<Value<T>>,
+    /// What the closure changes: the value in place, or a clone if another closure reads it.
+    value: Option<Rc<Value<T>>>,
+    /// The value that the other closure reads.
+    read: Option<Rc<Value<T>>>,
+    /// As long as the closure has not returned, the value counts as changed.
     is_changed: bool,
 }
 
-impl<'a, T> Changing<'a, T> {
+impl<'a, T: Clone> Changing<'a, T> {
     #[track_caller]
     fn begin(shared: &'a Shared<T>) -> Self {
-        let mut value = shared.value();
         let place = Location::caller();
-        let mut state = shared.state.borrow_mut();
+        let value = shared.value();
         // The state has the other one, unless a closure has one, too.
-        let is_kept = Rc::strong_count(&value) > 2;
-        let taken = (!is_kept).then(|| {
-            let present = mem::replace(&mut state.value, Err(place));
-            value = present.unwrap_or_else(|_| value.clone());
-            value
-        });
-        drop(state);
+        let is_read = Rc::strong_count(&value) > 2;
+        let clone = is_read.then(|| Rc::new(Value::new(call::out(|| value.get().clone()))));
+        drop(value);
+        let present = mem::replace(&mut shared.state.borrow_mut().value, Err(place)).ok();
+        let (value, read) = match clone {
+            Some(clone) => (Some(clone), present),
+            None => (present, None),
+        };
         Changing {
             shared,
-            // As long as the closure has not returned, a value in place counts as changed.
-            is_changed: taken.is_some(),
-            taken,
-            other: None,
+            value,
+            read,
+            is_changed: true,
         }
     }
 }
 
 impl<T> Drop for Changing<'_, T> {
     fn drop(&mut self) {
-        if let Some(value) = self.taken.take() {
+        let (value, before) = match (self.value.take(), self.read.take()) {
+            (clone, Some(read)) if !self.is_changed => (Some(read), clone),
+            present => present,
+        };
+        if let Some(value) = value {
             self.shared.state.borrow_mut().value = Ok(value);
         }
-        let before = self.other.take().filter(|_| self.is_changed).map(|value| {
-            let value = Ok(Rc::new(value));
-            mem::replace(&mut self.shared.state.borrow_mut().value, value)
-        });
         self.shared.end_change(self.is_changed);
         drop(before);
     }

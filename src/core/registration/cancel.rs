@@ -7,26 +7,22 @@ use crate::core::base::call;
 use crate::core::base::key::WaitKey;
 use crate::core::registration::tag::Stage;
 use crate::core::registration::{Registration, WaitList};
-use crate::core::scope::{self, Scope, registry};
+use crate::core::scope::registry;
 use crate::core::wake;
 use crate::time::PhaseIndex;
 
 impl Registration {
-    /// Makes a wait as new, except that it keeps its phase. If another coroutine than the one
-    /// being polled waits, or a combinator with a waker of its own, wakes it: it has to poll the
-    /// wait again. Calls user code: that waker.
+    /// Makes a wait as new, except that it keeps its phase. Wakes the coroutine that waits, and a
+    /// combinator with a waker of its own: it has to poll the wait again. That may be the
+    /// coroutine that is being polled, if it has polled the wait before in this poll. Calls user
+    /// code: that waker.
     pub(crate) fn renew_as_new(&mut self, list: WaitList) {
         if self.is_new() {
             return;
         }
         let key = self.key;
         let waits = registry::with_executor(self.tag.executor, |core| {
-            let task = core.waits().task(key);
-            let is_own = scope::with(|scope| {
-                let scope = scope.filter(|scope| scope.core().id == core.id);
-                scope.and_then(Scope::current) == task
-            });
-            let task = task.filter(|_| !is_own).map(|task| task.task_key());
+            let task = core.waits().task(key).map(|task| task.task_key());
             let waker = core.entries.borrow_mut().take_waker_of(key);
             (core.rc(), task, waker)
         });

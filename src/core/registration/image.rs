@@ -11,6 +11,17 @@ use crate::time::PhaseIndex;
 impl Registration {
     /// Writes the wait to an image, if it has begun.
     pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
+        self.save_begun(out);
+        save_registered(core, self.key, out);
+    }
+
+    /// The same of a wait that no run ends.
+    pub(crate) fn save_endless(&self, out: &mut Writer) {
+        self.save_begun(out);
+        out.put_flag(false);
+    }
+
+    fn save_begun(&self, out: &mut Writer) {
         // A join has no phase.
         let phase = match self.tag.phase {
             PhaseIndex::HOME => 0,
@@ -18,7 +29,6 @@ impl Registration {
         };
         let begun = [self.began, phase, u64::from(self.is_frame_bound())];
         out.put_each(begun);
-        save_registered(core, self.key, out);
     }
 
     /// Reads the phase from what [`save`](Self::save) has written, and no more.

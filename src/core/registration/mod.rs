@@ -53,7 +53,8 @@ pub(crate) enum WaitList {
     Counts(Unit),
     /// The wheel of a clock, in its phase.
     Timer(ClockIndex),
-    /// The joins of the joined task, or the waits for the end of an owner.
+    /// The joins of the joined task, or the waits for the end of an owner. Also for a wait that
+    /// no run ends, which is in no list.
     Joins,
 }
 

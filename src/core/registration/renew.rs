@@ -58,6 +58,24 @@ impl Registration {
     }
 }
 
+impl Registration {
+    /// Notes which coroutine polls a wait that no run ends: it is woken if the wait is [made as
+    /// new](Self::renew_as_new). Calls user code: the clone of the waker.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wait_for_renewal(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        let core = scope.core();
+        let waker = foreign_waker(cx, scope.own_task(cx));
+        let task = scope.current();
+        let task = task.map_or(TaskKey::NOBODY, |task| task.task_key());
+        if core.waits().is_live(self.key) {
+            renew_entry(core, self.key, task, waker);
+        } else {
+            self.key = core.entries.borrow_mut().insert(task, waker, false);
+        }
+    }
+}
+
 /// Replaces the task and the waker of an entry. Returns `false` if the entry is gone.
 /// Calls user code: the destructor of the earlier waker.
 pub(super) fn renew_entry(

@@ -1,6 +1,6 @@
 //! Waits for the end of all scripts of an owner.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures::FutureExt;
@@ -192,4 +192,38 @@ fn each_owner_of_a_tree_ends_when_all_below_it_have() {
     // All are over at once, the innermost first.
     executor.run_frame(1);
     log.check(&["F5: 4", "F5: 3", "F5: 2", "F5: 1", "F5: 0"]);
+}
+
+// docs/contract.md#law-ended
+#[test]
+fn a_coroutine_whose_destructor_runs_has_not_ended() {
+    for is_dropped in [false, true] {
+        let executor = Rc::new(RefCell::new(unclamped()));
+        let log = Log::new();
+        let level = executor.borrow().owner();
+        let enemies = level.child();
+        let (host, say) = (executor.clone(), log.clone());
+        enemies.start(async move {
+            let _runs_a_frame = defer_call(move || {
+                host.borrow_mut().run_frame(1);
+                say.say("dropped");
+            });
+            forever().await;
+        });
+        let (ended, say) = (level.ended(), log.clone());
+        executor.borrow().start(async move {
+            ended.await;
+            say.say("ended");
+        });
+        // The end of another coroutine in that frame completes the joins of the frame.
+        let other = executor.borrow().owner();
+        other.spawn(async {});
+        if is_dropped {
+            drop(enemies);
+        } else {
+            enemies.stop_all();
+        }
+        executor.borrow_mut().run_frame(1);
+        log.check(&["F1.host: dropped", "F2: ended"]);
+    }
 }

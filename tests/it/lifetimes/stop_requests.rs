@@ -295,3 +295,49 @@ fn a_length_of_nan_panics_where_it_is_called() {
     assert!(!script.is_finished());
     assert!(panic_of(|| owner.stop_within(f32::NAN)).contains("`stop_within` got a length of NaN"));
 }
+
+// docs/contract.md#decided-stop-requests
+#[test]
+fn what_is_started_anywhere_below_the_owner_that_was_asked_is_asked() {
+    let mut executor = unclamped();
+    let seen: Rc<RefCell<Vec<(&str, bool)>>> = Rc::default();
+    let owner = Rc::new(executor.owner());
+    let (left, right) = (owner.child(), Rc::new(owner.child()));
+    let (above, beside, looks) = (owner.clone(), right.clone(), seen.clone());
+    left.start(async move {
+        stop_asked().await;
+        for (name, owner) in [("above", above), ("beside", beside)] {
+            let looks = looks.clone();
+            owner.start(async move { looks.borrow_mut().push((name, is_stop_asked())) });
+        }
+    });
+    // The request of the owner above is the wider one.
+    owner.ask_to_stop();
+    left.ask_to_stop();
+    executor.run_frame(1);
+    assert_eq!(*seen.borrow(), [("above", true), ("beside", true)]);
+}
+
+#[test]
+fn a_script_that_has_read_a_request_has_read_later_ones() {
+    let mut executor = unclamped();
+    let reports = reports_of(&executor);
+    let owner = executor.owner();
+    let fades = || async {
+        stop_asked().await;
+        forever().await;
+    };
+    owner.start(fades());
+    drop(owner.stop_within(0.5));
+    executor.run_frame(0.25);
+    owner.ask_to_stop();
+    executor.run_frames(3, 0.25);
+    assert!(owner.is_empty());
+    owner.child().start(fades());
+    owner.ask_to_stop();
+    executor.run_frame(0.25);
+    drop(owner.stop_within(0.5));
+    executor.run_frames(3, 0.25);
+    assert!(owner.is_empty());
+    assert_eq!(reports.borrow().len(), 0);
+}

@@ -4,6 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::future::{pending, poll_fn};
 use std::pin::{Pin, pin};
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -90,9 +91,9 @@ fn nothing_is_left_of_the_deadline_before() {
     }));
     assert_eq!(executor.next_deadline().map(|at| at.as_secs()), Some(3));
     executor.run_frames(2, 1);
-    assert_eq!(polls.get(), 1);
+    assert_eq!(polls.get(), 2); // once more, in frame 1, because the wait was moved
     executor.run_frame(1);
-    assert_eq!(polls.get(), 2);
+    assert_eq!(polls.get(), 3);
     executor.assert_empty();
 }
 
@@ -337,4 +338,104 @@ fn several_timeouts_may_share_one_point_on_the_clock_of_the_script() {
     executor.run_frames(6, 1);
     let expected = (true, false, 7, false, 8);
     assert_eq!(script.take().unwrap().unwrap(), expected);
+}
+
+// docs/contract.md#decided-reset
+#[test]
+fn a_wait_without_an_end_is_woken_when_it_is_moved() {
+    let infinite = || wait_seconds(f64::INFINITY);
+    let beyond_the_end_of_the_clock = || wait_seconds(Duration::from_nanos(u64::MAX));
+    for endless in [infinite, beyond_the_end_of_the_clock] {
+        let mut executor = unclamped();
+        executor.run_frame(1);
+        let shared = Shared(Rc::new(RefCell::new(endless())));
+        let plain = executor.start(shared.clone().wait());
+        let wrapped = Shared(Rc::new(RefCell::new(endless())));
+        let wait = wrapped.clone();
+        let behind = executor.start(async move {
+            let mut waits: FuturesUnordered<_> = [wait.wait()].into_iter().collect();
+            waits.next().await;
+        });
+        executor.run_frame(1);
+        shared.0.borrow_mut().reset(1);
+        wrapped.0.borrow_mut().reset(1);
+        executor.run_frame(1);
+        assert!(!plain.is_finished() && !behind.is_finished());
+        executor.run_frame(1);
+        assert!(plain.is_finished() && behind.is_finished());
+    }
+}
+
+// docs/contract.md#decided-reset
+#[test]
+fn a_timer_may_be_moved_by_a_later_branch_of_its_own_script() {
+    let mut timeline = Timeline::with_dt(0.25);
+    timeline.row("idle", |mark| async move {
+        let keys = Signal::new();
+        let idle = Shared(Rc::new(RefCell::new(wait_seconds(0.5))));
+        let mut pressed = keys.subscribe();
+        start(async move {
+            next_frame().await;
+            keys.emit(());
+        });
+        join!(
+            async {
+                idle.clone().wait().await;
+                mark.hit();
+            },
+            async {
+                while let Some(()) = pressed.next().await {
+                    idle.0.borrow_mut().reset(0.5);
+                    mark.hit();
+                }
+            },
+        );
+    });
+    // Polled again in frame 2, from which it counts.
+    timeline.check(
+        "
+        frame 0 1 2 3 4
+        idle  - * - - *
+        ",
+    );
+}
+
+/// An interval in a field, whose ticks a script awaits.
+async fn ticks_of(interval: Rc<RefCell<framestep::Interval>>, frames: Rc<RefCell<Vec<u64>>>) {
+    loop {
+        poll_fn(|cx| interval.borrow_mut().poll_next_unpin(cx)).await;
+        frames.borrow_mut().push(time().frame);
+    }
+}
+
+// docs/contract.md#decided-reset
+#[test]
+fn an_interval_that_others_reset_ticks_again_even_if_it_had_no_first_tick() {
+    for first in [0.5, f64::INFINITY] {
+        let mut executor = unclamped();
+        let ticks = Rc::new(RefCell::new(interval(0.5).first_after(first)));
+        let frames = Rc::default();
+        executor.start(ticks_of(ticks.clone(), Rc::clone(&frames)));
+        executor.run_frame(0.25);
+        ticks.borrow_mut().reset(); // polled in frame 2
+        executor.run_frames(5, 0.25);
+        assert_eq!(*frames.borrow(), [4, 6], "{first}");
+    }
+}
+
+// docs/contract.md#decided-reset
+#[test]
+fn an_interval_that_is_reset_keeps_its_clock() {
+    let mut executor = unclamped();
+    let slow = executor.clock().child();
+    slow.set_scale(0.5);
+    let frames = executor.start(async move {
+        let mut ticks = interval(0.5);
+        on(&slow, ticks.tick()).await;
+        let first = time().frame;
+        ticks.reset();
+        ticks.tick().await;
+        [first, time().frame]
+    });
+    assert_eq!(executor.run_until(frames, 0.25).unwrap(), [4, 8]);
 }

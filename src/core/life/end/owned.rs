@@ -4,7 +4,6 @@ use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::life::end::{self, Place};
 use crate::core::owners::OwnerKey;
-use crate::core::run::joins;
 
 /// Stops all present coroutines of an owner and of the owners below it.
 pub(crate) fn stop_owned(core: &Core, owner: OwnerKey, place: Place) {
@@ -16,13 +15,8 @@ pub(crate) fn stop_owned(core: &Core, owner: OwnerKey, place: Place) {
 /// Removes an owner. Stops all its coroutines, and those of the owners below it.
 pub(crate) fn remove_owner(core: &Core, owner: OwnerKey) {
     let mut tasks = core.owned.take();
-    {
-        let mut owners = core.owners.borrow_mut();
-        owners.remove(owner, &mut tasks);
-        core.runs.completions.complete_owners(&mut owners);
-    }
+    core.owners.borrow_mut().remove(owner, &mut tasks);
     stop_all(core, tasks, None);
-    joins::wake_joiners(core);
 }
 
 /// Asks all present coroutines of an owner and of the owners below it to stop, and wakes those

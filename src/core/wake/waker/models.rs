@@ -174,6 +174,38 @@ fn a_wake_while_the_one_before_is_taken_over_is_not_lost() {
 }
 
 #[test]
+fn a_wake_of_when_each_while_the_one_before_is_served_is_not_lost() {
+    loom::model(|| {
+        let mut executor = Executor::new();
+        let event = Event::new();
+        let waker: Rc<Cell<Option<Waker>>> = Rc::default();
+        let (seen, happened) = (waker.clone(), event.clone());
+        let sleeps = poll_fn(move |cx| {
+            seen.set(Some(cx.waker().clone()));
+            if happened.has_happened() {
+                Poll::Ready(())
+            } else {
+                Poll::Pending
+            }
+        });
+        executor.spawn(async move {
+            crate::when_each([sleeps]).next().await;
+        });
+        run(&mut executor);
+        let waker = waker.take().expect("it has been polled");
+        waker.wake_by_ref();
+        let thread = thread::spawn(move || {
+            event.happen();
+            waker.wake();
+        });
+        run(&mut executor);
+        thread.join().unwrap();
+        run(&mut executor);
+        assert!(executor.is_empty());
+    });
+}
+
+#[test]
 fn a_wake_during_the_poll_that_cloned_the_waker_is_not_lost() {
     loom::model(|| {
         let mut executor = Executor::new();

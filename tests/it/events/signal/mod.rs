@@ -644,3 +644,16 @@ fn a_subscription_that_waits_may_receive_it_before_what_follows() {
     let rest = executor.start(futures::StreamExt::collect::<Vec<_>>(other));
     assert_eq!(rest.take().unwrap().unwrap(), [2]);
 }
+
+// docs/contract.md#decided-emit-one
+#[test]
+fn an_event_whose_filter_panics_goes_to_the_next_that_waited() {
+    let mut executor = unclamped();
+    let bell = Signal::new();
+    let panics = executor.start(bell.wait_for(|_| panic!("a filter")));
+    let takes = executor.start(bell.wait());
+    assert_eq!(bell.emit_one(1), None);
+    executor.run_frame(1);
+    assert!(result_of(&executor, panics).unwrap_err().is_panic());
+    assert_eq!(result_of(&executor, takes).unwrap(), 1);
+}

@@ -256,3 +256,23 @@ fn a_panic_of_a_condition_ends_its_coroutine_alone() {
     result_of(&executor, dies).unwrap();
     assert_eq!(health.get(), 0);
 }
+
+#[test]
+fn the_closure_of_an_update_has_the_value_for_itself_while_another_reads_it() {
+    let health = Watch::new(10);
+    health.with(|before| {
+        let uses: [&dyn Fn(); 2] = [&|| _ = health.get(), &|| health.set(1)];
+        for inside in uses {
+            let text = panic_of(|| {
+                health.update(|health| {
+                    *health += 1;
+                    inside();
+                });
+            });
+            assert!(text.contains("inside the closure of its own `update`"));
+        }
+        assert_eq!(*before, 10);
+    });
+    // As without a reader, the value is what the closures have left.
+    assert_eq!(health.get(), 12);
+}

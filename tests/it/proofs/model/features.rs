@@ -68,6 +68,16 @@ features! {
     drives: 8,
     /// Invalid lengths of time.
     odd: 15,
+    /// Waits for the end of all coroutines of an owner.
+    ends: 40,
+    /// Requests to stop.
+    asks: 40,
+    /// Timers that are moved.
+    resets: 25,
+    /// Signals, also to one coroutine.
+    events: 30,
+    /// Permits, and changes of their number.
+    permits: 25,
     /// Stops that nest deep.
     deep: 1,
 }
@@ -75,6 +85,11 @@ features! {
 impl Features {
     /// Some wait counts the time of a clock.
     pub(super) fn timed(self) -> bool {
-        self.timers || self.timeouts || self.intervals || self.animations || self.deep
+        self.timers
+            || self.resets
+            || self.timeouts
+            || self.intervals
+            || self.animations
+            || self.deep
     }
 }

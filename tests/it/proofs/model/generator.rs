@@ -8,8 +8,8 @@ use crate::support::waits::{OnClock, Place, Rule};
 
 use super::features::Features;
 use super::program::{
-    Act, At, ClockAct, Drive, How, Length, Mode, On, Op, Own, OwnerAct, Program, Script, Settings,
-    Step, Wait, rows,
+    Act, At, ClockAct, Drive, How, Length, Mode, On, Op, Own, OwnerAct, PermitsAct, Program,
+    Script, Settings, Step, To, Wait, rows,
 };
 
 /// The runs of a frame, in order.
@@ -109,6 +109,14 @@ impl Random {
         }
     }
 
+    /// A length that is not NaN.
+    fn number(&mut self) -> Length {
+        match self.length() {
+            Length::NotANumber => Length::Infinite,
+            length => length,
+        }
+    }
+
     fn period(&mut self) -> Length {
         Length::Nanos(EIGHTH * (1 + self.below(3) as u64))
     }
@@ -147,6 +155,18 @@ impl Random {
                 (if_on(on.joins, 4), |r, _| Wait::Join(r.below(40))),
                 (if_on(on.joins, 2), |r, _| Wait::Finished(r.below(40))),
                 (if_on(on.bells, 5), |r, _| Wait::Bell(r.below(3))),
+                (if_on(on.ends && on.owners && on.panics, 3), |r, _| {
+                    Wait::Ended(r.below(6))
+                }),
+                (if_on(on.asks && on.owners, 4), |_, _| Wait::Asked),
+                (if_on(on.events, 5), |r, _| Wait::Event(r.below(2))),
+                (if_on(on.permits, 5), |r, _| {
+                    Wait::Permits(r.below(2), r.below(4))
+                }),
+                (if_on(on.resets, 5), |r, _| {
+                    let length = r.number();
+                    Wait::Timer(r.below(3), length, r.timed_at())
+                }),
                 (if_on(on.yields, 3), |_, _| Wait::Yield),
                 (if_on(on.animations, 2), |r, _| {
                     Wait::Animate(r.period(), r.timed_at())
@@ -327,6 +347,24 @@ impl Random {
                     Act::Flag(r.below(3), r.chance(60))
                 }),
                 (if_on(on.bells, 5), |r, _| Act::Ring(r.below(3))),
+                (if_on(on.events, 5), |r, _| {
+                    let to = r.pick(&[To::All, To::One, To::One]);
+                    Act::Emit(r.below(2), to)
+                }),
+                (if_on(on.permits, 4), |r, _| {
+                    let count = r.below(5);
+                    let act = r.pick(&[PermitsAct::Add(count % 2), PermitsAct::SetCount(count)]);
+                    Act::Permits(r.below(2), act)
+                }),
+                (if_on(on.permits, 3), |_, _| Act::Release),
+                (if_on(on.resets, 6), |r, _| {
+                    let length = r.number();
+                    Act::Reset(r.below(3), length)
+                }),
+                (if_on(on.asks, 2), |_, _| Act::ReadAsk),
+                (if_on(on.asks && on.owners, 3), |r, _| {
+                    Act::Owner(OwnerAct::Ask(r.below(6)))
+                }),
                 (if_on(on.threads, 3), |r, _| Act::RingElsewhere(r.below(3))),
                 (if_on(on.owners, 6), |r, _| Act::Owner(r.owner_act())),
                 (if_on(on.clocks, 3), |r, _| Act::Clock(r.clock_act())),
@@ -454,7 +492,17 @@ pub(super) fn program(seed: u64, without: &[String]) -> Program {
     on.destructors &= !any_order;
     // Coroutines in such waits may be polled once more for a wait that they have
     // left, depending on the order within the run.
-    for depends in [&mut on.joins, &mut on.bells, &mut on.yields, &mut on.crowds] {
+    for depends in [
+        &mut on.joins,
+        &mut on.bells,
+        &mut on.yields,
+        &mut on.crowds,
+        &mut on.ends,
+        &mut on.asks,
+        &mut on.resets,
+        &mut on.events,
+        &mut on.permits,
+    ] {
         *depends &= !any_order;
     }
     // These two count on the time of the polling coroutine.

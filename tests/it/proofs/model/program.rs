@@ -94,6 +94,15 @@ pub(super) enum Act {
     Ring(usize),
     /// Rings on another thread, and waits for that thread.
     RingElsewhere(usize),
+    /// Emits an event, to all or to one.
+    Emit(usize, To),
+    Permits(usize, PermitsAct),
+    /// Returns the permit that the coroutine has taken last.
+    Release,
+    /// Moves the deadline of the timer in this place.
+    Reset(usize, Length),
+    /// Logs whether the coroutine has been asked to stop.
+    ReadAsk,
     Owner(OwnerAct),
     Clock(ClockAct),
     /// Borrows the lent state for the length of some acts.
@@ -117,6 +126,18 @@ pub(super) enum On {
 }
 
 #[derive(Clone, Copy, Debug)]
+pub(super) enum To {
+    All,
+    One,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum PermitsAct {
+    Add(usize),
+    SetCount(usize),
+}
+
+#[derive(Clone, Copy, Debug)]
 pub(super) enum OwnerAct {
     /// Makes an owner, below another of the table or that of the coroutine.
     Make {
@@ -125,6 +146,7 @@ pub(super) enum OwnerAct {
     },
     Drop(usize),
     StopAll(usize),
+    Ask(usize),
     Pause(usize),
     Resume(usize),
     SetActive(usize, bool),
@@ -156,7 +178,16 @@ pub(super) enum Wait {
     Own(Own),
     Join(usize),
     Finished(usize),
+    /// For the end of the coroutines of an owner.
+    Ended(usize),
+    /// For a request to stop.
+    Asked,
     Bell(usize),
+    Event(usize),
+    /// For so many permits, which the coroutine keeps.
+    Permits(usize, usize),
+    /// On the coroutine's clock, in a place where acts find it.
+    Timer(usize, Length, At),
     Yield,
     Animate(Length, At),
     /// So many ticks.

@@ -2,17 +2,19 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle, Outcome, WithError};
+use framestep::{CoroutineId, Executor, Handle, Outcome, WaitSeconds, WithError};
 use futures::FutureExt;
 
 use crate::support::waits::Given;
 
 use super::program::{At, How, Length, Mode, Settings, Wait};
-use super::system::{Calls, Refused, Script, System, Waiting};
+use super::system::{Calls, Keep, Refused, Script, System, Waiting};
 use super::trace::{Got, Lent};
 
 pub(super) struct Real {
@@ -116,6 +118,9 @@ impl System for Real {
     type Handle = Coroutine<usize>;
     type Owner = Owner;
     type Clock = Clock;
+    type Signal = Signal<u64>;
+    type Permits = Permits;
+    type Timer = WaitSeconds;
 
     fn new(settings: &Settings) -> Self {
         SENT.take();
@@ -289,6 +294,11 @@ impl System for Real {
             Wait::Interval(length, count, at) => ticks(length, count, at).boxed_local(),
             Wait::Join(_)
             | Wait::Finished(_)
+            | Wait::Ended(_)
+            | Wait::Asked
+            | Wait::Event(_)
+            | Wait::Permits(..)
+            | Wait::Timer(..)
             | Wait::Bell(_)
             | Wait::Yield
             | Wait::Loose
@@ -365,6 +375,75 @@ impl System for Real {
 
     fn reading(clock: &Clock) -> u64 {
         nanos(clock.now())
+    }
+
+    fn ask_to_stop(owner: &Owner) {
+        owner.ask_to_stop();
+    }
+
+    fn is_asked(&self) -> bool {
+        is_stop_asked()
+    }
+
+    fn asked(&self) -> Waiting {
+        stop_asked().map(|()| Got::Done).boxed_local()
+    }
+
+    fn all_ended(owner: &Owner) -> Waiting {
+        owner.ended().map(|()| Got::Done).boxed_local()
+    }
+
+    fn timer(&self, length: Length, at: At) -> WaitSeconds {
+        let wait = with_length!(length, wait_seconds);
+        in_phase_of!(wait, at)
+    }
+
+    fn poll_timer(timer: &mut WaitSeconds, cx: &mut Context<'_>) -> Poll<()> {
+        Pin::new(timer).poll(cx)
+    }
+
+    fn reset(timer: &mut WaitSeconds, length: Length) {
+        with_length!(length, |length| timer.reset(length));
+    }
+
+    fn signal() -> Signal<u64> {
+        Signal::new()
+    }
+
+    fn emit(signal: &Signal<u64>, event: u64) {
+        signal.emit(event);
+    }
+
+    fn emit_one(signal: &Signal<u64>, event: u64) -> bool {
+        signal.emit_one(event).is_none()
+    }
+
+    fn event(signal: &Signal<u64>) -> Waiting {
+        signal.wait().map(Got::Event).boxed_local()
+    }
+
+    fn permits(count: usize) -> Permits {
+        Permits::new(count)
+    }
+
+    fn add(permits: &Permits, count: usize) {
+        permits.add(count);
+    }
+
+    fn set_count(permits: &Permits, count: usize) {
+        permits.set_count(count);
+    }
+
+    fn counts(permits: &Permits) -> (usize, usize) {
+        (permits.count(), permits.available())
+    }
+
+    fn acquire(permits: &Permits, count: usize, keep: Keep) -> Waiting {
+        let taken = permits.acquire_many(count).map(move |permit| {
+            keep(Box::new(permit));
+            Got::Done
+        });
+        taken.boxed_local()
     }
 
     fn with(&self, f: &mut dyn FnMut()) -> Lent {

@@ -1,7 +1,9 @@
 //! The interface that a program needs from an executor: framestep and the
 //! reference implement it.
 
+use std::any::Any;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use framestep::Phase;
 use futures::future::LocalBoxFuture;
@@ -11,6 +13,7 @@ use super::trace::{Got, Lent};
 
 pub(super) type Script = LocalBoxFuture<'static, usize>;
 pub(super) type Waiting = LocalBoxFuture<'static, Got>;
+pub(super) type Keep = Rc<dyn Fn(Box<dyn Any>)>;
 
 /// The callbacks of a wait.
 #[derive(Clone)]
@@ -31,6 +34,10 @@ pub(super) trait System: Sized + 'static {
     type Handle: 'static;
     type Owner: 'static;
     type Clock: Clone + 'static;
+    type Signal: 'static;
+    type Permits: 'static;
+    /// A timer that can be moved.
+    type Timer: 'static;
 
     fn new(settings: &Settings) -> Self;
     fn close(&self);
@@ -86,6 +93,11 @@ pub(super) trait System: Sized + 'static {
         clock: Option<&Self::Clock>,
     ) -> Self::Owner;
     fn stop_all(owner: &Self::Owner);
+    fn ask_to_stop(owner: &Self::Owner);
+    /// Whether the calling coroutine has been asked to stop.
+    fn is_asked(&self) -> bool;
+    fn asked(&self) -> Waiting;
+    fn all_ended(owner: &Self::Owner) -> Waiting;
     fn set_owner_paused(owner: &Self::Owner, paused: bool) -> bool;
     fn set_active(owner: &Self::Owner, active: bool);
 
@@ -94,6 +106,24 @@ pub(super) trait System: Sized + 'static {
     fn set_scale(clock: &Self::Clock, quarters: u8);
     fn set_clock_paused(clock: &Self::Clock, paused: bool) -> bool;
     fn reading(clock: &Self::Clock) -> u64;
+
+    fn timer(&self, length: Length, at: At) -> Self::Timer;
+    fn poll_timer(timer: &mut Self::Timer, cx: &mut Context<'_>) -> Poll<()>;
+    fn reset(timer: &mut Self::Timer, length: Length);
+
+    fn signal() -> Self::Signal;
+    fn emit(signal: &Self::Signal, event: u64);
+    /// Returns whether a coroutine gets it.
+    fn emit_one(signal: &Self::Signal, event: u64) -> bool;
+    fn event(signal: &Self::Signal) -> Waiting;
+
+    fn permits(count: usize) -> Self::Permits;
+    fn add(permits: &Self::Permits, count: usize);
+    fn set_count(permits: &Self::Permits, count: usize);
+    /// How many there are, and how many are available.
+    fn counts(permits: &Self::Permits) -> (usize, usize);
+    /// `keep` gets what returns the permits when it is dropped.
+    fn acquire(permits: &Self::Permits, count: usize, keep: Keep) -> Waiting;
 
     fn with(&self, f: &mut dyn FnMut()) -> Lent;
 }

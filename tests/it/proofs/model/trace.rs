@@ -40,6 +40,8 @@ pub(super) enum What {
     Gave(bool),
     /// A call has returned.
     Done,
+    /// How many permits there are, and how many are available.
+    Counts(usize, usize),
     /// Whether a coroutine is alive, and the reading of a clock.
     Saw(bool, u64),
     /// The result of a borrow of the lent state.
@@ -63,6 +65,8 @@ pub(super) enum Got {
     Done,
     Joined(Result<usize, Outcome>),
     Ended(Outcome),
+    /// The number of an event.
+    Event(u64),
     /// How many other ticks a tick replaces, and how late it is.
     Tick(u64, u64),
     Elapsed,

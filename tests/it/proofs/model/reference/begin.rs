@@ -46,6 +46,10 @@ impl Core {
                 (_, Some(caller)) => state.coroutines[caller].home,
                 (_, None) => Phase::Update,
             };
+            // What one that was asked to stop begins there is asked, too.
+            let by = state.scopes.last().copied();
+            let asked = by.and_then(|by| state.coroutines[by].asked);
+            let asked = asked.filter(|&asked| state.is_within(owner, asked));
             let coroutine = state.coroutines.len();
             let waker = wake::waker(self.number(), coroutine, &self.inbox);
             state.coroutines.push(Coroutine {
@@ -58,6 +62,7 @@ impl Core {
                 stopping: false,
                 going: false,
                 paused: false,
+                asked,
                 remembered: None,
                 spare: false,
                 heard: false,

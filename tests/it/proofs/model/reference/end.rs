@@ -76,14 +76,13 @@ impl Core {
             state.coroutines[coroutine].outcome = Some(outcome);
             state.forget_readiness(coroutine);
             state.leave_waits(coroutine);
-            let mut joins: Vec<u64> = Vec::new();
-            for wait in &mut state.waits {
-                if matches!(wait.kind, Kind::Join(of) if of == coroutine) {
-                    wait.ready = true;
-                    joins.push(wait.name);
-                }
+            let mut joins = state.over(|kind| matches!(kind, Kind::Join(of) if *of == coroutine));
+            // Then the waits for owners without coroutines, the inner owners first.
+            let mut owner = Some(state.coroutines[coroutine].owner);
+            while let Some(here) = owner.filter(|&one| state.is_idle(one)) {
+                joins.extend(state.over(|kind| matches!(kind, Kind::Ended(of) if *of == here)));
+                owner = state.owners[here].above;
             }
-            joins.sort_by_key(|&name| state.wait(name).map(|wait| wait.order));
             if let Some(run) = &mut state.run {
                 // Once the poll is over.
                 run.joins.append(&mut joins);
@@ -125,6 +124,22 @@ fn work_off_the_deeper() {
 }
 
 impl State {
+    /// Makes the waits of a kind ready, and returns their names, in order.
+    fn over(&mut self, is_over: impl Fn(&Kind) -> bool) -> Vec<u64> {
+        let waits = self
+            .waits
+            .iter_mut()
+            .filter(|wait| !wait.ready && is_over(&wait.kind));
+        let mut over: Vec<(u64, u64)> = waits
+            .map(|wait| {
+                wait.ready = true;
+                (wait.order, wait.name)
+            })
+            .collect();
+        over.sort_unstable();
+        over.into_iter().map(|(_, name)| name).collect()
+    }
+
     /// The coroutine that a join makes due, if it has not been dropped.
     pub(super) fn joiner(&mut self, name: u64) -> Option<usize> {
         let joiner = self.wait(name)?.coroutine?;

@@ -17,7 +17,7 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
         Kind::Runs(runs, begun) => begun >= runs,
         Kind::Timer(timer) => is_later(wait, clocks) && is_reached(timer, phase, clocks),
         Kind::Again => is_later(wait, clocks),
-        Kind::Join(_) => false,
+        Kind::Join(_) | Kind::Ended(_) => false,
     }
 }
 
@@ -66,9 +66,12 @@ pub(super) fn place(wait: &Wait) -> impl Ord + use<> {
     let order = wait.order;
     match &wait.kind {
         // The phase's waiters, as they began to wait.
-        Kind::NextFrame | Kind::Again | Kind::Join(_) | Kind::Frames(1) | Kind::Runs(1, _) => {
-            (0, 0, 0, order)
-        }
+        Kind::NextFrame
+        | Kind::Again
+        | Kind::Join(_)
+        | Kind::Ended(_)
+        | Kind::Frames(1)
+        | Kind::Runs(1, _) => (0, 0, 0, order),
         // Counts, frames before runs.
         Kind::Frames(frames) => (1, 0, wait.frame + frames, order),
         Kind::Runs(..) => (1, 1, 0, order),

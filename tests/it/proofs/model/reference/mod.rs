@@ -4,6 +4,7 @@ mod begin;
 mod choices;
 mod clocks;
 mod end;
+mod events;
 mod law;
 mod owner;
 mod pause;
@@ -15,6 +16,7 @@ mod wake;
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
 
 use framestep::{Outcome, Phase};
 use futures::FutureExt;
@@ -22,7 +24,7 @@ use futures::FutureExt;
 use crate::support::waits::{OnClock, Place, Rule};
 
 use super::program::{At, How, Length, Mode, Settings, Wait};
-use super::system::{self, Calls, Refused, Script, System};
+use super::system::{self, Calls, Keep, Refused, Script, System};
 use super::trace::{Got, Lent};
 use super::world::groups;
 use clocks::{Clocks, GAME, REAL};
@@ -95,6 +97,9 @@ impl System for Reference {
     type Handle = Handle;
     type Owner = Owner;
     type Clock = Clock;
+    type Signal = events::Signal;
+    type Permits = events::Permits;
+    type Timer = Waiting;
 
     fn new(settings: &Settings) -> Self {
         wake::forget_the_dead();
@@ -261,6 +266,11 @@ impl System for Reference {
             }
             Wait::Join(_)
             | Wait::Finished(_)
+            | Wait::Ended(_)
+            | Wait::Asked
+            | Wait::Event(_)
+            | Wait::Permits(..)
+            | Wait::Timer(..)
             | Wait::Bell(_)
             | Wait::Yield
             | Wait::Interval(..)
@@ -341,6 +351,75 @@ impl System for Reference {
         let core = clock.core.upgrade().expect("it is open");
         let state = core.state.borrow();
         state.clocks.read(clock.clock, state.phase())
+    }
+
+    fn ask_to_stop(owner: &Owner) {
+        let core = owner.core.upgrade().expect("it is open");
+        core.ask_to_stop(owner.owner);
+    }
+
+    fn is_asked(&self) -> bool {
+        let state = self.0.state.borrow();
+        let caller = state.scopes.last();
+        caller.is_some_and(|&one| state.coroutines[one].asked.is_some())
+    }
+
+    fn asked(&self) -> system::Waiting {
+        events::asked(&self.0)
+    }
+
+    fn all_ended(owner: &Owner) -> system::Waiting {
+        let core = owner.core.upgrade().expect("it is open");
+        let wait = Waiting::new(&core, None, Plan::Ended(owner.owner));
+        wait.map(|()| Got::Done).boxed_local()
+    }
+
+    fn timer(&self, length: Length, at: At) -> Waiting {
+        Waiting::new(&self.0, at, Plan::Seconds(None, length))
+    }
+
+    fn poll_timer(timer: &mut Waiting, cx: &mut Context<'_>) -> Poll<()> {
+        timer.poll(cx, |_| true)
+    }
+
+    fn reset(timer: &mut Waiting, length: Length) {
+        timer.reset(length);
+    }
+
+    fn signal() -> events::Signal {
+        events::Signal::default()
+    }
+
+    fn emit(signal: &events::Signal, event: u64) {
+        signal.emit(event);
+    }
+
+    fn emit_one(signal: &events::Signal, event: u64) -> bool {
+        signal.emit_one(event)
+    }
+
+    fn event(signal: &events::Signal) -> system::Waiting {
+        signal.event().boxed_local()
+    }
+
+    fn permits(count: usize) -> events::Permits {
+        events::Permits::new(count)
+    }
+
+    fn add(permits: &events::Permits, count: usize) {
+        permits.change(|before| before + count);
+    }
+
+    fn set_count(permits: &events::Permits, count: usize) {
+        permits.change(|_| count);
+    }
+
+    fn counts(permits: &events::Permits) -> (usize, usize) {
+        permits.counts()
+    }
+
+    fn acquire(permits: &events::Permits, count: usize, keep: Keep) -> system::Waiting {
+        permits.acquire(count, keep).boxed_local()
     }
 
     fn with(&self, f: &mut dyn FnMut()) -> Lent {

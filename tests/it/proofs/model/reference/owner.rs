@@ -1,7 +1,7 @@
 //! Owners.
 
 use super::Core;
-use super::state::{Owner, State};
+use super::state::{Ask, Owner, State};
 
 impl Core {
     /// Below another owner, or that of the caller.
@@ -32,6 +32,30 @@ impl Core {
         let all = self.state.borrow().owned(owner);
         for coroutine in all {
             self.stop(coroutine);
+        }
+    }
+
+    /// docs/contract.md#decided-stop-requests
+    pub(super) fn ask_to_stop(&self, owner: usize) {
+        let asked = {
+            let mut state = self.state.borrow_mut();
+            for coroutine in state.owned(owner) {
+                let before = state.coroutines[coroutine].asked;
+                let is_wider = before.is_none_or(|before| state.is_within(before, owner));
+                if state.is_alive(coroutine) && is_wider {
+                    state.coroutines[coroutine].asked = Some(owner);
+                }
+            }
+            let mut asked = Vec::new();
+            for here in state.tree(owner) {
+                let (of_this, others) = state.asks.drain(..).partition(|ask| ask.owner == here);
+                state.asks = others;
+                asked.extend::<Vec<Ask>>(of_this);
+            }
+            asked
+        };
+        for ask in asked {
+            ask.waker.wake();
         }
     }
 
@@ -71,10 +95,32 @@ impl State {
     }
 
     fn owned(&self, owner: usize) -> Vec<usize> {
+        let of = |here: usize| {
+            let coroutines = 0..self.coroutines.len();
+            coroutines.filter(move |&one| self.coroutines[one].owner == here)
+        };
+        self.tree(owner).into_iter().flat_map(of).collect()
+    }
+
+    /// The owners below an owner, then the owner.
+    fn tree(&self, owner: usize) -> Vec<usize> {
         let children = (0..self.owners.len()).filter(|&one| self.owners[one].above == Some(owner));
-        let mut all: Vec<usize> = children.flat_map(|child| self.owned(child)).collect();
-        let coroutines = 0..self.coroutines.len();
-        all.extend(coroutines.filter(|&one| self.coroutines[one].owner == owner));
+        let mut all: Vec<usize> = children.flat_map(|child| self.tree(child)).collect();
+        all.push(owner);
         all
+    }
+
+    /// Whether an owner is another one, or below it.
+    pub(super) fn is_within(&self, owner: usize, top: usize) -> bool {
+        let above = self.owners[owner].above;
+        owner == top || above.is_some_and(|above| self.is_within(above, top))
+    }
+
+    /// Whether no coroutine is left on an owner and below it. One whose destructor runs is.
+    pub(super) fn is_idle(&self, owner: usize) -> bool {
+        let owned = self.owned(owner);
+        owned
+            .iter()
+            .all(|&one| self.coroutines[one].outcome.is_some())
     }
 }

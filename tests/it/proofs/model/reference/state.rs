@@ -35,9 +35,18 @@ pub(super) struct State {
     pub(super) firing: Option<usize>,
     /// Wakes from other threads.
     pub(super) inbox: Inbox,
+    /// The waits for a request to stop, in order.
+    pub(super) asks: Vec<Ask>,
     /// Timers were due in an order that the contract leaves open.
     pub(super) open_ended: bool,
     next: u64,
+}
+
+/// A wait for a request to stop.
+pub(super) struct Ask {
+    pub(super) name: u64,
+    pub(super) owner: usize,
+    pub(super) waker: Waker,
 }
 
 /// A run that is under way.
@@ -76,6 +85,8 @@ pub(super) struct Coroutine {
     /// Its destructor runs, or is about to.
     pub(super) going: bool,
     pub(super) paused: bool,
+    /// The owner that was asked to stop, if that concerns it: the topmost of several.
+    pub(super) asked: Option<usize>,
     /// It was made due while it was paused.
     pub(super) remembered: Option<(Phase, Cause)>,
     /// It remembers the wake by one of its own timers that stands still.
@@ -158,6 +169,8 @@ pub(super) enum Kind {
     Again,
     /// The coroutine whose end it waits for.
     Join(usize),
+    /// The owner, for the end of all coroutines on it and below it.
+    Ended(usize),
 }
 
 #[derive(Clone, Copy)]
@@ -222,6 +235,7 @@ impl State {
             limit,
             firing: None,
             inbox,
+            asks: Vec::new(),
             open_ended: false,
             next: 0,
         }

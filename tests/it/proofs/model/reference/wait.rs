@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use framestep::{Outcome, Phase};
 
 use super::Core;
-use super::state::{Kind, Timer, Wait};
+use super::state::{Cause, Kind, Timer, Wait};
 use super::wake;
 use crate::proofs::model::program::{At, Length};
 
@@ -23,10 +23,12 @@ pub(super) enum Plan {
     /// A tick of an interval, and when it is due.
     Tick(Timer),
     Join(usize),
+    /// For the coroutines of an owner.
+    Ended(usize),
 }
 
 /// A wait that may be polled, moved and dropped like any other.
-pub(super) struct Waiting {
+pub(in crate::proofs::model) struct Waiting {
     core: Weak<Core>,
     at: At,
     plan: Plan,
@@ -70,6 +72,41 @@ impl Waiting {
         Poll::Pending
     }
 
+    /// A timer is as new, with another length. It keeps its clock and its phase, and the
+    /// coroutine that waits for it polls it: docs/contract.md#decided-reset
+    pub(super) fn reset(&mut self, length: Length) {
+        let (Some(core), Plan::Seconds(clock, _)) = (self.core.upgrade(), &self.plan) else {
+            return;
+        };
+        let mut clock = *clock;
+        let wait = self.name.take().and_then(|name| {
+            let mut state = core.state.borrow_mut();
+            let run = state.run.as_ref();
+            let mut places = run.iter().flat_map(|run| &run.queue);
+            // If the run in which it is due has polled its coroutine, nobody waits any more.
+            let has_place = places.any(|place| place.cause == Cause::Wait(name));
+            let wait = state.drop_wait(name)?;
+            let is_waiting = has_place || !wait.ready;
+            Some((wait, is_waiting))
+        });
+        if let Some((wait, is_waiting)) = wait {
+            clock = wait.timer().map(|timer| timer.clock);
+            self.at = Some(wait.phase);
+            self.plan = Plan::Seconds(clock, length);
+            if !is_waiting {
+                return;
+            }
+            if let Some(coroutine) = wait.coroutine {
+                core.wake(coroutine);
+            }
+            if let Some(waker) = wait.waker {
+                waker.wake();
+            }
+        } else {
+            self.plan = Plan::Seconds(clock, length);
+        }
+    }
+
     /// The state of its timer: its deadline, and the reading of its clock.
     pub(super) fn timer(&self, core: &Core) -> Option<(Timer, u64)> {
         let mut state = core.state.borrow_mut();
@@ -109,6 +146,13 @@ impl Core {
                 assert!(!own, "a coroutine awaits itself");
                 Kind::Join(of)
             }
+            Plan::Ended(owner) => {
+                if self.state.borrow().is_idle(owner) {
+                    return None;
+                }
+                self.expect_from_outside(coroutine, owner);
+                Kind::Ended(owner)
+            }
         };
         let own = self.is_own_waker(coroutine, cx);
         let mut state = self.state.borrow_mut();
@@ -132,8 +176,18 @@ impl Core {
         Some(name)
     }
 
+    /// docs/contract.md#decided-self-join
+    fn expect_from_outside(&self, coroutine: Option<usize>, owner: usize) {
+        let state = self.state.borrow();
+        let inside = coroutine.is_some_and(|one| {
+            let of = state.coroutines[one].owner;
+            state.is_within(of, owner)
+        });
+        assert!(!inside, "a coroutine awaits the end of its own owner");
+    }
+
     /// The coroutine that is being polled, if it belongs to this executor.
-    fn polling(&self) -> Option<usize> {
+    pub(super) fn polling(&self) -> Option<usize> {
         let (executor, coroutine) = wake::innermost()?;
         (executor == self.number()).then_some(coroutine)
     }

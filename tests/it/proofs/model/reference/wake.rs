@@ -99,7 +99,7 @@ impl Wake for Caller {
 
 impl Core {
     /// A wake on the executor's own thread.
-    fn wake(&self, coroutine: usize) {
+    pub(super) fn wake(&self, coroutine: usize) {
         let innermost = is_innermost(self.number(), coroutine);
         let mut state = self.state.borrow_mut();
         state.take_over();

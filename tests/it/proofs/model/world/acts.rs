@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::script::Me;
 use super::{Entry, MOST_CLOCKS, MOST_DRIVES, MOST_OWNERS, World};
-use crate::proofs::model::program::{Act, ClockAct, Drive, How, On, OwnerAct};
+use crate::proofs::model::program::{Act, ClockAct, Drive, How, On, OwnerAct, PermitsAct, To};
 use crate::proofs::model::system::System;
 use crate::proofs::model::trace::{Lent, What, Who};
 
@@ -55,6 +55,39 @@ impl<S: System> World<S> {
             Act::Flag(at, value) => self.flags[at % self.flags.len()].set(*value),
             Act::Ring(at) => self.bells[at % self.bells.len()].ring(),
             Act::RingElsewhere(at) => self.bells[at % self.bells.len()].ring_elsewhere(),
+            Act::Emit(at, to) => {
+                let event = self.emitted.get();
+                self.emitted.set(event + 1);
+                let signal = &self.signals[at % self.signals.len()];
+                match to {
+                    To::All => S::emit(signal, event),
+                    To::One => gave(S::emit_one(signal, event)),
+                }
+            }
+            Act::Permits(at, act) => {
+                let permits = &self.permits[at % self.permits.len()];
+                match *act {
+                    PermitsAct::Add(count) => S::add(permits, count),
+                    PermitsAct::SetCount(count) => S::set_count(permits, count),
+                }
+                let (count, available) = S::counts(permits);
+                self.log(seat, who, What::Counts(count, available));
+            }
+            Act::Release => {
+                let last = me.and_then(|me| me.permits.borrow_mut().pop());
+                drop(last);
+            }
+            Act::Reset(at, length) => {
+                let timer = self.timers[at % self.timers.len()].borrow().clone();
+                if let Some(timer) = &mut *timer.borrow_mut() {
+                    S::reset(timer, *length);
+                }
+            }
+            Act::ReadAsk => {
+                if polled.is_some() {
+                    gave(system.is_asked());
+                }
+            }
             Act::Owner(act) => self.act_on_owner(who, seat, inside, *act),
             Act::Clock(act) => self.act_on_clock(who, seat, *act),
             Act::With(acts) => {
@@ -175,7 +208,7 @@ impl<S: System> World<S> {
         coroutines[at % count].handle.take()
     }
 
-    fn owner_at(&self, seat: usize, at: usize) -> Option<Rc<S::Owner>> {
+    pub(super) fn owner_at(&self, seat: usize, at: usize) -> Option<Rc<S::Owner>> {
         let owners = self.seats[seat].owners.borrow();
         let count = owners.len();
         if count == 0 {
@@ -217,6 +250,12 @@ impl<S: System> World<S> {
             OwnerAct::StopAll(at) => {
                 if let Some(owner) = self.owner_at(seat, at) {
                     S::stop_all(&owner);
+                    self.log(seat, who, What::Done);
+                }
+            }
+            OwnerAct::Ask(at) => {
+                if let Some(owner) = self.owner_at(seat, at) {
+                    S::ask_to_stop(&owner);
                     self.log(seat, who, What::Done);
                 }
             }

@@ -45,6 +45,12 @@ struct World<S: System> {
     lengths: Cell<u64>,
     /// The program sends scripts from other threads.
     sends: bool,
+    signals: [S::Signal; 2],
+    /// How many events have been emitted.
+    emitted: Cell<u64>,
+    permits: [S::Permits; 2],
+    /// The timers that acts may move.
+    timers: [RefCell<Moving<S>>; 3],
     /// The program is over: later drops are ignored.
     over: Cell<bool>,
     /// The rest of the program is open.
@@ -67,6 +73,9 @@ struct Loose {
     step: usize,
     wait: Waiting,
 }
+
+/// A timer that a coroutine waits for, and that acts may move. `None` once it is over.
+type Moving<S> = Rc<RefCell<Option<<S as System>::Timer>>>;
 
 struct Entry<S: System> {
     /// The number of its executor.
@@ -94,6 +103,10 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> (Vec<Event>, bool) {
         borrows: Cell::new(0),
         lengths: Cell::new(0),
         sends: (program.steps.iter()).any(|step| matches!(step, Step::Remote(..))),
+        signals: [S::signal(), S::signal()],
+        emitted: Cell::new(0),
+        permits: [S::permits(1), S::permits(3)],
+        timers: Default::default(),
         over: Cell::new(false),
         open_ended: Cell::new(false),
     });

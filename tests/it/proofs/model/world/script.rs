@@ -1,6 +1,7 @@
 //! A coroutine of a program.
 
-use std::cell::Cell;
+use std::any::Any;
+use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
@@ -22,6 +23,8 @@ pub(super) struct Me<S: System> {
     pub(super) script: usize,
     /// How many waits it has left to others.
     pub(super) left: Cell<usize>,
+    /// The permits that it has taken.
+    pub(super) permits: Rc<RefCell<Vec<Box<dyn Any>>>>,
     accepted: Rc<Cell<bool>>,
     /// Its destructor is running.
     pub(super) ending: bool,
@@ -42,6 +45,7 @@ impl<S: System> Me<S> {
             number,
             script,
             left: Cell::new(0),
+            permits: Rc::default(),
             accepted: accepted.clone(),
             ending: false,
         };

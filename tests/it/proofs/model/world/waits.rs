@@ -1,12 +1,14 @@
 //! The waits of a program.
 
+use std::cell::RefCell;
+use std::future::poll_fn;
 use std::rc::Rc;
 
 use futures::FutureExt;
 use futures::future::Shared;
 
 use super::script::Me;
-use super::{Loose, World};
+use super::{Loose, Moving, World};
 use super::{bell, groups};
 use crate::proofs::model::program::{Length, Own, Wait};
 use crate::proofs::model::system::{Calls, System, Waiting};
@@ -17,6 +19,25 @@ const MOST_TICKS: u64 = 16;
 
 fn nothing() -> Waiting {
     futures::future::ready(Got::Nothing).boxed_local()
+}
+
+/// A timer, which is dropped with its wait.
+struct OnDrop<S: System>(Moving<S>);
+
+impl<S: System> Drop for OnDrop<S> {
+    fn drop(&mut self) {
+        let timer = self.0.take();
+        drop(timer);
+    }
+}
+
+async fn wait_for<S: System>(timer: OnDrop<S>) -> Got {
+    poll_fn(|cx| {
+        let mut timer = timer.0.borrow_mut();
+        S::poll_timer(timer.as_mut().expect("it is not over"), cx)
+    })
+    .await;
+    Got::Done
 }
 
 impl<S: System> World<S> {
@@ -31,6 +52,24 @@ impl<S: System> World<S> {
                 let entry = coroutines.get(at % coroutines.len().max(1));
                 let handle = entry.and_then(|entry| entry.handle.as_ref());
                 return handle.map_or_else(nothing, |handle| S::finished(handle));
+            }
+            Wait::Ended(at) => {
+                let owner = self.owner_at(me.seat, *at);
+                return owner.map_or_else(nothing, |owner| S::all_ended(&owner));
+            }
+            Wait::Asked => return self.seats[me.seat].system.asked(),
+            Wait::Event(at) => return S::event(&self.signals[at % self.signals.len()]),
+            Wait::Permits(at, count) => {
+                let kept = me.permits.clone();
+                let keep = Rc::new(move |permit| kept.borrow_mut().push(permit));
+                return S::acquire(&self.permits[at % self.permits.len()], *count, keep);
+            }
+            Wait::Timer(place, length, at) => {
+                let length = self.apart(*length, false);
+                let timer = self.seats[me.seat].system.timer(length, *at);
+                let moving = Moving::<S>::new(RefCell::new(Some(timer)));
+                self.timers[place % self.timers.len()].replace(moving.clone());
+                return wait_for::<S>(OnDrop(moving)).boxed_local();
             }
             Wait::Bell(at) => return bell::wait(self.clone(), at % self.bells.len()).boxed_local(),
             Wait::Yield => {
