@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
@@ -121,6 +122,14 @@ fn say(text: &str) {
     let _ = out.flush();
 }
 
+/// This executable. In an upgrade, another one may be at its path already.
+fn program() -> io::Result<PathBuf> {
+    if cfg!(target_os = "linux") {
+        return Ok("/proc/self/exe".into());
+    }
+    std::env::current_exe()
+}
+
 /// A child process that waits for a task.
 struct Helper {
     child: Child,
@@ -131,7 +140,7 @@ struct Helper {
 impl Helper {
     /// Starts one, and waits until it is ready.
     async fn start() -> io::Result<Self> {
-        let mut child = Command::new(std::env::current_exe()?)
+        let mut child = Command::new(program()?)
             .args(std::env::args_os().skip(1))
             .env(VARIABLE, "1")
             .stdin(Stdio::piped())

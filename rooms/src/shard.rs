@@ -899,5 +899,23 @@ mod tests {
             expected.map(|(frame, room)| (frame, room.to_owned()))
         );
         assert_eq!((log.view("a"), log.view("b")), (None, Some((3, 1))));
+        // One that ends the process when it is opened is shown, and not opened. One that ends it when it
+        // is restored is not restored.
+        log.0
+            .take_out([("a".into(), 3), ("b".into(), 5), ("c".into(), 5)].into());
+        log.frame(&[open("c", "pot", "1")]);
+        let broken = |log: &Log| {
+            let status = log.0.status().into_iter();
+            let broken = status.filter(|room| room.broken.as_deref() == Some(OUT));
+            broken.map(|room| room.name).collect::<Vec<_>>()
+        };
+        assert_eq!(broken(&log), ["a", "b", "c"]);
+        let mut before = Log::new();
+        before.frame(&[open("b", "pot", "2")]);
+        let save = before.0.save().unwrap();
+        let mut log = Log::new();
+        log.0.take_out([("b".into(), 1)].into());
+        log.0.load(Some(&save)).unwrap();
+        assert_eq!(broken(&log), ["b"]);
     }
 }

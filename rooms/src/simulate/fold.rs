@@ -44,7 +44,7 @@ pub(super) struct SimFold {
     fault: Option<Fault>,
     state: Option<State>,
     /// The hash after each frame.
-    pub(super) after: HashMap<u64, u64>,
+    after: HashMap<u64, u64>,
     /// The questions of the last frame.
     asked_now: BTreeSet<u64>,
     /// The kinds of inputs that have no effect any more, each from a frame on.
@@ -66,6 +66,10 @@ impl SimFold {
             killed: None,
             has_killers,
         }
+    }
+
+    pub(super) fn hash_after(&self, frame: u64) -> u64 {
+        self.after.get(&frame).copied().unwrap_or(0)
     }
 
     /// The kind of input that ends the process in this frame.

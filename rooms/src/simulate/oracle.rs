@@ -154,6 +154,12 @@ impl OfLog {
         // After the trouble, the shard goes on, on some node. Handing over takes the longest.
         let computed: HashSet<u64> = world.computed.keys().map(|(seq, _)| *seq).collect();
         let expected = (END - TROUBLE_ENDS - 10 * DEAD_AFTER) / 10_000 / 3;
+        // A node that is ended by an input is trouble, too.
+        let expected = if world.is_killed_in_quiet {
+            expected / 5
+        } else {
+            expected
+        };
         let last_frames = states
             .keys()
             .rev()
