@@ -9,9 +9,9 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::entry::Topic;
+use crate::entry::{Entry, Position, Topic};
 use crate::log::{Batch, Log, LogError};
-use crate::probe;
+use crate::probe::{self, Found, Task};
 use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
 use crate::room::EffectKey;
 use crate::saves::{self, SLOTS};
@@ -52,10 +52,17 @@ pub struct ShardStatus {
     pub rooms: Vec<RoomStatus>,
 }
 
+/// Rooms that are not run any more, each from a frame on.
+type Out = BTreeMap<Arc<str>, u64>;
+
 /// What a driver hears from its tasks.
 enum ToDriver {
     Event(Event),
-    Loaded(Loaded, BTreeMap<Arc<str>, u64>),
+    Loaded(Loaded, Out),
+    /// The frame of an entry was tried, which a room has ended or hung.
+    Tried(u64, Box<Task>, Option<Found>),
+    /// It can be computed, without these rooms.
+    TakenOut(u64, Out),
     Read(u64, Read),
 }
 
@@ -175,6 +182,13 @@ impl Driver {
                 self.rooms.take_out(out);
                 self.on(Event::Loaded(loaded));
             }
+            ToDriver::Tried(at, task, found) if self.role.is_trying(at) => {
+                self.tried(at, task, found);
+            }
+            ToDriver::TakenOut(at, out) if self.role.is_trying(at) => {
+                self.rooms.take_out(out);
+                self.on(Event::Tried { at });
+            }
             ToDriver::Read(tail, read) if tail == self.tail => match read {
                 Read::Broken => self.on(Event::Broken),
                 Read::Batch(batch) => {
@@ -196,7 +210,8 @@ impl Driver {
                     }
                 }
             },
-            ToDriver::Read(..) => {}
+            // The next tick was there before: its node has survived the frame.
+            ToDriver::Tried(..) | ToDriver::TakenOut(..) | ToDriver::Read(..) => {}
         }
     }
 
@@ -287,6 +302,7 @@ impl Driver {
                     }
                 });
             }
+            Command::Try { at, state, entries } => self.try_frame(&at, state, &entries),
             Command::Trim { before } => {
                 if !self.node.options.keeps_log {
                     self.node.handle.spawn(async move {
@@ -303,6 +319,41 @@ impl Driver {
             }
             Command::Note(note) => self.node.note(shard, &note),
         }
+    }
+
+    /// Tries a frame in a child process.
+    fn try_frame(&self, at: &Position, state: Vec<u8>, entries: &[Entry]) {
+        let mut task = Task::new(Some(state), self.rooms.taken_out().clone());
+        task.add(at.frame, entries);
+        let trying = try_task(self.node.clone(), self.number, Box::new(task));
+        let (to_me, at) = (self.to_me.clone(), at.seq);
+        self.node.handle.spawn(async move {
+            let (task, found) = trying.await;
+            let _ = to_me.send(ToDriver::Tried(at, task, found));
+        });
+    }
+
+    /// Takes a room out, and tries once more: another one may do the same.
+    fn tried(&self, at: u64, mut task: Box<Task>, found: Option<Found>) {
+        let (node, to_me, shard) = (self.node.clone(), self.to_me.clone(), self.number);
+        let Some(found) = found else {
+            let _ = to_me.send(ToDriver::TakenOut(at, task.out));
+            return;
+        };
+        self.node.handle.spawn(async move {
+            let answer = match take_out(&node, shard, &found).await {
+                Ok(out) => {
+                    task.out = out;
+                    let (task, found) = try_task(node, shard, task).await;
+                    ToDriver::Tried(at, task, found)
+                }
+                Err(why) => {
+                    node.tell(shard, &format!("room {} stays: {why}", found.room));
+                    ToDriver::TakenOut(at, task.out)
+                }
+            };
+            let _ = to_me.send(answer);
+        });
     }
 
     fn stop_reading(&mut self) {
@@ -477,7 +528,7 @@ fn slot_key(shard: u32, slot: usize) -> String {
 async fn store(
     log: &dyn Log,
     shard: u32,
-    at: &crate::entry::Position,
+    at: &Position,
     bytes: &[u8],
     not_of_this_log: Option<u64>,
     spacing: u64,
@@ -543,10 +594,7 @@ async fn mark_try(log: &dyn Log, shard: u32, at: Option<u64>) -> Result<u32, Log
 }
 
 /// The rooms that are not run any more, each from a frame on.
-pub(crate) async fn taken_out(
-    log: &dyn Log,
-    shard: u32,
-) -> Result<(u64, BTreeMap<Arc<str>, u64>), LogError> {
+pub(crate) async fn taken_out(log: &dyn Log, shard: u32) -> Result<(u64, Out), LogError> {
     let kept = log.kept(&format!("{shard}.out")).await?;
     let Some(kept) = kept else {
         return Ok((0, BTreeMap::new()));
@@ -557,12 +605,60 @@ pub(crate) async fn taken_out(
     Ok((kept.revision, out))
 }
 
+/// Computes a task in a child process.
+async fn try_task(node: Arc<Node>, shard: u32, task: Box<Task>) -> (Box<Task>, Option<Found>) {
+    if !node.options.probes {
+        return (task, None);
+    }
+    let found = node.probes.compute(&task, node.options.hang_after).await;
+    let found = found.unwrap_or_else(|why| {
+        // Better a risk than a shard that stands still.
+        node.tell(shard, &why.to_string());
+        None
+    });
+    (task, found)
+}
+
+/// Adds a room to those that are not run any more. Returns all of them.
+async fn take_out(node: &Node, shard: u32, found: &Found) -> Result<Out, LogError> {
+    let until = Instant::now() + CALL;
+    loop {
+        let taken = async {
+            let (revision, mut out) = taken_out(&*node.log, shard).await?;
+            // An earlier frame counts: then the log was cut back.
+            let from = out.entry(found.room.clone()).or_insert(u64::MAX);
+            if *from <= found.frame {
+                return Ok(out);
+            }
+            *from = found.frame;
+            let body = serde_json::to_vec(&out).unwrap_or_default();
+            let key = format!("{shard}.out");
+            node.log.keep(&key, revision, &body).await?;
+            node.tell(
+                shard,
+                &format!(
+                    "room {} ends or hangs the process in frame {}: it is not run any more",
+                    found.room, found.frame
+                ),
+            );
+            Ok(out)
+        };
+        match taken.await {
+            // Another node has found it as well, or the log is away for a moment.
+            Err(LogError::Refused | LogError::Unreachable(_)) if Instant::now() < until => {
+                sleep(Duration::from_millis(20)).await;
+            }
+            taken => return taken,
+        }
+    }
+}
+
 /// The newest save before an entry.
 pub(crate) async fn newest_save(
     log: &dyn Log,
     shard: u32,
     before: Option<u64>,
-) -> Result<Option<(crate::entry::Position, Arc<[u8]>)>, LogError> {
+) -> Result<Option<(Position, Arc<[u8]>)>, LogError> {
     let mut slots = Vec::new();
     for slot in 0..SLOTS {
         let kept = log.kept(&slot_key(shard, slot)).await?;
@@ -572,41 +668,26 @@ pub(crate) async fn newest_save(
 }
 
 /// Reads what a role needs to begin.
-async fn load(
-    node: Arc<Node>,
-    shard: u32,
-    before: Option<u64>,
-) -> Result<(Loaded, BTreeMap<Arc<str>, u64>), LogError> {
+async fn load(node: Arc<Node>, shard: u32, before: Option<u64>) -> Result<(Loaded, Out), LogError> {
     let log = &*node.log;
     loop {
         let save = newest_save(log, shard, before).await?;
         let first = log.ends(shard).await?.first;
-        let (revision, mut out) = taken_out(log, shard).await?;
+        let (_, out) = taken_out(log, shard).await?;
         let is_ours = save
             .as_ref()
             .is_none_or(|(at, _)| at.build == node.build || at.hands_over);
         if before.is_none() && is_ours {
             let at = save.as_ref().map_or(0, |(at, _)| at.seq);
             let tries = mark_try(log, shard, Some(at)).await?;
-            if tries >= TRIES {
+            if tries >= TRIES && node.options.probes {
                 node.tell(
                     shard,
                     &format!("{tries} starts at its save have not ended: its rooms are tried in another process"),
                 );
                 if let Some(found) = probe::try_rooms(&node, shard, save.as_ref(), &out).await? {
-                    node.tell(
-                        shard,
-                        &format!(
-                            "room {} ends or hangs the process in frame {}: it is not run any more",
-                            found.room, found.frame
-                        ),
-                    );
-                    out.insert(found.room, found.frame);
-                    let body = serde_json::to_vec(&out).unwrap_or_default();
-                    match log.keep(&format!("{shard}.out"), revision, &body).await {
-                        Ok(_) | Err(LogError::Refused) => continue,
-                        Err(error) => return Err(error),
-                    }
+                    take_out(&node, shard, &found).await?;
+                    continue;
                 }
             }
         }

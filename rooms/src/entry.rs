@@ -143,10 +143,12 @@ pub(crate) struct Tick {
     pub(crate) state: u64,
     /// Whether the next frame may be of another build: the state after this one is saved.
     pub(crate) hands_over: bool,
+    /// How many rooms of the shard are not run any more, as the node knows.
+    pub(crate) out: u32,
 }
 
 impl Tick {
-    pub(crate) const FORMAT: u8 = 1;
+    pub(crate) const FORMAT: u8 = 2;
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("a tick serialises")
@@ -268,6 +270,7 @@ mod tests {
             before: 2,
             state: 3,
             hands_over: false,
+            out: 0,
         };
         let mut bytes = tick.to_bytes();
         assert_eq!(Tick::of_bytes(&bytes), Some(tick));
@@ -286,6 +289,7 @@ mod tests {
             before: 0,
             state: 3,
             hands_over: false,
+            out: 0,
         };
         let entry = |seq, topic: Topic, body: &[u8]| Entry {
             seq,

@@ -8,8 +8,11 @@
 //!
 //! 1. **Who ticks owns.** A tick is appended only if the last tick in the log is the one that the
 //!    node has read last. There is no lease and no election: a node that is refused reads on.
-//! 2. **A frame is computed when its tick is read**, on every node alike: with the entries between
-//!    the tick before and this one.
+//! 2. **The node that has ticked a frame computes it first**, when it reads its tick: with the entries
+//!    between the tick before and this one. The others compute it when they read the next tick, which
+//!    says that a node has survived it. So a room that ends or hangs its process takes one node with
+//!    it, not all that follow. If the next tick does not come, the frame is tried in a child process
+//!    before it is computed ([`Command::Try`]).
 //! 3. **A tick names all that is before it**: the hash of the chain up to the tick before, and of
 //!    the state. A tick that does not fit is void for every reader ([`Position::accepts`]).
 //! 4. **A log is read from the last frame on, which must still be the same.** After each interruption,
@@ -39,6 +42,8 @@ pub(crate) trait Fold {
     fn hash(&mut self) -> u64;
     /// The state as bytes.
     fn save(&mut self) -> Result<Vec<u8>, String>;
+    /// How many rooms are known that are not run any more.
+    fn out(&self) -> u32;
 }
 
 /// Mistakes that the protocol could have: the simulator must find each of them.
@@ -76,11 +81,17 @@ pub(crate) enum Fault {
     AnswersCount,
     /// An owner performs only what was asked while it was the owner.
     EffectsAreForgotten,
+    /// Nodes that follow compute a frame before anybody has survived it.
+    FollowersRunAhead,
+    /// The last frame of a node that is silent is computed without a try.
+    FramesAreNotTried,
+    /// A node that does not know which rooms are out computes on.
+    OutIsIgnored,
 }
 
 impl Fault {
     #[cfg(any(test, feature = "simulate"))]
-    pub(crate) const ALL: [Fault; 14] = [
+    pub(crate) const ALL: [Fault; 17] = [
         Fault::TickWithoutCompare,
         Fault::FollowWithoutCheck,
         Fault::GapsAreIgnored,
@@ -95,8 +106,14 @@ impl Fault {
         Fault::DoublesCount,
         Fault::AnswersCount,
         Fault::EffectsAreForgotten,
+        Fault::FollowersRunAhead,
+        Fault::FramesAreNotTried,
+        Fault::OutIsIgnored,
     ];
 }
+
+/// How often a node tries frames of an owner that ticks on before it takes over without.
+const OUTRUN: u8 = 3;
 
 /// The times and numbers of a role.
 #[derive(Clone, Debug)]
@@ -169,6 +186,10 @@ pub(crate) enum Event {
     SaveFailed {
         at: u64,
     },
+    /// The answer to [`Command::Try`] at an entry: the frame can be computed.
+    Tried {
+        at: u64,
+    },
     /// Time has passed, or members have changed.
     Time,
 }
@@ -196,6 +217,13 @@ pub(crate) enum Command {
     Trim { before: u64 },
     /// A frame was computed. `own`: this node has ticked.
     Frame { at: Position, own: bool },
+    /// Nobody is known to have survived this frame, and this node is to go on after it: find out, from
+    /// the state before it, whether a room ends or hangs its process in it.
+    Try {
+        at: Position,
+        state: Vec<u8>,
+        entries: Vec<Entry>,
+    },
     /// The state was replaced by another one.
     Began,
     /// The state was dropped; stop reading.
@@ -314,6 +342,14 @@ struct Pending {
     is_missing: bool,
 }
 
+/// A frame that another node has ticked, and that is not computed yet.
+#[derive(Debug)]
+struct Trailing {
+    at: Position,
+    entries: Vec<Entry>,
+    is_tried: bool,
+}
+
 /// What a node does for one shard.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each has its own rule")]
@@ -323,10 +359,17 @@ pub(crate) struct Role {
     shard: u32,
     settings: Settings,
     stage: Stage,
-    /// The last tick whose frame belongs to the state.
+    /// The last tick that was read.
     at: Position,
-    /// Whether the state is that at `at`. Otherwise only the chain is followed.
+    /// Whether there is the state at `at`, or, if a frame trails, that before it. Otherwise only the
+    /// chain is followed.
     has_state: bool,
+    /// The frame of `at`, if nobody is known to have survived it.
+    trailing: Option<Trailing>,
+    /// How often the next tick was there before a frame was tried.
+    outrun: u8,
+    /// The number of rooms that are out for which the state was loaded once more.
+    out_for: u32,
     /// The first entries that are read must be those of the last frame.
     is_checking: bool,
     /// The place at which the state was loaded, until a tick was read.
@@ -371,6 +414,9 @@ impl Role {
             stage: Stage::Away,
             at: Position::start(),
             has_state: false,
+            trailing: None,
+            outrun: 0,
+            out_for: 0,
             is_checking: false,
             loaded_at: None,
             read: 0,
@@ -396,9 +442,15 @@ impl Role {
         }
     }
 
-    /// The last tick whose frame was computed, if there is a state.
+    /// The last tick that was read, if there is a state.
     pub(crate) fn at(&self) -> Option<&Position> {
         self.has_state.then_some(&self.at)
+    }
+
+    /// Whether the frame of this entry waits until somebody is known to have survived it.
+    pub(crate) fn is_trying(&self, at: u64) -> bool {
+        let is_it = |trailing: &Trailing| trailing.is_tried && trailing.at.seq == at;
+        self.trailing.as_ref().is_some_and(is_it)
     }
 
     /// Whether the last tick is this node's, and the node has read all of the log.
@@ -496,6 +548,7 @@ impl Role {
                 self.saving = None;
                 self.save_again(now);
             }
+            Event::Tried { at } if self.is_trying(at) => self.catch_up(fold, out),
             _ => {}
         }
         self.time(now, members, fold, out);
@@ -569,12 +622,14 @@ impl Role {
 
     fn load(&mut self, before: Option<u64>, out: &mut Vec<Command>) {
         self.stage = Stage::Loading;
+        self.trailing = None;
         out.push(Command::Load { before });
     }
 
     fn unload(&mut self, fold: &mut dyn Fold, out: &mut Vec<Command>) {
         fold.unload();
         self.has_state = false;
+        self.trailing = None;
         self.stage = Stage::Away;
         self.pending = None;
         self.at = Position::start();
@@ -632,6 +687,7 @@ impl Role {
         self.next_at = now;
         self.at = at;
         self.stage = Stage::Follows;
+        self.trailing = None;
         self.pending = None;
         self.suspect = None;
         self.reload_at = None;
@@ -735,6 +791,20 @@ impl Role {
         let is_early = std::mem::take(&mut self.is_computed);
         let is_of_build = tick.build == self.build || self.settings.has(Fault::AnyBuild);
         if self.has_state && is_of_build {
+            if tick.out > fold.out().max(self.out_for) && !self.settings.has(Fault::OutIsIgnored) {
+                // The node that ticks knows a room that kills, and has not run it.
+                self.out_for = tick.out;
+                self.at = Position::start();
+                self.load(None, out);
+                return;
+            }
+            let is_outrun = self.trailing.as_ref().is_some_and(|it| it.is_tried);
+            self.outrun = if own {
+                0
+            } else {
+                self.outrun.saturating_add(u8::from(is_outrun))
+            };
+            self.catch_up(fold, out);
             if !is_early && tick.state != fold.hash() {
                 out.push(Command::Note(Note::Differs {
                     frame: self.at.frame,
@@ -747,17 +817,15 @@ impl Role {
                     return;
                 }
             }
-            if !is_early {
-                fold.frame(tick.frame, &self.queue);
-            }
         } else if self.has_state {
             fold.unload();
             self.has_state = false;
+            self.trailing = None;
         }
         self.last_tick = entry.seq;
         self.queue.push(entry);
         let at = self.at.after(&tick, &self.queue);
-        self.queue.clear();
+        let entries = std::mem::take(&mut self.queue);
         self.loaded_at = None;
         self.suspect = None;
         self.pending = None;
@@ -774,14 +842,63 @@ impl Role {
         }
         self.at = at;
         if self.has_state {
-            out.push(Command::Frame {
+            self.trailing = Some(Trailing {
                 at: self.at.clone(),
-                own,
+                entries,
+                is_tried: false,
             });
+            if is_early {
+                self.trailing = None;
+                out.push(Command::Frame {
+                    at: self.at.clone(),
+                    own,
+                });
+            } else if own || self.settings.has(Fault::FollowersRunAhead) {
+                self.catch_up(fold, out);
+            }
         } else if self.reload_at.is_none() && (self.at.hands_over || self.at.build == self.build) {
             // There is, or will be, a save that this build may begin at.
             self.reload_at = Some(now + self.settings.dead_after / 4);
         }
+    }
+
+    /// Computes the frame that trails.
+    fn catch_up(&mut self, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        if let Some(Trailing { at, entries, .. }) = self.trailing.take() {
+            fold.frame(at.frame, &entries);
+            let own = at.by == self.me;
+            out.push(Command::Frame { at, own });
+        }
+    }
+
+    /// Whether the state is that after the last frame. If that trails, it is tried first.
+    fn settle(&mut self, now: Duration, fold: &mut dyn Fold, out: &mut Vec<Command>) -> bool {
+        let Some(trailing) = &mut self.trailing else {
+            return true;
+        };
+        let is_silent = now >= self.heard_at + self.settings.dead_after;
+        // An owner that goes on may tick faster than frames are tried.
+        let is_outrun = self.outrun >= OUTRUN && !is_silent;
+        if is_outrun || self.settings.has(Fault::FramesAreNotTried) {
+            self.catch_up(fold, out);
+            return true;
+        }
+        if !std::mem::replace(&mut trailing.is_tried, true) {
+            match fold.save() {
+                Ok(state) => out.push(Command::Try {
+                    at: trailing.at.clone(),
+                    state,
+                    entries: trailing.entries.clone(),
+                }),
+                Err(why) => {
+                    let frame = trailing.at.frame;
+                    out.push(Command::Note(Note::NotSaved { frame, why }));
+                    self.catch_up(fold, out);
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     fn appended(
@@ -857,6 +974,9 @@ impl Role {
         if self.is_finishing || !self.is_caught_up || !self.is_due(now, rank, members) {
             return;
         }
+        if !self.settle(now, fold, out) {
+            return;
+        }
         self.attempts += 1;
         let tick = Tick {
             format: Tick::FORMAT,
@@ -866,6 +986,7 @@ impl Role {
             before: self.at.chain,
             state: fold.hash(),
             hands_over: members.is_superseded(self.build),
+            out: fold.out(),
         };
         let body: Arc<[u8]> = tick.to_bytes().into();
         let (attempt, after) = (self.attempts, self.compare(self.last_tick));
@@ -938,6 +1059,9 @@ impl Role {
         let is_pause_over = self.is_finishing || now >= self.saved_at + self.settings.dead_after;
         let is_leaving = self.ticked_last() && rank.is_none() && is_pause_over;
         if !(is_regular || is_last || is_leaving) {
+            return;
+        }
+        if !self.settle(now, fold, out) {
             return;
         }
         self.saved_at = now;

@@ -114,6 +114,9 @@ pub trait Room: Serialize + DeserializeOwned + 'static {
 
     /// How inputs of Rust clients and views are written. Inputs are read in each format.
     const FORMAT: Format = Format::Json;
+    /// What happens to scripts whose code differs from that of the build before, in an upgrade: by
+    /// default they go on waiting as before, and then restart their chapter.
+    const CHANGED: Policy = Policy::RestartAfterWait;
 
     /// What a room is opened with, such as the seed of its generator.
     type Args: Serialize + DeserializeOwned;
@@ -389,7 +392,7 @@ impl<R: Room> LiveRoom<R> {
         let mut runtime = Runtime::new(R::registry());
         let read = SaveState::from_bytes_with::<R>(save);
         let (save, room) = read.map_err(|error| error.to_string())?;
-        let restored = runtime.restore(&save, Policy::Fail);
+        let restored = runtime.restore(&save, R::CHANGED);
         restored.map_err(|error| error.to_string())?;
         Ok(Self::new(runtime, room))
     }

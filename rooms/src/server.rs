@@ -74,6 +74,7 @@ pub(crate) struct Options {
     pub(crate) threads: usize,
     pub(crate) limits: Limits,
     pub(crate) hang_after: Duration,
+    pub(crate) probes: bool,
     pub(crate) keeps_log: bool,
 }
 
@@ -224,6 +225,7 @@ impl Server {
                     rate: 60,
                 },
                 hang_after: Duration::from_secs(5),
+                probes: true,
                 keeps_log: false,
             },
             hook: Arc::new(|note| eprintln!("framestep_rooms: {note}")),
@@ -341,11 +343,24 @@ impl Server {
     }
 
     /// After how long a frame of a room counts as hung, 5 s by default. The process ends then, with
-    /// a sentence: nothing else ends a loop. If the room does that again at the next starts, it is
-    /// not run any more.
+    /// a sentence: nothing else ends a loop. Another node finds the room, and does not run it any
+    /// more; until then, so long, the other rooms of its shard stand still.
     #[must_use]
     pub fn hang_after(mut self, period: Duration) -> Self {
         self.options.hang_after = period;
+        self
+    }
+
+    /// Whether a frame that may have ended another node is tried in a child process first, as it is by
+    /// default. The child is this executable with the same arguments. It ends in [`serve`](Self::serve),
+    /// before the log is reached; a node that has heard of others keeps one ready. What the program does
+    /// before `serve` is done in the child, too.
+    ///
+    /// Without it, a room that ends or hangs its process ends all nodes that run it, again and again.
+    /// Turn it off where the program must not be started twice, such as in a test with several nodes.
+    #[must_use]
+    pub fn tries_frames(mut self, tries: bool) -> Self {
+        self.options.probes = tries;
         self
     }
 
@@ -383,7 +398,7 @@ impl Server {
         let kinds: Arc<[Kind]> = self.kinds.into();
         let options = self.options;
         if std::env::var_os(probe::VARIABLE).is_some() {
-            probe::run(kinds, &options);
+            probe::run(&kinds, &options);
         }
         check(&self.name, &kinds, &options)?;
         let log = self.log.open().await?;
@@ -410,6 +425,7 @@ impl Server {
             stage: watch::Sender::new(Stage::Runs),
             watched: Mutex::new(HashMap::new()),
             saved: Mutex::new(Vec::new()),
+            probes: probe::Probes::new(threads),
             alarms: (0..threads).map(|_| Arc::default()).collect(),
             handle: Handle::current(),
             hook: self.hook,
@@ -494,6 +510,7 @@ pub(crate) struct Node {
     /// Shards that have nothing to save any more.
     saved: Mutex<Vec<u32>>,
     pub(crate) alarms: Vec<Arc<Alarm>>,
+    pub(crate) probes: probe::Probes,
     pub(crate) handle: Handle,
     hook: Hook,
 }
@@ -682,11 +699,16 @@ impl Node {
         let Ok(mut inbox) = self.log.hear("nodes").await else {
             return;
         };
+        let mut has_probe = false;
         while let Some(message) = inbox.next().await {
             if let Ok(hello) = postcard::from_bytes::<Hello>(&message.body)
                 && hello.node != self.me
             {
                 self.change_members(|members| members.hear(self.now(), hello));
+                if self.options.probes && !std::mem::replace(&mut has_probe, true) {
+                    let node = self.clone();
+                    tokio::spawn(async move { node.probes.prepare().await });
+                }
             }
         }
     }

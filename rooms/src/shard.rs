@@ -167,6 +167,14 @@ pub struct RoomStatus {
     pub broken: Option<String>,
 }
 
+/// Why a room that is taken out does not run.
+const OUT: &str = "it ended or hung the process";
+
+/// Whether a room is not run in a frame.
+fn is_out(taken_out: &BTreeMap<Arc<str>, u64>, room: &str, frame: u64) -> bool {
+    taken_out.get(room).is_some_and(|from| frame >= *from)
+}
+
 /// The rooms of a shard.
 pub(crate) struct Shard {
     kinds: Arc<[Kind]>,
@@ -245,6 +253,11 @@ impl Shard {
         self.before = Some(Box::new(before));
     }
 
+    /// The rooms that are not run any more, each from a frame on.
+    pub(crate) fn taken_out(&self) -> &BTreeMap<Arc<str>, u64> {
+        &self.taken_out
+    }
+
     pub(crate) fn refused(&self) -> Refused {
         self.refused
     }
@@ -303,7 +316,11 @@ impl Shard {
     }
 
     fn apply(&mut self, entry: &Entry) {
+        let room = entry.topic.as_ref().and_then(Topic::room);
+        let is_out = room.is_some_and(|room| is_out(&self.taken_out, room, self.frame));
         match &entry.topic {
+            // It is shown, and not run.
+            Some(Topic::Input(..) | Topic::Answer(_)) if is_out => {}
             Some(Topic::Open(room)) => self.open(room, entry.seq, &entry.body),
             Some(Topic::Input(room, player)) => {
                 if self.input(room, player, &entry.body).is_none() {
@@ -343,13 +360,17 @@ impl Shard {
             return;
         }
         let args = open.args.get().as_bytes();
-        let state = match catch_unwind(AssertUnwindSafe(|| (kind.open)(args))) {
-            Ok(Ok(live)) => State::Live(live),
-            Ok(Err(_)) => {
-                self.refused.not_opened += 1;
-                return;
+        let state = if is_out(&self.taken_out, name, self.frame) {
+            State::Broken(OUT.into())
+        } else {
+            match catch_unwind(AssertUnwindSafe(|| (kind.open)(args))) {
+                Ok(Ok(live)) => State::Live(live),
+                Ok(Err(_)) => {
+                    self.refused.not_opened += 1;
+                    return;
+                }
+                Err(panic) => State::Broken(text_of(&*panic)),
             }
-            Err(panic) => State::Broken(text_of(&*panic)),
         };
         let slot = Slot {
             kind: kind.name.into(),
@@ -460,12 +481,18 @@ impl Fold for Shard {
             return Ok(());
         };
         let saved: Saved = postcard::from_bytes(state).map_err(|error| error.to_string())?;
+        let frame_of_save = saved.frame;
         let mut rooms = BTreeMap::new();
         for saved in saved.slots {
+            if let Some(before) = &mut self.before {
+                before(frame_of_save, &saved.name);
+            }
+            let is_out = is_out(&self.taken_out, &saved.name, frame_of_save);
             let kind = self.kinds.iter().find(|kind| *kind.name == *saved.kind);
             let kind = kind
                 .ok_or_else(|| format!("this build has no rooms of the kind `{}`", saved.kind))?;
             let state = match saved.state {
+                Ok(_) if is_out => State::Broken(OUT.into()),
                 Ok(bytes) => {
                     let restored = catch_unwind(AssertUnwindSafe(|| (kind.restore)(&bytes)));
                     let restored =
@@ -507,22 +534,13 @@ impl Fold for Shard {
             {
                 before(frame, room);
             }
-            let is_out = |room: &str| self.taken_out.get(room).is_some_and(|from| frame >= *from);
-            if entry
-                .topic
-                .as_ref()
-                .and_then(Topic::room)
-                .is_some_and(is_out)
-            {
-                continue;
-            }
             self.apply(entry);
         }
         let mut over = Vec::new();
         for (name, slot) in &mut self.rooms {
-            if self.taken_out.get(name).is_some_and(|from| frame >= *from) {
+            if is_out(&self.taken_out, name, frame) {
                 if let State::Live(_) = slot.state {
-                    slot.state.break_it("it ended or hung the process".into());
+                    slot.state.break_it(OUT.into());
                     slot.hash = None;
                 }
                 continue;
@@ -559,6 +577,10 @@ impl Fold for Shard {
             hash.add(slot.hash());
         }
         hash.finish()
+    }
+
+    fn out(&self) -> u32 {
+        u32::try_from(self.taken_out.len()).unwrap_or(u32::MAX)
     }
 
     fn save(&mut self) -> Result<Vec<u8>, String> {
@@ -877,5 +899,23 @@ mod tests {
             expected.map(|(frame, room)| (frame, room.to_owned()))
         );
         assert_eq!((log.view("a"), log.view("b")), (None, Some((3, 1))));
+        // One that ends the process when it is opened is shown, and not opened. One that ends it when it
+        // is restored is not restored.
+        log.0
+            .take_out([("a".into(), 3), ("b".into(), 5), ("c".into(), 5)].into());
+        log.frame(&[open("c", "pot", "1")]);
+        let broken = |log: &Log| {
+            let status = log.0.status().into_iter();
+            let broken = status.filter(|room| room.broken.as_deref() == Some(OUT));
+            broken.map(|room| room.name).collect::<Vec<_>>()
+        };
+        assert_eq!(broken(&log), ["a", "b", "c"]);
+        let mut before = Log::new();
+        before.frame(&[open("b", "pot", "2")]);
+        let save = before.0.save().unwrap();
+        let mut log = Log::new();
+        log.0.take_out([("b".into(), 1)].into());
+        log.0.load(Some(&save)).unwrap();
+        assert_eq!(broken(&log), ["b"]);
     }
 }

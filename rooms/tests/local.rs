@@ -107,6 +107,7 @@ impl Node {
             .ticks_per_second(100)
             .dead_after(Duration::from_millis(100))
             .save_every(Duration::from_millis(200))
+            .tries_frames(false)
             .on_note(move |note| told.lock().unwrap().push(note.to_string()))
             .room::<Bell>();
         let ended = tokio::spawn(server.serve(async {

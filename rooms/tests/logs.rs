@@ -263,6 +263,95 @@ async fn a_torn_tail_is_noticed_and_cut_at_every_byte() {
     }
 }
 
+/// Appends entries until the log refuses one. Returns the numbers of those that it has acknowledged.
+async fn fill(log: &dyn Log) -> Vec<u64> {
+    let mut acknowledged = Vec::new();
+    for number in 0..2_000 {
+        let id = format!("fill-{number}");
+        match log.append(0, &input("alice"), &id, &[7; 1_000]).await {
+            Ok(seq) => acknowledged.push(seq),
+            Err(_) => return acknowledged,
+        }
+    }
+    panic!("the disk is never full");
+}
+
+/// Set for the process whose files may have 64 KiB.
+#[cfg(unix)]
+const FULL: &str = "FRAMESTEP_ROOMS_TEST_FULL";
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_full_disk_refuses_entries_and_keeps_those_that_were_acknowledged() {
+    const NAME: &str = "a_full_disk_refuses_entries_and_keeps_those_that_were_acknowledged";
+    if let Some(folder) = std::env::var_os(FULL) {
+        let log = FileLog::open(folder).unwrap();
+        log.prepare(1).await.unwrap();
+        let acknowledged = fill(&log).await.len();
+        let error = log.append(0, &input("bob"), "more", &[7; 1_000]).await;
+        println!(
+            "\n{acknowledged} acknowledged, then: {}",
+            error.unwrap_err()
+        );
+        return;
+    }
+    let folder = Folder::new("full");
+    // A limit of the size of files answers as a full disk does: a write fails in the middle.
+    let output = std::process::Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 128; exec \"$@\"", "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", NAME, "--nocapture"])
+        .env(FULL, &folder.0)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}");
+    let line = said
+        .lines()
+        .find(|line| line.contains(" acknowledged, then: "));
+    let (count, why) = line.unwrap().split_once(" acknowledged, then: ").unwrap();
+    let count: usize = count.parse().unwrap();
+    assert!(count > 50 && why.contains("too large"), "{count}: {why}");
+    // There is room again.
+    let log = FileLog::open(&folder.0).unwrap();
+    assert_eq!(log.notes(), [""; 0]);
+    assert_eq!(all(&log, 0, 1).await.len(), count);
+    let next = log.append(0, &input("bob"), "next", b"").await;
+    assert_eq!(next, Ok(count as u64 + 1));
+}
+
+#[cfg(feature = "nats")]
+#[tokio::test]
+async fn a_nats_server_without_room_refuses_entries_until_the_log_is_trimmed() {
+    let Some(server) = support::NatsServer::start_with("full", "max_file_store: 600KB").await
+    else {
+        return;
+    };
+    let log = NatsLog::connect(&server.url()).await.unwrap();
+    log.prepare(1).await.unwrap();
+    let acknowledged = fill(&log).await;
+    assert!(acknowledged.len() > 50, "{}", acknowledged.len());
+    let why = log.append(0, &input("bob"), "more", &[7; 1_000]).await;
+    let Err(LogError::Unreachable(why)) = why else {
+        panic!("{why:?}");
+    };
+    assert!(why.contains("resource") || why.contains("storage"), "{why}");
+    let entries = all(&log, 0, 1).await;
+    for seq in &acknowledged {
+        assert!(entries.iter().any(|entry| entry.seq == *seq), "entry {seq}");
+    }
+    log.trim(0, entries.last().unwrap().seq).await.unwrap();
+    let mut next = Err(LogError::Refused);
+    for _ in 0..100 {
+        next = log.append(0, &input("bob"), "next", b"").await;
+        if next.is_ok() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert!(next.is_ok(), "{next:?}");
+}
+
 #[cfg(feature = "nats")]
 #[tokio::test]
 async fn a_log_in_nats_keeps_the_promises_also_after_its_server_was_killed() {
@@ -271,6 +360,12 @@ async fn a_log_in_nats_keeps_the_promises_also_after_its_server_was_killed() {
     };
     let log = NatsLog::connect(&server.url()).await.unwrap();
     promises(&log).await;
+    let size = 2 << 20;
+    let large = log
+        .append(0, &input("alice"), "large", &vec![7; size])
+        .await;
+    let limit = 1 << 20;
+    assert_eq!(large, Err(LogError::TooLarge { size, limit }));
     let entries = all(&log, 0, 500).await;
     server.kill_and_restart().await;
     // The same connection, made anew.

@@ -62,6 +62,7 @@ fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), F
         .threads(1)
         .ticks_per_second(60)
         .inputs_per_second(1_000)
+        .tries_frames(false)
         .room::<Sum>();
     let server = server.save_every(Duration::from_millis(300));
     let ended = tokio::spawn(server.serve(async {

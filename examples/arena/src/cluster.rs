@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use tokio::process::{Child, Command};
+use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::nats::{self, Nats};
 use crate::proxy::Proxy;
+use crate::round::Plan;
 
 /// What can happen to a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,10 +29,13 @@ pub(crate) enum Trouble {
     Upgrade,
     /// A room panics, one ends its process, one hangs it.
     Bugs,
+    /// The store of `nats-server` is copied while it is written, as by a failure of the power, and
+    /// another cluster goes on with the copy.
+    Copy,
 }
 
 impl Trouble {
-    pub(crate) const ALL: [Trouble; 7] = [
+    pub(crate) const ALL: [Trouble; 8] = [
         Trouble::Kill,
         Trouble::Stop,
         Trouble::Drain,
@@ -39,6 +43,7 @@ impl Trouble {
         Trouble::Nats,
         Trouble::Upgrade,
         Trouble::Bugs,
+        Trouble::Copy,
     ];
 
     pub(crate) fn name(self) -> &'static str {
@@ -50,6 +55,7 @@ impl Trouble {
             Trouble::Nats => "nats",
             Trouble::Upgrade => "upgrade",
             Trouble::Bugs => "bugs",
+            Trouble::Copy => "copy",
         }
     }
 
@@ -82,6 +88,8 @@ pub(crate) struct Node {
     pub(crate) health: Health,
     pub(crate) pid: u32,
     child: Option<Child>,
+    /// It ends with this process, however that ends: then its input ends.
+    input: Option<ChildStdin>,
     proxy: Proxy,
 }
 
@@ -92,7 +100,10 @@ pub(crate) struct Cluster {
     pub(crate) nats: Nats,
     pub(crate) nodes: Vec<Node>,
     pub(crate) build: u8,
+    /// The executables of the builds.
+    programs: Vec<PathBuf>,
     shards: u32,
+    keeps_log: bool,
 }
 
 /// Milliseconds since 1970.
@@ -119,14 +130,20 @@ async fn signal(name: &str, pid: u32) -> Result<(), String> {
 }
 
 impl Cluster {
-    pub(crate) async fn start(folder: &Path, count: usize, shards: u32) -> Result<Self, String> {
+    /// Starts a cluster of nodes of a build.
+    pub(crate) async fn start(plan: &Plan, count: usize, build: u8) -> Result<Self, String> {
+        let (folder, shards) = (&plan.folder, plan.shards);
+        let own = std::env::current_exe().map_err(io)?;
         let nats = Nats::start(&folder.join("nats")).await?;
         let mut cluster = Cluster {
             folder: folder.to_owned(),
             nats,
             nodes: Vec::new(),
-            build: 1,
+            build,
+            programs: [own].into_iter().chain(plan.next.clone()).collect(),
             shards,
+            // An oracle of a copy begins with the first entry.
+            keeps_log: plan.keeps || plan.troubles.contains(&Trouble::Copy),
         };
         for number in 0..count {
             let name = format!(
@@ -136,16 +153,26 @@ impl Cluster {
             let proxy = Proxy::to(cluster.nats.port).await.map_err(io)?;
             let node = Node {
                 name,
-                build: 1,
+                build,
                 health: Health::Killed,
                 pid: 0,
                 child: None,
+                input: None,
                 proxy,
             };
             cluster.nodes.push(node);
             cluster.begin(number)?;
         }
         Ok(cluster)
+    }
+
+    /// The builds, from 1 on.
+    pub(crate) fn builds(&self) -> impl Iterator<Item = u8> + use<> {
+        1..=u8::try_from(self.programs.len()).unwrap_or(1)
+    }
+
+    fn program(&self, build: u8) -> &Path {
+        &self.programs[usize::from(build) - 1]
     }
 
     /// Starts the process of a node.
@@ -158,19 +185,21 @@ impl Cluster {
             .append(true)
             .open(log)
             .map_err(io)?;
-        let child = Command::new(std::env::current_exe().map_err(io)?)
-            .arg("node")
+        let mut child = Command::new(self.program(build))
+            .args(["node", "--attached"])
             .args(["--url", &nats::url(node.proxy.port, "node")])
             .args(["--name", &node.name])
-            .args(["--build", &build.to_string()])
             .args(["--shards", &self.shards.to_string()])
-            .stdin(Stdio::null())
+            .args(self.keeps_log.then_some("--keep"))
+            .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(log)
             .kill_on_drop(true)
             .spawn()
             .map_err(io)?;
         let node = &mut self.nodes[number];
+        // Otherwise it would end when the process is waited for.
+        node.input = child.stdin.take();
         node.pid = child.id().unwrap_or(0);
         node.child = Some(child);
         node.build = build;
@@ -255,15 +284,17 @@ impl Cluster {
         self.nodes.iter().all(|node| node.health == Health::Runs)
     }
 
-    /// The process of the oracle, which reads the log directly.
-    pub(crate) fn oracle(&self) -> Result<Child, String> {
+    /// The process of the oracle of a build, which reads the log directly.
+    pub(crate) fn oracle(&self, build: u8) -> Result<Child, String> {
         let log = File::options()
             .create(true)
             .append(true)
             .open(self.folder.join("oracle.log"))
             .map_err(io)?;
-        Command::new(std::env::current_exe().map_err(io)?)
+        Command::new(self.program(build))
             .arg("oracle")
+            .arg("--folder")
+            .arg(&self.folder)
             .args(["--url", &self.nats.url("node")])
             .args(["--shards", &self.shards.to_string()])
             .stdin(Stdio::piped())

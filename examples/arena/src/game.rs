@@ -1,6 +1,6 @@
 //! The arena as a room: its inputs, and what is seen of it.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use framestep_durable::prelude::*;
@@ -68,27 +68,23 @@ pub(crate) struct Rules {
     pub(crate) boss_damage: i32,
 }
 
-static BUILD: AtomicU8 = AtomicU8::new(1);
-static IS_DEFUSED: AtomicBool = AtomicBool::new(false);
+/// The number of this build: of the game as it is, or, with the feature `next`, as it will be.
+pub(crate) const BUILD: u8 = if cfg!(feature = "next") { 2 } else { 1 };
 
-/// The rules of this build. A static, which the code of a room must not read: it stands for code
-/// that is different in each build, and the oracle sets it to the build that has run a frame.
-pub(crate) fn rules() -> Rules {
-    match BUILD.load(Ordering::Relaxed) {
-        1 => Rules {
-            guard_damage: 5,
-            boss_damage: 12,
-        },
-        _ => Rules {
-            guard_damage: 7,
-            boss_damage: 15,
-        },
+/// The rules of this build.
+pub(crate) const RULES: Rules = if cfg!(feature = "next") {
+    Rules {
+        guard_damage: 7,
+        boss_damage: 15,
     }
-}
+} else {
+    Rules {
+        guard_damage: 5,
+        boss_damage: 12,
+    }
+};
 
-pub(crate) fn set_build(build: u8) {
-    BUILD.store(build, Ordering::Relaxed);
-}
+static IS_DEFUSED: AtomicBool = AtomicBool::new(false);
 
 /// Makes [`Bug::Abort`] and [`Bug::Hang`] panic, in a process that only looks.
 pub(crate) fn defuse() {

@@ -60,6 +60,18 @@ impl Ledger {
         })
     }
 
+    /// The last entry of each shard.
+    pub(crate) fn last(&self, shards: u32) -> Vec<u64> {
+        let mut last = vec![0; shards as usize];
+        self.with(|inner| {
+            for line in &inner.lines {
+                let of_shard = &mut last[line.shard as usize];
+                *of_shard = line.seq.max(*of_shard);
+            }
+        });
+        last
+    }
+
     fn acknowledged(&self, line: Acknowledged, wait: Duration) {
         self.with(|inner| {
             inner.lines.push(line);
@@ -68,6 +80,15 @@ impl Ledger {
                 inner.waits.pop_front();
             }
         });
+    }
+
+    /// What was acknowledged until now.
+    pub(crate) fn copy(&self) -> Ledger {
+        let lines = self.with(|inner| inner.lines.clone());
+        Ledger(Arc::new(Mutex::new(Inner {
+            lines,
+            ..Inner::default()
+        })))
     }
 
     /// Writes it into a file, for the oracle.

@@ -31,16 +31,18 @@ use tokio::time::sleep;
 
 const USAGE: &str = "\
 arena [OPTIONS]             three nodes, players, and trouble; in a terminal view
-arena node --url URL --name NAME --build 1 --shards 12
+arena node --url URL --name NAME --shards 12
                             a node of the game
-arena oracle --url URL --shards 12
-                            reads the log, and compares
-arena replay --url URL --shard 3 --room arena-17 --until 4711 [--build 1] [--timeline FILE]
+arena oracle --url URL --shards 12 --folder FOLDER
+                            reads the log, and compares the frames of its build
+arena replay --url URL --shard 3 --room arena-17 --until 4711 [--timeline FILE]
                             a room as it was after a frame
 
   --headless                prints lines, and ends with 1 if anything was lost
   --seconds N, --minutes N  how long it lasts; without, until `q` (60 s with --headless)
-  --troubles LIST           kill, stop, drain, partition, nats, upgrade, bugs, or all; `kill` by default
+  --troubles LIST           kill, stop, drain, partition, nats, upgrade, bugs,
+                            copy, or all; `kill` by default
+  --next FILE               the executable of another build, for `upgrade`: with `--features next`
   --every SECONDS           the pause between two troubles, 4 by default
   --rooms N, --nodes N, --shards N
                             60, 3 and 12 by default
@@ -65,9 +67,9 @@ impl Options {
                 return Err(format!("`{word}` is no option\n\n{USAGE}"));
             };
             let value = match name {
-                "headless" | "keep" | "help" => String::new(),
+                "headless" | "keep" | "help" | "attached" => String::new(),
                 "seconds" | "minutes" | "troubles" | "every" | "rooms" | "nodes" | "shards"
-                | "inputs" | "seed" | "page" | "folder" | "picture" | "url" | "name" | "build"
+                | "inputs" | "seed" | "page" | "folder" | "picture" | "url" | "name" | "next"
                 | "shard" | "room" | "until" | "timeline" => words
                     .next()
                     .ok_or_else(|| format!("--{name} needs a value\n\n{USAGE}"))?,
@@ -109,13 +111,23 @@ impl Options {
         };
         let troubles = match self.values.get("troubles").map(String::as_str) {
             None => vec![Trouble::Kill],
-            Some("all") => Trouble::ALL.to_vec(),
+            Some("all") => Trouble::ALL
+                .into_iter()
+                .filter(|trouble| *trouble != Trouble::Upgrade || self.has("next"))
+                .collect(),
             Some("none") => Vec::new(),
             Some(list) => list
                 .split(',')
                 .map(Trouble::named)
                 .collect::<Result<_, _>>()?,
         };
+        if troubles.contains(&Trouble::Upgrade) && !self.has("next") {
+            return Err(
+                "`upgrade` needs two builds: build the arena with `--features next` and another \
+                 `--target-dir`, and name its executable with --next"
+                    .to_owned(),
+            );
+        }
         let default = std::env::temp_dir().join(format!("arena-{}", std::process::id()));
         let page = match (self.has("page"), is_headless) {
             (true, _) => Some(self.number("page", 0)?),
@@ -146,6 +158,7 @@ impl Options {
             folder: self.values.get("folder").map_or(default, Into::into),
             page,
             keeps: self.has("keep"),
+            next: self.values.get("next").map(Into::into),
         })
     }
 }
@@ -176,8 +189,14 @@ fn run() -> Result<bool, String> {
     match role.as_str() {
         "node" => {
             let (url, name) = (options.text("url")?, options.text("name")?);
-            let (build, shards) = (options.number("build", 1)?, options.number("shards", 12)?);
-            let node = node::run(url, name, build, shards, options.has("keep"));
+            let shards = options.number("shards", 12)?;
+            let node = node::run(
+                url,
+                name,
+                shards,
+                options.has("keep"),
+                options.has("attached"),
+            );
             runtime(true)?
                 .block_on(node)
                 .map_err(|error| error.to_string())?;
@@ -186,7 +205,8 @@ fn run() -> Result<bool, String> {
         "oracle" => {
             let (url, shards) = (options.text("url")?, options.number("shards", 12)?);
             let tasks = tokio::task::LocalSet::new();
-            runtime(false)?.block_on(tasks.run_until(oracle::run(url, shards)))?;
+            let folder = options.text("folder")?.as_ref();
+            runtime(false)?.block_on(tasks.run_until(oracle::run(url, shards, folder)))?;
             Ok(true)
         }
         "replay" => {
@@ -195,7 +215,6 @@ fn run() -> Result<bool, String> {
                 shard: options.number("shard", 0)?,
                 room: options.text("room")?,
                 until: options.number("until", u64::MAX)?,
-                build: options.number("build", 1)?,
                 timeline: options.values.get("timeline").map(String::as_str),
             };
             runtime(false)?.block_on(replay::run(replayed))
@@ -207,7 +226,7 @@ fn run() -> Result<bool, String> {
 
 /// Ready when this process receives SIGINT, SIGTERM or SIGHUP. The processes that it has started must
 /// end with it.
-async fn stop_signal() {
+pub(crate) async fn stop_signal() {
     use tokio::signal::unix::{SignalKind, signal};
     let of = |kind| async move {
         if let Ok(mut signal) = signal(kind) {

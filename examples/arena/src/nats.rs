@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_nats::{Client, ConnectOptions, ServerAddr};
 use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 const CONFIGURATION: &str = include_str!("../nats.conf");
 /// How long it may take to start.
@@ -61,16 +61,35 @@ impl Nats {
         url(self.port, user)
     }
 
-    /// Ends it as by `kill -9`, and starts it again with the same files.
-    pub(crate) async fn kill(&mut self) -> Result<(), String> {
-        self.child.kill().await.map_err(|error| error.to_string())?;
+    /// Ends it as by `kill -9`, and starts it again with the same files after a while.
+    pub(crate) async fn kill(&mut self, away: Duration) -> Result<(), String> {
+        self.stop().await;
+        sleep(away).await;
         self.child = spawn(&self.folder, self.port)?;
         self.answers().await
     }
 
     pub(crate) async fn end(mut self) {
-        // It ends in any case, when it is dropped.
-        let _ = self.child.kill().await;
+        self.stop().await;
+    }
+
+    async fn stop(&mut self) {
+        // The end of its input ends it.
+        drop(self.child.stdin.take());
+        let _ = timeout(START, self.child.wait()).await;
+    }
+
+    /// Copies the store into a folder for another server, while this one writes into it.
+    pub(crate) async fn copy(&self, folder: &Path) -> Result<(), String> {
+        std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+        // Its answer does not matter: files may go while they are copied.
+        let copied = Command::new("cp")
+            .arg("-a")
+            .args([self.folder.join("store"), folder.join("store")])
+            .stderr(Stdio::null())
+            .status()
+            .await;
+        copied.map(drop).map_err(|error| error.to_string())
     }
 
     async fn answers(&mut self) -> Result<(), String> {
@@ -114,24 +133,43 @@ fn spawn(folder: &Path, port: u16) -> Result<Child, String> {
         .append(true)
         .open(folder.join("nats.log"));
     let log = log.map_err(|error| error.to_string())?;
-    let child = Command::new("nats-server")
-        .arg("-c")
-        .arg(folder.join("nats.conf"))
-        .arg("-p")
-        .arg(port.to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(log)
-        .kill_on_drop(true)
-        .spawn();
-    child.map_err(|error| match error.kind() {
-        ErrorKind::NotFound => {
+    if !is_installed() {
+        return Err(
             "the arena needs `nats-server`, which is not installed. Debian and Ubuntu: \
              `apt-get install nats-server`; macOS: `brew install nats-server`; others: \
              https://nats.io/download. Rooms also run without it, on one machine: see \
              docs/guide/rooms.md"
-                .to_owned()
-        }
-        _ => format!("nats-server cannot be started: {error}"),
-    })
+                .to_owned(),
+        );
+    }
+    let child = Command::new("sh")
+        .args(["-c", KEEPER, "keeper", "nats-server", "-c"])
+        .arg(folder.join("nats.conf"))
+        .arg("-p")
+        .arg(port.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .spawn();
+    child.map_err(|error| format!("nats-server cannot be started: {error}"))
+}
+
+/// Runs a program, and ends it as by `kill -9` when the input ends: by [`Nats::kill`], or with the
+/// process that has started it, however that ends.
+const KEEPER: &str = r#"
+exec 3<&0
+"$@" </dev/null 3<&- &
+program=$!
+{ cat <&3 >/dev/null; kill -9 $program; } 2>/dev/null &
+exec 3<&-
+wait $program
+"#;
+
+/// Whether there is a `nats-server`.
+fn is_installed() -> bool {
+    let version = std::process::Command::new("nats-server")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
+    !version.is_err_and(|error| error.kind() == ErrorKind::NotFound)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use framestep_rooms::{Fault, Server};
 
-use crate::game;
+use crate::game::BUILD;
 use crate::state::Arena;
 
 pub(crate) const TICKS: u32 = 30;
@@ -18,19 +18,34 @@ pub(crate) fn build_name(build: u8) -> String {
 pub(crate) async fn run(
     url: &str,
     name: &str,
-    build: u8,
     shards: u32,
     keeps_log: bool,
+    is_attached: bool,
 ) -> Result<(), Fault> {
-    game::set_build(build);
     let server = Server::at(url)
         .named(name)
-        .build(build_name(build))
+        .build(build_name(BUILD))
         .shards(shards)
         .threads(1)
         .ticks_per_second(TICKS)
         .save_every(Duration::from_secs(5))
         .hang_after(Duration::from_secs(3));
     let server = if keeps_log { server.keep_log() } else { server };
-    server.run::<Arena>().await
+    if !is_attached {
+        return server.run::<Arena>().await;
+    }
+    let stop = async {
+        end_with_parent();
+        crate::stop_signal().await;
+    };
+    server.room::<Arena>().serve(stop).await
+}
+
+/// Ends this process when its standard input ends, as it does when the process that has started it
+/// is killed.
+fn end_with_parent() {
+    std::thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        std::process::exit(3);
+    });
 }

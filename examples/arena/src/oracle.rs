@@ -1,30 +1,31 @@
-//! A process that only reads the log, and computes all rooms from the first entry on. It never
-//! restores anything, and has no code in common with the servers but the game itself.
+//! A process that only reads the log, and computes all rooms from the first entry on. It restores
+//! nothing that a server has saved, and has no code in common with the servers but the game itself.
+//!
+//! If there are two builds, each has its oracle, which computes only frames of its own build. Where
+//! the log says that another build goes on, one oracle passes the shard to the other, in a file.
 //!
 //! Each tick in the log has a hash of the state that its node had. If a node was in another state in
 //! any frame, or has skipped one, or run one twice, then this process notices it. It counts how
 //! often each input was applied.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::rc::Rc;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, pull};
 use async_nats::jetstream::{self, Context};
-use framestep_durable::{RequestId, Runtime};
+use framestep_durable::{RequestId, Runtime, SaveState};
 use framestep_rooms::{Player, Room};
 use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, interval, sleep, timeout};
+use tokio::time::{interval, sleep, timeout};
 
-use crate::game::{self, Input};
+use crate::game::{self, BUILD, Input};
 use crate::nats;
 use crate::node::{TICKS, build_name};
 use crate::scripts::Purchase;
@@ -36,8 +37,6 @@ pub(crate) const GAPS: [u64; 9] = [40, 60, 100, 200, 300, 400, 600, 1_000, 3_000
 const LONG: Duration = Duration::from_millis(100);
 /// Inputs of a player to a room in a second: the limit of the servers.
 const RATE: u64 = 60;
-/// How long the oracle waits for the last frames.
-const LAST: Duration = Duration::from_secs(30);
 
 /// What the oracle says a few times in a second. Numbers count from the beginning.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -64,10 +63,38 @@ pub(crate) struct Beat {
     pub(crate) builds: Vec<u8>,
     /// How many gaps are in each column of [`GAPS`].
     pub(crate) gaps: Vec<u64>,
+    /// The last entry computed of each shard, 0 of those that another oracle has.
+    pub(crate) seqs: Vec<u64>,
     /// The rooms of each shard.
     pub(crate) rooms: Vec<Vec<String>>,
     /// What has happened since the last beat.
     pub(crate) moves: Vec<Move>,
+}
+
+impl Beat {
+    /// Adds what the oracle of another build says. Each shard is with one of them.
+    pub(crate) fn add(&mut self, other: &Beat) {
+        self.frames += other.frames;
+        self.room_frames += other.room_frames;
+        self.different += other.different;
+        self.void += other.void;
+        self.inputs += other.inputs;
+        self.again += other.again;
+        self.broken += other.broken;
+        for (column, more) in self.gaps.iter_mut().zip(&other.gaps) {
+            *column += more;
+        }
+        for (shard, seq) in other.seqs.iter().enumerate() {
+            if *seq > self.seqs[shard] {
+                self.seqs[shard] = *seq;
+                self.owners[shard].clone_from(&other.owners[shard]);
+                self.last[shard] = other.last[shard];
+                self.builds[shard] = other.builds[shard];
+                self.rooms[shard].clone_from(&other.rooms[shard]);
+            }
+        }
+        self.moves.extend(other.moves.iter().cloned());
+    }
 }
 
 /// A long gap, or another owner.
@@ -99,6 +126,19 @@ pub(crate) struct Verdict {
     pub(crate) beat: Beat,
     /// Sentences about what was wrong.
     pub(crate) wrong: Vec<String>,
+}
+
+impl Verdict {
+    /// Adds that of another oracle.
+    pub(crate) fn add(&mut self, other: Verdict) {
+        self.acknowledged += other.acknowledged;
+        self.lost += other.lost;
+        self.doubled += other.doubled;
+        self.to_broken += other.to_broken;
+        self.counts_differ += other.counts_differ;
+        self.beat.add(&other.beat);
+        self.wrong.extend(other.wrong);
+    }
 }
 
 /// What the oracle prints.
@@ -174,6 +214,8 @@ struct Tick {
     before: u64,
     state: u64,
     hands_over: bool,
+    #[serde(rename = "out")]
+    _out: u32,
 }
 
 #[derive(Deserialize)]
@@ -184,7 +226,7 @@ struct Answer {
     content: Vec<u8>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct Sender {
     session: u64,
     used: std::collections::HashSet<u64>,
@@ -192,6 +234,22 @@ struct Sender {
     budget: u64,
     /// How often each input was applied.
     applied: HashMap<u64, u32>,
+}
+
+/// A shard that one oracle passes to that of another build.
+#[derive(Serialize, Deserialize)]
+struct Baton {
+    rooms: Vec<(String, u64, HashMap<Player, Sender>, Option<Vec<u8>>)>,
+    seq: u64,
+    frame: u64,
+    chain: u64,
+    build: u64,
+    by: String,
+    at: i128,
+}
+
+fn baton_file(folder: &Path, shard: u32, build: u8) -> PathBuf {
+    folder.join(format!("baton-{shard}-to-{build}"))
 }
 
 struct Live {
@@ -344,7 +402,64 @@ impl Shard {
         sum.end()
     }
 
-    fn read(&mut self, entry: Entry, seen: &mut Seen) {
+    /// The shard up to the last tick, for the oracle of another build.
+    fn to_baton(&self) -> Result<Baton, String> {
+        let room = |(name, room): (&String, &OneRoom)| {
+            let live = room.live.as_ref().map(|live| {
+                let save = live.runtime.save_state();
+                save.map(|save| save.to_bytes_with(&live.arena))
+            });
+            let live = live.transpose().map_err(|error| error.to_string())?;
+            Ok((name.clone(), room.opened, room.senders.clone(), live))
+        };
+        Ok(Baton {
+            rooms: self.rooms.iter().map(room).collect::<Result<_, String>>()?,
+            seq: self.seq,
+            frame: self.frame,
+            chain: self.chain,
+            build: self.build,
+            by: self.by.clone(),
+            at: self.at,
+        })
+    }
+
+    fn of_baton(number: u32, baton: Baton) -> Result<Self, String> {
+        let mut shard = Shard {
+            read: baton.seq,
+            seq: baton.seq,
+            frame: baton.frame,
+            chain: baton.chain,
+            build: baton.build,
+            hands_over: true,
+            by: baton.by,
+            at: baton.at,
+            ..Shard::new(number)
+        };
+        for (name, opened, senders, live) in baton.rooms {
+            let live = live.map(|bytes| {
+                let (save, arena) = SaveState::from_bytes_with::<Arena>(&bytes)
+                    .map_err(|error| error.to_string())?;
+                let mut runtime = Runtime::new(Arena::registry());
+                let restored = runtime.restore(&save, Arena::CHANGED);
+                restored.map_err(|error| error.to_string())?;
+                Ok::<Live, String>(Live {
+                    runtime,
+                    arena,
+                    asked: BTreeMap::new(),
+                })
+            });
+            let room = OneRoom {
+                opened,
+                senders,
+                live: live.transpose()?,
+            };
+            shard.rooms.insert(name, room);
+        }
+        Ok(shard)
+    }
+
+    /// Reads an entry. Returns the build that goes on, if it is another one.
+    fn read(&mut self, entry: Entry, seen: &mut Seen) -> Option<u8> {
         self.read = entry.seq;
         let is_tick = entry.subject == "tick";
         let tick = match postcard::take_from_bytes::<Tick>(&entry.body) {
@@ -353,18 +468,23 @@ impl Shard {
         };
         self.queue.push(entry);
         if !is_tick {
-            return;
+            return None;
         }
         let accepts = |tick: &Tick| {
-            tick.format == 1
+            tick.format == 2
                 && tick.before == self.chain
                 && tick.frame == self.frame + 1
                 && (self.seq == 0 || self.hands_over || tick.build == self.build)
         };
         let Some(tick) = tick.filter(accepts) else {
             seen.beat.void += 1;
-            return;
+            return None;
         };
+        let build = seen.builds.iter().position(|build| *build == tick.build);
+        let build = build.map_or(0, |at| u8::try_from(at + 1).unwrap_or(0));
+        if build != BUILD {
+            return Some(build);
+        }
         self.compare(&tick, seen);
         let entries = std::mem::take(&mut self.queue);
         let mut chain = Sum::new();
@@ -375,13 +495,6 @@ impl Shard {
             chain.add_bytes(&entry.body);
         }
         self.chain = chain.end();
-        let build = seen
-            .builds
-            .iter()
-            .position(|build| *build == tick.build)
-            .map_or(0, |at| at + 1);
-        let build = u8::try_from(build).unwrap_or(0);
-        game::set_build(build);
         self.frame = tick.frame;
         for entry in &entries {
             self.apply(entry, seen);
@@ -391,8 +504,9 @@ impl Shard {
             room.with(|live| live.runtime.run_frame_with(&mut live.arena, step));
         }
         self.measure(&tick, entries.last(), seen);
-        seen.note(self, build, &tick);
+        seen.note(self, &tick);
         (self.build, self.hands_over, self.by) = (tick.build, tick.hands_over, tick.by);
+        None
     }
 
     /// Compares the state before the frame of a tick with that of its node.
@@ -500,34 +614,114 @@ impl Seen {
         }
     }
 
-    fn note(&mut self, shard: &Shard, build: u8, tick: &Tick) {
+    fn note(&mut self, shard: &Shard, tick: &Tick) {
         let at = shard.number as usize;
         node_of(&tick.by).clone_into(&mut self.beat.owners[at]);
         self.beat.last[at] = tick.frame;
-        self.beat.builds[at] = build;
+        self.beat.builds[at] = BUILD;
+        self.beat.seqs[at] = shard.seq;
         if self.beat.rooms[at].len() != shard.rooms.len() {
             self.beat.rooms[at] = shard.rooms.keys().cloned().collect();
         }
     }
 }
 
-/// Reads until standard input names a ledger, then prints the verdict.
-pub(crate) async fn run(url: &str, shards: u32) -> Result<(), String> {
+/// The shards that this oracle has, and what it reads of them.
+struct Hands {
+    folder: PathBuf,
+    context: Context,
+    shards: Vec<Option<Hand>>,
+    sender: mpsc::Sender<(u32, u32, Entry)>,
+    /// How many shards were taken so far.
+    taken: u32,
+}
+
+struct Hand {
+    shard: Shard,
+    reader: tokio::task::AbortHandle,
+    /// Entries of other readers are of an earlier time.
+    number: u32,
+}
+
+impl Hands {
+    fn take(&mut self, shard: Shard) {
+        self.taken += 1;
+        let reading = read(
+            self.context.clone(),
+            shard.number,
+            shard.read,
+            self.taken,
+            self.sender.clone(),
+        );
+        let at = shard.number as usize;
+        self.shards[at] = Some(Hand {
+            shard,
+            reader: tokio::task::spawn_local(reading).abort_handle(),
+            number: self.taken,
+        });
+    }
+
+    /// Takes what the oracle of another build has passed.
+    fn take_batons(&mut self) -> Result<(), String> {
+        for shard in 0..u32::try_from(self.shards.len()).unwrap_or(0) {
+            let file = baton_file(&self.folder, shard, BUILD);
+            if let Ok(bytes) = std::fs::read(&file) {
+                let baton = postcard::from_bytes(&bytes).map_err(|error| error.to_string())?;
+                self.take(Shard::of_baton(shard, baton)?);
+                std::fs::remove_file(&file).map_err(|error| error.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, at: u32, number: u32, entry: Entry, seen: &mut Seen) -> Result<(), String> {
+        let Some(hand) = self.shards[at as usize]
+            .as_mut()
+            .filter(|hand| hand.number == number)
+        else {
+            return Ok(());
+        };
+        let shard = &mut hand.shard;
+        if entry.seq != shard.read + 1 {
+            seen.wrong(format!(
+                "shard {at}: entry {} is missing in the log",
+                shard.read + 1
+            ));
+        }
+        if let Some(build) = shard.read(entry, seen) {
+            let baton = postcard::to_stdvec(&shard.to_baton()?);
+            let file = baton_file(&self.folder, at, build);
+            let part = file.with_extension("part");
+            std::fs::write(&part, baton.map_err(|error| error.to_string())?)
+                .and_then(|()| std::fs::rename(&part, &file))
+                .map_err(|error| format!("{}: {error}", file.display()))?;
+            hand.reader.abort();
+            self.shards[at as usize] = None;
+            seen.beat.seqs[at as usize] = 0;
+        }
+        Ok(())
+    }
+
+    fn all(&mut self) -> Vec<&mut Shard> {
+        let hands = self.shards.iter_mut().flatten();
+        hands.map(|hand| &mut hand.shard).collect()
+    }
+}
+
+/// Reads until standard input names a ledger, then prints the verdict on the shards that it has.
+pub(crate) async fn run(url: &str, shards: u32, folder: &Path) -> Result<(), String> {
     game::defuse();
     // The mistakes of the game are expected here.
     std::panic::set_hook(Box::new(|_| {}));
     let context = jetstream::new(nats::connect(url).await?);
     let (sender, mut entries) = mpsc::channel(64);
-    let places: Rc<RefCell<Vec<u64>>> = Rc::new(RefCell::new(vec![0; shards as usize]));
-    for shard in 0..shards {
-        tokio::task::spawn_local(read(context.clone(), shard, places.clone(), sender.clone()));
-    }
     let count = shards as usize;
     let mut seen = Seen {
         beat: Beat {
             owners: vec![String::new(); count],
             last: vec![0; count],
             builds: vec![0; count],
+            seqs: vec![0; count],
             gaps: vec![0; GAPS.len() + 1],
             rooms: vec![Vec::new(); count],
             ..Beat::default()
@@ -537,13 +731,27 @@ pub(crate) async fn run(url: &str, shards: u32) -> Result<(), String> {
             .map(|build| Sum::of(build_name(build).as_bytes()))
             .collect(),
     };
-    let mut all: Vec<Shard> = (0..shards).map(Shard::new).collect();
+    let mut hands = Hands {
+        folder: folder.to_owned(),
+        context,
+        shards: (0..shards).map(|_| None).collect(),
+        sender,
+        taken: 0,
+    };
+    if BUILD == 1 {
+        (0..shards).for_each(|shard| hands.take(Shard::new(shard)));
+    }
     let mut beats = interval(Duration::from_millis(200));
     let mut input = BufReader::new(tokio::io::stdin()).lines();
     let ledger = loop {
         tokio::select! {
-            Some((shard, entry)) = entries.recv() => hear(&mut all, shard, entry, &mut seen),
-            _ = beats.tick() => beat(&all, &mut seen)?,
+            Some((shard, number, entry)) = entries.recv() => {
+                hands.hear(shard, number, entry, &mut seen)?;
+            }
+            _ = beats.tick() => {
+                hands.take_batons()?;
+                beat(hands.all(), &mut seen)?;
+            }
             line = input.next_line() => match line {
                 Ok(Some(path)) => break read_ledger(Path::new(&path))?,
                 // The process that has started this one is gone.
@@ -551,43 +759,16 @@ pub(crate) async fn run(url: &str, shards: u32) -> Result<(), String> {
             },
         }
     };
-    let mut until = vec![0; count];
-    for line in &ledger {
-        let last = &mut until[line.shard as usize];
-        *last = line.seq.max(*last);
-    }
-    let deadline = Instant::now() + LAST;
-    while all
-        .iter()
-        .zip(&until)
-        .any(|(shard, until)| shard.seq < *until)
-    {
-        let Ok(Some((shard, entry))) = timeout(deadline - Instant::now(), entries.recv()).await
-        else {
-            let late = all.iter().zip(&until).filter(|it| it.0.seq < *it.1);
-            let late: Vec<u32> = late.map(|it| it.0.number).collect();
-            seen.wrong(format!("no frame with the last inputs in shards {late:?}"));
-            break;
-        };
-        hear(&mut all, shard, entry, &mut seen);
-    }
-    let verdict = verdict(&mut all, &ledger, seen);
+    // Those of other shards are for another oracle.
+    let ledger: Vec<Acknowledged> = ledger
+        .into_iter()
+        .filter(|line| hands.shards[line.shard as usize].is_some())
+        .collect();
+    let verdict = verdict(hands.all(), &ledger, seen);
     say(&Said::Verdict(Box::new(verdict)))
 }
 
-fn hear(all: &mut [Shard], shard: u32, entry: Entry, seen: &mut Seen) {
-    let shard = &mut all[shard as usize];
-    if entry.seq != shard.read + 1 {
-        seen.wrong(format!(
-            "shard {}: entry {} is missing in the log",
-            shard.number,
-            shard.read + 1
-        ));
-    }
-    shard.read(entry, seen);
-}
-
-fn beat(all: &[Shard], seen: &mut Seen) -> Result<(), String> {
+fn beat(all: Vec<&mut Shard>, seen: &mut Seen) -> Result<(), String> {
     let rooms = all.iter().flat_map(|shard| shard.rooms.values());
     seen.beat.broken = rooms.filter(|room| room.live.is_none()).count() as u64;
     say(&Said::Beat(seen.beat.clone()))?;
@@ -612,13 +793,17 @@ fn read_ledger(path: &Path) -> Result<Vec<Acknowledged>, String> {
     lines.collect()
 }
 
-fn verdict(all: &mut [Shard], ledger: &[Acknowledged], mut seen: Seen) -> Verdict {
+fn verdict(all: Vec<&mut Shard>, ledger: &[Acknowledged], mut seen: Seen) -> Verdict {
+    let mut all: BTreeMap<u32, &mut Shard> =
+        all.into_iter().map(|shard| (shard.number, shard)).collect();
     let mut verdict = Verdict {
         acknowledged: ledger.len() as u64,
         ..Verdict::default()
     };
     for line in ledger {
-        let room = all[line.shard as usize].rooms.get(&line.room);
+        let room = all
+            .get(&line.shard)
+            .and_then(|shard| shard.rooms.get(&line.room));
         let player = Player::new(&line.player);
         let sender = room
             .zip(player)
@@ -637,7 +822,7 @@ fn verdict(all: &mut [Shard], ledger: &[Acknowledged], mut seen: Seen) -> Verdic
             seen.wrong(format!("lost: {line:?}"));
         }
     }
-    for (name, room) in all.iter_mut().flat_map(|shard| &mut shard.rooms) {
+    for (name, room) in all.values_mut().flat_map(|shard| &mut shard.rooms) {
         for (player, sender) in &room.senders {
             let doubled = sender.applied.iter().filter(|(_, count)| **count > 1);
             for (id, count) in doubled {
@@ -668,13 +853,13 @@ fn verdict(all: &mut [Shard], ledger: &[Acknowledged], mut seen: Seen) -> Verdic
 async fn read(
     context: Context,
     shard: u32,
-    places: Rc<RefCell<Vec<u64>>>,
-    sender: mpsc::Sender<(u32, Entry)>,
+    mut last: u64,
+    number: u32,
+    sender: mpsc::Sender<(u32, u32, Entry)>,
 ) {
     loop {
-        let from = places.borrow()[shard as usize] + 1;
         // Why it has broken does not matter: the next entries are in the log.
-        let _ = read_on(&context, shard, from, &places, &sender).await;
+        let _ = read_on(&context, shard, &mut last, number, &sender).await;
         if sender.is_closed() {
             return;
         }
@@ -685,14 +870,14 @@ async fn read(
 async fn read_on(
     context: &Context,
     shard: u32,
-    from: u64,
-    places: &RefCell<Vec<u64>>,
-    sender: &mpsc::Sender<(u32, Entry)>,
+    last: &mut u64,
+    number: u32,
+    sender: &mpsc::Sender<(u32, u32, Entry)>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let limit = Duration::from_secs(3);
     let config = pull::Config {
         deliver_policy: DeliverPolicy::ByStartSequence {
-            start_sequence: from,
+            start_sequence: *last + 1,
         },
         ack_policy: AckPolicy::None,
         inactive_threshold: Duration::from_secs(10),
@@ -722,15 +907,14 @@ async fn read_on(
             body: message.payload.to_vec(),
             at: info.published.unix_timestamp_nanos(),
         };
-        let before = places.borrow()[shard as usize];
-        if entry.seq <= before {
+        if entry.seq <= *last {
             continue;
         }
-        if entry.seq != before + 1 && before > 0 {
+        if entry.seq != *last + 1 && *last > 0 {
             return Err("an entry has not arrived".into());
         }
-        places.borrow_mut()[shard as usize] = entry.seq;
-        if sender.send((shard, entry)).await.is_err() {
+        *last = entry.seq;
+        if sender.send((shard, number, entry)).await.is_err() {
             return Ok(());
         }
     }

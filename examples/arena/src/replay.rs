@@ -18,7 +18,6 @@ pub(crate) struct Replayed<'a> {
     pub(crate) room: &'a str,
     /// The last frame of the shard.
     pub(crate) until: u64,
-    pub(crate) build: u8,
     /// A picture of what the scripts did in the last frames.
     pub(crate) timeline: Option<&'a str>,
 }
@@ -27,11 +26,10 @@ pub(crate) struct Replayed<'a> {
 /// Returns whether all frames were those of the servers.
 pub(crate) async fn run(it: Replayed<'_>) -> Result<bool, String> {
     let text = |error: framestep_rooms::Fault| error.to_string();
-    game::set_build(it.build);
     game::defuse();
     let server = Server::at(it.url)
         .ticks_per_second(TICKS)
-        .build(build_name(it.build))
+        .build(build_name(game::BUILD))
         .room::<Arena>();
     let mut replay = server.replay(it.shard, it.until).await.map_err(text)?;
     println!("from frame {}", replay.frame());

@@ -12,14 +12,19 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::cluster::{Cluster, Health, Trouble, now};
 use crate::game::Bug;
-use crate::load::{Load, Sent};
+use crate::load::{Ledger, Load, Sent};
 use crate::oracle::{Beat, Said, Verdict};
 use crate::page::Page;
 
 /// How long a node is away, cut off or asleep.
 const AWAY: Duration = Duration::from_secs(2);
+/// How long `nats-server` is away, now and then.
+const LONG_AWAY: Duration = Duration::from_secs(60);
 /// How long it may take until all is well again.
 const WELL: Duration = Duration::from_secs(40);
+
+/// How long the oracles may take for the last frames.
+const LAST: Duration = Duration::from_secs(30);
 
 /// What a round is to do.
 #[derive(Clone, Debug)]
@@ -36,6 +41,8 @@ pub(crate) struct Plan {
     pub(crate) folder: PathBuf,
     pub(crate) page: Option<u16>,
     pub(crate) keeps: bool,
+    /// The executable of the other build.
+    pub(crate) next: Option<PathBuf>,
 }
 
 /// A node, for the view.
@@ -60,6 +67,8 @@ pub(crate) struct Happened {
 pub(crate) struct State {
     pub(crate) began: Instant,
     pub(crate) beat: Beat,
+    /// The last beat of each oracle.
+    beats: Vec<Option<Beat>>,
     pub(crate) sent: Sent,
     pub(crate) nodes: Vec<NodeLine>,
     pub(crate) lines: VecDeque<String>,
@@ -77,6 +86,7 @@ impl Board {
         Board(Arc::new(Mutex::new(State {
             began: Instant::now(),
             beat: Beat::default(),
+            beats: Vec::new(),
             sent: Sent::default(),
             nodes: Vec::new(),
             lines: VecDeque::new(),
@@ -114,6 +124,26 @@ impl Board {
             health: node.health,
         };
         self.lock().nodes = cluster.nodes.iter().map(line).collect();
+    }
+
+    /// What an oracle says, the first of which is that of build 1.
+    fn hear(&self, number: usize, beat: Beat) {
+        let beat = {
+            let mut state = self.lock();
+            let moves = beat.moves.clone();
+            if state.beats.len() <= number {
+                state.beats.resize(number + 1, None);
+            }
+            state.beats[number] = Some(beat);
+            let mut said = state.beats.iter().flatten();
+            let Some(mut all) = said.next().cloned() else {
+                return;
+            };
+            said.for_each(|beat| all.add(beat));
+            all.moves = moves;
+            all
+        };
+        self.beat(beat);
     }
 
     fn beat(&self, beat: Beat) {
@@ -156,13 +186,13 @@ struct Oracle {
 }
 
 impl Oracle {
-    fn start(cluster: &Cluster, board: Board) -> Result<Self, String> {
-        let mut child = cluster.oracle()?;
+    fn start(cluster: &Cluster, build: u8, board: Board) -> Result<Self, String> {
+        let mut child = cluster.oracle(build)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (Some(input), Some(output)) = (input, output) else {
             return Err("the oracle has no pipes".to_owned());
         };
-        let verdict = tokio::spawn(listen(output, board));
+        let verdict = tokio::spawn(listen(output, usize::from(build) - 1, board));
         Ok(Oracle {
             child,
             input,
@@ -183,11 +213,11 @@ impl Oracle {
     }
 }
 
-async fn listen(output: ChildStdout, board: Board) -> Option<Verdict> {
+async fn listen(output: ChildStdout, number: usize, board: Board) -> Option<Verdict> {
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         match serde_json::from_str(&line) {
-            Ok(Said::Beat(beat)) => board.beat(beat),
+            Ok(Said::Beat(beat)) => board.hear(number, beat),
             Ok(Said::Verdict(verdict)) => return Some(*verdict),
             Err(error) => board.say(format!("the oracle says `{line}`: {error}")),
         }
@@ -207,7 +237,7 @@ pub(crate) async fn play(
         "{} nodes, {} rooms in {} shards",
         plan.nodes, plan.rooms, plan.shards
     ));
-    let mut cluster = Cluster::start(&plan.folder, plan.nodes, plan.shards).await?;
+    let mut cluster = Cluster::start(&plan, plan.nodes, 1).await?;
     board.nodes(&cluster);
     let load = Load::start(
         &cluster.nats.url("gateway"),
@@ -217,7 +247,7 @@ pub(crate) async fn play(
     )
     .await;
     let mut load = load.map_err(|error| format!("the rooms cannot be opened: {error}"))?;
-    let oracle = Oracle::start(&cluster, board.clone())?;
+    let oracles = start_oracles(&cluster, &board)?;
     let page = match plan.page {
         Some(port) => {
             let page = Page::serve(port, cluster.nats.web_port, load.shard("arena-0")).await?;
@@ -238,9 +268,16 @@ pub(crate) async fn play(
             .get(round % plan.troubles.len().max(1))
             .copied()
             && !(trouble == Trouble::Bugs
-                && std::mem::replace(&mut has_bugs, trouble == Trouble::Bugs))
+                && plan.troubles.len() > 1
+                && std::mem::replace(&mut has_bugs, true))
         {
-            make(trouble, round, &mut cluster, &board, &load, &mut ends).await?;
+            if trouble == Trouble::Copy {
+                board.trouble(trouble, "the store is copied while it is written");
+                let copy = go_on_with_copy(round, &cluster, &load, &plan).await?;
+                board.say(copy);
+            } else {
+                make(trouble, round, &mut cluster, &board, &load, &mut ends).await?;
+            }
         }
         round += 1;
         rest(plan.every, &mut cluster, &board, &load, &mut ends).await?;
@@ -258,9 +295,7 @@ pub(crate) async fn play(
         )
         .await?;
     }
-    let ledger = plan.folder.join("ledger");
-    load.ledger.write(&ledger)?;
-    let verdict = oracle.judge(&ledger).await?;
+    let verdict = judge(oracles, &board, &load.ledger, &plan).await?;
     drop(page);
     cluster.end().await;
     let is_good = report(&board, &verdict, &load.ledger.sent());
@@ -271,6 +306,116 @@ pub(crate) async fn play(
         board.say(format!("logs and store: {}", plan.folder.display()));
     }
     Ok(is_good)
+}
+
+fn start_oracles(cluster: &Cluster, board: &Board) -> Result<Vec<Oracle>, String> {
+    let start = |build| Oracle::start(cluster, build, board.clone());
+    cluster.builds().map(start).collect()
+}
+
+/// The verdict of the oracles of all builds.
+async fn judge(
+    oracles: Vec<Oracle>,
+    board: &Board,
+    ledger: &Ledger,
+    plan: &Plan,
+) -> Result<Verdict, String> {
+    let file = plan.folder.join("ledger");
+    ledger.write(&file)?;
+    let late = wait_for_oracles(board, &ledger.last(plan.shards)).await;
+    let mut verdict: Option<Verdict> = None;
+    for oracle in oracles {
+        let of_build = oracle.judge(&file).await?;
+        match &mut verdict {
+            Some(verdict) => verdict.add(of_build),
+            None => verdict = Some(of_build),
+        }
+    }
+    let mut verdict = verdict.unwrap_or_default();
+    verdict.wrong.extend(late);
+    let acknowledged = ledger.sent().acknowledged;
+    if verdict.acknowledged != acknowledged {
+        verdict.wrong.push(format!(
+            "{acknowledged} inputs were acknowledged, and the oracles have looked for {}",
+            verdict.acknowledged
+        ));
+    }
+    Ok(verdict)
+}
+
+/// Starts another cluster on a copy of the store that was taken while it was written, as if the power
+/// had failed at that moment. What was acknowledged before must be there, and the rooms go on.
+async fn go_on_with_copy(
+    number: usize,
+    cluster: &Cluster,
+    load: &Load,
+    plan: &Plan,
+) -> Result<String, String> {
+    let plan = Plan {
+        folder: plan.folder.join(format!("copy-{number}")),
+        ..plan.clone()
+    };
+    let ledger = load.ledger.copy();
+    cluster.nats.copy(&plan.folder.join("nats")).await?;
+    let copy = Cluster::start(&plan, 2, cluster.build).await?;
+    let board = Board::new(false);
+    let oracles = start_oracles(&copy, &board)?;
+    // The frames of the copy are computed, and then some more of its own.
+    let last = ledger.last(plan.shards);
+    let late = wait_for_oracles(&board, &last).await;
+    let first = board.lock().beat.last.clone();
+    let until = Instant::now() + LAST;
+    let goes_on = || {
+        let last = board.lock().beat.last.clone();
+        first
+            .iter()
+            .zip(&last)
+            .all(|(first, last)| last >= &(first + 30))
+    };
+    while !goes_on() && Instant::now() < until {
+        sleep(Duration::from_millis(100)).await;
+    }
+    let goes_on = goes_on();
+    let verdict = judge(oracles, &board, &ledger, &plan).await;
+    copy.end().await;
+    let verdict = verdict?;
+    let (lost, doubled) = (verdict.lost, verdict.doubled);
+    let different = verdict.beat.different + verdict.counts_differ;
+    if late.is_some() || !goes_on || lost + doubled + different > 0 || !verdict.wrong.is_empty() {
+        return Err(format!(
+            "the copy does not go on as it must: {lost} lost, {doubled} doubled, {different} different; {:?}; \
+             its files: {}",
+            verdict.wrong,
+            plan.folder.display()
+        ));
+    }
+    std::fs::remove_dir_all(&plan.folder).map_err(|error| error.to_string())?;
+    Ok(format!(
+        "the copy goes on: {} inputs that were acknowledged before it, {} frames of rooms, {lost} lost, {doubled} \
+         doubled, {different} different",
+        verdict.acknowledged, verdict.beat.room_frames
+    ))
+}
+
+/// Waits until the oracles have computed the last inputs of all shards. Returns what is wrong if they
+/// do not.
+async fn wait_for_oracles(board: &Board, last: &[u64]) -> Option<String> {
+    let until = Instant::now() + LAST;
+    loop {
+        let seqs = board.lock().beat.seqs.clone();
+        let is_late = |shard: &usize| {
+            seqs.get(*shard)
+                .is_none_or(|seq| *seq < last[*shard].max(1))
+        };
+        let late: Vec<usize> = (0..last.len()).filter(is_late).collect();
+        if late.is_empty() {
+            return None;
+        }
+        if Instant::now() > until {
+            return Some(format!("no frame with the last inputs in shards {late:?}"));
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
 }
 
 /// Lets time pass, and starts again what has ended by itself.
@@ -318,9 +463,11 @@ async fn make(
             board.say(format!("{name} is started again"));
         }
         Trouble::Stop => {
-            board.trouble(trouble, &format!("{name} sleeps for 2 s"));
+            let length = if round % 5 == 4 { AWAY * 5 } else { AWAY };
+            let text = format!("{name} sleeps for {} s", length.as_secs());
+            board.trouble(trouble, &text);
             cluster.stop(number, true).await?;
-            rest(AWAY, cluster, board, load, ends).await?;
+            rest(length, cluster, board, load, ends).await?;
             cluster.stop(number, false).await?;
             board.say(format!("{name} wakes up"));
         }
@@ -343,8 +490,14 @@ async fn make(
             board.say(format!("{name} reaches the log again"));
         }
         Trouble::Nats => {
-            board.trouble(trouble, "kill -9 of nats-server");
-            cluster.nats.kill().await?;
+            let away = if round % 20 == 19 {
+                LONG_AWAY
+            } else {
+                Duration::ZERO
+            };
+            let text = format!("kill -9 of nats-server, for {} s", away.as_secs());
+            board.trouble(trouble, &text);
+            cluster.nats.kill(away).await?;
             board.say("nats-server is started again");
         }
         Trouble::Upgrade => {
@@ -359,14 +512,17 @@ async fn make(
             }
             board.say(format!("all nodes are of build {}", cluster.build));
         }
+        // The caller does that, with another cluster.
+        Trouble::Copy => {}
         Trouble::Bugs => {
             for (room, bug) in [
                 ("bug-panic", Bug::Panic),
                 ("bug-abort", Bug::Abort),
                 ("bug-hang", Bug::Hang),
             ] {
+                let room = format!("{room}-{round}");
                 board.trouble(trouble, &format!("a mistake in {room}"));
-                load.bug(room, bug)
+                load.bug(&room, bug)
                     .await
                     .map_err(|error| error.to_string())?;
                 rest(AWAY * 3, cluster, board, load, ends).await?;

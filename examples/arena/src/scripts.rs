@@ -4,7 +4,7 @@
 use framestep_durable::prelude::*;
 use framestep_rooms::Player;
 
-use crate::game::rules;
+use crate::game::RULES;
 use crate::state::{Arena, Kind};
 
 /// A blow at a foe, by its number.
@@ -60,10 +60,22 @@ async fn moves() -> Chapter {
     Chapter::Next(moves())
 }
 
+#[cfg(not(feature = "next"))]
 #[durable]
 async fn fountain() -> Chapter {
     wait_seconds(0.5).await;
     with(|arena: &mut Arena| arena.heal(3));
+    Chapter::Next(fountain())
+}
+
+/// In the next build, it heals in two steps.
+#[cfg(feature = "next")]
+#[durable]
+async fn fountain() -> Chapter {
+    wait_seconds(0.25).await;
+    with(|arena: &mut Arena| arena.heal(1));
+    wait_frames(7).await;
+    with(|arena: &mut Arena| arena.heal(2));
     Chapter::Next(fountain())
 }
 
@@ -80,7 +92,7 @@ async fn guard(post: u8) -> Chapter {
     for leg in 0..4 {
         let foe = with(move |arena: &mut Arena| arena.patrol(post, leg));
         if let Some(foe) = foe {
-            HIT.of(foe).emit(rules().guard_damage);
+            HIT.of(foe).emit(RULES.guard_damage);
         }
         wait_seconds(0.6).await;
     }
@@ -199,7 +211,7 @@ async fn boss(id: u32, round: u32) -> Chapter {
     }
     with(move |arena: &mut Arena| {
         arena.warn(id, false);
-        arena.bite(id, rules().boss_damage);
+        arena.bite(id, RULES.boss_damage);
     });
     if is_felled(id, 0.6).await {
         return Chapter::Done(());

@@ -10,10 +10,15 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
+use framestep_rooms::Server;
+use framestep_rooms::log::NatsLog;
+
 use crate::cluster::Health;
+use crate::game::{self, Act, Input};
 use crate::nats::Nats;
 use crate::proxy::Proxy;
 use crate::round::{Board, NodeLine};
+use crate::state::Arena;
 use crate::view;
 
 const LIMIT: Duration = Duration::from_secs(10);
@@ -100,6 +105,8 @@ async fn a_player_sends_only_as_itself_and_reads_only_its_own_room() {
     for subject in [
         "$JS.API.STREAM.MSG.GET.LOG_0",
         "$JS.API.STREAM.MSG.GET.ROOMS",
+        "$JS.API.DIRECT.GET.ROOMS",
+        "$JS.API.DIRECT.GET.ROOMS.kept.0.save.0",
         "$JS.API.STREAM.PURGE.LOG_0",
         "$JS.API.STREAM.DELETE.LOG_0",
     ] {
@@ -154,6 +161,66 @@ async fn a_player_sends_only_as_itself_and_reads_only_its_own_room() {
     nats.end().await;
 }
 
+/// A client with the rights of a user.
+async fn client(nats: &Nats, name: &str) -> framestep_rooms::Client {
+    let options = options(name).custom_inbox_prefix(format!("_INBOX_{name}"));
+    let log = NatsLog::connect_with(&nats.url(name), options)
+        .await
+        .unwrap();
+    framestep_rooms::Client::on(log, name).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_client_in_rust_needs_no_more_rights_than_its_own_room() {
+    let folder = Folder::new("client");
+    let Some(nats) = nats(&folder).await else {
+        return;
+    };
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let server = Server::at(nats.url("node"))
+        .shards(2)
+        .threads(1)
+        .tries_frames(false)
+        .room::<Arena>();
+    let server = tokio::spawn(server.serve(async {
+        let _ = stopped.await;
+    }));
+    let gateway = NatsLog::connect(&nats.url("gateway")).await.unwrap();
+    let gateway = framestep_rooms::Client::on(gateway, "gateway")
+        .await
+        .unwrap();
+    for room in ["arena-0", "arena-1"] {
+        gateway.open::<Arena>(room, &1).await.unwrap();
+    }
+    let alice = client(&nats, "alice").await;
+    let room = alice.room::<Arena>("arena-0").unwrap();
+    let input = Input {
+        id: 1,
+        act: Act::Hit,
+    };
+    room.send(&input).await.unwrap();
+    let mut views = room.watch().await.unwrap();
+    let has_alice = |view: &game::View| view.heroes.iter().any(|hero| hero.0.name() == "alice");
+    loop {
+        let view = timeout(LIMIT, views.next()).await.unwrap().unwrap();
+        if has_alice(&view.view) {
+            break;
+        }
+    }
+    // Another room: nothing is seen, nothing is sent.
+    let other = alice.room::<Arena>("arena-1").unwrap();
+    let mut views = other.watch().await.unwrap();
+    assert!(timeout(SILENCE, views.next()).await.is_err());
+    assert!(timeout(SILENCE, other.send(&input)).await.is_err());
+    let bob = client(&nats, "bob").await.room::<Arena>("arena-1").unwrap();
+    let mut views = bob.watch().await.unwrap();
+    let view = timeout(LIMIT, views.next()).await.unwrap().unwrap();
+    assert!(!has_alice(&view.view));
+    let _ = stop.send(());
+    timeout(LIMIT, server).await.unwrap().unwrap().unwrap();
+    nats.end().await;
+}
+
 #[tokio::test]
 async fn a_gateway_sends_for_players_and_does_not_tick_or_read_logs() {
     let folder = Folder::new("gateway");
@@ -175,12 +242,19 @@ async fn a_gateway_sends_for_players_and_does_not_tick_or_read_logs() {
     assert!(is_acknowledged(&gateway, "log.0.open.arena-7").await);
     assert!(!is_acknowledged(&gateway, "log.0.tick").await);
     assert!(!is_acknowledged(&gateway, "log.0.answer.arena-7").await);
-    let answer = gateway.request("$JS.API.STREAM.MSG.GET.LOG_0", r#"{"seq":1}"#.into());
-    assert!(
-        !timeout(SILENCE, answer)
-            .await
-            .is_ok_and(|answer| answer.is_ok())
-    );
+    for subject in [
+        "$JS.API.STREAM.MSG.GET.LOG_0",
+        "$JS.API.STREAM.MSG.GET.ROOMS",
+        "$JS.API.DIRECT.GET.ROOMS.kept.0.save.0",
+    ] {
+        let answer = gateway.request(subject, r#"{"seq":1}"#.into());
+        assert!(
+            !timeout(SILENCE, answer)
+                .await
+                .is_ok_and(|answer| answer.is_ok()),
+            "{subject}"
+        );
+    }
     nats.end().await;
 }
 

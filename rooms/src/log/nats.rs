@@ -9,9 +9,11 @@ use std::time::Duration;
 use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::context::PublishErrorKind;
-use async_nats::jetstream::stream::{Config as StreamConfig, LastRawMessageErrorKind, StorageType};
+use async_nats::jetstream::stream::{
+    Config as StreamConfig, DirectGetErrorKind, LastRawMessageErrorKind, StorageType,
+};
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions, HeaderMap, ServerAddr, Subscriber};
+use async_nats::{Client, ConnectOptions, HeaderMap, ServerAddr, StatusCode, Subscriber};
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -34,8 +36,16 @@ const SHARDS: &str = "shards";
 /// A log in NATS, for many nodes. It needs a `nats-server` with `JetStream`: `nats-server -js`.
 ///
 /// Each shard is a stream `LOG_7` with the subjects `log.7.>`. Saves and other values are in the
-/// stream `ROOMS`, the last message of a subject `kept.>`, and messages on the subjects `rooms.>`. Clones share one connection, which is
-/// made anew whenever it breaks.
+/// stream `ROOMS`, the last message of a subject `kept.>`, and messages on the subjects `rooms.>`. Clones
+/// share one connection, which is made anew whenever it breaks.
+///
+/// # What a player's connection needs
+///
+/// A [`Client`](crate::Client) of `alice` for the room `duel` publishes on `log.*.room.duel.alice`,
+/// `rooms.watch.*.duel` and `$JS.API.DIRECT.GET.ROOMS.kept.shards`, and subscribes to
+/// `rooms.view.*.duel` and its inbox. Give it an inbox of its own by
+/// [`connect_with`](Self::connect_with) and `ConnectOptions::custom_inbox_prefix`. That shows it no save
+/// and no other room.
 ///
 /// # What it does not promise
 ///
@@ -163,6 +173,7 @@ impl NatsLog {
         headers: HeaderMap,
         body: &[u8],
     ) -> Result<u64, LogError> {
+        let size = body.len();
         let body = body.to_vec().into();
         let sent = in_time(self.context.publish_with_headers(subject, headers, body)).await?;
         let answer = match sent {
@@ -176,7 +187,7 @@ impl NatsLog {
                     LogError::Refused
                 }
                 PublishErrorKind::MaxPayloadExceeded => LogError::TooLarge {
-                    size: 0,
+                    size,
                     limit: self.client.server_info().max_payload,
                 },
                 _ => LogError::Unreachable(error.to_string()),
@@ -195,6 +206,8 @@ impl NatsLog {
             // Only trimmed.
             max_messages: -1,
             max_bytes: -1,
+            // A client may then be allowed to read one subject of it, and nothing else.
+            allow_direct: true,
             ..StreamConfig::default()
         };
         in_time(self.context.get_or_create_stream(config))
@@ -227,6 +240,12 @@ impl NatsLog {
             },
         }
     }
+}
+
+/// The number in a value, 0 without one.
+fn number(value: Option<Vec<u8>>) -> u32 {
+    let text = value.and_then(|value| String::from_utf8(value).ok());
+    text.and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
 /// The header with the number of the last message of the subject.
@@ -280,7 +299,8 @@ impl Log for NatsLog {
                         Ok(_) | Err(LogError::Refused) => {}
                         Err(error) => return Err(error),
                     }
-                    let is = self.shards().await?;
+                    // A direct answer may come from a replica that does not have it yet.
+                    let is = number(self.value(SHARDS).await?.map(|(_, value)| value));
                     if is != shards {
                         return Err(LogError::Failed(format!(
                             "the log was made for {is} shards, not for {shards}: rooms would be searched \
@@ -312,9 +332,26 @@ impl Log for NatsLog {
 
     fn shards(&self) -> Later<'_, Result<u32, LogError>> {
         Box::pin(async {
-            let value = self.value(SHARDS).await?;
-            let text = value.and_then(|(_, value)| String::from_utf8(value).ok());
-            Ok(text.and_then(|text| text.parse().ok()).unwrap_or(0))
+            // Clients call this, which may read this subject and no other one:
+            // `$JS.API.DIRECT.GET.ROOMS.kept.shards`.
+            let stream = in_time(self.context.get_stream_no_info(self.kept_stream())).await?;
+            let stream = stream.map_err(|error| failed(&error))?;
+            let subject = self.kept_subject(SHARDS);
+            match in_time(stream.direct_get_last_for_subject(subject)).await? {
+                Ok(message) => Ok(number(Some(message.payload.to_vec()))),
+                Err(error) => match error.kind() {
+                    // Without the stream, nobody answers the request.
+                    DirectGetErrorKind::NotFound
+                    | DirectGetErrorKind::ErrorResponse(StatusCode::NO_RESPONDERS, _) => Ok(0),
+                    DirectGetErrorKind::TimedOut => Err(LogError::Unreachable(format!(
+                        "no answer about the number of shards. May this user publish on \
+                         `$JS.API.DIRECT.GET.{}.{}`?",
+                        self.kept_stream(),
+                        self.kept_subject(SHARDS)
+                    ))),
+                    _ => Err(failed(&error)),
+                },
+            }
         })
     }
 

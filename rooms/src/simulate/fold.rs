@@ -1,6 +1,6 @@
 //! The state of the simulator: what players sent, and questions to the outside.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +24,12 @@ pub(super) fn asks(number: u64) -> bool {
     number.is_multiple_of(3)
 }
 
+/// Some inputs end the process that computes them, in a history in which there are some. They are of
+/// two kinds, such as of two rooms.
+pub(super) fn kills(number: u64) -> Option<u64> {
+    (number % 13 == 5).then_some(number % 2)
+}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
     sum: u64,
@@ -37,21 +43,49 @@ pub(super) struct SimFold {
     build: u64,
     fault: Option<Fault>,
     state: Option<State>,
-    /// The hash after the last frame.
-    pub(super) last: u64,
+    /// The hash after each frame.
+    after: HashMap<u64, u64>,
     /// The questions of the last frame.
     asked_now: BTreeSet<u64>,
+    /// The kinds of inputs that have no effect any more, each from a frame on.
+    pub(super) out: BTreeMap<u64, u64>,
+    /// The kind of input that has ended the process.
+    pub(super) killed: Option<u64>,
+    has_killers: bool,
 }
 
 impl SimFold {
-    pub(super) fn new(build: u64, fault: Option<Fault>) -> Self {
+    pub(super) fn new(build: u64, fault: Option<Fault>, has_killers: bool) -> Self {
         SimFold {
             build,
             fault,
             state: None,
-            last: 0,
+            after: HashMap::new(),
             asked_now: BTreeSet::new(),
+            out: BTreeMap::new(),
+            killed: None,
+            has_killers,
         }
+    }
+
+    pub(super) fn hash_after(&self, frame: u64) -> u64 {
+        self.after.get(&frame).copied().unwrap_or(0)
+    }
+
+    /// The kind of input that ends the process in this frame.
+    pub(super) fn killer(
+        &self,
+        frame: u64,
+        entries: &[Entry],
+        out: &BTreeMap<u64, u64>,
+    ) -> Option<u64> {
+        let is_in = |kind: &u64| out.get(kind).is_none_or(|from| frame < *from);
+        let mut inputs = entries
+            .iter()
+            .filter(|entry| matches!(entry.topic, Some(Topic::Input(..))));
+        let kinds =
+            inputs.find_map(|entry| kills(number_of(&entry.body)).filter(|kind| is_in(kind)));
+        kinds.filter(|_| self.has_killers)
     }
 
     pub(super) fn open(&self) -> impl Iterator<Item = u64> {
@@ -71,6 +105,10 @@ impl SimFold {
     }
 }
 
+fn number_of(body: &[u8]) -> u64 {
+    u64::from_le_bytes(body.try_into().expect("eight bytes"))
+}
+
 impl Fold for SimFold {
     fn load(&mut self, state: Option<&[u8]>) -> Result<(), String> {
         let read = |bytes| postcard::from_bytes(bytes).map_err(|error| error.to_string());
@@ -84,13 +122,15 @@ impl Fold for SimFold {
     }
 
     fn frame(&mut self, frame: u64, entries: &[Entry]) {
+        self.killed = self.killed.or(self.killer(frame, entries, &self.out));
         let Some(state) = &mut self.state else {
             return;
         };
         self.asked_now.clear();
         for entry in entries.iter().filter(|entry| !entry.is_tick()) {
-            let body = u64::from_le_bytes((*entry.body).try_into().expect("eight bytes"));
+            let body = number_of(&entry.body);
             match &entry.topic {
+                Some(Topic::Input(..)) if self.has_killers && kills(body).is_some() => {}
                 Some(Topic::Input(_, player)) => {
                     let doubles = state.players.entry(player.name().to_owned()).or_default();
                     if !doubles.is_first(1, body) && self.fault != Some(Fault::DoublesCount) {
@@ -112,7 +152,12 @@ impl Fold for SimFold {
             }
         }
         state.sum = mix(state.sum, 3, &[], frame, self.build);
-        self.last = self.hash();
+        let hash = self.hash();
+        self.after.insert(frame, hash);
+    }
+
+    fn out(&self) -> u32 {
+        u32::try_from(self.out.len()).expect("two kinds")
     }
 
     fn hash(&mut self) -> u64 {

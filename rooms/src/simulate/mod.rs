@@ -58,6 +58,8 @@ const DEAD_AFTER: Micros = 40_000;
 const RETRY: Micros = 15_000;
 const NODES: usize = 3;
 const PLAYERS: u64 = 2;
+/// How many nodes inputs of a kind may end.
+const KILLED_AT_MOST: u64 = 1;
 
 /// What happened in histories.
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,6 +99,8 @@ pub struct Counts {
     pub moves: u64,
     /// Logs that lost so much that no save fits them.
     pub unrecoverable: u64,
+    /// Nodes that were ended by an input.
+    pub killed: u64,
 }
 
 impl Counts {
@@ -119,6 +123,7 @@ impl Counts {
         self.void += other.void;
         self.moves += other.moves;
         self.unrecoverable += other.unrecoverable;
+        self.killed += other.killed;
     }
 }
 
@@ -232,6 +237,17 @@ enum ToNode {
     Event(Event),
     /// Reads the saves.
     Load(Option<u64>),
+    /// What was read, and which inputs have no effect any more.
+    Loaded(Loaded, BTreeMap<u64, u64>),
+    /// A frame was tried in another process, which an input has ended.
+    Tried {
+        at: u64,
+        frame: u64,
+        entries: Vec<Entry>,
+        out: BTreeMap<u64, u64>,
+    },
+    /// The list of inputs without effect has it.
+    TakenOut(u64, BTreeMap<u64, u64>),
     /// Reads the slots, to store a save.
     Slots {
         at: crate::entry::Position,
@@ -258,8 +274,8 @@ struct Node {
     epoch: u32,
     /// The connection at which the tail was opened.
     tail_epoch: u32,
-    /// The hash of the last tick read.
-    last_tick: u64,
+    /// The hash of each tick read.
+    ticks: HashMap<u64, u64>,
     is_alive: bool,
     paused_until: Micros,
     cut_off_until: Micros,
@@ -297,6 +313,13 @@ struct World {
     broken: Option<String>,
     is_printing: bool,
     last_owner: Arc<str>,
+    /// Whether some inputs end the process that computes them.
+    has_killers: bool,
+    /// The list of inputs without effect, by kind, each from a frame on.
+    out: BTreeMap<u64, u64>,
+    /// How many nodes the inputs of each kind have ended.
+    killed: BTreeMap<u64, u64>,
+    is_killed_in_quiet: bool,
     /// The entries of the log when the trouble ended.
     entries_in_trouble: usize,
 }
@@ -312,6 +335,7 @@ impl World {
             }
         };
         let (loss, double, slow, gap) = (often(150), often(200), often(120), often(40));
+        let has_killers = random.is(300);
         let mut world = World {
             seed,
             now: 0,
@@ -344,6 +368,10 @@ impl World {
             broken: None,
             is_printing: false,
             last_owner: "".into(),
+            has_killers,
+            out: BTreeMap::new(),
+            killed: BTreeMap::new(),
+            is_killed_in_quiet: false,
             entries_in_trouble: 0,
             random,
         };
@@ -372,7 +400,7 @@ impl World {
         };
         Node {
             role: Role::new(name.clone(), build, 0, settings),
-            fold: SimFold::new(build, self.fault),
+            fold: SimFold::new(build, self.fault, self.has_killers),
             members: Members::new(Duration::from_micros(DEAD_AFTER)),
             name,
             start,
@@ -383,7 +411,7 @@ impl World {
             next: 0,
             epoch: 0,
             tail_epoch: 0,
-            last_tick: 0,
+            ticks: HashMap::new(),
             is_alive: false,
             paused_until: 0,
             cut_off_until: 0,
@@ -768,44 +796,29 @@ impl World {
                     first: self.log.first(),
                 };
                 let after = self.delay();
-                self.tell(after, node, ToNode::Event(Event::Loaded(loaded)));
+                self.tell(after, node, ToNode::Loaded(loaded, self.out.clone()));
+            }
+            ToNode::Loaded(loaded, out) => {
+                self.nodes[node].fold.out = out;
+                self.on(node, Event::Loaded(loaded));
+            }
+            ToNode::Tried {
+                at,
+                frame,
+                entries,
+                out,
+            } => self.tried(node, at, frame, entries, out),
+            ToNode::TakenOut(at, out) => {
+                if self.nodes[node].role.is_trying(at) {
+                    self.nodes[node].fold.out = out;
+                    self.on(node, Event::Tried { at });
+                }
             }
             ToNode::Slots {
                 at,
                 bytes,
                 not_of_this_log,
-            } => {
-                if self.is_lost(Some(node)) {
-                    self.on(node, Event::SaveFailed { at: at.seq });
-                    return;
-                }
-                let slots = self.log.slots();
-                let slot = if self.fault == Some(Fault::OldSaveWins) {
-                    let newest = (0..slots.len())
-                        .max_by_key(|&slot| slots[slot].1.as_ref().map(|at| at.seq));
-                    newest.map(|slot| (slot, 0))
-                } else {
-                    saves::slot_for(&slots, &at, not_of_this_log, 6)
-                };
-                let Some((slot, revision)) = slot else {
-                    let event = self.saved(at.seq);
-                    self.on(node, event);
-                    return;
-                };
-                let start = self.nodes[node].start;
-                let at = at.seq;
-                self.send(
-                    Some(node),
-                    Happens::Store {
-                        node,
-                        start,
-                        at,
-                        slot,
-                        revision,
-                        bytes,
-                    },
-                );
-            }
+            } => self.slots(node, &at, bytes, not_of_this_log),
             ToNode::Performed(question) => {
                 let id = format!("answer-{question}").into();
                 let body = question.to_le_bytes().into();
@@ -821,6 +834,77 @@ impl World {
                 self.restart(node, build, after);
             }
         }
+    }
+
+    /// A frame was tried in another process, without the inputs that are out.
+    fn tried(
+        &mut self,
+        node: usize,
+        at: u64,
+        frame: u64,
+        entries: Vec<Entry>,
+        out: BTreeMap<u64, u64>,
+    ) {
+        if !self.nodes[node].role.is_trying(at) {
+            return;
+        }
+        let after = self.delay();
+        let Some(killer) = self.nodes[node].fold.killer(frame, &entries, &out) else {
+            self.tell(after, node, ToNode::TakenOut(at, out));
+            return;
+        };
+        // Earlier, if the log was cut back.
+        let from = self.out.entry(killer).or_insert(frame);
+        *from = frame.min(*from);
+        // Once more: there may be another one.
+        let out = self.out.clone();
+        let again = ToNode::Tried {
+            at,
+            frame,
+            entries,
+            out,
+        };
+        self.tell(after, node, again);
+    }
+
+    /// What was read of the slots: a save is stored in one of them.
+    fn slots(
+        &mut self,
+        node: usize,
+        at: &crate::entry::Position,
+        bytes: Arc<[u8]>,
+        not_of_this_log: Option<u64>,
+    ) {
+        if self.is_lost(Some(node)) {
+            self.on(node, Event::SaveFailed { at: at.seq });
+            return;
+        }
+        let slots = self.log.slots();
+        let slot = if self.fault == Some(Fault::OldSaveWins) {
+            let newest =
+                (0..slots.len()).max_by_key(|&slot| slots[slot].1.as_ref().map(|at| at.seq));
+            newest.map(|slot| (slot, 0))
+        } else {
+            saves::slot_for(&slots, at, not_of_this_log, 6)
+        };
+        let Some((slot, revision)) = slot else {
+            let event = self.saved(at.seq);
+            self.on(node, event);
+            return;
+        };
+        let start = self.nodes[node].start;
+        let at = at.seq;
+        self.send(
+            Some(node),
+            Happens::Store {
+                node,
+                start,
+                at,
+                slot,
+                revision,
+                bytes,
+            },
+        );
     }
 
     /// A node handles what it has read, and reads on.
@@ -915,11 +999,23 @@ impl World {
         if let Event::Read(entry) = &event
             && entry.is_tick()
         {
-            it.last_tick = StableHash::of(&entry.body);
+            it.ticks.insert(entry.seq, StableHash::of(&entry.body));
         }
         it.members.forget(now);
         let mut out = Vec::new();
         it.role.on(now, event, &it.members, &mut it.fold, &mut out);
+        if let Some(kind) = it.fold.killed {
+            if self.is_printing {
+                println!("{:>8} {} is ended by an input", self.now, it.name);
+            }
+            *self.killed.entry(kind).or_default() += 1;
+            self.counts.killed += 1;
+            self.is_killed_in_quiet |= self.is_quiet();
+            let build = self.nodes[node].build;
+            let after = self.random.below(80_000);
+            self.restart(node, build, after);
+            return;
+        }
         for command in out {
             self.obey(node, command);
         }
@@ -948,23 +1044,27 @@ impl World {
         }
     }
 
+    fn print(&self, node: usize, command: &Command) {
+        let name = self.nodes[node].name.clone();
+        match command {
+            Command::Append { attempt, after, .. } => {
+                println!("{:>8} {name} appends {attempt} after {after:?}", self.now);
+            }
+            Command::Save { at, .. } => println!("{:>8} {name} saves at {}", self.now, at.seq),
+            Command::Frame { at, own } => {
+                let hash = self.nodes[node].fold.hash_after(at.frame);
+                println!(
+                    "{:>8} {name} frame {} at {} own {own} {hash:x}",
+                    self.now, at.frame, at.seq
+                );
+            }
+            command => println!("{:>8} {name} {command:?}", self.now),
+        }
+    }
+
     fn obey(&mut self, node: usize, command: Command) {
         if self.is_printing {
-            let name = self.nodes[node].name.clone();
-            match &command {
-                Command::Append { attempt, after, .. } => {
-                    println!("{:>8} {name} appends {attempt} after {after:?}", self.now);
-                }
-                Command::Save { at, .. } => println!("{:>8} {name} saves at {}", self.now, at.seq),
-                Command::Frame { at, own } => {
-                    let hash = self.nodes[node].fold.last;
-                    println!(
-                        "{:>8} {name} frame {} at {} own {own} {hash:x}",
-                        self.now, at.frame, at.seq
-                    );
-                }
-                command => println!("{:>8} {name} {command:?}", self.now),
-            }
+            self.print(node, &command);
         }
         let start = self.nodes[node].start;
         match command {
@@ -1023,11 +1123,23 @@ impl World {
                     },
                 );
             }
+            Command::Try { at, entries, .. } => {
+                let out = self.nodes[node].fold.out.clone();
+                let after = self.delay();
+                let tried = ToNode::Tried {
+                    at: at.seq,
+                    frame: at.frame,
+                    entries,
+                    out,
+                };
+                self.tell(after, node, tried);
+            }
             Command::Trim { before } => self.send(Some(node), Happens::Trim { before }),
             Command::Frame { at, own } => {
                 self.counts.compared += 1;
-                let hash = self.nodes[node].fold.last;
-                let tick = self.nodes[node].last_tick;
+                let hash = self.nodes[node].fold.hash_after(at.frame);
+                // A planted mistake computes frames before it reads their ticks.
+                let tick = self.nodes[node].ticks.get(&at.seq).copied().unwrap_or(0);
                 let earlier = self.computed.insert((at.seq, at.chain), (tick, hash));
                 if earlier.is_some_and(|(_, earlier)| earlier != hash) {
                     let name = self.nodes[node].name.clone();
@@ -1079,6 +1191,7 @@ mod tests {
             counts.doubled,
             counts.refused,
             counts.moves,
+            counts.killed,
         ] {
             assert!(count > 100, "{counts:?}");
         }
@@ -1088,9 +1201,9 @@ mod tests {
     /// --histories 100000 --fault NAME` searches from the first history on.
     fn first_seed(fault: Fault) -> u64 {
         match fault {
-            Fault::TickWithoutCompare => 1_000,
-            Fault::VoidIsTaken => 6_300,
-            Fault::OldSaveWins => 11_650,
+            Fault::TickWithoutCompare => 200,
+            Fault::VoidIsTaken => 900,
+            Fault::OldSaveWins => 3_300,
             _ => 1,
         }
     }

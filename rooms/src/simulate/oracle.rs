@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::entry::{Position, Tick, Topic};
 use framestep_durable::StableHash;
 
-use super::fold::{asks, mix};
-use super::{DEAD_AFTER, END, TROUBLE_ENDS, World};
+use super::fold::{asks, kills, mix};
+use super::{DEAD_AFTER, END, KILLED_AT_MOST, TROUBLE_ENDS, World};
 
 /// What the oracle says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) fn judge(world: &World) -> Result<Judged, String> {
                         .entry((player.name().to_owned(), number))
                         .or_default();
                     *times += 1;
-                    if *times > 1 {
+                    if *times > 1 || world.has_killers && kills(number).is_some() {
                         continue;
                     }
                     sum = mix(sum, 1, player.name().as_bytes(), number, tick.build);
@@ -142,12 +142,24 @@ impl OfLog {
             }
         }
 
+        // The node that has ticked the frame, and no other.
+        if world.counts.cuts == 0
+            && let Some((kind, nodes)) = world.killed.iter().find(|it| *it.1 > KILLED_AT_MOST)
+        {
+            return Err(format!("inputs of kind {kind} have ended {nodes} nodes"));
+        }
         if world.counts.cuts > 0 && !world.has_usable_save(places) {
             return Ok(Judged::LogIsLost);
         }
         // After the trouble, the shard goes on, on some node. Handing over takes the longest.
         let computed: HashSet<u64> = world.computed.keys().map(|(seq, _)| *seq).collect();
         let expected = (END - TROUBLE_ENDS - 10 * DEAD_AFTER) / 10_000 / 3;
+        // A node that is ended by an input is trouble, too.
+        let expected = if world.is_killed_in_quiet {
+            expected / 5
+        } else {
+            expected
+        };
         let last_frames = states
             .keys()
             .rev()

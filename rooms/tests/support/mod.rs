@@ -1,7 +1,7 @@
 //! A NATS server for a test.
 
 use std::net::TcpListener;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -17,6 +17,11 @@ pub(crate) struct NatsServer {
 impl NatsServer {
     /// Starts one. `None`, with a sentence, if the program is missing.
     pub(crate) async fn start(test: &str) -> Option<Self> {
+        Self::start_with(test, "").await
+    }
+
+    /// The same with more settings of `JetStream`.
+    pub(crate) async fn start_with(test: &str, settings: &str) -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
@@ -24,6 +29,12 @@ impl NatsServer {
             .port();
         let folder =
             std::env::temp_dir().join(format!("framestep-rooms-{test}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let configuration = format!(
+            "jetstream {{\n store_dir: \"{}\"\n {settings}\n}}\n",
+            folder.display()
+        );
+        std::fs::write(folder.join("nats.conf"), configuration).unwrap();
         let Some(process) = spawn(port, &folder) else {
             eprintln!("skipped: there is no nats-server (Debian: apt install nats-server)");
             return None;
@@ -60,10 +71,10 @@ impl NatsServer {
     }
 }
 
-fn spawn(port: u16, folder: &PathBuf) -> Option<Child> {
+fn spawn(port: u16, folder: &Path) -> Option<Child> {
     Command::new("nats-server")
-        .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-js", "-sd"])
-        .arg(folder)
+        .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-c"])
+        .arg(folder.join("nats.conf"))
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
