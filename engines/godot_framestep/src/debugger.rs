@@ -16,8 +16,7 @@ const SHOWN: usize = 1_000;
 pub(crate) fn add() {
     let mut debugger = EngineDebugger::singleton();
     if debugger.is_active() && !debugger.has_capture(CAPTURE) {
-        let answer = Callable::from_fn(CAPTURE, |message| answer(message));
-        debugger.register_message_capture(CAPTURE, &answer);
+        debugger.register_message_capture(CAPTURE, &Callable::from_fn(CAPTURE, answer));
         debugger.send_message("framestep:host", &varray![true]);
     }
 }
@@ -32,7 +31,7 @@ pub(crate) fn remove() {
 
 /// Whether it knows the message.
 fn answer(message: &[&Variant]) -> bool {
-    if message.first().map(|name| name.to_string()).as_deref() != Some("list") {
+    if message.first().map(ToString::to_string).as_deref() != Some("list") {
         return false;
     }
     let (count, polls) = (monitors::scripts(), monitors::polls());

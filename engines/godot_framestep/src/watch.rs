@@ -55,6 +55,8 @@ impl INode for FramestepWatch {
             Some(key) if is_elsewhere(key) => self.base_mut().queue_free(),
             Some(key) if what == NodeNotification::EXIT_TREE => {
                 with_shared(|shared| shared.ties.unwatch(key));
+                // The node may come back, and gets another one then.
+                self.base_mut().queue_free();
             }
             // Godot has several reasons not to process a node: whatever it is, the node is asked.
             Some(key) => with_shared(|shared| shared.ties.ask_soon(key)),

@@ -553,6 +553,7 @@ fn with_inspect_it_is_known_since_when_it_waits() {
 /// Spawns in every way; each line returns its own number.
 fn spawned_in_every_way(executor: &mut Executor) -> Vec<(CoroutineId, u32)> {
     let (handle, owner) = (executor.handle(), executor.owner());
+    let weak = owner.handle();
     let mut all = vec![
         (executor.spawn(forever()).id(), line!()),
         (executor.start(forever()).id(), line!()),
@@ -563,10 +564,7 @@ fn spawned_in_every_way(executor: &mut Executor) -> Vec<(CoroutineId, u32)> {
         (owner.spawn(forever()).id(), line!()),
         (owner.start(forever()).id(), line!()),
         (owner.spawn_in(Phase::Update, forever()).id(), line!()),
-        (
-            owner.handle().start_with(&mut 1_u8, forever()).id(),
-            line!(),
-        ),
+        (weak.start_with(&mut 1_u8, forever()).id(), line!()),
     ];
     executor.enter(|| {
         all.push((spawn(forever()).id(), line!()));

@@ -10,6 +10,9 @@ func _enter_tree() -> void:
 	await get_tree().create_timer(1.0).timeout
 	await until(func() -> bool: return not EditorInterface.get_resource_filesystem().is_scanning())
 	await get_tree().create_timer(1.0).timeout
+	EditorInterface.set_plugin_enabled("framestep", true)
+	# The editor saves it later.
+	await until(func() -> bool: return FileAccess.get_file_as_string("res://project.godot").contains("[autoload]"))
 	view = find(EditorInterface.get_base_control(), "Scripts")
 	check("an autoload", ProjectSettings.get_setting("autoload/Framestep", ""), "*res://addons/framestep/host.tscn")
 	check("without a game", view.summary.text, "No game with scripts runs.")

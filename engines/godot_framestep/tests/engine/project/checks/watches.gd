@@ -124,6 +124,18 @@ func check_a_node_that_is_freed_moved_or_removed() -> void:
 	parent.process_mode = PROCESS_MODE_DISABLED
 	await expect_no_updates()
 
+# As in a pool of bullets.
+func check_a_node_that_comes_and_goes_has_one_watch() -> void:
+	var node: Probe = await old_probe()
+	for time in 3:
+		remove_child(node)
+		await frames(2)
+		expect(watches(node).size(), 0)
+		add_child(node)
+		node.each("update", "update")
+		await frames(OLD)
+		expect(watches(node).size(), 1)
+
 func check_a_hundred_nodes_are_watched_in_some_frames() -> void:
 	var parent := Node.new()
 	add_child(parent)
