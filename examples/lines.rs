@@ -3,17 +3,17 @@
 use framestep::prelude::*;
 
 async fn open_door() -> u32 {
-    println!("frame {}: the door creaks", time().frame);
+    println!("the door creaks");
     wait_seconds(1).await;
-    println!("frame {}: the door is open", time().frame);
+    println!("the door is open");
     3 // coins behind it
 }
 
 async fn intro() {
-    println!("frame {}: the hero knocks", time().frame);
+    println!("the hero knocks");
     next_frame().await;
     let coins = start(open_door()).await.unwrap();
-    println!("frame {}: the hero takes {coins} coins", time().frame);
+    println!("the hero takes {coins} coins");
 }
 
 fn main() {

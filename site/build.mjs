@@ -32,7 +32,7 @@ function write(path, text) {
 /// The links at the top of each page; `up` is the way to the folder of the site.
 function bar(up, current) {
   const links = [['framestep', 'index.html'], ['Gallery', 'gallery/index.html'],
-    ['Guide', 'book/docs/guide/index.html'], ['Recipes', 'book/docs/guide/recipes.html'],
+    ['Playground', 'gallery/playground.html'], ['Guide', 'book/docs/guide/index.html'], ['Recipes', 'book/docs/guide/recipes.html'],
     ['Reference', 'reference/index.html'], ['Comparison', 'book/COMPARE.html']];
   const items = links.filter(([, to]) => to !== 'book/COMPARE.html' || tracked.has('COMPARE.md'))
     .map(([words, to]) => `<a href="${up}${to}"${to === current ? ' aria-current="page"' : ''}>${words}</a>`);
@@ -232,6 +232,10 @@ for (const [folder, files] of folders) {
 
 const scenes = JSON.parse(readFileSync(join(here, 'scenes.json'), 'utf8'));
 const size = (bytes) => (bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} KB` : `${(bytes / 1e6).toFixed(1)} MB`);
+const sizesOf = (path) => {
+  const wasm = readFileSync(path);
+  return `${size(wasm.length)} of WebAssembly, ${size(gzipSync(wasm).length)} compressed.`;
+};
 const cards = [];
 for (const scene of scenes) {
   const folder = join(plays, scene.id);
@@ -248,8 +252,7 @@ for (const scene of scenes) {
   const lines = sources.reduce((sum, [, text]) => sum + text.split('\n').length - 1, 0);
   let sizes = 'Not built on the machine that made this site: it takes a compiler for the web.';
   if (isBuilt) {
-    const wasm = readFileSync(join(folder, scene.wasm));
-    sizes = `${size(wasm.length)} of WebAssembly, ${size(gzipSync(wasm).length)} compressed.`;
+    sizes = sizesOf(join(folder, scene.wasm));
     cpSync(folder, join(site, 'play', scene.id), { recursive: true });
     const index = join(site, 'play', scene.id, 'index.html');
     const html = readFileSync(index, 'utf8');
@@ -277,7 +280,7 @@ for (const scene of scenes) {
     path: `gallery/${scene.id}.html`, title: `${scene.title}: framestep`, about: scene.says,
     body: `<h1>${escape(scene.title)}</h1>
 <p class="lead">${escape(scene.says)}</p>
-<div class="two"><section aria-label="Game">${stage}</section>
+<div class="two${scene.isWide ? ' wide-stage' : ''}"><section aria-label="Game">${stage}</section>
 <section aria-label="Code">${follow}<div class="files" role="tablist">${sources.map(([file], index) =>
     `<button type="button" role="tab" aria-selected="${index === 0}" data-file="${file}">${file} <small></small></button>`).join('')}</div>
 <div class="panes">${sources.map(([file, text], index) => `<div data-file="${file}"${index === 0 ? '' : ' hidden'}>${
@@ -291,6 +294,60 @@ for (const scene of scenes) {
 </script>`,
   });
 }
+
+// -- The playground ---------------------------------------------------------------------------
+
+const presets = [['door', 'A door'], ['several', 'Several at once'], ['lever', 'The first of two: select!'],
+  ['both', 'All of them: join!, timeout'], ['owners', 'A level and its scripts'], ['phases', 'Phases of a frame'],
+  ['stuck', 'Find the mistake']].map(([id, title]) => ({ id, title, text: read(`site/playground/presets/${id}.rs`) }));
+const snippets = [['next_frame().await;', 'the next frame'], ['wait_frames(3).await;', 'some frames'],
+  ['wait_seconds(0.5).await;', 'seconds'], ['wait_until(|| with(|world: &mut World| world.coins > 0)).await;', 'a condition'],
+  ['fixed_update().await;', 'the next fixed step'], ['end_of_frame().await;', 'the end of the frame'],
+  ['animate(1, |part| with(|world: &mut World| world.lamp = part)).await;', 'an animation'],
+  ['next_frame().in_phase(Phase::LateUpdate).await;', 'a later phase'],
+  ['for turn in 1..=3 {\n    println!("turn {turn}");\n    wait_seconds(0.5).await;\n}', 'a loop']];
+const play = join(plays, 'playground/playground.wasm');
+const isPlayground = existsSync(play);
+const says = 'Change a script and see its frames: when it is polled, where it waits, what it prints. The waits and the executor are framestep\'s.';
+const sizesOfPlayground = isPlayground ? sizesOf(play) : 'Not built on the machine that made this site: it takes a compiler for the web.';
+if (isPlayground) {
+  mkdirSync(join(site, 'play/playground'), { recursive: true });
+  cpSync(play, join(site, 'play/playground/playground.wasm'));
+}
+const option = (value, words) => `<option value="${escape(value)}">${escape(words)}</option>`;
+page({
+  path: 'gallery/playground.html', title: 'Playground: framestep', about: says,
+  body: `<h1>Playground</h1>
+<p class="lead">Change the script: its frames follow. A line is marked while a script waits there.</p>
+${isPlayground ? `<div class="two stale" id="playground"><section aria-label="Script">
+<div class="tools"><label>Script <select id="preset"><option value="">your own</option>${presets.map(({ id, title }) => `<option id="${id}" value="${id}">${escape(title)}</option>`).join('')}</select></label>
+<label>Insert <select id="insert"><option value="">a wait</option>${snippets.map(([text, words]) => option(text, words)).join('')}</select></label>
+<span class="pair" role="group" aria-label="The number at the cursor"><button id="less" type="button" aria-label="a smaller number">&minus;</button><button id="more" type="button" aria-label="a larger number">+</button></span>
+<button id="link" type="button">Copy a link</button></div>
+<div class="editor"><div class="shadow" aria-hidden="true"></div><textarea aria-label="Script" spellcheck="false" autocapitalize="off" autocomplete="off" autocorrect="off" wrap="off"></textarea></div>
+<ul class="problems" aria-live="polite"></ul></section>
+<section aria-label="Frames"><div class="tools"><button id="back" type="button" aria-label="a frame back">&larr;</button><button id="play" type="button">Play</button><button id="on" type="button" aria-label="a frame on">&rarr;</button>
+<input id="frame" type="range" min="0" max="1" value="0" aria-label="Frame"><output id="place"></output>
+<label>A frame takes <select id="length">${[['0.25', '0.25 s'], ['0.1', '0.1 s'], ['0.016666666666666666', '1/60 s'], ['0.5', '0.5 s'], ['1', '1 s']].map(([value, words]) => option(value, words)).join('')}</select></label></div>
+<svg class="scene" viewBox="0 0 130 44" role="img" aria-label="The world: a hero, a lamp and a door">
+<rect class="sky" width="130" height="44"/><rect class="floor" y="36" width="130" height="8"/>
+<circle class="glow" cx="62" cy="9" r="26" fill="url(#light)"/><defs><radialGradient id="light"><stop offset="0" stop-color="#ffd27a" stop-opacity="0.95"/><stop offset="1" stop-color="#ffd27a" stop-opacity="0"/></radialGradient></defs>
+<path class="lamp" d="M62 0v5M59 5h6l2 5h-10z"/><path class="frame" d="M112 36v-22h14v22"/><rect class="leaf" x="114" y="16" width="10" height="20"/>
+<g class="hero"><circle cx="0" cy="25" r="3.4"/><path d="M-3.4 36v-4a3.4 3.4 0 0 1 6.8 0v4z"/></g><text class="coins" x="4" y="9"></text></svg>
+<div class="timeline"><div class="names"></div><div class="lanes" tabindex="0" aria-label="Scripts by frame: arrow keys step"></div></div>
+<p class="legend"><span data-kind="time">seconds</span><span data-kind="frames">frames</span><span data-kind="condition">a condition</span><span data-kind="event">an event</span><span data-kind="end">the end of a script</span><span data-kind="poll">polled</span> <span>E F L Z: in another phase than Update</span></p>
+<div class="happens"><ol class="events" aria-label="What happens in this frame"></ol><pre class="output" aria-label="Printed so far"></pre></div></section></div>
+<p class="dim">A page cannot compile Rust, so a small program reads this part of it: <code>async fn</code>, <code>let</code>, <code>if</code>, <code>match</code>, <code>loop</code>,
+<code>while</code>, <code>for</code>, closures, <code>println!</code>, <code>select!</code>, <code>join!</code>. It does not check types and borrows. What is awaited is a wait of the crate, which the crate's executor polls:
+a test compiles the scripts of the list, and compares polls, lines and output in each frame. The world has <code>hero</code> (0 to 10), <code>door</code> and <code>lamp</code> (0 to 1) and <code>coins</code>; the page starts <code>game</code>.</p>
+<p class="dim">${sizesOfPlayground} <span id="figures"></span></p>` : `<p class="dim">${sizesOfPlayground}</p>`}`,
+  scripts: isPlayground ? `<script id="presets" type="application/json">${JSON.stringify({ wasm: '../play/playground/playground.wasm', presets }).replaceAll('<', '\\u003c')}</script>
+<script type="module" src="../playground.js"></script>` : '',
+});
+const filmOfPlayground = existsSync(join(root, 'docs/pictures/playground.webp'));
+if (filmOfPlayground) cpSync(join(root, 'docs/pictures/playground.webp'), join(site, 'pictures/playground.webp'));
+cards.unshift((up) => `<li>${filmOfPlayground ? `<a href="${up}gallery/playground.html"><img src="${up}pictures/playground.webp" alt="" loading="lazy"></a>` : ''}<div class="words"><h2><a href="${up}gallery/playground.html">Playground</a></h2>
+  <p>${escape(says)}</p><p class="dim">${escape(sizesOfPlayground)}</p></div></li>`);
 page({
   path: 'gallery/index.html', title: 'Gallery: framestep',
   body: `<h1>Gallery</h1>
@@ -317,6 +374,13 @@ function record() {
       printed.push(line);
     }
   }
+  // The end of a script, by its name: there are two of them.
+  for (const { waits } of frames) {
+    for (const each of waits) {
+      const other = waits.find(({ name }) => name !== each.name);
+      if (other) each.wait = each.wait.replace(/^the end of \d+v\d+$/, `the end of ${other.name}`);
+    }
+  }
   if (frames.length < 3) throw new Error('examples/lines.rs prints no frames');
   return frames;
 }
@@ -326,20 +390,24 @@ const last = script.findIndex((line) => line.startsWith('fn main'));
 const code = highlight(script.slice(first, last).join('\n').trimEnd());
 const movie = existsSync(join(site, 'pictures/boss.webp')) ? 'boss.webp' : 'boss.png';
 page({
-  path: 'index.html', title: 'framestep: gameplay scripts as async fns',
-  about: 'An async/await executor for games and simulations in Rust: gameplay scripts are plain async fns.',
-  body: `<h1>Gameplay scripts are <code>async fn</code>s.</h1>
-<p class="lead">framestep is an async executor for games in Rust. A script waits for frames, seconds, events and other
-scripts with <code>.await</code>. Your game loop, or Bevy, calls the executor once a frame.</p>
+  path: 'index.html', title: 'framestep: game scripts that wait',
+  about: 'A Rust library for games: gameplay scripts are async fns that wait for seconds, frames, events and each other.',
+  body: `<div class="two opening"><div><h1>Game scripts that wait.</h1>
+<p class="lead">framestep is a Rust library for games. A door, an enemy, a cutscene is a script: an <code>async fn</code>
+that waits for seconds, frames, events or other scripts, and goes on in the right frame.</p>
+<p class="dim">For macroquad, Bevy, Godot or your own loop. If you know coroutines from Unity: the same idea, with results,
+cancelling and a fixed order.</p>
 <p class="actions"><a href="book/docs/guide/first-game.html">Write a first game in ten minutes</a>
-<a href="gallery/index.html">Play in the browser</a><a href="reference/${hasReference('framestep') ? 'framestep/' : ''}index.html">Reference</a></p>
+<a href="gallery/playground.html">Try it here</a><a href="reference/${hasReference('framestep') ? 'framestep/' : ''}index.html">Reference</a></p></div>
+<a href="gallery/boss.html"><img src="pictures/${movie}" width="640" height="360" alt="A boss amid rings of bullets, beside the numbers of the executor">
+<span class="dim">Each bullet, each enemy, the boss and the dialogue is a script: some 2,700. Play it.</span></a></div>
+<h2 class="first">A door, frame by frame</h2>
 <div class="two" id="first"><section aria-label="Scripts">${code.replace('<pre class="code"', `<pre class="code" data-first="${first + 1}"`)}
-<p class="dim">A frame here takes a quarter of a second. The marked line is where a script waits after the frame.</p></section>
+<p class="dim">A marked line is where a script waits after the frame. <a href="gallery/playground.html#door">Change such a script</a>, and see
+its frames.</p></section>
 <section aria-label="Frames"><ol class="frames"></ol><pre class="output" aria-live="off"></pre>
-<p class="dim">Recorded from <a href="source/examples/lines.rs.html">a run of this program</a>.</p></section></div>
-<h2>What it looks like in a game</h2>
-<p>Each bullet, each enemy, the boss and the dialogue is a script: some 2,700 of them. <a href="gallery/boss.html">Play it</a>.</p>
-<a href="gallery/boss.html"><img src="pictures/${movie}" alt="A boss amid rings of bullets, beside the numbers of the executor"></a>
+<p class="dim">A frame takes a quarter of a second here. Recorded from <a href="source/examples/lines.rs.html">a run of this
+program</a>.</p></section></div>
 <h2>What it promises</h2>
 <ul>
 <li>The order of scripts is fixed: the same inputs lead to the same run, in debug, in release and in the browser.</li>
@@ -376,6 +444,8 @@ page({
     : `<p class="dim">Not built here: ${crates.filter((name) => !built.includes(name)).join(', ')}.</p>`}`,
 });
 
-for (const file of ['look.css', 'theme.js', 'scene.js', 'home.js']) cpSync(join(here, file), join(site, file));
+for (const file of ['look.css', 'theme.js', 'scene.js', 'home.js', 'playground.js']) cpSync(join(here, file), join(site, file));
+// Not every host knows what a .mjs is.
+cpSync(join(here, 'highlight.mjs'), join(site, 'highlight.js'));
 const total = statSync(join(site, 'index.html')).size;
 console.log(`${inBook.size} chapters, ${sources.size} sources, ${scenes.length} scenes, ${built.length} packages; the first page: ${size(total)}`);

@@ -1,12 +1,14 @@
 // Checks the site in headless Chromium. No link is broken, every page opens without an error in
-// the console, no page is wider than a phone, and each game of the gallery draws 300 frames while
-// lines of its code are marked. Takes pictures of each kind of page in light, in dark and at the
+// the console, no page is wider than a phone, each game of the gallery draws 300 frames while
+// lines of its code are marked, and the playground shows what is typed into it. No program contains
+// a path of the machine that has built it. Takes pictures of each kind of page in light, in dark and at the
 // width of a phone.
 //
 // node check.mjs CHROMIUM SITE PICTURES [--links]: the last word checks the links alone.
 
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { join, posix } from 'node:path';
+import { homedir } from 'node:os';
+import { dirname, join, posix } from 'node:path';
 
 import { visit } from '../scripts/lib/browser.mjs';
 import { serve } from './serve.mjs';
@@ -62,6 +64,16 @@ if (broken.length > 0) {
 console.log(`${links} links in ${files.length} pages, none broken`);
 if (extent === '--links') process.exit(0);
 
+// -- Programs ---------------------------------------------------------------------------------
+
+for (const path of readdirSync(site, { recursive: true }).filter((name) => name.endsWith('.wasm'))) {
+  const words = readFileSync(join(site, path), 'latin1');
+  for (const place of [homedir(), process.cwd(), dirname(site)]) {
+    const at = words.indexOf(`${place}/`);
+    if (at >= 0) throw new Error(`${path} contains a path of this machine: ${/^[\x20-\x7e]*/.exec(words.slice(at))[0].slice(0, 120)}`);
+  }
+}
+
 // -- Pages ------------------------------------------------------------------------------------
 
 const server = await serve(site);
@@ -114,6 +126,8 @@ await visit(options, async (tab, root) => {
   })`);
   if (waits.length !== 6 || waits.join() !== '1,2,2,2,2,0') throw new Error(`the first page marks ${waits} lines`);
 
+  if (existsSync(join(site, 'play/playground'))) await tryPlayground(tab, root, quiet);
+
   for (const { id } of scenes) {
     if (!existsSync(join(site, 'play', id))) {
       console.log(`not played, because it was not built: ${id}`);
@@ -141,3 +155,89 @@ await visit(options, async (tab, root) => {
     }
   }
 });
+
+/// Types into the playground, and looks at what it shows.
+async function tryPlayground(tab, root, quiet) {
+  const wait = async (condition, what) => {
+    for (let tries = 0; !(await tab.evaluate(condition)); tries += 1) {
+      if (tries > 150) throw new Error(`the playground: ${what}`);
+      await new Promise((later) => setTimeout(later, 200));
+    }
+  };
+  const runs = () => tab.evaluate('Number(document.body.dataset.runs)');
+  const changed = async (change) => {
+    const before = await runs();
+    await tab.evaluate(change);
+    await wait(`Number(document.body.dataset.runs) > ${before}`, 'a change leads to no run');
+  };
+  const said = () => tab.evaluate('document.querySelector(".problems").textContent');
+  const type = (text) => changed(`(() => {
+    const area = document.querySelector('textarea');
+    area.value = ${JSON.stringify(text)};
+    area.dispatchEvent(new Event('input'));
+  })()`);
+  const choose = (name) => changed(`(() => {
+    const list = document.querySelector('#preset');
+    list.value = '${name}';
+    list.dispatchEvent(new Event('change'));
+  })()`);
+  /// The printed lines up to the last frame, each with its frame.
+  const printed = () => tab.evaluate(`(() => {
+    const slider = document.querySelector('#frame');
+    slider.value = slider.max;
+    slider.dispatchEvent(new Event('input'));
+    return [...document.querySelectorAll('.happens .output div')].map((row) => row.textContent.trim()).join('|');
+  })()`);
+  const expect = (is, wanted, what) => {
+    if (is !== wanted) throw new Error(`the playground: ${what}: ${is}`);
+  };
+
+  for (const [kind, look] of [['light', { ...wide, theme: 'light' }], ['dark', { ...wide, theme: 'dark' }],
+    ['phone', { ...phone, height: 1700, theme: 'dark' }]]) {
+    await tab.look(look);
+    // The same address again would load nothing.
+    await tab.go('about:blank');
+    await tab.go(`${root}gallery/playground.html#lever`);
+    await wait('document.body.dataset.began', 'it does not begin');
+    await tab.evaluate("document.querySelector('#frame').value = 5; document.querySelector('#frame').dispatchEvent(new Event('input'))");
+    await tab.picture(`playground-${kind}`);
+    quiet('the playground');
+  }
+  await tab.look({ ...wide, theme: 'light' });
+  await tab.go('about:blank');
+  await tab.go(`${root}gallery/playground.html`);
+  await wait('document.body.dataset.began', 'it does not begin');
+  const began = await tab.evaluate('document.body.dataset.began');
+  const presets = JSON.parse(await tab.evaluate(`JSON.stringify([...document.querySelector('#preset').options].map(({ value }) => value).filter(Boolean))`));
+  for (const name of presets) {
+    if (name !== 'door') await choose(name);
+    const problems = await said();
+    if (name === 'stuck' ? !problems.includes('gate waits at line 4 for signal gate opened') : problems !== '') {
+      throw new Error(`the playground: ${name}: ${problems}`);
+    }
+  }
+  await type('async fn game() {\n    println!("one");\n    wait_seconds(1).await;\n    println!("two");\n}\n');
+  expect(await printed(), '0  one|4  two', 'a script that is typed');
+  // The button behind the number at the cursor.
+  await tab.evaluate("document.querySelector('textarea').setSelectionRange(56, 56)");
+  await changed("document.querySelector('#more').click()");
+  expect(await printed(), '0  one|8  two', 'a number that is changed');
+  await changed(`(() => {
+    const list = document.querySelector('#insert');
+    list.value = 'next_frame().await;';
+    list.dispatchEvent(new Event('change'));
+  })()`);
+  expect(await printed(), '0  one|9  two', 'a wait that is inserted');
+  const link = await tab.evaluate("document.querySelector('#link').click(), location.href");
+  await type('async fn game() {\n    wait_second(1).await;\n}\n');
+  if (!(await said()).startsWith('line 2 game ends in frame 0: there is no function `wait_second`')) throw new Error(`the playground: ${await said()}`);
+  await type('async fn game() {\n    oh no\n}\n');
+  expect(await said(), 'line 2 `;` belongs here, before `no`', 'what cannot be read');
+  // What was copied, in another tab.
+  await tab.go('about:blank');
+  await tab.go(link);
+  await wait('document.body.dataset.began', 'it does not begin');
+  expect(await printed(), '0  one|9  two', 'a link');
+  quiet('the playground');
+  console.log(`the playground: ${presets.length} scripts, the first frames after ${began} s; what is typed, inserted and linked`);
+}

@@ -1,6 +1,5 @@
-// Films the games of the gallery, from real runs in headless Chromium, in time that this script
-// moves: a frame of the game is a 60th of a second, however slow the machine is. What the game
-// measures is real.
+// Films pages of the gallery, from real runs in headless Chromium, in time that this script moves: a
+// frame of a game is a 60th of a second, however slow the machine is. What the game measures is real.
 //
 // node film.mjs CHROMIUM SITE FRAMES [NAME..]: writes pictures into a folder for each film.
 
@@ -30,26 +29,38 @@ const script = `
     return window.steps;
   };`;
 
-/// Of each film: its page, frames before it, a condition that it waits for further, its pictures,
-/// the frames between two of them, and keys that are held from one picture to another.
+/// Of each film: its page and its size, 640 by 360 if none is named; frames before it; a condition that
+/// it waits for further; its pictures, and the frames between two of them; keys that are held from one
+/// picture to another; and places that are clicked at a picture.
 const films = [
-  { name: 'rewind', page: 'play/rewind/index.html?demo', skip: 420, until: 'true', pictures: 60, every: 5,
+  { name: 'rewind', page: 'play/rewind/index.html?demo', skip: 420, pictures: 60, every: 5,
     keys: [['KeyR', 'r', 24, 48]] },
   { name: 'boss', page: 'play/boss/index.html', skip: 600, until: 'framestep.coroutines > 2350', pictures: 48, every: 5 },
+  // The panel warns of the gate after four seconds; a click on the warning shows its script.
+  { name: 'panel', page: 'play/panel/index.html', width: 960, height: 600, skip: 150, pictures: 56, every: 8,
+    clicks: [[28, 250, 118]] },
+  { name: 'dungeon', page: 'play/dungeon/index.html', width: 680, height: 360, skip: 60, pictures: 60, every: 5,
+    keys: [['ArrowUp', 'ArrowUp', 2, 50]] },
+  // Pictures of the page itself, which needs no time.
+  { name: 'playground', page: 'gallery/playground.html#lever', width: 1240, height: 860, pictures: 11, isStill: true,
+    begins: "document.body.dataset.began && (document.querySelector('.site-bar').remove(), document.querySelector('h1').remove(), document.querySelector('.lead').remove(), document.querySelector('#play').textContent === 'Pause' && document.querySelector('#play').click(), document.querySelector('#frame').value = 0, document.querySelector('#frame').dispatchEvent(new Event('input')), true)",
+    step: "document.querySelector('#on').click()" },
 ];
-for (const { name, page, skip, until, pictures, every, keys = [] } of films) {
-  if (!existsSync(join(site, page.split('?')[0]))) {
+for (const film of films) {
+  const { name, page, width = 640, height = 360, skip = 0, until = 'true', pictures, every, keys = [], clicks = [], isStill } = film;
+  if (names.length > 0 && !names.includes(name)) continue;
+  const [file] = page.split(/[?#]/);
+  const folder = join(frames, name);
+  if (!existsSync(join(site, file))) {
     console.log(`no film of ${name}, which was not built`);
     continue;
   }
-  if (names.length > 0 && !names.includes(name)) continue;
-  const folder = join(frames, name);
   mkdirSync(folder, { recursive: true });
-  const options = { chromium, server: await serve(site), pictures: folder, width: 640, height: 360, script,
+  const options = { chromium, server: await serve(site), pictures: folder, width, height, script: isStill ? '' : script,
     query: page, figures: '({ frame: window.steps ?? 0 })' };
   await visit(options, async (tab) => {
     // Until the game asks for frames.
-    for (let tries = 0; (await tab.evaluate('waiting.length')) === 0; tries += 1) {
+    for (let tries = 0; !(await tab.evaluate(film.begins ?? 'waiting.length > 0')); tries += 1) {
       if (tries > 300) throw new Error(`${name} does not begin`);
       await new Promise((later) => setTimeout(later, 100));
     }
@@ -66,9 +77,17 @@ for (const { name, page, skip, until, pictures, every, keys = [] } of films) {
             new KeyboardEvent('${type}', { code: '${code}', key: '${key}', bubbles: true }))`);
         }
       }
-      await tab.evaluate(`step(${every})`);
+      for (const [at, x, y] of clicks) {
+        if (at !== picture) continue;
+        // Between two frames each, as a hand does it.
+        await tab.move(x, y);
+        await tab.evaluate('step(2)');
+        await tab.click(x, y, () => tab.evaluate('step(2)'));
+      }
+      if (picture > 0 || !isStill) await tab.evaluate(film.step ?? `step(${every})`);
+      if (isStill) await new Promise((later) => setTimeout(later, 100));
       await tab.picture(String(picture).padStart(3, '0'));
     }
-    console.log(`${name}: ${pictures} pictures, to frame ${await tab.evaluate('steps')}`);
+    console.log(`${name}: ${pictures} pictures${isStill ? '' : `, to frame ${await tab.evaluate('steps')}`}`);
   });
 }

@@ -25,7 +25,7 @@ function show(index) {
   for (const [place, frame] of frames.slice(0, index + 1).entries()) {
     for (const words of frame.printed) {
       const row = document.createElement('div');
-      row.textContent = words;
+      row.textContent = `frame ${place}: ${words}`;
       row.className = place === index ? 'now' : '';
       output.append(row);
     }

@@ -122,10 +122,16 @@ class Tab {
     await this.#call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: theme }] });
   }
 
-  /// Clicks at a place of the window.
-  async click(x, y) {
+  /// Moves the pointer to a place of the window.
+  async move(x, y) {
+    await this.#call('Input.dispatchMouseEvent', { type: 'mouseMoved', x, y });
+  }
+
+  /// Clicks at a place of the window. Between the press and the release, calls `between`.
+  async click(x, y, between = async () => {}) {
     for (const type of ['mousePressed', 'mouseReleased']) {
       await this.#call('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount: 1 });
+      await between();
     }
   }
 

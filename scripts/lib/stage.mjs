@@ -2,14 +2,15 @@
 // and builds them against each other before any of them is in a registry. There, the address of
 // the repository is written into manifests and READMEs.
 //
-// node stage.mjs STAGE ADDRESS: prints the names of the packages, in the order in which they are
-// published. Fails with all that is wrong.
+// node stage.mjs STAGE ADDRESS REGISTRY: prints the names of the packages, in the order in which
+// they are published. Fails with all that is wrong. REGISTRY is `crates-io`, or where the packages
+// find each other in its place.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 
-const [stage, address] = process.argv.slice(2);
+const [stage, address, registry = 'crates-io'] = process.argv.slice(2);
 const problems = [];
 const problem = (words) => problems.push(words);
 
@@ -79,10 +80,14 @@ for (const version of new Set(Object.values(versions))) {
 
 const docs = (name) => `https://docs.rs/${name}`;
 const link = /(!?)\[((?:[^[\]]|!?\[[^[\]]*\])*)\]\(([^()\s]+)\)/g;
+/// What is true only before it is published: a sentence, and dependencies by a path.
+const asPublished = (name, text) => text
+  .replace(/^[^\n]*\bis not published yet\b[\s\S]*?`cargo add [^`]*`\./m, `\`cargo add ${name}\` adds it to your game.`)
+  .replace(/^( *\w+ = )\{ path = "[^"]*" \}$/gm, (whole, before) => `${before}"${versions[before.trim().split(' ')[0]]}"`);
 for (const name of names) {
   const folder = folders[name];
   const path = join(stage, folder, 'README.md');
-  const parts = readFileSync(path, 'utf8').split(/^((?:```|~~~).*\n[\s\S]*?^(?:```|~~~)[ ]*\n?)/m);
+  const parts = asPublished(name, readFileSync(path, 'utf8')).split(/^((?:```|~~~).*\n[\s\S]*?^(?:```|~~~)[ ]*\n?)/m);
   const text = parts.map((part, index) => (index % 2 === 1 ? part : part.replace(link, (whole, mark, words, href) => {
     if (/^([a-z]+:|#)/.test(href)) return whole;
     const to = posix.normalize(posix.join(folder, href.split('#')[0])).replace(/\/$/, '');
@@ -102,6 +107,7 @@ for (const name of names) {
   }))).join('').replace(/\n{3,}/g, '\n\n');
   const badges = address ? `[![version](https://img.shields.io/crates/v/${name})](https://crates.io/crates/${name})
 [![documentation](https://img.shields.io/docsrs/${name})](${docs(name)})\n\n` : '';
+  if (/not published|\bpath = "/.test(text)) problem(`${folder}/README.md: says on its page that it is not published`);
   writeFileSync(path, text.replace(/^(# .*\n\n)/, `$1${badges}`));
 }
 
@@ -111,6 +117,7 @@ for (const name of names) {
   let text = texts[name];
   // A workspace of its own becomes a member.
   if (name !== 'framestep') text = text.replace(/^\[workspace\]\n/m, '');
+  if (registry !== 'crates-io') text = text.replace(own, (found) => `${found}, registry = "${registry}"`);
   if (address) text = text.replace(/^(license = .*\n)/m, `$1repository = "${address}"\n`);
   if (name === 'framestep') {
     const members = names.map((each) => folders[each]).filter((each) => each !== '.');

@@ -44,19 +44,18 @@ script_of_miniquad() {
 # because paths may contain spaces. Of several that match, rustc takes the last.
 flags_for_web() {
     local flags=(--remap-path-prefix="$PWD=" --remap-path-prefix="${CARGO_HOME:-$HOME/.cargo}=cargo"
-        --remap-path-prefix="${CARGO_TARGET_DIR:-$PWD/target}=target" --remap-path-prefix="$debian/root/usr/src=rust" "$@")
+        --remap-path-prefix="${CARGO_TARGET_DIR:-$PWD/target}=target"
+        --remap-path-prefix="$("${RUSTC:-rustc}" --print sysroot)=rust" "$@")
     local IFS=$'\x1f'
     printf '%s' "${flags[*]}"
 }
 
-# cargo build for the web, with additional arguments, in the profile $web_profile or in release, and
-# with additional flags for rustc, $web_flags.
+# cargo build for the web, with additional arguments, in the profile $web_profile or in release.
 build_for_web() {
-    local libraries flags profile=${web_profile:-release}
-    read -ra flags <<<"${web_flags:-}"
+    local libraries profile=${web_profile:-release}
     libraries=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null || true)
     if [ -d "$libraries" ]; then
-        CARGO_ENCODED_RUSTFLAGS=$(flags_for_web "${flags[@]}") \
+        CARGO_ENCODED_RUSTFLAGS=$(flags_for_web) \
             cargo build --quiet --profile "$profile" --target wasm32-unknown-unknown "$@"
         return
     fi
@@ -64,7 +63,7 @@ build_for_web() {
     (
         command -v apt-get >/dev/null && unpack_compiler || exit 9
         # With the sources of the standard library at hand, a stable compiler builds it.
-        RUSTC_BOOTSTRAP=1 CARGO_ENCODED_RUSTFLAGS=$(flags_for_web -C linker=wasm-ld-22 "${flags[@]}") \
+        RUSTC_BOOTSTRAP=1 CARGO_ENCODED_RUSTFLAGS=$(flags_for_web -C linker=wasm-ld-22) \
             cargo build --quiet --profile "$profile" --target wasm32-unknown-unknown \
             -Zbuild-std=std,panic_abort "$@"
     ) || {

@@ -1,5 +1,5 @@
 //! Plays by itself, changes the scripts as a user of the game would, and takes pictures of the same
-//! moment before and after.
+//! moment before and after; and, in the folder `moving`, of the loop with each version of the code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,9 @@ use crate::stage::{LOOP, Stage};
 
 /// The moment of the loop that is in the pictures.
 const MOMENT: usize = 100;
+
+/// Frames of the game from one picture of the loop to the next.
+const EVERY: usize = 5;
 
 /// A source that is written back at the end.
 struct Source {
@@ -56,7 +59,9 @@ pub(crate) async fn play(folder: PathBuf) {
         game: Game::new(),
         stage: Stage::new(600),
         folder,
+        moving: 0,
     };
+    fs::create_dir_all(film.folder.join("moving")).expect("the folder can be made");
     let scripts = Source::open("scripts/src/lib.rs");
     // Until it watches, and the first build has found nothing new.
     film.wait(|stage| matches!(stage.live.status(), Status::Watches { .. }))
@@ -68,9 +73,11 @@ pub(crate) async fn play(folder: PathBuf) {
     }
     film.stage.history.begin_loop(LOOP);
     let before = film.picture("1-before").await;
+    film.turn().await;
     scripts.save("let arms = 3_u8", "let arms = 5_u8");
     film.exchanged().await;
     let five_arms = film.picture("2-five-arms").await;
+    film.turn().await;
     assert!(five_arms.bullets.len() > before.bullets.len());
     scripts.save(
         "let arms = 3_u8; // change this line first: 5\n            let speed = 150.0;",
@@ -78,11 +85,13 @@ pub(crate) async fn play(folder: PathBuf) {
     );
     film.exchanged().await;
     let two_speeds = film.picture("3-two-speeds").await;
+    film.turn().await;
     assert!(two_speeds != five_arms);
     scripts.save("let speed = 150.0", "let speed = \"fast\"");
     film.wait(|stage| matches!(stage.live.status(), Status::Failed { .. }))
         .await;
     let with_error = film.picture("4-error").await;
+    film.turn().await;
     assert!(with_error == two_speeds, "the earlier code goes on");
     scripts.write(&scripts.text);
     film.exchanged().await;
@@ -94,6 +103,8 @@ struct Film {
     game: Game,
     stage: Stage,
     folder: PathBuf,
+    /// Pictures of the loop so far.
+    moving: u32,
 }
 
 impl Film {
@@ -125,11 +136,21 @@ impl Film {
         }
     }
 
-    /// Takes a picture of the moment. Returns its world.
-    async fn picture(&mut self, name: &str) -> World {
-        while self.stage.history.in_loop().map(|(at, _)| at) != Some(MOMENT) {
+    /// Takes pictures of the whole loop.
+    async fn turn(&mut self) {
+        for _ in 0..LOOP {
             self.frame().await;
+            let at = self.stage.history.in_loop().map_or(0, |(at, _)| at);
+            if at % EVERY == 0 {
+                self.save(&format!("moving/{:03}", self.moving));
+                self.moving += 1;
+                show(&mut self.stage, &mut self.game).await;
+            }
         }
+    }
+
+    /// Saves a picture of this frame.
+    fn save(&mut self, name: &str) {
         crate::draw::draw(&self.game);
         self.stage.draw(&mut self.game);
         let mut picture = get_screen_data();
@@ -138,6 +159,14 @@ impl Film {
         }
         let file = self.folder.join(name).with_extension("png");
         picture.export_png(&file.to_string_lossy());
+    }
+
+    /// Takes a picture of the moment. Returns its world.
+    async fn picture(&mut self, name: &str) -> World {
+        while self.stage.history.in_loop().map(|(at, _)| at) != Some(MOMENT) {
+            self.frame().await;
+        }
+        self.save(name);
         let world = self.game.world.clone();
         show(&mut self.stage, &mut self.game).await;
         world

@@ -1,15 +1,15 @@
 // `join!` waits for all, `timeout` not for ever.
 
 async fn walk(to: f32) -> f32 {
-    while with(|world: &mut World| world.hero < to) {
-        with(|world: &mut World| world.hero += 0.5);
+    while with(|w: &mut World| w.hero < to) {
+        with(|w: &mut World| w.hero += 0.5);
         next_frame().await;
     }
     to
 }
 
 async fn lamp() {
-    animate(1, |part| with(|world: &mut World| world.lamp = part)).await;
+    animate(1, |part| with(|w: &mut World| w.lamp = part)).await;
 }
 
 async fn read(letter: Signal<i64>) -> i64 {

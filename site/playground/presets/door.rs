@@ -1,6 +1,6 @@
 async fn open_door() -> i64 {
     println!("the door creaks");
-    animate(1.5, |part| with(|world: &mut World| world.door = part)).await;
+    animate(1.5, |part| with(|w: &mut World| w.door = part)).await;
     println!("the door is open");
     3 // coins behind it
 }
@@ -9,6 +9,6 @@ async fn game() {
     println!("the hero knocks");
     next_frame().await;
     let coins = start(open_door()).await.unwrap();
-    with(|world: &mut World| world.coins += coins);
+    with(|w: &mut World| w.coins += coins);
     println!("the hero takes {coins} coins");
 }

@@ -4,7 +4,7 @@ async fn gate(lever: Signal<()>) -> bool {
     select! {
         () = lever.wait() => {
             println!("the lever is pulled");
-            animate(1, |part| with(|world: &mut World| world.door = part)).await;
+            animate(1, |part| with(|w: &mut World| w.door = part)).await;
             true
         }
         () = hurry() => false,
@@ -19,8 +19,8 @@ async fn hurry() {
 }
 
 async fn hero(lever: Signal<()>) {
-    while with(|world: &mut World| world.hero < 6.0) {
-        with(|world: &mut World| world.hero += 1.0);
+    while with(|w: &mut World| w.hero < 6.0) {
+        with(|w: &mut World| w.hero += 1.0);
         next_frame().await;
     }
     lever.emit(());

@@ -2,9 +2,9 @@
 
 async fn torch(rest: f64) {
     loop {
-        with(|world: &mut World| world.lamp = 1.0);
+        with(|w: &mut World| w.lamp = 1.0);
         wait_seconds(rest).await;
-        with(|world: &mut World| world.lamp = 0.0);
+        with(|w: &mut World| w.lamp = 0.0);
         wait_seconds(rest).await;
     }
 }
@@ -12,7 +12,7 @@ async fn torch(rest: f64) {
 async fn coins() {
     loop {
         wait_seconds(0.75).await;
-        with(|world: &mut World| world.coins += 1);
+        with(|w: &mut World| w.coins += 1);
     }
 }
 

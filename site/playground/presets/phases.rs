@@ -4,7 +4,7 @@
 async fn physics() {
     for _ in 0..100 {
         fixed_update().await;
-        with(|world: &mut World| world.hero += 0.1);
+        with(|w: &mut World| w.hero += 0.1);
     }
 }
 

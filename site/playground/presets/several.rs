@@ -2,7 +2,7 @@
 
 async fn walk() {
     for _ in 0..10 {
-        with(|world: &mut World| world.hero += 0.9);
+        with(|w: &mut World| w.hero += 0.9);
         next_frame().await;
     }
     println!("the hero is at the door");
@@ -10,8 +10,8 @@ async fn walk() {
 
 async fn shine() {
     loop {
-        animate(0.5, |part| with(|world: &mut World| world.lamp = part)).await;
-        animate(0.5, |part| with(|world: &mut World| world.lamp = 1.0 - part)).await;
+        animate(0.5, |part| with(|w: &mut World| w.lamp = part)).await;
+        animate(0.5, |part| with(|w: &mut World| w.lamp = 1.0 - part)).await;
     }
 }
 

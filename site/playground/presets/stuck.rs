@@ -2,7 +2,7 @@
 
 async fn gate(opened: Signal<()>) {
     opened.wait().await;
-    animate(1, |part| with(|world: &mut World| world.door = part)).await;
+    animate(1, |part| with(|w: &mut World| w.door = part)).await;
     println!("the gate is open");
 }
 

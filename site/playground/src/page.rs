@@ -19,7 +19,7 @@ thread_local! {
 /// Memory for a script of so many bytes. The page writes it before the next call.
 // SAFETY: no other function has this name.
 #[unsafe(no_mangle)]
-pub extern "C" fn script_of(length: usize) -> *mut u8 {
+pub(crate) extern "C" fn script_of(length: usize) -> *mut u8 {
     SCRIPT.with_borrow_mut(|script| {
         *script = vec![0; length];
         script.as_mut_ptr()
@@ -29,7 +29,7 @@ pub extern "C" fn script_of(length: usize) -> *mut u8 {
 /// Runs that script in frames of so many seconds. Returns the length of the answer.
 // SAFETY: no other function has this name.
 #[unsafe(no_mangle)]
-pub extern "C" fn run_script(dt: f64, frames: u32) -> usize {
+pub(crate) extern "C" fn run_script(dt: f64, frames: u32) -> usize {
     let text = SCRIPT.with_borrow(|script| String::from_utf8_lossy(script).into_owned());
     let options = Options {
         dt: Duration::try_from_secs_f64(dt).unwrap_or_default(),
@@ -44,6 +44,6 @@ pub extern "C" fn run_script(dt: f64, frames: u32) -> usize {
 /// Where the answer is, until the next run.
 // SAFETY: no other function has this name.
 #[unsafe(no_mangle)]
-pub extern "C" fn answer() -> *const u8 {
+pub(crate) extern "C" fn answer() -> *const u8 {
     ANSWER.with_borrow(|answer| answer.as_ptr())
 }

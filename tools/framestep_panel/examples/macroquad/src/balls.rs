@@ -1,16 +1,23 @@
-//! A game without a player: balls that jump, each with its own script.
+//! A game without a player: balls that jump, each with its own script. And a gate that stays shut:
+//! the panel says why.
 
 use framestep::describe;
 use framestep::prelude::*;
-use macroquad::prelude::{BLACK, Color, clear_background, draw_circle, draw_line, screen_height};
+use macroquad::prelude::{
+    BLACK, Color, clear_background, draw_circle, draw_line, draw_rectangle_lines, screen_height,
+    screen_width,
+};
 
 const COUNT: u8 = 9;
 
 pub(crate) struct Balls {
     heights: [f32; COUNT as usize],
     glow: f32,
+    /// How far the gate is open: from 0 to 1.
+    gate: f32,
     /// It holds the scripts.
     _owner: Owner,
+    _castle: Owner,
 }
 
 impl Balls {
@@ -29,10 +36,17 @@ impl Balls {
             script.spawn(jump(number, whistle.clone()));
         }
         executor.script("glow").spawn(glow());
+        let castle = owner.child().named("castle");
+        let opened = Signal::new().named("gate opened");
+        castle.script("gatekeeper").spawn(keep(opened));
+        let open = Signal::new().named("gate open");
+        castle.script("winch").spawn(wind(open));
         Balls {
             heights: [0.0; COUNT as usize],
             glow: 0.0,
+            gate: 0.0,
             _owner: owner,
+            _castle: castle,
         }
     }
 
@@ -53,6 +67,27 @@ impl Balls {
             draw_circle(x, floor - 20.0 - height, 20.0, colour);
             x += 90.0;
         }
+        let (left, top) = (screen_width() - 120.0, floor - 120.0);
+        let stone = Color::new(0.5, 0.5, 0.6, 1.0);
+        draw_rectangle_lines(left, top, 80.0, 120.0, 8.0, stone);
+        for bar in 0..5_u8 {
+            let x = left + 12.0 + 14.0 * f32::from(bar);
+            draw_line(x, top, x, floor - 110.0 * self.gate, 3.0, stone);
+        }
+    }
+}
+
+/// Opens the gate. Nothing emits its signal: the winch emits another one, by mistake.
+async fn keep(opened: Signal<()>) {
+    describe("waits for the winch");
+    opened.wait().await;
+    animate(2, |part| with(|balls: &mut Balls| balls.gate = part)).await;
+}
+
+async fn wind(open: Signal<()>) {
+    loop {
+        wait_seconds(2).await;
+        open.emit(());
     }
 }
 

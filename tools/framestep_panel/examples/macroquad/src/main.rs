@@ -1,6 +1,6 @@
-//! The panel in a macroquad game, with `egui-macroquad`.
+//! The panel in a macroquad game, with `egui-macroquad`, on the desktop and in the browser.
 //!
-//! F1 opens and closes it.
+//! F1 opens and closes it. In the browser it is open.
 //!
 //! ```sh
 //! cargo run                   # the game
@@ -8,6 +8,9 @@
 //! ```
 
 mod balls;
+mod platform;
+
+use std::time::Duration;
 
 use balls::Balls;
 use framestep::prelude::*;
@@ -30,12 +33,18 @@ fn window() -> Conf {
 #[macroquad::main(window)]
 async fn main() {
     let picture = std::env::args().nth(1);
-    let mut executor = Executor::builder().inspect(true).profile(true).build();
+    let mut executor = Executor::builder()
+        .inspect(true)
+        .profile(true)
+        .stopwatch(platform::stopwatch)
+        .build();
     let mut balls = Balls::new(&executor);
     let mut panel = Panel::new();
     let mut view = View::new();
     panel.listen(&executor);
-    if picture.is_some() {
+    // The gate is stuck from the beginning; by default, the panel says so after ten seconds.
+    panel.patience(Duration::from_secs(4));
+    if picture.is_some() || platform::IS_PAGE {
         panel.open();
     }
     loop {
@@ -51,6 +60,7 @@ async fn main() {
             executor.lend(&mut balls, |executor| executor.run_frame(dt));
         }
         panel.look(&executor);
+        platform::tell(&executor);
 
         balls.draw();
         egui_macroquad::ui(|context| view.window(context, &mut panel));
