@@ -195,6 +195,8 @@ async function tryPlayground(tab, root, quiet) {
   for (const [kind, look] of [['light', { ...wide, theme: 'light' }], ['dark', { ...wide, theme: 'dark' }],
     ['phone', { ...phone, height: 1700, theme: 'dark' }]]) {
     await tab.look(look);
+    // The same address again would load nothing.
+    await tab.go('about:blank');
     await tab.go(`${root}gallery/playground.html#lever`);
     await wait('document.body.dataset.began', 'it does not begin');
     await tab.evaluate("document.querySelector('#frame').value = 5; document.querySelector('#frame').dispatchEvent(new Event('input'))");
@@ -202,6 +204,7 @@ async function tryPlayground(tab, root, quiet) {
     quiet('the playground');
   }
   await tab.look({ ...wide, theme: 'light' });
+  await tab.go('about:blank');
   await tab.go(`${root}gallery/playground.html`);
   await wait('document.body.dataset.began', 'it does not begin');
   const began = await tab.evaluate('document.body.dataset.began');

@@ -82,7 +82,7 @@ const docs = (name) => `https://docs.rs/${name}`;
 const link = /(!?)\[((?:[^[\]]|!?\[[^[\]]*\])*)\]\(([^()\s]+)\)/g;
 /// What is true only before it is published: a sentence, and dependencies by a path.
 const asPublished = (name, text) => text
-  .replace(/^[^\n]*\bis not published yet\b.*(?:\n(?!\n).*)*$/m, `\`cargo add ${name}\` adds it to your game.`)
+  .replace(/^[^\n]*\bis not published yet\b[\s\S]*?`cargo add [^`]*`\./m, `\`cargo add ${name}\` adds it to your game.`)
   .replace(/^( *\w+ = )\{ path = "[^"]*" \}$/gm, (whole, before) => `${before}"${versions[before.trim().split(' ')[0]]}"`);
 for (const name of names) {
   const folder = folders[name];

@@ -135,18 +135,18 @@ impl Length {
 macro_rules! with_length {
     ($length:expr, $name:ident => $call:expr) => {
         match $length {
-            Length::Whole($name) => boxed(async move { unit($call.await) }),
-            Length::Part($name) => boxed(async move { unit($call.await) }),
+            Length::Whole($name) => ends($call),
+            Length::Part($name) => ends($call),
         }
     };
 }
 
-fn boxed(future: impl Future<Output = Value> + 'static) -> Running {
-    Box::pin(async move { Ok(future.await) })
-}
-
-fn unit<T>(_: T) -> Value {
-    Value::Unit
+/// A wait whose output a script does not use.
+fn ends(wait: impl Future + 'static) -> Running {
+    Box::pin(async move {
+        wait.await;
+        Ok(Value::Unit)
+    })
 }
 
 /// A wait that begins when it is polled first.
@@ -225,13 +225,11 @@ pub(crate) fn function(
         values: values.into_iter(),
     };
     let result = match name {
-        "next_frame" => wait(name, |phase| {
-            boxed(async move { unit(in_phase_or_home!(next_frame(), phase).await) })
-        }),
+        "next_frame" => wait(name, |phase| ends(in_phase_or_home!(next_frame(), phase))),
         "wait_frames" => {
             let count = arguments.count("a number of frames")?;
             wait(name, move |phase| {
-                boxed(async move { unit(in_phase_or_home!(wait_frames(count), phase).await) })
+                ends(in_phase_or_home!(wait_frames(count), phase))
             })
         }
         "wait_seconds" => {
@@ -258,33 +256,25 @@ pub(crate) fn function(
                     mistake,
                     if is_until {
                         let condition = move || holds(&closure, Vec::new(), &noted);
-                        boxed(
-                            async move { unit(in_phase_or_home!(wait_until(condition), phase).await) },
-                        )
+                        ends(in_phase_or_home!(wait_until(condition), phase))
                     } else {
                         let condition = move || holds(&closure, Vec::new(), &noted);
-                        boxed(
-                            async move { unit(in_phase_or_home!(wait_while(condition), phase).await) },
-                        )
+                        ends(in_phase_or_home!(wait_while(condition), phase))
                     },
                 )
             })
         }
-        "fixed_update" => wait(name, |_| boxed(async { unit(fixed_update().await) })),
+        "fixed_update" => wait(name, |_| ends(fixed_update())),
         "wait_steps" => {
             let count = arguments.count("a number of fixed steps")?;
-            wait(name, move |_| {
-                boxed(async move { unit(wait_steps(count).await) })
-            })
+            wait(name, move |_| ends(wait_steps(count)))
         }
-        "end_of_frame" => wait(name, |_| boxed(async { unit(end_of_frame().await) })),
+        "end_of_frame" => wait(name, |_| ends(end_of_frame())),
         "in_phase" => {
             let phase = arguments.phase()?;
-            wait(name, move |_| {
-                boxed(async move { unit(in_phase(phase).await) })
-            })
+            wait(name, move |_| ends(in_phase(phase)))
         }
-        "yield_now" => wait(name, |_| boxed(async { unit(yield_now().await) })),
+        "yield_now" => wait(name, |_| ends(yield_now())),
         "timeout" => {
             let length = arguments.seconds()?;
             let value = arguments.next("a number of seconds, and a future")?;
@@ -616,11 +606,7 @@ fn of_owner(
         "is_paused" => Value::Bool(owner.is_paused()),
         "ended" => {
             let ended = owner.ended();
-            future(
-                "ended".into(),
-                PendingKind::Wait,
-                boxed(async move { unit(ended.await) }),
-            )
+            future("ended".into(), PendingKind::Wait, ends(ended))
         }
         _ => return Ok(None),
     }))

@@ -147,7 +147,7 @@ pub fn run(text: &str, options: Options) -> Result<Run, Error> {
     };
     let game = script(context.clone(), call(&context, &first, Vec::new()));
     let mut recording = record(options, &*machine, |executor| {
-        drop(executor.script(FIRST).start(game))
+        drop(executor.script(FIRST).start(game));
     });
     for (script, error) in machine.errors.take() {
         let ended = recording

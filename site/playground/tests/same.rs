@@ -44,30 +44,30 @@ fn frames(run: &Run) -> Vec<String> {
                     script.name.rsplit("::").next().unwrap_or_default()
                 })
             };
-            let mut text = format!("frame {number}, {:?}\n", frame.elapsed);
+            let mut text = vec![format!("frame {number}, {:?}", frame.elapsed)];
             for event in &frame.events {
                 let script = event.script.map_or("the host", name);
-                text += &format!("{:?} {script}: {:?}\n", event.phase, event.what);
+                text.push(format!("{:?} {script}: {:?}", event.phase, event.what));
             }
             for line in &frame.printed {
-                text += &format!("{} prints {:?}\n", name(line.script), line.text);
+                text.push(format!("{} prints {:?}", name(line.script), line.text));
             }
             for waiting in &frame.waits {
                 let waits: Vec<_> = waiting.waits.iter().map(ToString::to_string).collect();
-                text += &format!(
-                    "{} waits at {:?} for {}, {}\n",
+                text.push(format!(
+                    "{} waits at {:?} for {}, {}",
                     name(waiting.script),
                     waiting.lines,
                     waits.join(" or "),
                     waiting.is_paused
-                );
+                ));
             }
             let world = frame.world;
-            text += &format!(
-                "{:.4} {:.4} {:.4} {}\n",
+            text.push(format!(
+                "{:.4} {:.4} {:.4} {}",
                 world.hero, world.door, world.lamp, world.coins
-            );
-            text
+            ));
+            text.join("\n")
         })
         .collect()
 }
