@@ -1,6 +1,7 @@
 //! What a wait of another crate is for.
 
 use std::fmt::Display;
+use std::marker::PhantomData;
 use std::panic::Location;
 
 use crate::core::base::call;
@@ -49,6 +50,8 @@ use crate::inspect::Line;
 pub struct WaitNote {
     /// `None` if nothing is noted.
     _wait: Option<EventWait>,
+    /// The executor finds the wait on its own thread only.
+    _not_send: PhantomData<*const ()>,
 }
 
 impl WaitNote {
@@ -64,6 +67,7 @@ impl WaitNote {
     pub fn begin(what: impl Display) -> Self {
         WaitNote {
             _wait: begin(&what, Location::caller()),
+            _not_send: PhantomData,
         }
     }
 }
