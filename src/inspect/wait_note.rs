@@ -1,6 +1,7 @@
 //! What a wait of another crate is for.
 
 use std::fmt::Display;
+use std::marker::PhantomData;
 use std::panic::Location;
 
 use crate::core::base::call;
@@ -48,6 +49,8 @@ use crate::inspect::{Line, SourceKind};
 pub struct WaitNote {
     /// `None` if nothing is noted.
     _wait: Option<EventWait>,
+    /// The executor finds the wait on its own thread only.
+    _not_send: PhantomData<*const ()>,
 }
 
 impl WaitNote {
@@ -63,6 +66,7 @@ impl WaitNote {
     pub fn begin(what: impl Display) -> Self {
         WaitNote {
             _wait: begin(&what, Location::caller()),
+            _not_send: PhantomData,
         }
     }
 }

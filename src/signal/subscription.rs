@@ -88,6 +88,22 @@ impl<T> Subscription<T> {
         self.shared.journal.borrow().missed(self.reader)
     }
 
+    /// Whether it has read all events up to now.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let signal = Signal::new();
+    /// let subscription = signal.subscribe();
+    /// assert!(subscription.is_empty());
+    /// signal.emit(1);
+    /// assert!(!subscription.is_empty());
+    /// ```
+    pub fn is_empty(&self) -> bool {
+        !self.shared.journal.borrow().has_news(self.reader)
+    }
+
     /// Waits with the waker in `cx`. Returns `false` if there is now something to
     /// read.
     #[track_caller]

@@ -1,15 +1,17 @@
 //! The executor in the world, and how its phases are run.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::cell::{Cell, OnceCell, RefCell, RefMut};
+use std::collections::HashMap;
 use std::fmt;
 use std::rc::{Rc, Weak};
 use std::task::Waker;
 use std::time::Duration;
 
 use bevy_ecs::error::BevyError;
-use bevy_ecs::prelude::{NonSend, Res};
+use bevy_ecs::prelude::{Component, NonSend, Res};
 use bevy_ecs::world::{World, WorldId};
+use bevy_platform::hash::FixedHasher;
 use bevy_time::{Fixed, Real, Time, Virtual};
 use framestep::{Executor, Handle, Phase, with_ref};
 
@@ -17,7 +19,7 @@ use crate::error::Missing;
 use crate::output::{ScriptOutput, Unread, Witness};
 use crate::query::Queries;
 use crate::script::Speeds;
-use crate::wait::{Condition, Conditions, Feed};
+use crate::wait::{Condition, Conditions, Feed, Left, Scan};
 
 /// The executor of the scripts, as a non-send resource: [`NonSend<Framestep>`] in a
 /// system.
@@ -58,6 +60,9 @@ pub(crate) struct Shared {
     /// By type, in the order in which they were first used.
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
     conditions: Conditions,
+    /// By the type of the component.
+    scans: RefCell<HashMap<TypeId, Rc<dyn Any>, FixedHasher>>,
+    left: Left,
     speeds: Rc<Speeds>,
     queries: Queries,
     unread: Unread,
@@ -131,6 +136,8 @@ impl Framestep {
                 seen,
                 feeds: RefCell::default(),
                 conditions: Conditions::default(),
+                scans: RefCell::default(),
+                left: Left::default(),
                 speeds: Rc::default(),
                 queries: Queries::default(),
                 unread,
@@ -216,6 +223,10 @@ impl Shared {
         self.speeds.clone()
     }
 
+    pub(crate) fn left(&self) -> &Left {
+        &self.left
+    }
+
     pub(crate) fn queries(&self) -> &Queries {
         &self.queries
     }
@@ -260,6 +271,19 @@ impl Shared {
         let feed = make();
         feeds.push((key, feed.clone()));
         feed
+    }
+
+    /// The changes of a component.
+    pub(crate) fn scan<C: Component>(&self, world: &mut World) -> Rc<Scan<C>> {
+        let known = self.scans.borrow().get(&TypeId::of::<C>()).cloned();
+        let scan = known.unwrap_or_else(|| {
+            let scan: Rc<dyn Any> = Rc::new(Scan::<C>::new(world));
+            self.scans
+                .borrow_mut()
+                .insert(TypeId::of::<C>(), scan.clone());
+            scan
+        });
+        scan.downcast().expect("it was made for this type")
     }
 
     /// Calls `f` with each feed. `f` may call wakers.
@@ -369,6 +393,7 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
         return;
     }
     shared.was_empty.set(is_empty);
+    shared.left.forget();
     shared.pass_on(world);
     executor.lend(world, |executor| {
         // Inside the executor, where the free functions work, as in a script.
@@ -378,6 +403,7 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
         executor.run_phase(phase);
     });
     shared.unread.forget();
+    shared.left.forget();
     drop(executor);
     world.flush();
 }

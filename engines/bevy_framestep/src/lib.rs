@@ -8,6 +8,7 @@ mod error;
 mod executor;
 mod last;
 mod link;
+mod name;
 mod output;
 mod plugin;
 pub mod prelude;
@@ -28,6 +29,7 @@ pub use output::ScriptOutput;
 pub use plugin::FramestepPlugin;
 pub use query::{EntityFn, EntityParam, ScriptQuery, query, query_filtered};
 pub use schedules::ScriptSystems;
+pub use script::{EntityScriptFn, ScriptFn};
 pub use scripts::Scripts;
 #[cfg(feature = "state")]
 pub use start::StateScriptsExt;

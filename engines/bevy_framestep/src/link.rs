@@ -48,6 +48,11 @@ use crate::executor::Shared;
 /// }
 /// ```
 #[derive(Clone)]
+#[cfg_attr(
+    feature = "reflect",
+    derive(bevy_reflect::Reflect),
+    reflect(opaque, Clone, Debug)
+)]
 pub struct ScriptHandle {
     shared: Arc<Mutex<State>>,
 }

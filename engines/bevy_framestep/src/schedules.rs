@@ -71,6 +71,9 @@ impl Schedules {
 pub(crate) fn add_main_schedules(app: &mut App) {
     if !app.world().contains_resource::<MainScheduleOrder>() {
         app.add_plugins(MainSchedulePlugin);
+        // `TimePlugin` expects it of an app.
+        #[cfg(feature = "reflect")]
+        app.init_resource::<AppTypeRegistry>();
         app.add_message::<AppExit>();
         app.main_mut().update_schedule.get_or_insert(Main.intern());
     }

@@ -14,6 +14,32 @@ use framestep::{Clock, on};
 
 use crate::output::{ScriptOutput, Witness, report};
 
+/// A function or closure that makes a script: `|| poison(3)`.
+///
+/// Every `FnOnce() -> F` is one. The trait is there for the messages of the compiler.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a function that makes a script",
+    label = "not a function without arguments",
+    note = "pass the function itself, `intro`, or a closure, `|| intro(3)`: \
+            `intro()` is the script already"
+)]
+pub trait ScriptFn<F>: FnOnce() -> F {}
+
+impl<S: FnOnce() -> F, F> ScriptFn<F> for S {}
+
+/// A function or closure that makes a script of an entity: `|goblin| poison(goblin, 3)`.
+///
+/// Every `FnOnce(Entity) -> F` is one. The trait is there for the messages of the compiler.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a function that makes a script of an entity",
+    label = "not a function of an `Entity`",
+    note = "pass the function itself, `poison`, or a closure, `|goblin| poison(goblin, 3)`: \
+            `poison(goblin)` is the script already"
+)]
+pub trait EntityScriptFn<F>: FnOnce(Entity) -> F {}
+
+impl<S: FnOnce(Entity) -> F, F> EntityScriptFn<F> for S {}
+
 /// The clocks of entities whose running scripts were slowed down.
 ///
 /// An owner keeps the clock that it was made with, so the clock is switched around each poll
@@ -139,7 +165,7 @@ pub(crate) async fn of_entity<S, F>(
     witness: Option<Witness>,
 ) -> F::Output
 where
-    S: FnOnce(Entity) -> F,
+    S: EntityScriptFn<F>,
     F: Future<Output: ScriptOutput>,
 {
     let mut script = pin!(script(entity));
@@ -159,7 +185,7 @@ where
 /// A script that belongs to no entity, whose output the handle returns.
 pub(crate) async fn of_nobody<S, F>(script: S, witness: Option<Witness>) -> F::Output
 where
-    S: FnOnce() -> F,
+    S: ScriptFn<F>,
     F: Future<Output: ScriptOutput>,
 {
     let Some(witness) = witness else {

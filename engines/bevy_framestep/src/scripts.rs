@@ -16,7 +16,7 @@ use framestep::{Clock, CoroutineId, Handle, Owner, OwnerHandle, Remote, SendOwne
 use crate::error::Missing;
 use crate::executor::Shared;
 use crate::output::{ScriptOutput, hand_over};
-use crate::script::ClockKey;
+use crate::script::{ClockKey, EntityScriptFn};
 use crate::start::start_unread;
 
 /// The scripts of an entity. They end with it: when it is despawned, or when this
@@ -207,7 +207,7 @@ impl Scripts {
     #[must_use]
     pub fn of<S, F>(script: S) -> Self
     where
-        S: FnOnce(Entity) -> F + Send + 'static,
+        S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         Self::default().and(script)
@@ -220,7 +220,7 @@ impl Scripts {
     #[must_use]
     pub fn and<S, F>(mut self, script: S) -> Self
     where
-        S: FnOnce(Entity) -> F + Send + 'static,
+        S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         let begin = self.begin_mut();

@@ -10,7 +10,7 @@ use framestep::{Coroutine, CoroutineId, Handle};
 use crate::executor::Shared;
 use crate::link::{Link, ScriptHandle};
 use crate::output::ScriptOutput;
-use crate::script::{name_of, of_entity, of_nobody, unread};
+use crate::script::{EntityScriptFn, ScriptFn, name_of, of_entity, of_nobody, unread};
 use crate::scripts::{Scripts, nobody, owner_of};
 
 /// Starts scripts that belong to no entity, on a `World`.
@@ -36,7 +36,7 @@ pub trait WorldScriptsExt {
     #[track_caller]
     fn start_script<S, F>(&mut self, script: S) -> Coroutine<F::Output>
     where
-        S: FnOnce() -> F + 'static,
+        S: ScriptFn<F> + 'static,
         F: Future<Output: ScriptOutput> + 'static;
 }
 
@@ -44,7 +44,7 @@ impl WorldScriptsExt for World {
     #[track_caller]
     fn start_script<S, F>(&mut self, script: S) -> Coroutine<F::Output>
     where
-        S: FnOnce() -> F + 'static,
+        S: ScriptFn<F> + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         let shared = Shared::of(self);
@@ -90,14 +90,14 @@ pub trait CommandsScriptsExt {
     /// has no effect. An error of the script goes to [Bevy's error handler](ScriptOutput).
     fn start_script<S, F>(&mut self, script: S) -> ScriptHandle
     where
-        S: FnOnce() -> F + Send + 'static,
+        S: ScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static;
 }
 
 impl CommandsScriptsExt for Commands<'_, '_> {
     fn start_script<S, F>(&mut self, script: S) -> ScriptHandle
     where
-        S: FnOnce() -> F + Send + 'static,
+        S: ScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         let (link, handle) = Link::new();
@@ -134,7 +134,7 @@ pub trait EntityWorldScriptsExt {
     #[track_caller]
     fn start_script<S, F>(&mut self, script: S) -> Coroutine<F::Output>
     where
-        S: FnOnce(Entity) -> F + 'static,
+        S: EntityScriptFn<F> + 'static,
         F: Future<Output: ScriptOutput> + 'static;
 }
 
@@ -142,7 +142,7 @@ impl EntityWorldScriptsExt for EntityWorldMut<'_> {
     #[track_caller]
     fn start_script<S, F>(&mut self, script: S) -> Coroutine<F::Output>
     where
-        S: FnOnce(Entity) -> F + 'static,
+        S: EntityScriptFn<F> + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         let entity = self.id();
@@ -188,14 +188,14 @@ pub trait EntityCommandsScriptsExt {
     /// `move |enemy| flash(enemy, colour)`.
     fn start_script<S, F>(&mut self, script: S) -> &mut Self
     where
-        S: FnOnce(Entity) -> F + Send + 'static,
+        S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static;
 
     /// Does what [`start_script`](Self::start_script) does, without a warning if the entity
     /// does not exist any more.
     fn try_start_script<S, F>(&mut self, script: S) -> &mut Self
     where
-        S: FnOnce(Entity) -> F + Send + 'static,
+        S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static;
 
     /// Does what [`try_start_script`](Self::try_start_script) does, and returns a handle to
@@ -232,14 +232,14 @@ pub trait EntityCommandsScriptsExt {
     /// ```
     fn start_script_handle<S, F>(&mut self, script: S) -> ScriptHandle
     where
-        S: FnOnce(Entity) -> F + Send + 'static,
+        S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static;
 }
 
 impl EntityCommandsScriptsExt for EntityCommands<'_> {
     fn start_script<S, F>(&mut self, script: S) -> &mut Self
     where
-        S: FnOnce(Entity) -> F + Send + 'static,
+        S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         self.queue_handled(on_the_entity(script), warn)
@@ -247,7 +247,7 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
 
     fn try_start_script<S, F>(&mut self, script: S) -> &mut Self
     where
-        S: FnOnce(Entity) -> F + Send + 'static,
+        S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         self.queue_silenced(on_the_entity(script))
@@ -255,7 +255,7 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
 
     fn start_script_handle<S, F>(&mut self, script: S) -> ScriptHandle
     where
-        S: FnOnce(Entity) -> F + Send + 'static,
+        S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         let (link, handle) = Link::new();
@@ -321,7 +321,7 @@ pub trait StateScriptsExt {
     fn start_script_in<A, S, F>(&mut self, state: A, script: S) -> ScriptHandle
     where
         A: bevy_state::state::States,
-        S: FnOnce() -> F + Send + 'static,
+        S: ScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static;
 }
 
@@ -330,7 +330,7 @@ impl StateScriptsExt for Commands<'_, '_> {
     fn start_script_in<A, S, F>(&mut self, state: A, script: S) -> ScriptHandle
     where
         A: bevy_state::state::States,
-        S: FnOnce() -> F + Send + 'static,
+        S: ScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         let (link, handle) = Link::new();
@@ -344,7 +344,7 @@ impl StateScriptsExt for World {
     fn start_script_in<A, S, F>(&mut self, state: A, script: S) -> ScriptHandle
     where
         A: bevy_state::state::States,
-        S: FnOnce() -> F + Send + 'static,
+        S: ScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         let (link, handle) = Link::new();
@@ -357,7 +357,7 @@ impl StateScriptsExt for World {
 fn start_in_state<A, S, F>(world: &mut World, link: Link, state: A, script: S)
 where
     A: bevy_state::state::States,
-    S: FnOnce() -> F + Send + 'static,
+    S: ScriptFn<F> + Send + 'static,
     F: Future<Output: ScriptOutput> + 'static,
 {
     use bevy_state::state::State;
@@ -414,7 +414,7 @@ fn refused_in_state<A: bevy_state::state::States>(world: &World, state: &A, scri
 
 fn on_the_entity<S, F>(script: S) -> impl FnOnce(EntityWorldMut<'_>)
 where
-    S: FnOnce(Entity) -> F + Send + 'static,
+    S: EntityScriptFn<F> + Send + 'static,
     F: Future<Output: ScriptOutput> + 'static,
 {
     move |mut entity: EntityWorldMut<'_>| {
@@ -427,7 +427,7 @@ where
 #[track_caller]
 pub(crate) fn start_unread<S, F>(world: &mut World, entity: Entity, script: S)
 where
-    S: FnOnce(Entity) -> F + 'static,
+    S: EntityScriptFn<F> + 'static,
     F: Future<Output: ScriptOutput> + 'static,
 {
     let shared = Shared::of(world);

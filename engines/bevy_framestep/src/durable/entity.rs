@@ -20,6 +20,7 @@ use super::runtime::DurableRuntime;
 /// Scripts access the entity with the methods that are effects; the host uses
 /// [`find`](Self::find).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "reflect", derive(bevy_reflect::Reflect))]
 pub struct DurableId(pub(super) u64);
 
 impl DurableId {

@@ -34,5 +34,7 @@ use super::ComponentUntil;
 /// }
 /// ```
 pub fn animation_finished(entity: Entity) -> ComponentUntil {
-    ComponentUntil::new(entity, AnimationPlayer::all_finished)
+    ComponentUntil::named(entity, AnimationPlayer::all_finished, |f, of| {
+        write!(f, "the end of the animations of {of}")
+    })
 }

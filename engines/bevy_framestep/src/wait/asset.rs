@@ -15,7 +15,8 @@ use framestep::{Phase, with_ref};
 use futures::future::FusedFuture;
 use futures::{FutureExt, StreamExt};
 
-use super::{Messages, WaitUntilWorld, messages, wait_until_world};
+use super::until::Ask;
+use super::{Messages, WaitUntilWorld, messages};
 
 /// Why an asset that a script waits for cannot be loaded.
 ///
@@ -164,10 +165,11 @@ impl WaitForAsset {
 }
 
 impl Load {
+    #[track_caller]
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), AssetFailed>> {
         loop {
             if let Some(wait) = &mut self.wait {
-                ready!(wait.poll_unpin(cx));
+                ready!(Pin::new(wait).poll(cx));
                 while let Some(Some(failure)) = self.failures.next().now_or_never() {
                     self.failed.push((failure.id, failure.path));
                 }
@@ -176,7 +178,7 @@ impl Load {
                 return Poll::Ready(result);
             }
             let (server, id) = (self.server.clone(), self.id);
-            let wait = wait_until_world(move |_| state(&server, id, &[]).is_some());
+            let wait = WaitUntilWorld::of(Loaded { server, id });
             self.wait = Some(match self.phase {
                 Some(phase) => wait.in_phase(phase),
                 None => wait,
@@ -185,9 +187,29 @@ impl Load {
     }
 }
 
+/// Whether an asset is loaded or has failed.
+struct Loaded {
+    server: AssetServer,
+    id: UntypedAssetId,
+}
+
+impl Ask for Loaded {
+    fn holds(&mut self, _: &World) -> bool {
+        state(&self.server, self.id, &[]).is_some()
+    }
+
+    fn name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.server.get_path(self.id) {
+            Some(path) => write!(f, "the asset {path}"),
+            None => write!(f, "the asset {}", self.id),
+        }
+    }
+}
+
 impl Future for WaitForAsset {
     type Output = Result<(), AssetFailed>;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(load) = &mut self.load else {
             panic!("`wait_for_asset` was polled after it had ended");

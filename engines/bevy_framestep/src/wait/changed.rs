@@ -10,49 +10,108 @@ use std::task::{Context, Poll};
 use bevy_ecs::change_detection::Tick;
 use bevy_ecs::prelude::*;
 use framestep::{Phase, with};
-use futures::FutureExt;
 use futures::future::FusedFuture;
 
-use super::{WaitUntilWorld, wait_until_world};
+use super::WaitUntilWorld;
+use super::component::Outcome;
+use super::scan::Scan;
+use super::until::{Ask, Run};
 use crate::error::Missing;
+use crate::executor::Shared;
+use crate::name::{NameOf, short_name};
 
 /// The future of [`ScriptEntity::changed`](crate::ScriptEntity::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct ComponentChanged<C> {
     wait: WaitUntilWorld,
-    /// Why the wait ends.
-    result: Rc<Cell<Result<(), Missing>>>,
+    outcome: Outcome,
     component: PhantomData<fn() -> C>,
 }
 
 impl<C: Component> ComponentChanged<C> {
     #[track_caller]
     pub(crate) fn new(entity: Entity) -> Self {
-        let result = Rc::new(Cell::new(Ok(())));
-        let end = result.clone();
+        let outcome = Outcome::new(Cell::new(Ok(())));
         // From here on, changes have a later tick, even in the current run.
-        let mut since = with(World::increment_change_tick);
-        let wait = wait_until_world(move |world| match has_changed::<C>(world, entity, since) {
-            Ok(false) => {
-                // Ticks are compared by age, which is bounded, so the tick is kept recent. A
-                // later change can have the present tick.
-                let now = world.read_change_tick();
-                if now != since {
-                    since = Tick::new(now.get().wrapping_sub(1));
-                }
-                false
-            }
-            Ok(true) => true,
-            Err(missing) => {
-                end.set(Err(missing));
-                true
-            }
+        let (since, scan) = with(|world: &mut World| {
+            (world.increment_change_tick(), Shared::of(world).scan(world))
+        });
+        scan.waits.set(scan.waits.get() + 1);
+        let wait = WaitUntilWorld::of(Changed::<C> {
+            entity,
+            since,
+            checked: 0,
+            scan,
+            outcome: outcome.clone(),
         });
         ComponentChanged {
             wait,
-            result,
+            outcome,
             component: PhantomData,
         }
+    }
+}
+
+/// A change of a component, or its end.
+struct Changed<C: Component> {
+    entity: Entity,
+    since: Tick,
+    /// The run in which it was checked.
+    checked: u64,
+    scan: Rc<Scan<C>>,
+    outcome: Outcome,
+}
+
+impl<C: Component> Ask for Changed<C> {
+    fn holds(&mut self, world: &World) -> bool {
+        let found = world.get_entity(self.entity);
+        let found = found.map_err(|_| Missing::entity(self.entity));
+        let ticks = found.and_then(|found| {
+            let ticks = found.get_change_ticks::<C>();
+            ticks.ok_or(Missing::component::<C>(self.entity))
+        });
+        let now = world.read_change_tick();
+        match ticks {
+            Ok(ticks) if !ticks.is_changed(self.since, now) => {
+                self.is_unchanged(now);
+                false
+            }
+            ended => {
+                self.outcome.set(ended.map(drop));
+                true
+            }
+        }
+    }
+
+    fn may_hold(&mut self, world: &World, run: Run) -> bool {
+        let scan = &self.scan;
+        let may_hold = scan.may_have_changed(world, run, self.entity, self.checked);
+        self.checked = run.number;
+        if !may_hold {
+            self.is_unchanged(world.read_change_tick());
+        }
+        may_hold
+    }
+
+    fn name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (component, of) = (short_name::<C>(), NameOf(self.entity));
+        write!(f, "a change of {component} of {of}")
+    }
+}
+
+impl<C: Component> Changed<C> {
+    /// Ticks are compared by age, which is bounded, so the tick is kept recent. A later
+    /// change can have the present tick.
+    fn is_unchanged(&mut self, now: Tick) {
+        if now != self.since {
+            self.since = Tick::new(now.get().wrapping_sub(1));
+        }
+    }
+}
+
+impl<C: Component> Drop for Changed<C> {
+    fn drop(&mut self) {
+        self.scan.waits.set(self.scan.waits.get() - 1);
     }
 }
 
@@ -74,8 +133,11 @@ impl<C> ComponentChanged<C> {
 impl<C> Future for ComponentChanged<C> {
     type Output = Result<(), Missing>;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.wait.poll_unpin(cx).map(|()| self.result.get())
+        Pin::new(&mut self.wait)
+            .poll(cx)
+            .map(|()| self.outcome.get())
     }
 }
 
@@ -90,15 +152,5 @@ impl<C> fmt::Debug for ComponentChanged<C> {
         f.debug_struct("ComponentChanged")
             .field("wait", &self.wait)
             .finish_non_exhaustive()
-    }
-}
-
-fn has_changed<C: Component>(world: &World, entity: Entity, since: Tick) -> Result<bool, Missing> {
-    let found = world
-        .get_entity(entity)
-        .map_err(|_| Missing::entity(entity))?;
-    match found.get_change_ticks::<C>() {
-        Some(ticks) => Ok(ticks.is_changed(since, world.read_change_tick())),
-        None => Err(Missing::component::<C>(entity)),
     }
 }

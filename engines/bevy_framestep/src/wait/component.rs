@@ -8,55 +8,103 @@ use std::task::{Context, Poll};
 
 use bevy_ecs::prelude::*;
 use framestep::Phase;
-use futures::FutureExt;
 use futures::future::FusedFuture;
 
-use super::{WaitUntilWorld, wait_until_world};
+use super::WaitUntilWorld;
+use super::until::Ask;
 use crate::error::Missing;
+use crate::name::{NameOf, short_name};
 
 /// The future of [`ScriptEntity::wait_until`](crate::ScriptEntity::wait_until) and
 /// [`ScriptEntity::removed`](crate::ScriptEntity::removed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct ComponentUntil {
     wait: WaitUntilWorld,
-    /// Why the wait ends.
-    result: Rc<Cell<Result<(), Missing>>>,
+    result: Outcome,
+}
+
+/// Why a wait ended. It is ready once that is known.
+pub(super) type Outcome = Rc<Cell<Result<(), Missing>>>;
+
+/// Writes what is checked, of this entity.
+type WriteName = fn(&mut fmt::Formatter<'_>, NameOf) -> fmt::Result;
+
+/// A condition on an entity.
+struct OfEntity<P> {
+    entity: Entity,
+    /// `None` once the future has ended.
+    holds: Option<P>,
+    name: WriteName,
+    outcome: Outcome,
+}
+
+impl<P: FnMut(EntityRef<'_>) -> Result<bool, Missing> + 'static> Ask for OfEntity<P> {
+    fn holds(&mut self, world: &World) -> bool {
+        let Some(holds) = &mut self.holds else {
+            return false;
+        };
+        let missing = Missing::entity(self.entity);
+        let found = world.get_entity(self.entity).map_err(|_| missing);
+        match found.and_then(holds) {
+            Ok(holds) => holds,
+            Err(missing) => {
+                self.outcome.set(Err(missing));
+                true
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        self.holds = None;
+    }
+
+    fn name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (self.name)(f, NameOf(self.entity))
+    }
+}
+
+/// Waits until `holds` is true of an entity, or fails.
+fn wait_until_entity(
+    entity: Entity,
+    name: WriteName,
+    holds: impl FnMut(EntityRef<'_>) -> Result<bool, Missing> + 'static,
+) -> (WaitUntilWorld, Outcome) {
+    let outcome = Rc::new(Cell::new(Ok(())));
+    let wait = WaitUntilWorld::of(OfEntity {
+        entity,
+        holds: Some(holds),
+        name,
+        outcome: outcome.clone(),
+    });
+    (wait, outcome)
 }
 
 impl ComponentUntil {
     pub(crate) fn new<C: Component>(
         entity: Entity,
-        mut condition: impl FnMut(&C) -> bool + 'static,
+        condition: impl FnMut(&C) -> bool + 'static,
     ) -> Self {
-        Self::of(move |world| {
-            let found = world.get_entity(entity);
-            let found = found.map_err(|_| Missing::entity(entity))?;
+        Self::named(entity, condition, |f, of| {
+            write!(f, "a condition on {} of {of}", short_name::<C>())
+        })
+    }
+
+    pub(super) fn named<C: Component>(
+        entity: Entity,
+        mut condition: impl FnMut(&C) -> bool + 'static,
+        name: WriteName,
+    ) -> Self {
+        let (wait, result) = wait_until_entity(entity, name, move |found| {
             let component = found.get::<C>();
             Ok(condition(component.ok_or(Missing::component::<C>(entity))?))
-        })
+        });
+        ComponentUntil { wait, result }
     }
 
     pub(crate) fn removed<C: Component>(entity: Entity) -> Self {
-        Self::of(move |world| {
-            let found = world.get_entity(entity);
-            let found = found.map_err(|_| Missing::entity(entity))?;
-            Ok(!found.contains::<C>())
-        })
-    }
-
-    fn of(mut condition: impl FnMut(&World) -> Result<bool, Missing> + 'static) -> Self {
-        let result = Rc::new(Cell::new(Ok(())));
-        let end = result.clone();
-        ComponentUntil {
-            wait: wait_until_world(move |world| match condition(world) {
-                Ok(holds) => holds,
-                Err(missing) => {
-                    end.set(Err(missing));
-                    true
-                }
-            }),
-            result,
-        }
+        let name: WriteName = |f, of| write!(f, "the removal of {} from {of}", short_name::<C>());
+        let (wait, result) = wait_until_entity(entity, name, |found| Ok(!found.contains::<C>()));
+        ComponentUntil { wait, result }
     }
 
     /// Checks in the runs of `phase`, and resumes there.
@@ -76,8 +124,11 @@ impl ComponentUntil {
 impl Future for ComponentUntil {
     type Output = Result<(), Missing>;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.wait.poll_unpin(cx).map(|()| self.result.get())
+        Pin::new(&mut self.wait)
+            .poll(cx)
+            .map(|()| self.result.get())
     }
 }
 

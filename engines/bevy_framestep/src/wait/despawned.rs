@@ -6,12 +6,13 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bevy_ecs::prelude::*;
-use framestep::{Phase, with};
+use framestep::{Phase, WaitNote, with};
 use futures::FutureExt;
 use futures::channel::oneshot::{self, Receiver, Sender};
 use futures::future::FusedFuture;
 
 use super::turn::Turn;
+use crate::name::NameOf;
 
 /// The waits for the end of the entity: dropping the component wakes them, on any thread.
 #[derive(Component, Default)]
@@ -36,6 +37,7 @@ pub struct Despawned {
     /// `None`: the entity does not exist.
     end: Option<Receiver<Infallible>>,
     turn: Turn,
+    note: Option<WaitNote>,
     is_done: bool,
 }
 
@@ -46,6 +48,7 @@ impl Despawned {
             entity,
             end: with(|world: &mut World| end_of(world, entity)),
             turn: Turn::default(),
+            note: None,
             is_done: false,
         }
     }
@@ -68,6 +71,7 @@ impl Despawned {
 impl Future for Despawned {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         assert!(!this.is_done, "`despawned` was polled after it had ended");
@@ -84,9 +88,14 @@ impl Future for Despawned {
                 Poll::Pending
             });
             if polled.is_pending() {
+                if this.note.is_none() {
+                    let of = NameOf(entity);
+                    this.note = Some(WaitNote::begin(format_args!("the despawn of {of}")));
+                }
                 return Poll::Pending;
             }
         }
+        this.note = None;
         this.is_done = true;
         Poll::Ready(())
     }

@@ -1,6 +1,7 @@
 //! Waits for events of observers.
 
 use std::any::{Any, TypeId, type_name};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +15,7 @@ use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
 use bevy_platform::hash::FixedHasher;
-use framestep::{Phase, Signal, Subscription, current, stop, with};
+use framestep::{Phase, Signal, Subscription, current, stop, with, with_ref};
 use futures::future::FusedFuture;
 use futures::stream::Next;
 use futures::{FutureExt, Stream, StreamExt};
@@ -61,10 +62,15 @@ impl<E: Clone + 'static, K: 'static> EventFeed<E, K> {
         }
     }
 
-    fn subscribe(&self, key: Option<Entity>) -> Events<E> {
+    /// `name` is called if there is no channel yet.
+    fn subscribe(
+        &self,
+        key: Option<Entity>,
+        name: impl FnOnce() -> Cow<'static, str>,
+    ) -> Events<E> {
         let mut signals = self.signals.borrow_mut();
         let channel = signals.entry(key).or_insert_with(|| Channel {
-            signal: Signal::new().named(type_name::<E>()),
+            signal: Signal::new().named(name()),
             readers: Rc::new(()),
         });
         Events {
@@ -118,6 +124,16 @@ fn entity_is_gone(world: DeferredWorld<'_>, context: HookContext) {
 fn each_feed(world: &World, f: impl FnMut(&dyn Feed)) {
     if let Some(framestep) = world.get_non_send::<Framestep>() {
         framestep.shared().each_feed(f);
+    }
+}
+
+/// The name of an event of an entity. Entities without a [`Name`] have one only in debug
+/// builds, because there are many.
+fn name_in(world: &World, event: &'static str, entity: Entity) -> Cow<'static, str> {
+    match world.get::<Name>(entity) {
+        Some(name) => format!("{event} of {name} ({entity})").into(),
+        None if cfg!(debug_assertions) => format!("{event} of entity {entity}").into(),
+        None => event.into(),
     }
 }
 
@@ -189,7 +205,7 @@ impl<E: Event + Clone> Events<E> {
                     let observer = world.spawn((Observer::new(observe), FeedObserver));
                     feed.observer.replace(Some(observer.id()));
                 }
-                feed.subscribe(None)
+                feed.subscribe(None, || type_name::<E>().into())
             })
         })
     }
@@ -221,13 +237,29 @@ impl<E: EntityEvent + Clone> Events<E> {
                     let observer = world.spawn((Observer::new(observe), FeedObserver));
                     feed.observer.replace(Some(observer.id()));
                 }
-                feed.subscribe(Some(entity))
+                feed.subscribe(Some(entity), || name_in(world, type_name::<E>(), entity))
             })
         })
     }
 }
 
+impl<E: 'static> Events<E> {
+    /// What the last wait of the running script for such an event has left.
+    fn left(entity: Option<Entity>) -> Option<Self> {
+        let left = with_ref(Shared::of).left().take::<Self>(entity)?;
+        Some(Events {
+            turn: Turn::default(),
+            ..left
+        })
+    }
+}
+
 impl<E> Events<E> {
+    fn has_more(&self) -> bool {
+        let subscription = self.subscription.as_ref();
+        subscription.is_some_and(|subscription| !subscription.is_empty())
+    }
+
     /// How many events were dropped because this stream had not read them in time. It keeps
     /// the latest 1,024.
     pub fn missed(&self) -> u64 {
@@ -288,10 +320,11 @@ impl<E: Clone> Events<E> {
 impl<E: Clone> Stream for Events<E> {
     type Item = E;
 
+    #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<E>> {
         let this = &mut *self;
         match &mut this.subscription {
-            Some(subscription) => this.turn.poll(cx, |cx| subscription.poll_next_unpin(cx)),
+            Some(subscription) => this.turn.poll_next(subscription, cx),
             None => Poll::Ready(None),
         }
     }
@@ -305,7 +338,10 @@ impl<E> fmt::Debug for Events<E> {
 
 /// Waits for the next event of this type after this call, on any entity.
 ///
-/// A loop around it can miss events between two rounds: use [`Events`] instead.
+/// If several events come before the script resumes, the next call of the same script in that
+/// run continues with the second one. So a loop gets all events, if it waits for nothing else.
+/// What is triggered while the script waits for something else is missed: there, use
+/// [`Events`].
 ///
 /// If the app despawns the observer behind it, for example because a level despawns all
 /// observers, no event can come any more. Then the script ends, as if its entity were
@@ -338,7 +374,8 @@ impl<E> fmt::Debug for Events<E> {
 #[track_caller]
 pub fn next_event<E: Event + Clone>() -> NextEvent<E> {
     NextEvent {
-        events: Some(Events::all()),
+        events: Some(Events::left(None).unwrap_or_else(Events::all)),
+        entity: None,
     }
 }
 
@@ -347,6 +384,7 @@ pub fn next_event<E: Event + Clone>() -> NextEvent<E> {
 pub struct NextEvent<E> {
     /// `None` once it has been ready.
     events: Option<Events<E>>,
+    entity: Option<Entity>,
 }
 
 /// The future of [`ScriptEntity::next_event`](crate::ScriptEntity::next_event).
@@ -368,26 +406,32 @@ impl<E> NextEvent<E> {
     pub fn in_phase(self, phase: Phase) -> Self {
         NextEvent {
             events: self.events.map(|events| events.in_phase(phase)),
+            entity: self.entity,
         }
     }
 }
 
-impl<E: Clone> NextEvent<E> {
+impl<E: Clone + 'static> NextEvent<E> {
+    #[track_caller]
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<E>> {
         let Some(events) = &mut self.events else {
             panic!("`next_event` was polled after it had ended");
         };
-        let polled = events.poll_next_unpin(cx);
+        let polled = Pin::new(events).poll_next(cx);
         if polled.is_ready() {
-            self.events = None;
+            let rest = self.events.take();
+            if let Some(rest) = rest.filter(Events::has_more) {
+                with_ref(Shared::of).left().keep(self.entity, rest);
+            }
         }
         polled
     }
 }
 
-impl<E: Clone> Future for NextEvent<E> {
+impl<E: Clone + 'static> Future for NextEvent<E> {
     type Output = E;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<E> {
         match self.poll_event(cx) {
             Poll::Ready(Some(event)) => Poll::Ready(event),
@@ -400,7 +444,7 @@ impl<E: Clone> Future for NextEvent<E> {
     }
 }
 
-impl<E: Clone> FusedFuture for NextEvent<E> {
+impl<E: Clone + 'static> FusedFuture for NextEvent<E> {
     fn is_terminated(&self) -> bool {
         self.events.is_none()
     }
@@ -425,24 +469,28 @@ impl<E> NextEventOf<E> {
 impl<E: EntityEvent + Clone> NextEventOf<E> {
     #[track_caller]
     pub(crate) fn new(entity: Entity) -> Self {
-        let events = Some(Events::of(entity));
+        let left = Events::left(Some(entity));
         NextEventOf {
             entity,
-            wait: NextEvent { events },
+            wait: NextEvent {
+                events: Some(left.unwrap_or_else(|| Events::of(entity))),
+                entity: Some(entity),
+            },
         }
     }
 }
 
-impl<E: Clone> Future for NextEventOf<E> {
+impl<E: Clone + 'static> Future for NextEventOf<E> {
     type Output = Result<E, Missing>;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let event = self.wait.poll_event(cx);
         event.map(|event| event.ok_or(Missing::entity(self.entity)))
     }
 }
 
-impl<E: Clone> FusedFuture for NextEventOf<E> {
+impl<E: Clone + 'static> FusedFuture for NextEventOf<E> {
     fn is_terminated(&self) -> bool {
         self.wait.is_terminated()
     }

@@ -1,12 +1,14 @@
 //! Waits for buttons and keys.
 
 use std::any::type_name;
+use std::fmt::{self, Debug};
 use std::hash::Hash;
 
 use bevy_ecs::prelude::*;
 use bevy_input::ButtonInput;
 
-use super::{WaitUntilWorld, wait_until_world};
+use super::WaitUntilWorld;
+use super::until::Ask;
 
 /// Waits until a key or a button is pressed: a `KeyCode`, a `MouseButton`, or any type for
 /// which the app has a `ButtonInput`.
@@ -38,9 +40,13 @@ use super::{WaitUntilWorld, wait_until_world};
 /// ```
 pub fn just_pressed<B>(button: B) -> WaitUntilWorld
 where
-    B: Copy + Eq + Hash + Send + Sync + 'static,
+    B: Copy + Debug + Eq + Hash + Send + Sync + 'static,
 {
-    wait_until_world(move |world| input(world).just_pressed(button))
+    WaitUntilWorld::of(Just {
+        button,
+        is: ButtonInput::just_pressed,
+        what: "press",
+    })
 }
 
 /// Waits until a key or a button is released. See [`just_pressed`].
@@ -50,20 +56,38 @@ where
 /// See [`just_pressed`].
 pub fn just_released<B>(button: B) -> WaitUntilWorld
 where
-    B: Copy + Eq + Hash + Send + Sync + 'static,
+    B: Copy + Debug + Eq + Hash + Send + Sync + 'static,
 {
-    wait_until_world(move |world| input(world).just_released(button))
+    WaitUntilWorld::of(Just {
+        button,
+        is: ButtonInput::just_released,
+        what: "release",
+    })
 }
 
-fn input<B>(world: &World) -> &ButtonInput<B>
-where
-    B: Copy + Eq + Hash + Send + Sync + 'static,
-{
-    match world.get_resource() {
-        Some(input) => input,
-        None => panic!(
-            "the app has no `ButtonInput<{}>`: add `InputPlugin`, which is part of `DefaultPlugins`",
-            type_name::<B>()
-        ),
+/// What just happens to a button.
+struct Just<B: Copy + Eq + Hash + Send + Sync + 'static> {
+    button: B,
+    is: fn(&ButtonInput<B>, B) -> bool,
+    what: &'static str,
+}
+
+impl<B: Copy + Debug + Eq + Hash + Send + Sync + 'static> Ask for Just<B> {
+    fn holds(&mut self, world: &World) -> bool {
+        let Some(input) = world.get_resource() else {
+            no_input(type_name::<B>());
+        };
+        (self.is)(input, self.button)
     }
+
+    fn name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a {} of {:?}", self.what, self.button)
+    }
+}
+
+#[cold]
+fn no_input(button: &str) -> ! {
+    panic!(
+        "the app has no `ButtonInput<{button}>`: add `InputPlugin`, which is part of `DefaultPlugins`"
+    )
 }

@@ -151,10 +151,10 @@ impl<M: Clone> Messages<M> {
 impl<M: Clone> Stream for Messages<M> {
     type Item = M;
 
+    #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<M>> {
         let this = &mut *self;
-        let subscription = &mut this.subscription;
-        this.turn.poll(cx, |cx| subscription.poll_next_unpin(cx))
+        this.turn.poll_next(&mut this.subscription, cx)
     }
 }
 
@@ -225,7 +225,10 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
 
 /// Waits for the next message of this type that is written after this call.
 ///
-/// A loop around it can miss messages between two rounds: use [`messages`] instead.
+/// If several messages come in one run, the next call of the same script in that run
+/// continues with the second one. So a loop gets all messages, if it waits for nothing else.
+/// What is written while the script waits for something else is missed: there, use
+/// [`messages`].
 ///
 /// # Resumes
 ///
@@ -261,8 +264,16 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
 /// ```
 #[track_caller]
 pub fn next_message<M: Message + Clone>() -> NextMessage<M> {
+    let left = with_ref(Shared::of).left().take::<Messages<M>>(None);
+    let messages = match left {
+        Some(left) => Messages {
+            turn: Turn::default(),
+            ..left
+        },
+        None => messages(),
+    };
     NextMessage {
-        messages: Some(messages()),
+        messages: Some(messages),
     }
 }
 
@@ -289,16 +300,20 @@ impl<M> NextMessage<M> {
     }
 }
 
-impl<M: Clone> Future for NextMessage<M> {
+impl<M: Clone + 'static> Future for NextMessage<M> {
     type Output = M;
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<M> {
         let Some(messages) = &mut self.messages else {
             panic!("`next_message` was polled after it had ended");
         };
-        match messages.poll_next_unpin(cx) {
+        match Pin::new(messages).poll_next(cx) {
             Poll::Ready(Some(message)) => {
-                self.messages = None;
+                let rest = self.messages.take();
+                if let Some(rest) = rest.filter(|rest| !rest.subscription.is_empty()) {
+                    with_ref(Shared::of).left().keep(None, rest);
+                }
                 Poll::Ready(message)
             }
             // The stream ends only with the world.
@@ -307,7 +322,7 @@ impl<M: Clone> Future for NextMessage<M> {
     }
 }
 
-impl<M: Clone> FusedFuture for NextMessage<M> {
+impl<M: Clone + 'static> FusedFuture for NextMessage<M> {
     fn is_terminated(&self) -> bool {
         self.messages.is_none()
     }

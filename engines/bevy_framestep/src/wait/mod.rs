@@ -10,7 +10,9 @@ mod despawned;
 mod event;
 #[cfg(feature = "input")]
 mod input;
+mod left;
 mod message;
+mod scan;
 #[cfg(feature = "state")]
 mod state;
 #[cfg(feature = "tasks")]
@@ -19,7 +21,9 @@ mod timer;
 mod turn;
 mod until;
 
+pub(crate) use left::Left;
 pub(crate) use message::Feed;
+pub(crate) use scan::Scan;
 pub(crate) use until::{Condition, Conditions};
 
 #[cfg(feature = "animation")]

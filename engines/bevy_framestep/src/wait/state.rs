@@ -1,16 +1,25 @@
 //! Waits for states of the app.
 
+use std::any::{Any, TypeId, type_name};
+use std::cell::RefCell;
 use std::fmt;
+use std::marker::PhantomData;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
 use bevy_state::state::{State, StateTransitionEvent, States};
-use framestep::{Phase, with_ref};
-use futures::StreamExt;
+use framestep::{Phase, Signal, Subscription, with_ref};
 use futures::future::FusedFuture;
 
-use super::{Messages, NextMessage, messages, next_message};
+use super::message::Feed;
+use super::turn::Turn;
+use super::{NextMessage, next_message};
+use crate::access::no_messages;
+use crate::executor::Shared;
+use crate::name::short_name;
 
 /// Waits for the next transition of the state `S` after this call, including a transition
 /// from a state to itself.
@@ -38,7 +47,7 @@ pub fn next_transition<S: States>() -> NextMessage<StateTransitionEvent<S>> {
 /// If the app does not have the state; and where [`with_ref`] does.
 #[track_caller]
 pub fn state_entered<S: States>(state: S) -> WaitForState<S> {
-    WaitForState::new(state, Side::Entered)
+    wait(state, Side::Entered)
 }
 
 /// Waits until the app next leaves `state`, for another one.
@@ -52,7 +61,7 @@ pub fn state_entered<S: States>(state: S) -> WaitForState<S> {
 /// If the app does not have the state; and where [`with_ref`] does.
 #[track_caller]
 pub fn state_exited<S: States>(state: S) -> WaitForState<S> {
-    WaitForState::new(state, Side::Exited)
+    wait(state, Side::Exited)
 }
 
 /// Waits until the app is in `state`. Ready at once if it is.
@@ -104,33 +113,151 @@ pub fn wait_for_state<S: States>(state: S) -> WaitForState<S> {
     wait
 }
 
-/// The future of [`wait_for_state`], [`state_entered`] and [`state_exited`].
-#[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitForState<S: States> {
-    /// `None` once it has been ready.
-    transitions: Option<Messages<StateTransitionEvent<S>>>,
-    state: S,
-    side: Side,
-    is_in: bool,
+/// Passes on the transitions of one type of states, to the scripts that wait for a state.
+struct StateFeed<S: States> {
+    cursor: RefCell<MessageCursor<StateTransitionEvent<S>>>,
+    /// Those that scripts have waited for since the latest transition.
+    doors: RefCell<Vec<Door<S>>>,
 }
 
-#[derive(Clone, Copy)]
+/// The one way into or out of a state.
+struct Door<S> {
+    state: S,
+    side: Side,
+    passed: Signal<()>,
+    /// The number of waits plus one.
+    waits: Rc<()>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Entered,
     Exited,
 }
 
-impl<S: States> WaitForState<S> {
-    #[track_caller]
-    fn new(state: S, side: Side) -> Self {
-        WaitForState {
-            transitions: Some(messages()),
-            state,
-            side,
-            is_in: false,
+impl<S: States> StateFeed<S> {
+    fn new(cursor: MessageCursor<StateTransitionEvent<S>>) -> Self {
+        StateFeed {
+            cursor: RefCell::new(cursor),
+            doors: RefCell::default(),
         }
     }
 
+    fn wait(&self, state: S, side: Side) -> WaitForState<S> {
+        let mut doors = self.doors.borrow_mut();
+        let is_it = |door: &Door<S>| door.side == side && door.state == state;
+        let index = doors.iter().position(is_it).unwrap_or_else(|| {
+            doors.push(Door::new(state, side));
+            doors.len() - 1
+        });
+        let door = &doors[index];
+        WaitForState {
+            passed: Some(door.passed.subscribe()),
+            turn: Turn::default(),
+            is_in: false,
+            _waits: door.waits.clone(),
+            states: PhantomData,
+        }
+    }
+
+    /// This calls wakers, which can begin other waits.
+    fn pass(&self, state: Option<&S>, side: Side) {
+        let doors = self.doors.borrow();
+        let is_it = |door: &&Door<S>| door.side == side && Some(&door.state) == state;
+        let passed = doors.iter().find(is_it).map(|door| door.passed.clone());
+        drop(doors);
+        if let Some(passed) = passed {
+            passed.emit(());
+        }
+    }
+}
+
+impl<S: States> Door<S> {
+    fn new(state: S, side: Side) -> Self {
+        let states = short_name::<S>();
+        let passed = match side {
+            Side::Entered => format!("{states}::{state:?} entered"),
+            Side::Exited => format!("{states}::{state:?} left"),
+        };
+        Door {
+            state,
+            side,
+            passed: Signal::new().named(passed),
+            waits: Rc::new(()),
+        }
+    }
+
+    fn has_waits(&self) -> bool {
+        Rc::strong_count(&self.waits) > 1
+    }
+}
+
+impl<S: States> Feed for StateFeed<S> {
+    fn pass_on(&self, world: &World) {
+        let transitions = world.get_resource::<Messages<StateTransitionEvent<S>>>();
+        // A waker can use states.
+        let (Some(transitions), Ok(mut cursor)) = (transitions, self.cursor.try_borrow_mut())
+        else {
+            return;
+        };
+        if cursor.is_empty(transitions) {
+            return;
+        }
+        for event in cursor.read(transitions) {
+            if event.exited != event.entered {
+                self.pass(event.exited.as_ref(), Side::Exited);
+                self.pass(event.entered.as_ref(), Side::Entered);
+            }
+        }
+        drop(cursor);
+        // They are dropped after the borrow has ended.
+        let mut doors = self.doors.borrow_mut();
+        let unused: Vec<_> = doors.extract_if(.., |door| !door.has_waits()).collect();
+        drop(doors);
+        drop(unused);
+    }
+
+    fn has_news(&self, world: &World) -> bool {
+        let transitions = world.get_resource::<Messages<StateTransitionEvent<S>>>();
+        let cursor = self.cursor.try_borrow();
+        let (Some(transitions), Ok(cursor)) = (transitions, cursor) else {
+            return false;
+        };
+        !cursor.is_empty(transitions) && self.doors.borrow().iter().any(Door::has_waits)
+    }
+}
+
+#[track_caller]
+fn wait<S: States>(state: S, side: Side) -> WaitForState<S> {
+    let made = with_ref(|world: &World| {
+        let transitions = world.get_resource::<Messages<StateTransitionEvent<S>>>()?;
+        let feed = Shared::of(world).feed(TypeId::of::<StateFeed<S>>(), || {
+            Rc::new(StateFeed::<S>::new(transitions.get_cursor_current()))
+        });
+        // Transitions from before this call are only for the waits that exist already.
+        feed.pass_on(world);
+        let feed: &dyn Any = &*feed;
+        let feed = feed.downcast_ref::<StateFeed<S>>();
+        Some(feed.expect("it was made for this type").wait(state, side))
+    });
+    match made {
+        Some(wait) => wait,
+        None => no_messages(type_name::<StateTransitionEvent<S>>()),
+    }
+}
+
+/// The future of [`wait_for_state`], [`state_entered`] and [`state_exited`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitForState<S: States> {
+    /// `None` once it has been ready.
+    passed: Option<Subscription<()>>,
+    turn: Turn,
+    is_in: bool,
+    _waits: Rc<()>,
+    states: PhantomData<fn() -> S>,
+}
+
+impl<S: States> WaitForState<S> {
     /// Resumes in the first run of `phase` after the transition, instead of the home phase.
     ///
     /// If `phase` is not the home phase, the script is polled in each of its runs.
@@ -140,57 +267,43 @@ impl<S: States> WaitForState<S> {
     /// If the wait has begun.
     #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
-        let transitions = self.transitions.take();
-        self.transitions = transitions.map(|transitions| transitions.in_phase(phase));
+        self.turn.set(phase);
         self
     }
-
-    fn is_it(&self, event: &StateTransitionEvent<S>) -> bool {
-        let state = match self.side {
-            Side::Entered => &event.entered,
-            Side::Exited => &event.exited,
-        };
-        event.exited != event.entered && state.as_ref() == Some(&self.state)
-    }
 }
-
-// The state is never pinned.
-impl<S: States> Unpin for WaitForState<S> {}
 
 impl<S: States> Future for WaitForState<S> {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        loop {
-            let Some(transitions) = &mut this.transitions else {
-                panic!("a wait for a state was polled after it had ended");
-            };
-            if !this.is_in {
-                match transitions.poll_next_unpin(cx) {
-                    Poll::Ready(Some(event)) if !this.is_it(&event) => continue,
-                    Poll::Ready(Some(_)) => {}
-                    // The stream ends only with the world.
-                    Poll::Ready(None) | Poll::Pending => return Poll::Pending,
-                }
+        let Some(passed) = &mut this.passed else {
+            panic!("a wait for a state was polled after it had ended");
+        };
+        if !this.is_in {
+            // The stream ends only with the world.
+            let polled = this.turn.poll_next(passed, cx);
+            if !matches!(polled, Poll::Ready(Some(()))) {
+                return Poll::Pending;
             }
-            this.transitions = None;
-            return Poll::Ready(());
         }
+        this.passed = None;
+        Poll::Ready(())
     }
 }
 
 impl<S: States> FusedFuture for WaitForState<S> {
     fn is_terminated(&self) -> bool {
-        self.transitions.is_none()
+        self.passed.is_none()
     }
 }
 
 impl<S: States> fmt::Debug for WaitForState<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WaitForState")
-            .field("state", &self.state)
-            .field("done", &self.transitions.is_none())
+            .field("states", &type_name::<S>())
+            .field("done", &self.passed.is_none())
             .finish_non_exhaustive()
     }
 }

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use framestep::{InPhase, Phase, home, in_phase, time};
-use futures::FutureExt;
+use futures::Stream;
 
 /// The phase of a wait that is not ended by a frame, but by a message, an event or a
 /// condition.
@@ -41,27 +41,57 @@ impl Turn {
         cx: &mut Context<'_>,
         poll: impl FnOnce(&mut Context<'_>) -> Poll<T>,
     ) -> Poll<T> {
-        self.is_polled = true;
-        let Some(phase) = self.elsewhere() else {
-            return poll(cx);
+        let polled = if self.is_due() {
+            poll(cx)
+        } else {
+            Poll::Pending
         };
-        if time().phase == Some(phase) {
-            let polled = poll(cx);
-            if polled.is_ready() {
-                self.next = None;
-                return polled;
-            }
+        self.after(cx, polled.is_ready());
+        polled
+    }
+
+    /// The same for a stream, whose wait is shown in the line of the caller.
+    #[track_caller]
+    pub(crate) fn poll_next<S: Stream + Unpin>(
+        &mut self,
+        stream: &mut S,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<S::Item>> {
+        let polled = if self.is_due() {
+            Pin::new(stream).poll_next(cx)
+        } else {
+            Poll::Pending
+        };
+        self.after(cx, polled.is_ready());
+        polled
+    }
+
+    /// Whether the wait is to be polled in this run.
+    fn is_due(&mut self) -> bool {
+        self.is_polled = true;
+        let is_due = |phase| time().phase == Some(phase);
+        self.elsewhere().is_none_or(is_due)
+    }
+
+    #[track_caller]
+    fn after(&mut self, cx: &mut Context<'_>, is_ready: bool) {
+        let Some(phase) = self.elsewhere() else {
+            return;
+        };
+        if is_ready {
+            self.next = None;
+        } else {
+            self.wait(cx, phase);
         }
-        self.wait(cx, phase);
-        Poll::Pending
     }
 
     /// Waits for the next run of the phase.
+    #[track_caller]
     pub(crate) fn wait(&mut self, cx: &mut Context<'_>, phase: Phase) {
         let next = self.next.get_or_insert_with(|| in_phase(phase));
-        if Pin::new(&mut *next).poll_unpin(cx).is_ready() {
+        if Pin::new(&mut *next).poll(cx).is_ready() {
             *next = in_phase(phase);
-            let polled = next.poll_unpin(cx);
+            let polled = Pin::new(next).poll(cx);
             debug_assert!(polled.is_pending(), "a run does not follow itself");
         }
     }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bevy_ecs::prelude::*;
-use framestep::{Phase, time, with_ref};
+use framestep::{Phase, WaitNote, time, with_ref};
 use futures::future::FusedFuture;
 
 use super::turn::Turn;
@@ -21,6 +21,8 @@ use crate::executor::Shared;
 #[derive(Default)]
 pub(crate) struct Conditions {
     lists: RefCell<Vec<(Phase, Vec<Rc<Condition>>)>>,
+    /// How many runs there have been.
+    runs: Cell<u64>,
 }
 
 /// A condition and the script that waits for it.
@@ -32,19 +34,42 @@ pub(crate) struct Condition<A: ?Sized = dyn Ask> {
     ask: RefCell<A>,
 }
 
-/// A closure, which exists as long as the future.
-pub(crate) trait Ask {
+/// What is checked.
+pub(crate) trait Ask: 'static {
     fn holds(&mut self, world: &World) -> bool;
-    fn forget(&mut self);
+
+    /// Whether it may hold in the run that begins. If not, it is not checked.
+    fn may_hold(&mut self, _: &World, _: Run) -> bool {
+        true
+    }
+
+    /// Drops what belongs to the user: the future has ended.
+    fn forget(&mut self) {}
+
+    /// Says what it is, for snapshots.
+    fn name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-impl<P: FnMut(&World) -> bool> Ask for Option<P> {
+/// A run of the scripts whose conditions are checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    pub(super) phase: Phase,
+    /// No two runs of a world have the same.
+    pub(super) number: u64,
+}
+
+/// A closure, which exists as long as the future.
+impl<P: FnMut(&World) -> bool + 'static> Ask for Option<P> {
     fn holds(&mut self, world: &World) -> bool {
         self.as_mut().is_some_and(|condition| condition(world))
     }
 
     fn forget(&mut self) {
         *self = None;
+    }
+
+    fn name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a condition on the world")
     }
 }
 
@@ -95,7 +120,12 @@ impl Conditions {
             phase,
             list,
         };
-        if ask_all(&taken.list, world, phase) {
+        self.runs.set(self.runs.get() + 1);
+        let run = Run {
+            phase,
+            number: self.runs.get(),
+        };
+        if ask_all(&taken.list, world, run) {
             let is_listed = State::Listed(phase);
             taken.list.retain(|of| of.state.get() == is_listed);
         }
@@ -122,14 +152,19 @@ impl Drop for Taken<'_> {
 }
 
 /// Checks all, and returns whether some of them leave the list.
-fn ask_all(list: &[Rc<Condition>], world: &World, phase: Phase) -> bool {
+fn ask_all(list: &[Rc<Condition>], world: &World, run: Run) -> bool {
+    let phase = run.phase;
     let mut some_leave = false;
     let mut next = 0;
     while next < list.len() {
         let asked = catch_unwind(AssertUnwindSafe(|| {
             while let Some(condition) = list.get(next) {
                 let is_listed = condition.state.get() == State::Listed(phase);
-                if !is_listed || condition.ask.borrow_mut().holds(world) {
+                let holds = || {
+                    let mut ask = condition.ask.borrow_mut();
+                    ask.may_hold(world, run) && ask.holds(world)
+                };
+                if !is_listed || holds() {
                     condition.leave(phase);
                     some_leave = true;
                 }
@@ -144,6 +179,16 @@ fn ask_all(list: &[Rc<Condition>], world: &World, phase: Phase) -> bool {
         }
     }
     some_leave
+}
+
+/// In its own words.
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.ask.try_borrow() {
+            Ok(ask) => ask.name(f),
+            Err(_) => f.write_str("a condition"),
+        }
+    }
 }
 
 impl Condition {
@@ -162,9 +207,64 @@ impl Condition {
 pub struct WaitUntilWorld {
     condition: Rc<Condition>,
     turn: Turn,
+    note: Option<WaitNote>,
 }
 
 impl WaitUntilWorld {
+    pub(crate) fn of(ask: impl Ask) -> Self {
+        WaitUntilWorld {
+            condition: Rc::new(Condition {
+                state: Cell::new(State::New),
+                waker: RefCell::new(None),
+                panic: Cell::new(None),
+                ask: RefCell::new(ask),
+            }),
+            turn: Turn::default(),
+            note: None,
+        }
+    }
+
+    /// Waits for a call of the condition's waker, from now on that of `cx`.
+    #[track_caller]
+    fn wait(&mut self, cx: &Context<'_>) {
+        let waker = &self.condition.waker;
+        let is_known = |known: &Waker| known.will_wake(cx.waker());
+        if waker.borrow().as_ref().is_some_and(is_known) {
+            return;
+        }
+        let before = waker.replace(Some(cx.waker().clone()));
+        drop(before);
+        self.note = Some(WaitNote::begin(&self.condition));
+    }
+
+    /// The list is for waits in the home phase. In another phase, the script checks by
+    /// itself.
+    #[track_caller]
+    fn poll_elsewhere(&mut self, phase: Phase, cx: &mut Context<'_>) -> Poll<()> {
+        let condition = &self.condition;
+        assert!(
+            condition.state.get() != State::Done,
+            "`wait_until_world` was polled after it had ended"
+        );
+        condition.state.set(State::New);
+        // From the next run on.
+        let is_due = self.turn.has_begun() && time().phase == Some(phase);
+        if is_due && with_ref(|world: &World| condition.ask.borrow_mut().holds(world)) {
+            return self.end();
+        }
+        self.turn.wait(cx, phase);
+        if self.note.is_none() {
+            self.note = Some(WaitNote::begin(&self.condition));
+        }
+        Poll::Pending
+    }
+
+    fn end(&mut self) -> Poll<()> {
+        self.condition.state.set(State::Done);
+        self.note = None;
+        Poll::Ready(())
+    }
+
     /// Checks in the runs of `phase`, and resumes there.
     ///
     /// If `phase` is not the home phase, the script is polled in each of its runs.
@@ -232,26 +332,19 @@ impl WaitUntilWorld {
 /// assert_eq!(app.world().resource::<Gold>().0, 5);
 /// ```
 pub fn wait_until_world(condition: impl FnMut(&World) -> bool + 'static) -> WaitUntilWorld {
-    WaitUntilWorld {
-        condition: Rc::new(Condition {
-            state: Cell::new(State::New),
-            waker: RefCell::new(None),
-            panic: Cell::new(None),
-            ask: RefCell::new(Some(condition)),
-        }),
-        turn: Turn::default(),
-    }
+    WaitUntilWorld::of(Some(condition))
 }
 
 impl Future for WaitUntilWorld {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
-        let condition = &this.condition;
         if let Some(phase) = this.turn.elsewhere() {
-            return poll_elsewhere(condition, &mut this.turn, phase, cx);
+            return this.poll_elsewhere(phase, cx);
         }
+        let condition = &this.condition;
         let phase = framestep::home();
         match condition.state.get() {
             State::Done => panic!("`wait_until_world` was polled after it had ended"),
@@ -261,44 +354,21 @@ impl Future for WaitUntilWorld {
                     resume_unwind(panic);
                 }
                 if with_ref(|world: &World| condition.ask.borrow_mut().holds(world)) {
-                    condition.state.set(State::Done);
-                    return Poll::Ready(());
+                    return this.end();
                 }
             }
             State::Listed(of) if of == phase => {
-                condition.waker.replace(Some(cx.waker().clone()));
+                this.wait(cx);
                 return Poll::Pending;
             }
             State::New | State::Listed(_) => {}
         }
         condition.state.set(State::Listed(phase));
-        condition.waker.replace(Some(cx.waker().clone()));
         let shared = with_ref(Shared::of);
         shared.add_condition(phase, condition.clone());
+        this.wait(cx);
         Poll::Pending
     }
-}
-
-/// The list is for waits in the home phase. In another phase, the script checks by itself.
-fn poll_elsewhere(
-    condition: &Condition,
-    turn: &mut Turn,
-    phase: Phase,
-    cx: &mut Context<'_>,
-) -> Poll<()> {
-    assert!(
-        condition.state.get() != State::Done,
-        "`wait_until_world` was polled after it had ended"
-    );
-    condition.state.set(State::New);
-    // From the next run on.
-    let is_due = turn.has_begun() && time().phase == Some(phase);
-    if is_due && with_ref(|world: &World| condition.ask.borrow_mut().holds(world)) {
-        condition.state.set(State::Done);
-        return Poll::Ready(());
-    }
-    turn.wait(cx, phase);
-    Poll::Pending
 }
 
 impl FusedFuture for WaitUntilWorld {

@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use bevy_app::{App, FixedUpdate, Last, PostUpdate, PreUpdate, Update};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::intern::Interned;
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 use bevy_framestep::prelude::*;
 use futures::FutureExt;
 
-use super::app;
+use super::{app, log, take_log};
 
 #[derive(Component, PartialEq)]
 struct Health(u32);
@@ -157,4 +158,128 @@ fn set_to_an_equal_value() {
         .world_mut()
         .start_script(move || async move { assert!(hero.set_if_neq(Health(1)).is_err()) });
     assert!(set.is_finished());
+}
+
+/// What a script that waits for changes of an entity must hear of, in the next frame.
+struct Watched {
+    entity: Entity,
+    is_alive: bool,
+    has_health: bool,
+    has_changed: bool,
+    /// A script waits for it.
+    is_waited_for: bool,
+}
+
+async fn report(entity: Entity, number: usize) {
+    while entity.changed::<Health>().await.is_ok() {
+        log(format!("{number} changed"));
+    }
+    log(format!("{number} gone"));
+}
+
+/// Changes of any kind, of some or of nearly all entities that scripts wait for: with many
+/// waits, all components are looked at in a row.
+#[test]
+fn any_number_of_scripts_hears_of_each_change() {
+    for seed in 1..=60_u64 {
+        let mut dice = seed;
+        let mut roll = move |sides: u64| {
+            dice ^= dice << 13;
+            dice ^= dice >> 7;
+            dice ^= dice << 17;
+            (dice >> 11) % sides
+        };
+        let mut app = app();
+        let share = [1, 3, 40][seed as usize % 3];
+        let mut all: Vec<Watched> = Vec::new();
+        for frame in 0..30 {
+            for _ in 0..roll(if frame == 0 { 60 } else { 2 }) {
+                all.push(Watched {
+                    entity: app.world_mut().spawn(Health(0)).id(),
+                    is_alive: true,
+                    has_health: true,
+                    has_changed: false,
+                    is_waited_for: false,
+                });
+            }
+            for (number, of) in all.iter_mut().enumerate().filter(|(_, of)| of.is_alive) {
+                let has_begun = of.has_health && !of.is_waited_for && roll(share) == 0;
+                if has_begun {
+                    app.world_mut().start_script({
+                        let entity = of.entity;
+                        move || report(entity, number)
+                    });
+                    (of.is_waited_for, of.has_changed) = (true, false);
+                }
+                let mut entity = app.world_mut().entity_mut(of.entity);
+                match roll(if seed % 2 == 0 { 20 } else { 200 }) {
+                    0 => {
+                        entity.despawn();
+                        of.is_alive = false;
+                    }
+                    1 => {
+                        entity.remove::<Health>();
+                        of.has_health = false;
+                    }
+                    2 => {
+                        entity.remove::<Health>();
+                        entity.insert(Health(1));
+                        (of.has_health, of.has_changed) = (true, true);
+                    }
+                    3 => _ = entity.insert(Disabled),
+                    4 => _ = entity.remove::<Disabled>(),
+                    5 | 6 => {
+                        if let Some(mut health) = entity.get_mut::<Health>() {
+                            health.0 += 1;
+                            of.has_changed = true;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            let mut expected = Vec::new();
+            for (number, of) in all
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, of)| of.is_waited_for)
+            {
+                if !of.is_alive || !of.has_health {
+                    expected.push(format!("{number} gone"));
+                    of.is_waited_for = false;
+                } else if of.has_changed {
+                    expected.push(format!("{number} changed"));
+                }
+                of.has_changed = false;
+            }
+            app.update();
+            let mut heard = take_log(&mut app);
+            heard.sort();
+            expected.sort();
+            assert_eq!(heard, expected, "seed {seed}, frame {frame}");
+        }
+    }
+}
+
+/// Entities that are disabled in a way of the app's own are found, too.
+#[test]
+fn many_scripts_of_entities_that_queries_leave_out() {
+    #[derive(Component)]
+    struct Hidden;
+
+    let mut app = app();
+    app.world_mut().register_disabling_component::<Hidden>();
+    let all: Vec<Entity> = (0..20)
+        .map(|number| app.world_mut().spawn((Health(number), Hidden)).id())
+        .collect();
+    for (number, &entity) in all.iter().enumerate() {
+        app.world_mut().start_script(move || report(entity, number));
+    }
+    for _ in 0..3 {
+        app.update();
+    }
+    assert_eq!(take_log(&mut app), [""; 0]);
+    app.world_mut().get_mut::<Health>(all[7]).unwrap().0 += 1;
+    app.world_mut().despawn(all[9]);
+    app.update();
+    assert_eq!(take_log(&mut app), ["7 changed", "9 gone"]);
 }

@@ -1,5 +1,6 @@
 //! The plugin in headless apps, on manual time.
 
+mod chains;
 mod changes;
 mod conditions;
 #[cfg(feature = "durable")]
@@ -7,12 +8,18 @@ mod durable;
 mod entities;
 mod first_week;
 mod handles;
+mod left;
+mod misuse;
+mod notes;
 mod panics;
 mod phases;
 mod ready_made;
+#[cfg(feature = "reflect")]
+mod reflection;
 mod schedules;
 #[cfg(feature = "state")]
 mod states;
+mod sub_apps;
 mod threads;
 mod time;
 mod waits;
