@@ -306,7 +306,7 @@ impl Events {
 }
 
 impl Shared {
-    fn next_ticket(&self) -> u64 {
+    pub(crate) fn next_ticket(&self) -> u64 {
         let ticket = self.events.last_ticket.get() + 1;
         self.events.last_ticket.set(ticket);
         ticket

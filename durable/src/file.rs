@@ -11,7 +11,7 @@ use crate::tree::Tree;
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the bytes that are written here and by the executor. It changes whenever they do.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// Files also have numbers of phases, which depend on how many there are.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
 const VERSION: u32 = 10 * FORMAT + Phase::NAMED.len() as u32;
@@ -185,7 +185,7 @@ impl SaveState {
         for numbers in [&self.clocks, &self.waits, &self.lists] {
             hash.add_all(numbers);
         }
-        let rest = (&self.owners, &self.ended);
+        let rest = (&self.owners, &self.asked, &self.ended);
         let signals = (&self.signals, &self.streams, &self.values);
         let rest = (rest, signals, &self.permits, &self.promises);
         let next = (self.next_script, self.next_request, self.next_owner);

@@ -142,8 +142,9 @@ impl fmt::Display for SaveState {
             }
             writeln!(f)?;
         }
-        for (script, result) in &self.ended {
-            match result {
+        for ended in &self.ended {
+            let script = ended.id;
+            match &ended.result {
                 Ok(output) => writeln!(f, "ended: {script} returned {}", text_of(output.get()))?,
                 Err(error) => writeln!(f, "ended: {script}: {error}")?,
             }
@@ -171,6 +172,9 @@ impl SaveState {
         }
         if !script.has_begun {
             f.write_str(", has not begun")?;
+        }
+        if self.asked.contains(&script.id) {
+            f.write_str(", asked to stop")?;
         }
         let state = &script.state;
         writeln!(f, "\n    its chapter began with {state}")?;
@@ -213,9 +217,13 @@ impl SaveState {
     ) -> fmt::Result {
         write!(f, "    awaits {}", waits(&[wait.named], &self.sites))?;
         let of_executor = match &wait.slot {
-            SlotImage::Plain | SlotImage::Join(_) | SlotImage::Tick { .. } => 1,
+            SlotImage::Plain
+            | SlotImage::Join(_)
+            | SlotImage::OwnerEnd(_)
+            | SlotImage::Tick { .. } => 1,
             SlotImage::Animate { has_end, .. } => 1 + usize::from(*has_end),
-            SlotImage::Signal { .. }
+            SlotImage::Stop { .. }
+            | SlotImage::Signal { .. }
             | SlotImage::Next { .. }
             | SlotImage::Value { .. }
             | SlotImage::Permit { .. }
@@ -251,6 +259,7 @@ impl SaveState {
         }
         match &wait.slot {
             SlotImage::Join(script) => writeln!(f, ", the end of {script}"),
+            SlotImage::OwnerEnd(owner) => writeln!(f, ", the end of owner #{}", owner.0),
             SlotImage::Signal {
                 given: Some(given), ..
             } => writeln!(f, ", emitted with {}", text_of(given.get())),

@@ -288,6 +288,7 @@ pub(crate) enum OutsideWait {
         wait: framestep::Acquire,
         of: Rc<PlainPermits>,
     },
+    Stop(framestep::StopAsked),
 }
 
 /// A subscription outside of durable scripts.

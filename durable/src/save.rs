@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use framestep::Clock;
-use framestep::CoroutineId;
+use framestep::{Clock, CoroutineId, Owner};
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 
 use crate::cell::{Chapter, ScriptCell};
@@ -13,7 +12,7 @@ use crate::content::Content;
 use crate::error::{SaveError, said_at};
 use crate::events::{Listed, Owned};
 use crate::image::{
-    OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage,
+    EndedImage, OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage,
 };
 use crate::shared::Shared;
 use crate::slot::Slot;
@@ -60,8 +59,13 @@ impl Shared {
         }
         // A wait is in one list, with five numbers, and most scripts have four.
         let mut lists = Writer::with_capacity(32 + 5 * waits.len() + 4 * ids.len());
-        let saved = self.door.save_lists(&ids, &waits, &clocks, &mut lists);
-        drop(waits);
+        let owners = self.owners.borrow();
+        let all: Vec<&Owner> = owners.values().map(|entry| &*entry.owner).collect();
+        let saved = self
+            .door
+            .save_lists(&ids, &waits, &all, &clocks, &mut lists);
+        drop((waits, all));
+        drop(owners);
         drop(chapters);
         saved.map_err(refused)?;
         Ok(SaveState {
@@ -78,6 +82,7 @@ impl Shared {
             guards,
             owners: self.save_owners(),
             scripts: images,
+            asked: self.asked.borrow().iter().copied().collect(),
             waits: saved_waits.into_numbers(),
             lists: lists.into_numbers(),
             ended: self.save_ended(),
@@ -142,18 +147,18 @@ impl Shared {
             name: entry.name.clone(),
             is_paused: entry.is_paused,
             is_active: entry.is_active || in_use.contains(&id),
+            is_heard: entry.is_heard,
         });
         owners.collect()
     }
 
-    fn save_ended(
-        &self,
-    ) -> Vec<(
-        crate::ScriptId,
-        Result<crate::bytes::Bytes, crate::JoinError>,
-    )> {
+    fn save_ended(&self) -> Vec<EndedImage> {
         let ended = self.ended.borrow();
-        let ended = ended.iter().map(|(&id, ended)| (id, ended.result.clone()));
+        let ended = ended.iter().map(|(&id, ended)| EndedImage {
+            id,
+            result: ended.result.clone(),
+            order: ended.order,
+        });
         ended.collect()
     }
 
@@ -225,6 +230,8 @@ fn save_slot(slot: &Slot) -> SlotImage {
     match slot {
         Slot::Plain(_) => SlotImage::Plain,
         Slot::Join(join) => SlotImage::Join(join.script),
+        Slot::OwnerEnd(awaited) => SlotImage::OwnerEnd(awaited.owner),
+        Slot::Stop(ticket) => SlotImage::Stop { ticket: *ticket },
         Slot::Signal { listing, given } => SlotImage::Signal {
             topic: listing.topic.clone(),
             ticket: listing.ticket,

@@ -10,6 +10,7 @@ use crate::cell::ScriptId;
 use crate::events::{Listing, OfSignal, OfValue, Owned, PermitWait, StreamGuard};
 use crate::image::NamedWait;
 use crate::outside::OutsideWait;
+use crate::owner::OwnerId;
 use crate::site::{Call, Known};
 use crate::topic::Topic;
 
@@ -131,6 +132,14 @@ impl Waits {
         self.list.iter().any(|pending| is_it(&pending.slot))
     }
 
+    /// The places of those for a request to stop.
+    pub(crate) fn stops(&self) -> impl Iterator<Item = u64> {
+        self.list.iter().filter_map(|pending| match pending.slot {
+            Slot::Stop(ticket) => Some(ticket),
+            _ => None,
+        })
+    }
+
     /// The questions among them.
     pub(crate) fn requests(&self) -> impl Iterator<Item = &Request> {
         self.list.iter().filter_map(|pending| match &pending.slot {
@@ -244,6 +253,10 @@ pub(crate) enum Slot {
     Plain(DurableWait),
     /// The end of a script.
     Join(Box<Join>),
+    /// The end of all scripts of an owner.
+    OwnerEnd(Box<OwnerEnd>),
+    /// A request to stop, with the place of the wait among those for one.
+    Stop(u64),
     /// A signal, with its value once it has been emitted.
     Signal {
         listing: Listing<OfSignal>,
@@ -274,6 +287,13 @@ pub(crate) enum Slot {
 #[derive(Debug)]
 pub(crate) struct Join {
     pub(crate) script: ScriptId,
+    pub(crate) end: DurableWait,
+}
+
+/// The end of all scripts of an owner.
+#[derive(Debug)]
+pub(crate) struct OwnerEnd {
+    pub(crate) owner: OwnerId,
     pub(crate) end: DurableWait,
 }
 
@@ -352,6 +372,7 @@ impl Slot {
         match self {
             Slot::Plain(wait) => f(wait),
             Slot::Join(join) => f(&join.end),
+            Slot::OwnerEnd(awaited) => f(&awaited.end),
             Slot::Tick(tick) => f(&tick.timer),
             Slot::Animate(animation) => {
                 f(&animation.next);
@@ -359,6 +380,7 @@ impl Slot {
             }
             Slot::Replayed
             | Slot::Polled
+            | Slot::Stop(_)
             | Slot::Signal { .. }
             | Slot::Next(_)
             | Slot::Value { .. }

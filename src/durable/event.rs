@@ -20,6 +20,8 @@ pub enum Event {
     Permit(&'static str),
     /// The answer to a question, or the value of a promise, of this name.
     Answer(&'static str),
+    /// A request to stop.
+    Stop,
 }
 
 impl Event {
@@ -31,6 +33,7 @@ impl Event {
             | Event::Value(name)
             | Event::Permit(name)
             | Event::Answer(name) => name,
+            Event::Stop => "",
         }
     }
 
@@ -45,6 +48,7 @@ impl Event {
             Event::Value(_) => Source::watch(name),
             Event::Permit(_) => Source::permits(name),
             Event::Answer(_) => Source::answer(name),
+            Event::Stop => Source::stop(),
         }
     }
 }

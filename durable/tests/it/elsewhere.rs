@@ -449,7 +449,7 @@ fn errors_of_joins_are_those_of_durable_scripts() {
 #[test]
 fn a_wait_that_has_begun_outside_does_not_move_into_a_durable_script() {
     thread_local! {
-        static SHARED: RefCell<Option<framestep_durable::Wait>> = const { RefCell::new(None) };
+        static SHARED: RefCell<Option<framestep_durable::WaitSeconds>> = const { RefCell::new(None) };
     }
 
     #[derive(Serialize, Deserialize)]
