@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
-use crate::events::{Listed, Owned, PromiseEntry, Stream};
+use crate::events::{Given, Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::handle::JoinError;
 use crate::journal::Journal;
@@ -140,6 +140,16 @@ impl SaveState {
             && self.has_consistent_events()
     }
 
+    /// How many permits a wait needs. `None` if it is no wait for permits.
+    fn wanted(&self, listed: &Listed) -> Option<u64> {
+        let mut scripts = self.scripts.iter();
+        let script = scripts.find(|script| script.id == listed.script)?;
+        script.waits.iter().find_map(|wait| match wait.slot {
+            SlotImage::Permit { wanted, .. } if wait.named.number == listed.wait => Some(wanted),
+            _ => None,
+        })
+    }
+
     fn has_script(&self, id: ScriptId) -> bool {
         let found = self.scripts.binary_search_by_key(&id, |image| image.id);
         found.is_ok()
@@ -154,10 +164,21 @@ impl SaveState {
         };
         let is_owned =
             |&(script, number): &Owned| self.has_script(script) && number <= self.last_ticket;
-        let held = || self.permits.iter().flat_map(|permits| &permits.held);
+        let held = || {
+            let all = self.permits.iter().flat_map(|permits| &permits.held);
+            all.map(|(permit, _)| permit)
+        };
         let are_permits_given = |permits: &PermitsImage| {
-            let held = permits.held.len() as u64;
-            permits.waits.is_empty() || held >= permits.count
+            let counts = permits.held.iter().map(|&(_, count)| count);
+            let Some(held) = counts.fold(Some(0_u64), |all, count| all?.checked_add(count)) else {
+                return false;
+            };
+            let wanted = permits.waits.first().map(|first| self.wanted(first));
+            // The first wait needs more than there are.
+            wanted.is_none_or(|wanted| {
+                let with_it = wanted.and_then(|wanted| held.checked_add(wanted));
+                with_it.is_none_or(|held| held > permits.count)
+            })
         };
         self.signals.is_sorted_by(|a, b| a.0 < b.0)
             && self.signals.iter().all(|(_, waits)| is_ordered(waits))
@@ -272,7 +293,7 @@ pub(crate) enum SlotImage {
     Signal {
         topic: Topic,
         ticket: u64,
-        given: Option<Bytes>,
+        given: Given,
     },
     Next {
         topic: Topic,
@@ -289,6 +310,7 @@ pub(crate) enum SlotImage {
     Permit {
         topic: Topic,
         ticket: u64,
+        wanted: u64,
         granted: Option<u64>,
     },
     Promise(u64),
@@ -331,6 +353,7 @@ pub(crate) struct PermitsImage {
     pub(crate) topic: Topic,
     pub(crate) count: u64,
     pub(crate) is_set: bool,
-    pub(crate) held: Vec<Owned>,
+    /// Who has how many.
+    pub(crate) held: Vec<(Owned, u64)>,
     pub(crate) waits: Vec<Listed>,
 }

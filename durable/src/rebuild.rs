@@ -10,7 +10,9 @@ use framestep::{Coroutine, CoroutineId, Owner};
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::error::RestoreError;
-use crate::events::{Listing, PermitWait, PermitsEntry, SignalEntry, StreamGuard, ValueEntry};
+use crate::events::{
+    Held, Listing, PermitWait, PermitsEntry, SignalEntry, SignalWait, StreamGuard, ValueEntry,
+};
 use crate::handle::Act;
 use crate::image::{OwnerImage, RequestImage, SaveState, SlotImage};
 use crate::owner::{ClockId, OwnerId};
@@ -268,9 +270,7 @@ impl Shared {
         let mut lists = Reader::new(&save.lists);
         let owners = self.owners.borrow();
         let all: Vec<&Owner> = owners.values().map(|entry| &*entry.owner).collect();
-        let loaded = self
-            .door
-            .load_lists(ids, &waits, &all, &clocks, &mut lists);
+        let loaded = self.door.load_lists(ids, &waits, &all, &clocks, &mut lists);
         loaded.map_err(|_| RestoreError::Damaged)
     }
 
@@ -314,10 +314,10 @@ impl Shared {
                 topic,
                 ticket,
                 given,
-            } => Slot::Signal {
+            } => Slot::Signal(SignalWait {
                 listing: Listing::new(self, topic, *ticket),
                 given: given.clone(),
-            },
+            }),
             SlotImage::Next {
                 topic,
                 ticket,
@@ -340,10 +340,12 @@ impl Shared {
             SlotImage::Permit {
                 topic,
                 ticket,
+                wanted,
                 granted,
             } => Slot::Permit(Box::new(PermitWait {
                 listing: Listing::new(self, topic, *ticket),
                 script,
+                wanted: *wanted,
                 granted: *granted,
             })),
             SlotImage::Promise(number) => Slot::Promise(*number),
@@ -414,7 +416,7 @@ impl Shared {
             let entry = PermitsEntry {
                 count: image.count,
                 is_set: image.is_set,
-                held: image.held.len() as u64,
+                held: image.held.iter().map(|&(_, count)| count).sum(),
                 waits: image.waits.clone(),
             };
             (image.topic.clone(), entry)
@@ -422,7 +424,10 @@ impl Shared {
         events.permits.replace(permits.collect());
         let held = save.permits.iter().flat_map(|image| {
             let held = image.held.iter();
-            held.map(|permit| (*permit, image.topic.clone()))
+            held.map(|&(permit, count)| {
+                let topic = image.topic.clone();
+                (permit, Held { topic, count })
+            })
         });
         events.held.replace(held.collect());
         let promises = save.promises.iter().cloned();

@@ -159,11 +159,10 @@ impl Registry {
 
     /// The type of the states of a script, and why this is not one.
     pub(crate) fn why_no_state(&self, name: &str, state: &Content) -> (&'static str, String) {
-        self.find(name)
-            .map_or_else(Default::default, |known| {
-                let why = known.state.compact(state).err();
-                (known.state.name, why.unwrap_or_default())
-            })
+        self.find(name).map_or_else(Default::default, |known| {
+            let why = known.state.compact(state).err();
+            (known.state.name, why.unwrap_or_default())
+        })
     }
 
     /// Describes a state of a script.

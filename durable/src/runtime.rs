@@ -26,7 +26,7 @@ use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
 use crate::stop::{Stopper, length_of};
 use crate::sync::{Lent, SyncTest};
 use crate::topic::EventName;
-use crate::wait::{Permits, Request, RequestId, Resolver, Signal, Value};
+use crate::wait::{Permits, Request, RequestId, Resolver, Signal, Value, expect_countable};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
 ///
@@ -770,6 +770,33 @@ impl Host {
         self.shared.emit(signal.full_name(), &value);
     }
 
+    /// Emits an event for the host to one script: the one that has waited longest. Returns the value if
+    /// none waits. See [`Signal::emit_one`].
+    ///
+    /// # Panics
+    ///
+    /// If the value does not serialise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const JOBS: Signal<u32> = Signal::new("jobs");
+    ///
+    /// let runtime = Runtime::new(Registry::new());
+    /// assert_eq!(runtime.emit_one(&JOBS, 3), Some(3)); // no script waits
+    /// ```
+    #[track_caller]
+    pub fn emit_one<T, N>(&self, signal: &Signal<T, N>, value: T) -> Option<T>
+    where
+        T: Serialize + DeserializeOwned + 'static,
+        N: EventName,
+    {
+        let bytes = Bytes::of(&value);
+        let is_given = self.shared.emit_one(signal.full_name(), &bytes);
+        (!is_given).then_some(value)
+    }
+
     /// Sets a value for the host. It may have a key: `STAGE.of(quest)`.
     ///
     /// # Panics
@@ -816,11 +843,12 @@ impl Host {
     pub fn available<N: EventName>(&self, permits: &Permits<N>) -> usize {
         let free = self
             .shared
-            .free_permits(permits.full_name(), permits.count());
+            .free_permits(permits.full_name(), permits.declared());
         usize::try_from(free).unwrap_or(usize::MAX)
     }
 
-    /// The scripts that have a permit, one for each permit, in the order of their numbers.
+    /// The scripts that have permits, one for each [`Permit`](crate::Permit), in the order of their
+    /// numbers.
     pub fn holders<N: EventName>(&self, permits: &Permits<N>) -> Vec<ScriptId> {
         self.shared.holders(permits.full_name())
     }
@@ -841,9 +869,20 @@ impl Host {
     /// assert!(runtime.holders(&TOKENS).is_empty());
     /// ```
     pub fn set_permits<N: EventName>(&self, permits: &Permits<N>, count: usize) {
-        let declared = permits.count();
+        let declared = permits.declared();
         self.shared
             .set_permits(permits.full_name(), declared, count as u64);
+    }
+
+    /// Adds `count` permits for the host. See [`Permits::add`].
+    ///
+    /// # Panics
+    ///
+    /// If there would be more permits than can be counted.
+    #[track_caller]
+    pub fn add_permits<N: EventName>(&self, permits: &Permits<N>, count: usize) {
+        let (name, declared) = (permits.full_name(), permits.declared());
+        expect_countable(self.shared.add_permits(name, declared, count as u64));
     }
 
     /// Resolves a [promise](crate::promise) for the host. Returns `false` if it was dropped, or was
@@ -1064,8 +1103,7 @@ impl Host {
             self.shared.ask_owner(id);
             begin_once(&mut script)
         });
-        self.shared
-            .note_stop_place(joins.id(), Location::caller());
+        self.shared.note_stop_place(joins.id(), Location::caller());
         Handle::of(joins)
     }
 

@@ -4,15 +4,16 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use framestep::{Clock, CoroutineId, Owner};
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
+use framestep::{Clock, CoroutineId, Owner};
 
 use crate::cell::{Chapter, ScriptCell};
 use crate::content::Content;
 use crate::error::{SaveError, said_at};
 use crate::events::{Listed, Owned};
 use crate::image::{
-    EndedImage, OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage,
+    EndedImage, OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage,
+    WaitImage,
 };
 use crate::shared::Shared;
 use crate::slot::Slot;
@@ -183,9 +184,10 @@ impl Shared {
         if permits.is_empty() {
             return Vec::new();
         }
-        let mut held: BTreeMap<Topic, Vec<Owned>> = BTreeMap::new();
-        for (permit, topic) in self.events.held.borrow().iter() {
-            held.entry(topic.clone()).or_default().push(*permit);
+        let mut held: BTreeMap<Topic, Vec<(Owned, u64)>> = BTreeMap::new();
+        for (permit, of) in self.events.held.borrow().iter() {
+            let of_topic = held.entry(of.topic.clone()).or_default();
+            of_topic.push((*permit, of.count));
         }
         let permits = permits.iter().map(|(topic, entry)| PermitsImage {
             topic: topic.clone(),
@@ -232,10 +234,10 @@ fn save_slot(slot: &Slot) -> SlotImage {
         Slot::Join(join) => SlotImage::Join(join.script),
         Slot::OwnerEnd(awaited) => SlotImage::OwnerEnd(awaited.owner),
         Slot::Stop(ticket) => SlotImage::Stop { ticket: *ticket },
-        Slot::Signal { listing, given } => SlotImage::Signal {
-            topic: listing.topic.clone(),
-            ticket: listing.ticket,
-            given: given.clone(),
+        Slot::Signal(wait) => SlotImage::Signal {
+            topic: wait.listing.topic.clone(),
+            ticket: wait.listing.ticket,
+            given: wait.given.clone(),
         },
         Slot::Next(wait) => SlotImage::Next {
             topic: wait.listing.topic.clone(),
@@ -251,6 +253,7 @@ fn save_slot(slot: &Slot) -> SlotImage {
         Slot::Permit(wait) => SlotImage::Permit {
             topic: wait.listing.topic.clone(),
             ticket: wait.listing.ticket,
+            wanted: wait.wanted,
             granted: wait.granted,
         },
         Slot::Promise(number) => SlotImage::Promise(*number),

@@ -99,7 +99,10 @@ pub(crate) struct ClockEntry {
 }
 
 /// An owner and those below it.
-pub(crate) fn with_those_below(owners: &BTreeMap<OwnerId, OwnerEntry>, top: OwnerId) -> BTreeSet<OwnerId> {
+pub(crate) fn with_those_below(
+    owners: &BTreeMap<OwnerId, OwnerEntry>,
+    top: OwnerId,
+) -> BTreeSet<OwnerId> {
     let mut below = BTreeSet::from([top]);
     // An owner is made after the one above it.
     for (&id, entry) in owners.range(top..) {
@@ -248,6 +251,9 @@ impl Shared {
                 (false, None) => framestep::named(name).spawn(driver),
                 (false, Some(home)) => framestep::named(name).spawn_in(home, driver),
             },
+            None if making.is_apart && !making.starts => {
+                self.door.spawn_beside(driver, name.into())
+            }
             None => match (making.starts, making.home) {
                 (true, None) => self.executor.script(name).start(driver),
                 (true, Some(home)) => self.executor.script(name).start_in(home, driver),

@@ -7,7 +7,7 @@ use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
-use crate::events::{Listing, OfSignal, OfValue, Owned, PermitWait, StreamGuard};
+use crate::events::{Listing, OfSignal, OfValue, Owned, PermitWait, SignalWait, StreamGuard};
 use crate::image::NamedWait;
 use crate::outside::OutsideWait;
 use crate::owner::OwnerId;
@@ -258,10 +258,7 @@ pub(crate) enum Slot {
     /// A request to stop, with the place of the wait among those for one.
     Stop(u64),
     /// A signal, with its value once it has been emitted.
-    Signal {
-        listing: Listing<OfSignal>,
-        given: Option<Bytes>,
-    },
+    Signal(SignalWait),
     /// The next event of a subscription.
     Next(Box<NextWait>),
     /// A change of a value, and whether it has changed since the wait has seen it.
@@ -341,7 +338,7 @@ impl Slot {
     /// The name and the ticket of a wait in a list.
     fn listing(&self) -> Option<(&Topic, u64)> {
         match self {
-            Slot::Signal { listing, .. } => Some((&listing.topic, listing.ticket)),
+            Slot::Signal(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
             Slot::Next(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
             Slot::Value { listing, .. } => Some((&listing.topic, listing.ticket)),
             Slot::Permit(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
@@ -381,7 +378,7 @@ impl Slot {
             Slot::Replayed
             | Slot::Polled
             | Slot::Stop(_)
-            | Slot::Signal { .. }
+            | Slot::Signal(_)
             | Slot::Next(_)
             | Slot::Value { .. }
             | Slot::Permit(_)

@@ -386,12 +386,13 @@ impl Shared {
     /// stopped with the rest.
     pub(crate) fn making_of_stopper(&self, owner: OwnerId, by: Option<&ScriptCell>) -> Making {
         let parent = self.owners.borrow().get(&owner).and_then(|it| it.parent);
+        // Spawned after the wakes: the time counts from the run in which the scripts read the request.
+        // Without scripts, it is over at once.
+        let starts = self.is_owner_empty(owner);
         Making {
             owner: parent,
-            home: by.map(|by| by.home),
-            // Spawned after the wakes: the time counts from the run in which the scripts read the
-            // request. Without scripts, it is over at once.
-            starts: self.is_owner_empty(owner),
+            home: by.filter(|_| starts).map(|by| by.home),
+            starts,
             is_apart: true,
         }
     }

@@ -20,7 +20,7 @@ use crate::core::report::{self, panics};
 use crate::core::run;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::core::wake;
-use crate::coroutine::{Coroutine, CoroutineId};
+use crate::coroutine::{Coroutine, CoroutineId, Named, Resolved};
 use crate::executor::Executor;
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::Report;
@@ -99,6 +99,17 @@ impl Door {
             Some(((), task)) => Coroutine::of(Rc::clone(&self.core), task),
             None => Coroutine::default(),
         }
+    }
+
+    /// Spawns a coroutine without an owner, with the home of the coroutine being polled: the run under
+    /// way polls it.
+    #[track_caller]
+    pub fn spawn_beside<F>(&self, future: F, name: Cow<'static, str>) -> Coroutine<()>
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let beside = Resolved::in_call(Some(Rc::clone(&self.core)));
+        Named::new(name, beside).spawn(future)
     }
 
     /// Wakes coroutines, like calls of their wakers. The host is notified after the last one: its

@@ -29,6 +29,7 @@ pub use interval::{Interval, MissedTicks, NextTick, Tick, interval};
 pub use on::{On, on};
 pub use owner_end::Ended;
 pub use pace::{Debounce, Throttle, debounce, throttle};
+pub(crate) use permits::expect_countable;
 pub use permits::{Acquire, Permit, Permits};
 pub use promise::{Promise, Resolver, promise};
 pub(crate) use request::RequestKey;

@@ -237,7 +237,9 @@ impl One {
                 log(format!("{ended:?}"));
             }
             "timeout_at" => {
-                let ended = timeout_at(0.25, BELL.wait()).in_phase(Phase::LateUpdate).await;
+                let ended = timeout_at(0.25, BELL.wait())
+                    .in_phase(Phase::LateUpdate)
+                    .await;
                 log(format!("{ended:?}"));
             }
             "a timeout that moves" => {
@@ -287,7 +289,7 @@ impl One {
                         tick = ticks.tick() => log(format!("{tick:?}")),
                         () = &mut pauses => {
                             ticks.reset();
-                            pauses.reset(0.3);
+                            pauses = wait_seconds(0.3);
                         }
                     }
                 }
@@ -352,7 +354,11 @@ impl One {
                 }
             }
             "when_each" => {
-                let children = [start(Child), spawn(Child), start_in(Phase::FixedUpdate, Child)];
+                let children = [
+                    start(Child),
+                    spawn(Child),
+                    start_in(Phase::FixedUpdate, Child),
+                ];
                 stop(children[1].id());
                 let mut each = when_each(children);
                 while let Some(end) = each.next().await {

@@ -32,6 +32,7 @@ mod forged;
 mod forged_at_random;
 mod groups;
 mod guards;
+mod handing_over;
 mod hooks;
 mod host_in_effects;
 mod keys;

@@ -79,14 +79,18 @@ impl DurableScript for Director {
     async fn run(self) -> Chapter<Self> {
         let single = start(Actor::Fades(2));
         wait_frames(2).await;
-        let asked = [single.ask_to_stop(), single.ask_to_stop(), ask_to_stop(single.id())];
+        let asked = [
+            single.ask_to_stop(),
+            single.ask_to_stop(),
+            ask_to_stop(single.id()),
+        ];
         log(format!("{asked:?}, room empty {}", self.room.is_empty()));
         log(format!("{:?}", single.await.is_ok()));
         self.room.ask_to_stop();
         self.room.ended().await;
         log(format!("room ended {}", self.room.is_empty()));
         self.room.ended().await; // at once
-        let stopped = self.level.stop_within(0.5);
+        let stopped = self.level.stop_within(0.2);
         let first = self.level.stop_within(f32::INFINITY).await;
         log(format!("level stopped {}, {first}", stopped.await));
         Chapter::Done(())
@@ -149,7 +153,8 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
         framestep::stop_asked().await;
         framestep::wait_frames(frames).await;
         let time = framestep::time();
-        log.borrow_mut().push(format!("{name} {} {:?}", time.frame, time.phase));
+        log.borrow_mut()
+            .push(format!("{name} {} {:?}", time.frame, time.phase));
     }
 
     #[durable]
@@ -202,7 +207,12 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
         }
     }
     let is_b = |line: &&String| line.starts_with('b');
-    let expected: Vec<String> = plains.borrow().iter().filter(|line| !is_b(line)).cloned().collect();
+    let expected: Vec<String> = plains
+        .borrow()
+        .iter()
+        .filter(|line| !is_b(line))
+        .cloned()
+        .collect();
     let found: Vec<String> = log.iter().filter(|line| !is_b(line)).cloned().collect();
     assert_eq!(found, expected);
     assert_eq!(ends[..2], [("plain", ends[0].1), ("durable", ends[0].1)]);
@@ -235,7 +245,10 @@ fn a_request_that_no_script_has_read_is_reported_with_the_line_of_the_call() {
     for _ in 0..3 {
         runtime.run_frame_with(&mut log, 0.25);
     }
-    assert_eq!(stopped.map(|stopped| runtime.take(stopped)), [Some(Ok(1)), Some(Ok(1))]);
+    assert_eq!(
+        stopped.map(|stopped| runtime.take(stopped)),
+        [Some(Ok(1)), Some(Ok(1))]
+    );
     let reports = reports.borrow();
     assert_eq!(reports.len(), 1, "{reports:?}");
     assert!(reports[0].contains("stops.rs:"), "{reports:?}");

@@ -61,7 +61,9 @@ impl DurableScript for Plays {
             Plays::Debounced => {
                 let settled = debounce(0.15, HIT.subscribe());
                 show(settled, 2, "settled").await;
-                let hits = HIT.subscribe().filter(|hit| std::future::ready(hit % 2 == 0));
+                let hits = HIT
+                    .subscribe()
+                    .filter(|hit| std::future::ready(hit % 2 == 0));
                 show(debounce(0.0, Box::pin(hits)), 1, "even").await;
             }
             Plays::Throttled => {
@@ -113,8 +115,19 @@ fn streams_are_saved_in_the_middle() {
         frames: 18 * MOMENTS,
     };
     let end = game.assert_like_its_twin();
-    for name in ["step", "change", "settled", "even", "first", "tick", "either None"] {
-        assert!(end.iter().any(|line| line.starts_with(name)), "{name}: {end:#?}");
+    for name in [
+        "step",
+        "change",
+        "settled",
+        "even",
+        "first",
+        "tick",
+        "either None",
+    ] {
+        assert!(
+            end.iter().any(|line| line.starts_with(name)),
+            "{name}: {end:#?}"
+        );
     }
     assert!(game.play().0.scripts().is_empty(), "{end:#?}");
 }
@@ -141,7 +154,9 @@ fn streams_yield_in_the_same_frames_as_the_plain_ones() {
         let frames = every_frames(3).map(|time| time.frame).take(3);
         let ticks = interval(0.5).first_after(0.25);
         let ticks = ticks.map(|tick| tick.late).take(3);
-        let quick = throttle(0.5, interval(0.25)).map(|tick| tick.skipped).take(3);
+        let quick = throttle(0.5, interval(0.25))
+            .map(|tick| tick.skipped)
+            .take(3);
         let late = debounce(0.25, interval(0.5)).map(|tick| tick.late).take(2);
         let levels = changes_of(level).take(2);
         join!(

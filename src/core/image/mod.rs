@@ -252,12 +252,7 @@ fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
 }
 
 /// Writes the waits for the ends of owners to an image, with the numbers of the owners.
-pub(crate) fn save_owner_ends(
-    core: &Core,
-    owners: &[&Owner],
-    names: &Names<'_>,
-    out: &mut Writer,
-) {
+pub(crate) fn save_owner_ends(core: &Core, owners: &[&Owner], names: &Names<'_>, out: &mut Writer) {
     let mut ends = Vec::new();
     core.owners.borrow().each_end(|owner, key| {
         let owner = owners.iter().position(|known| known.key() == owner);
