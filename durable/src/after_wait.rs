@@ -45,8 +45,10 @@ fn is_over(slot: &mut Slot, cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
     match slot {
         Slot::Plain(wait) => wait.poll(cx, NAME).is_ready(),
         Slot::Join(join) => join.end.poll(cx, NAME).is_ready(),
+        Slot::OwnerEnd(awaited) => awaited.end.poll(cx, NAME).is_ready(),
+        Slot::Stop(_) => cell.shared().reads_request(cell),
         Slot::Tick(tick) => tick.timer.poll(cx, NAME).is_ready(),
-        Slot::Signal { given, .. } => given.is_some(),
+        Slot::Signal(wait) => wait.given.value().is_some(),
         Slot::Next(wait) => cell.shared().stored_events(wait.stream) > 0,
         Slot::Value { is_new, .. } => *is_new,
         Slot::Permit(wait) => wait.granted.is_some(),

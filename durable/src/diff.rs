@@ -102,6 +102,10 @@ impl SaveState {
                 "the owners",
                 Bytes::of(&self.owners) == Bytes::of(&other.owners),
             ),
+            (
+                "the scripts that have been asked to stop",
+                self.asked == other.asked,
+            ),
             ("the waits for signals", self.signals == other.signals),
             (
                 "the waits for values",

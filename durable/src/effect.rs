@@ -219,7 +219,7 @@ fn lends_ref<W: 'static, R: Serialize + DeserializeOwned>(
 
 /// Does an effect and records what it returns. `act` is called at most once.
 #[track_caller]
-fn records<R: Serialize + DeserializeOwned>(
+pub(crate) fn records<R: Serialize + DeserializeOwned>(
     name: &'static str,
     within: &'static str,
     act: &mut dyn FnMut() -> Result<R, WithError>,
@@ -249,7 +249,7 @@ fn records<R: Serialize + DeserializeOwned>(
 }
 
 /// The type of a closure, which names the function that it is written in.
-fn type_name_of<F>(_: &F) -> &'static str {
+pub(crate) fn type_name_of<F>(_: &F) -> &'static str {
     std::any::type_name::<F>()
 }
 
@@ -294,12 +294,21 @@ pub fn time() -> Time {
     let Some(cell) = context::current() else {
         return framestep::time();
     };
-    let value = cell.effect(caller, || {
-        let mut out = Writer::default();
-        save_time(&framestep::time(), &mut out);
-        Bytes::of(&out.into_numbers())
-    });
-    let numbers: Vec<u64> = value.map_or_else(|| vec![0; 9], |value| expect_read(&value));
+    let value = cell.effect(caller, time_now);
+    time_of(value.as_ref())
+}
+
+/// The time of the executor, as it is recorded.
+#[track_caller]
+pub(crate) fn time_now() -> Bytes {
+    let mut out = Writer::default();
+    save_time(&framestep::time(), &mut out);
+    Bytes::of(&out.into_numbers())
+}
+
+/// A recorded time.
+pub(crate) fn time_of(value: Option<&Bytes>) -> Time {
+    let numbers: Vec<u64> = value.map_or_else(|| vec![0; 9], expect_read);
     load_time(&mut Reader::new(&numbers)).expect("a time as it was recorded")
 }
 
@@ -376,7 +385,7 @@ pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> 
         Making {
             starts: true,
             home: Some(phase),
-            owner: None,
+            ..Making::default()
         },
     )
 }
@@ -393,8 +402,8 @@ pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output
         script,
         Making {
             starts: true,
-            home: None,
             owner: Some(owner),
+            ..Making::default()
         },
     )
 }
@@ -454,7 +463,7 @@ fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> 
 
 /// The part of [`make()`] that is the same for all scripts. `chapter` is called at most once.
 #[track_caller]
-fn make_any(
+pub(crate) fn make_any(
     function: &'static str,
     making: Making,
     code: Code,

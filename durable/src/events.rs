@@ -27,7 +27,7 @@ pub(crate) struct Events {
     pub(crate) values: RefCell<BTreeMap<Topic, ValueEntry>>,
     pub(crate) permits: RefCell<BTreeMap<Topic, PermitsEntry>>,
     /// Which permits scripts have.
-    pub(crate) held: RefCell<BTreeMap<Owned, Topic>>,
+    pub(crate) held: RefCell<BTreeMap<Owned, Held>>,
     pub(crate) promises: RefCell<BTreeMap<Owned, PromiseEntry>>,
     /// The number of the last wait, subscription, permit or promise.
     pub(crate) last_ticket: Cell<u64>,
@@ -57,6 +57,16 @@ pub(crate) struct Stream {
     /// How many events it has lost.
     pub(crate) missed: u64,
     pub(crate) events: VecDeque<Bytes>,
+    /// An event for this subscription alone, which it reads first.
+    pub(crate) given: Option<GivenOne>,
+}
+
+/// An event for the wait that has waited longest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct GivenOne {
+    pub(crate) value: Bytes,
+    /// If it is not taken, it goes to a wait with a ticket up to this one.
+    pub(crate) up_to: u64,
 }
 
 impl Stream {
@@ -93,11 +103,19 @@ impl ValueEntry {
     }
 }
 
-/// A number of permits, and the waits for one. While one is free, nothing waits.
+/// Permits that a script has.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    pub(crate) topic: Topic,
+    pub(crate) count: u64,
+}
+
+/// A number of permits, and the waits for some. While as many are free as the first wait needs,
+/// nothing waits.
 #[derive(Debug)]
 pub(crate) struct PermitsEntry {
     pub(crate) count: u64,
-    /// Whether the host has set another number than the code says.
+    /// Whether another number has been set than the code says.
     pub(crate) is_set: bool,
     /// How many permits scripts have.
     pub(crate) held: u64,
@@ -105,6 +123,22 @@ pub(crate) struct PermitsEntry {
 }
 
 impl PermitsEntry {
+    fn declared(count: u64) -> Self {
+        PermitsEntry {
+            count,
+            is_set: false,
+            held: 0,
+            waits: Vec::new(),
+        }
+    }
+
+    /// Whether so many are free.
+    fn has_free(&self, wanted: u64) -> bool {
+        self.held
+            .checked_add(wanted)
+            .is_some_and(|held| held <= self.count)
+    }
+
     fn is_as_declared(&self) -> bool {
         !self.is_set && self.held == 0 && self.waits.is_empty()
     }
@@ -226,6 +260,50 @@ fn live(shared: &Weak<Shared>) -> Option<Rc<Shared>> {
     shared.upgrade().filter(|shared| !shared.is_cleared.get())
 }
 
+/// A wait for a signal, with the value once there is one. If it is dropped before it has returned an
+/// event that is for it alone, the next one gets that.
+pub(crate) struct SignalWait {
+    pub(crate) listing: Listing<OfSignal>,
+    pub(crate) given: Given,
+}
+
+/// What a wait for a signal has been given.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) enum Given {
+    #[default]
+    Nothing,
+    Event(Bytes),
+    /// An event for it alone.
+    One(Box<GivenOne>),
+}
+
+impl Given {
+    pub(crate) fn value(&self) -> Option<&Bytes> {
+        match self {
+            Given::Nothing => None,
+            Given::Event(value) => Some(value),
+            Given::One(given) => Some(&given.value),
+        }
+    }
+}
+
+impl Drop for SignalWait {
+    fn drop(&mut self) {
+        let Given::One(given) = &self.given else {
+            return;
+        };
+        if let Some(shared) = live(&self.listing.shared) {
+            shared.give(self.listing.topic.as_ref(), &given.value, given.up_to);
+        }
+    }
+}
+
+impl fmt::Debug for SignalWait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} {:?}", self.listing, self.given)
+    }
+}
+
 /// A subscription that is dropped with the wait that has made it.
 pub(crate) struct StreamGuard {
     shared: Weak<Shared>,
@@ -255,19 +333,30 @@ impl fmt::Debug for StreamGuard {
     }
 }
 
-/// A wait for a permit. A permit that it was granted and has not returned goes to the next one when
-/// this is dropped.
+/// A wait for permits. Permits that it was granted and has not returned go to the next ones when this
+/// is dropped, and so do those that it has kept from them.
 #[derive(Debug)]
 pub(crate) struct PermitWait {
     pub(crate) listing: Listing<OfPermits>,
     pub(crate) script: ScriptId,
+    /// How many it waits for.
+    pub(crate) wanted: u64,
     pub(crate) granted: Option<u64>,
 }
 
 impl Drop for PermitWait {
     fn drop(&mut self) {
-        if let (Some(permit), Some(shared)) = (self.granted, live(&self.listing.shared)) {
-            shared.return_permit((self.script, permit));
+        let Some(shared) = live(&self.listing.shared) else {
+            return;
+        };
+        let Listing { topic, ticket, .. } = &self.listing;
+        match self.granted {
+            Some(permit) => shared.return_permit((self.script, permit)),
+            None if *ticket > 0 => {
+                OfPermits::unlist(&shared.events, topic, *ticket);
+                shared.grant(topic.as_ref());
+            }
+            None => {}
         }
     }
 }
@@ -306,7 +395,7 @@ impl Events {
 }
 
 impl Shared {
-    fn next_ticket(&self) -> u64 {
+    pub(crate) fn next_ticket(&self) -> u64 {
         let ticket = self.events.last_ticket.get() + 1;
         self.events.last_ticket.set(ticket);
         ticket
@@ -392,12 +481,59 @@ impl Shared {
         };
         waits.retain(|listed| {
             self.with_listed(listed, |slot| {
-                if let Slot::Signal { given, .. } = slot {
-                    *given = Some(value.clone());
+                if let Slot::Signal(wait) = slot {
+                    wait.given = Given::Event(value.clone());
                 }
             })
         });
         self.wake_all(waits.iter().map(|listed| listed.script));
+    }
+
+    /// Passes an event to the wait for a signal that has waited longest. Returns `false` if there is
+    /// none.
+    pub(crate) fn emit_one(&self, name: &str, value: &Bytes) -> bool {
+        self.give(name, value, self.events.last_ticket.get())
+    }
+
+    /// The same for a wait with a ticket up to this one.
+    pub(crate) fn give(&self, name: &str, value: &Bytes, up_to: u64) -> bool {
+        while let Some(listed) = self.take_first_wait(name, up_to) {
+            let mut stream = None;
+            let is_given = self.with_listed(&listed, |slot| match slot {
+                Slot::Signal(wait) => {
+                    let value = value.clone();
+                    wait.given = Given::One(Box::new(GivenOne { value, up_to }));
+                }
+                Slot::Next(wait) => stream = Some(wait.stream),
+                _ => {}
+            });
+            let mut streams = self.events.streams.borrow_mut();
+            if let Some(stream) = stream.and_then(|stream| streams.get_mut(&stream)) {
+                let value = value.clone();
+                stream.given = Some(GivenOne { value, up_to });
+            }
+            drop(streams);
+            if is_given {
+                self.wake_all([listed.script]);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Takes the first wait for a signal out of its list, if its ticket is not above `up_to`.
+    fn take_first_wait(&self, name: &str, up_to: u64) -> Option<Listed> {
+        let mut signals = self.events.signals.borrow_mut();
+        let entry = signals.get_mut(name)?;
+        let listed = *entry.waits.first()?;
+        if listed.ticket > up_to {
+            return None;
+        }
+        entry.waits.remove(0);
+        if entry.is_empty() {
+            signals.remove(name);
+        }
+        Some(listed)
     }
 
     /// Makes a subscription of a script to a signal.
@@ -411,6 +547,7 @@ impl Shared {
             limit: limit as u64,
             missed: 0,
             events: VecDeque::new(),
+            given: None,
         };
         self.events.streams.borrow_mut().insert(id, stream);
         id
@@ -427,18 +564,34 @@ impl Shared {
                 signals.remove(&stream.topic);
             }
         }
+        drop(signals);
+        if let Some(given) = stream.given {
+            self.give(stream.topic.as_ref(), &given.value, given.up_to);
+        }
     }
 
     /// The next event of a subscription.
     pub(crate) fn next_event(&self, id: Owned) -> Option<Bytes> {
         let mut streams = self.events.streams.borrow_mut();
-        streams.get_mut(&id)?.events.pop_front()
+        let stream = streams.get_mut(&id)?;
+        match stream.given.take() {
+            Some(given) => Some(given.value),
+            None => stream.events.pop_front(),
+        }
+    }
+
+    /// The event that is for a subscription alone, if it has one.
+    pub(crate) fn take_given(&self, id: Owned) -> Option<GivenOne> {
+        let mut streams = self.events.streams.borrow_mut();
+        streams.get_mut(&id)?.given.take()
     }
 
     /// How many events a subscription stores.
     pub(crate) fn stored_events(&self, id: Owned) -> usize {
         let streams = self.events.streams.borrow();
-        streams.get(&id).map_or(0, |stream| stream.events.len())
+        streams.get(&id).map_or(0, |stream| {
+            usize::from(stream.given.is_some()) + stream.events.len()
+        })
     }
 
     /// How many events a subscription has lost.
@@ -484,76 +637,78 @@ impl Shared {
         before.is_some()
     }
 
-    /// Takes a permit for a script. `None` if none is free.
-    pub(crate) fn take_permit(&self, script: ScriptId, name: &str, declared: u64) -> Option<u64> {
+    /// Takes permits for a script. `None` if they are not free, or another script waits.
+    pub(crate) fn take_permits(
+        &self,
+        script: ScriptId,
+        name: &str,
+        declared: u64,
+        wanted: u64,
+    ) -> Option<u64> {
         self.declare(name, declared);
         let mut permits = self.events.permits.borrow_mut();
-        let (topic, entry) = entry(&mut permits, name, || PermitsEntry {
-            count: declared,
-            is_set: false,
-            held: 0,
-            waits: Vec::new(),
-        });
-        if entry.held >= entry.count {
+        let (topic, entry) = entry(&mut permits, name, || PermitsEntry::declared(declared));
+        let is_free = entry.waits.is_empty() && entry.has_free(wanted);
+        if wanted > 0 && !is_free {
             if entry.is_as_declared() {
                 permits.remove(&topic);
             }
             return None;
         }
-        entry.held += 1;
+        entry.held += wanted;
         let permit = self.next_ticket();
         let mut held = self.events.held.borrow_mut();
-        held.insert((script, permit), topic);
+        let count = wanted;
+        held.insert((script, permit), Held { topic, count });
         Some(permit)
     }
 
-    /// Adds the latest wait of a script to those for a permit, none of which is free.
-    pub(crate) fn await_permit(
+    /// Adds the latest wait of a script to those for permits, which are not free.
+    pub(crate) fn await_permits(
         self: &Rc<Self>,
         cell: &ScriptCell,
         name: &str,
         declared: u64,
+        wanted: u64,
     ) -> PermitWait {
         let listed = self.listed(cell);
         let mut permits = self.events.permits.borrow_mut();
-        let (topic, entry) = entry(&mut permits, name, || PermitsEntry {
-            count: declared,
-            is_set: false,
-            held: 0,
-            waits: Vec::new(),
-        });
+        let (topic, entry) = entry(&mut permits, name, || PermitsEntry::declared(declared));
         entry.waits.push(listed);
         PermitWait {
             listing: Listing::new(self, &topic, listed.ticket),
             script: cell.id,
+            wanted,
             granted: None,
         }
     }
 
-    /// A wait that has its permit already.
+    /// A wait that has its permits already.
     pub(crate) fn granted(
         self: &Rc<Self>,
         script: ScriptId,
         name: &str,
+        wanted: u64,
         permit: u64,
     ) -> PermitWait {
         PermitWait {
             // In no list.
             listing: Listing::new(self, &Topic::new(name), 0),
             script,
+            wanted,
             granted: Some(permit),
         }
     }
 
-    /// Returns a permit: the first script that waits has it then.
+    /// Returns permits: the first scripts that wait have them then.
     pub(crate) fn return_permit(&self, permit: Owned) {
-        let Some(topic) = self.events.held.borrow_mut().remove(&permit) else {
+        let Some(held) = self.events.held.borrow_mut().remove(&permit) else {
             return;
         };
-        if let Some(entry) = self.events.permits.borrow_mut().get_mut(&topic) {
-            entry.held -= 1;
+        if let Some(entry) = self.events.permits.borrow_mut().get_mut(&held.topic) {
+            entry.held -= held.count;
         }
-        self.grant(topic.as_ref());
+        self.grant(held.topic.as_ref());
     }
 
     /// Notes how many permits the code says there are.
@@ -571,12 +726,7 @@ impl Shared {
     pub(crate) fn set_permits(&self, name: &str, declared: u64, count: u64) {
         {
             let mut permits = self.events.permits.borrow_mut();
-            let (_, entry) = entry(&mut permits, name, || PermitsEntry {
-                count,
-                is_set: false,
-                held: 0,
-                waits: Vec::new(),
-            });
+            let (_, entry) = entry(&mut permits, name, || PermitsEntry::declared(count));
             entry.count = count;
             entry.is_set = count != declared;
         }
@@ -593,20 +743,31 @@ impl Shared {
             };
             let topic = topic.clone();
             let entry = permits.get_mut(name).expect("it is there");
-            while entry.held < entry.count && !entry.waits.is_empty() {
-                let listed = entry.waits.remove(0);
+            while let Some(&listed) = entry.waits.first() {
+                let mut wanted = 0;
+                let is_there = self.with_listed(&listed, |slot| {
+                    if let Slot::Permit(wait) = slot {
+                        wanted = wait.wanted;
+                    }
+                });
+                if is_there && !entry.has_free(wanted) {
+                    break;
+                }
+                entry.waits.remove(0);
+                if !is_there {
+                    continue;
+                }
                 let permit = self.next_ticket();
-                let is_granted = self.with_listed(&listed, |slot| {
+                self.with_listed(&listed, |slot| {
                     if let Slot::Permit(wait) = slot {
                         wait.granted = Some(permit);
                     }
                 });
-                if is_granted {
-                    entry.held += 1;
-                    let mut held = self.events.held.borrow_mut();
-                    held.insert((listed.script, permit), topic.clone());
-                    woken.push(listed.script);
-                }
+                entry.held += wanted;
+                let (topic, count) = (topic.clone(), wanted);
+                let mut held = self.events.held.borrow_mut();
+                held.insert((listed.script, permit), Held { topic, count });
+                woken.push(listed.script);
             }
             if entry.is_as_declared() {
                 permits.remove(name);
@@ -615,19 +776,36 @@ impl Shared {
         self.wake_all(woken);
     }
 
-    /// How many permits are free.
+    /// Adds permits to those that there are. `None` if they are too many to count.
+    pub(crate) fn add_permits(&self, name: &str, declared: u64, more: u64) -> Option<()> {
+        let count = self.permit_count(name, declared).checked_add(more)?;
+        self.set_permits(name, declared, count);
+        Some(())
+    }
+
+    /// How many permits there are.
+    pub(crate) fn permit_count(&self, name: &str, declared: u64) -> u64 {
+        let permits = self.events.permits.borrow();
+        let entry = permits.get(name).filter(|entry| entry.is_set);
+        entry.map_or(declared, |entry| entry.count)
+    }
+
+    /// How many permits are free: none while a script waits.
     pub(crate) fn free_permits(&self, name: &str, declared: u64) -> u64 {
         let permits = self.events.permits.borrow();
         permits.get(name).map_or(declared, |entry| {
             let count = if entry.is_set { entry.count } else { declared };
-            count.saturating_sub(entry.held)
+            match entry.waits.is_empty() {
+                true => count.saturating_sub(entry.held),
+                false => 0,
+            }
         })
     }
 
-    /// The scripts that have a permit, one for each.
+    /// The scripts that have permits, one for each guard.
     pub(crate) fn holders(&self, name: &str) -> Vec<ScriptId> {
         let held = self.events.held.borrow();
-        let of_it = held.iter().filter(|(_, topic)| topic.as_ref() == name);
+        let of_it = held.iter().filter(|(_, held)| held.topic.as_ref() == name);
         of_it.map(|((script, _), _)| *script).collect()
     }
 

@@ -6,22 +6,21 @@ use framestep::Phase;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{self, Bytes};
+use crate::bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
 use crate::error::RestoreError;
 use crate::events::{Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
-use crate::handle::JoinError;
 use crate::hash::StableHash;
-use crate::image::{OwnerImage, PermitsImage, SaveState};
+use crate::image::{EndedImage, OwnerImage, PermitsImage, SaveState};
 use crate::owner::ClockId;
 use crate::topic::Topic;
 use crate::tree::Tree;
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the bytes that are written here and by the executor. It changes whenever they do.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// Files also have numbers of phases, which depend on how many there are.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
 const VERSION: u32 = 10 * FORMAT + Phase::NAMED.len() as u32;
@@ -202,6 +201,7 @@ impl SaveState {
             guards: &self.guards,
             clock_parents: &self.clock_parents,
             owners: &self.owners,
+            asked: &self.asked,
             ended: &self.ended,
             signals: &self.signals,
             streams: &self.streams,
@@ -251,7 +251,8 @@ pub(crate) struct Summed<'a> {
     pub(crate) guards: &'a [GuardImage],
     pub(crate) clock_parents: &'a [ClockId],
     pub(crate) owners: &'a [OwnerImage],
-    pub(crate) ended: &'a [(ScriptId, Result<Bytes, JoinError>)],
+    pub(crate) asked: &'a [ScriptId],
+    pub(crate) ended: &'a [EndedImage],
     pub(crate) signals: &'a [(Topic, Vec<Listed>)],
     pub(crate) streams: &'a [(Owned, Stream)],
     pub(crate) values: &'a [(Topic, Option<Content>, Vec<Listed>)],

@@ -148,6 +148,10 @@ impl Joins {
     fn act(&self, call: &'static str, act: Act) -> bool {
         if let Some(coroutine) = &self.plain {
             return match act {
+                Act::Ask => panic!(
+                    "`{call}` was called on a script that was started outside of a durable one: \
+                     there, ask the scripts of a `framestep::Owner`"
+                ),
                 Act::Stop => coroutine.stop(),
                 Act::Pause => coroutine.pause(),
                 Act::Resume => coroutine.resume(),
@@ -229,6 +233,8 @@ impl Joins {
 
 impl Drop for Joins {
     fn drop(&mut self) {
+        // Once it is joined, the script has ended.
+        self.stops_on_drop &= !self.is_done;
         if self.stops_on_drop && self.plain.is_some() {
             self.act("stop", Act::Stop);
         }
@@ -263,6 +269,11 @@ impl<T> Handle<T> {
         self.joins.is_void(shared)
     }
 
+    /// Whether it was started outside of a durable script.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.joins.plain.is_some()
+    }
+
     /// Detaches the script: it continues by itself. The same as dropping the handle.
     pub fn detach(mut self) {
         self.joins.stops_on_drop = false;
@@ -273,6 +284,27 @@ impl<T> Handle<T> {
     #[track_caller]
     pub fn stop(&self) -> bool {
         self.joins.act("stop", Act::Stop)
+    }
+
+    /// Asks the script to stop: it ends in its own way once it reads the request, with
+    /// [`stop_asked`](crate::stop_asked) or [`is_stop_asked`](crate::is_stop_asked). Returns `false`
+    /// if it has been asked before, or has ended. In a durable script, this is an effect, which is
+    /// recorded.
+    ///
+    /// To stop a script that has not ended after some time, await it with a
+    /// [`timeout`](crate::timeout()): `timeout(2, torch.stop_on_drop()).await`. For all scripts of an
+    /// owner, use [`OwnerId::stop_within`].
+    ///
+    /// # Panics
+    ///
+    /// If the script was started outside of a durable one.
+    ///
+    /// # Examples
+    ///
+    /// See [`stop_asked`](crate::stop_asked).
+    #[track_caller]
+    pub fn ask_to_stop(&self) -> bool {
+        self.joins.act("ask_to_stop", Act::Ask)
     }
 
     /// Pauses the script. Returns `false` if it was paused or has ended. In a durable script, this
@@ -382,6 +414,7 @@ pub fn join<T: DeserializeOwned>(script: Handle<T>) -> Handle<T> {
 /// What can be done to a script by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
+    Ask,
     Stop,
     Pause,
     Resume,
@@ -395,6 +428,7 @@ impl Shared {
             return false;
         };
         match act {
+            Act::Ask => self.ask_script(id),
             Act::Stop => self.executor.stop(coroutine),
             Act::Pause => self.executor.pause(coroutine),
             Act::Resume => self.executor.resume(coroutine),
@@ -430,6 +464,17 @@ pub(crate) fn command<R: Serialize + DeserializeOwned + Default>(
 #[track_caller]
 pub fn stop(id: ScriptId) -> bool {
     act("stop", id, Act::Stop)
+}
+
+/// Asks a script to stop, like [`Handle::ask_to_stop`]. Returns `false` if it has been asked before,
+/// or has ended.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn ask_to_stop(id: ScriptId) -> bool {
+    act("ask_to_stop", id, Act::Ask)
 }
 
 /// Pauses a script. Returns `false` if it was paused or has ended.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
-use crate::events::{Listed, Owned, PromiseEntry, Stream};
+use crate::events::{Given, Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::handle::JoinError;
 use crate::journal::Journal;
@@ -45,11 +45,13 @@ pub struct SaveState {
     pub(crate) guards: Vec<GuardImage>,
     pub(crate) owners: Vec<OwnerImage>,
     pub(crate) scripts: Vec<KeptImage>,
+    /// Those of them that have been asked to stop.
+    pub(crate) asked: Vec<ScriptId>,
     /// The waits of framestep in all slots, in order.
     pub(crate) waits: Vec<u64>,
     /// The lists of the executor.
     pub(crate) lists: Vec<u64>,
-    pub(crate) ended: Vec<(ScriptId, Result<Bytes, JoinError>)>,
+    pub(crate) ended: Vec<EndedImage>,
     /// The signals for which scripts wait.
     pub(crate) signals: Vec<(Topic, Vec<Listed>)>,
     pub(crate) streams: Vec<(Owned, Stream)>,
@@ -101,9 +103,9 @@ impl SaveState {
         let slots = || self.scripts.iter().flat_map(|script| &script.waits);
         let is_given = |wait: &WaitImage| match &wait.slot {
             SlotImage::Request(request) => request.id < self.next_request,
-            SlotImage::Signal { ticket, .. } | SlotImage::Value { ticket, .. } => {
-                *ticket <= self.last_ticket
-            }
+            SlotImage::Signal { ticket, .. }
+            | SlotImage::Value { ticket, .. }
+            | SlotImage::Stop { ticket } => *ticket <= self.last_ticket,
             SlotImage::Next { ticket, stream, .. } => {
                 *ticket <= self.last_ticket && stream.1 <= self.last_ticket
             }
@@ -120,7 +122,8 @@ impl SaveState {
             && next.iter().all(far_from_overflow)
             && self.scripts.is_sorted_by(|a, b| a.id < b.id)
             && self.scripts.iter().all(|it| it.id.0 < self.next_script)
-            && self.ended.iter().all(|(id, _)| id.0 < self.next_script)
+            && self.ended.iter().all(|it| it.id.0 < self.next_script)
+            && self.ended.iter().all(|it| it.order <= self.last_ticket)
             && self.guards.is_sorted_by(|a, b| a.number < b.number)
             && self.guards.iter().all(|it| it.number < self.next_guard)
             && self.owners.iter().all(|it| it.id.0 < self.next_owner)
@@ -132,7 +135,24 @@ impl SaveState {
                 .all(|it| it.has_begun_if_it_has_done_something())
             && slots().all(is_given)
             && self.scripts.iter().all(|it| it.has_sorted_waits())
+            && self.asked.is_sorted_by(|a, b| a < b)
+            && self.asked.iter().all(|&id| self.has_script(id))
             && self.has_consistent_events()
+    }
+
+    /// How many permits a wait needs. `None` if it is no wait for permits.
+    fn wanted(&self, listed: &Listed) -> Option<u64> {
+        let mut scripts = self.scripts.iter();
+        let script = scripts.find(|script| script.id == listed.script)?;
+        script.waits.iter().find_map(|wait| match wait.slot {
+            SlotImage::Permit { wanted, .. } if wait.named.number == listed.wait => Some(wanted),
+            _ => None,
+        })
+    }
+
+    fn has_script(&self, id: ScriptId) -> bool {
+        let found = self.scripts.binary_search_by_key(&id, |image| image.id);
+        found.is_ok()
     }
 
     /// The same for signals, values, permits and promises: each is there once, its waits are in
@@ -142,15 +162,23 @@ impl SaveState {
             let is_given = |listed: &Listed| listed.ticket <= self.last_ticket;
             waits.is_sorted_by(|a, b| a.ticket < b.ticket) && waits.iter().all(is_given)
         };
-        let is_alive = |script| {
-            let found = self.scripts.binary_search_by_key(&script, |image| image.id);
-            found.is_ok()
+        let is_owned =
+            |&(script, number): &Owned| self.has_script(script) && number <= self.last_ticket;
+        let held = || {
+            let all = self.permits.iter().flat_map(|permits| &permits.held);
+            all.map(|(permit, _)| permit)
         };
-        let is_owned = |&(script, number): &Owned| is_alive(script) && number <= self.last_ticket;
-        let held = || self.permits.iter().flat_map(|permits| &permits.held);
         let are_permits_given = |permits: &PermitsImage| {
-            let held = permits.held.len() as u64;
-            permits.waits.is_empty() || held >= permits.count
+            let counts = permits.held.iter().map(|&(_, count)| count);
+            let Some(held) = counts.fold(Some(0_u64), |all, count| all?.checked_add(count)) else {
+                return false;
+            };
+            let wanted = permits.waits.first().map(|first| self.wanted(first));
+            // The first wait needs more than there are.
+            wanted.is_none_or(|wanted| {
+                let with_it = wanted.and_then(|wanted| held.checked_add(wanted));
+                with_it.is_none_or(|held| held > permits.count)
+            })
         };
         self.signals.is_sorted_by(|a, b| a.0 < b.0)
             && self.signals.iter().all(|(_, waits)| is_ordered(waits))
@@ -184,6 +212,14 @@ impl<'de> Deserialize<'de> for SaveState {
     }
 }
 
+/// A script that has ended, and whose result is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EndedImage {
+    pub(crate) id: ScriptId,
+    pub(crate) result: Result<Bytes, JoinError>,
+    pub(crate) order: u64,
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OwnerImage {
     pub(crate) id: OwnerId,
@@ -192,6 +228,8 @@ pub(crate) struct OwnerImage {
     pub(crate) name: Option<String>,
     pub(crate) is_paused: bool,
     pub(crate) is_active: bool,
+    /// Whether a script of it has read the latest request to stop.
+    pub(crate) is_heard: bool,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -248,10 +286,14 @@ pub(crate) struct NamedWait {
 pub(crate) enum SlotImage {
     Plain,
     Join(ScriptId),
+    OwnerEnd(OwnerId),
+    Stop {
+        ticket: u64,
+    },
     Signal {
         topic: Topic,
         ticket: u64,
-        given: Option<Bytes>,
+        given: Given,
     },
     Next {
         topic: Topic,
@@ -268,6 +310,7 @@ pub(crate) enum SlotImage {
     Permit {
         topic: Topic,
         ticket: u64,
+        wanted: u64,
         granted: Option<u64>,
     },
     Promise(u64),
@@ -310,6 +353,7 @@ pub(crate) struct PermitsImage {
     pub(crate) topic: Topic,
     pub(crate) count: u64,
     pub(crate) is_set: bool,
-    pub(crate) held: Vec<Owned>,
+    /// Who has how many.
+    pub(crate) held: Vec<(Owned, u64)>,
     pub(crate) waits: Vec<Listed>,
 }

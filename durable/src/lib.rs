@@ -79,6 +79,7 @@ mod error;
 mod events;
 mod file;
 mod folder;
+mod group;
 mod guard;
 mod handle;
 mod hash;
@@ -107,6 +108,7 @@ mod shared;
 mod shift;
 mod site;
 mod slot;
+mod stop;
 mod sync;
 mod topic;
 mod tree;
@@ -127,8 +129,9 @@ pub use folder::{FileCheck, FolderCheck};
 pub use framestep::Canceled;
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
+pub use group::{Group, JoinGroup, TryJoinGroup, group};
 pub use guard::ClockGuard;
-pub use handle::{Handle, JoinError, join, pause, resume, stop};
+pub use handle::{Handle, JoinError, ask_to_stop, join, pause, resume, stop};
 pub use hash::StableHash;
 pub use image::SaveState;
 pub use long::LongChapter;
@@ -139,11 +142,14 @@ pub use restore::{Policy, Restored};
 pub use runtime::{Host, Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
 pub use send::SendSave;
+pub use stop::{StopWithin, is_stop_asked};
 pub use topic::{EventName, Keyed};
 pub use wait::{
-    Acquire, Animate, Ask, Changed, Elapsed, Interval, MissedTicks, NextEvent, NextTick, On,
-    Permit, Permits, Promise, Request, RequestId, Resolver, Signal, Subscription, Tick, Timeout,
-    Value, Wait, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, YieldNow, animate, ask,
-    end_of_frame, fixed_update, in_phase, interval, next_frame, on, promise, timeout, wait_frames,
-    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
+    Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, Ended, EveryFrames, Interval,
+    MissedTicks, NextEvent, NextTick, On, Permit, Permits, Promise, Request, RequestId, Resolver,
+    Signal, StopAsked, Subscription, Throttle, Tick, Timeout, Value, Wait, WaitSeconds, WaitSignal,
+    WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow, animate, ask, changes_of, debounce,
+    end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame, on, promise,
+    stop_asked, throttle, timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime,
+    wait_steps, wait_until, wait_while, when_each, yield_now,
 };

@@ -47,27 +47,30 @@ pub(crate) fn value_text(value: Option<&Content>) -> String {
 
 pub(crate) fn stream_text(stream: &Stream) -> String {
     let Stream { missed, events, .. } = stream;
-    let unread = events.iter().take(SHOWN).map(|event| text_of(event.get()));
+    let given = stream.given.iter().map(|given| &given.value);
+    let unread = given
+        .chain(events)
+        .take(SHOWN)
+        .map(|event| text_of(event.get()));
     let unread: Vec<String> = unread.collect();
     let more = if events.len() > SHOWN { ", .." } else { "" };
-    let count = events.len();
+    let count = events.len() + usize::from(stream.given.is_some());
     let unread = unread.join(", ");
     format!("{count} unread [{unread}{more}], {missed} missed")
 }
 
 pub(crate) fn permits_text(permits: &PermitsImage) -> String {
-    let held = permits.held.iter().map(|(script, _)| script.to_string());
+    let held = permits.held.iter().map(|((script, _), count)| match count {
+        1 => script.to_string(),
+        count => format!("{script} ({count} of them)"),
+    });
     let held: Vec<String> = held.collect();
     let held = match held.as_slice() {
         [] => "no script".to_owned(),
         held => held.join(", "),
     };
     let (count, waits) = (permits.count, permits.waits.len());
-    let set = if permits.is_set {
-        ", set by the host"
-    } else {
-        ""
-    };
+    let set = if permits.is_set { ", set" } else { "" };
     format!("{count}{set}, held by {held}, {waits} waits")
 }
 
@@ -142,8 +145,9 @@ impl fmt::Display for SaveState {
             }
             writeln!(f)?;
         }
-        for (script, result) in &self.ended {
-            match result {
+        for ended in &self.ended {
+            let script = ended.id;
+            match &ended.result {
                 Ok(output) => writeln!(f, "ended: {script} returned {}", text_of(output.get()))?,
                 Err(error) => writeln!(f, "ended: {script}: {error}")?,
             }
@@ -171,6 +175,9 @@ impl SaveState {
         }
         if !script.has_begun {
             f.write_str(", has not begun")?;
+        }
+        if self.asked.contains(&script.id) {
+            f.write_str(", asked to stop")?;
         }
         let state = &script.state;
         writeln!(f, "\n    its chapter began with {state}")?;
@@ -213,9 +220,13 @@ impl SaveState {
     ) -> fmt::Result {
         write!(f, "    awaits {}", waits(&[wait.named], &self.sites))?;
         let of_executor = match &wait.slot {
-            SlotImage::Plain | SlotImage::Join(_) | SlotImage::Tick { .. } => 1,
+            SlotImage::Plain
+            | SlotImage::Join(_)
+            | SlotImage::OwnerEnd(_)
+            | SlotImage::Tick { .. } => 1,
             SlotImage::Animate { has_end, .. } => 1 + usize::from(*has_end),
-            SlotImage::Signal { .. }
+            SlotImage::Stop { .. }
+            | SlotImage::Signal { .. }
             | SlotImage::Next { .. }
             | SlotImage::Value { .. }
             | SlotImage::Permit { .. }
@@ -251,9 +262,11 @@ impl SaveState {
         }
         match &wait.slot {
             SlotImage::Join(script) => writeln!(f, ", the end of {script}"),
-            SlotImage::Signal {
-                given: Some(given), ..
-            } => writeln!(f, ", emitted with {}", text_of(given.get())),
+            SlotImage::OwnerEnd(owner) => writeln!(f, ", the end of owner #{}", owner.0),
+            SlotImage::Signal { given, .. } => match given.value() {
+                Some(given) => writeln!(f, ", emitted with {}", text_of(given.get())),
+                None => writeln!(f),
+            },
             SlotImage::Permit {
                 granted: Some(_), ..
             } => writeln!(f, ", granted"),

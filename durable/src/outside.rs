@@ -109,6 +109,8 @@ pub(crate) struct Outside {
     permits: Table<framestep::Permits>,
     /// The values that are set.
     kept: RefCell<HashMap<Topic, Rc<PlainWatch>>>,
+    /// The permits of another number than the code says.
+    kept_permits: RefCell<HashMap<Topic, Rc<PlainPermits>>>,
     promises: RefCell<HashMap<u64, framestep::Resolver<Bytes>>>,
     last_promise: Cell<u64>,
 }
@@ -135,8 +137,16 @@ impl<X> Drop for Named<X> {
 
 /// A signal that counts its events.
 pub(crate) struct Emitter {
-    pub(crate) signal: framestep::Signal<Bytes>,
+    pub(crate) signal: framestep::Signal<Emitted>,
     pub(crate) emitted: Cell<u64>,
+}
+
+/// An event outside of durable scripts.
+#[derive(Clone)]
+pub(crate) struct Emitted {
+    pub(crate) value: Bytes,
+    /// Whether it is for one reader alone.
+    is_for_one: bool,
 }
 
 impl Outside {
@@ -147,6 +157,7 @@ impl Outside {
             watches: Table::default(),
             permits: Table::default(),
             kept: RefCell::default(),
+            kept_permits: RefCell::default(),
             promises: RefCell::default(),
             last_promise: Cell::new(0),
         })
@@ -190,8 +201,19 @@ impl Outside {
         if let Some(named) = self.get(|outside| &outside.signals, name) {
             let emitted = &named.of.emitted;
             emitted.set(emitted.get() + 1);
-            named.of.signal.emit(value);
+            let is_for_one = false;
+            named.of.signal.emit(Emitted { value, is_for_one });
         }
+    }
+
+    /// Emits an event to the wait that has waited longest. Returns `false` if there is none.
+    pub(crate) fn emit_one(&self, name: &str, value: Bytes) -> bool {
+        self.get(|outside| &outside.signals, name)
+            .is_some_and(|named| {
+                let is_for_one = true;
+                let event = Emitted { value, is_for_one };
+                named.of.signal.emit_one(event).is_none()
+            })
     }
 
     pub(crate) fn watch(&self, name: &str) -> Rc<PlainWatch> {
@@ -227,6 +249,32 @@ impl Outside {
     pub(crate) fn free_permits(&self, name: &str, declared: usize) -> usize {
         let permits = self.get(|outside| &outside.permits, name);
         permits.map_or(declared, |permits| permits.of.available())
+    }
+
+    pub(crate) fn permit_count(&self, name: &str, declared: usize) -> usize {
+        let permits = self.get(|outside| &outside.permits, name);
+        permits.map_or(declared, |permits| permits.of.count())
+    }
+
+    /// Changes how many permits there are.
+    #[track_caller]
+    pub(crate) fn change_permits(
+        &self,
+        name: &str,
+        declared: usize,
+        change: impl FnOnce(&framestep::Permits),
+    ) {
+        let permits = self.permits(name, declared);
+        change(&permits.of);
+        let is_declared = permits.of.count() == declared;
+        let mut kept = self.kept_permits.borrow_mut();
+        let before = if is_declared {
+            kept.remove(name)
+        } else {
+            kept.insert(permits.topic.clone(), permits)
+        };
+        drop(kept);
+        drop(before);
     }
 
     /// Makes a promise. Returns its number.
@@ -274,7 +322,7 @@ pub fn entries_outside() -> [usize; 4] {
 /// The state of a wait outside of durable scripts.
 pub(crate) enum OutsideWait {
     Signal {
-        wait: framestep::WaitSignal<Bytes>,
+        wait: framestep::WaitSignal<Emitted>,
         _of: Rc<PlainSignal>,
     },
     /// The next event that a condition accepts.
@@ -288,11 +336,12 @@ pub(crate) enum OutsideWait {
         wait: framestep::Acquire,
         of: Rc<PlainPermits>,
     },
+    Stop(framestep::StopAsked),
 }
 
 /// A subscription outside of durable scripts.
 pub(crate) struct Events {
-    subscription: framestep::Subscription<Bytes>,
+    subscription: framestep::Subscription<Emitted>,
     of: Rc<PlainSignal>,
     /// How many events of the signal it has read or missed, or were before it.
     read: u64,
@@ -316,10 +365,15 @@ impl Events {
     /// Reads the next event.
     #[track_caller]
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
+        self.poll_event(cx).map(|event| event.value)
+    }
+
+    #[track_caller]
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Emitted> {
         let mut next = self.subscription.next();
         match Pin::new(&mut next).poll(cx) {
             Poll::Ready(Some(event)) => {
-                self.read += 1;
+                self.read += u64::from(!event.is_for_one);
                 Poll::Ready(event)
             }
             // The signal is there as long as `of` is.
@@ -344,8 +398,12 @@ impl Events {
                 cx.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            match self.poll_next(cx) {
-                Poll::Ready(event) if accept(&event) => return Poll::Ready(event),
+            match self.poll_event(cx) {
+                Poll::Ready(event) if accept(&event.value) => return Poll::Ready(event.value),
+                Poll::Ready(event) if event.is_for_one => {
+                    // To the next one that waits.
+                    drop(self.of.of.signal.emit_one(event));
+                }
                 Poll::Ready(_) => {}
                 Poll::Pending => return Poll::Pending,
             }

@@ -4,19 +4,23 @@ use std::collections::{BTreeMap, HashSet};
 use std::mem;
 use std::rc::Rc;
 
-use framestep::durable::{ClockNames, DurableWait, Reader};
+use framestep::durable::{ClockNames, DurableWait, EndOf, Reader};
 use framestep::{Coroutine, CoroutineId, Owner};
 
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::error::RestoreError;
-use crate::events::{Listing, PermitWait, PermitsEntry, SignalEntry, StreamGuard, ValueEntry};
+use crate::events::{
+    Held, Listing, PermitWait, PermitsEntry, SignalEntry, SignalWait, StreamGuard, ValueEntry,
+};
 use crate::handle::Act;
 use crate::image::{OwnerImage, RequestImage, SaveState, SlotImage};
 use crate::owner::{ClockId, OwnerId};
 use crate::restore::{Fate, Prepared};
 use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared};
-use crate::slot::{Animation, Awaited, Join, NextWait, Pending, Request, Slot, Tick, Waits};
+use crate::slot::{
+    Animation, Awaited, Join, NextWait, OwnerEnd, Pending, Request, Slot, Tick, Waits,
+};
 use crate::topic::Topic;
 
 impl Shared {
@@ -42,6 +46,7 @@ impl Shared {
         self.events.last_ticket.set(save.last_ticket);
         let ids = self.make_coroutines(prepared)?;
         self.load_ended(save);
+        self.asked.replace(save.asked.iter().copied().collect());
         self.load_waits(save, prepared, &ids)?;
         self.load_events(save);
         self.ask_again();
@@ -103,6 +108,7 @@ impl Shared {
             }
         }
         self.events.clear();
+        self.asked.take();
         self.owners.take();
         // After the scripts, which have left their guards alone.
         let guards = self.guards.take();
@@ -148,6 +154,7 @@ impl Shared {
                 name: image.name.clone(),
                 is_paused: image.is_paused,
                 is_active: image.is_active,
+                is_heard: image.is_heard,
             };
             self.owners.borrow_mut().insert(image.id, entry);
         }
@@ -200,10 +207,13 @@ impl Shared {
     }
 
     fn load_ended(&self, save: &SaveState) {
-        let ended = save.ended.iter().map(|(id, result)| {
-            let result = result.clone();
-            let coroutine = None;
-            (*id, Ended { result, coroutine })
+        let ended = save.ended.iter().map(|image| {
+            let ended = Ended {
+                result: image.result.clone(),
+                order: image.order,
+                coroutine: None,
+            };
+            (image.id, ended)
         });
         self.ended.replace(ended.collect());
     }
@@ -258,7 +268,9 @@ impl Shared {
             }
         }
         let mut lists = Reader::new(&save.lists);
-        let loaded = self.door.load_lists(ids, &waits, &clocks, &mut lists);
+        let owners = self.owners.borrow();
+        let all: Vec<&Owner> = owners.values().map(|entry| &*entry.owner).collect();
+        let loaded = self.door.load_lists(ids, &waits, &all, &clocks, &mut lists);
         loaded.map_err(|_| RestoreError::Damaged)
     }
 
@@ -270,33 +282,42 @@ impl Shared {
         clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<Slot, RestoreError> {
-        let mut wait = |joined: Option<&Coroutine<()>>| {
-            let wait = self.door.load_wait(id, joined, clocks, image);
+        let mut wait_for = |end_of: EndOf<'_>| {
+            let wait = self.door.load_wait(id, end_of, clocks, image);
             wait.map_err(|_| RestoreError::Damaged)
         };
         Ok(match slot {
-            SlotImage::Plain => Slot::Plain(wait(None)?),
+            SlotImage::Plain => Slot::Plain(wait_for(EndOf::Nothing)?),
             SlotImage::Join(joined) => {
                 let cell = self.script(*joined);
                 let end = if let Some(cell) = cell {
-                    wait(cell.coroutine.borrow().as_ref())?
+                    let coroutine = cell.coroutine.borrow();
+                    let coroutine = coroutine.as_ref().map_or(EndOf::Nothing, EndOf::Coroutine);
+                    wait_for(coroutine)?
                 } else {
                     // It has ended, and has made its joiner ready.
-                    wait(Some(&Coroutine::default()))?
+                    wait_for(EndOf::Coroutine(&Coroutine::default()))?
                 };
                 Slot::Join(Box::new(Join {
                     script: *joined,
                     end,
                 }))
             }
+            SlotImage::OwnerEnd(owner) => {
+                let awaited = self.owner(*owner);
+                let end = wait_for(EndOf::Owner(awaited.as_deref()))?;
+                let owner = *owner;
+                Slot::OwnerEnd(Box::new(OwnerEnd { owner, end }))
+            }
+            SlotImage::Stop { ticket } => Slot::Stop(*ticket),
             SlotImage::Signal {
                 topic,
                 ticket,
                 given,
-            } => Slot::Signal {
+            } => Slot::Signal(SignalWait {
                 listing: Listing::new(self, topic, *ticket),
                 given: given.clone(),
-            },
+            }),
             SlotImage::Next {
                 topic,
                 ticket,
@@ -319,10 +340,12 @@ impl Shared {
             SlotImage::Permit {
                 topic,
                 ticket,
+                wanted,
                 granted,
             } => Slot::Permit(Box::new(PermitWait {
                 listing: Listing::new(self, topic, *ticket),
                 script,
+                wanted: *wanted,
                 granted: *granted,
             })),
             SlotImage::Promise(number) => Slot::Promise(*number),
@@ -344,13 +367,17 @@ impl Shared {
                 length_ns,
                 share,
             } => Slot::Animate(Box::new(Animation {
-                next: wait(None)?,
-                end: if *has_end { Some(wait(None)?) } else { None },
+                next: wait_for(EndOf::Nothing)?,
+                end: if *has_end {
+                    Some(wait_for(EndOf::Nothing)?)
+                } else {
+                    None
+                },
                 length_ns: *length_ns,
                 share: f32::from_bits(*share),
             })),
             SlotImage::Tick { due_ns } => Slot::Tick(Box::new(Tick {
-                timer: wait(None)?,
+                timer: wait_for(EndOf::Nothing)?,
                 due_ns: *due_ns,
             })),
         })
@@ -389,7 +416,7 @@ impl Shared {
             let entry = PermitsEntry {
                 count: image.count,
                 is_set: image.is_set,
-                held: image.held.len() as u64,
+                held: image.held.iter().map(|&(_, count)| count).sum(),
                 waits: image.waits.clone(),
             };
             (image.topic.clone(), entry)
@@ -397,7 +424,10 @@ impl Shared {
         events.permits.replace(permits.collect());
         let held = save.permits.iter().flat_map(|image| {
             let held = image.held.iter();
-            held.map(|permit| (*permit, image.topic.clone()))
+            held.map(|&(permit, count)| {
+                let topic = image.topic.clone();
+                (permit, Held { topic, count })
+            })
         });
         events.held.replace(held.collect());
         let promises = save.promises.iter().cloned();

@@ -16,6 +16,7 @@ use crate::runtime::Runtime;
 use crate::script::{
     Begun, Code, Continues, DurableScript, Migrates, OldState, continues, migrates,
 };
+use crate::stop::Stopper;
 use crate::wait::Value;
 
 /// The durable scripts of a game, by name: a restore looks them up here.
@@ -52,6 +53,15 @@ pub(crate) struct Known {
 }
 
 impl Known {
+    fn of<S: DurableScript>() -> Self {
+        Known {
+            state: Type::of::<S>(),
+            code: Code::of::<S>(),
+            continues: continues::<S>,
+            migrates: migrates::<S>,
+        }
+    }
+
     /// Begins a chapter with the state of a save. `None` if it is not a state of this script.
     pub(crate) fn begin_again(&self, version: u32, state: &Content) -> Option<Begun> {
         if version != self.code.version {
@@ -77,12 +87,7 @@ impl Registry {
     #[must_use]
     #[track_caller]
     pub fn with<S: DurableScript>(mut self) -> Self {
-        self.add(Known {
-            state: Type::of::<S>(),
-            code: Code::of::<S>(),
-            continues: continues::<S>,
-            migrates: migrates::<S>,
-        });
+        self.add(Known::of::<S>());
         self
     }
 
@@ -154,12 +159,10 @@ impl Registry {
 
     /// The type of the states of a script, and why this is not one.
     pub(crate) fn why_no_state(&self, name: &str, state: &Content) -> (&'static str, String) {
-        self.scripts
-            .get(name)
-            .map_or_else(Default::default, |known| {
-                let why = known.state.compact(state).err();
-                (known.state.name, why.unwrap_or_default())
-            })
+        self.find(name).map_or_else(Default::default, |known| {
+            let why = known.state.compact(state).err();
+            (known.state.name, why.unwrap_or_default())
+        })
     }
 
     /// Describes a state of a script.
@@ -169,7 +172,7 @@ impl Registry {
         version: u32,
         state: &Content,
     ) -> Result<Content, String> {
-        match self.scripts.get(name) {
+        match self.find(name) {
             None => Err("the registry does not know it: add it with `Registry::with`".to_owned()),
             Some(known) if known.code.version != version => Err(format!(
                 "the save has version {version} of it, and the registry {}",
@@ -226,7 +229,8 @@ impl Registry {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<Known> {
-        self.scripts.get(name).copied()
+        let known = self.scripts.get(name).copied();
+        known.or_else(|| (name == Stopper::NAME).then(Known::of::<Stopper>))
     }
 
     /// What does not fit this code in a save state, with lines: each script is replayed, without a
@@ -286,7 +290,7 @@ impl Registry {
     #[track_caller]
     pub(crate) fn expect(&self, name: &str) {
         assert!(
-            self.scripts.contains_key(name),
+            self.find(name).is_some(),
             "the durable script `{name}` is not in the runtime's registry, so it could not be \
              restored: add it with `Registry::with`"
         );

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::{Builder, Executor, Phase, Seconds, Time};
@@ -23,9 +24,10 @@ use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
 use crate::script::{Begun, Code, DurableScript, begin_once};
 use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
+use crate::stop::{Stopper, length_of};
 use crate::sync::{Lent, SyncTest};
 use crate::topic::EventName;
-use crate::wait::{Permits, Request, RequestId, Resolver, Signal, Value};
+use crate::wait::{Permits, Request, RequestId, Resolver, Signal, Value, expect_countable};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
 ///
@@ -642,7 +644,7 @@ impl Host {
             Making {
                 starts: true,
                 home: Some(phase),
-                owner: None,
+                ..Making::default()
             },
         )
     }
@@ -658,8 +660,8 @@ impl Host {
             script,
             Making {
                 starts: true,
-                home: None,
                 owner: Some(owner),
+                ..Making::default()
             },
         )
     }
@@ -782,6 +784,18 @@ impl Host {
         self.shared.act(id, Act::Stop)
     }
 
+    /// Asks a script to stop: it ends in its own way once it reads the request, with
+    /// [`stop_asked`](crate::stop_asked) or [`is_stop_asked`](crate::is_stop_asked). Returns `false`
+    /// if it has been asked before, or has ended.
+    pub fn ask_to_stop(&self, id: ScriptId) -> bool {
+        self.shared.act(id, Act::Ask)
+    }
+
+    /// Whether a script is alive and has been asked to stop.
+    pub fn is_stop_asked(&self, id: ScriptId) -> bool {
+        self.shared.is_asked(id)
+    }
+
     /// Pauses a script. Returns `false` if it was paused or has ended.
     pub fn pause(&self, id: ScriptId) -> bool {
         self.shared.act(id, Act::Pause)
@@ -806,6 +820,33 @@ impl Host {
     {
         let value = Bytes::of(&value);
         self.shared.emit(signal.full_name(), &value);
+    }
+
+    /// Emits an event for the host to one script: the one that has waited longest. Returns the value if
+    /// none waits. See [`Signal::emit_one`].
+    ///
+    /// # Panics
+    ///
+    /// If the value does not serialise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const JOBS: Signal<u32> = Signal::new("jobs");
+    ///
+    /// let runtime = Runtime::new(Registry::new());
+    /// assert_eq!(runtime.emit_one(&JOBS, 3), Some(3)); // no script waits
+    /// ```
+    #[track_caller]
+    pub fn emit_one<T, N>(&self, signal: &Signal<T, N>, value: T) -> Option<T>
+    where
+        T: Serialize + DeserializeOwned + 'static,
+        N: EventName,
+    {
+        let bytes = Bytes::of(&value);
+        let is_given = self.shared.emit_one(signal.full_name(), &bytes);
+        (!is_given).then_some(value)
     }
 
     /// Sets a value for the host. It may have a key: `STAGE.of(quest)`.
@@ -854,11 +895,12 @@ impl Host {
     pub fn available<N: EventName>(&self, permits: &Permits<N>) -> usize {
         let free = self
             .shared
-            .free_permits(permits.full_name(), permits.count());
+            .free_permits(permits.full_name(), permits.declared());
         usize::try_from(free).unwrap_or(usize::MAX)
     }
 
-    /// The scripts that have a permit, one for each permit, in the order of their numbers.
+    /// The scripts that have permits, one for each [`Permit`](crate::Permit), in the order of their
+    /// numbers.
     pub fn holders<N: EventName>(&self, permits: &Permits<N>) -> Vec<ScriptId> {
         self.shared.holders(permits.full_name())
     }
@@ -879,9 +921,20 @@ impl Host {
     /// assert!(runtime.holders(&TOKENS).is_empty());
     /// ```
     pub fn set_permits<N: EventName>(&self, permits: &Permits<N>, count: usize) {
-        let declared = permits.count();
+        let declared = permits.declared();
         self.shared
             .set_permits(permits.full_name(), declared, count as u64);
+    }
+
+    /// Adds `count` permits for the host. See [`Permits::add`].
+    ///
+    /// # Panics
+    ///
+    /// If there would be more permits than can be counted.
+    #[track_caller]
+    pub fn add_permits<N: EventName>(&self, permits: &Permits<N>, count: usize) {
+        let (name, declared) = (permits.full_name(), permits.declared());
+        expect_countable(self.shared.add_permits(name, declared, count as u64));
     }
 
     /// Resolves a [promise](crate::promise) for the host. Returns `false` if it was dropped, or was
@@ -1028,6 +1081,7 @@ impl Host {
             name: None,
             is_paused: false,
             is_active: true,
+            is_heard: false,
         };
         shared.owners.borrow_mut().insert(id, entry);
         id
@@ -1052,6 +1106,63 @@ impl Host {
     /// Stops the scripts of an owner.
     pub fn stop_all(&self, id: OwnerId) {
         self.shared.stop_all(id);
+    }
+
+    /// Asks the scripts of an owner, and of the owners below it, to stop. See
+    /// [`OwnerId::ask_to_stop`].
+    pub fn ask_owner_to_stop(&self, id: OwnerId) {
+        self.shared.ask_owner(id);
+    }
+
+    /// [Asks](Self::ask_owner_to_stop) the scripts of an owner to stop, and stops those that are left
+    /// after `seconds`, even if the handle is dropped. See [`OwnerId::stop_within`].
+    ///
+    /// The handle is that of a script which waits for that. It returns how many scripts had to be
+    /// stopped.
+    ///
+    /// # Panics
+    ///
+    /// If `seconds` is NaN.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn forgetful() {
+    ///     wait_seconds(60).await;
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Forgetful>());
+    /// runtime.executor().on_report(|report| assert!(report.to_string().contains("read by none")));
+    /// let level = runtime.owner();
+    /// runtime.start_on(level, forgetful()).detach();
+    /// let stopped = runtime.stop_owner_within(level, 0.5);
+    /// for _ in 0..3 {
+    ///     assert!(!runtime.is_owner_empty(level));
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// assert_eq!(runtime.take(stopped), Some(Ok(1)));
+    /// assert!(runtime.is_owner_empty(level));
+    /// ```
+    #[track_caller]
+    pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> Handle<usize> {
+        let length_ns = length_of(seconds);
+        let making = self.shared.making_of_stopper(id, None);
+        let mut script = Some(self.shared.stopper(id, length_ns));
+        let joins = self.make_any(making, Code::of::<Stopper>(), &mut || {
+            self.shared.ask_owner(id);
+            begin_once(&mut script)
+        });
+        self.shared.note_stop_place(joins.id(), Location::caller());
+        Handle::of(joins)
+    }
+
+    /// Whether an owner and the owners below it have no script. True for an owner that has been
+    /// dropped. Scripts await this with [`OwnerId::ended`].
+    pub fn is_owner_empty(&self, id: OwnerId) -> bool {
+        self.shared.is_owner_empty(id)
     }
 
     /// Activates or deactivates an owner. Deactivating stops its scripts; an inactive owner

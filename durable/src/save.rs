@@ -4,17 +4,17 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use framestep::Clock;
-use framestep::CoroutineId;
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
+use framestep::{Clock, CoroutineId, Owner};
 
-use crate::cell::{Chapter, ScriptCell};
+use crate::cell::{Chapter, ScriptCell, ScriptId};
 use crate::content::Content;
 use crate::error::{SaveError, said_at};
 use crate::events::{Listed, Owned};
 use crate::file::{Summed, World, checksum_of};
 use crate::image::{
-    OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage, WaitImage,
+    EndedImage, OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage,
+    WaitImage,
 };
 use crate::owner::ClockId;
 use crate::shared::Shared;
@@ -69,6 +69,7 @@ impl Shared {
             guards,
             owners: self.save_owners(),
             scripts: scripts.values().map(|cell| cell.image()).collect(),
+            asked: self.save_asked(),
             waits: numbers.waits.into_numbers(),
             lists: numbers.lists.into_numbers(),
             ended: self.save_ended(),
@@ -107,6 +108,7 @@ impl Shared {
             guards: &guards,
             clock_parents: &self.clock_parents(),
             owners: &self.save_owners(),
+            asked: &self.save_asked(),
             ended: &self.save_ended(),
             signals: &self.save_signals(),
             streams: &save_owned(&self.events.streams),
@@ -130,6 +132,11 @@ impl Shared {
         self.put_scratch(buffer);
         self.numbers.set(numbers);
         Ok(checksum)
+    }
+
+    /// The scripts that have been asked to stop.
+    fn save_asked(&self) -> Vec<ScriptId> {
+        self.asked.borrow().iter().copied().collect()
     }
 
     fn clock_parents(&self) -> Vec<ClockId> {
@@ -170,7 +177,11 @@ impl Shared {
         }
         // A wait is in one list, with five numbers, and most scripts have four. A phase has eight.
         out.lists.reserve(64 + 5 * waits.len() + 4 * ids.len());
-        let saved = self.door.save_lists(&ids, &waits, &clocks, &mut out.lists);
+        let owners = self.owners.borrow();
+        let all: Vec<&Owner> = owners.values().map(|entry| &*entry.owner).collect();
+        let saved = self
+            .door
+            .save_lists(&ids, &waits, &all, &clocks, &mut out.lists);
         saved.map_err(refused)
     }
 
@@ -220,18 +231,18 @@ impl Shared {
             name: entry.name.clone(),
             is_paused: entry.is_paused,
             is_active: entry.is_active || in_use.contains(&id),
+            is_heard: entry.is_heard,
         });
         owners.collect()
     }
 
-    fn save_ended(
-        &self,
-    ) -> Vec<(
-        crate::ScriptId,
-        Result<crate::bytes::Bytes, crate::JoinError>,
-    )> {
+    fn save_ended(&self) -> Vec<EndedImage> {
         let ended = self.ended.borrow();
-        let ended = ended.iter().map(|(&id, ended)| (id, ended.result.clone()));
+        let ended = ended.iter().map(|(&id, ended)| EndedImage {
+            id,
+            result: ended.result.clone(),
+            order: ended.order,
+        });
         ended.collect()
     }
 
@@ -256,9 +267,10 @@ impl Shared {
         if permits.is_empty() {
             return Vec::new();
         }
-        let mut held: BTreeMap<Topic, Vec<Owned>> = BTreeMap::new();
-        for (permit, topic) in self.events.held.borrow().iter() {
-            held.entry(topic.clone()).or_default().push(*permit);
+        let mut held: BTreeMap<Topic, Vec<(Owned, u64)>> = BTreeMap::new();
+        for (permit, of) in self.events.held.borrow().iter() {
+            let of_topic = held.entry(of.topic.clone()).or_default();
+            of_topic.push((*permit, of.count));
         }
         let permits = permits.iter().map(|(topic, entry)| PermitsImage {
             topic: topic.clone(),
@@ -303,10 +315,12 @@ fn save_slot(slot: &Slot) -> SlotImage {
     match slot {
         Slot::Plain(_) => SlotImage::Plain,
         Slot::Join(join) => SlotImage::Join(join.script),
-        Slot::Signal { listing, given } => SlotImage::Signal {
-            topic: listing.topic.clone(),
-            ticket: listing.ticket,
-            given: given.clone(),
+        Slot::OwnerEnd(awaited) => SlotImage::OwnerEnd(awaited.owner),
+        Slot::Stop(ticket) => SlotImage::Stop { ticket: *ticket },
+        Slot::Signal(wait) => SlotImage::Signal {
+            topic: wait.listing.topic.clone(),
+            ticket: wait.listing.ticket,
+            given: wait.given.clone(),
         },
         Slot::Next(wait) => SlotImage::Next {
             topic: wait.listing.topic.clone(),
@@ -322,6 +336,7 @@ fn save_slot(slot: &Slot) -> SlotImage {
         Slot::Permit(wait) => SlotImage::Permit {
             topic: wait.listing.topic.clone(),
             ticket: wait.listing.ticket,
+            wanted: wait.wanted,
             granted: wait.granted,
         },
         Slot::Promise(number) => SlotImage::Promise(*number),

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::durable::Door;
@@ -34,6 +35,10 @@ pub(crate) struct Shared {
     pub(crate) scripts: RefCell<BTreeMap<ScriptId, Rc<ScriptCell>>>,
     /// The results of scripts that have ended, as long as there are handles or there may be.
     pub(crate) ended: RefCell<BTreeMap<ScriptId, Ended>>,
+    /// The scripts that have been asked to stop.
+    pub(crate) asked: RefCell<BTreeSet<ScriptId>>,
+    /// Where the scripts that stop others after some time were made, for reports.
+    pub(crate) stop_places: RefCell<HashMap<ScriptId, &'static Location<'static>>>,
     /// How many handles of each script there are.
     handles: RefCell<HashMap<(u32, ScriptId), usize>>,
     /// Whether the host can still ask for handles that it had at the save: after a restore,
@@ -71,6 +76,8 @@ pub(crate) struct Shared {
 /// A script that has ended.
 pub(crate) struct Ended {
     pub(crate) result: Result<Bytes, JoinError>,
+    /// A number that is larger than that of each script that has ended before.
+    pub(crate) order: u64,
     /// Its coroutine, which keeps its panic until it is joined.
     pub(crate) coroutine: Option<Coroutine<()>>,
 }
@@ -85,6 +92,8 @@ pub(crate) struct OwnerEntry {
     pub(crate) is_paused: bool,
     /// Whether it is active, apart from the owners above it.
     pub(crate) is_active: bool,
+    /// Whether a script of it, or of an owner below it, has read the latest request to stop.
+    pub(crate) is_heard: bool,
 }
 
 pub(crate) struct ClockEntry {
@@ -93,7 +102,10 @@ pub(crate) struct ClockEntry {
 }
 
 /// An owner and those below it.
-fn with_those_below(owners: &BTreeMap<OwnerId, OwnerEntry>, top: OwnerId) -> BTreeSet<OwnerId> {
+pub(crate) fn with_those_below(
+    owners: &BTreeMap<OwnerId, OwnerEntry>,
+    top: OwnerId,
+) -> BTreeSet<OwnerId> {
     let mut below = BTreeSet::from([top]);
     // An owner is made after the one above it.
     for (&id, entry) in owners.range(top..) {
@@ -111,6 +123,8 @@ pub(crate) struct Making {
     pub(crate) home: Option<Phase>,
     /// Whether it is polled at once.
     pub(crate) starts: bool,
+    /// Whether it does not inherit the owner of the script that makes it.
+    pub(crate) is_apart: bool,
 }
 
 impl Shared {
@@ -127,6 +141,8 @@ impl Shared {
             generation: Cell::new(0),
             scripts: RefCell::default(),
             ended: RefCell::default(),
+            asked: RefCell::default(),
+            stop_places: RefCell::default(),
             handles: RefCell::default(),
             may_claim: Cell::new(false),
             restores: Cell::new(0),
@@ -188,7 +204,8 @@ impl Shared {
     ) -> ScriptId {
         let id = ScriptId(self.next_script.get());
         self.next_script.set(id.0 + 1);
-        let owner = making.owner.or(by.and_then(|by| by.owner));
+        let inherited = by.filter(|_| !making.is_apart).and_then(|by| by.owner);
+        let owner = making.owner.or(inherited);
         let home = making.home.or(by.map(|by| by.home));
         let cell = ScriptCell::new(
             self,
@@ -199,7 +216,8 @@ impl Shared {
             begun.state,
             begun.future,
         );
-        self.adopt(&Rc::new(cell), making, by.is_some());
+        self.inherit_request(&cell, by);
+        self.adopt(&Rc::new(cell), making, by.is_some() && !making.is_apart);
         id
     }
 
@@ -237,6 +255,9 @@ impl Shared {
                 (false, None) => framestep::named(name).spawn(driver),
                 (false, Some(home)) => framestep::named(name).spawn_in(home, driver),
             },
+            None if making.is_apart && !making.starts => {
+                self.door.spawn_beside(driver, name.into())
+            }
             None => match (making.starts, making.home) {
                 (true, None) => self.executor.script(name).start(driver),
                 (true, Some(home)) => self.executor.script(name).start_in(home, driver),
@@ -280,13 +301,22 @@ impl Shared {
         if self.scripts.borrow_mut().remove(&cell.id).is_none() {
             return;
         }
+        self.asked.borrow_mut().remove(&cell.id);
         // The executor checks for a handle only after this.
         let coroutine = cell.coroutine.take();
         cell.drop_waits();
         self.drop_all_of(cell.id);
-        self.ended
-            .borrow_mut()
-            .insert(cell.id, Ended { result, coroutine });
+        let order = if self.is_held(cell.id) {
+            self.next_ticket()
+        } else {
+            0
+        };
+        let ended = Ended {
+            result,
+            order,
+            coroutine,
+        };
+        self.ended.borrow_mut().insert(cell.id, ended);
         if !self.is_held(cell.id) {
             let unneeded = self.ended.borrow_mut().remove(&cell.id);
             drop(unneeded);
@@ -305,6 +335,12 @@ impl Shared {
             drop(coroutine.take());
         }
         Some(result)
+    }
+
+    /// The place of a script among those that have ended. `None` if it has not.
+    pub(crate) fn end_order(&self, id: ScriptId) -> Option<u64> {
+        let order = self.ended.borrow().get(&id).map(|ended| ended.order);
+        order.or_else(|| self.script(id).is_none().then_some(0))
     }
 
     /// Whether there are handles of a script.

@@ -7,9 +7,10 @@ use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
-use crate::events::{Listing, OfSignal, OfValue, Owned, PermitWait, StreamGuard};
+use crate::events::{Listing, OfSignal, OfValue, Owned, PermitWait, SignalWait, StreamGuard};
 use crate::image::NamedWait;
 use crate::outside::OutsideWait;
+use crate::owner::OwnerId;
 use crate::site::{Call, Known};
 use crate::topic::Topic;
 
@@ -131,6 +132,14 @@ impl Waits {
         self.list.iter().any(|pending| is_it(&pending.slot))
     }
 
+    /// The places of those for a request to stop.
+    pub(crate) fn stops(&self) -> impl Iterator<Item = u64> {
+        self.list.iter().filter_map(|pending| match pending.slot {
+            Slot::Stop(ticket) => Some(ticket),
+            _ => None,
+        })
+    }
+
     /// The questions among them.
     pub(crate) fn requests(&self) -> impl Iterator<Item = &Request> {
         self.list.iter().filter_map(|pending| match &pending.slot {
@@ -244,11 +253,12 @@ pub(crate) enum Slot {
     Plain(DurableWait),
     /// The end of a script.
     Join(Box<Join>),
+    /// The end of all scripts of an owner.
+    OwnerEnd(Box<OwnerEnd>),
+    /// A request to stop, with the place of the wait among those for one.
+    Stop(u64),
     /// A signal, with its value once it has been emitted.
-    Signal {
-        listing: Listing<OfSignal>,
-        given: Option<Bytes>,
-    },
+    Signal(SignalWait),
     /// The next event of a subscription.
     Next(Box<NextWait>),
     /// A change of a value, and whether it has changed since the wait has seen it.
@@ -274,6 +284,13 @@ pub(crate) enum Slot {
 #[derive(Debug)]
 pub(crate) struct Join {
     pub(crate) script: ScriptId,
+    pub(crate) end: DurableWait,
+}
+
+/// The end of all scripts of an owner.
+#[derive(Debug)]
+pub(crate) struct OwnerEnd {
+    pub(crate) owner: OwnerId,
     pub(crate) end: DurableWait,
 }
 
@@ -321,7 +338,7 @@ impl Slot {
     /// The name and the ticket of a wait in a list.
     fn listing(&self) -> Option<(&Topic, u64)> {
         match self {
-            Slot::Signal { listing, .. } => Some((&listing.topic, listing.ticket)),
+            Slot::Signal(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
             Slot::Next(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
             Slot::Value { listing, .. } => Some((&listing.topic, listing.ticket)),
             Slot::Permit(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
@@ -352,6 +369,7 @@ impl Slot {
         match self {
             Slot::Plain(wait) => f(wait),
             Slot::Join(join) => f(&join.end),
+            Slot::OwnerEnd(awaited) => f(&awaited.end),
             Slot::Tick(tick) => f(&tick.timer),
             Slot::Animate(animation) => {
                 f(&animation.next);
@@ -359,7 +377,8 @@ impl Slot {
             }
             Slot::Replayed
             | Slot::Polled
-            | Slot::Signal { .. }
+            | Slot::Stop(_)
+            | Slot::Signal(_)
             | Slot::Next(_)
             | Slot::Value { .. }
             | Slot::Permit(_)

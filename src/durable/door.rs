@@ -20,15 +20,16 @@ use crate::core::report::{self, panics};
 use crate::core::run;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::core::wake;
-use crate::coroutine::{Coroutine, CoroutineId};
+use crate::coroutine::{Coroutine, CoroutineId, Named, Resolved};
 use crate::executor::Executor;
 use crate::image::{Damaged, Reader, Writer};
+use crate::inspect::Report;
 use crate::owner::Owner;
 use crate::time::{Clock, ClockGuard, ClockRef, ClockState, FrameClock, Phase, PhaseIndex, Time};
 use crate::wait::polled;
 
 use super::clock::SavedGuard;
-use super::wait::DurableWait;
+use super::wait::{DurableWait, EndOf};
 
 /// Access to the state of an executor.
 #[derive(Clone)]
@@ -98,6 +99,17 @@ impl Door {
             Some(((), task)) => Coroutine::of(Rc::clone(&self.core), task),
             None => Coroutine::default(),
         }
+    }
+
+    /// Spawns a coroutine without an owner, with the home of the coroutine being polled: the run under
+    /// way polls it.
+    #[track_caller]
+    pub fn spawn_beside<F>(&self, future: F, name: Cow<'static, str>) -> Coroutine<()>
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let beside = Resolved::in_call(Some(Rc::clone(&self.core)));
+        Named::new(name, beside).spawn(future)
     }
 
     /// Wakes coroutines, like calls of their wakers. The host is notified after the last one: its
@@ -216,8 +228,7 @@ impl Door {
     }
 
     /// Makes a wait of an [inserted](Self::insert) coroutine from what
-    /// [`save_wait`](Self::save_wait) has written. `joined` is the coroutine that the wait
-    /// joins.
+    /// [`save_wait`](Self::save_wait) has written. `end_of` is what the wait awaits the end of.
     ///
     /// # Errors
     ///
@@ -225,17 +236,17 @@ impl Door {
     pub fn load_wait(
         &self,
         id: CoroutineId,
-        joined: Option<&Coroutine<()>>,
+        end_of: EndOf<'_>,
         clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<DurableWait, Damaged> {
         let key = self.core.key_of(id).ok_or(Damaged)?;
         let task = self.core.tasks.get(key).ok_or(Damaged)?;
-        DurableWait::load(&self.core, task, joined, clocks, image)
+        DurableWait::load(&self.core, task, end_of, clocks, image)
     }
 
     /// Writes which waits and coroutines are in which lists of the executor. Their positions in
-    /// the slices identify them.
+    /// the slices identify them, and those of the owners whose ends are awaited.
     ///
     /// # Errors
     ///
@@ -245,6 +256,7 @@ impl Door {
         &self,
         coroutines: &[CoroutineId],
         waits: &[&DurableWait],
+        owners: &[&Owner],
         clocks: &ClockNames,
         out: &mut Writer,
     ) -> Result<(), Unsavable> {
@@ -252,6 +264,7 @@ impl Door {
         let names = Names::new(&tasks, &waits, clocks);
         image::check_waits(&self.core, &names)?;
         image::save_lists(&self.core, &names, out);
+        image::save_owner_ends(&self.core, owners, &names, out);
         Ok(())
     }
 
@@ -264,12 +277,32 @@ impl Door {
         &self,
         coroutines: &[CoroutineId],
         waits: &[&DurableWait],
+        owners: &[&Owner],
         clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<(), Damaged> {
         let tasks = self.keys(coroutines).map_err(|_| Damaged)?;
         let waits = keys_of(&self.core, waits);
-        image::load_lists(&self.core, &Names::new(&tasks, &waits, clocks), image)
+        let names = Names::new(&tasks, &waits, clocks);
+        image::load_lists(&self.core, &names, image)?;
+        image::load_owner_ends(&self.core, owners, &names, image)
+    }
+
+    /// Reports that no script of an owner has read the request to stop that `place` has made, and
+    /// that `scripts` of them are stopped.
+    pub fn report_stop_unread(
+        &self,
+        owner: &Owner,
+        place: &'static Location<'static>,
+        scripts: usize,
+    ) {
+        let owner = self.core.owners.borrow().label(owner.key());
+        let report = Report::StopUnread {
+            owner,
+            place,
+            scripts,
+        };
+        report::send(&self.core, &report);
     }
 }
 

@@ -21,6 +21,8 @@ pub enum Event {
     Permit(&'static str),
     /// The answer to a question, or the value of a promise, of this name.
     Answer(&'static str),
+    /// A request to stop.
+    Stop,
 }
 
 impl Event {
@@ -32,6 +34,7 @@ impl Event {
             | Event::Value(name)
             | Event::Permit(name)
             | Event::Answer(name) => name,
+            Event::Stop => "",
         }
     }
 
@@ -46,6 +49,7 @@ impl Event {
             Event::Value(_) => SourceKind::Watch,
             Event::Permit(_) => SourceKind::Permits,
             Event::Answer(_) => SourceKind::Question,
+            Event::Stop => return named::stop(),
         };
         named::known_by_name(kind, name)
     }

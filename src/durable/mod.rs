@@ -15,4 +15,5 @@ pub use beside::beside;
 pub use clock::{FutureClock, SavedGuard, ShowsClock};
 pub use door::{Door, home, load_time, own_time, phase_number, phase_of, save_time, saved_time};
 pub use event::{Event, EventNote, in_line, take_outside_wait};
-pub use wait::{DurableWait, FrameWait, SavedWait, length_ns};
+pub use futures::stream::Stream;
+pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, length_ns, next_item};

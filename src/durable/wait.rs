@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
 use crate::core::image::{ClockNames, Unsavable};
+use crate::core::owners::OwnerKey;
 use crate::core::pause::own::OwnTime;
 use crate::core::registration::Registration;
 use crate::core::scope::Scope;
@@ -15,9 +16,10 @@ use crate::core::task::Task;
 use crate::core::timer::Unit;
 use crate::coroutine::{Coroutine, Finished};
 use crate::image::{Damaged, Reader, Writer};
-use crate::time::{Clock, Nanos, Phase, PhaseIndex, Seconds};
+use crate::owner::{Ended, Owner};
+use crate::time::{Clock, ClockIndex, Nanos, Phase, PhaseIndex, Seconds};
 use crate::wait::{
-    Asked, Count, PhaseWait, Timer, WaitSeconds, YieldNow, interval, polled, take_resumed,
+    Asked, Count, NextItem, PhaseWait, Timer, WaitSeconds, YieldNow, interval, polled, take_resumed,
 };
 
 /// A wait of the crate that can be saved.
@@ -33,7 +35,20 @@ enum Kind {
     Time(WaitSeconds),
     Condition(Asked),
     End(Finished),
+    OwnerEnd(Ended),
     Yield(YieldNow),
+}
+
+/// Of what a wait that is read from an image awaits the end.
+#[derive(Clone, Copy, Debug)]
+pub enum EndOf<'a> {
+    /// Of nothing: it is another wait.
+    Nothing,
+    /// Of a coroutine.
+    Coroutine(&'a Coroutine<()>),
+    /// Of all coroutines of an owner. `None` if there is no such owner any more: then the wait
+    /// is over.
+    Owner(Option<&'a Owner>),
 }
 
 /// A wait for the next frame at home, in the usual case: a [`DurableWait`] without its kind.
@@ -65,6 +80,11 @@ impl From<FrameWait> for DurableWait {
     fn from(of: FrameWait) -> Self {
         DurableWait::of(Kind::Run(of.wait))
     }
+}
+
+/// The wait for the next item of a stream.
+pub fn next_item<S>(stream: &mut S) -> NextItem<'_, S> {
+    NextItem::new(stream)
 }
 
 /// The nanoseconds of a length. `None` if it is infinite.
@@ -151,6 +171,16 @@ impl DurableWait {
         Self::time(wait, phase)
     }
 
+    /// A point in time of the clock of the coroutine, as for [`timeout_at`](crate::timeout_at).
+    #[must_use]
+    pub fn until_own(point_ns: Option<u64>, phase: Option<Phase>) -> Self {
+        let timer = match point_ns.map(Duration::from_nanos) {
+            Some(point) => Timer::until(point, ClockIndex::OWN, None),
+            None => Timer::until(f64::INFINITY, ClockIndex::OWN, None),
+        };
+        Self::time(WaitSeconds { timer }, phase)
+    }
+
     /// A point in the [own time](super::own_time) of the coroutine being polled.
     ///
     /// # Panics
@@ -194,8 +224,14 @@ impl DurableWait {
         Self::of(Kind::End(coroutine.finished()))
     }
 
+    /// The end of all coroutines of an owner.
+    #[must_use]
+    pub fn owner_end(owner: &Owner) -> Self {
+        Self::of(Kind::OwnerEnd(owner.ended()))
+    }
+
     /// Whether the wait resumes the coroutine being polled. Then it is over. `false` for a
-    /// condition, which is to be checked, and for the end of a coroutine. Calls no user code.
+    /// condition, which is to be checked, and for the end of a coroutine or of an owner. Calls no user code.
     #[inline]
     #[must_use]
     pub fn take_resumed(&mut self) -> bool {
@@ -203,7 +239,7 @@ impl DurableWait {
             Kind::Run(wait) => wait.registration_mut(),
             Kind::Count(wait) => wait.registration_mut(),
             Kind::Time(wait) => wait.timer.registration_mut(),
-            Kind::Condition(_) | Kind::End(_) | Kind::Yield(_) => return false,
+            Kind::Condition(_) | Kind::End(_) | Kind::OwnerEnd(_) | Kind::Yield(_) => return false,
         };
         registration.has_begun() && take_resumed(registration)
     }
@@ -231,6 +267,7 @@ impl DurableWait {
                 Poll::Ready(_) => Poll::Ready(()),
                 Poll::Pending => Poll::Pending,
             },
+            Kind::OwnerEnd(wait) => Pin::new(wait).poll(cx),
             Kind::Yield(wait) => Pin::new(wait).poll(cx),
         }
     }
@@ -253,6 +290,7 @@ impl DurableWait {
             Kind::Time(wait) => wait.timer.registration(),
             Kind::Condition(wait) => wait.registration(),
             Kind::End(wait) => wait.registration(),
+            Kind::OwnerEnd(wait) => wait.registration(),
             Kind::Yield(wait) => wait.outside()?.registration(),
         })
     }
@@ -304,6 +342,10 @@ impl DurableWait {
                 }
                 None => out.put(5),
             },
+            Kind::OwnerEnd(wait) => {
+                out.put(6);
+                wait.registration().save(core, out);
+            }
         }
         Ok(())
     }
@@ -311,7 +353,7 @@ impl DurableWait {
     pub(super) fn load(
         core: &Core,
         task: Task<'_>,
-        joined: Option<&Coroutine<()>>,
+        end_of: EndOf<'_>,
         clocks: &ClockNames,
         image: &mut Reader<'_>,
     ) -> Result<Self, Damaged> {
@@ -324,11 +366,21 @@ impl DurableWait {
             }
             3 => Kind::Condition(Asked::of(Registration::load(core, task, image, false)?)),
             4 => {
-                let mut end = joined.ok_or(Damaged)?.finished();
+                let EndOf::Coroutine(joined) = end_of else {
+                    return Err(Damaged);
+                };
+                let mut end = joined.finished();
                 end.load(core, task, image)?;
                 Kind::End(end)
             }
             5 => Kind::Yield(YieldNow::restored(core)),
+            6 => {
+                let EndOf::Owner(owner) = end_of else {
+                    return Err(Damaged);
+                };
+                let owner = owner.map_or(OwnerKey::NONE, Owner::key);
+                Kind::OwnerEnd(Ended::load(core, owner, task, image)?)
+            }
             _ => return Err(Damaged),
         };
         Ok(DurableWait { kind })
@@ -338,7 +390,7 @@ impl DurableWait {
 /// What an image says of a wait, read without an executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SavedWait {
-    /// The phase in which it resumes its coroutine. A join and a yield have none.
+    /// The phase in which it resumes its coroutine. A wait for an end and a yield have none.
     pub phase: Option<Phase>,
     /// For a timer: the number of its clock, and the reading at which it is due, in
     /// nanoseconds; 0 if that is reached.
@@ -367,7 +419,7 @@ impl SavedWait {
         match kind {
             1 => saved.count = Some(Count::skip(image)?),
             2 => saved.deadline = Timer::skip(image)?,
-            0 | 3 | 4 => {}
+            0 | 3 | 4 | 6 => {}
             _ => return Err(Damaged),
         }
         Ok(saved)

@@ -7,9 +7,12 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::Core;
 use crate::core::owners::OwnerKey;
 use crate::core::registration::{Bound, Registration, WaitList, join};
 use crate::core::scope::registry;
+use crate::core::task::Task;
+use crate::image::{Damaged, Reader};
 use crate::time::PhaseIndex;
 use crate::wait::polled_again;
 
@@ -29,6 +32,26 @@ impl Ended {
             owner,
             registration: Registration::new(PhaseIndex::HOME, Bound::Run),
         }
+    }
+
+    /// Makes a wait of a new task as an image says. Its key is in no list yet.
+    pub(crate) fn load(
+        core: &Core,
+        owner: OwnerKey,
+        task: Task<'_>,
+        image: &mut Reader<'_>,
+    ) -> Result<Self, Damaged> {
+        let registration = Registration::load(core, task, image, true)?;
+        Ok(Ended {
+            executor: core.id,
+            owner,
+            registration,
+        })
+    }
+
+    /// The part that all waits have in common.
+    pub(crate) fn registration(&self) -> &Registration {
+        &self.registration
     }
 
     /// Panics if the coroutine that is being polled is on the owner. `function` is what it
@@ -52,7 +75,7 @@ impl Future for Ended {
             polled_again("Owner::ended()");
         }
         let (owner, registration) = (this.owner, &mut this.registration);
-        let core = registry::with_executor(this.executor, crate::core::Core::rc);
+        let core = registry::with_executor(this.executor, Core::rc);
         match core {
             Some(core) => registration.poll_owner_end(&core, cx, owner, "ended()"),
             None => registration.end_without_owner(),

@@ -1,11 +1,12 @@
 //! Intervals: regular ticks without drift.
 
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use framestep::durable::{DurableWait, length_ns, own_time};
+use framestep::durable::{DurableWait, Stream, length_ns, own_time};
 use framestep::{Phase, Seconds};
 use serde::{Deserialize, Serialize};
 
@@ -33,9 +34,11 @@ pub fn interval(period: impl Seconds) -> Interval {
     );
     Interval {
         period_ns,
+        first_ns: None,
         missed: MissedTicks::default(),
         phase: None,
         due_ns: None,
+        numbered: Numbered::default(),
     }
 }
 
@@ -43,10 +46,14 @@ pub fn interval(period: impl Seconds) -> Interval {
 #[derive(Debug)]
 pub struct Interval {
     period_ns: Option<u64>,
+    /// The length before the first tick, unless it is a period. The inner `None` is infinite.
+    first_ns: Option<Option<u64>>,
     missed: MissedTicks,
     phase: Option<Phase>,
-    /// When the next tick is due, once the first has been awaited.
+    /// When the next tick is due, once there has been one.
     due_ns: Option<i128>,
+    /// The wait for the next tick. It stays if a [`NextTick`] is dropped.
+    numbered: Numbered,
 }
 
 /// One tick.
@@ -69,11 +76,100 @@ impl Interval {
     #[must_use]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         assert!(
-            self.due_ns.is_none(),
+            !self.has_begun(),
             "`in_phase` was called on an interval that has begun"
         );
         self.phase = Some(phase);
         self
+    }
+
+    /// Makes the first tick due `seconds` after the first poll, instead of a whole period. The later
+    /// ticks are a period apart, from that one. With infinity, it never ticks.
+    ///
+    /// # Panics
+    ///
+    /// If the interval has begun, or if `seconds` is NaN.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn shots() -> Vec<u64> {
+    ///     let (mut shots, mut frames) = (interval(1).first_after(0.25), Vec::new());
+    ///     while frames.len() < 3 {
+    ///         shots.tick().await;
+    ///         frames.push(time().frame);
+    ///     }
+    ///     frames
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Shots>());
+    /// let shots = runtime.start(shots());
+    /// for _ in 0..9 {
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// assert_eq!(runtime.take(shots), Some(Ok(vec![1, 5, 9])));
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// [`framestep::Interval::first_after`].
+    #[track_caller]
+    #[must_use]
+    pub fn first_after(mut self, seconds: impl Seconds) -> Self {
+        assert!(
+            !self.has_begun(),
+            "`first_after` was called on an interval that has begun: call it before the first \
+             tick is awaited"
+        );
+        self.first_ns = Some(length_ns(seconds));
+        self
+    }
+
+    /// Begins the interval anew: the next tick is due a whole period after it is awaited next, even
+    /// if [`first_after`](Self::first_after) has set another first one. See
+    /// [`framestep::Interval::reset`].
+    ///
+    /// # Examples
+    ///
+    /// A shield that recovers, unless it was hit meanwhile:
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const HIT: Signal<()> = Signal::new("hit");
+    ///
+    /// #[durable]
+    /// async fn shield() -> u64 {
+    ///     let mut recovers = interval(1);
+    ///     loop {
+    ///         select! {
+    ///             _ = recovers.tick() => return time().frame,
+    ///             () = HIT.wait() => recovers.reset(),
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Shield>());
+    /// let shield = runtime.start(shield());
+    /// for frame in 1..=7 {
+    ///     if frame == 3 {
+    ///         runtime.emit(&HIT, ());
+    ///     }
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// assert_eq!(runtime.take(shield), Some(Ok(7)));
+    /// ```
+    pub fn reset(&mut self) {
+        self.due_ns = None;
+        self.first_ns = None;
+        self.numbered = Numbered::default();
+    }
+
+    fn has_begun(&self) -> bool {
+        self.due_ns.is_some() || self.numbered.has_begun()
     }
 
     /// Sets what happens to missed ticks.
@@ -83,12 +179,13 @@ impl Interval {
         self
     }
 
-    /// The next tick.
+    /// The next tick. The interval is also a [`Stream`] that does not end.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing: the interval keeps its schedule.
     pub fn tick(&mut self) -> NextTick<'_> {
-        NextTick {
-            numbered: Numbered::default(),
-            interval: self,
-        }
+        NextTick { interval: self }
     }
 
     /// The tick that is due at `due_ns`, at `now_ns`, and when the next one is due.
@@ -105,11 +202,60 @@ impl Interval {
     }
 }
 
+impl Stream for Interval {
+    type Item = Tick;
+
+    #[track_caller]
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
+        let interval = &mut *self;
+        let mut numbered = mem::take(&mut interval.numbered);
+        let polled = interval.poll_tick(&mut numbered, cx);
+        interval.numbered = numbered;
+        let Poll::Ready(ticked) = polled else {
+            return Poll::Pending;
+        };
+        interval.numbered = Numbered::default();
+        let (tick, next_ns): (Tick, i128) = ticked.read().expect("a tick as it was recorded");
+        interval.due_ns = Some(next_ns);
+        Poll::Ready(Some(tick))
+    }
+}
+
+impl Interval {
+    #[track_caller]
+    fn poll_tick(&self, numbered: &mut Numbered, cx: &mut Context<'_>) -> Poll<Bytes> {
+        let begin = |cell: Option<&ScriptCell>| {
+            let phase = self.phase.unwrap_or_else(|| home_of(cell));
+            let now_ns = own_time(Some(phase), true);
+            let first_ns = self.first_ns.unwrap_or(self.period_ns);
+            let due_ns = match (self.due_ns, first_ns) {
+                (Some(due_ns), _) => Some(due_ns),
+                (None, Some(first_ns)) => Some(now_ns + i128::from(first_ns)),
+                (None, None) => None,
+            };
+            Slot::Tick(Box::new(slot::Tick {
+                timer: DurableWait::own_time(due_ns, phase),
+                due_ns: due_ns.unwrap_or(i128::MAX),
+            }))
+        };
+        numbered.poll_anywhere("interval()", begin, |_, slot| {
+            let Slot::Tick(tick) = slot else {
+                return Poll::Pending;
+            };
+            if tick.timer.poll(cx, "interval()").is_pending() {
+                return Poll::Pending;
+            }
+            let now_ns = own_time(Some(tick.timer.phase()), false);
+            let period_ns = self.period_ns.unwrap_or(u64::MAX);
+            Poll::Ready(Bytes::of(&self.after(tick.due_ns, now_ns, period_ns)))
+        })
+    }
+}
+
 /// The future of [`Interval::tick`].
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextTick<'a> {
-    numbered: Numbered,
     interval: &'a mut Interval,
 }
 
@@ -118,38 +264,10 @@ impl Future for NextTick<'_> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Tick> {
-        let this = &mut *self;
-        let interval = &*this.interval;
-        let phase = interval.phase;
-        let begin = |cell: Option<&ScriptCell>| {
-            let phase = phase.unwrap_or_else(|| home_of(cell));
-            let now_ns = own_time(Some(phase), true);
-            let due_ns = match (interval.due_ns, interval.period_ns) {
-                (Some(due_ns), _) => Some(due_ns),
-                (None, Some(period_ns)) => Some(now_ns + i128::from(period_ns)),
-                (None, None) => None,
-            };
-            Slot::Tick(Box::new(slot::Tick {
-                timer: DurableWait::own_time(due_ns, phase),
-                due_ns: due_ns.unwrap_or(i128::MAX),
-            }))
-        };
-        let polled = this.numbered.poll_anywhere("interval()", begin, |_, slot| {
-            let Slot::Tick(tick) = slot else {
-                return Poll::Pending;
-            };
-            if tick.timer.poll(cx, "interval()").is_pending() {
-                return Poll::Pending;
-            }
-            let now_ns = own_time(Some(tick.timer.phase()), false);
-            let period_ns = interval.period_ns.unwrap_or(u64::MAX);
-            Poll::Ready(Bytes::of(&interval.after(tick.due_ns, now_ns, period_ns)))
-        });
-        let Poll::Ready(ticked) = polled else {
-            return Poll::Pending;
-        };
-        let (tick, next_ns): (Tick, i128) = ticked.read().expect("a tick as it was recorded");
-        this.interval.due_ns = Some(next_ns);
-        Poll::Ready(tick)
+        match Pin::new(&mut *self.interval).poll_next(cx) {
+            Poll::Ready(Some(tick)) => Poll::Ready(tick),
+            // An interval does not end.
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
     }
 }

@@ -1,37 +1,50 @@
 //! The waits of durable scripts.
 
 mod animate;
+mod changes_of;
 mod condition;
+mod every_frames;
 mod interval;
 mod on;
+mod owner_end;
+mod pace;
 mod permits;
 mod promise;
 mod request;
 mod signal;
+mod stop_asked;
 mod subscription;
 mod timed;
 mod timeout;
 mod value;
+mod when_each;
 mod yield_now;
 
 pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
+pub use changes_of::{ChangesOf, changes_of};
 pub use condition::{WaitUntil, wait_until, wait_while};
+pub use every_frames::{EveryFrames, every_frames};
 pub use interval::{Interval, MissedTicks, NextTick, Tick, interval};
 pub use on::{On, on};
+pub use owner_end::Ended;
+pub use pace::{Debounce, Throttle, debounce, throttle};
+pub(crate) use permits::expect_countable;
 pub use permits::{Acquire, Permit, Permits};
 pub use promise::{Promise, Resolver, promise};
 pub(crate) use request::RequestKey;
 pub use request::{Ask, Request, RequestId, ask};
 pub use signal::{Signal, WaitSignal, WaitSignalFor};
+pub use stop_asked::{StopAsked, stop_asked};
 pub use subscription::{NextEvent, Subscription};
 pub use timed::{
-    Wait, end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,
+    Wait, WaitSeconds, end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps,
 };
-pub use timeout::{Elapsed, Timeout, timeout};
+pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
 pub(crate) use value::read as read_value;
 pub use value::{Changed, Value, WaitValue};
+pub use when_each::{WhenEach, when_each};
 pub use yield_now::{YieldNow, yield_now};
 
 use std::mem;
@@ -74,6 +87,11 @@ impl Numbered {
     /// Whether the wait has been polled.
     pub(crate) fn has_begun(&self) -> bool {
         !matches!(self.state, State::New)
+    }
+
+    /// Whether the wait is over.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
     }
 
     /// Polls the wait, which a call of `kind` has made. `begin` makes its state at the first
@@ -401,7 +419,8 @@ impl Numbered {
             State::Outside(_) => {
                 assert!(
                     context::find_outside_of_closures(name).is_none(),
-                    "`{name}` was begun outside of a durable script and polled by one: durable                      scripts cannot share waits"
+                    "`{name}` was begun outside of a durable script and polled by one: durable \
+                     scripts cannot share waits"
                 );
                 None
             }

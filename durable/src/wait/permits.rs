@@ -13,6 +13,7 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::events::counts;
 use crate::outside::{OutsideWait, Place, PlainPermits, outside, place, place_outside_of_closures};
+use crate::shared::Shared;
 use crate::site::Call;
 use crate::slot::Slot;
 use crate::topic::{EventName, Keyed};
@@ -36,8 +37,8 @@ use super::Numbered;
 ///
 /// # Memory
 ///
-/// Nothing is kept for permits that no script has, unless the host has
-/// [set their number](crate::Host::set_permits).
+/// Nothing is kept for permits that no script has, unless another number of them has been
+/// [set](Self::set_count), by a script or by the [host](crate::Host::set_permits).
 ///
 /// # Outside of durable scripts
 ///
@@ -115,7 +116,7 @@ impl<N: EventName> Permits<N> {
         self.name.full()
     }
 
-    pub(crate) fn count(&self) -> u64 {
+    pub(crate) fn declared(&self) -> u64 {
         self.count as u64
     }
 
@@ -136,13 +137,62 @@ impl<N: EventName> Permits<N> {
     /// Dropping the future loses its place in the queue. If it was granted a permit that it has not
     /// returned yet, the next in the queue gets that permit.
     pub fn acquire(&self) -> Acquire<N> {
+        self.acquire_many(1)
+    }
+
+    /// Waits for `count` permits at once: for something that takes the place of several. See
+    /// [`framestep::Permits::acquire_many`].
+    ///
+    /// It keeps its place in the queue until all of them are free, and those behind it wait, even for
+    /// fewer. With more permits than there are, the wait lasts until they are [added](Self::add). For
+    /// 0 permits, it is ready at once.
+    ///
+    /// # Resumes
+    ///
+    /// Like [`acquire`](Self::acquire).
+    ///
+    /// # Output
+    ///
+    /// One [`Permit`], which returns all of them.
+    ///
+    /// # Cancel safety
+    ///
+    /// Like [`acquire`](Self::acquire).
+    ///
+    /// # Examples
+    ///
+    /// An ogre that attacks takes the place of two goblins:
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const TOKENS: Permits = Permits::new("attack tokens", 2);
+    ///
+    /// #[durable]
+    /// async fn attack(takes: usize) -> u64 {
+    ///     let _tokens = TOKENS.acquire_many(takes).await;
+    ///     let began = time().frame;
+    ///     wait_seconds(1).await;
+    ///     began
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Attack>());
+    /// let attacks = [1, 2, 1].map(|takes| runtime.start(attack(takes)));
+    /// for _ in 0..12 {
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// let began = attacks.map(|attack| runtime.take(attack).unwrap().unwrap());
+    /// assert_eq!(began, [0, 4, 8]);
+    /// ```
+    pub fn acquire_many(&self, count: usize) -> Acquire<N> {
         Acquire {
             numbered: Numbered::default(),
             permits: self.clone(),
+            wanted: count,
         }
     }
 
-    /// Takes a permit if one is available, without waiting.
+    /// Takes a permit if one is available, without waiting. While a script waits, it returns `None`.
     ///
     /// # Panics
     ///
@@ -155,7 +205,7 @@ impl<N: EventName> Permits<N> {
             Place::Script(cell) => {
                 let shared = cell.shared();
                 let taken = cell.effect(caller, || {
-                    Bytes::of(&shared.take_permit(cell.id, name, self.count()))
+                    Bytes::of(&shared.take_permits(cell.id, name, self.declared(), 1))
                 });
                 let taken: Option<Option<u64>> = taken.and_then(|taken| taken.read());
                 let number = taken??;
@@ -178,7 +228,7 @@ impl<N: EventName> Permits<N> {
         })
     }
 
-    /// How many permits are free. [`Runtime::available`](crate::Host::available) is for the host.
+    /// How many permits [`try_acquire`](Self::try_acquire) would return. [`Runtime::available`](crate::Host::available) is for the host.
     ///
     /// # Panics
     ///
@@ -191,15 +241,157 @@ impl<N: EventName> Permits<N> {
             Place::Script(cell) => {
                 let shared = cell.shared();
                 let free = cell.effect(caller, || {
-                    Bytes::of(&shared.free_permits(name, self.count()))
+                    Bytes::of(&shared.free_permits(name, self.declared()))
                 });
                 free.and_then(|free| free.read()).unwrap_or(0)
             }
-            Place::Runtime(shared) => shared.free_permits(name, self.count()),
+            Place::Runtime(shared) => shared.free_permits(name, self.declared()),
             Place::Outside(outside) => return outside.free_permits(name, self.count),
         };
         usize::try_from(free).unwrap_or(usize::MAX)
     }
+
+    /// How many permits there are: as many as the code says, unless another number has been
+    /// [set](Self::set_count).
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
+    #[track_caller]
+    pub fn count(&self) -> usize {
+        let caller = Call::new("count", self.name.base());
+        let name = self.name.full();
+        let count = match place("count") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                let count = cell.effect(caller, || {
+                    Bytes::of(&shared.permit_count(name, self.declared()))
+                });
+                count.and_then(|count| count.read()).unwrap_or(0)
+            }
+            Place::Runtime(shared) => shared.permit_count(name, self.declared()),
+            Place::Outside(outside) => return outside.permit_count(name, self.count),
+        };
+        usize::try_from(count).unwrap_or(usize::MAX)
+    }
+
+    /// Adds `count` permits. The scripts that wait get them first, in order. The new number is kept,
+    /// and saved, as after [`set_count`](Self::set_count). [`Runtime::add_permits`] is for the host.
+    ///
+    /// With `Permits::new("gate", 0)`, that is a gate that each `add` opens for so many.
+    ///
+    /// [`Runtime::add_permits`]: crate::Host::add_permits
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor; or if there would be more permits than can be counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const GATE: Permits = Permits::new("gate", 0);
+    ///
+    /// #[durable]
+    /// async fn goblin() {
+    ///     let _pass = GATE.acquire().await;
+    ///     wait_seconds(60).await;
+    /// }
+    ///
+    /// #[durable]
+    /// async fn opens() {
+    ///     GATE.add(2);
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Goblin>().with::<Opens>());
+    /// let goblins = [0, 1, 2].map(|_| runtime.start(goblin()).id());
+    /// runtime.start(opens()).detach();
+    /// assert_eq!(runtime.holders(&GATE), goblins[..2]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// [`framestep::Permits::add`].
+    #[track_caller]
+    pub fn add(&self, count: usize) {
+        let caller = Call::new("add", self.name.base());
+        let (name, more) = (self.name.full(), count as u64);
+        let add =
+            |shared: &Shared| expect_countable(shared.add_permits(name, self.declared(), more));
+        match place("add") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                cell.effect(caller, || {
+                    add(shared);
+                    Bytes::EMPTY
+                });
+            }
+            Place::Runtime(shared) => add(&shared),
+            Place::Outside(outside) => {
+                outside.change_permits(name, self.count, |permits| permits.add(count));
+            }
+        }
+    }
+
+    /// Sets how many permits there are, instead of the number in the code: a higher difficulty has more
+    /// attack tokens. This is kept, and saved, until it is set to that number again.
+    /// [`Runtime::set_permits`](crate::Host::set_permits) is for the host.
+    ///
+    /// With more than before, the scripts that wait get them first, in order. With fewer, nothing is
+    /// taken away from a script: none is granted until enough have been returned.
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const TOKENS: Permits = Permits::new("attack tokens", 3);
+    ///
+    /// # async fn script() {
+    /// let taken = TOKENS.acquire().await;
+    /// TOKENS.set_count(2);
+    /// assert_eq!((TOKENS.count(), TOKENS.available()), (2, 1));
+    /// drop(taken);
+    /// assert_eq!(TOKENS.available(), 2);
+    /// # }
+    /// # let mut executor = framestep::Executor::new();
+    /// # executor.run_until(script(), 0.25);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// [`framestep::Permits::set_count`].
+    #[track_caller]
+    pub fn set_count(&self, count: usize) {
+        let caller = Call::new("set_count", self.name.base());
+        let (name, declared, new) = (self.name.full(), self.declared(), count as u64);
+        match place("set_count") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                cell.effect(caller, || {
+                    shared.set_permits(name, declared, new);
+                    Bytes::EMPTY
+                });
+            }
+            Place::Runtime(shared) => shared.set_permits(name, declared, new),
+            Place::Outside(outside) => {
+                outside.change_permits(name, self.count, |permits| permits.set_count(count));
+            }
+        }
+    }
+}
+
+/// Panics if permits were added that are too many to count.
+#[track_caller]
+pub(crate) fn expect_countable(added: Option<()>) {
+    assert!(
+        added.is_some(),
+        "`add` got more permits than can be counted: give it a smaller number"
+    );
 }
 
 impl<N: fmt::Debug> fmt::Debug for Permits<N> {
@@ -208,7 +400,8 @@ impl<N: fmt::Debug> fmt::Debug for Permits<N> {
     }
 }
 
-/// A permit of [`Permits`]. Dropping it returns it: the first script that waits gets it.
+/// A permit of [`Permits`], or several of [`acquire_many`](Permits::acquire_many). Dropping it returns
+/// them: the first scripts that wait get them.
 ///
 /// A permit that a script still has when its chapter ends is returned then, even if it was forgotten
 /// or is kept elsewhere.
@@ -243,11 +436,12 @@ impl fmt::Debug for Permit {
     }
 }
 
-/// The future of [`Permits::acquire`].
+/// The future of [`Permits::acquire`] and [`Permits::acquire_many`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Acquire<N = &'static str> {
     numbered: Numbered,
     permits: Permits<N>,
+    wanted: usize,
 }
 
 #[track_caller]
@@ -256,13 +450,14 @@ fn poll_acquire(
     base: &'static str,
     name: &str,
     count: usize,
+    wanted: usize,
     cx: &mut Context<'_>,
 ) -> Poll<Inner> {
     let kind = "permits.acquire()";
     let Some(cell) = numbered.script(kind) else {
         let mut slot = numbered.take_outside(|| {
             let of = outside(kind).permits(name, count);
-            let wait = of.of.acquire();
+            let wait = of.of.acquire_many(wanted);
             OutsideWait::Permit { wait, of }
         });
         let polled = match slot.outside() {
@@ -277,14 +472,15 @@ fn poll_acquire(
         numbered.put_outside(slot, &polled);
         return polled;
     };
-    let declared = count as u64;
+    let (declared, wanted) = (count as u64, wanted as u64);
     let begin = |cell: &ScriptCell| {
         let shared = cell.shared();
-        match shared.take_permit(cell.id, name, declared) {
+        let taken = shared.take_permits(cell.id, name, declared, wanted);
+        Slot::Permit(Box::new(match taken {
             // It is ready at once.
-            Some(permit) => Slot::Permit(Box::new(shared.granted(cell.id, name, permit))),
-            None => Slot::Permit(Box::new(shared.await_permit(cell, name, declared))),
-        }
+            Some(permit) => shared.granted(cell.id, name, wanted, permit),
+            None => shared.await_permits(cell, name, declared, wanted),
+        }))
     };
     let event = Some(Event::Permit(base));
     let polled = numbered.poll_known(&cell, kind, event, begin, |_, slot| match slot {
@@ -307,8 +503,8 @@ impl<N: EventName> Future for Acquire<N> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit> {
         let this = &mut *self;
         let Permits { name, count } = &this.permits;
-        let base = name.base();
-        match poll_acquire(&mut this.numbered, base, name.full(), *count, cx) {
+        let (base, wanted) = (name.base(), this.wanted);
+        match poll_acquire(&mut this.numbered, base, name.full(), *count, wanted, cx) {
             Poll::Ready(inner) => Poll::Ready(Permit { base, inner }),
             Poll::Pending => Poll::Pending,
         }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -12,7 +13,8 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
-use crate::events::StreamGuard;
+use crate::effect::expect_read;
+use crate::events::{Given, SignalWait, StreamGuard};
 use crate::outside::{Events, OutsideWait, Place, outside, place};
 use crate::site::Call;
 use crate::slot::{NextWait, Slot};
@@ -235,6 +237,69 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
             Place::Outside(outside) => outside.emit(name, Bytes::of(&value)),
         }
     }
+
+    /// Emits an event to one script: the one that has waited longest. Returns the value if none waits.
+    /// [`Runtime::emit_one`](crate::Host::emit_one) does so for the host. See
+    /// [`framestep::Signal::emit_one`].
+    ///
+    /// A [subscription](Self::subscribe) whose [`next`](Subscription::next) waits receives it, too. If
+    /// the script is stopped before it resumes, or if its [`wait_for`](Self::wait_for) refuses the
+    /// value, the event goes to the next of those that waited at the call, and is dropped with the last.
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor; or if the value does not serialise.
+    ///
+    /// # Examples
+    ///
+    /// Jobs for the script that has waited longest:
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const JOBS: Signal<String> = Signal::new("jobs");
+    ///
+    /// #[durable]
+    /// async fn worker() -> String {
+    ///     JOBS.wait().await
+    /// }
+    ///
+    /// #[durable]
+    /// async fn boss() -> Vec<bool> {
+    ///     let given = ["dig", "carry", "cook"].map(|job| JOBS.emit_one(job.into()).is_none());
+    ///     given.to_vec()
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Worker>().with::<Boss>());
+    /// let workers = [0, 1].map(|_| runtime.start(worker()));
+    /// let boss = runtime.start(boss());
+    /// assert_eq!(runtime.take(boss), Some(Ok(vec![true, true, false])));
+    /// runtime.run_frame(0.25);
+    /// let done = workers.map(|worker| runtime.take(worker).unwrap().unwrap());
+    /// assert_eq!(done, ["dig", "carry"]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// [`framestep::Signal::emit_one`].
+    #[doc(alias = "notify_one")]
+    #[track_caller]
+    pub fn emit_one(&self, value: T) -> Option<T> {
+        let caller = Call::new("emit_one", self.name.base());
+        let name = self.name.full();
+        let is_given = match place("emit_one") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                let given = cell.effect(caller, || {
+                    Bytes::of(&shared.emit_one(name, &Bytes::of(&value)))
+                });
+                given.is_none_or(|given| expect_read(&given))
+            }
+            Place::Runtime(shared) => shared.emit_one(name, &Bytes::of(&value)),
+            Place::Outside(outside) => outside.emit_one(name, Bytes::of(&value)),
+        };
+        (!is_given).then_some(value)
+    }
 }
 
 impl<T, N: Clone> Clone for Signal<T, N> {
@@ -289,21 +354,27 @@ fn poll_wait(
             OutsideWait::Signal { wait, _of: of }
         });
         let polled = match slot.outside() {
-            Some(OutsideWait::Signal { wait, .. }) => Pin::new(wait).poll(cx),
+            Some(OutsideWait::Signal { wait, .. }) => {
+                Pin::new(wait).poll(cx).map(|event| event.value)
+            }
             _ => Poll::Pending,
         };
         numbered.put_outside(slot, &polled);
         return polled;
     };
-    let begin = |cell: &ScriptCell| Slot::Signal {
-        listing: cell.shared().await_signal(cell, name),
-        given: None,
+    let begin = |cell: &ScriptCell| {
+        Slot::Signal(SignalWait {
+            listing: cell.shared().await_signal(cell, name),
+            given: Given::Nothing,
+        })
     };
     let event = Some(Event::Signal(base));
     numbered.poll_known(&cell, kind, event, begin, |_, slot| match slot {
-        Slot::Signal {
-            given: Some(value), ..
-        } => Poll::Ready(value.clone()),
+        Slot::Signal(wait) => match mem::take(&mut wait.given) {
+            Given::Nothing => Poll::Pending,
+            Given::Event(value) => Poll::Ready(value),
+            Given::One(given) => Poll::Ready(given.value),
+        },
         _ => Poll::Pending,
     })
 }
@@ -379,7 +450,15 @@ fn poll_accepted(
         };
         let shared = cell.shared();
         // Those that are there now: what `accept` emits is read in a later poll.
-        let stored = shared.stored_events(wait.stream);
+        let mut stored = shared.stored_events(wait.stream);
+        let woken = stored > 0;
+        if let Some(given) = shared.take_given(wait.stream) {
+            stored -= 1;
+            if cell.in_closure(|| accept(&given.value)) {
+                return Poll::Ready(given.value);
+            }
+            shared.give(name, &given.value, given.up_to);
+        }
         for _ in 0..stored {
             let Some(event) = shared.next_event(wait.stream) else {
                 break;
@@ -388,7 +467,7 @@ fn poll_accepted(
                 return Poll::Ready(event);
             }
         }
-        if stored > 0 {
+        if woken {
             shared.await_again(cell.id, wait.number, &mut wait.listing);
             if shared.stored_events(wait.stream) > 0 {
                 cx.waker().wake_by_ref();

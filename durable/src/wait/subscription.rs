@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use framestep::durable::Event;
+use framestep::durable::{Event, Stream};
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{self, Bytes};
@@ -72,6 +72,8 @@ use super::signal::read;
 pub struct Subscription<T> {
     base: &'static str,
     inner: Inner,
+    /// The wait for the next event. It stays if a [`NextEvent`] is dropped.
+    numbered: Numbered,
     value: PhantomData<fn() -> T>,
 }
 
@@ -118,11 +120,13 @@ impl<T: DeserializeOwned + 'static> Subscription<T> {
         Subscription {
             base: name.base(),
             inner: Inner::new(name, limit),
+            numbered: Numbered::default(),
             value: PhantomData,
         }
     }
 
-    /// Waits for the next event that this subscription has not returned, and returns its value.
+    /// Waits for the next event that this subscription has not returned, and returns its value. The
+    /// subscription is also a [`Stream`], which does not end.
     ///
     /// # Resumes
     ///
@@ -133,10 +137,7 @@ impl<T: DeserializeOwned + 'static> Subscription<T> {
     /// Dropping the future loses nothing.
     #[allow(clippy::should_implement_trait, reason = "streams use this name")]
     pub fn next(&mut self) -> NextEvent<'_, T> {
-        NextEvent {
-            numbered: Numbered::default(),
-            subscription: self,
-        }
+        NextEvent { subscription: self }
     }
 
     /// How many events it has lost, because it was at its limit.
@@ -186,7 +187,6 @@ impl<T> fmt::Debug for Subscription<T> {
 /// The future of [`Subscription::next`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextEvent<'a, T> {
-    numbered: Numbered,
     subscription: &'a mut Subscription<T>,
 }
 
@@ -227,16 +227,33 @@ fn poll_next(
     })
 }
 
+impl<T: DeserializeOwned + 'static> Stream for Subscription<T> {
+    type Item = T;
+
+    #[track_caller]
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let this = &mut *self;
+        match poll_next(&mut this.numbered, this.base, &mut this.inner, cx) {
+            Poll::Ready(value) => {
+                this.numbered = Numbered::default();
+                Poll::Ready(Some(read(this.base, &value)))
+            }
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<T> Unpin for Subscription<T> {}
+
 impl<T: DeserializeOwned + 'static> Future for NextEvent<'_, T> {
     type Output = T;
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let this = &mut *self;
-        let Subscription { base, inner, .. } = &mut *this.subscription;
-        match poll_next(&mut this.numbered, base, inner, cx) {
-            Poll::Ready(value) => Poll::Ready(read(base, &value)),
-            Poll::Pending => Poll::Pending,
+        match Pin::new(&mut *self.subscription).poll_next(cx) {
+            Poll::Ready(Some(event)) => Poll::Ready(event),
+            // A signal with a name does not end.
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
         }
     }
 }

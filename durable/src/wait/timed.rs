@@ -13,8 +13,7 @@ use crate::owner::{ClockId, clock_of};
 
 use super::Numbered;
 
-/// The future of [`next_frame`], [`wait_seconds`] and the other waits for frames, phases and
-/// times.
+/// The future of [`next_frame`], [`wait_frames`] and the other waits for frames and phases.
 ///
 /// Outside of a durable script, it is the plain wait of framestep, in any executor. So one `async
 /// fn` serves both kinds of scripts.
@@ -39,6 +38,8 @@ enum What {
     Seconds(Ns),
     SecondsOf(ClockId, Ns),
     Until(ClockId, Ns),
+    /// A point on the clock of the script.
+    UntilOwn(Ns),
 }
 
 /// Nanoseconds.
@@ -136,6 +137,7 @@ fn begin(cell: Option<&ScriptCell>, what: &What, phase: Option<Phase>) -> Durabl
             DurableWait::seconds(length.finite(), Some(&clock(id)), phase)
         }
         What::Until(id, point) => DurableWait::until(point.finite(), &clock(id), phase),
+        What::UntilOwn(point) => DurableWait::until_own(point.finite(), phase),
     }
 }
 
@@ -144,6 +146,117 @@ impl fmt::Debug for Wait {
         f.debug_struct("Wait")
             .field("name", &self.name)
             .finish_non_exhaustive()
+    }
+}
+
+/// The future of [`wait_seconds`], [`wait_seconds_realtime`], [`ClockId::wait_seconds`] and
+/// [`ClockId::wait_until`].
+///
+/// Outside of a durable script, it is the plain wait of framestep, in any executor.
+///
+/// # Panics
+///
+/// When polled outside of an executor, or inside a [`with`](crate::with()).
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitSeconds {
+    wait: Wait,
+}
+
+impl WaitSeconds {
+    fn new(name: &'static str, what: What) -> Self {
+        WaitSeconds {
+            wait: Wait::new(name, what),
+        }
+    }
+
+    /// Resumes in `phase` instead of the home phase.
+    ///
+    /// # Panics
+    ///
+    /// If the wait has begun.
+    #[track_caller]
+    pub fn in_phase(self, phase: Phase) -> Self {
+        WaitSeconds {
+            wait: self.wait.in_phase(phase),
+        }
+    }
+
+    /// Moves the deadline: the wait is as new, with a length of `seconds`, on the same clock and in
+    /// the same phase. See [`framestep::WaitSeconds::reset`].
+    ///
+    /// **The time runs from the next poll**, as that of a new wait from the first one. The new
+    /// deadline is saved, like that of any wait.
+    ///
+    /// # Panics
+    ///
+    /// If the wait is over, or if `seconds` is NaN.
+    ///
+    /// # Examples
+    ///
+    /// A combo: each hit prolongs it.
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const HIT: Signal<()> = Signal::new("hit");
+    ///
+    /// #[durable]
+    /// async fn combo() -> u32 {
+    ///     let mut hits = HIT.subscribe();
+    ///     let mut window = wait_seconds(1);
+    ///     let mut count = 0;
+    ///     loop {
+    ///         select! {
+    ///             () = hits.next() => {
+    ///                 count += 1;
+    ///                 window.reset(1);
+    ///             }
+    ///             () = &mut window => return count,
+    ///         }
+    ///     }
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Combo>());
+    /// let combo = runtime.start(combo());
+    /// for frame in 1..=11 {
+    ///     if [1, 4, 7].contains(&frame) {
+    ///         runtime.emit(&HIT, ());
+    ///     }
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// assert_eq!(runtime.take(combo), Some(Ok(3))); // the last hit is read in frame 7
+    /// ```
+    #[doc(alias = "restart")]
+    #[track_caller]
+    pub fn reset(&mut self, seconds: impl Seconds) {
+        let length = Ns::of(seconds);
+        let Wait {
+            numbered,
+            name,
+            what,
+            ..
+        } = &mut self.wait;
+        assert!(
+            !numbered.is_done(),
+            "`reset` was called on a `{name}` that is over: make a new one"
+        );
+        *what = match *what {
+            What::SecondsOf(clock, _) | What::Until(clock, _) => What::SecondsOf(clock, length),
+            _ => What::Seconds(length),
+        };
+        // A wait of its own in the chapter: a replay gives it the deadline that was saved.
+        *numbered = Numbered::default();
+    }
+}
+
+impl Future for WaitSeconds {
+    type Output = ();
+
+    #[inline]
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.wait.poll_slowly(cx)
     }
 }
 
@@ -184,8 +297,8 @@ pub fn wait_steps(steps: u64) -> Wait {
 ///
 /// If `seconds` is NaN.
 #[track_caller]
-pub fn wait_seconds(seconds: impl Seconds) -> Wait {
-    Wait::new("wait_seconds()", What::Seconds(Ns::of(seconds)))
+pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
+    WaitSeconds::new("wait_seconds()", What::Seconds(Ns::of(seconds)))
 }
 
 /// Waits until `seconds` of realtime have passed. See [`framestep::wait_seconds_realtime`].
@@ -194,9 +307,15 @@ pub fn wait_seconds(seconds: impl Seconds) -> Wait {
 ///
 /// If `seconds` is NaN.
 #[track_caller]
-pub fn wait_seconds_realtime(seconds: impl Seconds) -> Wait {
+pub fn wait_seconds_realtime(seconds: impl Seconds) -> WaitSeconds {
     let what = What::SecondsOf(ClockId::REALTIME, Ns::of(seconds));
-    Wait::new("wait_seconds_realtime()", what)
+    WaitSeconds::new("wait_seconds_realtime()", what)
+}
+
+/// Waits until the script's clock reads `point`, for a [`timeout_at`](super::timeout_at).
+#[track_caller]
+pub(super) fn wait_until_own(point: impl Seconds) -> WaitSeconds {
+    WaitSeconds::new("timeout_at()", What::UntilOwn(Ns::of(point)))
 }
 
 impl ClockId {
@@ -207,9 +326,9 @@ impl ClockId {
     ///
     /// If `seconds` is NaN.
     #[track_caller]
-    pub fn wait_seconds(self, seconds: impl Seconds) -> Wait {
+    pub fn wait_seconds(self, seconds: impl Seconds) -> WaitSeconds {
         let what = What::SecondsOf(self, Ns::of(seconds));
-        Wait::new("wait_seconds()", what)
+        WaitSeconds::new("wait_seconds()", what)
     }
 
     /// Waits until this clock reads `point`. See [`framestep::Clock::wait_until`].
@@ -218,7 +337,7 @@ impl ClockId {
     ///
     /// If `point` is NaN.
     #[track_caller]
-    pub fn wait_until(self, point: impl Seconds) -> Wait {
-        Wait::new("wait_until()", What::Until(self, Ns::of(point)))
+    pub fn wait_until(self, point: impl Seconds) -> WaitSeconds {
+        WaitSeconds::new("wait_until()", What::Until(self, Ns::of(point)))
     }
 }

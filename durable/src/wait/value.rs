@@ -182,6 +182,71 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
         result
     }
 
+    /// Calls `change` with the current state, like [`update`](Self::update). Sets it only if `change`
+    /// returns `true`, so that scripts which wait for a change are not woken otherwise. Returns that.
+    ///
+    /// # Panics
+    ///
+    /// As [`set`](Self::set).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const BEST: Value<u32> = Value::new("best score");
+    ///
+    /// # async fn script(score: u32) {
+    /// let is_better = BEST.update_if(|best| {
+    ///     let is_better = score > *best;
+    ///     *best = score.max(*best);
+    ///     is_better
+    /// });
+    /// # }
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// [`framestep::Watch::update_if`].
+    #[doc(alias = "send_if_modified")]
+    #[track_caller]
+    pub fn update_if(&self, change: impl FnOnce(&mut T) -> bool) -> bool {
+        let mut value = self.get();
+        let is_changed = change(&mut value);
+        if is_changed {
+            self.set(value);
+        }
+        is_changed
+    }
+
+    /// Sets it, and returns the state from before.
+    ///
+    /// # Panics
+    ///
+    /// As [`set`](Self::set).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const ORDERS: Value<Vec<String>> = Value::new("orders");
+    ///
+    /// # async fn script() {
+    /// for order in ORDERS.replace(Vec::new()) {
+    ///     effect(|| println!("{order}"));
+    /// }
+    /// # }
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// [`framestep::Watch::replace`].
+    #[track_caller]
+    pub fn replace(&self, value: T) -> T {
+        let before = self.get();
+        self.set(value);
+        before
+    }
+
     /// Removes it: it is the default of its type again, and nothing is kept for it. If it was set,
     /// this counts as a change. Returns whether it was set. [`Runtime::remove`](crate::Host::remove)
     /// is for the host.

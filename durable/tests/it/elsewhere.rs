@@ -154,16 +154,21 @@ fn a_helper_does_the_same_in_a_plain_script_as_in_a_durable_one() {
 /// The functions and macros of the prelude that do the same in both kinds of scripts.
 const IN_BOTH: &[&str] = &[
     "animate",
+    "changes_of",
     "clock",
     "current_name",
+    "debounce",
     "defer",
     "defer_call",
     "delta_seconds",
     "effect",
     "end_of_frame",
+    "every_frames",
     "fixed_update",
+    "group",
     "in_phase",
     "interval",
+    "is_stop_asked",
     "join",
     "join_all",
     "next_frame",
@@ -177,8 +182,11 @@ const IN_BOTH: &[&str] = &[
     "spawn_in",
     "start",
     "start_in",
+    "stop_asked",
+    "throttle",
     "time",
     "timeout",
+    "timeout_at",
     "try_join_all",
     "wait_frames",
     "wait_seconds",
@@ -186,6 +194,7 @@ const IN_BOTH: &[&str] = &[
     "wait_steps",
     "wait_until",
     "wait_while",
+    "when_each",
     "with",
     "with_ref",
     "yield_now",
@@ -194,6 +203,7 @@ const IN_BOTH: &[&str] = &[
 /// Those that belong to a runtime, and the attributes.
 const OF_A_RUNTIME: &[&str] = &[
     "ask",
+    "ask_to_stop",
     "chapter",
     "current",
     "durable",
@@ -217,6 +227,46 @@ async fn does(name: &str) {
     };
     match name {
         "animate" => animate(0.5, share).await,
+        "changes_of" => {
+            let mut gold = changes_of(|| with_ref(|world: &World| world.gold)).with_present();
+            for _ in 0..3 {
+                say(&format!("{:?}", gold.next().await));
+            }
+        }
+        "debounce" => {
+            let mut settled = debounce(0.5, interval(0.75).first_after(0.25));
+            say(&format!("{:?}", settled.next().await));
+        }
+        "every_frames" => {
+            let mut frames = every_frames(2);
+            for pause in [0, 1, 0] {
+                wait_frames(pause).await;
+                say(&format!("{:?}", frames.next().await.map(|time| time.frame)));
+            }
+        }
+        "group" => {
+            let mut counts = group();
+            for number in [2, 1] {
+                counts.start(Counts(number));
+            }
+            counts.spawn(Counts(0));
+            say(&format!("{:?}", counts.join().await));
+        }
+        "is_stop_asked" => say(&format!("{}", is_stop_asked())),
+        "stop_asked" => say(&format!("{:?}", timeout(0.5, stop_asked()).await)),
+        "throttle" => {
+            let mut ticks = throttle(0.5, interval(0.25));
+            for _ in 0..2 {
+                say(&format!("{:?}", ticks.next().await));
+            }
+        }
+        "timeout_at" => say(&format!("{:?}", timeout_at(0.5, wait_seconds(9)).await)),
+        "when_each" => {
+            let mut each = when_each([2, 0, 1].map(|number| start(Counts(number))));
+            while let Some(end) = each.next().await {
+                say(&format!("{end:?}"));
+            }
+        }
         "clock" => {
             assert!(clock().pause() && !clock().pause() && clock().is_paused());
             wait_seconds_realtime(0.5).in_phase(Phase::Update).await;
@@ -449,7 +499,7 @@ fn errors_of_joins_are_those_of_durable_scripts() {
 #[test]
 fn a_wait_that_has_begun_outside_does_not_move_into_a_durable_script() {
     thread_local! {
-        static SHARED: RefCell<Option<framestep_durable::Wait>> = const { RefCell::new(None) };
+        static SHARED: RefCell<Option<framestep_durable::WaitSeconds>> = const { RefCell::new(None) };
     }
 
     #[derive(Serialize, Deserialize)]

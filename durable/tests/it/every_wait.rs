@@ -88,10 +88,21 @@ const WAITS: &[&str] = &[
     "interval in_phase",
     "timeout that ends",
     "timeout that does not",
+    "timeout_at",
+    "a timeout that moves",
+    "wait_seconds that moves",
+    "interval, first after",
+    "interval that begins anew",
+    "stop_asked",
     "signal",
     "signal with a key",
     "signal wait_for",
     "subscription",
+    "changes_of",
+    "every_frames",
+    "debounce",
+    "throttle",
+    "when_each",
     "value changed",
     "value wait_for",
     "value with a key",
@@ -225,6 +236,68 @@ impl One {
                 let ended = timeout(9, wait_frames(3)).await;
                 log(format!("{ended:?}"));
             }
+            "timeout_at" => {
+                let ended = timeout_at(0.25, BELL.wait())
+                    .in_phase(Phase::LateUpdate)
+                    .await;
+                log(format!("{ended:?}"));
+            }
+            "a timeout that moves" => {
+                let mut bell = std::pin::pin!(timeout(0.25, BELL.of("never").wait()));
+                let mut pause = wait_seconds(0.15);
+                let ended = loop {
+                    select! {
+                        ended = bell.as_mut() => break ended,
+                        () = &mut pause => {
+                            bell.as_mut().reset(0.5);
+                            pause = wait_seconds(9);
+                        }
+                    }
+                };
+                log(format!("{ended:?}"));
+            }
+            "wait_seconds that moves" => {
+                let mut window = self.clock.wait_seconds(0.1).in_phase(Phase::LateUpdate);
+                let mut more = interval(0.1);
+                let mut moves = 0;
+                while moves < 3 {
+                    select! {
+                        () = &mut window => break,
+                        tick = more.tick() => {
+                            log(format!("{tick:?}"));
+                            window.reset(0.15);
+                            moves += 1;
+                        }
+                    }
+                }
+                if moves == 3 {
+                    window.await;
+                }
+            }
+            "interval, first after" => {
+                let mut ticks = interval(0.25).first_after(0.1);
+                for _ in 0..3 {
+                    let tick = ticks.tick().await;
+                    log(format!("{tick:?}"));
+                }
+            }
+            "interval that begins anew" => {
+                let mut ticks = interval(0.25);
+                let mut pauses = wait_seconds(0.2);
+                for _ in 0..3 {
+                    select! {
+                        tick = ticks.tick() => log(format!("{tick:?}")),
+                        () = &mut pauses => {
+                            ticks.reset();
+                            pauses = wait_seconds(0.3);
+                        }
+                    }
+                }
+            }
+            "stop_asked" => {
+                let ended = join!(timeout(0.2, stop_asked()), stop_asked());
+                log(format!("{ended:?} {}", is_stop_asked()));
+            }
             "signal" => log(format!("{}", BELL.wait().await)),
             "signal with a key" => log(format!("{}", BELL.of("b").wait().await)),
             "signal wait_for" => log(format!("{}", BELL.wait_for(|bell| *bell > 7).await)),
@@ -255,6 +328,42 @@ impl One {
                 let (resolver, promise) = promise::<u32>("answer");
                 with(move |world: &mut World| world.resolver = Some(resolver));
                 log(format!("{:?}", promise.await));
+            }
+            "changes_of" => {
+                let is_open = || with_ref(|world: &World| world.is_open);
+                let mut changes = changes_of(is_open).with_present();
+                for _ in 0..2 {
+                    log(format!("{:?}", changes.next().await));
+                }
+            }
+            "every_frames" => {
+                let mut frames = every_frames(3).in_phase(Phase::LateUpdate);
+                for pause in [0, 2] {
+                    log(format!("{:?}", frames.next().await));
+                    wait_frames(pause).await;
+                }
+            }
+            "debounce" => {
+                let mut settled = debounce(0.25, BELL.subscribe());
+                log(format!("{:?}", settled.next().await));
+            }
+            "throttle" => {
+                let mut first = throttle(0.2, interval(0.1));
+                for _ in 0..3 {
+                    log(format!("{:?}", first.next().await));
+                }
+            }
+            "when_each" => {
+                let children = [
+                    start(Child),
+                    spawn(Child),
+                    start_in(Phase::FixedUpdate, Child),
+                ];
+                stop(children[1].id());
+                let mut each = when_each(children);
+                while let Some(end) = each.next().await {
+                    log(format!("{end:?}"));
+                }
             }
             "value changed" => log(format!("{}", STAGE.changed().await)),
             "value wait_for" => {
@@ -366,6 +475,9 @@ impl Play {
                         self.world.is_open = true;
                         runtime.emit(&BELL, 7);
                         runtime.emit(&BELL, 8);
+                        if let Some((one, _)) = runtime.scripts().first() {
+                            runtime.ask_to_stop(*one);
+                        }
                         runtime.emit(&BELL.of("b"), 9);
                         runtime.set(&STAGE.of((1, 'b')), 3);
                         if let Some(resolver) = self.world.resolver.take() {

@@ -207,6 +207,77 @@ enum Visitor {
     Promises { answer: Option<u32> },
 }
 
+const JOBS: Signal<u32> = Signal::new("jobs");
+const TOKENS: Permits = Permits::new("tokens", 3);
+
+/// What format 6 has added.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Helper {
+    /// Until it is asked to stop.
+    Serves(u64),
+    /// Until nobody is on the owner.
+    Closes(OwnerId),
+    /// Gives the owner some time.
+    Gives(OwnerId),
+    Works,
+    Reads,
+    Carries(usize, u64),
+    Streams,
+}
+
+impl DurableScript for Helper {
+    const NAME: &'static str = "helper";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let name = format!("{self:?}");
+        match self {
+            Helper::Serves(frames) => {
+                stop_asked().await;
+                wait_frames(frames).await;
+            }
+            Helper::Closes(owner) => owner.ended().await,
+            Helper::Gives(owner) => {
+                wait_frames(8).await;
+                log(format!("{} stopped", owner.stop_within(0.2).await));
+            }
+            Helper::Works => log(format!("works {}", JOBS.wait().await)),
+            Helper::Reads => {
+                let mut jobs = JOBS.subscribe();
+                log(format!("reads {}", jobs.next().await));
+                log(format!("reads {}", jobs.next().await));
+            }
+            Helper::Carries(count, frames) => {
+                let _tokens = TOKENS.acquire_many(count).await;
+                log(format!("carries {count}"));
+                wait_frames(frames).await;
+            }
+            Helper::Streams => {
+                let mut settled = debounce(0.15, throttle(0.1, JOBS.subscribe()));
+                log(format!("settled {:?}", settled.next().await));
+                let mut frames = every_frames(3);
+                log(format!("{:?}", frames.next().await.map(|time| time.frame)));
+                let mut lines = changes_of(|| with_ref(|log: &Log| log.len() / 9));
+                log(format!("{:?}", lines.next().await));
+            }
+        }
+        log(format!("{name} ends"));
+        Chapter::Done(())
+    }
+}
+
+fn helpers(room: OwnerId) -> Vec<Helper> {
+    let carries = [(2, 9), (3, 3), (1, 1)].map(|(count, frames)| Helper::Carries(count, frames));
+    let others = [
+        Helper::Closes(room),
+        Helper::Gives(room),
+        Helper::Works,
+        Helper::Reads,
+        Helper::Streams,
+    ];
+    others.into_iter().chain(carries).collect()
+}
+
 impl DurableScript for Visitor {
     const NAME: &'static str = "visitor";
     type Output = ();
@@ -317,7 +388,10 @@ impl DurableScript for Guard {
 
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new().with::<Actor>().with::<Guard>();
-    let registry = registry.with::<Visitor>().with::<Answers>();
+    let registry = registry
+        .with::<Visitor>()
+        .with::<Answers>()
+        .with::<Helper>();
     let registry = registry.with_value(&STAGE).with_value(&COUNT);
     registry.with_value(&CHEERS)
 }
@@ -341,6 +415,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
     let paused = runtime.owner();
     let inactive = runtime.owner_on(still);
     runtime.set_owner_active(inactive, false);
+    let room = runtime.owner();
 
     let actor = |role, owner| Actor {
         role,
@@ -376,6 +451,15 @@ pub(crate) fn begun() -> (Runtime, Log) {
         for visitor in visitors() {
             runtime.start_on(below, visitor).detach();
         }
+        for frames in [1, 90] {
+            runtime.start_on(room, Helper::Serves(frames)).detach();
+        }
+        for helper in helpers(room) {
+            runtime.start(helper).detach();
+        }
+        let asked = runtime.start(Helper::Serves(20));
+        runtime.ask_to_stop(asked.id());
+        asked.detach();
         for owner in [top, below, paused] {
             let role = Role::Waits {
                 kind: "seconds".into(),
@@ -413,6 +497,9 @@ pub(crate) fn begun() -> (Runtime, Log) {
     for noise in 1..5 {
         runtime.emit(&CROWD, noise);
     }
+    for job in [3, 4] {
+        runtime.emit_one(&JOBS, job);
+    }
     runtime.set(&CHEERS.of(1), 7);
     runtime.set_permits(&SEATS.of("box"), 9);
     runtime.spawn(actor(Role::Sleeps, Some(top))).detach();
@@ -440,7 +527,11 @@ fn frame(at: u32, runtime: &mut Runtime, log: &mut Log) {
             runtime.emit(&CROWD.of("near"), at);
             runtime.set(&CHEERS.of(2), at);
         }
-        11 => runtime.emit(&BELL, "thrice".to_owned()),
+        11 => {
+            runtime.emit(&BELL, "thrice".to_owned());
+            runtime.emit(&JOBS, 11);
+        }
+        12 => runtime.emit(&JOBS, 12),
         _ => {}
     }
     runtime.run_frame_with(log, 0.1);
@@ -556,7 +647,7 @@ fn the_game_has_everything_that_a_save_can_contain() {
     let text = json.to_string();
     let slots = [
         "Plain", "Join", "Signal", "Next", "Value", "Permit", "Promise", "Request", "Animate",
-        "Tick",
+        "Tick", "OwnerEnd", "Stop",
     ];
     for slot in slots {
         let found = text.contains(&format!("\"slot\":{{\"{slot}\":"));
@@ -566,7 +657,11 @@ fn the_game_has_everything_that_a_save_can_contain() {
         );
     }
     for part in [
-        "\"given\":[",
+        "\"given\":{\"Event\":[",
+        "\"given\":{\"One\":{",
+        "\"given\":{\"up_to\":",
+        "\"given\":\"Nothing\"",
+        "\"wanted\":3",
         "\"answer\":[",
         "\"answer\":null",
         "\"has_end\":true",

@@ -234,10 +234,11 @@ fn events_of_scripts_that_are_not_there_or_out_of_order_are_an_error() {
         runtime.restore(&save, Policy::Fail).map(drop)
     };
     assert_eq!(restored(json()), Ok(()));
-    let changes: [fn(&mut Json); 8] = [
+    let changes: [fn(&mut Json); 9] = [
+        |json| json["asked"] = serde_json::json!([9]),
         |json| json["streams"][0][0][0] = 9.into(),
         |json| json["promises"][0][0][0] = 9.into(),
-        |json| json["permits"][0]["held"][0][0] = 9.into(),
+        |json| json["permits"][0]["held"][0][0][0] = 9.into(),
         |json| json["streams"].as_array_mut().unwrap().swap(0, 1),
         |json| json["promises"].as_array_mut().unwrap().swap(0, 1),
         |json| json["signals"][0][1].as_array_mut().unwrap().swap(0, 1),

@@ -28,6 +28,7 @@ use crate::core::timer::{TimerList, Unit};
 use crate::core::wake;
 use crate::core::wake::waker::TaskWaker;
 use crate::image::{Damaged, Reader, Writer};
+use crate::owner::Owner;
 use crate::time::{Asks, ClockIndex, PhaseIndex};
 
 use names::Names;
@@ -251,6 +252,41 @@ fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     if saved.is_none() {
         out.put_flag(false);
     }
+}
+
+/// Writes the waits for the ends of owners to an image, with the numbers of the owners.
+pub(crate) fn save_owner_ends(core: &Core, owners: &[&Owner], names: &Names<'_>, out: &mut Writer) {
+    let mut ends = Vec::new();
+    core.owners.borrow().each_end(|owner, key| {
+        let owner = owners.iter().position(|known| known.key() == owner);
+        ends.extend(owner.zip(names.number(key)));
+    });
+    // The waits for one owner keep their order.
+    ends.sort_by_key(|&(owner, _)| owner);
+    out.put_all(ends, |out, (owner, wait)| {
+        out.put_len(owner);
+        out.put_len(wait);
+    });
+}
+
+/// Reads what [`save_owner_ends`] has written. The owners have their coroutines already.
+pub(crate) fn load_owner_ends(
+    core: &Core,
+    owners: &[&Owner],
+    names: &Names<'_>,
+    image: &mut Reader<'_>,
+) -> Result<(), Damaged> {
+    for _ in 0..image.take_len()? {
+        let owner = owners[image.take_index(owners.len())?].key();
+        let key = names.key(image.take_number()?).ok_or(Damaged)?;
+        let is_over = core.owners.borrow().is_empty(owner);
+        if !key.is_entry() || is_over {
+            return Err(Damaged);
+        }
+        let is_live = |key| core.waits().is_live(key);
+        core.owners.borrow_mut().add_end(owner, key, is_live);
+    }
+    Ok(())
 }
 
 /// Reads what [`save_lists`] has written. The tasks and their waits are new; the waits are

@@ -1,0 +1,321 @@
+//! Requests to stop, what is stopped after some time, and the ends of owners: saved, rolled back and
+//! replayed in the middle.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use framestep::Report;
+use framestep_durable::prelude::*;
+
+use crate::twin::{Game, Log, MOMENTS, log, moment, quiet, what};
+
+/// Ends in its own way once it is asked.
+#[derive(Clone, Serialize, Deserialize)]
+enum Actor {
+    /// Waits for the request, then for some frames.
+    Fades(u64),
+    /// Looks between two waits.
+    Swings,
+    /// Does not read it.
+    Deaf,
+    /// Begins another chapter once it is asked.
+    Chapters(u32),
+    /// Starts another script after it was asked.
+    Starts,
+}
+
+impl DurableScript for Actor {
+    const NAME: &'static str = "actor";
+    type Output = u64;
+
+    async fn run(self) -> Chapter<Self> {
+        let _guard = defer(|log: &mut Log| log.push("leaves".into()));
+        match self {
+            Actor::Fades(frames) => {
+                select! {
+                    () = stop_asked() => log("asked"),
+                    () = wait_seconds(60) => {}
+                }
+                wait_frames(frames).await;
+                log(format!("faded, asked {}", is_stop_asked()));
+            }
+            Actor::Swings => {
+                let mut swings = 0;
+                while !is_stop_asked() {
+                    wait_seconds(0.15).await;
+                    swings += 1;
+                }
+                log(format!("{swings} swings"));
+            }
+            Actor::Deaf => wait_seconds(60).await,
+            Actor::Chapters(0) => log(format!("last chapter, asked {}", is_stop_asked())),
+            Actor::Chapters(left) => {
+                stop_asked().await;
+                log(format!("{left} chapters left"));
+                next_frame().await;
+                return Chapter::Next(Actor::Chapters(left - 1));
+            }
+            Actor::Starts => {
+                stop_asked().await;
+                let late = start(Actor::Fades(1));
+                log(format!("{:?}", late.await));
+            }
+        }
+        Chapter::Done(time().frame)
+    }
+}
+
+/// Awaits the end of a room, asks a script by its number, then gives the level some time.
+#[derive(Serialize, Deserialize)]
+struct Director {
+    level: OwnerId,
+    room: OwnerId,
+}
+
+impl DurableScript for Director {
+    const NAME: &'static str = "director";
+    type Output = ();
+
+    async fn run(self) -> Chapter<Self> {
+        let single = start(Actor::Fades(2));
+        wait_frames(2).await;
+        let asked = [
+            single.ask_to_stop(),
+            single.ask_to_stop(),
+            ask_to_stop(single.id()),
+        ];
+        log(format!("{asked:?}, room empty {}", self.room.is_empty()));
+        log(format!("{:?}", single.await.is_ok()));
+        self.room.ask_to_stop();
+        self.room.ended().await;
+        log(format!("room ended {}", self.room.is_empty()));
+        self.room.ended().await; // at once
+        let stopped = self.level.stop_within(0.2);
+        let first = self.level.stop_within(f32::INFINITY).await;
+        log(format!("level stopped {}, {first}", stopped.await));
+        Chapter::Done(())
+    }
+}
+
+fn registry() -> Registry {
+    Registry::new().with::<Actor>().with::<Director>()
+}
+
+fn blank() -> Runtime {
+    quiet(registry())
+}
+
+fn begin(runtime: &mut Runtime, log: &mut Log) {
+    let slow = runtime.child_clock(ClockId::GAME);
+    runtime.clock(slow).set_scale(0.5);
+    let level = runtime.owner_on(slow);
+    let room = runtime.child_owner(level);
+    runtime.lend(log, |runtime| {
+        for actor in [Actor::Fades(3), Actor::Swings, Actor::Deaf, Actor::Starts] {
+            runtime.start_on(level, actor).detach();
+        }
+        runtime.start_on(room, Actor::Chapters(2)).detach();
+        runtime.start_on(room, Actor::Fades(2)).detach();
+        let late = runtime.spawn_in(Phase::LateUpdate, Actor::Fades(1));
+        runtime.ask_to_stop(late.id());
+        late.detach();
+        runtime.start(Director { level, room }).detach();
+    });
+}
+
+#[test]
+fn requests_ends_and_deadlines_are_saved_in_the_middle() {
+    let game = Game {
+        blank,
+        begin,
+        frame: moment,
+        frames: 12 * MOMENTS,
+    };
+    let end = game.assert_like_its_twin();
+    let lines = what(&end);
+    for expected in [
+        "[true, false, false], room empty false",
+        "2 chapters left",
+        "last chapter, asked true",
+        "room ended true",
+        "faded, asked true",
+        "level stopped 1, 0",
+    ] {
+        assert!(lines.contains(&expected), "{expected}: {lines:#?}");
+    }
+    assert!(game.play().0.scripts().is_empty());
+}
+
+/// The same in framestep's own words, to compare the frames.
+#[test]
+fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
+    async fn plain(log: Rc<RefCell<Vec<String>>>, name: &'static str, frames: u64) {
+        framestep::stop_asked().await;
+        framestep::wait_frames(frames).await;
+        let time = framestep::time();
+        log.borrow_mut()
+            .push(format!("{name} {} {:?}", time.frame, time.phase));
+    }
+
+    #[durable]
+    async fn fades(name: String, frames: u64) {
+        stop_asked().await;
+        wait_frames(frames).await;
+        let time = time();
+        with(move |log: &mut Log| log.push(format!("{name} {} {:?}", time.frame, time.phase)));
+    }
+
+    #[durable]
+    async fn leave(level: OwnerId) -> usize {
+        wait_frames(2).await;
+        level.stop_within(0.25).await
+    }
+
+    let (plains, mut executor) = (Rc::default(), framestep::Executor::new());
+    let level = executor.owner();
+    let below = level.child();
+    level.start(plain(Rc::clone(&plains), "a", 1));
+    below.start_in(Phase::LateUpdate, plain(Rc::clone(&plains), "b", 2));
+    level.start(plain(Rc::clone(&plains), "c", 2));
+    level.start(plain(Rc::clone(&plains), "d", 9));
+    let leave_plain = executor.start(async move {
+        framestep::wait_frames(2).await;
+        let left = level.stop_within(0.25).await;
+        drop(below);
+        left
+    });
+
+    let mut log = Log::new();
+    let registry = Registry::new().with::<Fades>().with::<Leave>();
+    let mut runtime = Runtime::new(registry);
+    let level = runtime.owner();
+    let below = runtime.child_owner(level);
+    runtime.start_on(level, fades("a".into(), 1)).detach();
+    runtime.spawn_on(below, fades("b".into(), 2)).detach();
+    runtime.start_on(level, fades("c".into(), 2)).detach();
+    runtime.start_on(level, fades("d".into(), 9)).detach();
+    let leave = runtime.start(leave(level));
+    let mut ends = Vec::new();
+    for frame in 0..9 {
+        executor.run_frame(0.0625);
+        runtime.run_frame_with(&mut log, 0.0625);
+        if leave_plain.is_finished() {
+            ends.push(("plain", frame));
+        }
+        if runtime.result(&leave).is_some() {
+            ends.push(("durable", frame));
+        }
+    }
+    let is_b = |line: &&String| line.starts_with('b');
+    let expected: Vec<String> = plains
+        .borrow()
+        .iter()
+        .filter(|line| !is_b(line))
+        .cloned()
+        .collect();
+    let found: Vec<String> = log.iter().filter(|line| !is_b(line)).cloned().collect();
+    assert_eq!(found, expected);
+    assert_eq!(ends[..2], [("plain", ends[0].1), ("durable", ends[0].1)]);
+    assert_eq!(runtime.take(leave), Some(Ok(1)));
+    assert_eq!(leave_plain.take().unwrap().unwrap(), 1);
+}
+
+#[test]
+fn a_request_that_no_script_has_read_is_reported_with_the_line_of_the_call() {
+    let mut runtime = Runtime::new(registry());
+    let reports: Rc<RefCell<Vec<String>>> = Rc::default();
+    let heard = Rc::clone(&reports);
+    runtime.executor().on_report(move |report| {
+        if let Report::StopUnread { .. } = report {
+            heard.borrow_mut().push(report.to_string());
+        }
+    });
+    let [deaf, mixed] = [(); 2].map(|()| runtime.owner());
+    let mut log = Log::new();
+    runtime.lend(&mut log, |runtime| {
+        runtime.start_on(deaf, Actor::Deaf).detach();
+        runtime.start_on(mixed, Actor::Deaf).detach();
+        runtime.start_on(mixed, Actor::Fades(0)).detach();
+    });
+    let stopped = [deaf, mixed].map(|owner| runtime.stop_owner_within(owner, 0.25));
+    let save = runtime.save().unwrap();
+    let ids = stopped.map(|stopped| stopped.id());
+    runtime.restore(&save, Policy::Fail).unwrap();
+    let stopped = ids.map(|id| runtime.handle::<usize>(id).unwrap());
+    for _ in 0..3 {
+        runtime.run_frame_with(&mut log, 0.25);
+    }
+    assert_eq!(
+        stopped.map(|stopped| runtime.take(stopped)),
+        [Some(Ok(1)), Some(Ok(1))]
+    );
+    let reports = reports.borrow();
+    assert_eq!(reports.len(), 1, "{reports:?}");
+    assert!(reports[0].contains("stops.rs:"), "{reports:?}");
+}
+
+#[test]
+#[should_panic(expected = "awaits `ended()` of owner #1, on which it runs itself")]
+fn a_script_that_awaits_the_end_of_its_own_owner_panics() {
+    #[durable]
+    async fn forever(owner: OwnerId) {
+        owner.ended().await;
+    }
+
+    let mut runtime = Runtime::with(
+        framestep::Executor::builder().propagate_panics(true),
+        Registry::new().with::<Forever>(),
+    );
+    let owner = runtime.owner();
+    runtime.spawn_on(owner, forever(owner)).detach();
+    runtime.run_frame(0.1);
+}
+
+#[test]
+fn the_end_of_an_owner_that_was_dropped_has_come() {
+    #[durable]
+    async fn waits(owner: OwnerId) -> u64 {
+        owner.ended().await;
+        time().frame
+    }
+
+    let mut runtime = Runtime::new(registry().with::<Waits>());
+    let owner = runtime.owner();
+    runtime.start_on(owner, Actor::Swings).detach();
+    let early = runtime.start(waits(owner));
+    runtime.run_frame_with(&mut Log::new(), 0.1);
+    let save = runtime.save_state().unwrap();
+    let mut log = Log::new();
+    runtime.lend(&mut log, |runtime| assert!(runtime.drop_owner(owner)));
+    let late = runtime.start(waits(owner));
+    runtime.run_frame_with(&mut log, 0.1);
+    assert_eq!(runtime.result(&early), Some(Ok(2)));
+    assert_eq!(runtime.take(late), Some(Ok(1)));
+
+    // Saved between the end and the poll that notices it.
+    runtime.rollback(&save).unwrap();
+    runtime.lend(&mut log, |runtime| runtime.stop_all(owner));
+    let file = runtime.save().unwrap().to_bytes();
+    let save = SaveState::from_bytes(&file).unwrap();
+    runtime.restore(&save, Policy::Fail).unwrap();
+    let early = runtime.handle::<u64>(early.id()).unwrap();
+    runtime.run_frame(0.1);
+    assert_eq!(runtime.take(early), Some(Ok(2)));
+}
+
+#[test]
+fn a_plain_script_reads_the_requests_of_plain_owners() {
+    async fn helper() -> bool {
+        let before = is_stop_asked();
+        stop_asked().await;
+        !before && is_stop_asked()
+    }
+
+    let mut executor = framestep::Executor::new();
+    let owner = executor.owner();
+    let script = owner.start(helper());
+    executor.run_frame(0.1);
+    owner.ask_to_stop();
+    executor.run_frame(0.1);
+    assert!(script.take().unwrap().unwrap());
+}
