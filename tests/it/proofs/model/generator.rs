@@ -163,7 +163,10 @@ impl Random {
                 (if_on(on.permits, 5), |r, _| {
                     Wait::Permits(r.below(2), r.below(4))
                 }),
-                (if_on(on.resets, 5), |r, _| {
+                // Not within two groups: one that passes on no waker, within one that polls what
+                // is woken, leaves a timer that is due unpolled. Whether a reset then polls the
+                // coroutine once more is open.
+                (if_on(on.resets && depth < 2, 5), |r, _| {
                     let length = r.number();
                     Wait::Timer(r.below(3), length, r.timed_at())
                 }),
