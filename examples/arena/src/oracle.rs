@@ -145,7 +145,7 @@ impl Verdict {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Said {
-    Beat(Beat),
+    Beat(Box<Beat>),
     Verdict(Box<Verdict>),
 }
 
@@ -239,7 +239,7 @@ struct Sender {
 /// A shard that one oracle passes to that of another build.
 #[derive(Serialize, Deserialize)]
 struct Baton {
-    rooms: Vec<(String, u64, HashMap<Player, Sender>, Option<Vec<u8>>)>,
+    rooms: Vec<PassedRoom>,
     seq: u64,
     frame: u64,
     chain: u64,
@@ -247,6 +247,9 @@ struct Baton {
     by: String,
     at: i128,
 }
+
+/// A room of it: name, entry that opened it, players, save.
+type PassedRoom = (String, u64, HashMap<Player, Sender>, Option<Vec<u8>>);
 
 fn baton_file(folder: &Path, shard: u32, build: u8) -> PathBuf {
     folder.join(format!("baton-{shard}-to-{build}"))
@@ -750,7 +753,7 @@ pub(crate) async fn run(url: &str, shards: u32, folder: &Path) -> Result<(), Str
             }
             _ = beats.tick() => {
                 hands.take_batons()?;
-                beat(hands.all(), &mut seen)?;
+                beat(&hands.all(), &mut seen)?;
             }
             line = input.next_line() => match line {
                 Ok(Some(path)) => break read_ledger(Path::new(&path))?,
@@ -768,10 +771,10 @@ pub(crate) async fn run(url: &str, shards: u32, folder: &Path) -> Result<(), Str
     say(&Said::Verdict(Box::new(verdict)))
 }
 
-fn beat(all: Vec<&mut Shard>, seen: &mut Seen) -> Result<(), String> {
+fn beat(all: &[&mut Shard], seen: &mut Seen) -> Result<(), String> {
     let rooms = all.iter().flat_map(|shard| shard.rooms.values());
     seen.beat.broken = rooms.filter(|room| room.live.is_none()).count() as u64;
-    say(&Said::Beat(seen.beat.clone()))?;
+    say(&Said::Beat(Box::new(seen.beat.clone())))?;
     seen.beat.moves.clear();
     Ok(())
 }

@@ -217,7 +217,7 @@ async fn listen(output: ChildStdout, number: usize, board: Board) -> Option<Verd
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         match serde_json::from_str(&line) {
-            Ok(Said::Beat(beat)) => board.hear(number, beat),
+            Ok(Said::Beat(beat)) => board.hear(number, *beat),
             Ok(Said::Verdict(verdict)) => return Some(*verdict),
             Err(error) => board.say(format!("the oracle says `{line}`: {error}")),
         }

@@ -13,7 +13,7 @@ use async_nats::jetstream::stream::{
     Config as StreamConfig, DirectGetErrorKind, LastRawMessageErrorKind, StorageType,
 };
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions, HeaderMap, ServerAddr, StatusCode, Subscriber};
+use async_nats::{Client, ConnectOptions, HeaderMap, ServerAddr, Subscriber};
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -22,6 +22,8 @@ use crate::entry::{Entry, Topic};
 
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(2);
+/// How long the answer to a direct read may take, for which there is another way.
+const DIRECT: Duration = Duration::from_secs(1);
 /// A reader that hears nothing for two of these reads anew.
 const HEARTBEAT: Duration = Duration::from_millis(200);
 /// How long `prepare` tries: a cluster that has just started refuses streams for a while.
@@ -337,21 +339,27 @@ impl Log for NatsLog {
             let stream = in_time(self.context.get_stream_no_info(self.kept_stream())).await?;
             let stream = stream.map_err(|error| failed(&error))?;
             let subject = self.kept_subject(SHARDS);
-            match in_time(stream.direct_get_last_for_subject(subject)).await? {
-                Ok(message) => Ok(number(Some(message.payload.to_vec()))),
-                Err(error) => match error.kind() {
-                    // Without the stream, nobody answers the request.
-                    DirectGetErrorKind::NotFound
-                    | DirectGetErrorKind::ErrorResponse(StatusCode::NO_RESPONDERS, _) => Ok(0),
-                    DirectGetErrorKind::TimedOut => Err(LogError::Unreachable(format!(
+            let read = timeout(DIRECT, stream.direct_get_last_for_subject(subject)).await;
+            match read {
+                Ok(Ok(message)) => return Ok(number(Some(message.payload.to_vec()))),
+                Ok(Err(error)) if error.kind() == DirectGetErrorKind::NotFound => return Ok(0),
+                Ok(Err(error)) if error.kind() != DirectGetErrorKind::TimedOut => {
+                    return Err(failed(&error));
+                }
+                _ => {}
+            }
+            // Nobody answers for a stream that was not made yet, nor to a user without the right.
+            let value = self.value(SHARDS).await;
+            value
+                .map(|value| number(value.map(|it| it.1)))
+                .map_err(|_| {
+                    LogError::Unreachable(format!(
                         "no answer about the number of shards. May this user publish on \
-                         `$JS.API.DIRECT.GET.{}.{}`?",
+                     `$JS.API.DIRECT.GET.{}.{}`, and does a server run?",
                         self.kept_stream(),
                         self.kept_subject(SHARDS)
-                    ))),
-                    _ => Err(failed(&error)),
-                },
-            }
+                    ))
+                })
         })
     }
 
