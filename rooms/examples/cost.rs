@@ -67,6 +67,10 @@ async fn measure(log: impl Log + Clone, rooms: u32) {
         let shards = shards.values();
         let frames = shards.clone().map(|it| u64::from(it.rooms) * it.frames);
         let frames = frames.sum::<u64>() as f64;
+        if frames < 1.0 {
+            println!("{rooms} rooms: no frame was run in {SPAN:?}. Is the machine too busy?");
+            return;
+        }
         println!(
             "{rooms} rooms of {SCRIPTS} scripts: {:.0} frames of rooms a second; the longest gap {:.0} ms",
             frames / SPAN.as_secs_f64(),
