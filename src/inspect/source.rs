@@ -102,7 +102,8 @@ impl Source {
     /// which snapshots and traces first show them. 0 for those of durable scripts: there, equal
     /// names stand for the same source.
     pub fn number(&self) -> u32 {
-        (self.0.number.load(Ordering::Relaxed) & u64::from(u32::MAX)) as u32
+        let number = self.0.number.load(Ordering::Relaxed) & u64::from(u32::MAX);
+        u32::try_from(number).unwrap_or(u32::MAX)
     }
 
     /// The line that has named it. `None` for those of durable scripts.

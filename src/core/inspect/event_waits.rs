@@ -64,12 +64,16 @@ impl EventWaits {
     ) {
         for (index, noted) in &self.waits {
             let id = WaitId::Event(index, noted.serial);
-            show(noted.task, id, &|phase| wait(core, noted.source.as_ref(), phase));
+            show(noted.task, id, &|phase| {
+                wait(core, noted.source.as_ref(), phase)
+            });
         }
     }
 }
 
 /// The wait for `source`, as a snapshot shows it.
 pub(crate) fn wait(core: &Core, source: Option<&Source>, phase: Phase) -> Wait {
-    source.map_or(Wait::Wake { phase }, |source| named::wait(core, source, phase))
+    source.map_or(Wait::Wake { phase }, |source| {
+        named::wait(core, source, phase)
+    })
 }

@@ -192,6 +192,10 @@ impl fmt::Write for Line120 {
             end -= 1;
         }
         self.0.push_str(&text[..end]);
-        if end < text.len() { Err(fmt::Error) } else { Ok(()) }
+        if end < text.len() {
+            Err(fmt::Error)
+        } else {
+            Ok(())
+        }
     }
 }

@@ -34,10 +34,7 @@ pub(crate) fn known_by_name(kind: SourceKind, name: Cow<'static, str>) -> Source
 
 /// A request to stop.
 pub(crate) fn stop() -> Source {
-    known_by_name(
-        SourceKind::StopRequest,
-        Cow::Borrowed("a request to stop"),
-    )
+    known_by_name(SourceKind::StopRequest, Cow::Borrowed("a request to stop"))
 }
 
 /// The same source, which has a number from now on.

@@ -194,9 +194,7 @@ fn a_value_is_printed_only_while_it_is_observed_and_then_briefly() {
     for (inspects, can) in [(false, true), (true, true), (true, false)] {
         let printed = Rc::new(RefCell::new(0));
         let mut executor = Executor::builder().inspect(inspects).build();
-        let value = Watch::new(Printed(printed.clone(), can))
-            .named("v")
-            .shown();
+        let value = Watch::new(Printed(printed.clone(), can)).named("v").shown();
         executor
             .start(async move { value.wait_for(|_| false).await })
             .named("waits");
