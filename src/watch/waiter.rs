@@ -57,12 +57,13 @@ impl<T> Waiter<T> {
     #[track_caller]
     pub(super) fn wait(&self, cx: &Context<'_>) {
         let state = &self.shared.state;
-        let (is_waiting, source) = {
-            let waiters = &state.borrow().waiters;
-            (waiters.waits_with(self.index, cx.waker()), waiters.source())
+        let (is_waiting, source, is_shown) = {
+            let state = state.borrow();
+            let is_waiting = state.waiters.waits_with(self.index, cx.waker());
+            (is_waiting, state.waiters.source(), state.show.is_some())
         };
         if !is_waiting {
-            if let Some(source) = &source {
+            if let Some(source) = source.as_ref().filter(|_| is_shown) {
                 self.shared.show(source);
             }
             let waiting = Waiting::new(cx, source.as_ref());

@@ -80,7 +80,6 @@ async fn joiner() {
 #[durable]
 async fn framer() {
     next_frame().await;
-    in_phase(Phase::LateUpdate).await;
     wait_frames(9).await;
 }
 
@@ -113,7 +112,6 @@ fn a_snapshot_has_the_line_of_each_await_even_while_the_frames_are_observed() {
     let join = ["the end of 1v1: _ let _ = start(child()).await;"];
     for awaited in [
         "the next frame: _ next_frame().await;",
-        "the next LateUpdate: _ in_phase(Phase::LateUpdate).await;",
         "9 frames: _ wait_frames(9).await;",
     ] {
         assert_eq!(lines(&runtime, "framer"), [awaited]);

@@ -74,7 +74,7 @@ impl Inner {
                 record.other = self.source(source);
                 record.detail = 1 + u8::try_from(*listeners).unwrap_or(254).min(254);
                 record.place = value.as_ref().map_or(NONE, |value| self.name(value));
-                self.note_emitted(record.other);
+                self.emitted = record.other;
             }
             Traced::Acquired { source, count, at } => {
                 record.kind = Kind::Acquired;
@@ -226,21 +226,20 @@ impl Inner {
     }
 
     /// The source with this name for which a script waits. If it waits for several of that
-    /// name, that which was emitted last.
+    /// name, that which was emitted last, or else the first.
     fn awaited(&mut self, script: u32, name: &str) -> u32 {
         let base = self.name(name);
         let tables = &self.tape.tables;
-        let is_it = |number: u32| tables.base(number) == base;
-        if is_it(self.emitted) {
-            return self.emitted;
-        }
-        let mut waits = self.notes[script as usize].waits.iter();
-        let found = waits.find(|wait| wait.wait_kind().has_name() && is_it(wait.other));
-        found.map_or(base, |wait| wait.other)
-    }
-
-    fn note_emitted(&mut self, name: u32) {
-        self.emitted = name;
+        let waits = self.notes[script as usize].waits.iter();
+        let named = waits.filter(|wait| wait.wait_kind().has_name());
+        let mut sources = named
+            .map(|wait| wait.other)
+            .filter(|number| tables.base(*number) == base);
+        let Some(first) = sources.next() else {
+            return base;
+        };
+        let is_emitted = sources.any(|number| number == self.emitted);
+        if is_emitted { self.emitted } else { first }
     }
 
     /// Records the value that a watch has when a wait for it begins.

@@ -32,6 +32,8 @@ pub struct Diagram {
     times: Vec<String>,
     is_timed: bool,
     rows: Vec<(String, Vec<String>)>,
+    /// How many frames and scripts are left out.
+    left_out: (usize, usize),
 }
 
 impl Film {
@@ -64,6 +66,7 @@ impl Film {
                 .map(|column| elapsed(column.elapsed))
                 .collect(),
             is_timed: false,
+            left_out: (0, 0),
             rows: lanes
                 .lanes
                 .iter()
@@ -130,6 +133,7 @@ impl Film {
             frames: other.frames.clone(),
             times: columns.iter().zip(&other.times).map(time).collect(),
             is_timed: other.is_timed,
+            left_out: (0, 0),
             rows: lanes.lanes.iter().map(row).collect(),
         }
     }
@@ -201,6 +205,52 @@ impl Diagram {
         self
     }
 
+    /// The diagram without the frames in which no script is polled, and without the scripts
+    /// that are not polled. It says how many it leaves out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep_timeline::Recorder;
+    ///
+    /// let mut executor = Executor::new();
+    /// let recorder = Recorder::new();
+    /// recorder.watch(&executor);
+    /// executor.script("owl").start(async {
+    ///     wait_frames(500).await;
+    ///     next_frame().await;
+    /// });
+    /// executor.script("door").start(wait_seconds(1_000));
+    /// executor.run_frames(600, 0.25);
+    /// let film = recorder.film().frames(1..=600);
+    /// assert_eq!(film.diagram().brief().to_string(), "\
+    /// frame 500 501
+    /// owl   *   *
+    /// (598 frames without a poll and 1 script without one are left out)
+    /// ");
+    /// ```
+    #[must_use]
+    pub fn brief(mut self) -> Self {
+        let is_poll = |cell: &String| !matches!(cell.as_str(), "" | "-" | "=");
+        let polls = |at: usize| self.rows.iter().any(|(_, cells)| is_poll(&cells[at]));
+        let keeps: Vec<bool> = (0..self.frames.len()).map(polls).collect();
+        let rows = self.rows.len();
+        self.rows.retain(|(_, cells)| cells.iter().any(is_poll));
+        self.left_out.0 += keeps.iter().filter(|keep| !**keep).count();
+        self.left_out.1 += rows - self.rows.len();
+        let keep = |cells: &mut Vec<String>| {
+            let mut keeps = keeps.iter();
+            cells.retain(|_| keeps.next().is_none_or(|keep| *keep));
+        };
+        self.rows.iter_mut().for_each(|(_, cells)| keep(cells));
+        keep(&mut self.times);
+        let mut frames = keeps.iter();
+        self.frames
+            .retain(|_| frames.next().is_none_or(|keep| *keep));
+        self
+    }
+
     /// Parses a diagram.
     fn parse(drawing: &str) -> Result<Diagram, String> {
         let mut lines = drawing.lines().filter(|line| !line.trim().is_empty());
@@ -213,6 +263,7 @@ impl Diagram {
             frames: Vec::new(),
             times: Vec::new(),
             is_timed: false,
+            left_out: (0, 0),
             rows: Vec::new(),
         };
         for (_, word) in frames {
@@ -276,6 +327,15 @@ impl fmt::Display for Diagram {
                 let _ = write!(line, " {cell:width$}");
             }
             writeln!(f, "{}", line.trim_end())?;
+        }
+        let (frames, scripts) = self.left_out;
+        if (frames, scripts) != (0, 0) {
+            let frames = text::counted(frames as u64, "frame");
+            let scripts = text::counted(scripts as u64, "script");
+            writeln!(
+                f,
+                "({frames} without a poll and {scripts} without one are left out)"
+            )?;
         }
         Ok(())
     }

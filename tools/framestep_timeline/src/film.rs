@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::filter::Filter;
 use crate::fold;
-use crate::lanes::Lanes;
+use crate::lanes::{Bar, Lane, Lanes};
 use crate::record::{Kind, NONE, Record, WaitKind};
 use crate::state::State;
 use crate::tables::{Names, Origin, Place, Places, Script, Tables};
@@ -56,6 +56,9 @@ pub struct Film {
     pub(crate) is_filtered: bool,
     hash: u64,
 }
+
+/// How many waits of a script are listed.
+const LAST_WAITS: usize = 5;
 
 impl Film {
     pub(crate) fn new(tape: &Tape, labels: Vec<String>, filter: &Filter, is_timed: bool) -> Self {
@@ -316,6 +319,42 @@ impl Film {
         }
     }
 
+    /// What a script has waited for lately, the latest last: a line for each wait.
+    pub(crate) fn last_waits(&self, lane: &Lane) -> Vec<String> {
+        let waits = lane
+            .waits
+            .iter()
+            .filter(|bar| bar.wait.wait_kind() != WaitKind::Wake);
+        let mut lines: Vec<String> = Vec::new();
+        let mut last: Option<&Bar> = None;
+        let mut more = 0;
+        for bar in waits.rev() {
+            if last.is_some_and(|last| last.wait.is_same_wait(&bar.wait)) {
+                more += 1;
+                continue;
+            }
+            if let Some(line) = lines.last_mut().filter(|_| more > 0) {
+                let _ = write!(line, ", and {} before it", text::counted(more, "such wait"));
+            }
+            if lines.len() == LAST_WAITS {
+                more = 0;
+                break;
+            }
+            more = 0;
+            last = Some(bar);
+            let mut line = format!("frame {}: {}", bar.since, self.for_wait(&bar.wait));
+            if let Some(place) = self.place(bar.wait.place()) {
+                let _ = write!(line, " at {place}");
+            }
+            lines.push(line);
+        }
+        if let Some(line) = lines.last_mut().filter(|_| more > 0) {
+            let _ = write!(line, ", and {} before it", text::counted(more, "such wait"));
+        }
+        lines.reverse();
+        lines
+    }
+
     /// What happened, in words.
     pub(crate) fn event(&self, record: &Record) -> String {
         let by = |name: u32| {
@@ -374,6 +413,7 @@ impl Film {
             },
             Kind::Acquired => format!("gets {}", self.permits(record)),
             Kind::Released => format!("drops {}", self.permits(record)),
+            Kind::Marked => format!("mark {}", self.text(record.other)),
             Kind::Valued => format!(
                 "sees {}: {}",
                 self.text(record.other),

@@ -176,6 +176,13 @@ pub(crate) struct Emit {
     pub(crate) woke: usize,
 }
 
+impl Emit {
+    /// Whether its event is lost.
+    pub(crate) fn is_unheard(&self) -> bool {
+        self.listeners == Some(0) && self.woke == 0 && self.value == NONE
+    }
+}
+
 /// The value of a watch that was seen.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
@@ -198,6 +205,8 @@ pub(crate) struct Lanes {
     pub(crate) held: Vec<Held>,
     /// The values of watches, in order.
     pub(crate) values: Vec<Value>,
+    /// The marks of the user, as names.
+    pub(crate) marks: Vec<(At, u32)>,
 }
 
 impl Lanes {
@@ -386,6 +395,7 @@ impl Reader<'_> {
                 self.read_value(record);
             }
             Kind::Valued => self.read_value(record),
+            Kind::Marked => self.lanes.marks.push((self.at(), record.other)),
             Kind::Acquired => {
                 let frame = self.frame();
                 self.lanes.held.push(Held {

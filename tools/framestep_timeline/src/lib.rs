@@ -35,5 +35,5 @@ pub use findings::{Finding, FindingKind};
 pub use recorder::Recorder;
 pub use rewind::{Recording, RecordingDifference, Rewind, RewindError, Step};
 pub use still::{Doing, ScriptAt, Still, WaitAt};
-pub use svg::{Svg, Theme};
+pub use svg::{Html, Svg, Theme};
 pub use tape::Dropped;

@@ -56,6 +56,7 @@ numbered! {
     /// What happened.
     Kind: FrameBegan PhaseBegan PhaseEnded Spawned Named Resumed Suspended Ended WaitBegan WaitEnded
         Woken Paused Unpaused Emitted Hidden Acquired Released Valued
+        Marked
 }
 
 numbered! {
@@ -118,7 +119,9 @@ impl Record {
         match self.kind {
             Kind::Spawned => [self.value & 0xffff_ffff, self.value >> 32]
                 .map(|number| u32::try_from(number).unwrap_or(NONE)),
-            Kind::Named | Kind::Resumed | Kind::Acquired | Kind::Released => [self.other, NONE],
+            Kind::Named | Kind::Resumed | Kind::Acquired | Kind::Released | Kind::Marked => {
+                [self.other, NONE]
+            }
             Kind::Emitted | Kind::Valued => [self.other, self.place],
             Kind::Woken => [self.place, NONE],
             Kind::WaitBegan | Kind::WaitEnded if self.wait_kind().has_name() => [self.other, NONE],
@@ -129,11 +132,9 @@ impl Record {
     /// The place, if the kind has one.
     pub(crate) fn place(&self) -> u32 {
         match self.kind {
-            Kind::Spawned
-            | Kind::Resumed
-            | Kind::WaitBegan
-            | Kind::WaitEnded
-            | Kind::Acquired => self.place,
+            Kind::Spawned | Kind::Resumed | Kind::WaitBegan | Kind::WaitEnded | Kind::Acquired => {
+                self.place
+            }
             _ => NONE,
         }
     }
@@ -153,11 +154,7 @@ impl Record {
     pub(crate) fn value_is_free(&self) -> bool {
         !matches!(
             self.kind,
-            Kind::FrameBegan
-                | Kind::WaitBegan
-                | Kind::WaitEnded
-                | Kind::Acquired
-                | Kind::Released
+            Kind::FrameBegan | Kind::WaitBegan | Kind::WaitEnded | Kind::Acquired | Kind::Released
         )
     }
 
@@ -188,6 +185,19 @@ impl WaitKind {
         matches!(
             self,
             WaitKind::Signal | WaitKind::Watch | WaitKind::Permit | WaitKind::Other
+        )
+    }
+
+    /// Whether a script or the host has to do something before the wait ends.
+    pub(crate) fn has_cause(self) -> bool {
+        matches!(
+            self,
+            WaitKind::Join
+                | WaitKind::Signal
+                | WaitKind::Watch
+                | WaitKind::Permit
+                | WaitKind::Wake
+                | WaitKind::Never
         )
     }
 

@@ -221,6 +221,33 @@ impl Recorder {
         }
     }
 
+    /// Adds a mark at this moment, such as "night" or "level 2". Pictures show it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    /// use framestep_timeline::Recorder;
+    ///
+    /// let mut executor = Executor::new();
+    /// let recorder = Recorder::new();
+    /// recorder.watch(&executor);
+    /// executor.script("owl").start(wait_seconds(2));
+    /// executor.run_frames(4, 0.25);
+    /// recorder.mark("night");
+    /// executor.run_frames(4, 0.25);
+    /// assert!(recorder.film().svg().to_string().contains("night"));
+    /// ```
+    pub fn mark(&self, text: &str) {
+        if let Ok(mut inner) = self.0.inner.try_borrow_mut() {
+            let other = inner.name(text);
+            inner.tape.push(Record {
+                other,
+                ..Record::new(Kind::Marked, 0, NONE)
+            });
+        }
+    }
+
     /// A copy of everything that has been kept.
     pub fn film(&self) -> Film {
         let inner = self.0.inner.borrow();
@@ -251,7 +278,9 @@ impl Recorder {
         let waits = inner.notes.iter().map(|note| note.waits.capacity());
         let waits = waits.sum::<usize>() * size_of::<Record>();
         let notes = inner.notes.capacity() * size_of::<Note>() + waits;
-        inner.tape.bytes() + notes + inner.ids.capacity() * (size_of::<(CoroutineId, u32)>() + 1)
+        let sources = inner.sources.capacity() * (size_of::<(Source, u32)>() + 1);
+        let ids = inner.ids.capacity() * (size_of::<(CoroutineId, u32)>() + 1);
+        inner.tape.bytes() + notes + ids + sources
     }
 
     /// A hash of the whole run: equal runs have equal hashes. It covers all recorded

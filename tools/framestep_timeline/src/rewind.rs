@@ -120,7 +120,7 @@ impl<I> Recording<I> {
             (Some((frame, _)), Some(film)) if film.frame >= frame => {
                 Some(RecordingDifference::Input { frame })
             }
-            (_, Some(film)) => Some(RecordingDifference::Scripts(film)),
+            (_, Some(film)) => Some(RecordingDifference::Scripts(Box::new(film))),
             (Some((frame, _)), None) => Some(RecordingDifference::Input { frame }),
             (None, None) if self.len() != other.len() => {
                 Some(RecordingDifference::Length(self.len(), other.len()))
@@ -143,7 +143,7 @@ pub enum RecordingDifference {
     },
     /// What the scripts did with the same inputs: the code differs, or is not
     /// deterministic.
-    Scripts(Difference),
+    Scripts(Box<Difference>),
     /// One has more frames than the other.
     Length(u64, u64),
 }
@@ -269,7 +269,7 @@ where
                 self.run_step();
             }
         }
-        Err(RewindError::Differs(difference))
+        Err(RewindError::Differs(Box::new(difference)))
     }
 
     fn run_step(&mut self) {
@@ -360,7 +360,7 @@ pub enum RewindError {
     },
     /// The game does not do what was recorded: its code has changed, it has another seed,
     /// or it is not deterministic.
-    Differs(Difference),
+    Differs(Box<Difference>),
 }
 
 impl fmt::Display for RewindError {

@@ -79,6 +79,7 @@ impl State {
             }
             Kind::PhaseBegan => self.phase = record.phase,
             Kind::PhaseEnded => self.phase = 0,
+            Kind::Marked => {}
             Kind::Emitted | Kind::Valued => self.emit(record),
             Kind::Acquired => self.held.push(Held {
                 name: record.other,

@@ -79,14 +79,11 @@ impl Names {
 
     /// A name that is found by its number only, because it has the same text as another one.
     fn add_twin(&mut self, text: &str, hash: u64) -> u32 {
-        let number = match self.free.pop() {
-            Some(number) => number,
-            None => {
-                self.texts.push(Arc::from(""));
-                self.hashes.push(0);
-                last(self.texts.len())
-            }
-        };
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.texts.push(Arc::from(""));
+            self.hashes.push(0);
+            last(self.texts.len())
+        });
         self.texts[number as usize] = Arc::from(text);
         self.hashes[number as usize] = hash;
         number

@@ -59,9 +59,15 @@ pub(crate) fn without_path(name: &str) -> String {
     if short.is_empty() { name } else { short }
 }
 
-/// A length of time, rounded for people.
+/// A length of time, rounded for people: sums of floats are seldom whole.
 pub(crate) fn seconds(nanos: u64) -> String {
-    format!("{:?}", std::time::Duration::from_nanos(nanos))
+    let digits = match nanos {
+        0..1_000_000 => 1,
+        1_000_000..100_000_000 => 1_000,
+        _ => 10_000,
+    };
+    let rounded = nanos.saturating_add(digits / 2) / digits * digits;
+    format!("{:?}", std::time::Duration::from_nanos(rounded))
 }
 
 /// A length of time with three digits.
@@ -168,7 +174,8 @@ fn distance(one: &[char], other: &[char]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{about, count, is_similar, matches, shorten, visible, without_path};
+    use super::{about, count, is_similar, list, matches, seconds, shorten};
+    use super::{visible, without_path};
 
     #[test]
     fn names_that_are_easily_confused_are_similar() {
@@ -240,6 +247,9 @@ mod tests {
     fn numbers_are_short_enough_to_read() {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(123), "123");
+        assert_eq!(seconds(999_999_640), "1s");
+        assert_eq!(seconds(16_666_667), "16.667ms");
+        assert_eq!(list(&[1, 2, 3], 2), "1, 2 and 1 more");
         assert_eq!(about(1_234), "1.23 µs");
         assert_eq!(about(45_600_000), "45.6 ms");
     }

@@ -6,7 +6,7 @@ use super::egui::{Rect, Sense, Stroke, Ui, pos2, vec2};
 use super::paint::{self, Font, colour};
 use crate::model::{Frame, Level, Palette, Panel, duration};
 
-/// A bar for each frame; its height is the time of its polls. A click or a drag shows that
+/// A bar for each frame; its height is the time of its polls, on a fixed scale. A click or a drag shows that
 /// frame.
 #[expect(
     clippy::cast_possible_truncation,
@@ -33,15 +33,19 @@ pub(super) fn show(ui: &mut Ui, height: f32, palette: &Palette, panel: &mut Pane
         .unwrap_or_default();
     let shown = panel.shown().map_or(last.0, Frame::number);
     let wide = (graph.width() / frames.len() as f32).min(8.0);
-    let scale = longest.as_secs_f32().max(1e-6);
     for (at, (number, spent)) in frames.iter().enumerate() {
         let x = graph.left() + at as f32 * wide;
-        let part = (spent.as_secs_f32() / scale).sqrt();
+        let part = panel.height_of(*spent);
         let top = graph.bottom() - 1.5 - (graph.height() - 1.5) * part;
         let gap = if wide > 3.0 { 1.0 } else { 0.0 };
         let bar = Rect::from_min_max(pos2(x, top), pos2(x + wide - gap, graph.bottom()));
         let strength = if *number > shown { 0.35 } else { 0.75 };
-        painter.rect_filled(bar, 0.0, colour(palette.faded(palette.accent, strength)));
+        let ink = if *spent > panel.budget() {
+            palette.level(Level::Error)
+        } else {
+            palette.accent
+        };
+        painter.rect_filled(bar, 0.0, colour(palette.faded(ink, strength)));
         if panel.has_exchanged_code(*number) {
             let ink = colour(palette.level(Level::Warning));
             let mark = rect.top() + 16.0..=rect.bottom();
@@ -56,6 +60,11 @@ pub(super) fn show(ui: &mut Ui, height: f32, palette: &Palette, panel: &mut Pane
             );
         }
     }
+    if !longest.is_zero() {
+        let y = graph.bottom() - (graph.height() - 1.5) / 2.0;
+        let ink = colour(palette.faded(palette.text, 0.5));
+        painter.hline(graph.left()..=graph.right(), y, Stroke::new(1.0, ink));
+    }
     let label = rect.with_max_y(rect.top() + 17.0).shrink2(vec2(10.0, 0.0));
     let text = format!("frames {} to {}", first.0, last.0);
     let text = if panel.is_live() {
@@ -64,7 +73,11 @@ pub(super) fn show(ui: &mut Ui, height: f32, palette: &Palette, panel: &mut Pane
         format!("{text}   frame {shown} is shown: resume to return")
     };
     paint::text(&painter, label, &text, Font::Small, colour(palette.weak));
-    let most = format!("polls of a frame: {} at most", duration(longest));
+    let most = format!(
+        "polls of a frame: {} at most; the line is at {}",
+        duration(longest),
+        duration(panel.budget())
+    );
     if rect.width() > 460.0 && !longest.is_zero() {
         paint::right(&painter, label, &most, Font::Small, colour(palette.weak));
     }

@@ -100,7 +100,9 @@ impl View {
 
     fn warnings(&mut self, ui: &mut Ui, palette: &Palette, panel: &mut Panel) {
         let all = panel.warnings();
-        let most = if self.all_warnings { 12 } else { 4 };
+        // As many as leave most of the room to the list, or most of it on request.
+        let share = if self.all_warnings { 0.7 } else { 0.3 };
+        let most = fits(ui.available_height() * share);
         let shown = if all.len() > most {
             most - 1
         } else {
@@ -146,7 +148,8 @@ impl View {
                 self.follow = true;
             }
         }
-        if more > 0 || self.all_warnings && shown > 4 {
+        let few = fits(ui.available_height() * 0.3);
+        if more > 0 || self.all_warnings && shown > few {
             let text = match more {
                 0 => "Fewer warnings".to_owned(),
                 more if self.all_warnings => format!("Fewer warnings ({more} are not listed)"),
@@ -247,6 +250,16 @@ impl View {
             }
         });
     }
+}
+
+/// How many warnings fit into a height: three at least.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a screen has few lines"
+)]
+fn fits(height: f32) -> usize {
+    (height / (LINE + 2.0)).clamp(3.0, 100.0) as usize
 }
 
 fn open(ui: &Ui, panel: &mut Panel, at: &'static Location<'static>) {

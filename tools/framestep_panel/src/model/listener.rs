@@ -2,11 +2,13 @@
 
 use std::cell::{Ref, RefCell};
 use std::collections::{HashMap, VecDeque};
+use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use framestep::{CoroutineId, Handle, Outcome, TraceEvent, TraceHook, Traced};
+use framestep::{CoroutineId, Handle, Outcome, TraceEvent, TraceHook, Traced, Wait, Waiting};
 
+use super::sources::Sources;
 use super::text::clean;
 
 /// Listens to the [full trace](framestep::Executor::on_full_trace) of an executor while the
@@ -27,11 +29,14 @@ pub(crate) struct Heard {
     pub(crate) any: bool,
     /// The polls under way, the innermost last.
     polls: Vec<Actor>,
-    pub(crate) emitted: HashMap<Arc<str>, Emitted>,
+    pub(crate) sources: Sources,
+    /// What each script has waited for lately, the latest last.
+    pub(crate) waits: HashMap<CoroutineId, VecDeque<Waited>>,
     /// What each script has emitted lately, the latest last.
     pub(crate) emissions: HashMap<CoroutineId, Vec<Emission>>,
     pub(crate) paused: HashMap<CoroutineId, Cause>,
-    pub(crate) woken: HashMap<CoroutineId, Cause>,
+    /// The latest wakes of each script, the latest last.
+    pub(crate) woken: HashMap<CoroutineId, VecDeque<Cause>>,
     /// The latest ends, the last one last.
     pub(crate) ended: VecDeque<Ended>,
 }
@@ -43,11 +48,13 @@ pub(crate) struct Actor {
     pub(crate) name: Rc<str>,
 }
 
+/// A wait of a script, or several in a row that are alike.
 #[derive(Clone, Debug)]
-pub(crate) struct Emitted {
-    pub(crate) count: u64,
+pub(crate) struct Waited {
     pub(crate) frame: u64,
-    pub(crate) by: Option<Actor>,
+    pub(crate) wait: Wait,
+    pub(crate) at: Option<&'static Location<'static>>,
+    pub(crate) times: u64,
 }
 
 /// The emissions of one script under one name.
@@ -78,6 +85,8 @@ pub(crate) struct Ended {
 
 /// How many ends are kept.
 const ENDS: usize = 64;
+/// How many waits and wakes of each script are kept.
+const LATELY: usize = 16;
 /// How many emitted names are kept for each script.
 const NAMES: usize = 8;
 
@@ -145,29 +154,43 @@ impl Heard {
             id,
             name: clean(event.short_name()).into(),
         };
-        if let (Traced::Emitted { name }, id) = (&event.what, event.id) {
-            let by = id.map(actor);
-            let count = self.emitted.get(name).map_or(0, |emitted| emitted.count);
-            let emitted = Emitted {
-                count: count + 1,
-                frame: event.frame,
-                by,
-            };
-            self.emitted.insert(Arc::clone(name), emitted);
-            if let Some(id) = id {
-                self.note_emission(id, name, event.frame);
+        match &event.what {
+            Traced::Emitted {
+                name,
+                source,
+                value,
+                ..
+            } => {
+                let by = event.id.map(actor);
+                self.sources.emit(source, event.frame, by, value.as_ref());
+                if let Some(id) = event.id {
+                    self.note_emission(id, name, event.frame);
+                }
             }
+            Traced::Acquired { source, count, at } => {
+                let by = (event.frame, event.id.map(actor));
+                self.sources.acquire(source, *count, by, at);
+            }
+            Traced::Released { source, count } => {
+                self.sources.release(source, *count, event.frame, event.id);
+            }
+            _ => {}
         }
         let Some(id) = event.id else {
             return;
         };
         match &event.what {
             Traced::Resumed { .. } => self.polls.push(actor(id)),
-            Traced::Suspended { .. } => self.end_poll(id),
+            Traced::Suspended { waits } => {
+                self.end_poll(id);
+                self.note_waits(id, event.frame, waits);
+            }
             Traced::Ended(outcome) => {
                 self.end_poll(id);
                 self.paused.remove(&id);
                 self.woken.remove(&id);
+                self.waits.remove(&id);
+                self.sources.end(id, event.frame);
                 if self.ended.len() == ENDS {
                     self.ended.pop_front();
                 }
@@ -186,7 +209,11 @@ impl Heard {
                     by: by.cloned(),
                     through: source.clone(),
                 };
-                self.woken.insert(id, cause);
+                let woken = self.woken.entry(id).or_default();
+                if woken.len() == LATELY {
+                    woken.pop_front();
+                }
+                woken.push_back(cause);
             }
             Traced::Paused => {
                 let cause = Cause {
@@ -213,6 +240,47 @@ impl Heard {
             count: count + 1,
             frame,
         });
+    }
+
+    fn note_waits(&mut self, id: CoroutineId, frame: u64, waits: &[Waiting]) {
+        for waiting in waits.iter().filter(|waiting| waiting.is_new) {
+            if let Some(source) = waiting.wait.source() {
+                self.sources.see(source, frame);
+            }
+            if matches!(waiting.wait, Wait::Wake { .. } | Wait::Never) {
+                continue;
+            }
+            let known = self.waits.entry(id).or_default();
+            if let Some(last) = known.back_mut() {
+                let alike =
+                    std::mem::discriminant(&last.wait) == std::mem::discriminant(&waiting.wait);
+                if alike && last.at == waiting.at {
+                    last.times += 1;
+                    (last.frame, last.wait) = (frame, waiting.wait.clone());
+                    continue;
+                }
+            }
+            if known.len() == LATELY {
+                known.pop_front();
+            }
+            known.push_back(Waited {
+                frame,
+                wait: waiting.wait.clone(),
+                at: waiting.at,
+                times: 1,
+            });
+        }
+    }
+
+    /// Why a script was woken last, up to a frame.
+    pub(crate) fn woken(&self, id: CoroutineId, frame: u64) -> Option<&Cause> {
+        let woken = self.woken.get(&id)?;
+        woken.iter().rev().find(|cause| cause.frame <= frame)
+    }
+
+    /// Who has paused a script, if that was not after a frame.
+    pub(crate) fn paused(&self, id: CoroutineId, frame: u64) -> Option<&Cause> {
+        self.paused.get(&id).filter(|cause| cause.frame <= frame)
     }
 
     fn end_poll(&mut self, id: CoroutineId) {

@@ -10,6 +10,7 @@ mod palette;
 mod panel;
 mod runs;
 mod script;
+mod sources;
 mod text;
 mod tree;
 mod warning;

@@ -114,8 +114,8 @@ impl Script {
         self.waits.iter().find_map(|waiting| waiting.at)
     }
 
-    /// The coroutine that it joins, if it waits for nothing else.
-    pub(crate) fn only_join(&self) -> Option<CoroutineId> {
+    /// What it waits for, if that is only one thing.
+    pub(crate) fn only_wait(&self) -> Option<&Wait> {
         if self.state != State::Waiting {
             return None;
         }
@@ -123,7 +123,7 @@ impl Script {
         let mut waits = waits
             .by_ref()
             .filter(|wait| !matches!(wait, Wait::Wake { .. }));
-        let first = waits.next()?.joins()?;
+        let first = waits.next()?;
         waits.next().is_none().then_some(first)
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 use std::time::Duration;
 
-use framestep::{CoroutineId, Phase, State, Wait};
+use framestep::{CoroutineId, Phase, Source, State, Wait};
 
 use super::cells::wait;
 use super::frame::Frame;
@@ -12,6 +12,7 @@ use super::kind::Kind;
 use super::listener::{Actor, Heard};
 use super::runs::{Difference, Lengths};
 use super::script::Script;
+use super::sources;
 use super::text::{clean, duration, place};
 
 /// How bad a [`Warning`] is.
@@ -89,8 +90,12 @@ impl<'a> Suspects<'a> {
         for (at, script) in frame.scripts().enumerate() {
             match script.kind {
                 Kind::Join => suspects.joining.push(at),
+                Kind::Event => {
+                    suspects.joining.push(at);
+                    suspects.waiting.push(script);
+                }
                 Kind::Never => suspects.never.push(script),
-                Kind::Event | Kind::Wake | Kind::Condition => suspects.waiting.push(script),
+                Kind::Wake | Kind::Condition => suspects.waiting.push(script),
                 _ => {}
             }
             if !script.home_has_run {
@@ -108,8 +113,11 @@ impl Facts<'_> {
     pub(crate) fn warnings(&self) -> Vec<Warning> {
         let suspects = Suspects::of(self.frame);
         let mut out = Vec::new();
-        out.extend(self.difference.map(differs));
-        out.extend(self.lengths.map(cannot_compare));
+        let now = self.frame.number();
+        let difference = self.difference.filter(|it| it.frame <= now);
+        out.extend(difference.map(differs));
+        let lengths = self.lengths.filter(|it| it.frame <= now);
+        out.extend(lengths.map(cannot_compare));
         self.cycles(&suspects.joining, &mut out);
         self.alone(&suspects, &mut out);
         self.slow(&mut out);
@@ -119,14 +127,62 @@ impl Facts<'_> {
         out
     }
 
+    /// The script that has to act before a script continues, if only one can, and what it does
+    /// to that one.
+    fn next(&self, at: usize) -> Option<(usize, String)> {
+        let frame = self.frame.number();
+        let script = &self.frame.scripts[at];
+        let (other, verb) = match script.only_wait()? {
+            Wait::Join { id } => (*id, "joins".to_owned()),
+            Wait::Permit { source, .. } => {
+                let holders = self.heard.sources.holders(source, frame);
+                let mut ids = holders
+                    .iter()
+                    .map(|holder| holder.by.as_ref().map(|by| by.id));
+                let first = ids.next()??;
+                if !ids.all(|id| id == Some(first)) {
+                    return None;
+                }
+                let of = sources::name(source);
+                (first, format!("waits for a permit of {of}, held by"))
+            }
+            // That nobody else emits it is known from the past only.
+            wait @ (Wait::Signal { source, .. } | Wait::Watch { source, .. }) => {
+                let waited = self.waited(script);
+                let only = self
+                    .heard
+                    .sources
+                    .only_emitter(source, frame, |id| self.frame.find(id).is_some());
+                let only = only.filter(|_| waited >= self.patience)?;
+                let what = match wait {
+                    Wait::Signal { .. } => "signal",
+                    _ => "watch",
+                };
+                let of = sources::name(source);
+                (
+                    only,
+                    format!("waits for {what} {of}, emitted by no other live script than"),
+                )
+            }
+            _ => return None,
+        };
+        let scripts = &self.frame.scripts;
+        let at = scripts.binary_search_by_key(&other, |script| script.who.id);
+        Some((at.ok()?, verb))
+    }
+
+    /// How long a script has waited.
+    fn waited(&self, script: &Script) -> Duration {
+        // A condition is polled in each frame, so its last poll says nothing.
+        let seen = script.waits.iter().map(|waiting| waiting.seen).min();
+        let polled = script.since.filter(|_| script.kind != Kind::Condition);
+        let since = polled.map(|since| since.elapsed).or(seen);
+        let now = self.frame.time.elapsed;
+        now.saturating_sub(since.unwrap_or(now))
+    }
+
     fn cycles(&self, joining: &[usize], out: &mut Vec<Warning>) {
         let scripts = &self.frame.scripts;
-        let next = |at: usize| {
-            let id = scripts[at].only_join()?;
-            scripts
-                .binary_search_by_key(&id, |script| script.who.id)
-                .ok()
-        };
         // The start of the walk that reached each script first.
         let mut walk = vec![u32::MAX; scripts.len()];
         let mut count = 0;
@@ -136,8 +192,8 @@ impl Facts<'_> {
             let mut end = None;
             while walk[at] == u32::MAX {
                 walk[at] = mark;
-                match next(at) {
-                    Some(after) => at = after,
+                match self.next(at) {
+                    Some((after, _)) => at = after,
                     None => break,
                 }
                 if walk[at] == mark {
@@ -152,12 +208,12 @@ impl Facts<'_> {
             let mut text = String::new();
             let mut at = first;
             for _ in 0..6 {
-                text.push_str(&format!(
-                    "{} ({}) joins ",
-                    scripts[at].name(),
-                    scripts[at].id()
-                ));
-                at = next(at).unwrap_or(first);
+                let Some((after, verb)) = self.next(at) else {
+                    break;
+                };
+                let (name, id) = (scripts[at].name(), scripts[at].id());
+                text.push_str(&format!("{name} ({id}) {verb} "));
+                at = after;
                 if at == first {
                     break;
                 }
@@ -220,7 +276,9 @@ impl Facts<'_> {
     }
 
     fn slow(&self, out: &mut Vec<Warning>) {
-        let mut slow: Vec<_> = self.slow.iter().collect();
+        let now = self.frame.number();
+        let slow = self.slow.iter().filter(|(_, slow)| slow.frame <= now);
+        let mut slow: Vec<_> = slow.collect();
         slow.sort_by_key(|(_, slow)| std::cmp::Reverse(slow.took));
         for (id, slow) in slow.into_iter().take(MOST) {
             let lines = match (slow.from, slow.to) {
@@ -256,7 +314,7 @@ impl Facts<'_> {
             let Some((frame, elapsed)) = script.paused_since else {
                 continue;
             };
-            let cause = self.heard.paused.get(&script.id());
+            let cause = self.heard.paused(script.id(), self.frame.number());
             let by = cause.and_then(|cause| cause.by.as_ref()).map(|by| by.id);
             let key = (cause.map_or(frame, |cause| cause.frame), script.owner(), by);
             let since = now.saturating_sub(elapsed);
@@ -266,7 +324,7 @@ impl Facts<'_> {
         for ((frame, owner, _), group) in groups.into_iter().take(MOST) {
             let cause = group
                 .first
-                .and_then(|first| self.heard.paused.get(&first.id()));
+                .and_then(|first| self.heard.paused(first.id(), self.frame.number()));
             let by = match cause {
                 Some(cause) => format!(", by {}", actor(cause.by.as_ref(), self.frame)),
                 None => String::new(),
@@ -285,8 +343,7 @@ impl Facts<'_> {
 
     /// Scripts that wait for an event that does not come.
     fn waiting(&self, waiting: &[&Script], out: &mut Vec<Warning>) {
-        let now = self.frame.time.elapsed;
-        let mut groups: BTreeMap<String, Group<'_>> = BTreeMap::new();
+        let mut groups: BTreeMap<(String, u32), Group<'_>> = BTreeMap::new();
         for script in waiting {
             let lasts = script.waits.iter().any(|waiting| {
                 !matches!(
@@ -297,11 +354,7 @@ impl Facts<'_> {
             if lasts {
                 continue;
             }
-            // A condition is polled in each frame, so its last poll says nothing.
-            let seen = script.waits.iter().map(|waiting| waiting.seen).min();
-            let polled = script.since.filter(|_| script.kind != Kind::Condition);
-            let since = polled.map(|since| since.elapsed).or(seen);
-            let waited = now.saturating_sub(since.unwrap_or(now));
+            let waited = self.waited(script);
             if waited < self.patience {
                 continue;
             }
@@ -316,12 +369,17 @@ impl Facts<'_> {
                     )
                 ),
             };
-            let group = groups.entry(key).or_default();
+            let source = script
+                .waits
+                .iter()
+                .find_map(|waiting| waiting.wait.source());
+            let number = source.map_or(0, Source::number);
+            let group = groups.entry((key, number)).or_default();
             group.add(script, waited);
         }
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.longest));
-        for (what, group) in groups.into_iter().take(MOST) {
+        for ((what, _), group) in groups.into_iter().take(MOST) {
             let (level, note) = self.served(&group);
             out.push(group.warning(level, |who| {
                 let verb = group.verb("waits", "wait");
@@ -333,32 +391,72 @@ impl Facts<'_> {
         }
     }
 
-    /// What is known about the emissions that should end the wait.
+    /// What is known about what should end the wait.
     fn served(&self, group: &Group<'_>) -> (Level, String) {
-        let wait = group.first.and_then(|first| {
-            first.waits.iter().find_map(|waiting| match &waiting.wait {
-                Wait::Signal { name, .. } | Wait::Watch { name, .. } => Some(name),
-                _ => None,
-            })
-        });
-        let Some(name) = wait.filter(|_| self.heard.any) else {
+        let waits = group.first.map_or(&[][..], |first| &first.waits);
+        let wait = waits.iter().map(|waiting| &waiting.wait);
+        let known = wait.clone().find_map(|wait| Some((wait, wait.source()?)));
+        let Some((wait, source)) = known.filter(|_| self.heard.any) else {
             return (Level::Note, String::new());
         };
-        match self.heard.emitted.get(name) {
+        let (frame, sources) = (self.frame.number(), &self.heard.sources);
+        if let Wait::Permit { .. } = wait {
+            return (Level::Note, self.held(source));
+        }
+        let since = group.first.and_then(|first| first.since);
+        let since = since.map_or(frame, |since| since.frame);
+        let emitted = sources.emissions(source, frame);
+        let is_served = emitted.as_ref().is_some_and(|it| it.last.frame >= since);
+        if let Some((other, emitted)) = sources.twin(source, since, frame).filter(|_| !is_served) {
+            let by = actor(emitted.last.by.as_ref(), self.frame);
+            let text = format!(
+                "; it is another one than that{}, which {by} emitted in frame {}: this one is{}",
+                sources::origin(other),
+                emitted.last.frame,
+                sources::origin(source),
+            );
+            return (Level::Warning, text);
+        }
+        let value = sources.value(source, frame);
+        let value = value.map_or(String::new(), |value| {
+            format!("; its value is {}", clean(&value))
+        });
+        match emitted {
+            None if sources.has_forgotten(source, frame) => (Level::Note, value),
             None => (
                 Level::Warning,
-                "; nobody has emitted it since the panel was opened".to_owned(),
+                format!("{value}; nobody has emitted it since the panel was opened"),
             ),
             Some(emitted) => {
-                let by = actor(emitted.by.as_ref(), self.frame);
-                let count = emitted.count;
-                let text = format!(
-                    "; emitted {count} times, last in frame {} by {by}",
-                    emitted.frame
-                );
+                let by = actor(emitted.last.by.as_ref(), self.frame);
+                let last = emitted.last.frame;
+                let text = match emitted.count {
+                    1 => format!("{value}; emitted once, in frame {last} by {by}"),
+                    count => {
+                        format!("{value}; emitted {count} times, last in frame {last} by {by}")
+                    }
+                };
                 (Level::Note, text)
             }
         }
+    }
+
+    /// Which scripts hold permits, and since when.
+    fn held(&self, source: &Source) -> String {
+        let holders = self.heard.sources.holders(source, self.frame.number());
+        let mut text = String::new();
+        for holder in holders.iter().take(2) {
+            text.push_str(&format!(
+                "; held by {} since frame {} ({})",
+                actor(holder.by.as_ref(), self.frame),
+                holder.frame,
+                place(holder.at)
+            ));
+        }
+        if let Some(more @ 1..) = holders.len().checked_sub(2) {
+            text.push_str(&format!("; and by {more} more"));
+        }
+        text
     }
 }
 

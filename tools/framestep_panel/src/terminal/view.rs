@@ -193,9 +193,9 @@ impl View {
         }
     }
 
-    /// The warnings, at most a quarter of the screen.
+    /// The warnings, at most a third of the screen.
     fn notes(rest: &mut Rows, buffer: &mut Buffer, palette: &Palette, panel: &mut Panel) {
-        let most = usize::from(rest.area.height / 4).clamp(1, 6);
+        let most = usize::from(rest.area.height / 3).max(1);
         let warnings = panel.warnings();
         let shown = if warnings.len() > most {
             most - 1
@@ -324,7 +324,7 @@ impl View {
         }
     }
 
-    /// The recorded frames, as columns as high as the time in polls.
+    /// The recorded frames, as columns as high as the time in polls, on a fixed scale.
     fn film(area: Rect, buffer: &mut Buffer, palette: &Palette, panel: &Panel) {
         rule(area, buffer, palette);
         let label = match panel.frames().next() {
@@ -345,11 +345,6 @@ impl View {
             .frames()
             .map(|frame| (frame.number(), frame.spent()))
             .collect();
-        let longest = frames
-            .iter()
-            .map(|(_, spent)| *spent)
-            .max()
-            .unwrap_or_default();
         let cells = usize::from(width).min(frames.len());
         for cell in 0..cells {
             let (begin, end) = (
@@ -368,11 +363,13 @@ impl View {
                 bold(palette.ground).bg(rgb(palette.accent))
             } else if numbers.any(|number| panel.has_exchanged_code(number)) {
                 bold(palette.ground).bg(rgb(palette.level(Level::Warning)))
+            } else if spent > panel.budget() {
+                ink(palette.level(Level::Error))
             } else {
                 ink(palette.faded(palette.accent, 0.8))
             };
             let x = from + u16::try_from(cell).unwrap_or(0);
-            buffer.set_stringn(x, y, level(spent, longest), 1, style);
+            buffer.set_stringn(x, y, level(panel.height_of(spent)), 1, style);
         }
         let x = from + u16::try_from(cells).unwrap_or(0);
         Line::new(buffer, x, y, area.right().saturating_sub(x)).put(&last, ink(palette.weak));
@@ -598,7 +595,10 @@ fn write_row(mut line: Line<'_>, row: &Row, columns: &Columns, palette: &Palette
             Mark::Spawned => ("+", bold(palette.text)),
             Mark::Ended => ("×", bold(palette.text)),
             Mark::Polled(took) if took >= slow => ("█", ink(palette.level(Level::Error))),
-            Mark::Polled(took) => (level(took, slow), ink(palette.accent)),
+            Mark::Polled(took) => {
+                let part = took.as_secs_f32() / slow.as_secs_f32().max(1e-9);
+                (level(part.sqrt()), ink(palette.accent))
+            }
             Mark::Paused => ("‖", ink(palette.kind(Kind::Paused))),
             Mark::Waited(kind) => ("·", ink(palette.kind(kind))),
         };
@@ -633,15 +633,14 @@ fn bar(part: f32, width: u16) -> (String, String) {
 }
 
 /// A column as high as the part of the time, on a scale that also shows short times.
-fn level(took: Duration, most: Duration) -> &'static str {
+fn level(part: f32) -> &'static str {
     const LEVELS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
-    let part = took.as_secs_f64() / most.as_secs_f64().max(1e-9);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "0 to 7"
     )]
-    let at = (part.clamp(0.0, 1.0).sqrt() * 7.0).round() as usize;
+    let at = (part.clamp(0.0, 1.0) * 7.0).round() as usize;
     LEVELS[at]
 }
 

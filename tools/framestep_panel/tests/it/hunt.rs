@@ -237,7 +237,7 @@ fn a_signal_before_the_wait_is_reported() {
     assert!(
         warning
             .text
-            .ends_with("emitted 1 times, last in frame 1 by lever (0v1), which has ended"),
+            .ends_with("emitted once, in frame 1 by lever (0v1), which has ended"),
         "{warning:?}"
     );
 }

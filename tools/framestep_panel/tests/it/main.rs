@@ -9,6 +9,7 @@ mod filters;
 mod hunt;
 mod listening;
 mod model;
+mod sources;
 #[cfg(feature = "terminal")]
 mod terminal;
 

@@ -89,11 +89,18 @@ impl Finder<'_> {
                     let place = self.film.place(place);
                     let place = place.map_or(String::new(), |place| format!(" at {place}"));
                     let source = self.film.text(source);
-                    write!(text, "a permit of {source}, held since frame {since}{place} by {other}")
+                    write!(
+                        text,
+                        "a permit of {source}, held since frame {since}{place} by {other}"
+                    )
                 }
                 _ => {
                     is_sure = false;
-                    write!(text, "{}, emitted only by {other}", self.film.wait(&bar.wait, None))
+                    write!(
+                        text,
+                        "{}, emitted by no other live script than {other}",
+                        self.film.wait(&bar.wait, None)
+                    )
                 }
             };
             script = *to;

@@ -40,7 +40,9 @@ impl Finder<'_> {
         let (kind, text) = match kind {
             WaitKind::Signal => {
                 let last = self.last_of(wait.other);
-                if last.and_then(|last| last.emit).is_some_and(|it| it.at >= bar.from)
+                if last
+                    .and_then(|last| last.emit)
+                    .is_some_and(|it| it.at >= bar.from)
                     || self.twin_of(bar).is_some()
                 {
                     return None;
@@ -75,20 +77,23 @@ impl Finder<'_> {
     fn nobody(&self, since: u64) -> String {
         match self.film.begins_late().filter(|begin| since < *begin) {
             None => "nobody has emitted it since".to_owned(),
-            Some(begin) => format!(
-                "nobody has emitted it since frame {begin}, in which the recording began"
-            ),
+            Some(begin) => {
+                format!("nobody has emitted it since frame {begin}, in which the recording began")
+            }
         }
     }
 
     fn last_of(&self, name: u32) -> Option<Last<'_>> {
         let emits = self.lanes.emits.iter().rev();
-        let in_film = emits.clone().find(|emit| emit.name == name).map(|emit| Last {
-            name,
-            frame: self.frame(emit.at.column),
-            source: emit.source,
-            emit: Some(emit),
-        });
+        let in_film = emits
+            .clone()
+            .find(|emit| emit.name == name)
+            .map(|emit| Last {
+                name,
+                frame: self.frame(emit.at.column),
+                source: emit.source,
+                emit: Some(emit),
+            });
         let before = self.lanes.before.iter();
         let mut before = before.filter(|before| before.name == name && before.count > 0);
         in_film.or_else(|| {
@@ -118,7 +123,12 @@ impl Finder<'_> {
 
     /// Which scripts hold permits, since when, and what they wait for.
     pub(super) fn holders(&self, name: u32) -> String {
-        let held: Vec<_> = self.lanes.held.iter().filter(|held| held.name == name).collect();
+        let held: Vec<_> = self
+            .lanes
+            .held
+            .iter()
+            .filter(|held| held.name == name)
+            .collect();
         let mut text = String::new();
         for held in held.iter().take(2) {
             let permits = match held.count {
@@ -164,9 +174,8 @@ impl Finder<'_> {
     pub(super) fn other_sources(&self) -> Vec<Finding> {
         let mut groups: BTreeMap<u32, Vec<(&Lane, &Bar)>> = BTreeMap::new();
         for lane in self.lanes.lanes.iter().filter(|lane| lane.ended.is_none()) {
-            let bar = only_wait(lane).filter(|bar| {
-                matches!(bar.wait.wait_kind(), WaitKind::Signal | WaitKind::Watch)
-            });
+            let bar = only_wait(lane)
+                .filter(|bar| matches!(bar.wait.wait_kind(), WaitKind::Signal | WaitKind::Watch));
             if let Some(bar) = bar.filter(|bar| self.twin_of(bar).is_some()) {
                 groups.entry(bar.wait.other).or_default().push((lane, bar));
             }
@@ -176,7 +185,9 @@ impl Finder<'_> {
             lanes.any(|(lane, _)| self.film.is_shown(lane.script))
         };
         let groups = groups.into_values().filter(shown);
-        groups.filter_map(|group| self.other_source(&group)).collect()
+        groups
+            .filter_map(|group| self.other_source(&group))
+            .collect()
     }
 
     fn other_source(&self, group: &[(&Lane, &Bar)]) -> Option<Finding> {
@@ -285,13 +296,20 @@ impl Finder<'_> {
         format!("; {}{instead}", list.join(", "))
     }
 
-    /// The only script that has emitted a source. `None` if several have, or if it has ended.
+    /// The only live script that has emitted a source. `None` if several or the host have.
     pub(super) fn only_emitter(&self, name: u32) -> Option<u32> {
         let emits = self.lanes.emits.iter();
-        let emits = emits.filter(|emit| emit.name == name).map(|emit| emit.source);
+        let emits = emits
+            .filter(|emit| emit.name == name)
+            .map(|emit| emit.source);
         let before = self.lanes.before.iter();
         let before = before.filter(|before| before.name == name && before.count > 0);
-        let mut all = emits.chain(before.map(|before| before.script));
+        let is_live = |script: &u32| {
+            let lane = self.lane(*script);
+            *script == NONE || lane.is_some_and(|lane| lane.ended.is_none())
+        };
+        let all = emits.chain(before.map(|before| before.script));
+        let mut all = all.filter(is_live);
         let first = all.next().filter(|first| *first != NONE)?;
         all.all(|other| other == first).then_some(first)
     }

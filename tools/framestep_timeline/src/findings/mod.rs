@@ -16,7 +16,7 @@ use crate::record::{NONE, WaitKind};
 use crate::text;
 
 /// Shorter waits and pauses are not reported.
-const MANY_FRAMES: u64 = 10;
+pub(crate) const MANY_FRAMES: u64 = 10;
 /// More polls of one script in a frame are suspicious.
 const MANY_POLLS: usize = 20;
 /// More findings of the same kind are only counted.
@@ -100,6 +100,12 @@ impl Film {
         let mut findings = Finder {
             film: self,
             lanes: &lanes,
+            by_script: lanes
+                .lanes
+                .iter()
+                .map(|lane| lane.script)
+                .zip(0..)
+                .collect(),
         }
         .find();
         findings.sort_by_key(|finding| (finding.kind, finding.frame));
@@ -125,6 +131,8 @@ impl Film {
 struct Finder<'a> {
     film: &'a Film,
     lanes: &'a Lanes,
+    /// The position of the lane of each script.
+    by_script: HashMap<u32, usize>,
 }
 
 impl Finder<'_> {
@@ -183,7 +191,7 @@ impl Finder<'_> {
 
     /// The lane of a script.
     fn lane(&self, script: u32) -> Option<&Lane> {
-        self.lanes.lanes.iter().find(|lane| lane.script == script)
+        self.by_script.get(&script).map(|at| &self.lanes.lanes[*at])
     }
 
     fn frame(&self, column: usize) -> u64 {
@@ -259,7 +267,7 @@ impl Finder<'_> {
 }
 
 /// The only wait of a script. (A waker that it may have passed on does not count.)
-fn only_wait(lane: &Lane) -> Option<&Bar> {
+pub(crate) fn only_wait(lane: &Lane) -> Option<&Bar> {
     let mut open = lane.waits.iter().filter(|bar| bar.to.is_none());
     let is_wake = |bar: &&Bar| bar.wait.wait_kind() == WaitKind::Wake;
     let mut others = open.clone().filter(|bar| !is_wake(bar));

@@ -40,15 +40,17 @@ impl Finder<'_> {
         }
         let elapsed = self.lanes.columns.get(poll.from.column)?.elapsed;
         let has_won = |bar: &&&Bar| match bar.wait.wait_kind() {
-            WaitKind::Join => self.lane(bar.wait.other).is_some_and(|joined| {
-                joined.ended.is_some_and(|(at, _)| at <= poll.from)
-            }),
+            WaitKind::Join => self
+                .lane(bar.wait.other)
+                .is_some_and(|joined| joined.ended.is_some_and(|(at, _)| at <= poll.from)),
             WaitKind::Timer => bar.wait.other == 0 && bar.wait.value <= elapsed,
             _ => bar.wait.other != NONE && bar.wait.other == poll.by,
         };
         // A wait for frames has no other sign than that nothing else has won.
         let frames = |bar: &&&Bar| bar.wait.wait_kind() < WaitKind::Timer;
-        let mut of_source = branches.iter().filter(|bar| bar.wait.wait_kind().has_name());
+        let mut of_source = branches
+            .iter()
+            .filter(|bar| bar.wait.wait_kind().has_name());
         of_source
             .find(has_won)
             .or_else(|| branches.iter().find(has_won))

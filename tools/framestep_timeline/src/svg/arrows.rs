@@ -1,5 +1,7 @@
 //! Arrows between lanes.
 
+use std::collections::BTreeMap;
+
 use crate::lanes::{Arrow, ArrowKind};
 
 use super::scale::Scale;
@@ -18,27 +20,45 @@ pub(super) fn look(kind: ArrowKind) -> (&'static str, usize, &'static str) {
     }
 }
 
+/// Leaves out arrows until there are `most`: of the most frequent kinds, and in the same measure
+/// at all times.
+fn thin(arrows: Vec<&Arrow>, most: usize) -> Vec<&Arrow> {
+    let mut kinds: BTreeMap<ArrowKind, Vec<&Arrow>> = BTreeMap::new();
+    for arrow in arrows {
+        kinds.entry(arrow.kind).or_default().push(arrow);
+    }
+    let mut kinds: Vec<Vec<&Arrow>> = kinds.into_values().collect();
+    kinds.sort_by_key(Vec::len);
+    let (mut left, mut others) = (most, kinds.len());
+    let mut kept = Vec::new();
+    for kind in kinds {
+        let share = (left / others).min(kind.len());
+        let number = |at: usize| at * share / kind.len();
+        let mut all = kind.iter().enumerate();
+        let picked = all.by_ref().filter(|(at, _)| number(at + 1) > number(*at));
+        kept.extend(picked.map(|(_, arrow)| *arrow));
+        left -= share;
+        others -= 1;
+    }
+    kept
+}
+
 impl Picture<'_> {
     /// Draws the arrows between scripts that are shown. Returns how many are left out.
     pub(super) fn draw_arrows(&mut self, scale: &Scale<'_>) -> usize {
-        let mut arrows: Vec<&Arrow> = self
+        let arrows: Vec<&Arrow> = self
             .lanes
             .arrows
             .iter()
             .filter(|arrow| self.is_drawn(arrow))
             .collect();
-        let order = [
-            ArrowKind::Join,
-            ArrowKind::Signal,
-            ArrowKind::Wake,
-            ArrowKind::Spawn,
-        ];
-        arrows.sort_by_key(|arrow| order.iter().position(|kind| *kind == arrow.kind));
         let most = if scale.frame < 4.0 { MOST / 4 } else { MOST };
-        for arrow in arrows.iter().take(most) {
+        let all = arrows.len();
+        let arrows = thin(arrows, most);
+        for arrow in &arrows {
             self.draw_arrow(scale, arrow);
         }
-        arrows.len().saturating_sub(most)
+        all - arrows.len()
     }
 
     pub(super) fn is_drawn(&self, arrow: &Arrow) -> bool {
@@ -70,6 +90,7 @@ impl Picture<'_> {
             self.film.name_and_id(arrow.target),
             self.moment(arrow.to)
         );
-        self.page.path(class, &path, &title);
+        let class = format!("{class} l{} l{}", arrow.source, arrow.target);
+        self.page.path(&class, &path, &title);
     }
 }

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use framestep::Outcome;
 
-use crate::lanes::{Bar, Lane, Poll};
+use crate::findings::{MANY_FRAMES, only_wait};
+use crate::lanes::{Bar, Lane, Lanes, Poll};
 use crate::record::{NONE, WaitKind, phase_letter};
 use crate::text;
 
@@ -14,6 +15,8 @@ use super::{MARGIN, Picture, style};
 
 /// Waits of a script at the same time that get a bar each.
 const MOST_TOGETHER: usize = 3;
+/// Values of a watch in the title of a wait for it.
+const MOST_VALUES: usize = 5;
 
 /// Several equal waits in a row that are drawn as one bar.
 struct Group<'a> {
@@ -42,10 +45,28 @@ fn is_beside_another(lane: &Lane, bar: &Bar) -> bool {
     bar.wait.wait_kind() == WaitKind::Wake && lane.waits[near..].iter().take(16).any(overlaps)
 }
 
+/// The only wait of a script, if it lasts to the end, for long, and something else must end it.
+pub(super) fn endless_wait<'a>(lanes: &Lanes, lane: &'a Lane) -> Option<&'a Bar> {
+    let last = lanes.columns.last().map_or(0, |column| column.frame);
+    let is_long = |bar: &&Bar| {
+        bar.wait.wait_kind().has_cause() && last.saturating_sub(bar.since) >= MANY_FRAMES
+    };
+    only_wait(lane)
+        .filter(|_| lane.ended.is_none())
+        .filter(is_long)
+}
+
 impl Picture<'_> {
     pub(super) fn draw_lane(&mut self, scale: &Scale<'_>, at: usize, middle: f64) {
         let lane = &self.lanes.lanes[at];
         self.middles.insert(lane.script, middle);
+        // Arrows of the lane under the mouse are drawn more strongly.
+        self.page
+            .raw(format_args!("<g class=\"lane l{}\">", lane.script));
+        let (height, right) = (self.lane, scale.begin_of(self.lanes.columns.len()));
+        let size = (right - MARGIN, height);
+        self.page
+            .rect("hit", (MARGIN, middle - height / 2.0), size, 0.0, "");
         self.draw_name(lane, middle);
         let from = if lane.spawned.is_some() {
             scale.x(lane.from)
@@ -96,6 +117,7 @@ impl Picture<'_> {
             );
             self.draw_end((scale.x(at), middle), outcome, &title);
         }
+        self.page.raw("</g>");
     }
 
     fn draw_name(&mut self, lane: &Lane, middle: f64) {
@@ -108,11 +130,48 @@ impl Picture<'_> {
         };
         let name = self.film.name(lane.script);
         let name = fit(&name, (room - width(label) * 11.0 - 8.0) / 13.0);
+        let title = self.name_title(lane);
         self.page
-            .text("t3 ink", (MARGIN + 14.0, middle + 4.5), &name);
+            .titled("t3 ink", (MARGIN + 14.0, middle + 4.5), &name, &title);
         if !label.is_empty() {
             self.page
                 .text("t4 faint end", (self.left - 10.0, middle + 4.5), label);
+        }
+    }
+
+    /// What a script has waited for lately.
+    fn name_title(&self, lane: &Lane) -> String {
+        let mut title = self.film.name_and_id(lane.script);
+        if let Some(place) = self.film.place(self.film.script(lane.script).place) {
+            let _ = write!(title, "\nstarted at {place}");
+        }
+        let words = self.film.last_waits(lane);
+        if !words.is_empty() {
+            let _ = write!(title, "\nits last waits:\n{}", words.join("\n"));
+        }
+        title
+    }
+
+    /// The values of a watch while a wait for it lasted.
+    fn values(&self, bar: &Bar) -> String {
+        if bar.wait.wait_kind() != WaitKind::Watch {
+            return String::new();
+        }
+        let until = bar.to.unwrap_or(self.lanes.end());
+        let values = self.lanes.values.iter();
+        let seen = values.filter(|it| it.watch == bar.wait.other && it.at <= until);
+        let seen: Vec<String> = seen
+            .rev()
+            .take(MOST_VALUES)
+            .map(|it| {
+                let column = self.lanes.columns.get(it.at.column);
+                let frame = column.map_or(0, |column| column.frame);
+                format!("{} in frame {frame}", self.film.text(it.value))
+            })
+            .collect();
+        match seen.as_slice() {
+            [] => String::new(),
+            seen => format!("\nits value: {}", seen.join(", before ")),
         }
     }
 
@@ -186,8 +245,14 @@ impl Picture<'_> {
         let y = middle - whole / 2.0 + group.row as f64 * (height + 1.5);
         let title = self.wait_title(lane, group);
         let size = (group.to - group.from, height);
-        self.page
-            .rect(&format!("bar h{hue}"), (group.from, y), size, 3.0, &title);
+        let endless = if self.is_endless(lane, group.last) {
+            self.has_endless = true;
+            " endless"
+        } else {
+            ""
+        };
+        let class = format!("bar h{hue}{endless}");
+        self.page.rect(&class, (group.from, y), size, 3.0, &title);
         let room = (group.to - group.from - 22.0) / 11.0;
         if height >= 12.0 && room > 2.0 && group.count == 1 {
             let label = self.wait_label(group);
@@ -223,12 +288,21 @@ impl Picture<'_> {
             first, last, count, ..
         } = group;
         let mut title = self.film.name_and_id(lane.script);
-        let what = self.film.wait(&first.wait, first.now);
+        let what = self.film.for_wait(&first.wait);
+        let length = match (first.wait.wait_kind(), first.now) {
+            (WaitKind::Timer, Some(now)) if first.wait.other == 0 => {
+                format!(
+                    "for {}, ",
+                    text::seconds(first.wait.value.saturating_sub(now))
+                )
+            }
+            _ => String::new(),
+        };
         let _ = match count {
-            1 => write!(title, " waits for {what}"),
+            1 => write!(title, " waits {length}{what}"),
             count => write!(
                 title,
-                " waits {} times in a row, first for {what}",
+                " waits {} times in a row, first {length}{what}",
                 text::count(*count as u64)
             ),
         };
@@ -245,7 +319,16 @@ impl Picture<'_> {
         if let Some(place) = self.film.place(first.wait.place()) {
             let _ = write!(title, "\n{place}");
         }
+        title.push_str(&self.values(last));
         title
+    }
+
+    /// Whether a wait lasts to the end of the film, and something else must end it.
+    fn is_endless(&self, lane: &Lane, bar: &Bar) -> bool {
+        match &self.svg.endless {
+            Some(endless) => endless.contains(&(lane.script, bar.since)) && bar.to.is_none(),
+            None => endless_wait(self.lanes, lane).is_some_and(|only| std::ptr::eq(only, bar)),
+        }
     }
 
     fn draw_polls(&mut self, scale: &Scale<'_>, lane: &Lane, middle: f64) {
@@ -253,7 +336,7 @@ impl Picture<'_> {
         let mut last = f64::NEG_INFINITY;
         for poll in &lane.polls {
             let x = scale.x(poll.from);
-            let is_slow = self.film.is_timed && poll.is_long();
+            let is_slow = self.film.is_timed && lane.is_slow(poll);
             if x - last < 0.8 && !is_slow {
                 continue;
             }

@@ -1,23 +1,25 @@
 //! A film as a picture.
 
 mod arrows;
+mod html;
 mod lane;
 mod page;
 mod rows;
 mod scale;
 mod style;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::{self, Write as _};
 
 use framestep::Outcome;
 
 use crate::film::Film;
 use crate::findings::FindingKind;
-use crate::lanes::{ArrowKind, At, Lanes};
+use crate::lanes::{ArrowKind, At, Emit, Lanes};
 use crate::record::{NONE, phase_letter, phase_word};
 use crate::text;
 
+pub use html::Html;
 use page::{Page, fit, width, wrap};
 use rows::{Row, Rows};
 use scale::Scale;
@@ -51,6 +53,9 @@ pub struct Svg<'a> {
     width: f64,
     most_lanes: usize,
     has_findings: bool,
+    /// In a part of a film: the script and the first frame of the waits that last to the end of
+    /// the whole one.
+    endless: Option<HashSet<(u32, u64)>>,
 }
 
 impl Film {
@@ -75,6 +80,7 @@ impl Film {
             width: 1_200.0,
             most_lanes: 40,
             has_findings: true,
+            endless: None,
         }
     }
 }
@@ -140,6 +146,7 @@ struct Picture<'a> {
     hues: Vec<bool>,
     has_pauses: bool,
     has_slow_polls: bool,
+    has_endless: bool,
 }
 
 impl Svg<'_> {
@@ -170,6 +177,7 @@ impl Svg<'_> {
             hues: vec![false; style::HUES.len()],
             has_pauses: false,
             has_slow_polls: false,
+            has_endless: false,
         };
         picture.draw()
     }
@@ -201,6 +209,7 @@ impl Picture<'_> {
         self.draw_axis(&scale, top);
         let left_out = self.draw_arrows(&scale);
         self.draw_emits(&scale);
+        self.draw_marks(&scale, top, bottom);
         let mut end = self.draw_legend(bottom + 24.0, left_out);
         if self.svg.has_findings {
             end = self.draw_findings(end);
@@ -223,7 +232,14 @@ impl Picture<'_> {
         let (width, height) = (self.svg.width, height.ceil());
         let body = std::mem::take(&mut self.page).into_text();
         let title = page::escape(&self.svg.title);
-        let sheet = style::sheet(self.svg.theme);
+        let mut sheet = style::sheet(self.svg.theme);
+        for script in self.middles.keys().collect::<BTreeSet<_>>() {
+            let _ = writeln!(
+                sheet,
+                "svg:has(.lane.l{script}:hover) .arrow:not(.l{script}) {{ opacity: .15; }}\n\
+                 svg:has(.lane.l{script}:hover) .arrow.l{script} {{ stroke-opacity: 1; stroke-width: 2; }}"
+            );
+        }
         let hues = [
             style::ARROW_JOIN,
             style::ARROW_SIGNAL,
@@ -389,28 +405,54 @@ impl Picture<'_> {
 
     /// The numbers of the frames, the game clock, and the phases.
     fn draw_axis(&mut self, scale: &Scale<'_>, top: f64) {
-        let step = scale.label_step(46.0);
         let y = top - 10.0;
-        let seconds = |nanos: u64| {
-            let text = format!("{:.3}", nanos as f64 / 1e9);
-            let text = text.trim_end_matches('0').trim_end_matches('.');
-            format!("{text} s")
-        };
         self.page
             .text("t4 faint", (MARGIN + 14.0, y - 17.0), "frame");
-        for (at, column) in self.lanes.columns.iter().enumerate().step_by(step) {
-            let middle = if scale.frame >= 12.0 {
-                scale.begin_of(at) + scale.frame / 2.0
+        let middle = |at: usize| {
+            let half = if scale.frame >= 12.0 {
+                scale.frame / 2.0
             } else {
-                scale.begin_of(at)
+                0.0
             };
-            if middle + 10.0 > self.right + 8.0 {
-                break;
+            scale.begin_of(at) + half
+        };
+        let is_inside = |x: f64| x + 10.0 <= self.right + 8.0;
+        let columns = &self.lanes.columns;
+        let step = scale.label_step(56.0);
+        for at in scale::round_steps(columns, step as u64, |column| column.frame) {
+            let (x, frame) = (middle(at), columns[at].frame);
+            if is_inside(x) {
+                self.page
+                    .text("t3 ink mid", (x, y - 17.0), &frame.to_string());
             }
-            self.page
-                .text("t3 ink mid", (middle, y - 17.0), &column.frame.to_string());
-            self.page
-                .text("t4 faint mid", (middle, y - 3.0), &seconds(column.elapsed));
+        }
+        // Between few frames, their own times say more than round ones.
+        let tick = scale.tick_ns(72.0);
+        let (tick, at_frames) = if scale.frame * 4.0 > 72.0 {
+            (
+                1,
+                Some(scale::round_steps(columns, step as u64, |column| {
+                    column.frame
+                })),
+            )
+        } else {
+            (tick, None)
+        };
+        let at_times = || scale::round_steps(columns, tick, |column| column.elapsed);
+        for at in at_frames.unwrap_or_else(at_times) {
+            let (x, elapsed) = (middle(at), columns[at].elapsed);
+            // The first frame at or past a round moment stands for it.
+            let round = if tick > 1 {
+                elapsed / tick * tick
+            } else {
+                elapsed
+            };
+            let text = format!("{:.3}", round as f64 / 1e9);
+            let text = text.trim_end_matches('0').trim_end_matches('.');
+            if is_inside(x) {
+                self.page
+                    .text("t4 faint mid", (x, y - 3.0), &format!("{text} s"));
+            }
         }
         if scale.frame < 12.0 {
             return;
@@ -456,14 +498,44 @@ impl Picture<'_> {
             if let Some(after) = self.film.place(emit.after) {
                 let _ = write!(title, "\nafter {after}");
             }
+            if emit.value != NONE {
+                let _ = write!(title, "\nits value: {}", self.film.text(emit.value));
+            }
+            if let Some(origin) = self.film.origin(emit.name) {
+                let _ = write!(title, "\n{origin}");
+            }
+            let class = if emit.is_unheard() {
+                title.push_str("\nnobody listens");
+                "hollow"
+            } else {
+                "h4"
+            };
             let path = format!(
                 "M{x:.1} {:.1}l{size} {size}l-{size} {size}l-{size} -{size}Z",
                 y - size
             );
-            self.page.path("h4", &path, &title);
+            self.page.path(class, &path, &title);
             if emit.source == NONE && scale.frame * 3.0 > width(&name) * 11.0 {
                 self.page
                     .text("t4 soft", (x + 8.0, y + 4.0), &fit(&name, 20.0));
+            }
+        }
+    }
+
+    /// The marks of the user: a line through all lanes, with the text at its top.
+    fn draw_marks(&mut self, scale: &Scale<'_>, top: f64, bottom: f64) {
+        let mut free = f64::NEG_INFINITY;
+        for &(at, name) in &self.lanes.marks {
+            let x = scale.x(at);
+            let name = self.film.text(name);
+            let title = format!("{name}\n{}", self.moment(at));
+            let path = format!("M{x:.1} {:.1}V{bottom:.1}", top - 6.0);
+            self.page.path("mark", &path, &title);
+            let name = fit(&name, 16.0);
+            if x > free {
+                self.page
+                    .titled("t4 soft", (x + 4.0, bottom + 4.0), &name, &title);
+                free = x + width(&name) * 11.0 + 10.0;
             }
         }
     }
@@ -508,7 +580,7 @@ impl Picture<'_> {
         self.page.circle("poll", (x0 + 6.0, y0), 5.0, "");
         self.page.text("t2 soft", (x0 + 18.0, y0 + 4.5), &poll);
         if self.has_slow_polls {
-            let words = "took 4 ms or longer";
+            let words = "slow: 4 ms or longer, or long for its script";
             let (x, y) = place(words, 12.0);
             self.page.circle("poll slow", (x + 6.0, y), 5.0, "");
             self.page.text("t2 soft", (x + 18.0, y + 4.5), words);
@@ -527,6 +599,7 @@ impl Picture<'_> {
             );
             self.page.text("t2 soft", (x + 29.0, y + 4.5), words);
         }
+        self.draw_rare(&mut place);
         if self.has_pauses {
             let (x, y) = place("paused", 22.0);
             self.page.rect("pause", (x, y - 6.0), (22.0, 12.0), 3.0, "");
@@ -579,6 +652,24 @@ impl Picture<'_> {
             self.page.text("t2 faint", (x, y + 4.5), &words);
         }
         y + 14.0
+    }
+
+    /// The legend of what says that something may be wrong.
+    fn draw_rare(&mut self, place: &mut dyn FnMut(&str, f64) -> (f64, f64)) {
+        if self.has_endless {
+            let words = "still waits at the end";
+            let (x, y) = place(words, 22.0);
+            let size = (22.0, 12.0);
+            self.page.rect("bar endless", (x, y - 6.0), size, 3.0, "");
+            self.page.text("t2 soft", (x + 29.0, y + 4.5), words);
+        }
+        if self.lanes.emits.iter().any(Emit::is_unheard) {
+            let words = "emits, and nobody listens";
+            let (x, y) = place(words, 12.0);
+            let path = format!("M{} {}l5.5 5.5l-5.5 5.5l-5.5 -5.5Z", x + 6.0, y - 5.5);
+            self.page.path("hollow", &path, "");
+            self.page.text("t2 soft", (x + 18.0, y + 4.5), words);
+        }
     }
 
     /// The legend of the dots, with the letters that occur.

@@ -127,6 +127,18 @@ impl Page {
         ));
     }
 
+    /// A text with a title for hovering.
+    pub(crate) fn titled(&mut self, class: &str, (x, y): (f64, f64), text: &str, title: &str) {
+        let (x, y, text) = (round(x), round(y), escape(text));
+        let _ = write!(self.0, r#"<text class="{class}" x="{x}" y="{y}""#);
+        if title.is_empty() {
+            let _ = writeln!(self.0, ">{text}</text>");
+        } else {
+            let title = escape(title);
+            let _ = writeln!(self.0, ">{text}<title>{title}</title></text>");
+        }
+    }
+
     /// Ends an element, with an optional title for hovering.
     fn close(&mut self, name: &str, title: &str) {
         if title.is_empty() {

@@ -47,6 +47,19 @@ impl<'a> Scale<'a> {
             .collect()
     }
 
+    /// The time from one label of the clock to the next, in nanoseconds: a round one.
+    pub(crate) fn tick_ns(&self, room: f64) -> u64 {
+        let (Some(first), Some(last)) = (self.columns.first(), self.columns.last()) else {
+            return 1;
+        };
+        let whole = last.elapsed.saturating_sub(first.elapsed);
+        let width = self.frame * self.columns.len().max(1) as f64;
+        let least = whole as f64 * room / width;
+        let decades = (0..19).map(|zeros| 10_u64.saturating_pow(zeros));
+        let mut steps = decades.flat_map(|one| [one, one * 2, one.saturating_mul(5)]);
+        steps.find(|step| *step as f64 >= least).unwrap_or(u64::MAX)
+    }
+
     /// The number of frames from one label to the next.
     pub(crate) fn label_step(&self, room: f64) -> usize {
         let decades = (0..18).map(|zeros| 10_usize.saturating_pow(zeros));
@@ -54,6 +67,26 @@ impl<'a> Scale<'a> {
         let fits = |step: &usize| self.frame * *step as f64 >= room;
         steps.find(fits).unwrap_or(usize::MAX)
     }
+}
+
+/// The columns that come first at or past a multiple of `step`.
+pub(crate) fn round_steps(
+    columns: &[Column],
+    step: u64,
+    value: impl Fn(&Column) -> u64,
+) -> Vec<usize> {
+    let step = step.max(1);
+    let mut before = None;
+    let mut found = Vec::new();
+    for (at, column) in columns.iter().enumerate() {
+        let multiple = value(column) / step;
+        let is_exact = value(column) % step == 0;
+        if before.map_or(is_exact, |before| multiple > before) {
+            found.push(at);
+        }
+        before = Some(multiple);
+    }
+    found
 }
 
 /// The runs of a frame in which something happens.

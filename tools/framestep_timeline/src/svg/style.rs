@@ -127,7 +127,11 @@ text { font-family: Inter, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sa
 .mid { text-anchor: middle; }
 .end { text-anchor: end; }
 .bar { stroke-width: 1; stroke-opacity: .8; }
-.arrow { fill: none; stroke-width: 1.4; stroke-opacity: .9; }
+.arrow { fill: none; stroke-width: 1.4; stroke-opacity: .6; }
+.hit { fill: none; pointer-events: all; }
+.hollow { stroke-width: 1.4; }
+.mark { stroke-width: 1.2; stroke-dasharray: 5 4; }
+.bar.endless { stroke-width: 1.8; stroke-opacity: 1; }
 .spawn { stroke-dasharray: 2 3; stroke-opacity: .7; }
 .letter { font-size: 8.5px; font-weight: 700; text-anchor: middle; }
 .end-x { fill: none; stroke-width: 2.2; stroke-linecap: round; }
@@ -167,6 +171,7 @@ fn rules(sheet: &mut String, palette: &Palette) {
 .slow {{ fill: {alarm}; }}
 .end-x {{ stroke: {alarm}; }}
 .stop {{ stroke: {ink}; fill: {panel}; }}
+.mark {{ stroke: {soft}; }}
 .pause {{ fill: url(#pause); fill-opacity: .6; }}
 .pause-line {{ stroke: {soft}; stroke-width: 2.4; }}
 .heat {{ fill: {}; }}
@@ -180,6 +185,9 @@ fn rules(sheet: &mut String, palette: &Palette) {
         let _ = writeln!(sheet, ".s{number} {{ stroke: {hue}; }}");
         let _ = writeln!(sheet, ".f{number} {{ fill: {hue}; }}");
     }
+    let tint = blend(panel, alarm, palette.strength);
+    let _ = writeln!(sheet, ".bar.endless {{ stroke: {alarm}; fill: {tint}; }}");
+    let _ = writeln!(sheet, ".hollow {{ fill: {panel}; stroke: {}; }}", hues[4]);
 }
 
 /// A colour between two others, written as `#rrggbb`.

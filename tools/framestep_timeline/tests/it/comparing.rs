@@ -127,3 +127,73 @@ fn a_game_that_is_not_watched_panics() {
     let text = message(|| drop(check_determinism(3, |_recorder| |_frame| ())));
     assert!(text.contains("recorder.watch(&executor)"), "{text}");
 }
+
+/// A script with these lengths in each run, one after the other.
+fn patrol(lengths: &[u32], branch: bool) -> framestep_timeline::Film {
+    let (mut executor, recorder) = recorded();
+    let lengths = lengths.to_vec();
+    executor.script("patrol").start(async move {
+        for length in lengths {
+            wait_seconds(length).await;
+        }
+        if branch {
+            wait_frames(3).await;
+        } else {
+            wait_frames(5).await;
+        }
+    });
+    executor.run_frames(200, 0.25);
+    recorder.film()
+}
+
+#[test]
+fn a_difference_lists_the_next_waits_of_both_runs_and_guesses_the_cause() {
+    let first = patrol(&[1, 2, 3, 4], true);
+    let difference = first.difference(&patrol(&[1, 3, 4, 2], true)).unwrap();
+    let words = |next: &[String]| {
+        let words = next.iter().map(|it| it.split(" at ").next().unwrap());
+        words.collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(words(&difference.left_next), "2s, 3s, 4s, 3 frames");
+    assert_eq!(words(&difference.right_next), "3s, 4s, 2s, 3 frames");
+    let text = difference.to_string();
+    let guess =
+        "it looks like the same waits in another order: do they follow the order of a HashMap?";
+    assert!(text.ends_with(guess), "{text}");
+    assert!(
+        text.contains("\n  next waits, second run: 3s at "),
+        "{text}"
+    );
+
+    let guess = |other: &framestep_timeline::Film| {
+        let difference = first.difference(other).unwrap();
+        difference.looks_like.expect("a guess")
+    };
+    let others = patrol(&[1, 2, 5, 9], true);
+    assert!(guess(&others).starts_with("the same lines with other lengths"));
+    let others = patrol(&[1, 2, 3, 4], false);
+    assert!(guess(&others).starts_with("another branch"));
+}
+
+#[test]
+fn scripts_that_are_started_in_another_order_look_like_a_map() {
+    let run = |names: [&'static str; 3]| {
+        let (mut executor, recorder) = recorded();
+        executor.script("spawner").start(async move {
+            next_frame().await;
+            for name in names {
+                named(name).start(wait_seconds(9));
+            }
+        });
+        executor.run_frames(3, 0.25);
+        recorder.film()
+    };
+    let difference = run(["a", "b", "c"])
+        .difference(&run(["b", "c", "a"]))
+        .unwrap();
+    let guess = difference.looks_like.expect("a guess");
+    assert!(
+        guess.starts_with("the same scripts in another order"),
+        "{guess}"
+    );
+}

@@ -2,6 +2,7 @@
 
 mod comparing;
 mod diagram;
+mod events;
 mod findings;
 mod hostile;
 mod perfetto;

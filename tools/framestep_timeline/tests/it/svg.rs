@@ -4,7 +4,7 @@ use framestep::prelude::*;
 use framestep_timeline::{Film, Recorder, Theme};
 use roxmltree::Document;
 
-use crate::support::{crowd, recorded, scene};
+use crate::support::{crowd, message, recorded, scene};
 
 fn texts(svg: &str) -> Vec<String> {
     let document = Document::parse(svg).expect("the picture is XML");
@@ -180,4 +180,52 @@ fn an_empty_film_is_a_picture() {
     let svg = Recorder::new().film().svg().width(1).to_string();
     let document = Document::parse(&svg).unwrap();
     assert_eq!(document.root_element().attribute("width"), Some("400"));
+}
+
+#[test]
+fn a_page_has_the_film_in_rows_of_several_sizes() {
+    let film = scene();
+    let page = film.html().title("A <day>").rows_of(&[10, 5]).to_string();
+    assert!(page.contains("<title>A &lt;day&gt;</title>"));
+    // Frames 0 to 16.
+    assert_eq!(page.matches("<section data-from").count(), 2 + 4);
+    assert!(page.contains("<section data-from=\"15\" data-to=\"19\">"));
+    assert!(page.contains("Frames 15 to 16"));
+    assert_eq!(page.matches("Look here").count(), 1);
+    for section in page.split("<section").skip(1) {
+        let from = section.find("<svg").unwrap();
+        let to = section.find("</svg>").unwrap();
+        assert!(Document::parse(&section[from..to + 6]).is_ok());
+    }
+    let text = message(|| drop(film.html().rows_of(&[])));
+    assert!(text.contains("such as `&[200]`"), "{text}");
+}
+
+#[test]
+fn a_row_of_a_page_tints_only_waits_that_last_to_the_end_of_the_film() {
+    let (mut executor, recorder) = recorded();
+    let (soon, never) = (
+        Signal::<()>::new().named("soon"),
+        Signal::<()>::new().named("never"),
+    );
+    let comes = soon.clone();
+    executor.script("waits").start(async move {
+        soon.wait().await;
+        wait_seconds(1_000).await;
+    });
+    executor
+        .script("stuck")
+        .start(async move { never.wait().await });
+    executor.script("sun").start(async move {
+        wait_frames(25).await;
+        comes.emit(());
+        wait_seconds(1_000).await;
+    });
+    executor.run_frames(39, 0.25);
+    let film = recorder.film();
+    // Both wait through the first 20 frames.
+    let part = film.clone().frames(0..=19);
+    assert_eq!(part.svg().to_string().matches("bar h4 endless").count(), 2);
+    let page = film.html().rows_of(&[20]).to_string();
+    assert_eq!(page.matches("bar h4 endless").count(), 2, "one in each row");
 }

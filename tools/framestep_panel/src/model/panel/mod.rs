@@ -57,6 +57,7 @@ pub struct Panel {
     slow: BTreeMap<CoroutineId, Slow>,
     slow_limit: Duration,
     patience: Duration,
+    budget: Duration,
     runs: Runs,
     looks: u64,
     /// The number of scripts from which every second frame is left out.
@@ -99,6 +100,7 @@ impl Default for Panel {
             slow: BTreeMap::new(),
             slow_limit: Duration::from_millis(4),
             patience: Duration::from_secs(10),
+            budget: Duration::from_micros(16_667),
             runs: Runs::default(),
             looks: 0,
             crowd: CROWD,

@@ -168,6 +168,34 @@ impl Panel {
         self.slow_limit = limit;
     }
 
+    /// Sets the time that the polls of a frame should take at most: 16.7 ms by default, a frame
+    /// at 60 a second. The bar of the frames has a line there, at half of its height.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use framestep_panel::Panel;
+    ///
+    /// let mut panel = Panel::new();
+    /// panel.set_budget(Duration::from_millis(2));
+    /// assert_eq!(panel.budget(), Duration::from_millis(2));
+    /// ```
+    pub fn set_budget(&mut self, budget: Duration) {
+        self.budget = budget.max(Duration::from_nanos(1));
+    }
+
+    /// The time that the polls of a frame should take at most.
+    pub fn budget(&self) -> Duration {
+        self.budget
+    }
+
+    /// The height of a frame's bar, from 0 to 1. The scale is fixed: the
+    /// [budget](Panel::budget) is at a half, and twice the budget or more at the top.
+    pub(crate) fn height_of(&self, spent: Duration) -> f32 {
+        (spent.as_secs_f32() / self.budget.as_secs_f32() / 2.0).min(1.0)
+    }
+
     /// Sets the time on the game clock after which the panel warns of a pause, or of a wait
     /// for an event: 10 s by default.
     pub fn patience(&mut self, patience: Duration) {

@@ -1,13 +1,19 @@
 //! The details of the script that is selected in the list.
 
+use std::collections::VecDeque;
 use std::panic::Location;
 
 use framestep::{CoroutineId, Outcome};
 
 use super::Panel;
-use crate::model::listener::Emission;
-use crate::model::text::{clean, duration};
+use crate::model::frame::Frame;
+use crate::model::listener::{Emission, Heard, Waited};
+use crate::model::script::Script;
+use crate::model::text::{clean, duration, place};
 use crate::model::warning::actor;
+
+/// How many waits of a script are listed.
+const SHOWN_WAITS: usize = 5;
 
 impl Panel {
     /// The script that is selected in the list.
@@ -46,7 +52,9 @@ impl Panel {
         let heard = self.listener.heard();
         let mut out = Vec::new();
         let Some(script) = frame.script(id) else {
-            if let Some(ended) = heard.ended.iter().rev().find(|ended| ended.id == id) {
+            let mut ended = heard.ended.iter().rev();
+            let now = frame.number();
+            if let Some(ended) = ended.find(|ended| ended.id == id && ended.frame <= now) {
                 let how = match ended.outcome {
                     Outcome::Finished => "finished",
                     Outcome::Stopped => "stopped",
@@ -55,7 +63,7 @@ impl Panel {
                 let text = format!("{how} in frame {}", ended.frame);
                 out.push(("script", format!("{} ({id})", ended.name)));
                 out.push(("ended", text));
-                out.extend(emitted(&ended.emissions));
+                out.extend(emitted(&ended.emissions, now));
             }
             return out;
         };
@@ -73,7 +81,7 @@ impl Panel {
                 out.push(("waits at", clean));
             }
         }
-        out.extend(heard.emissions.get(&id).and_then(|all| emitted(all)));
+        out.extend(events(script, frame, &heard));
         if let Some(since) = script.since {
             let ago = duration(frame.time.elapsed.saturating_sub(since.elapsed));
             out.push((
@@ -81,7 +89,7 @@ impl Panel {
                 format!("in frame {}, {ago} ago", since.frame),
             ));
         }
-        if let Some(cause) = heard.woken.get(&id) {
+        if let Some(cause) = heard.woken(id, frame.number()) {
             let through = match &cause.through {
                 Some(name) => format!(" through {}", clean(name)),
                 None => String::new(),
@@ -89,11 +97,11 @@ impl Panel {
             let by = actor(cause.by.as_ref(), frame);
             out.push((
                 "last woken",
-                format!("in frame {}, by {by}{through}", cause.frame),
+                format!("in frame {}{through}, by {by}", cause.frame),
             ));
         }
         if let Some((since, _)) = script.paused_since {
-            let text = match heard.paused.get(&id) {
+            let text = match heard.paused(id, frame.number()) {
                 Some(cause) => {
                     format!(
                         "since frame {}, by {}",
@@ -133,8 +141,48 @@ impl Panel {
     }
 }
 
-/// The signals that a script has emitted lately, the latest first.
-fn emitted(emissions: &[Emission]) -> Option<(&'static str, String)> {
+/// What is known about the signals and watches of a script, and its last waits.
+fn events(script: &Script, frame: &Frame, heard: &Heard) -> Vec<(&'static str, String)> {
+    let (id, now) = (script.id(), frame.number());
+    let values = script.waits.iter().filter_map(|waiting| {
+        let value = heard.sources.value(waiting.wait.source()?, now)?;
+        Some(("its value", clean(&value)))
+    });
+    let mut out: Vec<_> = values.collect();
+    out.extend(waited(heard.waits.get(&id), now));
+    let emissions = heard.emissions.get(&id);
+    out.extend(emissions.and_then(|all| emitted(all, now)));
+    out
+}
+
+/// What a script has waited for lately, up to a frame, the latest last: a line for each.
+fn waited(
+    waits: Option<&VecDeque<Waited>>,
+    frame: u64,
+) -> impl Iterator<Item = (&'static str, String)> {
+    let until = waits.map_or(0, |waits| waits.partition_point(|it| it.frame <= frame));
+    let from = until.saturating_sub(SHOWN_WAITS);
+    let shown = waits
+        .into_iter()
+        .flat_map(move |waits| waits.range(from..until));
+    shown.map(|waited| {
+        let at = waited
+            .at
+            .map_or(String::new(), |at| format!(" at {}", place(at)));
+        let times = match waited.times {
+            1 => String::new(),
+            times => format!(", {times} times in a row"),
+        };
+        let what = clean(&waited.wait.to_string());
+        (
+            "waited",
+            format!("frame {}: {what}{at}{times}", waited.frame),
+        )
+    })
+}
+
+/// The signals that a script has emitted lately, up to a frame, the latest first.
+fn emitted(emissions: &[Emission], frame: u64) -> Option<(&'static str, String)> {
     let one = |emission: &Emission| {
         let name = clean(&emission.name);
         match emission.count {
@@ -142,6 +190,7 @@ fn emitted(emissions: &[Emission]) -> Option<(&'static str, String)> {
             count => format!("{name} ({count} times, last in frame {})", emission.frame),
         }
     };
-    let all: Vec<String> = emissions.iter().rev().map(one).collect();
+    let emissions = emissions.iter().rev().filter(|it| it.frame <= frame);
+    let all: Vec<String> = emissions.map(one).collect();
     (!all.is_empty()).then(|| ("emitted", all.join(", ")))
 }

@@ -1,10 +1,14 @@
 //! The first event in which two runs differ.
 
+mod next;
+
 use std::fmt;
 
 use crate::film::Film;
 use crate::record::{Kind, NONE, Record, phase_word};
 use crate::state::State;
+
+use next::Next;
 
 /// The first difference between two runs.
 ///
@@ -51,15 +55,22 @@ pub struct Difference {
     pub left_place: Option<String>,
     /// The line of code of [`right`](Difference::right).
     pub right_place: Option<String>,
+    /// What the script waits for next in the first run, with the lines, from the difference on:
+    /// five waits at most.
+    pub left_next: Vec<String>,
+    /// What it waits for next in the second run.
+    pub right_next: Vec<String>,
+    /// What the difference looks like: a guess, from the waits that follow it.
+    pub looks_like: Option<String>,
     /// Whether the events are at these lines. Otherwise, they are after them.
     are_there: [bool; 2],
 }
 
 /// Reads a film event by event.
-struct Side<'a> {
+pub(crate) struct Side<'a> {
     film: &'a Film,
-    records: std::slice::Iter<'a, Record>,
-    state: State,
+    pub(crate) records: std::slice::Iter<'a, Record>,
+    pub(crate) state: State,
     /// Where each script waited last.
     places: Vec<u32>,
 }
@@ -95,7 +106,11 @@ impl Film {
             if there.is_none() && (here.is_none() || may_be_shorter) {
                 return None;
             }
-            return Some(Difference::of((&left, here), (&right, there)));
+            let next = [
+                Next::of(self, here, there, &left),
+                Next::of(other, there, here, &right),
+            ];
+            return Some(Difference::of((&left, here), (&right, there), &next));
         }
     }
 
@@ -195,11 +210,18 @@ impl Difference {
             right: None,
             left_place: None,
             right_place: None,
+            left_next: Vec::new(),
+            right_next: Vec::new(),
+            looks_like: None,
             are_there: [false; 2],
         }
     }
 
-    fn of(left: (&Side<'_>, Option<&Record>), right: (&Side<'_>, Option<&Record>)) -> Self {
+    fn of(
+        left: (&Side<'_>, Option<&Record>),
+        right: (&Side<'_>, Option<&Record>),
+        next: &[Next; 2],
+    ) -> Self {
         // A run that continues says more than one that has ended.
         let (side, record) = match left {
             (side, Some(record)) => (side, record),
@@ -234,6 +256,9 @@ impl Difference {
             place: place((side, Some(record))),
             left: tell(left),
             right: tell(right),
+            left_next: next[0].words(),
+            right_next: next[1].words(),
+            looks_like: next::looks_like(&next[0], &next[1]).map(str::to_owned),
             left_place: place(left),
             right_place: place(right),
             are_there: [left, right]
@@ -266,6 +291,20 @@ impl fmt::Display for Difference {
                 let word = if self.are_there[at] { "at" } else { "after" };
                 write!(f, " {word} {place}")?;
             }
+        }
+        // One wait is the difference itself.
+        if self.left_next.len().max(self.right_next.len()) > 1 {
+            for (run, next) in [
+                ("first run: ", &self.left_next),
+                ("second run:", &self.right_next),
+            ] {
+                let next = next.join("; ");
+                let next = if next.is_empty() { "nothing" } else { &next };
+                write!(f, "\n  next waits, {run} {next}")?;
+            }
+        }
+        if let Some(looks_like) = &self.looks_like {
+            write!(f, "\n  it looks like {looks_like}")?;
         }
         Ok(())
     }

@@ -1,0 +1,199 @@
+//! What the panel says about signals, watches and permits, now and back in time.
+
+use std::time::Duration;
+
+use framestep::prelude::*;
+use framestep_panel::Level;
+#[cfg(feature = "terminal")]
+use framestep_panel::Panel;
+
+use crate::{opened, run, warnings};
+
+/// The details of a script with a heading, as the view for terminals shows them.
+#[cfg(feature = "terminal")]
+fn details(panel: &mut Panel, heading: &str) -> Vec<String> {
+    use framestep_panel::terminal::View;
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    let mut terminal = Terminal::new(TestBackend::new(120, 60)).unwrap();
+    let mut view = View::new();
+    terminal.draw(|frame| view.draw(frame, panel)).unwrap();
+    let text = terminal.backend().to_string();
+    let lines = text.lines().filter_map(|line| {
+        let line = line.trim_matches(['"', ' ']);
+        line.strip_prefix(heading)
+            .map(|text| text.trim().to_owned())
+    });
+    lines.collect()
+}
+
+#[test]
+fn a_wait_for_another_signal_of_the_same_name_is_a_warning() {
+    let (mut executor, mut panel) = opened();
+    let line = line!();
+    let [wanted, emitted] = [0, 1].map(|number| {
+        if number == 0 {
+            Signal::<()>::new().named("supper")
+        } else {
+            Signal::<()>::new().named("supper")
+        }
+    });
+    for number in 0..3 {
+        let wanted = wanted.clone();
+        executor
+            .script(format!("guest {number}"))
+            .start(async move { wanted.wait().await });
+    }
+    executor.script("innkeeper").start(async move {
+        wait_seconds(4).await;
+        emitted.emit(());
+        wait_seconds(1_000).await;
+    });
+    run(&mut executor, &mut panel, 50);
+    let warning = panel.warnings()[0].clone();
+    assert_eq!(warning.level, Level::Warning);
+    let expected = format!(
+        "3 scripts wait for signal supper, for 12.5 s so far; it is another one than that named at \
+         it/sources.rs:{}, which innkeeper (3v1) emitted in frame 16: this one is named at \
+         it/sources.rs:{}",
+        line + 5,
+        line + 3
+    );
+    assert_eq!(warning.text, expected);
+    // Before that emission, nobody had emitted any.
+    panel.patience(Duration::from_secs(1));
+    panel.show_frame(15);
+    assert!(warnings(&mut panel)[0].ends_with("nobody has emitted it since the panel was opened"));
+}
+
+#[test]
+fn a_wait_for_permits_names_the_holder() {
+    let (mut executor, mut panel) = opened();
+    let oven = Permits::new(1).named("oven");
+    let bakes = oven.clone();
+    let line = line!() + 3;
+    executor.script("baker").start(async move {
+        next_frame().await;
+        let permit = bakes.acquire().await;
+        wait_seconds(12).await;
+        drop(permit);
+        wait_seconds(1_000).await;
+    });
+    executor.script("cook").start(async move {
+        wait_frames(2).await;
+        let _permit = oven.acquire().await;
+        wait_seconds(1_000).await;
+    });
+    run(&mut executor, &mut panel, 48);
+    let expected = format!(
+        "cook (1v1) waits for a permit of oven, for 11.5 s so far; held by baker (0v1) since frame \
+         1 (it/sources.rs:{line})"
+    );
+    assert_eq!(warnings(&mut panel), [expected.clone()]);
+    run(&mut executor, &mut panel, 5);
+    assert_eq!(warnings(&mut panel), [""; 0]);
+    // Then it was the baker all the same.
+    panel.show_frame(48);
+    assert_eq!(warnings(&mut panel), [expected]);
+}
+
+#[test]
+fn permits_joins_and_watches_are_one_cycle() {
+    let (mut executor, mut panel) = opened();
+    let oven = Permits::new(1).named("oven");
+    let pantry = Watch::new(0).named("pantry");
+    let (flour, bakes, sacks) = (pantry.clone(), oven.clone(), pantry);
+    executor.script("baker").start(async move {
+        let _oven = bakes.acquire().await;
+        let errand = named("errand").start(async move {
+            flour.wait_for(|flour| *flour > 1).await;
+        });
+        drop(errand.await);
+    });
+    executor.script("miller").start(async move {
+        next_frame().await;
+        sacks.set(1);
+        let _oven = oven.acquire().await;
+        sacks.set(2);
+    });
+    run(&mut executor, &mut panel, 44);
+    let expected = "baker (0v1) joins errand (1v1) waits for watch pantry, emitted by no other live \
+                    script than miller (2v1) waits for a permit of oven, held by baker: they wait for each other, and \
+                    never end";
+    assert_eq!(warnings(&mut panel)[0], expected);
+    assert_eq!(panel.warnings()[0].level, Level::Error);
+}
+
+#[test]
+fn the_panel_back_in_time_does_not_show_the_future() {
+    let (mut executor, mut panel) = opened();
+    panel.patience(Duration::from_secs(1));
+    let bell = Signal::<()>::new().named("bell");
+    let ring = bell.clone();
+    let guard = executor.script("guard").start(async move {
+        next_frame().await;
+        loop {
+            bell.wait().await;
+        }
+    });
+    executor.script("ringer").start(async move {
+        wait_frames(9).await;
+        ring.emit(());
+        wait_frames(11).await;
+        ring.emit(());
+        guard.pause();
+    });
+    run(&mut executor, &mut panel, 40);
+    assert!(warnings(&mut panel)[0].contains("since frame 20, by ringer (1v1), which has ended"));
+    // The second emission, the pause and the end are in the future.
+    panel.show_frame(18);
+    let expected = "guard (0v1) waits for signal bell, for 2.25 s so far; emitted once, in frame \
+                    9 by ringer (1v1)";
+    assert_eq!(warnings(&mut panel), [expected]);
+    panel.show_frame(7);
+    let expected = "guard (0v1) waits for signal bell, for 1.50 s so far; nobody has emitted it \
+                    since the panel was opened";
+    assert_eq!(warnings(&mut panel), [expected]);
+}
+
+#[cfg(feature = "terminal")]
+#[test]
+fn the_details_have_the_value_and_the_last_waits() {
+    let (mut executor, mut panel) = opened();
+    let gold = Watch::new(3).named("gold").shown();
+    let earn = gold.clone();
+    let line = line!();
+    let thief = executor.script("thief").start(async move {
+        for _ in 0..8 {
+            next_frame().await;
+        }
+        wait_frames(2).await;
+        gold.wait_for(|gold| *gold > 100).await;
+    });
+    executor.script("miner").start(async move {
+        wait_frames(20).await;
+        earn.set(40);
+        wait_seconds(1_000).await;
+    });
+    run(&mut executor, &mut panel, 30);
+    panel.select(Some(thief.id()));
+    assert_eq!(details(&mut panel, "its value"), ["40"]);
+    let expected = [
+        format!(
+            "frame 7: the next frame at it/sources.rs:{}, 8 times in a row",
+            line + 3
+        ),
+        format!("frame 8: 2 frames at it/sources.rs:{}", line + 5),
+        format!(
+            "frame 20: watch gold at it/sources.rs:{}, 2 times in a row",
+            line + 6
+        ),
+    ];
+    assert_eq!(details(&mut panel, "waited"), expected);
+    panel.show_frame(9);
+    assert_eq!(details(&mut panel, "its value"), [""; 0]);
+    assert_eq!(details(&mut panel, "waited"), expected[..2]);
+    panel.show_frame(15);
+    assert_eq!(details(&mut panel, "its value"), ["3"]);
+}
