@@ -38,7 +38,7 @@ const films = [
     keys: [['KeyR', 'r', 24, 48]] },
   { name: 'boss', page: 'play/boss/index.html', skip: 600, until: 'framestep.coroutines > 2350', pictures: 48, every: 5 },
   // The panel warns of the gate after four seconds; a click on the warning shows its script.
-  { name: 'panel', page: 'play/panel/index.html', width: 960, height: 600, skip: 150, pictures: 56, every: 8,
+  { name: 'panel', page: 'play/panel/index.html', width: 960, height: 720, skip: 150, pictures: 56, every: 8,
     clicks: [[28, 250, 133]], hasSlowPolls: false },
   { name: 'dungeon', page: 'play/dungeon/index.html', width: 680, height: 360, skip: 60, pictures: 60, every: 5,
     keys: [['ArrowUp', 'ArrowUp', 2, 50]] },
