@@ -87,6 +87,7 @@ impl Shared {
             waits: saved_waits.into_numbers(),
             lists: lists.into_numbers(),
             ended: self.save_ended(),
+            ends: self.ends.get(),
             signals: self.save_signals(),
             streams: save_owned(&self.events.streams),
             values: self.save_values(),
