@@ -795,9 +795,10 @@ impl Shared {
         let permits = self.events.permits.borrow();
         permits.get(name).map_or(declared, |entry| {
             let count = if entry.is_set { entry.count } else { declared };
-            match entry.waits.is_empty() {
-                true => count.saturating_sub(entry.held),
-                false => 0,
+            if entry.waits.is_empty() {
+                count.saturating_sub(entry.held)
+            } else {
+                0
             }
         })
     }

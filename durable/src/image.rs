@@ -52,6 +52,8 @@ pub struct SaveState {
     /// The lists of the executor.
     pub(crate) lists: Vec<u64>,
     pub(crate) ended: Vec<EndedImage>,
+    /// How many scripts have ended.
+    pub(crate) ends: u64,
     /// The signals for which scripts wait.
     pub(crate) signals: Vec<(Topic, Vec<Listed>)>,
     pub(crate) streams: Vec<(Owned, Stream)>,
@@ -98,6 +100,7 @@ impl SaveState {
             self.next_owner,
             self.next_guard,
             self.last_ticket,
+            self.ends,
         ];
         let far_from_overflow = |&count: &u64| count < u64::MAX / 2;
         let slots = || self.scripts.iter().flat_map(|script| &script.waits);
@@ -123,7 +126,7 @@ impl SaveState {
             && self.scripts.is_sorted_by(|a, b| a.id < b.id)
             && self.scripts.iter().all(|it| it.id.0 < self.next_script)
             && self.ended.iter().all(|it| it.id.0 < self.next_script)
-            && self.ended.iter().all(|it| it.order <= self.last_ticket)
+            && self.ended.iter().all(|it| it.order <= self.ends)
             && self.guards.is_sorted_by(|a, b| a.number < b.number)
             && self.guards.iter().all(|it| it.number < self.next_guard)
             && self.owners.iter().all(|it| it.id.0 < self.next_owner)
@@ -169,8 +172,8 @@ impl SaveState {
             all.map(|(permit, _)| permit)
         };
         let are_permits_given = |permits: &PermitsImage| {
-            let counts = permits.held.iter().map(|&(_, count)| count);
-            let Some(held) = counts.fold(Some(0_u64), |all, count| all?.checked_add(count)) else {
+            let mut counts = permits.held.iter().map(|&(_, count)| count);
+            let Some(held) = counts.try_fold(0, u64::checked_add) else {
                 return false;
             };
             let wanted = permits.waits.first().map(|first| self.wanted(first));

@@ -216,6 +216,7 @@ impl Shared {
             (image.id, ended)
         });
         self.ended.replace(ended.collect());
+        self.ends.set(save.ends);
     }
 
     /// Gives the scripts the waits of the save state, and puts them into the lists of the

@@ -73,6 +73,7 @@ impl Shared {
             waits: numbers.waits.into_numbers(),
             lists: numbers.lists.into_numbers(),
             ended: self.save_ended(),
+            ends: self.ends.get(),
             signals: self.save_signals(),
             streams: save_owned(&self.events.streams),
             values: self.save_values(),

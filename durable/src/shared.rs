@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) asked: RefCell<BTreeSet<ScriptId>>,
     /// Where the scripts that stop others after some time were made, for reports.
     pub(crate) stop_places: RefCell<HashMap<ScriptId, &'static Location<'static>>>,
+    /// How many scripts have ended.
+    pub(crate) ends: Cell<u64>,
     /// How many handles of each script there are.
     handles: RefCell<HashMap<(u32, ScriptId), usize>>,
     /// Whether the host can still ask for handles that it had at the save: after a restore,
@@ -141,6 +143,7 @@ impl Shared {
             generation: Cell::new(0),
             scripts: RefCell::default(),
             ended: RefCell::default(),
+            ends: Cell::new(0),
             asked: RefCell::default(),
             stop_places: RefCell::default(),
             handles: RefCell::default(),
@@ -217,7 +220,7 @@ impl Shared {
             begun.future,
         );
         self.inherit_request(&cell, by);
-        self.adopt(&Rc::new(cell), making, by.is_some() && !making.is_apart);
+        self.adopt(&Rc::new(cell), making, by.is_some());
         id
     }
 
@@ -249,15 +252,15 @@ impl Shared {
                 // It inherits its home, and begins in the run under way.
                 (false, ..) => owner.script(name).spawn(driver),
             },
-            None if is_by_script => match (making.starts, making.home) {
+            None if is_by_script && making.is_apart && !making.starts => {
+                self.door.spawn_beside(driver, name.into())
+            }
+            None if is_by_script && !making.is_apart => match (making.starts, making.home) {
                 (true, None) => framestep::named(name).start(driver),
                 (true, Some(home)) => framestep::named(name).start_in(home, driver),
                 (false, None) => framestep::named(name).spawn(driver),
                 (false, Some(home)) => framestep::named(name).spawn_in(home, driver),
             },
-            None if making.is_apart && !making.starts => {
-                self.door.spawn_beside(driver, name.into())
-            }
             None => match (making.starts, making.home) {
                 (true, None) => self.executor.script(name).start(driver),
                 (true, Some(home)) => self.executor.script(name).start_in(home, driver),
@@ -306,14 +309,11 @@ impl Shared {
         let coroutine = cell.coroutine.take();
         cell.drop_waits();
         self.drop_all_of(cell.id);
-        let order = if self.is_held(cell.id) {
-            self.next_ticket()
-        } else {
-            0
-        };
+        // Of each script, whatever handles the host has: equal runs have equal saves.
+        self.ends.set(self.ends.get() + 1);
         let ended = Ended {
             result,
-            order,
+            order: self.ends.get(),
             coroutine,
         };
         self.ended.borrow_mut().insert(cell.id, ended);

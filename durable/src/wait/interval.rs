@@ -15,6 +15,7 @@ use crate::cell::{ScriptCell, home_of};
 use crate::slot::{self, Slot};
 
 use super::Numbered;
+use super::timed::Ns;
 
 pub use framestep::MissedTicks;
 
@@ -34,7 +35,7 @@ pub fn interval(period: impl Seconds) -> Interval {
     );
     Interval {
         period_ns,
-        first_ns: None,
+        first: None,
         missed: MissedTicks::default(),
         phase: None,
         due_ns: None,
@@ -46,8 +47,8 @@ pub fn interval(period: impl Seconds) -> Interval {
 #[derive(Debug)]
 pub struct Interval {
     period_ns: Option<u64>,
-    /// The length before the first tick, unless it is a period. The inner `None` is infinite.
-    first_ns: Option<Option<u64>>,
+    /// The length before the first tick, unless it is a period.
+    first: Option<Ns>,
     missed: MissedTicks,
     phase: Option<Phase>,
     /// When the next tick is due, once there has been one.
@@ -124,7 +125,7 @@ impl Interval {
             "`first_after` was called on an interval that has begun: call it before the first \
              tick is awaited"
         );
-        self.first_ns = Some(length_ns(seconds));
+        self.first = Some(Ns::of(seconds));
         self
     }
 
@@ -164,7 +165,7 @@ impl Interval {
     /// ```
     pub fn reset(&mut self) {
         self.due_ns = None;
-        self.first_ns = None;
+        self.first = None;
         self.numbered = Numbered::default();
     }
 
@@ -227,7 +228,7 @@ impl Interval {
         let begin = |cell: Option<&ScriptCell>| {
             let phase = self.phase.unwrap_or_else(|| home_of(cell));
             let now_ns = own_time(Some(phase), true);
-            let first_ns = self.first_ns.unwrap_or(self.period_ns);
+            let first_ns = self.first.map_or(self.period_ns, Ns::finite);
             let due_ns = match (self.due_ns, first_ns) {
                 (Some(due_ns), _) => Some(due_ns),
                 (None, Some(first_ns)) => Some(now_ns + i128::from(first_ns)),

@@ -43,18 +43,19 @@ enum What {
 }
 
 /// Nanoseconds.
-#[derive(Clone, Copy)]
-struct Ns(u64);
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ns(u64);
 
 impl Ns {
     const INFINITE: Ns = Ns(u64::MAX);
 
     #[track_caller]
-    fn of(seconds: impl Seconds) -> Self {
+    pub(super) fn of(seconds: impl Seconds) -> Self {
         length_ns(seconds).map_or(Ns::INFINITE, Ns)
     }
 
-    fn finite(self) -> Option<u64> {
+    /// `None` if it is infinite.
+    pub(super) fn finite(self) -> Option<u64> {
         (self.0 != Ns::INFINITE.0).then_some(self.0)
     }
 }

@@ -84,7 +84,8 @@ fn changed(part: &str, at: usize, number: u64) -> Option<SaveState> {
     Some(serde_json::from_value(json).unwrap())
 }
 
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 10] = [
+    "ends",
     "clocks",
     "waits",
     "lists",
