@@ -293,7 +293,7 @@ impl<T> Handle<T> {
     ///
     /// To stop a script that has not ended after some time, await it with a
     /// [`timeout`](crate::timeout()): `timeout(2, torch.stop_on_drop()).await`. For all scripts of an
-    /// owner, use [`OwnerId::stop_within`].
+    /// owner, use [`OwnerId::stop_within`](crate::OwnerId::stop_within).
     ///
     /// # Panics
     ///
