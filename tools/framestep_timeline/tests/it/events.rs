@@ -107,7 +107,8 @@ fn a_wait_for_permits_names_the_script_that_holds_them_and_what_it_waits_for() {
         line + 8,
         line + 3
     );
-    assert_eq!(findings(&recorder.film()), [expected.clone()]);
+    let whole = findings(&recorder.film());
+    assert_eq!(whole, std::slice::from_ref(&expected));
     // A film that begins later knows it as well.
     assert_eq!(findings(&recorder.film().frames(30..=60)), [expected]);
 }
