@@ -89,6 +89,12 @@ impl<D> Waiters<D> {
         self.source.clone()
     }
 
+    /// The same, without a clone of it.
+    #[inline]
+    pub(crate) fn named(&self) -> Option<&Source> {
+        self.source.as_ref()
+    }
+
     pub(crate) fn set_source(&mut self, source: Source) {
         self.source = Some(source);
     }

@@ -40,6 +40,7 @@ impl Acquire {
     }
 
     /// The waiter. `None` if the permits were available: they have been taken.
+    #[track_caller]
     fn waiter(&mut self) -> Option<usize> {
         match self.stage {
             Stage::Done => polled_again("Permits::acquire()"),

@@ -328,17 +328,18 @@ impl Permits {
 
 impl Shared {
     /// A guard of permits that have been taken.
-    #[track_caller]
     fn permit(self: &Rc<Self>, count: usize) -> Permit {
-        let source = self.state.borrow().waiters.source();
-        if let Some(source) = source {
-            events::note_permits(&source, count, Some(Location::caller()));
-        }
         Permit::new(self.clone(), count)
     }
 
+    #[track_caller]
     fn take_free(&self, count: usize) -> bool {
-        self.state.borrow_mut().take_free(count)
+        let mut state = self.state.borrow_mut();
+        let is_free = state.take_free(count);
+        if is_free {
+            state.note(count, Some(Location::caller()));
+        }
+        is_free
     }
 
     /// Adds a waiter that does not wait yet.
@@ -370,10 +371,14 @@ impl Shared {
     }
 
     /// Removes the waiter if it has been granted its permits: its future takes them.
+    #[track_caller]
     fn take_granted(&self, waiter: usize) -> bool {
         let is_granted = self.is_granted(waiter);
         if is_granted {
-            let (_, waiting) = self.state.borrow_mut().waiters.remove(waiter);
+            let mut state = self.state.borrow_mut();
+            let (request, waiting) = state.waiters.remove(waiter);
+            state.note(request.count, Some(Location::caller()));
+            drop(state);
             debug_assert!(waiting.is_none(), "it has been woken");
         }
         is_granted
@@ -399,14 +404,12 @@ impl Shared {
 
     /// Takes back the permits of a guard.
     fn release(&self, count: usize) {
-        let (source, waiting) = {
+        let waiting = {
             let mut state = self.state.borrow_mut();
+            state.note(count, None);
             state.put_back(count);
-            (state.waiters.source(), state.grant_next())
+            state.grant_next()
         };
-        if let Some(source) = source {
-            events::note_permits(&source, count, None);
-        }
         if let Some(waiting) = waiting {
             waiting.wake();
             self.grant();
@@ -426,6 +429,15 @@ impl Shared {
 }
 
 impl State {
+    /// Notes that the code that runs has got permits, at a line, or drops them. Calls no user
+    /// code.
+    #[inline]
+    fn note(&self, count: usize, acquired_at: Option<&'static Location<'static>>) {
+        if let Some(source) = self.waiters.named() {
+            events::note_permits(source, count, acquired_at);
+        }
+    }
+
     fn available(&self) -> usize {
         if self.waiters.has_waiting() {
             0

@@ -1,6 +1,7 @@
 //! Signals, watches and permits that have a name: which one, who has it, and who hears it.
 
 use std::cell::Cell;
+use std::fmt::Write as _;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -22,7 +23,7 @@ fn plain(text: &str) -> String {
         match column.filter(|_| at > 0) {
             Some((line, rest)) => {
                 let rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
-                out.push_str(&format!("_:{line}{rest}"));
+                let _ = write!(out, "_:{line}{rest}");
             }
             None => out.push_str(part),
         }
@@ -107,7 +108,8 @@ fn a_wait_for_permits_names_the_script_that_holds_them_and_what_it_waits_for() {
         line + 8,
         line + 3
     );
-    assert_eq!(findings(&recorder.film()), [expected.clone()]);
+    let whole = findings(&recorder.film());
+    assert_eq!(whole, std::slice::from_ref(&expected));
     // A film that begins later knows it as well.
     assert_eq!(findings(&recorder.film().frames(30..=60)), [expected]);
 }
@@ -431,7 +433,9 @@ fn a_mark_of_the_user_is_a_line_in_the_picture() {
         let (mut executor, recorder) = recorded();
         executor.script("owl").start(wait_seconds(1_000));
         executor.run_frames(5, 0.25);
-        mark.into_iter().for_each(|text| recorder.mark(text));
+        if let Some(text) = mark {
+            recorder.mark(text);
+        }
         executor.run_frames(5, 0.25);
         recorder.film()
     };
