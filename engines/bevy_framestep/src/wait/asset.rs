@@ -84,7 +84,7 @@ impl Error for AssetFailed {
 ///
 /// # Resumes
 ///
-/// As [`wait_until_world`] does; in another phase with [`in_phase`](WaitForAsset::in_phase).
+/// As [`wait_until_world`](crate::wait_until_world) does; in another phase with [`in_phase`](WaitForAsset::in_phase).
 /// The asset server finishes loads in `PreUpdate`.
 ///
 /// # Errors

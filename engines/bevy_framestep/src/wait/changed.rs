@@ -83,14 +83,18 @@ impl<C: Component> Ask for Changed<C> {
         }
     }
 
-    fn may_hold(&mut self, world: &World, run: Run) -> bool {
+    fn holds_in(&mut self, world: &World, run: &Run) -> bool {
         let scan = &self.scan;
-        let may_hold = scan.may_have_changed(world, run, self.entity, self.checked);
-        self.checked = run.number;
-        if !may_hold {
-            self.is_unchanged(world.read_change_tick());
+        let is_quiet = scan.is_quiet_in(run, self.checked);
+        if is_quiet || !scan.may_have_changed(world, run, self.entity, self.checked) {
+            if !is_quiet {
+                self.is_unchanged(world.read_change_tick());
+            }
+            self.checked = run.number;
+            return false;
         }
-        may_hold
+        self.checked = run.number;
+        self.holds(world)
     }
 
     fn name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

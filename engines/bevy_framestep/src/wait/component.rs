@@ -32,26 +32,28 @@ type WriteName = fn(&mut fmt::Formatter<'_>, NameOf) -> fmt::Result;
 /// A condition on an entity.
 struct OfEntity<P> {
     entity: Entity,
-    /// `None` once the future has ended.
+    /// `None` once the future has ended. It returns `None` without the component.
     holds: Option<P>,
+    component: Missing,
     name: WriteName,
     outcome: Outcome,
 }
 
-impl<P: FnMut(EntityRef<'_>) -> Result<bool, Missing> + 'static> Ask for OfEntity<P> {
+impl<P: FnMut(EntityRef<'_>) -> Option<bool> + 'static> Ask for OfEntity<P> {
+    #[inline]
     fn holds(&mut self, world: &World) -> bool {
         let Some(holds) = &mut self.holds else {
             return false;
         };
-        let missing = Missing::entity(self.entity);
-        let found = world.get_entity(self.entity).map_err(|_| missing);
-        match found.and_then(holds) {
-            Ok(holds) => holds,
-            Err(missing) => {
-                self.outcome.set(Err(missing));
-                true
-            }
-        }
+        let missing = match world.get_entity(self.entity) {
+            Ok(found) => match holds(found) {
+                Some(holds) => return holds,
+                None => self.component,
+            },
+            Err(_) => Missing::entity(self.entity),
+        };
+        self.outcome.set(Err(missing));
+        true
     }
 
     fn forget(&mut self) {
@@ -66,13 +68,15 @@ impl<P: FnMut(EntityRef<'_>) -> Result<bool, Missing> + 'static> Ask for OfEntit
 /// Waits until `holds` is true of an entity, or fails.
 fn wait_until_entity(
     entity: Entity,
+    component: Missing,
     name: WriteName,
-    holds: impl FnMut(EntityRef<'_>) -> Result<bool, Missing> + 'static,
+    holds: impl FnMut(EntityRef<'_>) -> Option<bool> + 'static,
 ) -> (WaitUntilWorld, Outcome) {
     let outcome = Rc::new(Cell::new(Ok(())));
     let wait = WaitUntilWorld::of(OfEntity {
         entity,
         holds: Some(holds),
+        component,
         name,
         outcome: outcome.clone(),
     });
@@ -94,16 +98,18 @@ impl ComponentUntil {
         mut condition: impl FnMut(&C) -> bool + 'static,
         name: WriteName,
     ) -> Self {
-        let (wait, result) = wait_until_entity(entity, name, move |found| {
-            let component = found.get::<C>();
-            Ok(condition(component.ok_or(Missing::component::<C>(entity))?))
+        let missing = Missing::component::<C>(entity);
+        let (wait, result) = wait_until_entity(entity, missing, name, move |found| {
+            found.get::<C>().map(&mut condition)
         });
         ComponentUntil { wait, result }
     }
 
     pub(crate) fn removed<C: Component>(entity: Entity) -> Self {
         let name: WriteName = |f, of| write!(f, "the removal of {} from {of}", short_name::<C>());
-        let (wait, result) = wait_until_entity(entity, name, |found| Ok(!found.contains::<C>()));
+        let missing = Missing::component::<C>(entity);
+        let (wait, result) =
+            wait_until_entity(entity, missing, name, |found| Some(!found.contains::<C>()));
         ComponentUntil { wait, result }
     }
 

@@ -38,9 +38,9 @@ pub(crate) struct Condition<A: ?Sized = dyn Ask> {
 pub(crate) trait Ask: 'static {
     fn holds(&mut self, world: &World) -> bool;
 
-    /// Whether it may hold in the run that begins. If not, it is not checked.
-    fn may_hold(&mut self, _: &World, _: Run) -> bool {
-        true
+    /// The same when a run begins.
+    fn holds_in(&mut self, world: &World, _: &Run) -> bool {
+        self.holds(world)
     }
 
     /// Drops what belongs to the user: the future has ended.
@@ -51,7 +51,6 @@ pub(crate) trait Ask: 'static {
 }
 
 /// A run of the scripts whose conditions are checked.
-#[derive(Clone, Copy)]
 pub(crate) struct Run {
     pub(super) phase: Phase,
     /// No two runs of a world have the same.
@@ -60,6 +59,7 @@ pub(crate) struct Run {
 
 /// A closure, which exists as long as the future.
 impl<P: FnMut(&World) -> bool + 'static> Ask for Option<P> {
+    #[inline]
     fn holds(&mut self, world: &World) -> bool {
         self.as_mut().is_some_and(|condition| condition(world))
     }
@@ -125,7 +125,7 @@ impl Conditions {
             phase,
             number: self.runs.get(),
         };
-        if ask_all(&taken.list, world, run) {
+        if ask_all(&taken.list, world, &run) {
             let is_listed = State::Listed(phase);
             taken.list.retain(|of| of.state.get() == is_listed);
         }
@@ -152,7 +152,7 @@ impl Drop for Taken<'_> {
 }
 
 /// Checks all, and returns whether some of them leave the list.
-fn ask_all(list: &[Rc<Condition>], world: &World, run: Run) -> bool {
+fn ask_all(list: &[Rc<Condition>], world: &World, run: &Run) -> bool {
     let phase = run.phase;
     let mut some_leave = false;
     let mut next = 0;
@@ -160,11 +160,7 @@ fn ask_all(list: &[Rc<Condition>], world: &World, run: Run) -> bool {
         let asked = catch_unwind(AssertUnwindSafe(|| {
             while let Some(condition) = list.get(next) {
                 let is_listed = condition.state.get() == State::Listed(phase);
-                let holds = || {
-                    let mut ask = condition.ask.borrow_mut();
-                    ask.may_hold(world, run) && ask.holds(world)
-                };
-                if !is_listed || holds() {
+                if !is_listed || condition.ask.borrow_mut().holds_in(world, run) {
                     condition.leave(phase);
                     some_leave = true;
                 }

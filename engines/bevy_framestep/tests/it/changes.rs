@@ -163,11 +163,17 @@ fn set_to_an_equal_value() {
 /// What a script that waits for changes of an entity must hear of, in the next frame.
 struct Watched {
     entity: Entity,
-    is_alive: bool,
-    has_health: bool,
+    now: Now,
     has_changed: bool,
     /// A script waits for it.
     is_waited_for: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Now {
+    WithHealth,
+    Without,
+    Despawned,
 }
 
 async fn report(entity: Entity, number: usize) {
@@ -181,8 +187,8 @@ async fn report(entity: Entity, number: usize) {
 /// waits, all components are looked at in a row.
 #[test]
 fn any_number_of_scripts_hears_of_each_change() {
-    for seed in 1..=60_u64 {
-        let mut dice = seed;
+    for seed in 1..=60_u32 {
+        let mut dice = u64::from(seed);
         let mut roll = move |sides: u64| {
             dice ^= dice << 13;
             dice ^= dice >> 7;
@@ -190,20 +196,23 @@ fn any_number_of_scripts_hears_of_each_change() {
             (dice >> 11) % sides
         };
         let mut app = app();
-        let share = [1, 3, 40][seed as usize % 3];
+        let share = [1, 3, 40][(seed % 3) as usize];
         let mut all: Vec<Watched> = Vec::new();
         for frame in 0..30 {
             for _ in 0..roll(if frame == 0 { 60 } else { 2 }) {
                 all.push(Watched {
                     entity: app.world_mut().spawn(Health(0)).id(),
-                    is_alive: true,
-                    has_health: true,
+                    now: Now::WithHealth,
                     has_changed: false,
                     is_waited_for: false,
                 });
             }
-            for (number, of) in all.iter_mut().enumerate().filter(|(_, of)| of.is_alive) {
-                let has_begun = of.has_health && !of.is_waited_for && roll(share) == 0;
+            for (number, of) in all
+                .iter_mut()
+                .enumerate()
+                .filter(|(_, of)| of.now != Now::Despawned)
+            {
+                let has_begun = of.now == Now::WithHealth && !of.is_waited_for && roll(share) == 0;
                 if has_begun {
                     app.world_mut().start_script({
                         let entity = of.entity;
@@ -215,16 +224,16 @@ fn any_number_of_scripts_hears_of_each_change() {
                 match roll(if seed % 2 == 0 { 20 } else { 200 }) {
                     0 => {
                         entity.despawn();
-                        of.is_alive = false;
+                        of.now = Now::Despawned;
                     }
                     1 => {
                         entity.remove::<Health>();
-                        of.has_health = false;
+                        of.now = Now::Without;
                     }
                     2 => {
                         entity.remove::<Health>();
                         entity.insert(Health(1));
-                        (of.has_health, of.has_changed) = (true, true);
+                        (of.now, of.has_changed) = (Now::WithHealth, true);
                     }
                     3 => _ = entity.insert(Disabled),
                     4 => _ = entity.remove::<Disabled>(),
@@ -243,7 +252,7 @@ fn any_number_of_scripts_hears_of_each_change() {
                 .enumerate()
                 .filter(|(_, of)| of.is_waited_for)
             {
-                if !of.is_alive || !of.has_health {
+                if of.now != Now::WithHealth {
                     expected.push(format!("{number} gone"));
                     of.is_waited_for = false;
                 } else if of.has_changed {

@@ -1,5 +1,7 @@
 //! What snapshots say of the waits of this package.
 
+use std::panic::Location;
+
 use bevy_app::App;
 use bevy_ecs::prelude::*;
 use bevy_framestep::framestep::Wait;
@@ -26,7 +28,7 @@ fn shown(app: &App) -> Vec<String> {
     let waits = script.waits_at().map(|(wait, at)| {
         // The wait for a phase is none that the script has written.
         if !matches!(wait, Wait::Run { .. }) {
-            assert_eq!(at.map(|at| at.file()), Some(file!()), "{wait}");
+            assert_eq!(at.map(Location::file), Some(file!()), "{wait}");
         }
         wait.to_string()
     });
