@@ -33,7 +33,7 @@ impl<T> Line<T> {
     fn wait(&mut self, name: &mut Option<u64>, with: T, cx: &Context<'_>) {
         let mut waiting = self.waiting.iter_mut();
         if let Some((.., waker)) = waiting.find(|(other, ..)| Some(*other) == *name) {
-            *waker = cx.waker().clone();
+            waker.clone_from(cx.waker());
         } else {
             self.waiting.push((self.next, with, cx.waker().clone()));
             *name = Some(self.next);
@@ -304,7 +304,7 @@ impl Asked {
             .iter_mut()
             .find(|ask| Some(ask.name) == self.name)
         {
-            ask.waker = cx.waker().clone();
+            ask.waker.clone_from(cx.waker());
         } else {
             let name = state.number();
             self.name = Some(name);
