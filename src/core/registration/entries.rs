@@ -20,6 +20,10 @@ const NONE: u32 = u32::MAX;
 
 /// A wait with an entry of its own.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each of them is a fact of its own"
+)]
 struct Entry {
     /// The waker with which the wait was polled, unless that is the task waker.
     waker: Option<Foreign<Waker>>,
@@ -34,6 +38,8 @@ struct Entry {
     /// Whether several coroutines have polled the wait, each with a foreign waker. Then no
     /// pause of a coroutine moves its deadline.
     is_shared: bool,
+    /// Whether the wait is in no list, because no run ends it.
+    is_endless: bool,
     /// Of a join: the index of the joined task.
     joins: u32,
     /// Of a join: the neighbour in the joined task's list, which is a ring.
@@ -111,6 +117,7 @@ impl Entries {
             frame_bound,
             asks: false,
             is_shared: false,
+            is_endless: false,
             joins: NONE,
             previous: NONE,
             next: NONE,
@@ -173,6 +180,19 @@ impl Entries {
         if let Some(entry) = self.get_mut(key) {
             entry.is_shared = true;
         }
+    }
+
+    /// Makes an entry for a wait that no run ends.
+    pub(crate) fn insert_endless(
+        &mut self,
+        task: TaskKey,
+        waker: Option<Foreign<Waker>>,
+    ) -> WaitKey {
+        let key = self.insert(task, waker, false);
+        if let Some(entry) = self.get_mut(key) {
+            entry.is_endless = true;
+        }
+        key
     }
 
     /// Whether several coroutines have polled the wait.
@@ -241,6 +261,7 @@ impl Entries {
         entry.stamp = entry.stamp.wrapping_add(1);
         entry.asks = false;
         entry.is_shared = false;
+        entry.is_endless = false;
         entry.next = vacant;
         let task = entry.task;
         let waker = if entry.waker.is_some() {
@@ -329,10 +350,10 @@ impl Entries {
         }
     }
 
-    /// Calls `f` with each registered wait and its task.
+    /// Calls `f` with each registered wait and its task, except for those without an end.
     pub(crate) fn each(&self, mut f: impl FnMut(WaitKey, TaskKey)) {
         for (index, entry) in self.slots.iter().enumerate() {
-            if entry.stamp % 2 == 1 {
+            if entry.stamp % 2 == 1 && !entry.is_endless {
                 let index = u32::try_from(index).expect("below 2^31");
                 f(WaitKey::of_entry(index, entry.stamp), entry.task);
             }

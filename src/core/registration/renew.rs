@@ -71,7 +71,7 @@ impl Registration {
         if core.waits().is_live(self.key) {
             renew_entry(core, self.key, task, waker);
         } else {
-            self.key = core.entries.borrow_mut().insert(task, waker, false);
+            self.key = core.entries.borrow_mut().insert_endless(task, waker);
         }
     }
 }

@@ -29,6 +29,8 @@ pub(super) fn timeout(
         }
         limit.poll(cx, |_| true).map(|()| Got::Elapsed)
     })
+    // Drops the future as soon as it is over.
+    .map(|got| got)
     .boxed_local()
 }
 

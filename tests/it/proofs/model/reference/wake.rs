@@ -140,6 +140,16 @@ impl State {
         self.make_ready(coroutine, phase, cause, innermost);
     }
 
+    /// The waker of a wait that is due in this run has been called, and the wait is gone: the
+    /// coroutine continues later in the run, as the wake counts for it.
+    pub(super) fn loses_its_place(&mut self, coroutine: usize) {
+        let phase = self.phase();
+        let heard = std::mem::take(&mut self.coroutines[coroutine].heard);
+        if let Some(phase) = phase.filter(|_| heard) {
+            self.make_ready(coroutine, phase, Cause::Other, false);
+        }
+    }
+
     /// Makes a coroutine ready in a phase: later in the current run, if it is of
     /// that phase and not excluded, else in the next one. A paused coroutine is
     /// ready once it is resumed.
