@@ -60,11 +60,11 @@ async fn main() {
             executor.lend(&mut balls, |executor| executor.run_frame(dt));
         }
         panel.look(&executor);
-        platform::tell(&executor);
 
         balls.draw();
         egui_macroquad::ui(|context| view.window(context, &mut panel));
         egui_macroquad::draw();
+        platform::tell(&executor);
         if let Some(path) = picture
             .as_ref()
             .filter(|_| executor.time().frame == PICTURE)
