@@ -25,7 +25,7 @@ use super::{WaitSeconds, polled, wait_seconds};
 /// **The time runs from the first poll**, not from the call. Tick number k is due
 /// at the clock's time at the first poll plus k periods, exact to the nanosecond. The
 /// interval keeps the clock and the phase of the first poll. A tick may come late, because frames have a length, but that does not move the
-/// later ticks. (A loop of [`wait_seconds`](crate::wait_seconds) drifts by the overshoot of each round.)
+/// later ticks. (A loop of [`wait_seconds`] drifts by the overshoot of each round.)
 /// [`MissedTicks`] says what happens to ticks that are missed. With a period of
 /// infinity, the interval never ticks.
 ///
