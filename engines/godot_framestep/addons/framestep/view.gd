@@ -56,7 +56,7 @@ func ask() -> void:
 
 # The game sends some of its scripts if it has very many.
 func show_scripts(count: int, polls: int, scripts: Array) -> void:
-	var text := "%d scripts, %d polls in the last frame" % [count, polls]
+	var text := "%s, %s in the last frame" % [_counted(count, "script"), _counted(polls, "poll")]
 	if count > scripts.size():
 		text += " (the first %d are shown)" % scripts.size()
 	summary.text = text
@@ -83,3 +83,6 @@ func show_rows() -> void:
 		var next := row.get_next()
 		row.free()
 		row = next
+
+func _counted(count: int, what: String) -> String:
+	return "%d %s%s" % [count, what, "" if count == 1 else "s"]

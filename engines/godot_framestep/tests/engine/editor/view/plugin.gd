@@ -22,7 +22,7 @@ func _enter_tree() -> void:
 	await until(func() -> bool: return rows().size() >= 4)
 	await get_tree().create_timer(0.5).timeout
 	var shown := rows()
-	check("summary", view.summary.text, "4 scripts, 1 polls in the last frame")
+	check("summary", view.summary.text, "4 scripts, 1 poll in the last frame")
 	for row: Array in [
 		["game::guard", "/root/Game/Gate", "waiting", "signal Gate.knocked"],
 		["game::sleeper", "/root/Game/Tower", "waiting"],
