@@ -283,7 +283,7 @@ fn hear(
                 }
                 What::Ended(*outcome)
             }
-            Traced::Emitted { name } => What::Emitted(name.to_string()),
+            Traced::Emitted { name, .. } => What::Emitted(name.to_string()),
             Traced::Paused => What::Paused,
             Traced::Unpaused => What::Resumed,
             _ => continue,
