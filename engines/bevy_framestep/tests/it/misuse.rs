@@ -36,8 +36,9 @@ fn compile(library: &Path, code: &str) -> Output {
     let folder = library.parent().unwrap().display();
     Command::new(compiler)
         .args(["--edition=2024", "--crate-type=lib", "--emit=metadata"])
-        .args(["-o", "/dev/null", "-L"])
-        .arg(format!("dependency={folder}"))
+        .arg("-o")
+        .arg(file.with_extension("rmeta"))
+        .arg(format!("-Ldependency={folder}"))
         .arg("--extern")
         .arg(format!("bevy_framestep={}", library.display()))
         .arg(file)
