@@ -2,18 +2,20 @@
 
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;
+use serde::{Deserialize, Serialize};
 
+use crate::art::Drawn;
 use crate::layer::standing;
 
 /// Blocks everything that walks or flies.
 #[derive(Component)]
 pub(crate) struct Barrier(pub(crate) Rect);
 
-#[derive(Component)]
+#[derive(Component, Serialize, Deserialize)]
 pub(crate) struct Health(pub(crate) u32);
 
 /// The hero's sword hits it.
-#[derive(Component)]
+#[derive(Component, Serialize, Deserialize)]
 pub(crate) struct Foe;
 
 /// Something has hit the entity, from there.
@@ -51,6 +53,36 @@ fn are_near(world: &World, one: Entity, other: Entity, distance: f32) -> bool {
     }
 }
 
+/// A pose other than those of a walk, for a moment.
+#[derive(Component, Default)]
+pub(crate) struct Pose(pub(crate) Option<u16>);
+
+/// A script of everyone who walks: the pose follows the way. The first pose stands, the others
+/// are a walk.
+pub(crate) async fn stride(who: Entity, walk: u16) -> Result<(), Missing> {
+    /// The length of a step, in pixels.
+    const STEP: f32 = 9.0;
+    let (mut last, mut way) = (place(who)?, 0.0);
+    let mut walked = 0;
+    loop {
+        next_frame().await;
+        let at = place(who)?;
+        let step = at.distance(last);
+        last = at;
+        way += step;
+        if way > STEP {
+            way = 0.0;
+            walked = (walked + 1) % walk;
+        }
+        let walks = if step > 0.1 { 1 + walked } else { 0 };
+        let pose = who.with(|pose: Option<&Pose>| pose.and_then(|pose| pose.0))?;
+        let pose = pose.unwrap_or(walks);
+        if !who.get(|drawn: &Drawn| drawn.has_pose(pose))? {
+            who.get_mut(|drawn: &mut Drawn| drawn.set_pose(pose))?;
+        }
+    }
+}
+
 /// The obstacles for everyone who walks.
 pub(crate) struct Feet {
     barriers: ScriptQuery<&'static Barrier>,
@@ -75,10 +107,14 @@ impl Feet {
         who.get_mut(|place: &mut Transform| place.translation = standing(at))
     }
 
-    /// Goes a step towards a point. Returns whether it has arrived.
+    /// Goes towards a point, with this speed. Returns whether it has arrived.
     pub(crate) fn approach(&self, who: Entity, goal: Vec2, speed: f32) -> Result<bool, Missing> {
+        self.approach_by(who, goal, speed * delta_seconds())
+    }
+
+    /// Goes a step of this length towards a point. Returns whether it has arrived.
+    pub(crate) fn approach_by(&self, who: Entity, goal: Vec2, step: f32) -> Result<bool, Missing> {
         let at = place(who)?;
-        let step = speed * delta_seconds();
         self.step(who, at.move_towards(goal, step) - at)?;
         Ok(at.distance(goal) <= step)
     }

@@ -9,11 +9,15 @@ use bevy::time::TimeUpdateStrategy;
 use bevy_framestep::prelude::*;
 
 use crate::body::{Foe, Health, place};
-use crate::hero::{Facing, hero};
+use crate::bolt::Bolt;
+use crate::boss::King;
+use crate::hero::{Facing, Hero, Hurt, hero};
+use crate::imp::Imp;
 use crate::keys::{Choice, Key, Stick};
 use crate::level::ARENA;
 use crate::menu::Screen;
 use crate::purse::Purse;
+use crate::saves::{SaveKey, Shelf};
 
 const FRAME: Duration = Duration::from_millis(20);
 
@@ -26,6 +30,7 @@ const LIMIT: u32 = 150;
 /// Takes pictures, if there is a folder for them.
 pub(crate) fn set_up(app: &mut App, folder: Option<PathBuf>) {
     app.insert_resource(TimeUpdateStrategy::ManualDuration(FRAME));
+    app.world_mut().resource_mut::<Shelf>().is_in_memory = true;
     app.add_systems(PostStartup, move |mut commands: Commands| {
         let folder = folder.clone();
         commands.start_script(|| film(folder));
@@ -83,11 +88,14 @@ async fn play(folder: Option<&Path>) -> Result<u32, BevyError> {
     skip_lines(2).await;
     wait_seconds(2.5).await;
     take_picture(folder, "6-king").await?;
+    save_and_load().await?;
     fight_until(|foes| foes > 1).await?;
     take_picture(folder, "7-imps").await?;
-    fight_until(|foes| foes == 1).await?;
+    let king = query_filtered::<(), (With<King>, With<Foe>)>();
+    fight_until(|_| king.count() == 1).await?;
     wait_seconds(1.6).await;
     take_picture(folder, "8-rage").await?;
+    save_and_load().await?;
     fight_until(|foes| foes == 0).await?;
     wait_seconds(2).await;
     go(0.0, ARENA.y + 105.0).await?;
@@ -161,6 +169,48 @@ async fn fight_until(is_over: impl Fn(usize) -> bool) -> Result<(), Missing> {
         }
         wait_frames(3).await;
     }
+}
+
+/// Saves in the middle of a volley. After a load everything happens again, to the frame and the
+/// bit.
+async fn save_and_load() -> Result<(), BevyError> {
+    let bolts = query_filtered::<(), With<Bolt>>();
+    let is_volley = async {
+        while bolts.count() < 3 || hero().has::<Hurt>() {
+            next_frame().await;
+        }
+    };
+    timeout(10, is_volley).await?;
+    write_message(SaveKey::Save);
+    let first = watch().await;
+    write_message(SaveKey::Load);
+    let again = watch().await;
+    for (frame, (first, again)) in first.iter().zip(&again).enumerate() {
+        if first != again {
+            return Err(format!(
+                "{frame} frames after the load it is different: {again:?} instead of {first:?}"
+            )
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// Where everything is that moves in the fight, in each of the next 50 frames.
+async fn watch() -> Vec<Vec<[f32; 3]>> {
+    let moving =
+        query_filtered::<&Transform, Or<(With<Bolt>, With<King>, With<Imp>, With<Hero>)>>();
+    let mut seen = Vec::new();
+    for _ in 0..50 {
+        // When all have moved: scripts that begin again have another place in the order.
+        next_frame().in_phase(Phase::LateUpdate).await;
+        let mut places = Vec::new();
+        moving.for_each(|place| places.push(place.translation.to_array()));
+        // Entities that are spawned anew are found in another order.
+        places.sort_by(|one, other| one.partial_cmp(other).expect("places are numbers"));
+        seen.push(places);
+    }
+    seen
 }
 
 async fn skip_lines(keys: u32) {

@@ -1,21 +1,37 @@
 //! The clock of all foes, which magic slows down.
 
 use bevy::prelude::*;
-use bevy_framestep::Framestep;
+use bevy_framestep::durable::DurableRuntime;
+use bevy_framestep::durable::framestep_durable::ClockId;
 use bevy_framestep::prelude::*;
+use serde::{Deserialize, Serialize};
 
 /// A non-send resource: clocks stay on the thread of the app.
 pub(crate) struct FoesClock(Clock);
+
+/// The clock of the durable scripts of foes. It is saved.
+#[derive(Resource, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct DurableFoesClock(pub(crate) ClockId);
 
 /// A system that must run before the first foe is spawned.
 pub(crate) fn set_up(world: &mut World) {
     let game = world.non_send::<Framestep>().handle().clock();
     let foes = game.expect("the app is there").child();
     world.insert_non_send(FoesClock(foes));
+    let scripts = world.non_send::<DurableRuntime>();
+    let foes = scripts.host().child_clock(ClockId::GAME);
+    world.insert_resource(DurableFoesClock(foes));
 }
 
-pub(crate) fn foes_clock() -> Clock {
-    with_ref(|world: &World| world.non_send::<FoesClock>().0.clone())
+/// Slows down all foes until it is dropped.
+#[must_use]
+pub(crate) fn slow_foes(scale: f64) -> impl Sized {
+    let clocks = with_ref(|world: &World| {
+        let durable = world.resource::<DurableFoesClock>().0;
+        let durable = world.non_send::<DurableRuntime>().host().clock(durable);
+        [world.non_send::<FoesClock>().0.clone(), durable]
+    });
+    clocks.map(|clock| clock.scaled(scale))
 }
 
 /// The component of a foe: its scripts count on that clock.

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy_framestep::prelude::*;
 
 use crate::art::{Drawn, Picture};
-use crate::body::{Feet, Foe, Health, place, place_in, until_far};
+use crate::body::{Feet, Foe, Health, place, place_in, stride, until_far};
 use crate::foe::{hunt, suffer};
 use crate::foes::on_foes_clock;
 use crate::hero::{hero, hero_in, shadow_below};
@@ -28,6 +28,7 @@ pub(crate) fn spawn(world: &mut World, one: Vec2, other: Vec2) {
     let shadow = Picture::Shadow.tinted(46.0, Color::WHITE);
     let scripts = on_foes_clock(world)
         .and(suffer)
+        .and(|guard| stride(guard, 4))
         .and(move |guard| keep_watch(guard, sight, [other, one]));
     let mut guard = world.spawn((
         Prop,

@@ -1,10 +1,12 @@
 //! The hero walks, strikes, and is hurt.
 
 use bevy::prelude::*;
+use bevy_framestep::durable::Durable;
 use bevy_framestep::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::art::{Drawn, Picture};
-use crate::body::{Feet, Foe, Health, Hit, place};
+use crate::body::{Feet, Foe, Health, Hit, Pose, place, stride};
 use crate::keys::{Key, Stick, pressed};
 use crate::layer::{self, standing};
 use crate::level::Prop;
@@ -26,6 +28,10 @@ struct TheHero(Entity);
 #[derive(Component)]
 pub(crate) struct Facing(pub(crate) Vec2);
 
+/// The hero has been hit, and is not hit again yet. It is not saved: a load ends it.
+#[derive(Component)]
+pub(crate) struct Hurt;
+
 /// The hero.
 pub(crate) fn hero() -> Entity {
     resource(|hero: &TheHero| hero.0)
@@ -36,25 +42,39 @@ pub(crate) fn hero_in(world: &World) -> Entity {
     world.resource::<TheHero>().0
 }
 
-pub(crate) fn spawn(world: &mut World, at: Vec2) {
+/// Where the game begins.
+const HOME: Vec2 = Vec2::new(-40.0, 110.0);
+
+/// What is saved of a hero, with his place, his health, and where he looks.
+#[derive(Component, Serialize, Deserialize)]
+#[require(Durable)]
+pub(crate) struct Hero;
+
+pub(crate) fn spawn(world: &mut World) {
+    let place = Transform::from_translation(standing(HOME));
+    let hero = world.spawn((Hero, place, Health(HEARTS), Facing(Vec2::Y)));
+    let hero = hero.id();
+    dress(world, hero);
+}
+
+/// Gives the hero, who may come from a save, what is not saved.
+pub(crate) fn dress(world: &mut World, hero: Entity) {
     let shadow = (
         Picture::Shadow.tinted(46.0, Color::WHITE),
         shadow_below(-19.0),
     );
-    let hero = world.spawn((
+    world.entity_mut(hero).insert((
         Prop,
         Picture::Hero.drawn(),
-        Transform::from_translation(standing(at)),
-        Health(HEARTS),
-        Facing(Vec2::Y),
         Lamp {
             reach: 190.0,
             colour: Vec3::new(0.75, 0.62, 0.45),
         },
+        Pose::default(),
         children![shadow],
     ));
-    let hero = hero.id();
     world.insert_resource(TheHero(hero));
+    world.entity_mut(hero).start_script(|hero| stride(hero, 4));
     world.entity_mut(hero).start_script(suffer);
     world.entity_mut(hero).start_script(walk);
     world.entity_mut(hero).start_script(strike);
@@ -65,7 +85,8 @@ pub(crate) fn hold(hero: Entity) -> Result<(), Missing> {
     hero.get(|scripts: &Scripts| {
         scripts.stop("walk");
         scripts.stop("strike");
-    })
+    })?;
+    hero.get_mut(|pose: &mut Pose| pose.0 = None)
 }
 
 /// Starts them again. They ignore keys that were pressed meanwhile.
@@ -120,13 +141,13 @@ async fn strike(hero: Entity) -> Result<(), Missing> {
         for entity in hit {
             trigger(Hit { entity, from: at });
         }
-        swing(at, towards).await?;
+        swing(hero, at, towards).await?;
         wait_seconds(0.1).await;
     }
 }
 
 /// The sword's way through the air.
-async fn swing(at: Vec2, towards: Vec2) -> Result<(), Missing> {
+async fn swing(hero: Entity, at: Vec2, towards: Vec2) -> Result<(), Missing> {
     let slash = Picture::Slash.tinted(84.0, Color::srgb(0.85, 1.0, 0.95));
     let place = at + towards * 26.0;
     let place = Transform::from_translation(place.extend(layer::SPARK));
@@ -138,17 +159,21 @@ async fn swing(at: Vec2, towards: Vec2) -> Result<(), Missing> {
             drawn.color.set_alpha(1.0 - t * t);
         });
         moved.expect("nothing else despawns it while this runs");
+        let blow = if t < 0.4 { 5 } else { 6 };
+        let posed = hero.get_mut(|pose: &mut Pose| pose.0 = Some(blow));
+        posed.expect("its scripts end with the hero");
     })
     .await;
+    hero.get_mut(|pose: &mut Pose| pose.0 = None)?;
     slash.despawn()
 }
 
 /// A script of the hero: each hit takes a heart. While he blinks, he is not hit again.
 async fn suffer(hero: Entity) -> Result<(), Missing> {
     let feet = Feet::new();
-    let home = place(hero)?;
     loop {
         let hit = hero.next_event::<Hit>().await?;
+        hero.insert(Hurt)?;
         write_message(Quake(7.0));
         spark::burst(place(hero)?, Color::srgb(1.0, 0.3, 0.35), 12);
         let hearts = hero.get_mut(|health: &mut Health| {
@@ -161,17 +186,18 @@ async fn suffer(hero: Entity) -> Result<(), Missing> {
             next_frame().await;
         }
         if hearts == 0 {
-            fall(hero, home).await?;
+            fall(hero).await?;
         }
         for alpha in [0.3, 1.0].repeat(5) {
             hero.get_mut(|drawn: &mut Drawn| drawn.color.set_alpha(alpha))?;
             wait_seconds(0.12).await;
         }
+        hero.remove::<Hurt>()?;
     }
 }
 
 /// The hero falls, and wakes up where the game began.
-async fn fall(hero: Entity, home: Vec2) -> Result<(), Missing> {
+async fn fall(hero: Entity) -> Result<(), Missing> {
     animate(0.8, |t| {
         let fallen = hero.get_mut(|place: &mut Transform| {
             place.rotation = Quat::from_rotation_z(1.5 * t);
@@ -181,7 +207,7 @@ async fn fall(hero: Entity, home: Vec2) -> Result<(), Missing> {
     .await;
     wait_seconds(1).await;
     hero.with(|place: &mut Transform, health: &mut Health| {
-        *place = Transform::from_translation(standing(home));
+        *place = Transform::from_translation(standing(HOME));
         health.0 = HEARTS;
     })
 }

@@ -5,7 +5,7 @@ use bevy_framestep::prelude::*;
 
 use crate::art::Picture;
 use crate::body::{place, until_near};
-use crate::foes::foes_clock;
+use crate::foes::slow_foes;
 use crate::hero::hero;
 use crate::light::{Ambient, Lamp, NIGHT};
 use crate::lit::lit_prop;
@@ -36,7 +36,7 @@ async fn slow_time(glass: Entity) -> Result<(), Missing> {
         spark::burst(place(glass)?, COLOUR, 30);
         glass.insert(Visibility::Hidden)?;
         glass.get_mut(|lamp: &mut Lamp| lamp.reach = 0.0)?;
-        let slow = foes_clock().scaled(0.25);
+        let slow = slow_foes(0.25);
         tint(NIGHT, VIOLET).await;
         wait_seconds(4).await;
         drop(slow);

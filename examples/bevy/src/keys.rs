@@ -3,6 +3,8 @@
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;
 
+use crate::saves::SaveKey;
+
 /// A key of the game that was pressed.
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
@@ -35,6 +37,7 @@ pub(crate) fn read(
     pressed: Res<ButtonInput<KeyCode>>,
     mut stick: ResMut<Stick>,
     mut keys: MessageWriter<Key>,
+    mut saves: MessageWriter<SaveKey>,
 ) {
     let held = |codes, way| Vec2::from(way) * f32::from(u8::from(pressed.any_pressed(codes)));
     let way = held(UP, [0.0, 1.0]) + held(DOWN, [0.0, -1.0]);
@@ -45,6 +48,12 @@ pub(crate) fn read(
     }
     if pressed.just_pressed(KeyCode::Escape) {
         keys.write(Key::Menu);
+    }
+    if pressed.just_pressed(KeyCode::F5) {
+        saves.write(SaveKey::Save);
+    }
+    if pressed.just_pressed(KeyCode::F9) {
+        saves.write(SaveKey::Load);
     }
 }
 

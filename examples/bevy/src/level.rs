@@ -85,19 +85,35 @@ pub(crate) struct Prop;
 
 /// Despawns everything, which ends the scripts, and spawns it again.
 pub(crate) fn start_over(world: &mut World) {
+    clear(world);
+    furnish(world);
+}
+
+/// Despawns everything.
+pub(crate) fn clear(world: &mut World) {
     let mut props = world.query_filtered::<Entity, With<Prop>>();
     let props: Vec<Entity> = props.iter(world).collect();
     for prop in props {
         // Children are despawned with their parents.
         _ = world.try_despawn(prop);
     }
-    furnish(world);
 }
 
 /// A system that spawns everything.
 pub(crate) fn furnish(world: &mut World) {
+    hero::spawn(world);
+    let (keeper, chest) = furnish_rooms(world);
+    guard::spawn(world, vec2(-230.0, 610.0), vec2(230.0, 610.0));
+    guard::spawn(world, vec2(220.0, 800.0), vec2(-130.0, 800.0));
+    let king = boss::spawn(world, ARENA);
+    let story = Scripts::of(move |_| story::tell(keeper, king, chest));
+    world.spawn((Prop, story));
+}
+
+/// Everything that is not saved, around a hero. There are no guards in the hall: in a save, he
+/// is past them. Returns the keeper and the chest.
+pub(crate) fn furnish_rooms(world: &mut World) -> (Entity, Entity) {
     walls(world);
-    hero::spawn(world, vec2(-40.0, 110.0));
     for at in TORCHES {
         torch::spawn(world, at);
     }
@@ -108,8 +124,6 @@ pub(crate) fn furnish(world: &mut World) {
         gem::spawn(world, at);
     }
     door::spawn(world, vec2(0.0, DOOR));
-    guard::spawn(world, vec2(-230.0, 610.0), vec2(230.0, 610.0));
-    guard::spawn(world, vec2(220.0, 800.0), vec2(-130.0, 800.0));
     turret::spawn(world, vec2(-250.0, GATE + 44.0), 0.0);
     turret::spawn(world, vec2(250.0, GATE + 44.0), 0.9);
     hourglass::spawn(world, vec2(0.0, 720.0));
@@ -117,9 +131,7 @@ pub(crate) fn furnish(world: &mut World) {
     portcullis::spawn(world, vec2(0.0, GATE), lever);
     let chest = chest::spawn(world, ARENA + Vec2::Y * 150.0);
     let keeper = keeper::spawn(world, vec2(100.0, 250.0));
-    let king = boss::spawn(world, ARENA);
-    let story = Scripts::of(move |_| story::tell(keeper, king, chest));
-    world.spawn((Prop, story));
+    (keeper, chest)
 }
 
 const TORCHES: [Vec2; 8] = [

@@ -24,9 +24,9 @@ mod here {
 
     /// Passes a line of text for each `.await`, with its file, its line, and how many
     /// scripts of which name wait there.
-    pub(crate) fn show(snapshot: &Snapshot) {
+    pub(crate) fn show(all: &[Snapshot]) {
         let mut counts = BTreeMap::new();
-        for script in snapshot {
+        for script in all.iter().flatten() {
             for at in script.waits_at().filter_map(|(_, at)| at) {
                 let place = (at.file(), at.line(), script.short_name());
                 *counts.entry(place).or_insert(0_usize) += 1;
@@ -55,7 +55,7 @@ mod here {
         false
     }
 
-    pub(crate) fn show(_: &Snapshot) {}
+    pub(crate) fn show(_: &[Snapshot]) {}
 }
 
 pub(crate) use here::{are_shown, show};

@@ -2,7 +2,8 @@
 //! it is a script: doors, guards, turrets and bolts, torches, coins and sparks, the dialogue,
 //! the story itself. The panel shows what each script waits for.
 //!
-//! The arrow keys walk, space strikes and pulls, escape opens the menu. `--demo DIR` plays by
+//! The arrow keys walk, space strikes and pulls, escape opens the menu. F5 saves the fight with
+//! the king, F9 loads it. `--demo DIR` plays by
 //! itself, saves pictures in the directory, and ends. `--demo` does so without a window; in the
 //! browser, it is part of the address: `?--demo`.
 
@@ -40,6 +41,8 @@ mod menu;
 mod panel;
 mod portcullis;
 mod purse;
+mod reign;
+mod saves;
 mod spark;
 mod stage;
 mod story;
@@ -52,6 +55,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use bevy::app::{PluginGroupBuilder, ScheduleRunnerPlugin};
+use bevy::log::{DEFAULT_FILTER, LogPlugin};
 use bevy::prelude::*;
 use bevy::render::RenderPlugin;
 use bevy::render::settings::WgpuSettings;
@@ -116,8 +120,14 @@ fn plugins(mode: &Mode) -> PluginGroupBuilder {
         render_creation: nothing.into(),
         ..default()
     };
+    // Without a renderer, plugins that prepare data for it say that it is missing.
+    let log = LogPlugin {
+        filter: format!("{DEFAULT_FILTER},bevy_extract=off,bevy_render::texture=error"),
+        ..default()
+    };
     let runner = ScheduleRunnerPlugin::run_loop(Duration::ZERO);
-    plugins.set(rendering).disable::<WinitPlugin>().add(runner)
+    let plugins = plugins.set(rendering).set(log);
+    plugins.disable::<WinitPlugin>().add(runner)
 }
 
 fn run(mode: Mode) -> AppExit {
@@ -131,10 +141,12 @@ fn run(mode: Mode) -> AppExit {
         art::plugin,
         light::plugin,
         menu::plugin,
+        saves::plugin,
     ))
     .insert_resource(ClearColor(Color::BLACK))
     .init_resource::<keys::Stick>()
     .init_resource::<dice::Dice>()
+    .init_resource::<dice::KingsDice>()
     .init_resource::<purse::Purse>()
     .init_resource::<stage::Focus>()
     .add_message::<keys::Key>()

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use bevy::prelude::*;
 use bevy::sprite::Anchor;
+use bevy_framestep::durable::DurableRuntime;
 use bevy_framestep::framestep::{CoroutineInfo, Snapshot, TimerClock, Wait};
 use bevy_framestep::prelude::*;
 
@@ -14,8 +15,12 @@ use crate::lines;
 use crate::stage::{HALF, PANEL};
 use crate::text::line;
 
-/// How many kinds of scripts fit on the panel.
+/// How many kinds of scripts fit on the panel, and how many letters into a row.
 const ROWS: usize = 24;
+const LETTERS: usize = 38;
+
+/// The size of the letters in rows: all are equally wide.
+const SMALL: f32 = 14.0;
 
 pub(crate) fn spawn(world: &mut World, stage: Entity) {
     let size = vec2(PANEL, 2.0 * HALF.y);
@@ -37,31 +42,33 @@ pub(crate) fn spawn(world: &mut World, stage: Entity) {
     let gold = Color::srgb(1.0, 0.82, 0.45);
     text("framestep", 28.0, gold, 14.0);
     let figures = text("", 15.0, Color::srgb(0.75, 0.8, 0.95), 52.0);
-    text("who               waits for", 15.0, gold, 98.0);
-    let rows = text("", 15.0, Color::srgb(0.82, 0.86, 0.98), 122.0);
-    let keys = "arrows walk  space strikes  esc menu";
-    text(
-        keys,
-        15.0,
-        Color::srgb(0.55, 0.58, 0.72),
-        2.0 * HALF.y - 30.0,
-    );
+    text("who waits for what", SMALL, gold, 98.0);
+    let rows = text("", SMALL, Color::srgb(0.82, 0.86, 0.98), 122.0);
+    let grey = Color::srgb(0.55, 0.58, 0.72);
+    let keys = "arrows walk  space strikes  esc menu\nF5 saves the fight   F9 loads it";
+    text(keys, SMALL, grey, 2.0 * HALF.y - 46.0);
     world.start_script(move || show(figures, rows));
 }
 
 /// The script of the panel: several times a second, even while the game is paused.
 async fn show(figures: Entity, rows: Entity) -> Result<(), Missing> {
     loop {
-        let snapshot = handle().snapshot().expect("the app is there");
-        figures.get_mut(|text: &mut Text2d| text.0 = count(&snapshot))?;
-        rows.get_mut(|text: &mut Text2d| text.0 = list(&snapshot))?;
-        lines::show(&snapshot);
+        let plain = handle().snapshot().expect("the app is there");
+        let durable = with_ref(|world: &World| {
+            let scripts = world.non_send::<DurableRuntime>();
+            scripts.with_runtime(|runtime| runtime.executor().snapshot())
+        });
+        let all = [plain, durable];
+        figures.get_mut(|text: &mut Text2d| text.0 = count(&all))?;
+        rows.get_mut(|text: &mut Text2d| text.0 = list(&all))?;
+        lines::show(&all);
         wait_seconds_realtime(0.125).await;
     }
 }
 
-fn count(snapshot: &Snapshot) -> String {
-    let (now, scripts) = (snapshot.time(), snapshot.len());
+fn count(all: &[Snapshot]) -> String {
+    let scripts: usize = all.iter().map(Snapshot::len).sum();
+    let now = all[0].time();
     let seconds = now.elapsed.as_secs_f32();
     format!(
         "{scripts} scripts at work\nframe {}, {seconds:.1} s",
@@ -70,24 +77,41 @@ fn count(snapshot: &Snapshot) -> String {
 }
 
 /// A row for each kind of script: how many there are, and what one of them waits for.
-fn list(snapshot: &Snapshot) -> String {
-    let mut kinds = BTreeMap::<&str, (usize, &CoroutineInfo)>::new();
-    for script in snapshot {
-        let (count, _) = kinds.entry(short(script.name())).or_insert((0, script));
-        *count += 1;
+fn list(all: &[Snapshot]) -> String {
+    let mut kinds = BTreeMap::<&str, (usize, String)>::new();
+    for snapshot in all {
+        for script in snapshot {
+            let first = || (0, describe(script, snapshot));
+            let (count, _) = kinds.entry(short(script.name())).or_insert_with(first);
+            *count += 1;
+        }
     }
+    let rows = kinds.into_iter().take(ROWS);
+    let rows: Vec<_> = rows
+        .map(|(name, (count, what))| match count {
+            1 => (name.to_string(), what),
+            _ => (format!("{name} x{count}"), what),
+        })
+        .collect();
+    let width = rows.iter().map(|(who, _)| who.len()).max().unwrap_or(0) + 2;
     let mut text = String::new();
-    for (name, (count, script)) in kinds.into_iter().take(ROWS) {
-        let times = if count > 1 {
-            format!(" x{count}")
-        } else {
-            String::new()
-        };
-        let who = format!("{name}{times}");
-        let what = describe(script, snapshot);
-        writeln!(text, "{who:<18}{what:.18}").expect("a string takes everything");
+    for (who, what) in rows {
+        let what = fit(&what, LETTERS.saturating_sub(width).max(4));
+        writeln!(text, "{who:<width$}{what}").expect("a string takes everything");
     }
     text
+}
+
+/// As much of it as fits, to the end of a word.
+fn fit(text: &str, letters: usize) -> String {
+    if text.len() <= letters {
+        return text.to_string();
+    }
+    let begin: String = text.chars().take(letters - 2).collect();
+    let words = begin
+        .rsplit_once(' ')
+        .map_or(begin.as_str(), |(words, _)| words);
+    format!("{}..", words.trim_end_matches([' ', '/', ',']))
 }
 
 /// The module of an `async fn`, and as much of its name as fits.
@@ -123,8 +147,19 @@ fn word(wait: &Wait, snapshot: &Snapshot) -> String {
             let name = joined.map_or("its end", |joined| short(joined.name()));
             format!("the {name}")
         }
-        // The type of the event or message.
-        Wait::Signal { name, .. } => name.rsplit("::").next().unwrap_or_default().to_string(),
+        // The type of the event or message, without the entity.
+        Wait::Signal { name, .. } => {
+            let name = name.split(" of ").next().unwrap_or_default();
+            name.rsplit("::").next().unwrap_or_default().to_string()
+        }
+        // What, without the entity and the article.
+        Wait::Other { what, .. } => {
+            let what = what.split(" of entity ").next().unwrap_or_default();
+            let words = what
+                .strip_prefix("a ")
+                .or_else(|| what.strip_prefix("the "));
+            words.unwrap_or(what).to_string()
+        }
         Wait::Wake { .. } => "the world".to_string(),
         wait => wait.to_string(),
     }

@@ -2,13 +2,14 @@
 
 use bevy::prelude::*;
 use bevy_framestep::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::art::Picture;
 use crate::layer;
 use crate::stage::{HALF, PANEL};
 use crate::text::line;
 
-#[derive(Resource, Default)]
+#[derive(Resource, Default, Serialize, Deserialize)]
 pub(crate) struct Purse(pub(crate) u32);
 
 pub(crate) fn spawn(world: &mut World, stage: Entity) {

@@ -44,6 +44,11 @@ pub(crate) async fn tell(keeper: Entity, king: Entity, chest: Entity) -> Result<
     })
     .await?;
 
+    end(king, chest).await
+}
+
+/// The end of the story, from the fight on.
+pub(crate) async fn end(king: Entity, chest: Entity) -> Result<(), Missing> {
     king.despawned().await;
     write_message(Quake(12.0));
     wait_seconds(1).await;

@@ -37,6 +37,16 @@ impl Drawn {
         }
     }
 
+    /// Shows another pose of the picture.
+    pub(crate) fn set_pose(&mut self, pose: u16) {
+        self.part = self.picture.pose(pose);
+    }
+
+    /// Whether it shows this pose.
+    pub(crate) fn has_pose(&self, pose: u16) -> bool {
+        self.part == self.picture.pose(pose)
+    }
+
     fn tint(&self) -> u32 {
         let Srgba {
             red,

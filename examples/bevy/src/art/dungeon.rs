@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 
-use super::brush::{Dot, Rgb, arch, cloud, disc, edge, rgb, slab, speckle};
+use super::brush::{Dot, Rgb, arch, cloud, disc, edge, rgb, slab, speckle, stroke};
 use crate::level::{ARENA, DOORWAY, INSIDE, LINTEL, WALLS, Wall};
 
 /// How far the shadow of a wall reaches.
@@ -76,11 +76,111 @@ fn floor(dot: &mut Dot, at: Vec2) {
     dot.cover((1.5 - edge(face + 2.0, 1.0).abs()) * 0.12, rgb(0xC0_BC_D8));
     let moss = cloud(at / 60.0 + 7.0) * cloud(at / 9.0);
     dot.cover((moss - 0.4) * 1.6, rgb(0x3E_5A_3E));
+    cracks(dot, at, cell, inside);
     if at.y < ARENA.y - 130.0 {
         carpet(dot, at);
     }
+    for &(place, thing) in LITTER {
+        let from = at - place;
+        if from.abs().max_element() < 30.0 {
+            thing(dot, from);
+        }
+    }
     circle(dot, at);
     dot.shade(shadow(at));
+}
+
+/// Some slabs are broken.
+fn cracks(dot: &mut Dot, at: Vec2, cell: Vec2, inside: Vec2) {
+    let luck = speckle(cell + 3.0);
+    if luck > 0.22 {
+        return;
+    }
+    let turned = Vec2::from_angle(luck * 80.0).rotate(inside);
+    let crooked = turned.y + 5.0 * (cloud(at / 7.0) - 0.5) + 2.0 * (turned.x * 0.3).sin();
+    let fades = (1.0 - (turned.x.abs() / 21.0).powi(4)).max(0.0);
+    dot.cover((1.0 - crooked.abs()) * 0.8 * fades, rgb(0x1C_1A_26));
+    let branch = turned.x - 4.0 + 0.7 * turned.y;
+    if turned.y > 0.0 {
+        dot.cover((0.8 - branch.abs()) * 0.7 * fades, rgb(0x1C_1A_26));
+    }
+}
+
+/// What lies on the floor, and where.
+const LITTER: &[(Vec2, fn(&mut Dot, Vec2))] = &[
+    (vec2(-290.0, 150.0), bones),
+    (vec2(270.0, 60.0), pot),
+    (vec2(298.0, 76.0), pot),
+    (vec2(180.0, 330.0), weeds),
+    (vec2(-110.0, 360.0), weeds),
+    (vec2(-300.0, 330.0), pot),
+    (vec2(120.0, 560.0), bones),
+    (vec2(-180.0, 560.0), puddle),
+    (vec2(290.0, 820.0), skull),
+    (vec2(-120.0, 720.0), weeds),
+    (vec2(300.0, 920.0), pot),
+    (vec2(-300.0, 940.0), puddle),
+    (vec2(230.0, 1_130.0), skull),
+    (vec2(-200.0, 1_240.0), bones),
+    (vec2(-290.0, 1_400.0), skull),
+    (vec2(250.0, 1_330.0), puddle),
+    (vec2(-160.0, 1_500.0), bones),
+    (vec2(190.0, 1_520.0), skull),
+];
+
+const BONE: u32 = 0xC8_C2_AC;
+
+fn bones(dot: &mut Dot, at: Vec2) {
+    dot.cover(0.35 - at.length() / 60.0, Vec3::ZERO);
+    for (turn, length) in [(0.4, 15.0), (2.1, 12.0), (-0.5, 10.0)] {
+        let end = Vec2::from_angle(turn) * length;
+        let ends = disc(at, end, 3.0).min(disc(at, -end, 3.0));
+        dot.outlined(stroke(at, -end, end, 1.7).min(ends), rgb(BONE) * 0.9);
+    }
+}
+
+fn skull(dot: &mut Dot, at: Vec2) {
+    dot.cover(0.4 - at.length() / 40.0, Vec3::ZERO);
+    dot.outlined(slab(at, vec2(0.0, -6.0), vec2(4.5, 3.5)), rgb(BONE) * 0.85);
+    dot.outlined(disc(at, vec2(0.0, 1.0), 9.0), rgb(BONE));
+    for x in [-3.5, 3.5] {
+        dot.fill(disc(at, vec2(x, 0.0), 2.4), rgb(0x24_1C_28));
+    }
+    dot.fill(slab(at, vec2(0.0, -4.0), vec2(0.6, 1.4)), rgb(0x24_1C_28));
+}
+
+fn pot(dot: &mut Dot, at: Vec2) {
+    dot.cover(0.5 - disc(at, vec2(2.0, -11.0), 9.0) / 10.0, Vec3::ZERO);
+    dot.outlined(disc(at, vec2(0.0, -3.0), 10.0), rgb(0x8A_54_38));
+    dot.outlined(slab(at, vec2(0.0, 7.0), vec2(6.0, 1.5)), rgb(0xA8_6C_46));
+    dot.fill(disc(at, vec2(-4.0, 0.0), 3.0), rgb(0xB0_78_50));
+    dot.fill(edge(at.y + 4.0, 2.0).max(at.x.abs() - 9.0), rgb(0x5E_36_28));
+}
+
+fn weeds(dot: &mut Dot, at: Vec2) {
+    for (x, lean) in [
+        (-7.0, -9.0),
+        (-3.0, -3.0),
+        (1.0, 4.0),
+        (5.0, 10.0),
+        (0.0, 0.0),
+    ] {
+        let blade = stroke(
+            at,
+            vec2(x, -8.0),
+            vec2(x + lean, 7.0 - lean.abs() * 0.3),
+            1.5,
+        );
+        dot.fill(blade - 1.2, rgb(0x1E_30_22));
+        dot.fill(blade, rgb(0x5C_8A_4C));
+    }
+}
+
+fn puddle(dot: &mut Dot, at: Vec2) {
+    let round = vec2(at.x, at.y * 1.7).length() - 19.0 - 6.0 * cloud(at / 9.0 + 4.0);
+    dot.cover((0.5 - round / 2.0) * 0.75, rgb(0x1C_2A_44));
+    let shine = stroke(at, vec2(-9.0, 4.0), vec2(1.0, 6.0), 1.0);
+    dot.cover((0.5 - shine) * 0.6, rgb(0x9A_B4_DC));
 }
 
 fn carpet(dot: &mut Dot, at: Vec2) {

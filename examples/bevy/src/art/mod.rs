@@ -85,15 +85,32 @@ impl Picture {
         Handle::Uuid(number, std::marker::PhantomData)
     }
 
-    /// As it was painted.
+    /// As it was painted. Of those with several poses, the first.
     pub(crate) fn drawn(self) -> Drawn {
         Drawn {
             picture: self,
-            size: self.extent(),
-            part: Rect::new(0.0, 0.0, 1.0, 1.0),
+            size: self.extent() / vec2(f32::from(self.poses()), 1.0),
+            part: self.pose(0),
             color: Color::WHITE,
             flip_x: false,
         }
+    }
+
+    /// How many poses are painted, side by side: standing, and those of a walk.
+    fn poses(self) -> u16 {
+        match self {
+            Self::Hero => people::HERO_POSES,
+            Self::Guard => people::GUARD_POSES,
+            Self::Imp => people::IMP_POSES,
+            _ => 1,
+        }
+    }
+
+    /// The part of the picture with this pose.
+    pub(crate) fn pose(self, pose: u16) -> Rect {
+        let width = 1.0 / f32::from(self.poses());
+        let left = f32::from(pose) * width;
+        Rect::new(left, 0.0, left + width, 1.0)
     }
 
     /// In a colour, and in another size.
@@ -129,7 +146,7 @@ impl Picture {
             Self::King => [112, 112],
             Self::Spark => [12, 12],
             Self::Plain => [1, 1],
-            _ => [64, 64],
+            _ => [64 * self.poses(), 64],
         }
     }
 
@@ -145,12 +162,12 @@ impl Picture {
             Self::Gargoyle => things::gargoyle,
             Self::Gem => things::gem,
             Self::Glow => effects::glow,
-            Self::Guard => people::guard,
+            Self::Guard => |at| posed(at, people::GUARD_POSES, people::guard),
             Self::Handle => things::handle,
             Self::Heart => things::heart,
-            Self::Hero => people::hero,
+            Self::Hero => |at| posed(at, people::HERO_POSES, people::hero),
             Self::Hourglass => things::hourglass,
-            Self::Imp => people::imp,
+            Self::Imp => |at| posed(at, people::IMP_POSES, people::imp),
             Self::Keeper => people::keeper,
             Self::King => people::king,
             Self::Lid => things::lid,
@@ -184,6 +201,16 @@ impl Picture {
             RenderAssetUsages::RENDER_WORLD,
         )
     }
+}
+
+/// The point of one of several poses that are painted side by side.
+fn posed(at: Vec2, poses: u16, brush: fn(Vec2, u16) -> Dot) -> Dot {
+    const WIDTH: f32 = 64.0;
+    let from_left = at.x + f32::from(poses) * WIDTH / 2.0;
+    let pose = (0..poses).find(|pose| from_left < f32::from(pose + 1) * WIDTH);
+    let pose = pose.unwrap_or(poses - 1);
+    let middle = (f32::from(pose) + 0.5) * WIDTH;
+    brush(vec2(from_left - middle, at.y), pose)
 }
 
 pub(crate) fn plugin(app: &mut App) {

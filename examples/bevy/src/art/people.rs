@@ -4,19 +4,74 @@ use bevy::prelude::*;
 
 use super::brush::{Dot, Rgb, arch, disc, rgb, slab, stroke};
 
-pub(super) fn hero(at: Vec2) -> Dot {
+/// Standing, four of a walk, and two of a blow with the sword.
+pub(super) const HERO_POSES: u16 = 7;
+/// Standing, and four of a walk.
+pub(super) const GUARD_POSES: u16 = 5;
+/// Wings up, and down.
+pub(super) const IMP_POSES: u16 = 3;
+
+/// How far each foot is ahead and above the ground, in the poses of a walk.
+const WALK: [[Vec2; 2]; 4] = [
+    [vec2(-3.0, 3.5), vec2(2.0, 0.0)],
+    [vec2(3.0, 1.0), vec2(-2.0, 0.0)],
+    [vec2(2.0, 0.0), vec2(-3.0, 3.5)],
+    [vec2(-2.0, 0.0), vec2(3.0, 1.0)],
+];
+
+/// Two boots. Returns how far the body is above its usual place.
+fn boots(dot: &mut Dot, at: Vec2, pose: u16, leather: Rgb) -> f32 {
+    let walk = usize::from(pose).checked_sub(1);
+    let feet = walk
+        .and_then(|pose| WALK.get(pose))
+        .copied()
+        .unwrap_or_default();
+    for (foot, x) in feet.into_iter().zip([-5.0, 5.0]) {
+        let heel = vec2(x - 1.0, -19.5) + foot;
+        dot.outlined(stroke(at, heel, heel + vec2(2.5, 0.0), 3.0), leather);
+    }
+    if feet[0].y.max(feet[1].y) > 2.0 {
+        1.5
+    } else {
+        0.0
+    }
+}
+
+pub(super) fn hero(at: Vec2, pose: u16) -> Dot {
     let mut dot = Dot::default();
-    let cloak = arch(at, vec2(0.0, -19.0), 13.0, 32.0);
+    let steel = rgb(0xD6_E2_EA);
+    let up = boots(&mut dot, at, pose, rgb(0x5A_3A_28));
+    let at = at - Vec2::Y * up;
+    // The sword: on his back, raised, or all the way down.
+    let (hand, tip) = match pose {
+        5 => (vec2(11.0, 6.0), vec2(24.0, 25.0)),
+        6 => (vec2(13.0, -5.0), vec2(29.0, -13.0)),
+        _ => (vec2(-16.0, 19.0), vec2(8.0, -14.0)),
+    };
+    let guard = hand + (tip - hand) * 0.2;
+    let across = (tip - hand).normalize().perp() * 4.0;
+    dot.outlined(stroke(at, guard, tip, 1.6), steel);
+    dot.outlined(
+        stroke(at, guard - across, guard + across, 1.2),
+        rgb(0xE0_B0_50),
+    );
+    dot.fill(stroke(at, hand, guard, 1.6), rgb(0x5A_3A_28));
+    let cloak = arch(at, vec2(0.0, -17.0), 13.0, 30.0);
     dot.outlined(cloak, rgb(0x2E_8C_7C));
     dot.fill(
-        stroke(at, vec2(-8.0, -16.0), vec2(-5.0, 2.0), 2.5),
+        stroke(at, vec2(-8.0, -14.0), vec2(-5.0, 2.0), 2.5),
         rgb(0x23_6C_62),
     );
     dot.fill(
-        stroke(at, vec2(9.0, -16.0), vec2(6.0, 2.0), 1.5),
+        stroke(at, vec2(9.0, -14.0), vec2(6.0, 2.0), 1.5),
         rgb(0x55_C0_A8),
     );
     dot.fill(slab(at, vec2(0.0, -8.0), vec2(12.0, 1.5)), rgb(0xE0_B0_50));
+    if pose >= 5 {
+        // The arm with the sword.
+        dot.outlined(stroke(at, vec2(6.0, -2.0), hand, 3.2), rgb(0x36_A2_8E));
+        dot.fill(disc(at, hand, 2.8), rgb(0xF2_C8_A0));
+    }
     // The hood, with a face in its shade.
     dot.outlined(disc(at, vec2(0.0, 10.0), 12.0), rgb(0x36_A2_8E));
     dot.fill(disc(at, vec2(2.0, 8.0), 8.5), rgb(0xF2_C8_A0));
@@ -44,8 +99,10 @@ pub(super) fn keeper(at: Vec2) -> Dot {
     dot
 }
 
-pub(super) fn guard(at: Vec2) -> Dot {
+pub(super) fn guard(at: Vec2, pose: u16) -> Dot {
     let mut dot = Dot::default();
+    let up = boots(&mut dot, at, pose, rgb(0x3A_40_54));
+    let at = at - Vec2::Y * up;
     armour(&mut dot, at, rgb(0x5E_6E_92), rgb(0xB8_3A_40));
     // A spear.
     dot.fill(
@@ -64,7 +121,7 @@ pub(super) fn guard(at: Vec2) -> Dot {
 }
 
 fn armour(dot: &mut Dot, at: Vec2, iron: Rgb, plume: Rgb) {
-    dot.outlined(arch(at, vec2(0.0, -19.0), 13.0, 30.0), iron * 0.75);
+    dot.outlined(arch(at, vec2(0.0, -17.0), 13.0, 28.0), iron * 0.75);
     dot.fill(slab(at, vec2(0.0, -9.0), vec2(6.0, 9.0)), plume * 0.8);
     dot.outlined(stroke(at, vec2(0.0, 20.0), vec2(0.0, 23.0), 3.0), plume);
     dot.outlined(disc(at, vec2(0.0, 9.0), 11.5), iron);
@@ -73,8 +130,22 @@ fn armour(dot: &mut Dot, at: Vec2, iron: Rgb, plume: Rgb) {
     eyes(dot, at, vec2(0.0, 7.0), 3.8, rgb(0xFF_C0_40));
 }
 
-pub(super) fn imp(at: Vec2) -> Dot {
+pub(super) fn imp(at: Vec2, pose: u16) -> Dot {
     let mut dot = Dot::default();
+    // Wings: half spread, up, and down.
+    let height = [5.0, 11.0, -3.0][usize::from(pose.min(2))];
+    for side in [-1.0, 1.0] {
+        let middle = vec2(side * 17.0, height);
+        let hollow = disc(at, middle - vec2(side * 1.0, 8.0), 10.5);
+        let wing = disc(at, middle, 12.0).max(-hollow);
+        dot.outlined(wing, rgb(0x7A_30_60));
+        dot.fill(
+            stroke(at, vec2(side * 8.0, 1.0), middle, 1.6),
+            rgb(0x52_1C_42),
+        );
+        let foot = vec2(side * 5.0, -15.0 - 0.1 * height);
+        dot.outlined(disc(at, foot, 2.6), rgb(0x7A_30_60));
+    }
     for side in [-1.0, 1.0] {
         let horn = stroke(at, vec2(side * 6.0, 7.0), vec2(side * 10.0, 15.0), 2.2);
         dot.outlined(horn, rgb(0xE8_D8_B8));
