@@ -15,9 +15,9 @@ async fn noted(what: &str) {
     let mut note = None;
     poll_fn(|_| {
         note.get_or_insert_with(|| WaitNote::begin(what));
-        Poll::Pending
+        Poll::<()>::Pending
     })
-    .await
+    .await;
 }
 
 fn shown(executor: &Executor, script: &Coroutine<()>) -> String {

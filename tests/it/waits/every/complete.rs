@@ -58,6 +58,7 @@ const OTHER_TYPES: &[&str] = &[
     "TraceHook",
     "Traced",
     "Wait",
+    "WaitNote",
     "Waiting",
     "Watch",
     "WatchReader",
