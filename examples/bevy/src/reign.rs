@@ -26,6 +26,10 @@ use crate::{bolt, imp, spark};
 /// has to remember no more than one.
 #[durable]
 pub(crate) mod fight {
+    #[allow(
+        clippy::wildcard_imports,
+        reason = "the chapters are a part of this file"
+    )]
     use super::*;
 
     /// The first phase: rings of bolts, with a leap between them.

@@ -106,8 +106,11 @@ fn cracks(dot: &mut Dot, at: Vec2, cell: Vec2, inside: Vec2) {
     }
 }
 
+/// Paints a thing around the middle.
+type Thing = fn(&mut Dot, Vec2);
+
 /// What lies on the floor, and where.
-const LITTER: &[(Vec2, fn(&mut Dot, Vec2))] = &[
+const LITTER: &[(Vec2, Thing)] = &[
     (vec2(-290.0, 150.0), bones),
     (vec2(270.0, 60.0), pot),
     (vec2(298.0, 76.0), pot),
