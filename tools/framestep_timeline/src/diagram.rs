@@ -223,11 +223,11 @@ impl Diagram {
     /// });
     /// executor.script("door").start(wait_seconds(1_000));
     /// executor.run_frames(600, 0.25);
-    /// let film = recorder.film().frames(1..=600);
+    /// let film = recorder.film().frames(2..=600);
     /// assert_eq!(film.diagram().brief().to_string(), "\
     /// frame 500 501
     /// owl   *   *
-    /// (598 frames without a poll and 1 script without one are left out)
+    /// (597 frames without a poll and 1 script without one are left out)
     /// ");
     /// ```
     #[must_use]
