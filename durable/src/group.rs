@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use framestep::durable::{Outputs, flat, nested};
 use serde::de::DeserializeOwned;
 
 use crate::effect;
@@ -167,7 +167,7 @@ impl<T> Group<T> {
     /// ```
     pub fn join(self) -> JoinGroup<T> {
         JoinGroup {
-            joining: Some(Joining::of(self)),
+            outputs: Some(Outputs::of(self.scripts)),
         }
     }
 }
@@ -218,7 +218,7 @@ impl<T, E> Group<Result<T, E>> {
     /// ```
     pub fn try_join(self) -> TryJoinGroup<T, E> {
         TryJoinGroup {
-            joining: Some(Joining::of(self)),
+            outputs: Some(Outputs::of(self.scripts)),
         }
     }
 }
@@ -235,77 +235,33 @@ impl<T> fmt::Debug for Group<T> {
 #[must_use = "dropping the wait stops the scripts of the group: await it"]
 pub struct JoinGroup<T> {
     /// `None` once it has been ready.
-    joining: Option<Joining<T, T>>,
+    outputs: Option<Outputs<Handle<T>, T>>,
 }
 
 /// The future of [`Group::try_join`].
 #[must_use = "dropping the wait stops the scripts of the group: await it"]
 pub struct TryJoinGroup<T, E> {
     /// `None` once it has been ready.
-    joining: Option<Joining<Result<T, E>, T>>,
+    outputs: Option<Outputs<Handle<Result<T, E>>, T>>,
 }
 
-/// A group whose scripts return `T`, and are awaited for values `V`.
-struct Joining<T, V> {
-    scripts: Vec<Joined<T, V>>,
-}
-
-enum Joined<T, V> {
-    Script(Handle<T>),
-    Value(V),
-}
-
-impl<T, V> Joining<T, V> {
-    fn of(group: Group<T>) -> Self {
-        Joining {
-            scripts: group.scripts.into_iter().map(Joined::Script).collect(),
-        }
-    }
-
-    fn pending(&self) -> usize {
-        let scripts = self.scripts.iter();
-        let pending = scripts.filter(|joined| matches!(joined, Joined::Script(_)));
-        pending.count()
-    }
-}
-
-impl<T: DeserializeOwned, V> Joining<T, V> {
-    /// Polls for all values. `value` is the value of an output, or an error that ends the wait.
-    #[track_caller]
-    fn poll<E>(
-        &mut self,
-        cx: &mut Context<'_>,
-        value: impl Fn(Result<T, JoinError>) -> Result<V, E>,
-    ) -> Poll<Result<Vec<V>, E>> {
-        let mut is_pending = false;
-        for joined in &mut self.scripts {
-            let Joined::Script(script) = joined else {
-                continue;
-            };
-            match Pin::new(script).poll(cx) {
-                Poll::Ready(output) => match value(output) {
-                    Ok(value) => *joined = Joined::Value(value),
-                    Err(error) => return Poll::Ready(Err(error)),
-                },
-                Poll::Pending => is_pending = true,
-            }
-        }
-        if is_pending {
-            return Poll::Pending;
-        }
-        let values = mem::take(&mut self.scripts).into_iter();
-        let values = values.filter_map(|joined| match joined {
-            Joined::Value(value) => Some(value),
-            Joined::Script(_) => None,
-        });
-        Poll::Ready(Ok(values.collect()))
-    }
-}
-
-#[cold]
+/// Polls the scripts of a group for all values. Stops those that are left when one has an error.
 #[track_caller]
-fn joined_again(name: &str) -> ! {
-    panic!("`{name}` was polled again after it had finished")
+fn poll<T, V, E>(
+    outputs: &mut Option<Outputs<Handle<T>, V>>,
+    cx: &mut Context<'_>,
+    name: &str,
+    value: impl Fn(Result<T, JoinError>) -> Result<V, E>,
+) -> Poll<Result<Vec<V>, E>>
+where
+    T: DeserializeOwned,
+{
+    let Some(scripts) = outputs else {
+        panic!("`{name}` was polled again after it had finished");
+    };
+    let values = ready!(scripts.poll(cx, value)).map(|()| scripts.take());
+    *outputs = None;
+    Poll::Ready(values)
 }
 
 impl<T: DeserializeOwned> Future for JoinGroup<T> {
@@ -313,13 +269,7 @@ impl<T: DeserializeOwned> Future for JoinGroup<T> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(joining) = &mut self.joining else {
-            joined_again("Group::join()");
-        };
-        let joined = ready!(joining.poll(cx, |output| output));
-        // Stops the scripts that are left.
-        self.joining = None;
-        Poll::Ready(joined)
+        poll(&mut self.outputs, cx, "Group::join()", |output| output)
     }
 }
 
@@ -331,20 +281,7 @@ where
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Some(joining) = &mut self.joining else {
-            joined_again("Group::try_join()");
-        };
-        let joined = ready!(joining.poll(cx, |output| match output {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(Ok(error)),
-            Err(error) => Err(Err(error)),
-        }));
-        self.joining = None;
-        Poll::Ready(match joined {
-            Ok(values) => Ok(Ok(values)),
-            Err(Ok(error)) => Ok(Err(error)),
-            Err(Err(error)) => Err(error),
-        })
+        poll(&mut self.outputs, cx, "Group::try_join()", flat).map(nested)
     }
 }
 
@@ -354,7 +291,7 @@ impl<T, E> Unpin for TryJoinGroup<T, E> {}
 
 impl<T> fmt::Debug for JoinGroup<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pending = self.joining.as_ref().map_or(0, Joining::pending);
+        let pending = self.outputs.as_ref().map_or(0, Outputs::pending);
         f.debug_struct("JoinGroup")
             .field("pending", &pending)
             .finish_non_exhaustive()
@@ -363,7 +300,7 @@ impl<T> fmt::Debug for JoinGroup<T> {
 
 impl<T, E> fmt::Debug for TryJoinGroup<T, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pending = self.joining.as_ref().map_or(0, Joining::pending);
+        let pending = self.outputs.as_ref().map_or(0, Outputs::pending);
         f.debug_struct("TryJoinGroup")
             .field("pending", &pending)
             .finish_non_exhaustive()

@@ -231,7 +231,8 @@ impl DurableWait {
     }
 
     /// Whether the wait resumes the coroutine being polled. Then it is over. `false` for a
-    /// condition, which is to be checked, and for the end of a coroutine or of an owner. Calls no user code.
+    /// condition, which is to be checked, and for the end of a coroutine or of an owner. Calls no
+    /// user code.
     #[inline]
     #[must_use]
     pub fn take_resumed(&mut self) -> bool {

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -12,6 +11,7 @@ use crate::coroutine::{Coroutine, JoinError};
 use crate::script;
 use crate::wait::polled_again;
 
+use super::outputs::{self, Outputs};
 use super::{Ended, Owner};
 
 /// Makes a group of scripts, on an owner that is a child of the calling coroutine's owner.
@@ -281,14 +281,9 @@ pub struct TryJoinGroup<T, E> {
 struct Joining<T, V> {
     /// Dropped first: that stops the scripts that are left.
     _owner: Owner,
-    scripts: Vec<Joined<T, V>>,
+    outputs: Outputs<Coroutine<T>, V>,
     /// The end of all scripts, those included that the scripts have started.
     ended: Ended,
-}
-
-enum Joined<T, V> {
-    Script(Coroutine<T>),
-    Value(V),
 }
 
 impl<T, V> Joining<T, V> {
@@ -296,7 +291,7 @@ impl<T, V> Joining<T, V> {
         Joining {
             ended: group.owner.ended(),
             _owner: group.owner,
-            scripts: group.scripts.into_iter().map(Joined::Script).collect(),
+            outputs: Outputs::of(group.scripts),
         }
     }
 
@@ -310,35 +305,11 @@ impl<T, V> Joining<T, V> {
         value: impl Fn(Result<T, JoinError>) -> Result<V, E>,
     ) -> Poll<Result<Vec<V>, E>> {
         self.ended.expect_from_outside(function);
-        let mut is_pending = false;
-        for joined in &mut self.scripts {
-            let Joined::Script(script) = joined else {
-                continue;
-            };
-            match Pin::new(script).poll(cx) {
-                Poll::Ready(output) => match value(output) {
-                    Ok(value) => *joined = Joined::Value(value),
-                    Err(error) => return Poll::Ready(Err(error)),
-                },
-                Poll::Pending => is_pending = true,
-            }
-        }
-        if is_pending {
-            return Poll::Pending;
+        if let Err(error) = ready!(self.outputs.poll(cx, value)) {
+            return Poll::Ready(Err(error));
         }
         ready!(Pin::new(&mut self.ended).poll(cx));
-        let values = mem::take(&mut self.scripts).into_iter();
-        let values = values.filter_map(|joined| match joined {
-            Joined::Value(value) => Some(value),
-            Joined::Script(_) => None,
-        });
-        Poll::Ready(Ok(values.collect()))
-    }
-
-    fn pending(&self) -> usize {
-        let scripts = self.scripts.iter();
-        let pending = scripts.filter(|joined| matches!(joined, Joined::Script(_)));
-        pending.count()
+        Poll::Ready(Ok(self.outputs.take()))
     }
 }
 
@@ -365,17 +336,9 @@ impl<T, E> Future for TryJoinGroup<T, E> {
         let Some(joining) = &mut self.joining else {
             polled_again("Group::try_join()");
         };
-        let joined = ready!(joining.poll(cx, "try_join()", |output| match output {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) => Err(Ok(error)),
-            Err(error) => Err(Err(error)),
-        }));
+        let joined = ready!(joining.poll(cx, "try_join()", outputs::flat));
         self.joining = None;
-        Poll::Ready(match joined {
-            Ok(values) => Ok(Ok(values)),
-            Err(Ok(error)) => Ok(Err(error)),
-            Err(Err(error)) => Err(error),
-        })
+        Poll::Ready(outputs::nested(joined))
     }
 }
 
@@ -412,7 +375,7 @@ fn write_joining<T, V>(
     name: &str,
     joining: Option<&Joining<T, V>>,
 ) -> fmt::Result {
-    let left = joining.map_or(0, Joining::pending);
+    let left = joining.map_or(0, |joining| joining.outputs.pending());
     f.debug_struct(name)
         .field("pending", &left)
         .finish_non_exhaustive()

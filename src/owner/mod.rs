@@ -4,6 +4,7 @@ mod ended;
 mod group;
 mod guard;
 mod handle;
+pub(crate) mod outputs;
 mod send;
 mod stop;
 

@@ -56,9 +56,7 @@ impl Registration {
         let other = core.waits().task(self.key);
         core.waits().is_shared(self.key) || other.is_some_and(|other| other != task)
     }
-}
 
-impl Registration {
     /// Notes which coroutine polls a wait that no run ends: it is woken if the wait is [made as
     /// new](Self::renew_as_new). Calls user code: the clone of the waker.
     #[cold]
