@@ -1,15 +1,18 @@
 //! Where the scripts wait, for a page that shows the code beside the game.
 
+#[cfg(target_arch = "wasm32")]
+use bevy_framestep::framestep::CoroutineInfo;
 use bevy_framestep::framestep::Snapshot;
 
 #[cfg(target_arch = "wasm32")]
-mod here {
-    use std::collections::BTreeMap;
-    use std::fmt::Write;
+#[path = "../../page/lines.rs"]
+mod text;
 
+#[cfg(target_arch = "wasm32")]
+mod here {
     use wasm_bindgen::prelude::*;
 
-    use super::Snapshot;
+    use super::{Snapshot, text};
 
     #[wasm_bindgen]
     extern "C" {
@@ -22,21 +25,9 @@ mod here {
         SHOW_LINES.with(Option::is_some)
     }
 
-    /// Passes a line of text for each `.await`, with its file, its line, and how many
-    /// scripts of which name wait there.
+    /// Passes the lines to the page.
     pub(crate) fn show(all: &[Snapshot]) {
-        let mut counts = BTreeMap::new();
-        for script in all.iter().flatten() {
-            for at in script.waits_at().filter_map(|(_, at)| at) {
-                let place = (at.file(), at.line(), script.short_name());
-                *counts.entry(place).or_insert(0_usize) += 1;
-            }
-        }
-        let mut text = String::new();
-        for ((file, line, name), count) in counts {
-            let file = file.rsplit('/').next().unwrap_or(file);
-            writeln!(text, "{file} {line} {count} {name}").expect("a string takes everything");
-        }
+        let text = text::of(all.iter().flatten());
         SHOW_LINES.with(|show| {
             if let Some(show) = show {
                 show.call1(&JsValue::NULL, &text.into())

@@ -1,13 +1,15 @@
 //! The numbers of the executor: what coroutines wait for, how long frames took.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt::Write;
 
 use framestep::prelude::*;
 use framestep::{CoroutineInfo, Snapshot, State, Wait};
 
 use crate::numbers::real;
 use crate::platform::{self, stopwatch};
+
+#[path = "../../page/lines.rs"]
+mod lines;
 
 /// How many frames the strip shows.
 pub(crate) const FRAMES: usize = 116;
@@ -63,7 +65,7 @@ impl Overlay {
             self.waits = count_waits(&snapshot);
             self.scripts = count_scripts(&snapshot);
             if platform::shows_lines() {
-                platform::tell_lines(&lines(&snapshot));
+                platform::tell_lines(&lines::of(&snapshot));
             }
         }
     }
@@ -126,24 +128,6 @@ fn count_scripts(snapshot: &Snapshot) -> Vec<(String, usize)> {
     shown
         .map(|(name, count)| (short(name).to_owned(), count))
         .collect()
-}
-
-/// Where scripts wait: a line of text for each `.await`, with its file, its line, and how many
-/// scripts of which name wait there.
-fn lines(snapshot: &Snapshot) -> String {
-    let mut counts = BTreeMap::new();
-    for script in snapshot {
-        for at in script.waits_at().filter_map(|(_, at)| at) {
-            let place = (at.file(), at.line(), script.short_name());
-            *counts.entry(place).or_insert(0_usize) += 1;
-        }
-    }
-    let mut text = String::new();
-    for ((file, line, name), count) in counts {
-        let file = file.rsplit('/').next().unwrap_or(file);
-        writeln!(text, "{file} {line} {count} {name}").expect("a string takes everything");
-    }
-    text
 }
 
 /// The path of an `async fn` without that of the crate.

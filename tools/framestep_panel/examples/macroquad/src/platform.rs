@@ -1,5 +1,12 @@
 //! The differences between the desktop and the browser.
 
+#[cfg(target_arch = "wasm32")]
+use framestep::CoroutineInfo;
+
+#[cfg(target_arch = "wasm32")]
+#[path = "../../../../../examples/page/lines.rs"]
+mod lines;
+
 #[cfg(not(target_arch = "wasm32"))]
 mod here {
     use std::sync::LazyLock;
@@ -23,11 +30,11 @@ mod here {
 #[cfg(target_arch = "wasm32")]
 #[expect(unsafe_code, reason = "functions of the page")]
 mod here {
-    use std::collections::BTreeMap;
-    use std::fmt::Write;
     use std::time::Duration;
 
     use framestep::prelude::*;
+
+    use super::lines;
 
     // Functions of index.html.
     #[link(wasm_import_module = "env")]
@@ -48,25 +55,12 @@ mod here {
         Duration::from_secs_f64(panel_now() / 1_000.0)
     }
 
-    /// Tells the page where scripts wait: a line of text for each `.await`, with its file, its line,
-    /// and how many scripts of which name wait there.
+    /// Tells the page where scripts wait.
     pub(crate) fn tell(executor: &Executor) {
         if !panel_shows_lines() || executor.time().frame % EVERY != 0 {
             return;
         }
-        let snapshot = executor.snapshot();
-        let mut counts = BTreeMap::new();
-        for script in &snapshot {
-            for at in script.waits_at().filter_map(|(_, at)| at) {
-                let place = (at.file(), at.line(), script.short_name());
-                *counts.entry(place).or_insert(0_usize) += 1;
-            }
-        }
-        let mut text = String::new();
-        for ((file, line, name), count) in counts {
-            let file = file.rsplit('/').next().unwrap_or(file);
-            writeln!(text, "{file} {line} {count} {name}").expect("a string takes everything");
-        }
+        let text = lines::of(&executor.snapshot());
         // SAFETY: these are the bytes of a string, which the page only reads.
         unsafe { panel_tell_lines(text.as_ptr(), text.len()) };
     }
