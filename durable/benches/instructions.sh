@@ -10,6 +10,7 @@
 # than the file names, that is a warning and 15 % fails.
 set -eu
 cd "$(dirname "$0")"
+. ../../scripts/lib/instructions.sh
 baseline=instructions.txt
 
 mode=print
@@ -24,30 +25,12 @@ case ${1:-} in
     ;;
 esac
 
-# One codegen unit: inlining within a crate then does not depend on how the compiler split it.
-export CARGO_PROFILE_BENCH_CODEGEN_UNITS=1
-binary=$(cd .. && cargo bench --bench instructions --no-run 2>&1) || {
-    echo "$binary" >&2
-    exit 1
-}
-binary=$(cd ../.. && realpath "$(echo "$binary" | sed -n 's/^ *Executable .*(\(.*\))$/\1/p')")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+binary=$(built_bench ..)
 
 rows() {
-    for row in ${*:-plain next_frame with wait_seconds save tick-2 tick-52 tick-239 room-2 room-52 room-239 load}; do
-        if ! valgrind --tool=callgrind --callgrind-out-file="$work/out" --collect-atstart=no \
-            --toggle-collect='*instructions::counted*' "$binary" "$row" >"$work/items" 2>"$work/log"; then
-            grep -v '^==' "$work/log" >&2
-            return 1
-        fi
-        counted=$(sed -n 's/^summary: *//p; s/^totals: *//p' "$work/out" | head -n 1)
-        echo "$row $counted $(cat "$work/items")" | awk '{
-            unit = $4
-            for (word = 5; word <= NF; word++) unit = unit " " $word
-            printf "%-12s %12.1f per %s\n", $1, $2 / $3, unit
-        }'
-    done
+    count_rows "$binary" ${*:-plain next_frame with wait_seconds save tick-2 tick-52 tick-239 room-2 room-52 room-239 load}
 }
 
 compiler=$(rustc --version)
