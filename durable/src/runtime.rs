@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::rc::Rc;
 
+use framestep::durable::length_ns;
 use framestep::{Builder, Executor, Phase, Seconds, Time};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -24,7 +25,7 @@ use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
 use crate::script::{Begun, Code, DurableScript, begin_once};
 use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
-use crate::stop::{Stopper, length_of};
+use crate::stop::Stopper;
 use crate::sync::{Lent, SyncTest};
 use crate::topic::EventName;
 use crate::wait::{Permits, Request, RequestId, Resolver, Signal, Value, expect_countable};
@@ -1148,7 +1149,7 @@ impl Host {
     /// ```
     #[track_caller]
     pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> Handle<usize> {
-        let length_ns = length_of(seconds);
+        let length_ns = length_ns(seconds);
         let making = self.shared.making_of_stopper(id, None);
         let mut script = Some(self.shared.stopper(id, length_ns));
         let joins = self.make_any(making, Code::of::<Stopper>(), &mut || {

@@ -142,7 +142,7 @@ impl OwnerId {
     /// ```
     #[track_caller]
     pub fn stop_within(self, seconds: impl Seconds) -> StopWithin {
-        let length_ns = length_of(seconds);
+        let length_ns = length_ns(seconds);
         let cell = context::expect_outside_of_closures("stop_within");
         let shared = cell.shared();
         let making = shared.making_of_stopper(self, Some(&cell));
@@ -158,12 +158,6 @@ impl OwnerId {
             stopper: Handle::of(joins),
         }
     }
-}
-
-/// The length of a `stop_within`. `None` if it is infinite.
-#[track_caller]
-pub(crate) fn length_of(seconds: impl Seconds) -> Option<u64> {
-    length_ns(seconds)
 }
 
 /// The future of [`OwnerId::stop_within`]. Dropping it changes nothing: the scripts are stopped all

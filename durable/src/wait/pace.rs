@@ -6,11 +6,12 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use framestep::durable::{Stream, length_ns, next_item};
+use framestep::durable::{Stream, next_item};
 use framestep::{NextItem, Seconds};
 
 use crate::effect::time;
 
+use super::timed::Ns;
 use super::{WaitSeconds, wait_seconds};
 
 /// Returns a stream of the items of `stream` after which no other item has come for `seconds`: the
@@ -73,27 +74,16 @@ use super::{WaitSeconds, wait_seconds};
 pub fn debounce<S: Stream>(seconds: impl Seconds, stream: S) -> Debounce<S> {
     Debounce {
         stream: Box::pin(stream),
-        length: Quiet::of(seconds),
+        length: Ns::of(seconds),
         waiting: None,
         has_ended: false,
     }
 }
 
-/// How long an item waits, or the next one is dropped. `None` is infinite.
-#[derive(Clone, Copy)]
-struct Quiet(Option<Duration>);
-
-impl Quiet {
-    #[track_caller]
-    fn of(seconds: impl Seconds) -> Self {
-        Quiet(length_ns(seconds).map(Duration::from_nanos))
-    }
-
-    fn wait(self) -> WaitSeconds {
-        match self.0 {
-            Some(length) => wait_seconds(length),
-            None => wait_seconds(f64::INFINITY),
-        }
+fn quiet(length: Ns) -> WaitSeconds {
+    match length.finite() {
+        Some(ns) => wait_seconds(Duration::from_nanos(ns)),
+        None => wait_seconds(f64::INFINITY),
     }
 }
 
@@ -101,7 +91,7 @@ impl Quiet {
 #[must_use = "streams do nothing unless they are polled"]
 pub struct Debounce<S: Stream> {
     stream: Pin<Box<S>>,
-    length: Quiet,
+    length: Ns,
     /// The item that waits, and how long.
     waiting: Option<(S::Item, WaitSeconds)>,
     has_ended: bool,
@@ -123,7 +113,7 @@ impl<S: Stream> Stream for Debounce<S> {
         let this = &mut *self;
         while !this.has_ended {
             match this.stream.as_mut().poll_next(cx) {
-                Poll::Ready(Some(item)) => this.waiting = Some((item, this.length.wait())),
+                Poll::Ready(Some(item)) => this.waiting = Some((item, quiet(this.length))),
                 Poll::Ready(None) => this.has_ended = true,
                 Poll::Pending => break,
             }
@@ -207,7 +197,7 @@ impl<S: Stream> fmt::Debug for Debounce<S> {
 pub fn throttle<S: Stream>(seconds: impl Seconds, stream: S) -> Throttle<S> {
     Throttle {
         stream: Box::pin(stream),
-        length: Quiet::of(seconds),
+        length: Ns::of(seconds),
         passed: None,
         has_ended: false,
     }
@@ -217,7 +207,7 @@ pub fn throttle<S: Stream>(seconds: impl Seconds, stream: S) -> Throttle<S> {
 #[must_use = "streams do nothing unless they are polled"]
 pub struct Throttle<S> {
     stream: Pin<Box<S>>,
-    length: Quiet,
+    length: Ns,
     /// What the clock read when the last item passed.
     passed: Option<Duration>,
     has_ended: bool,
@@ -241,8 +231,10 @@ impl<S: Stream> Stream for Throttle<S> {
             match this.stream.as_mut().poll_next(cx) {
                 Poll::Ready(Some(item)) => {
                     let now = time().elapsed;
-                    let passes = match (this.passed, this.length.0) {
-                        (Some(passed), Some(length)) => now.saturating_sub(passed) >= length,
+                    let passes = match (this.passed, this.length.finite()) {
+                        (Some(passed), Some(ns)) => {
+                            now.saturating_sub(passed) >= Duration::from_nanos(ns)
+                        }
                         (Some(_), None) => false,
                         (None, _) => true,
                     };
