@@ -1,4 +1,4 @@
-// `join!` waits for all, `timeout` not for ever.
+// `join!` waits for all, `timeout` only so long.
 
 async fn walk(to: f32) -> f32 {
     while with(|w: &mut World| w.hero < to) {

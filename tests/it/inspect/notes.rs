@@ -10,7 +10,7 @@ use framestep::{Traced, Wait, WaitNote};
 
 use crate::support::timeline::{Log, unclamped};
 
-/// Waits for ever, with a note from its first poll on.
+/// Never ends. It has a note from its first poll on.
 async fn noted(what: &str) {
     let mut note = None;
     poll_fn(|_| {

@@ -22,7 +22,7 @@ fn chain(link: On<Link>, mut commands: Commands) {
     });
 }
 
-/// Outside of an update, the whole chain runs at once, whoever begins it. Starts nest 100 deep:
+/// Outside of an update, the whole chain runs at once, from wherever it begins. Starts nest 100 deep:
 /// where a chain is longer, that is reported, and the rest follows when the first ones wait.
 #[test]
 fn a_long_chain_outside_of_an_update() {

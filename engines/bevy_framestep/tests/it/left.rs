@@ -2,29 +2,11 @@
 //! other.
 
 use bevy_app::App;
-use bevy_ecs::prelude::*;
 use bevy_framestep::prelude::*;
 use bevy_framestep::run_scripts;
 
+use super::waits::{Alarm, Clicked, Hit, app_with_hits};
 use super::{app, log, take_log};
-
-#[derive(Message, Clone)]
-struct Hit(u32);
-
-#[derive(Event, Clone)]
-struct Alarm(u32);
-
-#[derive(EntityEvent, Clone)]
-struct Clicked {
-    entity: Entity,
-    button: u32,
-}
-
-fn app_with_hits() -> App {
-    let mut app = app();
-    app.add_message::<Hit>();
-    app
-}
 
 fn write(app: &mut App, hits: impl IntoIterator<Item = u32>) {
     app.world_mut()

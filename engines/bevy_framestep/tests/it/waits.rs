@@ -8,21 +8,21 @@ use bevy_framestep::prelude::*;
 use super::{alive, app, log, take_log};
 
 #[derive(Message, Clone)]
-struct Hit(u32);
+pub(super) struct Hit(pub(super) u32);
 
 #[derive(Event, Clone)]
-struct Alarm(u32);
+pub(super) struct Alarm(pub(super) u32);
 
 #[derive(EntityEvent, Clone)]
-struct Clicked {
-    entity: Entity,
-    button: u32,
+pub(super) struct Clicked {
+    pub(super) entity: Entity,
+    pub(super) button: u32,
 }
 
 #[derive(Component)]
 struct Health(u32);
 
-fn app_with_hits() -> App {
+pub(super) fn app_with_hits() -> App {
     let mut app = app();
     app.add_message::<Hit>();
     app
