@@ -15,11 +15,12 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
 use crate::error::{Divergence, RestoreError, SaveError};
+use crate::host::Host;
 use crate::image::{NamedWait, SaveState};
 use crate::kept::KeptImage;
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
-use crate::runtime::{Host, Runtime};
+use crate::runtime::Runtime;
 use crate::script::{Begun, Code};
 use crate::shared::Shared;
 

@@ -2,33 +2,22 @@
 
 use std::fmt;
 use std::ops::Deref;
-use std::panic::Location;
-use std::rc::Rc;
 
-use framestep::durable::length_ns;
 use framestep::{Builder, Executor, Phase, Seconds, Time};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use crate::bytes::{self, Bytes};
-use crate::cell::ScriptId;
+use crate::bytes;
 use crate::dry_run::DryRun;
 use crate::error::{Divergence, RestoreError, SaveError};
-use crate::events::Settled;
 use crate::file::World;
-use crate::handle::{Act, Handle, JoinError, Joins};
+use crate::handle::Act;
+use crate::host::Host;
 use crate::image::SaveState;
-use crate::long::LongChapter;
 use crate::outside::beside_of;
-use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
-use crate::script::{Begun, Code, DurableScript, begin_once};
-use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
-use crate::stop::Stopper;
+use crate::shared::Shared;
 use crate::sync::{Lent, SyncTest};
-use crate::topic::EventName;
-use crate::wait::{Permits, Request, RequestId, Resolver, Signal, Value, expect_countable};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
 ///
@@ -124,12 +113,12 @@ impl Runtime {
     /// Runs a frame. See [`Executor::run_frame`].
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
-        self.host.shared.begin_run("run_frame");
+        self.host.shared().begin_run("run_frame");
         let executor = &mut self.executor;
         match &self.sync_test {
             None => executor.run_frame(dt),
             Some(test) => {
-                let shared = &self.host.shared;
+                let shared = self.host.shared();
                 test.run(shared, "run_frame", &mut || executor.run_frame(dt));
             }
         }
@@ -138,13 +127,13 @@ impl Runtime {
     /// Runs a frame with the world lent. See [`Executor::run_frame_with`].
     #[track_caller]
     pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
-        self.host.shared.begin_run("run_frame_with");
-        self.host.shared.note_lent(std::any::type_name::<W>());
+        self.host.shared().begin_run("run_frame_with");
+        self.host.shared().note_lent(std::any::type_name::<W>());
         let executor = &mut self.executor;
         match &self.sync_test {
             None => executor.run_frame_with(world, dt),
             Some(test) => {
-                let shared = &self.host.shared;
+                let shared = self.host.shared();
                 shared.door.assert_idle("run_frame_with");
                 executor.lend(world, |executor| {
                     test.run(shared, "run_frame_with", &mut || executor.run_frame(dt));
@@ -186,12 +175,12 @@ impl Runtime {
     /// Runs a phase. See [`Executor::run_phase`].
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
-        self.host.shared.begin_run("run_phase");
+        self.host.shared().begin_run("run_phase");
         let executor = &mut self.executor;
         match &self.sync_test {
             None => executor.run_phase(phase),
             Some(test) => {
-                let shared = &self.host.shared;
+                let shared = self.host.shared();
                 test.run(shared, "run_phase", &mut || executor.run_phase(phase));
             }
         }
@@ -199,7 +188,7 @@ impl Runtime {
 
     /// Lends the world to the scripts while `f` runs. See [`Executor::lend`].
     pub fn lend<W: 'static, R>(&mut self, world: &mut W, f: impl FnOnce(&mut Runtime) -> R) -> R {
-        self.host.shared.note_lent(std::any::type_name::<W>());
+        self.host.shared().note_lent(std::any::type_name::<W>());
         let handle = self.executor.handle();
         let lent = handle.lend(world, |_| f(self));
         lent.expect("the executor exists")
@@ -217,8 +206,8 @@ impl Runtime {
     #[track_caller]
     #[doc(alias = "snapshot")]
     pub fn save_state(&self) -> Result<SaveState, SaveError> {
-        self.host.shared.door.assert_idle("save_state");
-        self.host.shared.save_state()
+        self.host.shared().door.assert_idle("save_state");
+        self.host.shared().save_state()
     }
 
     /// The [checksum](SaveState::checksum) of a save state taken now. It takes none, so it costs less:
@@ -233,8 +222,8 @@ impl Runtime {
     /// Inside of a run, or of a script.
     #[track_caller]
     pub fn checksum(&self) -> Result<u64, SaveError> {
-        self.host.shared.door.assert_idle("checksum");
-        self.host.shared.checksum(&World::none())
+        self.host.shared().door.assert_idle("checksum");
+        self.host.shared().checksum(&World::none())
     }
 
     /// The same with the game's own state, as [`SaveState::checksum_with`].
@@ -267,9 +256,9 @@ impl Runtime {
     /// ```
     #[track_caller]
     pub fn checksum_with<W: Serialize>(&self, world: &W) -> Result<u64, SaveError> {
-        self.host.shared.door.assert_idle("checksum_with");
+        self.host.shared().door.assert_idle("checksum_with");
         let write = |to: &mut Vec<u8>| bytes::try_write(world, to);
-        self.host.shared.checksum(&World::of::<W>(&write))
+        self.host.shared().checksum(&World::of::<W>(&write))
     }
 
     /// Takes a save state for a file. In debug builds, it is [verified](Self::verify) at once,
@@ -285,11 +274,11 @@ impl Runtime {
     /// Inside of a run, or of a script.
     #[track_caller]
     pub fn save(&self) -> Result<SaveState, SaveError> {
-        self.host.shared.door.assert_idle("save");
+        self.host.shared().door.assert_idle("save");
         if cfg!(debug_assertions) {
-            return self.host.shared.verified();
+            return self.host.shared().verified();
         }
-        self.host.shared.save_state()
+        self.host.shared().save_state()
     }
 
     /// Checks that a save state taken now can be restored: replays each journal with a new
@@ -304,13 +293,13 @@ impl Runtime {
     /// Inside of a run, or of a script.
     #[track_caller]
     pub fn verify(&self) -> Result<(), SaveError> {
-        self.host.shared.door.assert_idle("verify");
-        self.host.shared.verified().map(drop)
+        self.host.shared().door.assert_idle("verify");
+        self.host.shared().verified().map(drop)
     }
 
     /// What does not fit in a save state.
     pub(crate) fn dry_run(&self, save: &SaveState) -> DryRun {
-        self.host.shared.dry_run(save)
+        self.host.shared().dry_run(save)
     }
 
     /// Restores a save state from a file: everything becomes as it was. The current scripts are
@@ -370,8 +359,8 @@ impl Runtime {
         save: &SaveState,
         mut policy: impl FnMut(&Divergence) -> Policy,
     ) -> Result<Restored, RestoreError> {
-        self.host.shared.door.assert_idle("restore");
-        let shared = &self.host.shared;
+        self.host.shared().door.assert_idle("restore");
+        let shared = self.host.shared();
         shared.restore_file(save, &mut policy, shared.is_of_this_build(save))
     }
 
@@ -389,8 +378,8 @@ impl Runtime {
     /// Inside of a run, or of a script.
     #[track_caller]
     pub fn rollback(&mut self, save: &SaveState) -> Result<(), RestoreError> {
-        self.host.shared.door.assert_idle("rollback");
-        self.host.shared.go_back(save)
+        self.host.shared().door.assert_idle("rollback");
+        self.host.shared().go_back(save)
     }
 }
 
@@ -413,7 +402,8 @@ impl RuntimeBuilder {
 
     /// Sets how many entries a chapter may have; there is no limit by default. A script that
     /// exceeds it is [reported](Host::on_long_chapter), and stopped where it waits next: a join
-    /// returns [`JoinError::ChapterTooLong`]. So a chapter without end cannot use up the memory.
+    /// returns [`JoinError::ChapterTooLong`](crate::JoinError::ChapterTooLong). So a chapter without
+    /// end cannot use up the memory.
     ///
     /// # Panics
     ///
@@ -524,7 +514,7 @@ impl RuntimeBuilder {
         let (door, handle) = (executor.durable(), executor.handle());
         let shared = Shared::new(door, handle, self.registry, self.max_entries);
         shared.door.set_beside(beside_of(&shared));
-        let host = Host { shared };
+        let host = Host::of(shared);
         let sync_test = (!self.lent.is_empty()).then(|| SyncTest::new(self.lent));
         Runtime {
             executor,
@@ -542,675 +532,19 @@ impl Deref for Runtime {
     }
 }
 
-/// The part of a [`Runtime`] that needs no exclusive access: scripts, signals, values,
-/// questions, owners and clocks.
-///
-/// Engines call back while a script runs: for example, a `with` despawns an entity, and the
-/// engine calls the code that manages the entity's scripts. During a run, the runtime is
-/// mutably borrowed. A clone of its [`host`](Runtime::host) is not.
-///
-/// Calls inside a `with` are part of it: their effects are saved with the runtime, and
-/// not done again when the script is restored.
-///
-/// A script that is started while another one borrows the world begins as soon as that borrow
-/// ends. After the runtime is dropped, a script that is started is stopped at once.
-///
-/// # Examples
-///
-/// ```
-/// use framestep_durable::{Host, prelude::*};
-///
-/// /// The world of an engine, which manages the scripts of its doors.
-/// struct World {
-///     host: Host,
-///     door: Option<OwnerId>,
-/// }
-///
-/// impl World {
-///     fn remove_door(&mut self) {
-///         if let Some(owner) = self.door.take() {
-///             self.host.drop_owner(owner); // its scripts end with it
-///         }
-///     }
-/// }
-///
-/// #[derive(Serialize, Deserialize)]
-/// struct Bomb;
-///
-/// impl DurableScript for Bomb {
-///     const NAME: &'static str = "bomb";
-///     type Output = ();
-///
-///     async fn run(self) -> Chapter<Self> {
-///         wait_seconds(0.25).await;
-///         with(World::remove_door);
-///         Chapter::Done(())
-///     }
-/// }
-///
-/// # #[derive(Serialize, Deserialize)]
-/// # struct Creak;
-/// # impl DurableScript for Creak {
-/// #     const NAME: &'static str = "creak";
-/// #     type Output = ();
-/// #     async fn run(self) -> Chapter<Self> {
-/// #         wait_seconds(60).await;
-/// #         Chapter::Done(())
-/// #     }
-/// # }
-/// let mut runtime = Runtime::new(Registry::new().with::<Bomb>().with::<Creak>());
-/// let door = runtime.owner();
-/// let creak = runtime.start_on(door, Creak).id();
-/// runtime.start(Bomb).detach();
-/// let mut world = World { host: runtime.host().clone(), door: Some(door) };
-/// runtime.run_frame_with(&mut world, 0.25);
-/// assert!(!runtime.is_alive(creak));
-/// ```
-#[derive(Clone)]
-pub struct Host {
-    shared: Rc<Shared>,
-}
-
-impl Host {
-    pub(crate) fn shared(&self) -> &Rc<Shared> {
-        &self.shared
-    }
-
-    /// Starts a script for the host: it runs up to its first wait. If it needs the world
-    /// before that, start it inside [`Runtime::lend`].
-    ///
-    /// # Panics
-    ///
-    /// If the script is not in the registry.
-    #[track_caller]
-    pub fn start<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                starts: true,
-                ..Making::default()
-            },
-        )
-    }
-
-    /// Starts a script with `phase` as home.
-    ///
-    /// # Panics
-    ///
-    /// As [`start`](Self::start).
-    #[track_caller]
-    pub fn start_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                starts: true,
-                home: Some(phase),
-                ..Making::default()
-            },
-        )
-    }
-
-    /// Starts a script on an owner.
-    ///
-    /// # Panics
-    ///
-    /// As [`start`](Self::start).
-    #[track_caller]
-    pub fn start_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                starts: true,
-                owner: Some(owner),
-                ..Making::default()
-            },
-        )
-    }
-
-    /// Spawns a script: the next run of Update polls it first.
-    ///
-    /// # Panics
-    ///
-    /// As [`start`](Self::start).
-    #[track_caller]
-    pub fn spawn<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
-        self.make(script, Making::default())
-    }
-
-    /// Spawns a script with `phase` as home: the next run of that phase polls it first.
-    ///
-    /// # Panics
-    ///
-    /// As [`start`](Self::start).
-    #[track_caller]
-    pub fn spawn_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                home: Some(phase),
-                ..Making::default()
-            },
-        )
-    }
-
-    /// Spawns a script on an owner.
-    ///
-    /// # Panics
-    ///
-    /// As [`start`](Self::start).
-    #[track_caller]
-    pub fn spawn_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                owner: Some(owner),
-                ..Making::default()
-            },
-        )
-    }
-
-    #[track_caller]
-    fn make<S: DurableScript>(&self, script: S, making: Making) -> Handle<S::Output> {
-        let mut script = Some(script);
-        Handle::of(self.make_any(making, Code::of::<S>(), &mut || begin_once(&mut script)))
-    }
-
-    /// The part of [`make`](Self::make) that is the same for all scripts.
-    #[track_caller]
-    fn make_any(&self, making: Making, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Joins {
-        let begun = self.shared.begin(code, chapter);
-        // The handle is counted first: a script may end as it starts.
-        let next = ScriptId(self.shared.next_script.get());
-        let joins = Joins::new(&self.shared, next);
-        self.shared.make(code, begun, making, None);
-        joins
-    }
-
-    /// A handle to a script that is alive, or that has ended and still has a handle. After a
-    /// restore, the result of a script that had a handle at the save is kept until the next
-    /// run begins. `None` if there is no such script.
-    ///
-    /// # Panics
-    ///
-    /// When its result is read, if that is not a `T`.
-    pub fn handle<T>(&self, id: ScriptId) -> Option<Handle<T>> {
-        let exists =
-            self.shared.script(id).is_some() || self.shared.ended.borrow().contains_key(&id);
-        exists.then(|| Handle::of(Joins::new(&self.shared, id)))
-    }
-
-    /// The result of a script, if it has ended. Otherwise the script is detached.
-    pub fn take<T: DeserializeOwned>(&self, handle: Handle<T>) -> Option<Result<T, JoinError>> {
-        let result = self.result(&handle);
-        drop(handle);
-        result
-    }
-
-    /// The result of a script, if it has ended.
-    ///
-    /// # Panics
-    ///
-    /// If the result is not a `T`.
-    pub fn result<T: DeserializeOwned>(&self, handle: &Handle<T>) -> Option<Result<T, JoinError>> {
-        if handle.is_void(&self.shared) {
-            return None;
-        }
-        // The host receives its panic.
-        let result = self.shared.join(handle.id())?;
-        Some(result.map(|output| {
-            let read = output.read();
-            read.unwrap_or_else(|| panic!("the result is not a `{}`", std::any::type_name::<T>()))
-        }))
-    }
-
-    /// Whether a script is alive.
-    pub fn is_alive(&self, id: ScriptId) -> bool {
-        self.shared.script(id).is_some()
-    }
-
-    /// The scripts that are alive, in the order in which they were made, with their names.
-    pub fn scripts(&self) -> Vec<(ScriptId, &'static str)> {
-        let scripts = self.shared.scripts.borrow();
-        let scripts = scripts.values().map(|cell| (cell.id, cell.name()));
-        scripts.collect()
-    }
-
-    /// How many entries the journal of a script has.
-    pub fn entries(&self, id: ScriptId) -> Option<u32> {
-        Some(self.shared.script(id)?.journal().entries())
-    }
-
-    /// Stops a script. Returns `false` if it has ended.
-    pub fn stop(&self, id: ScriptId) -> bool {
-        self.shared.act(id, Act::Stop)
-    }
-
-    /// Asks a script to stop: it ends in its own way once it reads the request, with
-    /// [`stop_asked`](crate::stop_asked) or [`is_stop_asked`](crate::is_stop_asked). Returns `false`
-    /// if it has been asked before, or has ended.
-    pub fn ask_to_stop(&self, id: ScriptId) -> bool {
-        self.shared.act(id, Act::Ask)
-    }
-
-    /// Whether a script is alive and has been asked to stop.
-    pub fn is_stop_asked(&self, id: ScriptId) -> bool {
-        self.shared.is_asked(id)
-    }
-
-    /// Pauses a script. Returns `false` if it was paused or has ended.
-    pub fn pause(&self, id: ScriptId) -> bool {
-        self.shared.act(id, Act::Pause)
-    }
-
-    /// Resumes a script that was paused. Returns `false` if it was not, or has ended.
-    pub fn resume(&self, id: ScriptId) -> bool {
-        self.shared.act(id, Act::Resume)
-    }
-
-    /// Emits an event for the host. The signal may have a key: `KNOCK.of(door)`.
-    ///
-    /// # Panics
-    ///
-    /// If the value does not serialise.
-    #[track_caller]
-    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
-    pub fn emit<T, N>(&self, signal: &Signal<T, N>, value: T)
-    where
-        T: Serialize + DeserializeOwned + 'static,
-        N: EventName,
-    {
-        let value = Bytes::of(&value);
-        self.shared.emit(signal.full_name(), &value);
-    }
-
-    /// Emits an event for the host to one script: the one that has waited longest. Returns the value if
-    /// none waits. See [`Signal::emit_one`].
-    ///
-    /// # Panics
-    ///
-    /// If the value does not serialise.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use framestep_durable::prelude::*;
-    /// const JOBS: Signal<u32> = Signal::new("jobs");
-    ///
-    /// let runtime = Runtime::new(Registry::new());
-    /// assert_eq!(runtime.emit_one(&JOBS, 3), Some(3)); // no script waits
-    /// ```
-    #[track_caller]
-    pub fn emit_one<T, N>(&self, signal: &Signal<T, N>, value: T) -> Option<T>
-    where
-        T: Serialize + DeserializeOwned + 'static,
-        N: EventName,
-    {
-        let bytes = Bytes::of(&value);
-        let is_given = self.shared.emit_one(signal.full_name(), &bytes);
-        (!is_given).then_some(value)
-    }
-
-    /// Sets a value for the host. It may have a key: `STAGE.of(quest)`.
-    ///
-    /// # Panics
-    ///
-    /// If it does not serialise.
-    #[track_caller]
-    #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
-    pub fn set<T, N>(&self, value: &Value<T, N>, to: T)
-    where
-        T: Serialize + DeserializeOwned + Default + 'static,
-        N: EventName,
-    {
-        let to = Bytes::of(&to);
-        self.shared.set(value.full_name(), Some(to));
-    }
-
-    /// The current value.
-    ///
-    /// # Panics
-    ///
-    /// If another value of the same name has another type.
-    pub fn get<T, N>(&self, value: &Value<T, N>) -> T
-    where
-        T: Serialize + DeserializeOwned + Default + 'static,
-        N: EventName,
-    {
-        let (_, bytes) = self.shared.value(value.full_name());
-        bytes.map_or_else(T::default, |bytes| {
-            crate::wait::read_value(value.full_name(), &bytes)
-        })
-    }
-
-    /// Removes a value: it is the default of its type again, and nothing is kept for it. If it was
-    /// set, this is a change. Returns whether it was set.
-    pub fn remove<T, N>(&self, value: &Value<T, N>) -> bool
-    where
-        T: Serialize + DeserializeOwned + Default + 'static,
-        N: EventName,
-    {
-        self.shared.set(value.full_name(), None)
-    }
-
-    /// How many permits are free.
-    pub fn available<N: EventName>(&self, permits: &Permits<N>) -> usize {
-        let free = self
-            .shared
-            .free_permits(permits.full_name(), permits.declared());
-        usize::try_from(free).unwrap_or(usize::MAX)
-    }
-
-    /// The scripts that have permits, one for each [`Permit`](crate::Permit), in the order of their
-    /// numbers.
-    pub fn holders<N: EventName>(&self, permits: &Permits<N>) -> Vec<ScriptId> {
-        self.shared.holders(permits.full_name())
-    }
-
-    /// Sets how many permits there are, instead of the number in the code. This is kept, and saved,
-    /// until it is set to that number again. Scripts keep the permits that they have, even if there
-    /// are fewer now. If there are more, scripts that wait get them.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use framestep_durable::prelude::*;
-    /// const TOKENS: Permits = Permits::new("attack tokens", 2);
-    ///
-    /// let runtime = Runtime::new(Registry::new());
-    /// runtime.set_permits(&TOKENS, 3); // the game is hard
-    /// assert_eq!(runtime.available(&TOKENS), 3);
-    /// assert!(runtime.holders(&TOKENS).is_empty());
-    /// ```
-    pub fn set_permits<N: EventName>(&self, permits: &Permits<N>, count: usize) {
-        let declared = permits.declared();
-        self.shared
-            .set_permits(permits.full_name(), declared, count as u64);
-    }
-
-    /// Adds `count` permits for the host. See [`Permits::add`].
-    ///
-    /// # Panics
-    ///
-    /// If there would be more permits than can be counted.
-    #[track_caller]
-    pub fn add_permits<N: EventName>(&self, permits: &Permits<N>, count: usize) {
-        let (name, declared) = (permits.full_name(), permits.declared());
-        expect_countable(self.shared.add_permits(name, declared, count as u64));
-    }
-
-    /// Resolves a [promise](crate::promise) for the host. Returns `false` if it was dropped, or was
-    /// resolved or cancelled before.
-    ///
-    /// # Panics
-    ///
-    /// If the value does not serialise.
-    #[track_caller]
-    pub fn resolve<T>(&self, resolver: &Resolver<T>, value: &T) -> bool
-    where
-        T: Serialize + DeserializeOwned + 'static,
-    {
-        let (promise, stamp) = resolver.key();
-        let value = Settled::Resolved(Bytes::of(value));
-        self.shared.settle(promise, stamp, value)
-    }
-
-    /// Cancels a [promise](crate::promise) for the host: it returns an error. Returns `false` if it
-    /// was dropped, or was resolved or cancelled before.
-    pub fn cancel<T>(&self, resolver: &Resolver<T>) -> bool
-    where
-        T: Serialize + DeserializeOwned + 'static,
-    {
-        let (promise, stamp) = resolver.key();
-        self.shared.settle(promise, stamp, Settled::Cancelled)
-    }
-
-    /// The open questions of scripts that this call has not returned before, in the order in
-    /// which they were asked. After a restore or a rollback, it returns all open questions again.
-    ///
-    /// # Panics
-    ///
-    /// If another type of request has the same name. Then the next call returns all of them
-    /// again.
-    pub fn requests<R: Request>(&self) -> Vec<(RequestId<R>, R)> {
-        let found = self.shared.new_questions(R::NAME);
-        let read = |(key, bytes): (_, Bytes)| {
-            let request = bytes.read().unwrap_or_else(|| {
-                panic!(
-                    "another request is named `{}`, like `{}`",
-                    R::NAME,
-                    std::any::type_name::<R>()
-                )
-            });
-            (RequestId::new(key), request)
-        };
-        let found: Vec<(RequestId<R>, R)> = found.into_iter().map(read).collect();
-        // Only now: if one cannot be read, the host receives none of them.
-        let keys = found.iter().map(|(id, _)| id.key);
-        self.shared.receive(R::NAME, keys);
-        found
-    }
-
-    /// Answers a question. Returns `false` if no script waits for the answer any more: the question
-    /// was withdrawn, or has an answer, or is one that a rollback has taken back.
-    ///
-    /// # Panics
-    ///
-    /// If the answer does not serialise.
-    #[track_caller]
-    pub fn answer<R: Request>(&self, id: RequestId<R>, answer: &R::Answer) -> bool {
-        self.shared.answer(id.key, R::NAME, &Bytes::of(answer))
-    }
-
-    /// Whether a script waits for the answer to a question, and it has none.
-    pub fn is_open<R: Request>(&self, id: RequestId<R>) -> bool {
-        self.shared.is_open(id.key, R::NAME)
-    }
-
-    /// The questions that [`requests`](Self::requests) has returned, and that were withdrawn before
-    /// they had an answer: the script has dropped its [`ask`](crate::ask), was stopped, or was rolled
-    /// back. Close their boxes. Each is returned once. For a host that does not call this, the latest
-    /// 1,024 are kept.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use framestep_durable::prelude::*;
-    ///
-    /// #[derive(Serialize, Deserialize)]
-    /// struct Choice;
-    ///
-    /// impl Request for Choice {
-    ///     const NAME: &'static str = "choice";
-    ///     type Answer = u32;
-    /// }
-    ///
-    /// #[durable]
-    /// async fn quick() -> bool {
-    ///     timeout(0.25, ask(|| Choice)).await.is_ok()
-    /// }
-    ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Quick>());
-    /// runtime.start(quick()).detach();
-    /// let (box_of, _) = runtime.requests::<Choice>()[0];
-    /// assert!(runtime.is_open(box_of));
-    /// runtime.run_frame(0.25); // too late
-    /// assert_eq!(runtime.withdrawn::<Choice>(), [box_of]);
-    /// ```
-    pub fn withdrawn<R: Request>(&self) -> Vec<RequestId<R>> {
-        let withdrawn = self.shared.take_withdrawn(R::NAME);
-        withdrawn.into_iter().map(RequestId::new).collect()
-    }
-
-    /// Makes an owner. It exists until it is [dropped](Self::drop_owner).
-    pub fn owner(&self) -> OwnerId {
-        self.make_owner(None, None)
-    }
-
-    /// Makes an owner whose scripts count on `clock`.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such clock.
-    #[track_caller]
-    pub fn owner_on(&self, clock: ClockId) -> OwnerId {
-        self.make_owner(None, Some(clock))
-    }
-
-    /// Makes an owner below another one. What happens to the parent also happens to it.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such owner.
-    #[track_caller]
-    pub fn child_owner(&self, parent: OwnerId) -> OwnerId {
-        self.make_owner(Some(parent), None)
-    }
-
-    #[track_caller]
-    fn make_owner(&self, parent: Option<OwnerId>, clock: Option<ClockId>) -> OwnerId {
-        let shared = &self.shared;
-        let Some(owner) = shared.new_owner(parent, clock) else {
-            panic!("the runtime has no owner {parent:?} or no clock {clock:?}");
-        };
-        let id = OwnerId(shared.next_owner.get());
-        shared.next_owner.set(id.0 + 1);
-        // Scripts of a child count on the clock of the parent.
-        let entry = OwnerEntry {
-            owner: Rc::new(owner),
-            parent,
-            clock,
-            name: None,
-            is_paused: false,
-            is_active: true,
-            is_heard: false,
-        };
-        shared.owners.borrow_mut().insert(id, entry);
-        id
-    }
-
-    /// Drops an owner: its scripts are stopped, and it accepts no more scripts. Returns
-    /// `false` if there is no such owner.
-    pub fn drop_owner(&self, id: OwnerId) -> bool {
-        self.shared.drop_owner(id)
-    }
-
-    /// Pauses the scripts of an owner. Returns `false` if it was paused.
-    pub fn pause_owner(&self, id: OwnerId) -> bool {
-        self.shared.pause_owner(id, true)
-    }
-
-    /// Resumes the scripts of an owner. Returns `false` if it was not paused.
-    pub fn resume_owner(&self, id: OwnerId) -> bool {
-        self.shared.pause_owner(id, false)
-    }
-
-    /// Stops the scripts of an owner.
-    pub fn stop_all(&self, id: OwnerId) {
-        self.shared.stop_all(id);
-    }
-
-    /// Asks the scripts of an owner, and of the owners below it, to stop. See
-    /// [`OwnerId::ask_to_stop`].
-    pub fn ask_owner_to_stop(&self, id: OwnerId) {
-        self.shared.ask_owner(id);
-    }
-
-    /// [Asks](Self::ask_owner_to_stop) the scripts of an owner to stop, and stops those that are left
-    /// after `seconds`, even if the handle is dropped. See [`OwnerId::stop_within`].
-    ///
-    /// The handle is that of a script which waits for that. It returns how many scripts had to be
-    /// stopped.
-    ///
-    /// # Panics
-    ///
-    /// If `seconds` is NaN.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use framestep_durable::prelude::*;
-    ///
-    /// #[durable]
-    /// async fn forgetful() {
-    ///     wait_seconds(60).await;
-    /// }
-    ///
-    /// let mut runtime = Runtime::new(Registry::new().with::<Forgetful>());
-    /// runtime.executor().on_report(|report| assert!(report.to_string().contains("read by none")));
-    /// let level = runtime.owner();
-    /// runtime.start_on(level, forgetful()).detach();
-    /// let stopped = runtime.stop_owner_within(level, 0.5);
-    /// for _ in 0..3 {
-    ///     assert!(!runtime.is_owner_empty(level));
-    ///     runtime.run_frame(0.25);
-    /// }
-    /// assert_eq!(runtime.take(stopped), Some(Ok(1)));
-    /// assert!(runtime.is_owner_empty(level));
-    /// ```
-    #[track_caller]
-    pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> Handle<usize> {
-        let length_ns = length_ns(seconds);
-        let making = self.shared.making_of_stopper(id, None);
-        let mut script = Some(self.shared.stopper(id, length_ns));
-        let joins = self.make_any(making, Code::of::<Stopper>(), &mut || {
-            self.shared.ask_owner(id);
-            begin_once(&mut script)
-        });
-        self.shared.note_stop_place(joins.id(), Location::caller());
-        Handle::of(joins)
-    }
-
-    /// Whether an owner and the owners below it have no script. True for an owner that has been
-    /// dropped. Scripts await this with [`OwnerId::ended`].
-    pub fn is_owner_empty(&self, id: OwnerId) -> bool {
-        self.shared.is_owner_empty(id)
-    }
-
-    /// Activates or deactivates an owner. Deactivating stops its scripts; an inactive owner
-    /// accepts none.
-    pub fn set_owner_active(&self, id: OwnerId, active: bool) {
-        self.shared.set_owner_active(id, active);
-    }
-
-    /// Makes a clock below another one.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such clock.
-    #[track_caller]
-    pub fn child_clock(&self, parent: ClockId) -> ClockId {
-        let clock = self.shared.expect_clock(parent).child();
-        let mut clocks = self.shared.clocks.borrow_mut();
-        clocks.push(ClockEntry { clock, parent });
-        let number = u32::try_from(clocks.len()).expect("fewer than 2^31 clocks");
-        ClockId(number - 1 + ClockId::FIRST)
-    }
-
-    /// The clock of this number, to scale and to pause it. Guards (`hold`, `scaled`) cannot be
-    /// saved: use `pause` and `set_scale`.
-    ///
-    /// # Panics
-    ///
-    /// If there is no such clock.
-    #[track_caller]
-    pub fn clock(&self, id: ClockId) -> framestep::Clock {
-        self.shared.expect_clock(id)
-    }
-
-    /// Calls `hook` with each script whose chapter has become long: at 1,000 entries, and again at
-    /// each power of ten; and if it has [too many](RuntimeBuilder::max_entries). Without a hook, a
-    /// line is printed. A panic of the hook is reported, and the script goes on.
-    pub fn on_long_chapter(&self, hook: impl FnMut(&LongChapter) + 'static) {
-        self.shared.long_chapters.set_hook(Box::new(hook));
-    }
-}
-
 impl Drop for Runtime {
     fn drop(&mut self) {
         // Scripts refer to the runtime, and the runtime to them.
-        let scripts: Vec<_> = self.host.shared.scripts.borrow().keys().copied().collect();
+        let scripts: Vec<_> = self
+            .host
+            .shared()
+            .scripts
+            .borrow()
+            .keys()
+            .copied()
+            .collect();
         for id in scripts {
-            self.host.shared.act(id, Act::Stop);
+            self.host.shared().act(id, Act::Stop);
         }
     }
 }
@@ -1218,14 +552,6 @@ impl Drop for Runtime {
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime")
-            .field("scripts", &self.scripts())
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Host {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host")
             .field("scripts", &self.scripts())
             .finish_non_exhaustive()
     }
