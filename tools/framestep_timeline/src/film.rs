@@ -2,13 +2,15 @@
 
 use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
+use std::sync::{Arc, OnceLock};
 
 use framestep::Phase;
 use serde::{Deserialize, Serialize};
 
 use crate::filter::Filter;
+use crate::findings::Known;
 use crate::fold;
-use crate::lanes::{Bar, Lane, Lanes};
+use crate::lanes::{Bar, Lane, Lanes, Stopped};
 use crate::record::{Kind, NONE, Record, WaitKind};
 use crate::state::State;
 use crate::tables::{Names, Origin, Place, Places, Script, Tables};
@@ -54,7 +56,18 @@ pub struct Film {
     pub(crate) is_timed: bool,
     /// Whether the recorder has left out scripts.
     pub(crate) is_filtered: bool,
+    /// Of a part of a film: the film.
+    pub(crate) whole: Option<Arc<Whole>>,
+    /// Whether it is a part of a film from a file that does not have what came after it.
+    pub(crate) continues: bool,
     hash: u64,
+}
+
+/// A film of which others are parts. What a part says about waits that are not over is taken
+/// from here.
+pub(crate) struct Whole {
+    pub(crate) film: Film,
+    pub(crate) known: OnceLock<Known>,
 }
 
 /// How many waits of a script are listed.
@@ -71,6 +84,8 @@ impl Film {
             dropped: tape.dropped,
             is_timed,
             is_filtered: !filter.chooses_all(),
+            whole: None,
+            continues: false,
             hash: tape.hash,
         };
         film.shown[0] = false;
@@ -113,8 +128,32 @@ impl Film {
     }
 
     /// Some frames of the film.
+    ///
+    /// The part knows the rest: it says of no script that it waits to the end if the wait ends
+    /// after the part. A file does not contain the rest, so a part from a file has no findings
+    /// about waits that it does not see the end of.
     #[must_use]
     pub fn frames(mut self, frames: RangeInclusive<u64>) -> Self {
+        let (base, records) = self.cut(&frames);
+        if self.whole.is_none() {
+            let film = Film {
+                base: std::mem::take(&mut self.base),
+                records: std::mem::take(&mut self.records),
+                tables: self.tables.clone(),
+                labels: self.labels.clone(),
+                shown: Vec::new(),
+                whole: None,
+                ..self
+            };
+            let known = OnceLock::new();
+            self.whole = Some(Arc::new(Whole { film, known }));
+        }
+        (self.base, self.records) = (base, records);
+        self
+    }
+
+    /// The state before some frames, and their records.
+    fn cut(&self, frames: &RangeInclusive<u64>) -> (State, Vec<Record>) {
         let mut frame = self.base.frame;
         let (mut from, mut to) = (0, self.records.len());
         for (at, record) in self.records.iter().enumerate() {
@@ -132,12 +171,28 @@ impl Film {
         if frame < *frames.start() {
             from = to;
         }
+        let mut base = self.base.clone();
         for record in &self.records[..from] {
-            self.base.apply(record);
+            base.apply(record);
         }
-        self.records.truncate(to);
-        self.records.drain(..from.min(to));
-        self
+        (base, self.records[from.min(to)..to].to_vec())
+    }
+
+    /// The same as `frames` of a clone, without a copy of all records.
+    pub(crate) fn part(&self, frames: RangeInclusive<u64>) -> Film {
+        let Some(whole) = &self.whole else {
+            return self.clone().frames(frames);
+        };
+        let (base, records) = self.cut(&frames);
+        Film {
+            base,
+            records,
+            tables: self.tables.clone(),
+            labels: self.labels.clone(),
+            shown: self.shown.clone(),
+            whole: Some(whole.clone()),
+            ..*self
+        }
     }
 
     /// The first and the last frame. `None` if the film is empty.
@@ -248,6 +303,55 @@ impl Film {
         (!is_cut && first.frame() > 1).then(|| first.frame())
     }
 
+    /// Whether the recording went on after its last frame, and a file of it would not tell how.
+    fn lacks_the_end(&self) -> bool {
+        let last = |film: &Film| film.range().map(|range| *range.end());
+        let whole = self.whole.as_ref();
+        self.continues || whole.is_some_and(|whole| last(&whole.film) > last(self))
+    }
+
+    /// Where a script waits or has waited. A line of a dependency comes after the first of
+    /// `others` that is a line of the program, or else after that which started the script.
+    pub(crate) fn line_of(
+        &self,
+        script: u32,
+        place: u32,
+        others: impl IntoIterator<Item = u32>,
+    ) -> Option<String> {
+        let words = self.place(place)?;
+        let own = self.own_line(script, place, others);
+        match self.place(own).filter(|_| own != place) {
+            Some(own) => Some(format!("{own}, in {words}")),
+            None => Some(words),
+        }
+    }
+
+    /// The place, if it is a line of the program. Otherwise the first of `others` that is one, or
+    /// that which started the script.
+    pub(crate) fn own_line(
+        &self,
+        script: u32,
+        place: u32,
+        others: impl IntoIterator<Item = u32>,
+    ) -> u32 {
+        let started = self.script(script).place;
+        let all = std::iter::once(place).chain(others).chain([started]);
+        let own = all.into_iter().find(|it| self.tables.places.is_own(*it));
+        own.unwrap_or(place)
+    }
+
+    /// How a script was stopped: `by boss (3v1) after src/boss.rs:7:12`.
+    pub(crate) fn stopped_words(&self, script: u32, stopped: &Stopped) -> String {
+        let mut words = format!("by {}", self.name_and_id(stopped.by));
+        if let Some(after) = self.place(stopped.after) {
+            let _ = write!(words, " after {after}");
+        }
+        if let Some(owner) = self.owner(script).filter(|_| stopped.empties_owner) {
+            let _ = write!(words, "; no script of its owner {owner} is left");
+        }
+        words
+    }
+
     pub(crate) fn owner(&self, script: u32) -> Option<String> {
         let owner = self.script(script).owner;
         (owner != NONE).then(|| self.text(owner))
@@ -343,7 +447,7 @@ impl Film {
             more = 0;
             last = Some(bar);
             let mut line = format!("frame {}: {}", bar.since, self.for_wait(&bar.wait));
-            if let Some(place) = self.place(bar.wait.place()) {
+            if let Some(place) = self.line_of(lane.script, bar.wait.place(), lane.places()) {
                 let _ = write!(line, " at {place}");
             }
             lines.push(line);
@@ -460,6 +564,8 @@ struct Parts {
     sources: Vec<Origin>,
     #[serde(default)]
     is_filtered: bool,
+    #[serde(default)]
+    continues: bool,
 }
 
 /// The version of a file. It is read first, so that nothing else of another version is.
@@ -504,6 +610,7 @@ impl From<Film> for Parts {
             .filter(|(shown, _)| !**shown);
         Parts {
             framestep_timeline: Format(FORMAT),
+            continues: film.lacks_the_end(),
             sources: film.tables.sources.into_values().collect(),
             is_filtered: film.is_filtered,
             hash: film.hash,
@@ -553,6 +660,8 @@ impl TryFrom<Parts> for Film {
             dropped: parts.dropped,
             is_timed: parts.is_timed,
             is_filtered: parts.is_filtered,
+            whole: None,
+            continues: parts.continues,
             hash: parts.hash,
         })
     }

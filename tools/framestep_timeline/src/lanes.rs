@@ -1,5 +1,7 @@
 //! A film sorted by script, as a picture shows it.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use framestep::Outcome;
 
 use crate::film::Film;
@@ -16,7 +18,7 @@ const OUTLIER: u64 = 20;
 const LEAST_OUTLIER: u64 = 1_000_000;
 
 /// A point of the film.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub(crate) struct At {
     /// The number of the frame among those that are shown.
     pub(crate) column: usize,
@@ -52,9 +54,14 @@ pub(crate) struct Lane {
     /// `None` if it was alive before the film.
     pub(crate) spawned: Option<At>,
     pub(crate) ended: Option<(At, Outcome)>,
+    pub(crate) stopped: Option<Stopped>,
     pub(crate) polls: Vec<Poll>,
     pub(crate) waits: Vec<Bar>,
     pub(crate) pauses: Vec<Pause>,
+    /// The clock of most of its timers. In doubt, the game clock.
+    pub(crate) clock: Option<u32>,
+    /// Whether it has timers of several clocks.
+    pub(crate) has_clocks: bool,
     /// How long half of its polls took, or less.
     pub(crate) median: u64,
     /// The least time of a poll that is slow beside the others, if there are such polls.
@@ -65,6 +72,29 @@ impl Lane {
     /// Whether a poll held up the frame, or took long beside the others of the script.
     pub(crate) fn is_slow(&self, poll: &Poll) -> bool {
         poll.is_long() || self.outlier.is_some_and(|least| poll.took() >= least)
+    }
+
+    fn choose_clock(&mut self) {
+        let timers = self.waits.iter().map(|bar| &bar.wait);
+        let timers = timers.filter(|wait| wait.wait_kind() == WaitKind::Timer);
+        let mut clocks: BTreeMap<u32, usize> = BTreeMap::new();
+        for timer in timers {
+            *clocks.entry(timer.other).or_default() += 1;
+        }
+        self.has_clocks = clocks.len() > 1;
+        let most = clocks.iter().rev().max_by_key(|(_, count)| **count);
+        self.clock = most.map(|(clock, _)| *clock);
+    }
+
+    /// Whether a wait is for another clock than most of the script's timers.
+    pub(crate) fn is_on_other_clock(&self, bar: &Bar) -> bool {
+        let is_timer = bar.wait.wait_kind() == WaitKind::Timer;
+        is_timer && self.clock != Some(bar.wait.other)
+    }
+
+    /// Where it has waited, the latest first.
+    pub(crate) fn places(&self) -> impl Iterator<Item = u32> {
+        self.waits.iter().rev().map(|bar| bar.wait.place())
     }
 
     /// Finds out which polls are slow beside the others.
@@ -80,6 +110,17 @@ impl Lane {
         // One or two may be the fault of other programs.
         self.outlier = (slow >= 3).then_some(least);
     }
+}
+
+/// What is known about the stop of a script.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopped {
+    /// The script in whose poll it was stopped.
+    pub(crate) by: u32,
+    /// Where that script had waited last.
+    pub(crate) after: u32,
+    /// Whether no script of its owner was left.
+    pub(crate) empties_owner: bool,
 }
 
 /// One poll of a script.
@@ -201,7 +242,7 @@ pub(crate) struct Lanes {
     pub(crate) emits: Vec<Emit>,
     /// The last emissions before the film.
     pub(crate) before: Vec<Emitted>,
-    /// The permits that scripts hold at the end.
+    /// The permits that are held at the end. Their takers may have ended.
     pub(crate) held: Vec<Held>,
     /// The values of watches, in order.
     pub(crate) values: Vec<Value>,
@@ -233,12 +274,24 @@ impl Lanes {
             by_script: vec![None; film.tables.scripts.len()],
             causes: vec![Causes::default(); film.tables.scripts.len()],
             running: film.base.running.clone(),
+            knows_all: !film.is_filtered && film.begins_late().is_none(),
+            owned: HashMap::new(),
+            emptied: HashSet::new(),
         };
         reader.begin();
         for record in &film.records {
             reader.read(record);
         }
-        let mut lanes = reader.lanes;
+        let Reader {
+            mut lanes, emptied, ..
+        } = reader;
+        for lane in &mut lanes.lanes {
+            lane.choose_clock();
+            if let (Some(stopped), Some((at, _))) = (&mut lane.stopped, lane.ended) {
+                let owner = film.script(lane.script).owner;
+                stopped.empties_owner = emptied.contains(&(owner, at.column));
+            }
+        }
         if film.is_timed {
             lanes.lanes.iter_mut().for_each(Lane::measure);
         }
@@ -264,6 +317,8 @@ impl Lanes {
 struct Causes {
     spawned: Option<(u32, At)>,
     ended: Option<At>,
+    /// Whether it had ended before the film.
+    is_older: bool,
     /// Where it has waited last, or where it was started.
     after: u32,
     woken: Option<(u32, At, u32)>,
@@ -279,6 +334,12 @@ struct Reader<'a> {
     /// By the number of the script.
     causes: Vec<Causes>,
     running: Vec<u32>,
+    /// Whether no script is left out.
+    knows_all: bool,
+    /// How many scripts each owner has.
+    owned: HashMap<u32, usize>,
+    /// The owners whose last script ended, and the column.
+    emptied: HashSet<(u32, usize)>,
 }
 
 impl Reader<'_> {
@@ -299,7 +360,20 @@ impl Reader<'_> {
                 value: emitted.value,
             });
         }
+        for held in &base.held {
+            // One that the filter hides has no state.
+            let is_known = held.script != NONE && !self.film.is_filtered;
+            let live = base.live.get(held.script as usize);
+            self.causes[held.script as usize].is_older =
+                is_known && live.is_none_or(|live| !live.is_alive);
+        }
         for (script, live) in (0..).zip(&base.live) {
+            if live.is_alive {
+                *self
+                    .owned
+                    .entry(self.film.script(script).owner)
+                    .or_default() += 1;
+            }
             if !live.is_alive || !self.shows(script) {
                 continue;
             }
@@ -341,9 +415,12 @@ impl Reader<'_> {
             from: spawned.unwrap_or_default(),
             spawned,
             ended: None,
+            stopped: None,
             polls: Vec::new(),
             waits: Vec::new(),
             pauses: Vec::new(),
+            clock: None,
+            has_clocks: false,
             median: 0,
             outlier: None,
         });
@@ -406,7 +483,14 @@ impl Reader<'_> {
                     frame,
                 });
             }
-            Kind::Released => state::release(&mut self.lanes.held, record),
+            Kind::Released => {
+                let causes = &self.causes;
+                let is_over = |script: u32| {
+                    let known = &causes[script as usize];
+                    known.is_older || known.ended.is_some()
+                };
+                state::release(&mut self.lanes.held, record, is_over);
+            }
             _ => self.read_script(record),
         }
         if let Some(column) = self.lanes.columns.last_mut() {
@@ -454,6 +538,8 @@ impl Reader<'_> {
                 if self.shows(script) && self.by_script[script as usize].is_none() {
                     self.add_lane(script, Some(at));
                 }
+                let owner = self.film.script(script).owner;
+                *self.owned.entry(owner).or_default() += 1;
                 let spawned = (record.other != NONE).then_some((record.other, at));
                 self.causes[script as usize] = Causes {
                     spawned,
@@ -466,9 +552,16 @@ impl Reader<'_> {
             Kind::Ended => {
                 self.suspend(record);
                 self.causes[script as usize].ended = Some(at);
-                self.lanes.held.retain(|held| held.script != script);
+                self.leave_owner(script);
+                let by = self.running.last().copied().unwrap_or(NONE);
+                let stopped = (record.outcome() == Outcome::Stopped).then(|| Stopped {
+                    by,
+                    after: self.after(by),
+                    empties_owner: false,
+                });
                 if let Some(lane) = self.lane(script) {
                     lane.ended = Some((at, record.outcome()));
+                    lane.stopped = stopped;
                     lane.waits
                         .iter_mut()
                         .for_each(|bar| bar.to = bar.to.or(Some(at)));
@@ -524,6 +617,17 @@ impl Reader<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    fn leave_owner(&mut self, script: u32) {
+        let owner = self.film.script(script).owner;
+        let column = self.at().column;
+        if let Some(left) = self.owned.get_mut(&owner).filter(|left| **left > 0) {
+            *left -= 1;
+            if *left == 0 && owner != NONE && self.knows_all {
+                self.emptied.insert((owner, column));
+            }
         }
     }
 

@@ -293,6 +293,11 @@ pub(crate) fn clock_word(clock: u32) -> Option<String> {
     }
 }
 
+/// A clock in a sentence.
+pub(crate) fn clock_name(clock: u32) -> String {
+    clock_word(clock).unwrap_or_else(|| "the game clock".to_owned())
+}
+
 /// A record in a file: a short list of numbers.
 type Numbers = (u8, u8, u16, u32, u32, u32, u64);
 

@@ -1,6 +1,6 @@
 //! What each script is doing at one point of the recording.
 
-use crate::record::{Kind, Record};
+use crate::record::{Kind, NONE, Record};
 
 /// At most this many joins of a script are shown.
 const MOST_WAITS: usize = 64;
@@ -25,7 +25,7 @@ pub(crate) struct State {
     pub(crate) emitted: Vec<Emitted>,
 }
 
-/// Permits that a script holds.
+/// Permits that a script has taken, and that nobody has given back. The script may have ended.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Held {
     pub(crate) name: u32,
@@ -49,6 +49,9 @@ pub(crate) struct Emitted {
 
 /// More signals and watches are forgotten, those first that were emitted least lately.
 const MOST_EMITTED: usize = 1_024;
+
+/// More permits that are held at a time are forgotten, those first that were taken first.
+const MOST_HELD: usize = 4_096;
 
 /// One script.
 #[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
@@ -81,15 +84,22 @@ impl State {
             Kind::PhaseEnded => self.phase = 0,
             Kind::Marked => {}
             Kind::Emitted | Kind::Valued => self.emit(record),
-            Kind::Acquired => self.held.push(Held {
-                name: record.other,
-                script: record.script,
-                count: record.value,
-                place: record.place,
-                frame: self.frame,
-            }),
+            Kind::Acquired => {
+                if self.held.len() == MOST_HELD {
+                    self.held.remove(0);
+                }
+                self.held.push(Held {
+                    name: record.other,
+                    script: record.script,
+                    count: record.value,
+                    place: record.place,
+                    frame: self.frame,
+                });
+            }
             Kind::Released => {
-                release(&mut self.held, record);
+                let live = &self.live;
+                let is_over = |script: u32| live.get(script as usize).is_none_or(|it| !it.is_alive);
+                release(&mut self.held, record, is_over);
             }
             _ => self.apply_to_script(record),
         }
@@ -157,9 +167,6 @@ impl State {
             }
             Kind::Suspended => self.leave(record.script),
             Kind::Ended | Kind::Hidden => {
-                if record.kind == Kind::Ended {
-                    self.held.retain(|held| held.script != record.script);
-                }
                 live.is_alive = false;
                 live.is_woken = false;
                 live.paused = None;
@@ -190,13 +197,18 @@ impl State {
 }
 
 /// Takes released permits from a list. Most often the
-/// script that drops permits has got them; otherwise they are those that have been held longest.
-pub(crate) fn release(held: &mut Vec<Held>, record: &Record) {
+/// script that drops permits has got them; otherwise somebody has got them from their taker, who
+/// has ended; otherwise they are those that have been held longest.
+pub(crate) fn release(held: &mut Vec<Held>, record: &Record, is_over: impl Fn(u32) -> bool) {
     let is_of = |held: &Held| held.name == record.other && held.count == record.value;
     let own = held
         .iter()
         .rposition(|it| is_of(it) && it.script == record.script);
-    if let Some(at) = own.or_else(|| held.iter().position(is_of)) {
+    let left = || {
+        let is_left = |it: &Held| is_of(it) && it.script != NONE && is_over(it.script);
+        held.iter().position(is_left)
+    };
+    if let Some(at) = own.or_else(left).or_else(|| held.iter().position(is_of)) {
         held.remove(at);
     }
 }

@@ -53,7 +53,9 @@ pub enum Doing {
 pub struct WaitAt {
     /// What it waited for, as [`framestep::Wait`] prints it.
     pub what: String,
-    /// The file, line and column of the `.await`.
+    /// The file, line and column of the `.await`. If a crate from elsewhere contains it, the line
+    /// of another wait of the script comes first, or that which started the script:
+    /// `src/door.rs:12:30, in futures-util-0.3.31/src/stream.rs:9:12`.
     pub place: Option<String>,
     /// The frame in which the wait began.
     pub since: u64,
@@ -133,7 +135,11 @@ impl Film {
                 .iter()
                 .map(|open| WaitAt {
                     what: self.wait(&open.record, Some(now)),
-                    place: self.place(open.record.place()),
+                    place: self.line_of(
+                        script,
+                        open.record.place(),
+                        live.waits.iter().map(|other| other.record.place()),
+                    ),
                     since: open.frame,
                 })
                 .collect(),

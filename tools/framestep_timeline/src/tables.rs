@@ -214,6 +214,37 @@ impl Places {
     pub(crate) fn all(&self) -> &[Place] {
         &self.places
     }
+
+    /// Whether it is a line of the program itself, not of a crate from elsewhere.
+    pub(crate) fn is_own(&self, number: u32) -> bool {
+        let place = self.get(number);
+        place.is_some_and(|place| elsewhere(&place.file).is_none())
+    }
+}
+
+/// The file in a crate from a registry, from a repository or from the toolchain, which begins
+/// with the name of the crate: `futures-core-0.3.34/src/stream.rs`. `None` for other files.
+fn elsewhere(file: &str) -> Option<&str> {
+    let is_slash = |character| character == '/' || character == '\\';
+    // How many folders are between these and the crate.
+    let roots: [(&[&str], usize); 4] = [
+        (&["registry", "src"], 1),
+        (&["git", "checkouts"], 0),
+        (&["rustlib", "src", "rust", "library"], 0),
+        (&["rustc"], 2),
+    ];
+    for (root, between) in roots {
+        let mut rest = file;
+        while let Some(at) = rest.find(root[0]) {
+            let mut parts = rest[at..].splitn(root.len() + between + 1, is_slash);
+            let begins = at == 0 || rest[..at].ends_with(is_slash);
+            if begins && root.iter().all(|part| parts.next() == Some(part)) {
+                return parts.nth(between);
+            }
+            rest = &rest[at + root[0].len()..];
+        }
+    }
+    None
 }
 
 impl Place {
@@ -225,7 +256,8 @@ impl Place {
 
 impl std::fmt::Display for Place {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+        let file = elsewhere(&self.file).unwrap_or(&self.file);
+        write!(f, "{file}:{}:{}", self.line, self.column)
     }
 }
 
@@ -415,6 +447,45 @@ impl Script {
             owner: NONE,
             parent: NONE,
             place: NONE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elsewhere;
+
+    #[test]
+    fn a_file_of_another_crate_begins_with_the_name_of_the_crate() {
+        for (file, short) in [
+            (
+                "/home/x/.cargo/registry/src/index.crates.io-1949cf8c6b5b557f/a-0.3.1/src/b.rs",
+                "a-0.3.1/src/b.rs",
+            ),
+            (
+                "C:\\x\\registry\\src\\index-0\\a-1.0.0\\src\\b.rs",
+                "a-1.0.0\\src\\b.rs",
+            ),
+            (
+                "cargo/git/checkouts/a-09ab/77c/src/b.rs",
+                "a-09ab/77c/src/b.rs",
+            ),
+            ("/rustc/5980/library/core/src/b.rs", "core/src/b.rs"),
+            (
+                "/t/lib/rustlib/src/rust/library/core/src/b.rs",
+                "core/src/b.rs",
+            ),
+        ] {
+            assert_eq!(elsewhere(file), Some(short));
+        }
+        for file in [
+            "src/door.rs",
+            "/game/src/registry/src.rs",
+            "/game/my_registry/src/a/b/c.rs",
+            "rustc",
+            "",
+        ] {
+            assert_eq!(elsewhere(file), None, "{file}");
         }
     }
 }

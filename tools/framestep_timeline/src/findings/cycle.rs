@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::lanes::{Bar, Lane};
 use crate::record::{NONE, WaitKind};
 
-use super::{Finder, Finding, FindingKind, only_wait};
+use super::{Finder, FindingKind, Found, only_wait};
 
 /// What a script waits for: another script has to act.
 struct Link<'a> {
@@ -33,7 +33,7 @@ impl Finder<'_> {
         }
     }
 
-    pub(super) fn cycles(&self) -> Vec<Finding> {
+    pub(super) fn cycles(&self) -> Vec<Found> {
         let mut next: HashMap<u32, Link<'_>> = HashMap::new();
         for lane in self.lanes.lanes.iter().filter(|lane| lane.ended.is_none()) {
             let link = only_wait(lane).and_then(|bar| {
@@ -62,16 +62,15 @@ impl Finder<'_> {
         findings
     }
 
-    /// Each line comes after the script that waits there. `None` if the filter hides all of
-    /// its scripts, or if it may be over soon.
-    fn cycle(&self, first: u32, next: &HashMap<u32, Link<'_>>) -> Option<Finding> {
+    /// Each line comes after the script that waits there. `None` if it may be over soon.
+    fn cycle(&self, first: u32, next: &HashMap<u32, Link<'_>>) -> Option<Found> {
         let (mut text, mut since) = (String::new(), 0);
-        let (mut is_shown, mut is_sure) = (false, true);
+        let (mut scripts, mut is_sure) = (Vec::new(), true);
         let mut script = first;
         loop {
             let Link { to, bar, .. } = &next[&script];
             since = since.max(bar.since);
-            is_shown |= self.film.is_shown(script);
+            scripts.push(script);
             let at = self.film.place(bar.wait.place());
             let at = at.map_or(String::new(), |place| format!(" at {place}"));
             let which = if script == first { "" } else { ", which " };
@@ -110,19 +109,12 @@ impl Finder<'_> {
         }
         // That nobody else emits a signal is known from the past only.
         let is_new = self.last_frame().saturating_sub(since) < super::MANY_FRAMES;
-        if !is_shown || (!is_sure && is_new) {
+        if !is_sure && is_new {
             return None;
         }
         let Link { bar, lane, .. } = &next[&first];
-        Some(Finding {
-            kind: FindingKind::Cycle,
-            frame: since,
-            text: format!(
-                "{} {text}: a cycle since frame {since}",
-                self.film.name_and_id(first)
-            ),
-            script: self.film.name_and_id(lane.script),
-            place: self.film.place(bar.wait.place()),
-        })
+        let text = format!("{text}: a cycle since frame {since}");
+        let found = self.finding(FindingKind::Cycle, lane, since, bar.wait.place(), &text);
+        Some(found.with(scripts))
     }
 }

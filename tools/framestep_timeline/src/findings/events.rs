@@ -7,7 +7,7 @@ use crate::lanes::{Bar, Emit, Lane};
 use crate::record::{NONE, WaitKind};
 use crate::text;
 
-use super::{Finder, Finding, FindingKind, MANY_FRAMES, only_wait};
+use super::{Finder, FindingKind, Found, MANY_FRAMES, only_wait};
 
 /// The most emissions of other signals that a finding names.
 const MOST_EMISSIONS: usize = 2;
@@ -23,7 +23,7 @@ struct Last<'a> {
 }
 
 impl Finder<'_> {
-    pub(super) fn stuck(&self, lane: &Lane) -> Option<Finding> {
+    pub(super) fn stuck(&self, lane: &Lane) -> Option<Found> {
         let bar = only_wait(lane)?;
         let (wait, since) = (&bar.wait, bar.since);
         let what = self.film.wait(wait, None);
@@ -140,8 +140,10 @@ impl Finder<'_> {
             if let Some(place) = self.film.place(held.place) {
                 let _ = write!(text, " ({place})");
             }
-            let bar = self.lane(held.script).and_then(only_wait);
-            if let Some(bar) = bar {
+            let lane = self.lane(held.script);
+            if let Some((at, _)) = lane.and_then(|lane| lane.ended) {
+                let _ = write!(text, ", which ended in frame {}", self.frame(at.column));
+            } else if let Some(bar) = lane.and_then(only_wait) {
                 let _ = write!(text, ", which waits {}", self.film.for_wait(&bar.wait));
             }
         }
@@ -171,7 +173,7 @@ impl Finder<'_> {
     }
 
     /// Scripts that wait for a source, while another one of its name is emitted.
-    pub(super) fn other_sources(&self) -> Vec<Finding> {
+    pub(super) fn other_sources(&self) -> Vec<Found> {
         let mut groups: BTreeMap<u32, Vec<(&Lane, &Bar)>> = BTreeMap::new();
         for lane in self.lanes.lanes.iter().filter(|lane| lane.ended.is_none()) {
             let bar = only_wait(lane)
@@ -180,17 +182,13 @@ impl Finder<'_> {
                 groups.entry(bar.wait.other).or_default().push((lane, bar));
             }
         }
-        let shown = |group: &Vec<(&Lane, &Bar)>| {
-            let mut lanes = group.iter();
-            lanes.any(|(lane, _)| self.film.is_shown(lane.script))
-        };
-        let groups = groups.into_values().filter(shown);
+        let groups = groups.values();
         groups
-            .filter_map(|group| self.other_source(&group))
+            .filter_map(|group| self.other_source(group))
             .collect()
     }
 
-    fn other_source(&self, group: &[(&Lane, &Bar)]) -> Option<Finding> {
+    fn other_source(&self, group: &[(&Lane, &Bar)]) -> Option<Found> {
         let &(lane, bar) = group.first()?;
         let emitted = self.twin_of(bar)?;
         let origin = |name: u32| {
@@ -224,14 +222,12 @@ impl Finder<'_> {
             text.remove(0);
         }
         let kind = FindingKind::OtherSource;
-        let mut finding = self.finding(kind, lane, bar.since, bar.wait.place(), text.trim_start());
-        finding.frame = bar.since;
-        Some(finding)
+        let found = self.finding(kind, lane, bar.since, bar.wait.place(), text.trim_start());
+        Some(found.with(group.iter().map(|(lane, _)| lane.script)))
     }
 
     fn after(&self, last: Last<'_>) -> String {
-        let after = last.emit.and_then(|emit| self.film.place(emit.after));
-        after.map_or(String::new(), |after| format!(" after {after}"))
+        self.after_words(last.emit.map_or(NONE, |emit| emit.after))
     }
 
     /// What was emitted instead: signals with similar names; if there are none, signals
@@ -269,7 +265,12 @@ impl Finder<'_> {
         } else {
             let waits = self.lanes.lanes.iter().flat_map(|lane| &lane.waits);
             let awaited: HashSet<u32> = waits.map(|bar| bar.wait.names()[0]).collect();
-            others.retain(|last| !awaited.contains(&last.name));
+            // A watch keeps its value, so nothing is lost if nobody waits for it.
+            let is_watch = |name| {
+                let origin = self.film.tables.sources.get(&name);
+                origin.is_some_and(|origin| !origin.is_signal)
+            };
+            others.retain(|last| !awaited.contains(&last.name) && !is_watch(last.name));
             instead = if self.film.is_filtered {
                 ", for which none of the recorded scripts waits"
             } else {

@@ -1,12 +1,18 @@
 //! Findings: scripts that are stuck, or that take too long.
 
+mod clocks;
 mod cycle;
 mod events;
+mod missed;
+mod passed;
+mod permits;
 mod race;
 mod slow;
+mod stops;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
+use std::ops::RangeInclusive;
 
 use framestep::Outcome;
 
@@ -50,6 +56,18 @@ pub enum FindingKind {
     Cycle,
     /// Scripts wait for a signal or a watch, and another one of that name is emitted.
     OtherSource,
+    /// A signal is emitted while nobody waits for it, and a script begins to wait for it soon
+    /// after. It was several times, or the script never gets one.
+    MissedEvent,
+    /// The script that took permits has ended, and they were not given back. Others have waited
+    /// for such permits since.
+    LostPermits,
+    /// A script waits for a watch, and that was set more often since than in its earlier waits
+    /// there: the value may have passed that for which it waits.
+    PassedValue,
+    /// A script was stopped with the last scripts of its owner. It had replaced one of another
+    /// owner.
+    StoppedWithOwner,
     /// A script waits for nothing, so it never resumes.
     Never,
     /// Several polls of a script took four milliseconds or longer, or one took sixteen.
@@ -69,6 +87,9 @@ pub enum FindingKind {
     LostBranch,
     /// A script has waited for a watch, a permit or a wake for ten frames or longer.
     LongWait,
+    /// A script waits on another clock than usual, and the waits of that line are not equally
+    /// long on the game clock.
+    OtherClock,
 }
 
 impl Film {
@@ -97,17 +118,19 @@ impl Film {
     /// ```
     pub fn findings(&self) -> Vec<Finding> {
         let lanes = Lanes::of_all(self);
-        let mut findings = Finder {
-            film: self,
-            lanes: &lanes,
-            by_script: lanes
-                .lanes
-                .iter()
-                .map(|lane| lane.script)
-                .zip(0..)
-                .collect(),
+        let finder = Finder::new(self, &lanes);
+        let mut found = finder.of_polls();
+        match &self.whole {
+            Some(whole) => {
+                let known = whole.known.get_or_init(|| Known::of(&whole.film));
+                let found_in = self.range();
+                let is_here = |it: &&Found| found_in.as_ref().is_some_and(|here| it.is_in(here));
+                found.extend(known.found.iter().filter(is_here).cloned());
+            }
+            None => found.extend(finder.of_events()),
         }
-        .find();
+        found.retain(|found| found.scripts.iter().any(|script| self.is_shown(*script)));
+        let mut findings: Vec<Finding> = found.into_iter().map(|found| found.finding).collect();
         findings.sort_by_key(|finding| (finding.kind, finding.frame));
         let mut seen: HashMap<FindingKind, usize> = HashMap::new();
         for finding in &findings {
@@ -128,6 +151,79 @@ impl Film {
     }
 }
 
+/// A finding, and what decides whether a part of a film has it.
+#[derive(Clone, Debug)]
+struct Found {
+    finding: Finding,
+    /// It is not told if none of them is shown.
+    scripts: Vec<u32>,
+    /// The last frame in which it can be seen: the last of all, unless it is over.
+    until: u64,
+}
+
+impl Found {
+    /// It is over in this frame.
+    fn until(mut self, frame: u64) -> Self {
+        self.until = frame;
+        self
+    }
+
+    /// It is about these scripts as well.
+    fn with(mut self, scripts: impl IntoIterator<Item = u32>) -> Self {
+        self.scripts.extend(scripts);
+        self
+    }
+
+    fn is_in(&self, frames: &RangeInclusive<u64>) -> bool {
+        self.finding.frame <= *frames.end() && self.until >= *frames.start()
+    }
+}
+
+/// What the parts of a film have to know of the whole one.
+#[derive(Debug)]
+pub(crate) struct Known {
+    found: Vec<Found>,
+    endless: HashSet<(u32, u64)>,
+}
+
+impl Known {
+    fn of(film: &Film) -> Known {
+        let lanes = Lanes::of_all(film);
+        Known {
+            found: Finder::new(film, &lanes).of_events(),
+            endless: endless(film, &lanes),
+        }
+    }
+}
+
+/// The scripts that wait to the end of a film, for long, for what something else must do; and the
+/// first frames of these waits.
+fn endless(film: &Film, lanes: &Lanes) -> HashSet<(u32, u64)> {
+    let last = lanes.columns.last().map_or(0, |column| column.frame);
+    let is_long = |bar: &&Bar| {
+        bar.wait.wait_kind().has_cause() && last.saturating_sub(bar.since) >= MANY_FRAMES
+    };
+    let live = lanes.lanes.iter().filter(|lane| lane.ended.is_none());
+    let endless = live.filter_map(|lane| {
+        let bar = only_wait(lane).filter(is_long)?;
+        Some((lane.script, bar.since))
+    });
+    endless.filter(|_| !film.continues).collect()
+}
+
+impl Film {
+    /// The waits that last to the end of the recording, as the script and their first frame.
+    pub(crate) fn endless(&self, lanes: &Lanes) -> HashSet<(u32, u64)> {
+        match &self.whole {
+            Some(whole) => {
+                let known = whole.known.get_or_init(|| Known::of(&whole.film));
+                known.endless.clone()
+            }
+            None => endless(self, lanes),
+        }
+    }
+}
+
 struct Finder<'a> {
     film: &'a Film,
     lanes: &'a Lanes,
@@ -135,58 +231,100 @@ struct Finder<'a> {
     by_script: HashMap<u32, usize>,
 }
 
+impl<'a> Finder<'a> {
+    fn new(film: &'a Film, lanes: &'a Lanes) -> Self {
+        let scripts = lanes.lanes.iter().map(|lane| lane.script);
+        Finder {
+            film,
+            lanes,
+            by_script: scripts.zip(0..).collect(),
+        }
+    }
+}
+
 impl Finder<'_> {
-    fn find(&self) -> Vec<Finding> {
-        let mut findings = self.cycles();
-        let shown = |lane: &&Lane| self.film.is_shown(lane.script);
-        findings.extend(self.other_sources());
-        for lane in self.lanes.lanes.iter().filter(shown) {
-            findings.extend(self.panic(lane));
-            findings.extend(self.long_poll(lane).or_else(|| self.outliers(lane)));
-            findings.extend(self.lost_branch(lane));
-            findings.extend(self.many_polls(lane));
-            if lane.ended.is_some() {
-                continue;
-            }
+    /// Findings for which the frames themselves suffice.
+    fn of_polls(&self) -> Vec<Found> {
+        let mut found = Vec::new();
+        for lane in &self.lanes.lanes {
+            found.extend(self.panic(lane));
+            found.extend(self.long_poll(lane).or_else(|| self.outliers(lane)));
+            found.extend(self.many_polls(lane));
+        }
+        found
+    }
+
+    /// Findings that depend on what comes later.
+    fn of_events(&self) -> Vec<Found> {
+        let missed = self.missed();
+        let mut found: Vec<Found> = missed
+            .iter()
+            .filter_map(|it| self.missed_event(it))
+            .collect();
+        let told = missed::told(&missed);
+        found.extend(self.stopped_with_owner());
+        for lane in &self.lanes.lanes {
+            found.extend(self.lost_branch(lane, &told));
+            found.extend(self.other_clock(lane));
+        }
+        // Nobody knows whether a wait at the end of such a film is long.
+        if self.film.continues {
+            return found;
+        }
+        found.extend(self.lost_permits());
+        found.extend(self.cycles());
+        found.extend(self.other_sources());
+        let (passed, waits) = self.passed_values();
+        found.extend(passed);
+        for lane in self.lanes.lanes.iter().filter(|lane| lane.ended.is_none()) {
             match lane.pauses.last().filter(|pause| pause.to.is_none()) {
-                Some(pause) => findings.extend(self.pause(lane, pause)),
-                None => findings.extend(self.stuck(lane)),
+                Some(pause) => found.extend(self.pause(lane, pause)),
+                None => found.extend(self.stuck(lane).filter(|found| {
+                    let wait = (lane.script, found.finding.frame);
+                    !told.waits.contains(&wait) && !waits.contains(&wait)
+                })),
             }
         }
-        findings
+        found
     }
 
-    fn finding(
-        &self,
-        kind: FindingKind,
-        lane: &Lane,
-        frame: u64,
-        place: u32,
-        text: &str,
-    ) -> Finding {
-        let script = self.film.name_and_id(lane.script);
-        Finding {
-            kind,
-            frame,
-            text: format!("{script} {text}"),
-            script,
-            place: self.film.place(self.known(lane, place)),
+    fn finding(&self, kind: FindingKind, lane: &Lane, frame: u64, place: u32, text: &str) -> Found {
+        self.found(kind, lane.script, frame, self.known(lane, place), text)
+    }
+
+    /// A finding about a script that may have no lane.
+    fn found(&self, kind: FindingKind, script: u32, frame: u64, place: u32, text: &str) -> Found {
+        let scripts = vec![script];
+        let script = self.film.name_and_id(script);
+        Found {
+            finding: Finding {
+                kind,
+                frame,
+                text: format!("{script} {text}"),
+                script,
+                place: self.film.place(place),
+            },
+            scripts,
+            until: u64::MAX,
         }
     }
 
-    /// The place, or else the line that started the script.
+    /// The place, if it is a line of the program. Otherwise another of the script.
     fn known(&self, lane: &Lane, place: u32) -> u32 {
-        if place == NONE {
-            self.film.script(lane.script).place
-        } else {
-            place
+        match place {
+            NONE => self.film.script(lane.script).place,
+            place => self.film.own_line(lane.script, place, lane.places()),
         }
     }
 
     /// ` (file:line:column)`, if that is known.
     fn line(&self, lane: &Lane, place: u32) -> String {
-        let place = self.film.place(self.known(lane, place));
-        place.map_or(String::new(), |place| format!(" ({place})"))
+        let known = match place {
+            NONE => self.film.script(lane.script).place,
+            place => place,
+        };
+        let line = self.film.line_of(lane.script, known, lane.places());
+        line.map_or(String::new(), |line| format!(" ({line})"))
     }
 
     /// The lane of a script.
@@ -198,11 +336,31 @@ impl Finder<'_> {
         self.lanes.columns[column].frame
     }
 
+    /// ` after file:line:column`, if that is known.
+    fn after_words(&self, place: u32) -> String {
+        let place = self.film.place(place);
+        place.map_or(String::new(), |place| format!(" after {place}"))
+    }
+
+    /// Whether the source for which a script waited has ended the wait.
+    fn was_served(lane: &Lane, bar: &Bar) -> bool {
+        let Some(to) = bar.to else { return false };
+        let at = lane.polls.partition_point(|poll| poll.from < to);
+        let poll = lane.polls.get(at).filter(|poll| poll.from == to);
+        poll.is_some_and(|poll| poll.by == bar.wait.other)
+    }
+
+    /// How many frames a wait took, or has taken so far.
+    fn length(&self, bar: &Bar) -> u64 {
+        let to = bar.to.map_or(self.last_frame(), |to| self.frame(to.column));
+        to.saturating_sub(bar.since)
+    }
+
     fn last_frame(&self) -> u64 {
         self.lanes.columns.last().map_or(0, |column| column.frame)
     }
 
-    fn panic(&self, lane: &Lane) -> Option<Finding> {
+    fn panic(&self, lane: &Lane) -> Option<Found> {
         let (at, _) = lane
             .ended
             .filter(|(_, outcome)| *outcome == Outcome::Panicked)?;
@@ -212,7 +370,7 @@ impl Finder<'_> {
         Some(self.finding(FindingKind::Panicked, lane, frame, place, &text))
     }
 
-    fn many_polls(&self, lane: &Lane) -> Option<Finding> {
+    fn many_polls(&self, lane: &Lane) -> Option<Found> {
         let frames = lane.polls.chunk_by(|a, b| a.from.column == b.from.column);
         let most = frames.max_by_key(|polls| polls.len())?;
         let steps = |column: usize| self.lanes.columns[column].runs.len();
@@ -229,7 +387,7 @@ impl Finder<'_> {
         Some(self.finding(FindingKind::ManyPolls, lane, frame, place, &text))
     }
 
-    fn pause(&self, lane: &Lane, pause: &Pause) -> Option<Finding> {
+    fn pause(&self, lane: &Lane, pause: &Pause) -> Option<Found> {
         if self.last_frame().saturating_sub(pause.since) < MANY_FRAMES {
             return None;
         }

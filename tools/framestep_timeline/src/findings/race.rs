@@ -3,15 +3,13 @@
 use crate::lanes::{At, Bar, Emit, Lane, Poll};
 use crate::record::{NONE, WaitKind};
 
-use super::{Finder, Finding, FindingKind};
-
-/// An event that comes later has nothing to do with the race.
-const SOON: u64 = 60;
+use super::missed::{SOON, Told};
+use super::{Finder, FindingKind, Found};
 
 impl Finder<'_> {
     /// The first race that a script has left too early: the event of another branch came soon
     /// after, and nobody listened to it.
-    pub(super) fn lost_branch(&self, lane: &Lane) -> Option<Finding> {
+    pub(super) fn lost_branch(&self, lane: &Lane, told: &Told) -> Option<Found> {
         let waits = |name: u32| lane.waits.iter().filter(move |bar| bar.wait.other == name);
         for poll in &lane.polls {
             let branches = branches(lane, poll);
@@ -24,7 +22,8 @@ impl Finder<'_> {
                     continue;
                 }
                 let again = waits(name).map(|bar| bar.from).find(|at| *at > poll.from);
-                let Some(emit) = self.unheard(name, poll.from, again) else {
+                let emit = self.unheard(name, poll.from, again);
+                let Some(emit) = emit.filter(|emit| !told.emissions.contains(&emit.at)) else {
                     continue;
                 };
                 return Some(self.lost(lane, (lost, won), poll, emit));
@@ -69,7 +68,7 @@ impl Finder<'_> {
         (is_soon && is_unheard && is_before).then_some(emit)
     }
 
-    fn lost(&self, lane: &Lane, (lost, won): (&Bar, &Bar), poll: &Poll, emit: &Emit) -> Finding {
+    fn lost(&self, lane: &Lane, (lost, won): (&Bar, &Bar), poll: &Poll, emit: &Emit) -> Found {
         let frame = self.frame(poll.from.column);
         let by = self.film.name_and_id(emit.source);
         let text = format!(
@@ -79,12 +78,11 @@ impl Finder<'_> {
             self.branch(won),
             self.film.text(lost.wait.other),
             self.frame(emit.at.column),
-            self.film
-                .place(emit.after)
-                .map_or(String::new(), |after| format!(" after {after}")),
+            self.after_words(emit.after),
         );
         let place = lost.wait.place();
-        self.finding(FindingKind::LostBranch, lane, frame, place, &text)
+        let found = self.finding(FindingKind::LostBranch, lane, frame, place, &text);
+        found.until(self.frame(emit.at.column))
     }
 
     /// `the wait for signal bell`.

@@ -4,7 +4,7 @@ use crate::lanes::{Lane, Poll};
 use crate::record::NONE;
 use crate::text;
 
-use super::{Finder, Finding, FindingKind};
+use super::{Finder, FindingKind, Found};
 
 /// A single long poll may be the fault of other programs, unless it takes a whole frame.
 const WHOLE_FRAME: u64 = 16_000_000;
@@ -12,7 +12,7 @@ const WHOLE_FRAME: u64 = 16_000_000;
 const MOST_FRAMES: usize = 4;
 
 impl Finder<'_> {
-    pub(super) fn long_poll(&self, lane: &Lane) -> Option<Finding> {
+    pub(super) fn long_poll(&self, lane: &Lane) -> Option<Found> {
         let longest = lane.polls.iter().max_by_key(|poll| poll.took())?;
         let long = lane.polls.iter().filter(|poll| poll.is_long()).count();
         if !self.film.is_timed || (long < 2 && longest.took() < WHOLE_FRAME) {
@@ -30,7 +30,7 @@ impl Finder<'_> {
     }
 
     /// Polls that are slow beside the others of the script.
-    pub(super) fn outliers(&self, lane: &Lane) -> Option<Finding> {
+    pub(super) fn outliers(&self, lane: &Lane) -> Option<Found> {
         let least = lane.outlier.filter(|_| self.film.is_timed)?;
         let slow = lane.polls.iter().filter(|poll| poll.took() >= least);
         let longest = slow.clone().max_by_key(|poll| poll.took())?;

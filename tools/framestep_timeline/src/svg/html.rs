@@ -1,20 +1,17 @@
 //! A long film as a page: a picture a row, in several sizes.
 
-use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
 
 use crate::film::Film;
-use crate::lanes::Lane;
 use crate::text;
 
-use super::lane::endless_wait;
+use super::Theme;
 use super::page::escape;
-use super::{Svg, Theme};
 
 /// A film as a page of HTML, returned by [`Film::html`]. Print it with `{}`.
 ///
-/// Each row is a [picture](Svg) of some frames, wide enough to read. Buttons, or the keys `+` and
+/// Each row is a [picture](super::Svg) of some frames, wide enough to read. Buttons, or the keys `+` and
 /// `-`, change how many frames a row has. The address does so as well: `film.html?frames=200`
 /// begins with 200 frames a row, and `film.html?frames=50&at=1080` shows frame 1,080.
 #[derive(Clone, Debug)]
@@ -24,6 +21,7 @@ pub struct Html<'a> {
     theme: Theme,
     width: u32,
     rows: Vec<u64>,
+    most_lanes: usize,
 }
 
 impl Film {
@@ -44,6 +42,7 @@ impl Film {
             theme: Theme::Auto,
             width: 1_400,
             rows: vec![600, 200, 60],
+            most_lanes: 40,
         }
     }
 }
@@ -63,10 +62,17 @@ impl Html<'_> {
         self
     }
 
-    /// The width of a row in pixels: see [`Svg::width`]. The default is 1,400.
+    /// The width of a row in pixels: see [`Svg::width`](super::Svg::width). The default is 1,400.
     #[must_use]
     pub fn width(mut self, width: u32) -> Self {
         self.width = width;
+        self
+    }
+
+    /// The most scripts that have a lane in a row: see [`Svg::most_lanes`](super::Svg::most_lanes). The default is 40.
+    #[must_use]
+    pub fn most_lanes(mut self, lanes: usize) -> Self {
+        self.most_lanes = lanes;
         self
     }
 
@@ -104,11 +110,10 @@ impl fmt::Display for Html<'_> {
         )?;
         self.write_findings(f)?;
         self.write_buttons(f)?;
-        let lanes = self.film.lanes();
-        let endless = |lane: &Lane| Some((lane.script, endless_wait(&lanes, lane)?.since));
-        let endless: HashSet<_> = lanes.lanes.iter().filter_map(endless).collect();
+        // All rows are parts of one film, which finds out only once how waits end.
+        let film = self.film.clone().frames(0..=u64::MAX);
         for &size in &self.rows {
-            self.write_rows(f, size, &endless)?;
+            self.write_rows(f, &film, size)?;
         }
         write!(f, "<script>{SCRIPT}</script>\n</html>\n")
     }
@@ -140,20 +145,14 @@ impl Html<'_> {
     }
 
     /// The pictures with so many frames in each. The first begins at a round frame.
-    fn write_rows(
-        &self,
-        f: &mut fmt::Formatter<'_>,
-        size: u64,
-        endless: &HashSet<(u32, u64)>,
-    ) -> fmt::Result {
+    fn write_rows(&self, f: &mut fmt::Formatter<'_>, film: &Film, size: u64) -> fmt::Result {
         writeln!(f, "<div class=\"rows\" data-frames=\"{size}\">")?;
-        let (first, last) = self.film.range().map_or((1, 0), RangeInclusive::into_inner);
+        let (first, last) = film.range().map_or((1, 0), RangeInclusive::into_inner);
         let mut from = first / size * size;
         while from <= last {
             let to = from.saturating_add(size - 1);
-            let film = self.film.clone().frames(from.max(first)..=to.min(last));
-            let mut svg: Svg<'_> = film.svg();
-            svg.endless = Some(endless.clone());
+            let part = film.part(from.max(first)..=to.min(last));
+            let svg = part.svg().most_lanes(self.most_lanes);
             let svg = svg.theme(self.theme).width(self.width).findings(false);
             let svg = svg.title(format!("Frames {} to {}", from.max(first), to.min(last)));
             writeln!(

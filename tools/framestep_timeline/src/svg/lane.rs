@@ -4,9 +4,8 @@ use std::fmt::Write as _;
 
 use framestep::Outcome;
 
-use crate::findings::{MANY_FRAMES, only_wait};
-use crate::lanes::{Bar, Lane, Lanes, Poll};
-use crate::record::{NONE, WaitKind, phase_letter};
+use crate::lanes::{Bar, Lane, Poll};
+use crate::record::{NONE, WaitKind, clock_word, phase_letter};
 use crate::text;
 
 use super::page::{fit, width};
@@ -43,17 +42,6 @@ fn is_beside_another(lane: &Lane, bar: &Bar) -> bool {
         .partition_point(|other| other.from < bar.from)
         .saturating_sub(8);
     bar.wait.wait_kind() == WaitKind::Wake && lane.waits[near..].iter().take(16).any(overlaps)
-}
-
-/// The only wait of a script, if it lasts to the end, for long, and something else must end it.
-pub(super) fn endless_wait<'a>(lanes: &Lanes, lane: &'a Lane) -> Option<&'a Bar> {
-    let last = lanes.columns.last().map_or(0, |column| column.frame);
-    let is_long = |bar: &&Bar| {
-        bar.wait.wait_kind().has_cause() && last.saturating_sub(bar.since) >= MANY_FRAMES
-    };
-    only_wait(lane)
-        .filter(|_| lane.ended.is_none())
-        .filter(is_long)
 }
 
 impl Picture<'_> {
@@ -110,11 +98,15 @@ impl Picture<'_> {
                 Outcome::Stopped => "stopped",
                 Outcome::Panicked => "panicked",
             };
-            let title = format!(
+            let mut title = format!(
                 "{} {words}\n{}",
                 self.film.name_and_id(lane.script),
                 self.moment(at)
             );
+            if let Some(stopped) = &lane.stopped {
+                let by = self.film.stopped_words(lane.script, stopped);
+                let _ = write!(title, "\n{by}");
+            }
             self.draw_end((scale.x(at), middle), outcome, &title);
         }
         self.page.raw("</g>");
@@ -148,6 +140,12 @@ impl Picture<'_> {
         let words = self.film.last_waits(lane);
         if !words.is_empty() {
             let _ = write!(title, "\nits last waits:\n{}", words.join("\n"));
+        }
+        if let (Some(stopped), Some((at, _))) = (&lane.stopped, lane.ended) {
+            let column = self.lanes.columns.get(at.column);
+            let frame = column.map_or(0, |column| column.frame);
+            let by = self.film.stopped_words(lane.script, stopped);
+            let _ = write!(title, "\nstopped in frame {frame} {by}");
         }
         title
     }
@@ -245,9 +243,14 @@ impl Picture<'_> {
         let y = middle - whole / 2.0 + group.row as f64 * (height + 1.5);
         let title = self.wait_title(lane, group);
         let size = (group.to - group.from, height);
-        let endless = if self.is_endless(lane, group.last) {
+        let is_endless =
+            group.last.to.is_none() && self.endless.contains(&(lane.script, group.last.since));
+        let endless = if is_endless {
             self.has_endless = true;
             " endless"
+        } else if lane.is_on_other_clock(group.first) {
+            self.has_other_clock = true;
+            " odd"
         } else {
             ""
         };
@@ -274,7 +277,10 @@ impl Picture<'_> {
                 Some(now) => text::about(wait.value.saturating_sub(now)).replace(".00", ""),
                 None => format!("until {}", text::about(wait.value)),
             },
-            WaitKind::Timer => format!("until {}", text::about(wait.value)),
+            WaitKind::Timer => {
+                let clock = clock_word(wait.other).unwrap_or_default();
+                format!("{clock}, until {}", text::about(wait.value))
+            }
             WaitKind::Join => format!("join {}", self.film.name(wait.other)),
             kind if kind.has_name() => format!("{} {}", kind.word(), self.film.text(wait.other)),
             WaitKind::Frames => text::counted(wait.value, "frame"),
@@ -316,19 +322,14 @@ impl Picture<'_> {
             )
         });
         let _ = write!(title, "\nfrom frame {} {ended}", first.since);
-        if let Some(place) = self.film.place(first.wait.place()) {
+        let place = self
+            .film
+            .line_of(lane.script, first.wait.place(), lane.places());
+        if let Some(place) = place {
             let _ = write!(title, "\n{place}");
         }
         title.push_str(&self.values(last));
         title
-    }
-
-    /// Whether a wait lasts to the end of the film, and something else must end it.
-    fn is_endless(&self, lane: &Lane, bar: &Bar) -> bool {
-        match &self.svg.endless {
-            Some(endless) => endless.contains(&(lane.script, bar.since)) && bar.to.is_none(),
-            None => endless_wait(self.lanes, lane).is_some_and(|only| std::ptr::eq(only, bar)),
-        }
     }
 
     fn draw_polls(&mut self, scale: &Scale<'_>, lane: &Lane, middle: f64) {

@@ -35,6 +35,7 @@ const MOST_FINDINGS: usize = 5;
 ///
 /// - Each script has a lane, in a group with the others of its owner.
 /// - A bar is a wait. Its colour is the kind of the wait.
+///   It is dashed if it is a timer on another clock than most of the script's timers.
 /// - A dot (in a narrow picture, a tick) is a poll. A letter in it is the phase, if it is
 ///   not Update: see [`Diagram`](crate::Diagram). It is red if the poll took four
 ///   milliseconds or longer, which needs a [stopwatch](crate::Recorder::stopwatch).
@@ -43,8 +44,9 @@ const MOST_FINDINGS: usize = 5;
 /// - Hover over anything to see the frame, the phase and the line of code.
 /// - Below are the first [findings](Film::findings).
 ///
-/// With more scripts than [lanes](Svg::most_lanes), the picture shows those with findings
-/// and the busiest, and says how many are left out.
+/// With more scripts than [lanes](Svg::most_lanes), the picture shows those with findings, those
+/// that were stopped, wait to the end or longer than usual, or emit what nobody hears, and the
+/// busiest. It says how many are left out, and how to see them.
 #[derive(Clone, Debug)]
 pub struct Svg<'a> {
     film: &'a Film,
@@ -53,9 +55,6 @@ pub struct Svg<'a> {
     width: f64,
     most_lanes: usize,
     has_findings: bool,
-    /// In a part of a film: the script and the first frame of the waits that last to the end of
-    /// the whole one.
-    endless: Option<HashSet<(u32, u64)>>,
 }
 
 impl Film {
@@ -80,7 +79,6 @@ impl Film {
             width: 1_200.0,
             most_lanes: 40,
             has_findings: true,
-            endless: None,
         }
     }
 }
@@ -147,13 +145,17 @@ struct Picture<'a> {
     has_pauses: bool,
     has_slow_polls: bool,
     has_endless: bool,
+    has_other_clock: bool,
+    /// The waits that last to the end of the recording.
+    endless: HashSet<(u32, u64)>,
 }
 
 impl Svg<'_> {
     fn draw(&self) -> String {
         let svg = self;
         let lanes = &svg.film.lanes();
-        let rows = rows::of(svg.film, lanes, svg.most_lanes);
+        let endless = svg.film.endless(lanes);
+        let rows = rows::of(svg.film, lanes, &endless, svg.most_lanes);
         let scripts = rows
             .rows
             .iter()
@@ -178,6 +180,8 @@ impl Svg<'_> {
             has_pauses: false,
             has_slow_polls: false,
             has_endless: false,
+            has_other_clock: false,
+            endless,
         };
         picture.draw()
     }
@@ -287,8 +291,9 @@ impl Picture<'_> {
         facts.push(text::counted(self.lanes.lanes.len() as u64, "script"));
         if self.rows.hidden > 0 {
             facts.push(format!(
-                "{} of them not shown",
-                text::count(self.rows.hidden as u64)
+                "{} of them not shown: most_lanes({}) shows all",
+                text::count(self.rows.hidden as u64),
+                self.lanes.lanes.len(),
             ));
         }
         if self.film.dropped.events > 0 {
@@ -661,6 +666,13 @@ impl Picture<'_> {
             let (x, y) = place(words, 22.0);
             let size = (22.0, 12.0);
             self.page.rect("bar endless", (x, y - 6.0), size, 3.0, "");
+            self.page.text("t2 soft", (x + 29.0, y + 4.5), words);
+        }
+        if self.has_other_clock {
+            let words = "timer on another clock than usual";
+            let (x, y) = place(words, 22.0);
+            let size = (22.0, 12.0);
+            self.page.rect("bar h1 odd", (x, y - 6.0), size, 3.0, "");
             self.page.text("t2 soft", (x + 29.0, y + 4.5), words);
         }
         if self.lanes.emits.iter().any(Emit::is_unheard) {

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use framestep::Outcome;
+
 use crate::film::Film;
-use crate::lanes::Lanes;
+use crate::lanes::{Bar, Lane, Lanes};
 use crate::record::NONE;
 use crate::text;
 
@@ -30,9 +32,10 @@ pub(crate) struct Rows {
     pub(crate) hidden: usize,
 }
 
-/// Chooses the busiest scripts, and those with findings. They are grouped by owner.
-pub(crate) fn of(film: &Film, lanes: &Lanes, most: usize) -> Rows {
-    let chosen = chosen(film, lanes, most);
+/// Chooses the scripts with findings, those with something else to say, and the busiest. They are
+/// grouped by owner.
+pub(crate) fn of(film: &Film, lanes: &Lanes, endless: &HashSet<(u32, u64)>, most: usize) -> Rows {
+    let chosen = chosen(film, lanes, endless, most);
     let mut owners: Vec<u32> = Vec::new();
     let mut groups: HashMap<u32, Vec<usize>> = HashMap::new();
     for (at, lane) in lanes.lanes.iter().enumerate() {
@@ -96,7 +99,12 @@ pub(crate) fn of(film: &Film, lanes: &Lanes, most: usize) -> Rows {
     }
 }
 
-fn chosen(film: &Film, lanes: &Lanes, most: usize) -> HashSet<usize> {
+fn chosen(
+    film: &Film,
+    lanes: &Lanes,
+    endless: &HashSet<(u32, u64)>,
+    most: usize,
+) -> HashSet<usize> {
     if lanes.lanes.len() <= most {
         return (0..lanes.lanes.len()).collect();
     }
@@ -106,11 +114,27 @@ fn chosen(film: &Film, lanes: &Lanes, most: usize) -> HashSet<usize> {
         .map(|finding| finding.script)
         .collect();
     let busy = film.activity();
+    let unheard = lanes.emits.iter().filter(|emit| emit.is_unheard());
+    let unheard: HashSet<u32> = unheard.map(|emit| emit.source).collect();
+    let is_telling = |lane: &Lane| {
+        let is_endless = |bar: &Bar| endless.contains(&(lane.script, bar.since));
+        matches!(lane.ended, Some((_, Outcome::Stopped | Outcome::Panicked)))
+            || unheard.contains(&lane.script)
+            || lane.waits.last().is_some_and(is_endless)
+            || has_unusual_wait(lanes, lane)
+    };
     let mut order: Vec<usize> = (0..lanes.lanes.len()).collect();
     order.sort_by_cached_key(|&at| {
-        let script = lanes.lanes[at].script;
+        let lane = &lanes.lanes[at];
+        let script = lane.script;
         let is_found = found.contains(&film.name_and_id(script));
-        (!is_found, std::cmp::Reverse(busy[script as usize]), at)
+        let is_telling = is_found || is_telling(lane);
+        (
+            !is_found,
+            !is_telling,
+            std::cmp::Reverse(busy[script as usize]),
+            at,
+        )
     });
     // Few owners with many lanes are easier to read than many owners with one lane.
     let all: HashSet<u32> = lanes
@@ -130,6 +154,21 @@ fn chosen(film: &Film, lanes: &Lanes, most: usize) -> HashSet<usize> {
         *shown <= share
     };
     order.into_iter().filter(is_near).take(most).collect()
+}
+
+/// Whether a wait was much longer than most of the same line.
+fn has_unusual_wait(lanes: &Lanes, lane: &Lane) -> bool {
+    let mut lengths: HashMap<u32, Vec<usize>> = HashMap::new();
+    for bar in &lane.waits {
+        let to = bar.to.unwrap_or(lanes.end());
+        let length = to.column.saturating_sub(bar.from.column);
+        lengths.entry(bar.wait.place()).or_default().push(length);
+    }
+    lengths.values_mut().any(|lengths| {
+        lengths.sort_unstable();
+        let (longest, usual) = (lengths.last(), lengths[lengths.len() / 2]);
+        lengths.len() >= 3 && longest.is_some_and(|&longest| longest > 3 * usual.max(10))
+    })
 }
 
 fn polls(lanes: &Lanes, hidden: &[usize]) -> Vec<u32> {

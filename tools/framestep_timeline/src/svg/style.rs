@@ -132,6 +132,7 @@ text { font-family: Inter, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Noto Sa
 .hollow { stroke-width: 1.4; }
 .mark { stroke-width: 1.2; stroke-dasharray: 5 4; }
 .bar.endless { stroke-width: 1.8; stroke-opacity: 1; }
+.bar.odd { stroke-width: 1.8; stroke-opacity: 1; stroke-dasharray: 5 3; }
 .spawn { stroke-dasharray: 2 3; stroke-opacity: .7; }
 .letter { font-size: 8.5px; font-weight: 700; text-anchor: middle; }
 .end-x { fill: none; stroke-width: 2.2; stroke-linecap: round; }
