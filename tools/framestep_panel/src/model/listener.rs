@@ -80,6 +80,8 @@ pub(crate) struct Ended {
     pub(crate) id: CoroutineId,
     pub(crate) name: Rc<str>,
     pub(crate) outcome: Outcome,
+    /// The script in whose poll it ended. `None`: the host.
+    pub(crate) by: Option<Actor>,
     pub(crate) emissions: Vec<Emission>,
 }
 
@@ -158,11 +160,13 @@ impl Heard {
             Traced::Emitted {
                 name,
                 source,
+                listeners,
                 value,
                 ..
             } => {
                 let by = event.id.map(actor);
-                self.sources.emit(source, event.frame, by, value.as_ref());
+                let what = (*listeners, value.as_ref());
+                self.sources.emit(source, event.frame, by, what);
                 if let Some(id) = event.id {
                     self.note_emission(id, name, event.frame);
                 }
@@ -190,7 +194,7 @@ impl Heard {
                 self.paused.remove(&id);
                 self.woken.remove(&id);
                 self.waits.remove(&id);
-                self.sources.end(id, event.frame);
+                self.sources.end(id);
                 if self.ended.len() == ENDS {
                     self.ended.pop_front();
                 }
@@ -199,6 +203,7 @@ impl Heard {
                     id,
                     name: actor(id).name,
                     outcome: *outcome,
+                    by: self.polls.last().cloned(),
                     emissions: self.emissions.remove(&id).unwrap_or_default(),
                 });
             }

@@ -8,7 +8,7 @@ use framestep::{CoroutineId, CoroutineInfo, Moment, Phase, Profile, State, Timer
 
 use super::frame::Clocks;
 use super::kind::Kind;
-use super::text::clean;
+use super::text::{clean, is_elsewhere};
 
 /// One script, as the panel has recorded it.
 ///
@@ -105,13 +105,17 @@ impl Script {
         self.profile
     }
 
-    /// The line of its first wait, or else the line that spawned it.
+    /// The line of its first wait, or else the line that spawned it. A line of a crate from
+    /// elsewhere counts only if nothing else is known.
     pub fn line(&self) -> Option<&'static Location<'static>> {
-        self.waits_at().or(self.who.spawned_at)
+        let own = self.waits_at().filter(|at| !is_elsewhere(at));
+        own.or(self.who.spawned_at).or(self.waits_at())
     }
 
     pub(crate) fn waits_at(&self) -> Option<&'static Location<'static>> {
-        self.waits.iter().find_map(|waiting| waiting.at)
+        let mut lines = self.waits.iter().filter_map(|waiting| waiting.at);
+        let first = lines.clone().next();
+        lines.find(|at| !is_elsewhere(at)).or(first)
     }
 
     /// What it waits for, if that is only one thing.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::Location;
 use std::sync::Arc;
 
-use framestep::{CoroutineId, Source};
+use framestep::{CoroutineId, Source, SourceKind};
 
 use super::listener::Actor;
 use super::text::{clean, place};
@@ -40,9 +40,11 @@ struct Known {
 pub(crate) struct Emission {
     pub(crate) frame: u64,
     pub(crate) by: Option<Actor>,
+    /// Whether anybody listened, or it is the new value of a watch.
+    pub(crate) is_heard: bool,
 }
 
-/// Permits that a script holds, or has held.
+/// Permits that a script has taken, and when they were given back. The script may have ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Holder {
     pub(crate) by: Option<Actor>,
@@ -50,6 +52,7 @@ pub(crate) struct Holder {
     pub(crate) at: &'static Location<'static>,
     count: usize,
     until: Option<u64>,
+    has_ended: bool,
 }
 
 /// The emissions of one source, up to a frame.
@@ -85,14 +88,19 @@ impl Sources {
         source: &Source,
         frame: u64,
         by: Option<Actor>,
-        value: Option<&Arc<str>>,
+        (listeners, value): (usize, Option<&Arc<str>>),
     ) {
         let known = self.known(source);
         if known.emitted.len() == KEPT {
             known.emitted.pop_front();
             known.earlier += 1;
         }
-        known.emitted.push_back(Emission { frame, by });
+        let is_heard = listeners > 0 || source.kind() != SourceKind::Signal;
+        known.emitted.push_back(Emission {
+            frame,
+            by,
+            is_heard,
+        });
         if let Some(value) = value {
             known.see(frame, value.clone());
         }
@@ -119,17 +127,21 @@ impl Sources {
         if known.holders.len() >= 2 * KEPT {
             known.holders.retain(|holder| holder.until.is_none());
         }
+        if known.holders.len() >= 2 * KEPT {
+            known.holders.remove(0);
+        }
         known.holders.push(Holder {
             by,
             frame,
             at,
             count,
             until: None,
+            has_ended: false,
         });
     }
 
-    /// Most often the script that drops permits has got them; otherwise they are those that have
-    /// been held longest.
+    /// Most often the script that drops permits has got them; otherwise somebody has got them from
+    /// their taker, who has ended; otherwise they are those that have been held longest.
     pub(crate) fn release(
         &mut self,
         source: &Source,
@@ -142,17 +154,19 @@ impl Sources {
         let own = holders
             .iter()
             .rposition(|it| is_open(it) && it.by.as_ref().map(|by| by.id) == by);
-        if let Some(at) = own.or_else(|| holders.iter().position(is_open)) {
+        let left = holders.iter().position(|it| is_open(it) && it.has_ended);
+        let open = || holders.iter().position(is_open);
+        if let Some(at) = own.or(left).or_else(open) {
             holders[at].until = Some(frame);
         }
     }
 
-    /// A script has ended, and holds nothing any more.
+    /// A script has ended. What it has dropped is known before; it may have passed on the rest.
     #[expect(
         clippy::mutable_key_type,
         reason = "the number of a source does not change once it has one"
     )]
-    pub(crate) fn end(&mut self, id: CoroutineId, frame: u64) {
+    pub(crate) fn end(&mut self, id: CoroutineId) {
         let known = &mut self.known;
         self.held.retain(|source| {
             let Some(known) = known.get_mut(source) else {
@@ -160,7 +174,7 @@ impl Sources {
             };
             for holder in &mut known.holders {
                 if holder.until.is_none() && holder.by.as_ref().is_some_and(|by| by.id == id) {
-                    holder.until = Some(frame);
+                    holder.has_ended = true;
                 }
             }
             known.holders.iter().any(|holder| holder.until.is_none())

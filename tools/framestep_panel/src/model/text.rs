@@ -34,10 +34,34 @@ fn is_invisible(c: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The last two parts of a file's path, and the line.
+/// Whether a line belongs to a crate from a registry, from a repository or from the toolchain.
+pub(crate) fn is_elsewhere(at: &Location<'_>) -> bool {
+    const ROOTS: [&str; 4] = [
+        "registry/src/",
+        "git/checkouts/",
+        "rustlib/src/rust/library/",
+        "/rustc/",
+    ];
+    let file = at.file().replace('\\', "/");
+    ROOTS.iter().any(|root| {
+        let mut found = file.match_indices(root);
+        found.any(|(at, _)| at == 0 || root.starts_with('/') || file[..at].ends_with('/'))
+    })
+}
+
+/// The last two parts of a file's path, and the line. Those of another crate begin with the name
+/// of the crate: its path in the toolchain or in a registry says no more.
 pub(crate) fn place(at: &Location<'_>) -> String {
     let file = at.file();
-    let from = file.rmatch_indices(['/', '\\']).nth(1);
+    let mut slashes = file.rmatch_indices(['/', '\\']);
+    let from = if is_elsewhere(at) {
+        slashes.find(|(slash, _)| {
+            let rest = &file[slash + 1..];
+            rest.split(['/', '\\']).nth(1) == Some("src")
+        })
+    } else {
+        slashes.nth(1)
+    };
     let file = from.map_or(file, |(slash, _)| &file[slash + 1..]);
     format!("{}:{}", clean(file), at.line())
 }

@@ -12,7 +12,7 @@ use super::kind::Kind;
 use super::listener::{Actor, Heard};
 use super::runs::{Difference, Lengths};
 use super::script::Script;
-use super::sources;
+use super::sources::{self, Holder};
 use super::text::{clean, duration, place};
 
 /// How bad a [`Warning`] is.
@@ -401,7 +401,7 @@ impl Facts<'_> {
         };
         let (frame, sources) = (self.frame.number(), &self.heard.sources);
         if let Wait::Permit { .. } = wait {
-            return (Level::Note, self.held(source));
+            return self.held(source);
         }
         let since = group.first.and_then(|first| first.since);
         let since = since.map_or(frame, |since| since.frame);
@@ -436,27 +436,44 @@ impl Facts<'_> {
                         format!("{value}; emitted {count} times, last in frame {last} by {by}")
                     }
                 };
-                (Level::Note, text)
+                match emitted.last.is_heard {
+                    true => (Level::Note, text),
+                    false => (
+                        Level::Warning,
+                        format!("{text}, while nobody waited for it"),
+                    ),
+                }
             }
         }
     }
 
-    /// Which scripts hold permits, and since when.
-    fn held(&self, source: &Source) -> String {
+    /// Which scripts hold permits, and since when. It is worse if one has ended.
+    fn held(&self, source: &Source) -> (Level, String) {
         let holders = self.heard.sources.holders(source, self.frame.number());
+        let count = holders.len();
+        let (left, held): (Vec<&Holder>, Vec<&Holder>) = holders.into_iter().partition(|holder| {
+            let by = holder.by.as_ref();
+            by.is_some_and(|by| self.frame.find(by.id).is_none())
+        });
+        let level = if left.is_empty() {
+            Level::Note
+        } else {
+            Level::Warning
+        };
         let mut text = String::new();
-        for holder in holders.iter().take(2) {
-            text.push_str(&format!(
-                "; held by {} since frame {} ({})",
-                actor(holder.by.as_ref(), self.frame),
-                holder.frame,
-                place(holder.at)
-            ));
+        for (at, holder) in left.iter().chain(&held).take(2).enumerate() {
+            let by = actor(holder.by.as_ref(), self.frame);
+            let (since, line) = (holder.frame, place(holder.at));
+            text.push_str(&if at < left.len() {
+                format!("; taken in frame {since} ({line}) and not given back by {by}")
+            } else {
+                format!("; held by {by} since frame {since} ({line})")
+            });
         }
-        if let Some(more @ 1..) = holders.len().checked_sub(2) {
+        if let Some(more @ 1..) = count.checked_sub(2) {
             text.push_str(&format!("; and by {more} more"));
         }
-        text
+        (level, text)
     }
 }
 

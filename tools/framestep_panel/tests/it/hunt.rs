@@ -233,11 +233,8 @@ fn a_signal_before_the_wait_is_reported() {
     });
     run(&mut executor, &mut panel, 50);
     let warning = panel.warnings()[0].clone();
-    assert_eq!(warning.level, Level::Note);
-    assert!(
-        warning
-            .text
-            .ends_with("emitted once, in frame 1 by lever (0v1), which has ended"),
-        "{warning:?}"
-    );
+    assert_eq!(warning.level, Level::Warning);
+    let expected = "emitted once, in frame 1 by lever (0v1), which has ended, while nobody waited \
+                    for it";
+    assert!(warning.text.ends_with(expected), "{warning:?}");
 }

@@ -1,5 +1,7 @@
 //! What the panel says about signals, watches and permits, now and back in time.
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use framestep::prelude::*;
@@ -91,6 +93,88 @@ fn a_wait_for_permits_names_the_holder() {
     // Then it was the baker all the same.
     panel.show_frame(48);
     assert_eq!(warnings(&mut panel), [expected]);
+}
+
+#[test]
+fn a_permit_whose_taker_has_ended_is_a_warning() {
+    let (mut executor, mut panel) = opened();
+    let cranes = Permits::new(2).named("cranes");
+    let (first, second, third) = (cranes.clone(), cranes.clone(), cranes);
+    let shelf = Rc::new(Cell::new(None));
+    let keeps = shelf.clone();
+    let line = line!() + 3;
+    executor.script("skua").start(async move {
+        next_frame().await;
+        keeps.set(Some(first.acquire().await));
+    });
+    executor.script("heron").start(async move {
+        let _permit = second.acquire().await;
+        wait_seconds(1_000).await;
+    });
+    executor.script("tern").start(async move {
+        wait_frames(2).await;
+        let permit = third.acquire().await;
+        wait_seconds(1_000).await;
+        drop(permit);
+    });
+    run(&mut executor, &mut panel, 45);
+    let expected = format!(
+        "tern (2v1) waits for a permit of cranes, for 10.8 s so far; taken in frame 1 \
+         (it/sources.rs:{line}) and not given back by skua (0v1), which has ended; held by heron \
+         (1v1) since frame 0 (it/sources.rs:{})",
+        line + 3
+    );
+    assert_eq!(warnings(&mut panel), std::slice::from_ref(&expected));
+    assert_eq!(panel.warnings()[0].level, Level::Warning);
+    // Another script gives it back: what it gives is not that of the live holder.
+    executor.script("porter").start(async move {
+        drop(shelf.take());
+    });
+    run(&mut executor, &mut panel, 2);
+    assert_eq!(warnings(&mut panel), [""; 0]);
+    // Before that, nobody had.
+    panel.show_frame(44);
+    assert_eq!(warnings(&mut panel), [expected.replace("10.8 s", "10.5 s")]);
+}
+
+#[cfg(feature = "terminal")]
+#[test]
+fn the_details_of_a_stopped_script_say_who_has_stopped_it() {
+    let (mut executor, mut panel) = opened();
+    let lamps = executor.script("lamplighter").start(wait_seconds(1_000));
+    let id = lamps.id();
+    executor.script("mayor").start(async move {
+        wait_frames(3).await;
+        lamps.stop();
+        wait_seconds(1_000).await;
+    });
+    run(&mut executor, &mut panel, 6);
+    panel.select(Some(id));
+    assert_eq!(
+        details(&mut panel, "ended"),
+        ["stopped in frame 3, by mayor (1v1)"]
+    );
+}
+
+#[test]
+fn a_wait_in_another_crate_shows_the_crate_and_opens_a_line_of_the_game() {
+    use std::pin::pin;
+
+    let (mut executor, mut panel) = opened();
+    let gate = Signal::<()>::new().named("gate");
+    let line = line!() + 1;
+    let keeper = executor.script("keeper").start(async move {
+        // The wait is polled in the standard library, which passes no line on.
+        let mut wait = pin!(gate.wait());
+        wait.as_mut().await;
+    });
+    run(&mut executor, &mut panel, 3);
+    let script = panel.shown().unwrap().script(keeper.id()).unwrap();
+    let at = script.line().unwrap();
+    assert!(at.file().ends_with("sources.rs"), "{at}");
+    assert_eq!(at.line(), line);
+    let waits = script.waits()[0].at().unwrap();
+    assert!(waits.file().contains("core"), "{waits}");
 }
 
 #[test]

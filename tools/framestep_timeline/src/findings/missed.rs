@@ -102,8 +102,8 @@ impl Finder<'_> {
             most => format!("{least} to {}", text::counted(most, "frame")),
         };
         let (in_frames, when) = match frames.len() {
-            1 => ("in frame", "when"),
-            _ => ("in frames", "each time when"),
+            1 => ("in frame", "while"),
+            _ => ("in frames", "each time while"),
         };
         let ended = match (last_bar.to, frames.len()) {
             (None, 1) => "and still waits".to_owned(),

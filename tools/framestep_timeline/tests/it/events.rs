@@ -1,34 +1,19 @@
 //! Signals, watches and permits that have a name: which one, who has it, and who hears it.
 
 use std::cell::Cell;
-use std::fmt::Write as _;
 use std::rc::Rc;
 use std::time::Duration;
 
 use framestep::prelude::*;
 use framestep_timeline::{Film, Filter, FindingKind, Recorder};
 
-use crate::support::recorded;
+use crate::support::{plain, recorded};
 
 /// The findings of a film, without the folder and the columns of places.
 fn findings(film: &Film) -> Vec<String> {
     let findings = film.findings();
-    findings.iter().map(|it| plain(&it.to_string())).collect()
-}
-
-fn plain(text: &str) -> String {
-    let mut out = String::new();
-    for (at, part) in text.split(file!()).enumerate() {
-        let column = part.strip_prefix(':').and_then(|rest| rest.split_once(':'));
-        match column.filter(|_| at > 0) {
-            Some((line, rest)) => {
-                let rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
-                let _ = write!(out, "_:{line}{rest}");
-            }
-            None => out.push_str(part),
-        }
-    }
-    out
+    let all = findings.iter();
+    all.map(|it| plain(file!(), &it.to_string())).collect()
 }
 
 /// Two signals of one name: the guests wait for that of the cook, and the innkeeper emits his own.
@@ -374,7 +359,7 @@ fn a_lane_shows_its_last_five_waits_with_their_lines() {
         wait_frames(1_000).await;
     });
     executor.run_frames(60, 0.25);
-    let svg = plain(&recorder.film().svg().to_string());
+    let svg = plain(file!(), &recorder.film().svg().to_string());
     let expected = format!(
         "its last waits:\n\
          frame 9: for 2 frames at _:{}\n\

@@ -4,6 +4,7 @@ mod comparing;
 mod diagram;
 mod events;
 mod findings;
+mod harbour;
 mod hostile;
 mod perfetto;
 mod recording;

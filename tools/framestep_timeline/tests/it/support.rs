@@ -1,5 +1,7 @@
 //! Games to record.
 
+use std::fmt::Write as _;
+
 use framestep::prelude::*;
 use framestep_timeline::{Film, Recorder};
 
@@ -82,4 +84,20 @@ pub(crate) fn message(run: impl FnOnce()) -> String {
         Ok(text) => *text,
         Err(payload) => (*payload.downcast::<&str>().expect("a text")).to_owned(),
     }
+}
+
+/// A text in which places of this file have neither a folder nor a column: `_:12`.
+pub(crate) fn plain(file: &str, text: &str) -> String {
+    let mut out = String::new();
+    for (at, part) in text.split(file).enumerate() {
+        let column = part.strip_prefix(':').and_then(|rest| rest.split_once(':'));
+        match column.filter(|_| at > 0) {
+            Some((line, rest)) => {
+                let rest = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+                let _ = write!(out, "_:{line}{rest}");
+            }
+            None => out.push_str(part),
+        }
+    }
+    out
 }

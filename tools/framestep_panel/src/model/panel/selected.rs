@@ -60,7 +60,11 @@ impl Panel {
                     Outcome::Stopped => "stopped",
                     Outcome::Panicked => "panicked",
                 };
-                let text = format!("{how} in frame {}", ended.frame);
+                let by = match ended.outcome {
+                    Outcome::Stopped => format!(", by {}", actor(ended.by.as_ref(), frame)),
+                    _ => String::new(),
+                };
+                let text = format!("{how} in frame {}{by}", ended.frame);
                 out.push(("script", format!("{} ({id})", ended.name)));
                 out.push(("ended", text));
                 out.extend(emitted(&ended.emissions, now));
