@@ -58,10 +58,8 @@ pub(crate) struct Lane {
     pub(crate) polls: Vec<Poll>,
     pub(crate) waits: Vec<Bar>,
     pub(crate) pauses: Vec<Pause>,
-    /// The clock of most of its timers. In doubt, the game clock.
+    /// If it has timers on several clocks, that of most of them. In doubt, the game clock.
     pub(crate) clock: Option<u32>,
-    /// Whether it has timers of several clocks.
-    pub(crate) has_clocks: bool,
     /// How long half of its polls took, or less.
     pub(crate) median: u64,
     /// The least time of a poll that is slow beside the others, if there are such polls.
@@ -81,15 +79,9 @@ impl Lane {
         for timer in timers {
             *clocks.entry(timer.other).or_default() += 1;
         }
-        self.has_clocks = clocks.len() > 1;
         let most = clocks.iter().rev().max_by_key(|(_, count)| **count);
+        let most = most.filter(|_| clocks.len() > 1);
         self.clock = most.map(|(clock, _)| *clock);
-    }
-
-    /// Whether a wait is for another clock than most of the script's timers.
-    pub(crate) fn is_on_other_clock(&self, bar: &Bar) -> bool {
-        let is_timer = bar.wait.wait_kind() == WaitKind::Timer;
-        is_timer && self.clock != Some(bar.wait.other)
     }
 
     /// Where it has waited, the latest first.
@@ -164,6 +156,13 @@ pub(crate) struct Bar {
     pub(crate) since: u64,
     /// `None` if it lasts longer than the film.
     pub(crate) to: Option<At>,
+}
+
+impl Bar {
+    /// Whether it is a timer on another clock than this.
+    pub(crate) fn is_not_on(&self, clock: u32) -> bool {
+        self.wait.wait_kind() == WaitKind::Timer && self.wait.other != clock
+    }
 }
 
 /// A pause of a script.
@@ -420,7 +419,6 @@ impl Reader<'_> {
             waits: Vec::new(),
             pauses: Vec::new(),
             clock: None,
-            has_clocks: false,
             median: 0,
             outlier: None,
         });

@@ -436,13 +436,11 @@ impl Facts<'_> {
                         format!("{value}; emitted {count} times, last in frame {last} by {by}")
                     }
                 };
-                match emitted.last.is_heard {
-                    true => (Level::Note, text),
-                    false => (
-                        Level::Warning,
-                        format!("{text}, while nobody waited for it"),
-                    ),
+                if emitted.last.is_heard {
+                    return (Level::Note, text);
                 }
+                let text = format!("{text}, while nobody waited for it");
+                (Level::Warning, text)
             }
         }
     }

@@ -13,8 +13,8 @@ impl Finder<'_> {
     /// The first line of a script at which it waits on another clock than usual, if the waits there
     /// are not equally long on the game clock: that and the other clock do not run alike.
     pub(super) fn other_clock(&self, lane: &Lane) -> Option<Found> {
-        let usual = lane.clock.filter(|_| lane.has_clocks)?;
-        let odd = |bar: &&Bar| lane.is_on_other_clock(bar);
+        let usual = lane.clock?;
+        let odd = |bar: &&Bar| bar.is_not_on(usual);
         let first = lane.waits.iter().find(odd)?;
         let waits = lane.waits.iter().filter(odd);
         let there = waits.filter(|bar| bar.wait.place() == first.wait.place());

@@ -106,9 +106,9 @@ impl Finder<'_> {
             _ => ("in frames", "each time while"),
         };
         let ended = match (last_bar.to, frames.len()) {
-            (None, 1) => "and still waits".to_owned(),
-            (None, _) => "and still waits for the last".to_owned(),
-            (Some(_), _) => "and did not get it".to_owned(),
+            (None, 1) => "and still waits",
+            (Some(_), 1) => "and did not get it",
+            _ => "and got none of them",
         };
         let text = format!(
             "emitted {}{} {in_frames} {}, {when} nobody waited for it: {} began to wait for it \

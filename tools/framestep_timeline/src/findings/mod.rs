@@ -13,6 +13,7 @@ mod stops;
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use framestep::Outcome;
 
@@ -183,7 +184,7 @@ impl Found {
 #[derive(Debug)]
 pub(crate) struct Known {
     found: Vec<Found>,
-    endless: HashSet<(u32, u64)>,
+    rest: Arc<Rest>,
 }
 
 impl Known {
@@ -191,35 +192,60 @@ impl Known {
         let lanes = Lanes::of_all(film);
         Known {
             found: Finder::new(film, &lanes).of_events(),
-            endless: endless(film, &lanes),
+            rest: Arc::new(Rest::of(film, &lanes)),
         }
     }
 }
 
-/// The scripts that wait to the end of a film, for long, for what something else must do; and the
-/// first frames of these waits.
-fn endless(film: &Film, lanes: &Lanes) -> HashSet<(u32, u64)> {
-    let last = lanes.columns.last().map_or(0, |column| column.frame);
-    let is_long = |bar: &&Bar| {
-        bar.wait.wait_kind().has_cause() && last.saturating_sub(bar.since) >= MANY_FRAMES
-    };
-    let live = lanes.lanes.iter().filter(|lane| lane.ended.is_none());
-    let endless = live.filter_map(|lane| {
-        let bar = only_wait(lane).filter(is_long)?;
-        Some((lane.script, bar.since))
-    });
-    endless.filter(|_| !film.continues).collect()
+/// What the picture of a part has to know of the whole film.
+#[derive(Debug)]
+pub(crate) struct Rest {
+    /// The scripts that wait to the end, for long, for what something else must do; and the first
+    /// frames of these waits.
+    endless: HashSet<(u32, u64)>,
+    /// Of scripts whose timers are on several clocks: the usual one.
+    clocks: HashMap<u32, u32>,
+}
+
+impl Rest {
+    fn of(film: &Film, lanes: &Lanes) -> Rest {
+        let last = lanes.columns.last().map_or(0, |column| column.frame);
+        let is_long = |bar: &&Bar| {
+            bar.wait.wait_kind().has_cause() && last.saturating_sub(bar.since) >= MANY_FRAMES
+        };
+        let live = lanes.lanes.iter().filter(|lane| lane.ended.is_none());
+        let endless = live.filter_map(|lane| {
+            let bar = only_wait(lane).filter(is_long)?;
+            Some((lane.script, bar.since))
+        });
+        let clocks = lanes.lanes.iter();
+        let clocks = clocks.filter_map(|lane| Some((lane.script, lane.clock?)));
+        Rest {
+            endless: endless.filter(|_| !film.continues).collect(),
+            clocks: clocks.collect(),
+        }
+    }
+
+    /// Whether a wait lasts to the end of the recording.
+    pub(crate) fn is_endless(&self, lane: &Lane, bar: &Bar) -> bool {
+        bar.to.is_none() && self.endless.contains(&(lane.script, bar.since))
+    }
+
+    /// Whether a wait is on another clock than most of the script's timers.
+    pub(crate) fn is_on_other_clock(&self, lane: &Lane, bar: &Bar) -> bool {
+        let usual = self.clocks.get(&lane.script);
+        usual.is_some_and(|usual| bar.is_not_on(*usual))
+    }
 }
 
 impl Film {
-    /// The waits that last to the end of the recording, as the script and their first frame.
-    pub(crate) fn endless(&self, lanes: &Lanes) -> HashSet<(u32, u64)> {
+    pub(crate) fn rest(&self, lanes: &Lanes) -> Arc<Rest> {
         match &self.whole {
             Some(whole) => {
                 let known = whole.known.get_or_init(|| Known::of(&whole.film));
-                known.endless.clone()
+                known.rest.clone()
             }
-            None => endless(self, lanes),
+            None => Arc::new(Rest::of(self, lanes)),
         }
     }
 }

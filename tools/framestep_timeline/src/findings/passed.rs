@@ -46,9 +46,14 @@ impl Finder<'_> {
         for emit in &self.lanes.emits {
             changes.entry(emit.name).or_default().push(emit.at);
         }
+        let mut values: HashMap<u32, Vec<(At, u32)>> = HashMap::new();
+        for it in &self.lanes.values {
+            values.entry(it.watch).or_default().push((it.at, it.value));
+        }
         let (mut found, mut told) = (Vec::new(), HashSet::new());
         for ((watch, _), rounds) in lines {
             let changes = changes.get(&watch).map_or(&[][..], |changes| changes);
+            let values = values.get(&watch).map_or(&[][..], |values| values);
             let many = |round: &Round<'_>| {
                 let to = round.last.to.unwrap_or(self.lanes.end());
                 let until = changes.partition_point(|at| *at <= to);
@@ -60,7 +65,7 @@ impl Finder<'_> {
             let (mut open, over): (Vec<_>, Vec<_>) = rounds
                 .into_iter()
                 .partition(|round| round.last.to.is_none());
-            let ended = self.ended(&over, &many);
+            let ended = ended(&over, values, &many);
             let least = FEW_CHANGES.max(ended.changes * UNUSUAL + 1);
             open.retain(|round| {
                 let is_only =
@@ -71,7 +76,7 @@ impl Finder<'_> {
             let Some(since) = since.filter(|_| ended.changes > 0) else {
                 continue;
             };
-            let values = self.values_since(watch, since);
+            let values = values_since(values, since);
             // The condition depends on more than the value.
             if values.iter().any(|value| ended.values.contains(value)) {
                 continue;
@@ -80,36 +85,6 @@ impl Finder<'_> {
             found.push(self.passed_value(&open, many(&open[0]), &ended, &values));
         }
         (found, told)
-    }
-
-    /// What the rounds that the watch has ended had in common.
-    fn ended(&self, rounds: &[Round<'_>], many: &dyn Fn(&Round<'_>) -> usize) -> Ended {
-        let mut ended = Ended::default();
-        for round in rounds {
-            let Round { lane, last, .. } = round;
-            if Finder::was_served(lane, last) {
-                ended.changes = ended.changes.max(many(round));
-                let seen = self
-                    .lanes
-                    .values
-                    .partition_point(|it| Some(it.at) <= last.to);
-                let mut seen = self.lanes.values[..seen].iter().rev();
-                let value = seen.find(|it| it.watch == last.wait.other);
-                ended.values.extend(value.map(|it| it.value));
-            }
-        }
-        let mut known = HashSet::new();
-        ended.values.retain(|value| known.insert(*value));
-        ended
-    }
-
-    /// The values that a watch got after a moment, in their order, each once.
-    fn values_since(&self, watch: u32, since: At) -> Vec<u32> {
-        let from = self.lanes.values.partition_point(|it| it.at <= since);
-        let mut known = HashSet::new();
-        let values = self.lanes.values[from..].iter();
-        let of_watch = values.filter(|it| it.watch == watch).map(|it| it.value);
-        of_watch.filter(|value| known.insert(*value)).collect()
     }
 
     fn passed_value(
@@ -156,6 +131,32 @@ impl Finder<'_> {
         let found = self.finding(FindingKind::PassedValue, lane, first.since, place, &text);
         found.with(rounds.iter().map(|round| round.lane.script))
     }
+}
+
+/// What the rounds that the watch has ended had in common.
+fn ended(rounds: &[Round<'_>], values: &[(At, u32)], many: &dyn Fn(&Round<'_>) -> usize) -> Ended {
+    let mut ended = Ended::default();
+    let mut known = HashSet::new();
+    for round in rounds {
+        let Round { lane, last, .. } = round;
+        if Finder::was_served(lane, last) {
+            ended.changes = ended.changes.max(many(round));
+            let seen = values.partition_point(|(at, _)| Some(*at) <= last.to);
+            let value = seen.checked_sub(1).map(|last| values[last].1);
+            ended
+                .values
+                .extend(value.filter(|value| known.insert(*value)));
+        }
+    }
+    ended
+}
+
+/// The values that a watch got after a moment, in their order, each once.
+fn values_since(values: &[(At, u32)], since: At) -> Vec<u32> {
+    let from = values.partition_point(|(at, _)| *at <= since);
+    let mut known = HashSet::new();
+    let values = values[from..].iter().map(|(_, value)| *value);
+    values.filter(|value| known.insert(*value)).collect()
 }
 
 /// The rounds of a script, for all watches.

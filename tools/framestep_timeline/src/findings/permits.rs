@@ -1,6 +1,8 @@
 //! Permits whose taker has ended.
 
-use crate::lanes::{Bar, Lane};
+use std::collections::HashMap;
+
+use crate::lanes::{At, Bar, Lane};
 use crate::record::{NONE, WaitKind};
 use crate::state::Held;
 use crate::text;
@@ -11,22 +13,32 @@ impl Finder<'_> {
     /// Permits that were taken by scripts that have ended, if others have missed them since.
     pub(super) fn lost_permits(&self) -> Vec<Found> {
         let held = self.lanes.held.iter();
-        held.filter_map(|held| self.lost_permit(held)).collect()
+        let held = held.filter_map(|held| Some((held, self.lane(held.script)?.ended?.0)));
+        let mut waits: HashMap<u32, Vec<(&Lane, &Bar)>> = HashMap::new();
+        for (held, _) in held.clone() {
+            waits.entry(held.name).or_default();
+        }
+        if waits.is_empty() {
+            return Vec::new();
+        }
+        for lane in &self.lanes.lanes {
+            for bar in &lane.waits {
+                let is_long = || self.length(bar) >= MANY_FRAMES;
+                if bar.wait.wait_kind() == WaitKind::Permit && is_long() {
+                    if let Some(waits) = waits.get_mut(&bar.wait.other) {
+                        waits.push((lane, bar));
+                    }
+                }
+            }
+        }
+        held.filter_map(|(held, ended)| self.lost_permit(held, ended, &waits[&held.name]))
+            .collect()
     }
 
-    fn lost_permit(&self, held: &Held) -> Option<Found> {
-        let (ended, _) = self.lane(held.script)?.ended?;
+    fn lost_permit(&self, held: &Held, ended: At, waits: &[(&Lane, &Bar)]) -> Option<Found> {
         let frame = self.frame(ended.column);
-        let waits = self.lanes.lanes.iter().flat_map(|lane| {
-            let bars = lane.waits.iter();
-            let bars = bars.filter(|bar| {
-                bar.wait.wait_kind() == WaitKind::Permit
-                    && bar.wait.other == held.name
-                    && bar.to.is_none_or(|to| to > ended)
-                    && self.length(bar) >= MANY_FRAMES
-            });
-            bars.map(move |bar| (lane, bar))
-        });
+        let waits = waits.iter().copied();
+        let waits = waits.filter(|(_, bar)| bar.to.is_none_or(|to| to > ended));
         let waits: Vec<(&Lane, &Bar)> = waits.collect();
         let &(lane, longest) = waits.iter().rev().max_by_key(|(_, bar)| self.length(bar))?;
         let permits = match held.count {

@@ -1,19 +1,48 @@
 //! Scripts that are stopped with an owner that they have got from the script that started them.
 
-use crate::lanes::{Lane, Stopped};
+use std::collections::{BTreeMap, HashMap};
+
+use crate::lanes::{At, Lane};
 use crate::record::NONE;
 
 use super::{Finder, FindingKind, Found};
+
+/// The scripts of one name.
+#[derive(Default)]
+struct OfName<'a> {
+    /// When the last of them was started.
+    last: Option<At>,
+    /// Whether one is alive at the end.
+    is_left: bool,
+    /// The first that a script has stopped, by that and by its owner.
+    stopped: BTreeMap<(u32, u32), &'a Lane>,
+}
 
 impl Finder<'_> {
     /// Scripts that have replaced one of another owner, and are stopped with the owner of the
     /// script that started them.
     pub(super) fn stopped_with_owner(&self) -> Vec<Found> {
+        let name = |lane: &Lane| self.film.script(lane.script).name;
+        let owner = |lane: &Lane| self.film.script(lane.script).owner;
+        let mut names: HashMap<u32, OfName<'_>> = HashMap::new();
+        for lane in &self.lanes.lanes {
+            let of_name = names.entry(name(lane)).or_default();
+            of_name.last = of_name.last.max(lane.spawned);
+            of_name.is_left |= lane.ended.is_none();
+            if let Some(stopped) = &lane.stopped {
+                let key = (stopped.by, owner(lane));
+                let first = of_name.stopped.entry(key).or_insert(lane);
+                if lane.ended.map(|(at, _)| at) < first.ended.map(|(at, _)| at) {
+                    *first = lane;
+                }
+            }
+        }
         let all = self.lanes.lanes.iter();
-        all.filter_map(|lane| self.with_owner(lane)).collect()
+        all.filter_map(|lane| self.with_owner(lane, &names[&name(lane)]))
+            .collect()
     }
 
-    fn with_owner(&self, lane: &Lane) -> Option<Found> {
+    fn with_owner(&self, lane: &Lane, of_name: &OfName<'_>) -> Option<Found> {
         let stopped = lane.stopped.as_ref().filter(|it| it.empties_owner)?;
         let (at, spawned) = (lane.ended?.0, lane.spawned?);
         let known = self.film.script(lane.script);
@@ -24,20 +53,13 @@ impl Finder<'_> {
         if !has_inherited || !is_foreign {
             return None;
         }
-        let of_name = |other: &&Lane| self.film.script(other.script).name == known.name;
-        let mut others = self.lanes.lanes.iter().filter(of_name);
         // Somebody else goes on.
-        if others
-            .clone()
-            .any(|it| it.spawned > Some(at) || it.ended.is_none())
-        {
+        if of_name.last > Some(at) || of_name.is_left {
             return None;
         }
-        let before = others.find(|it| {
-            let by_parent = |stopped: &Stopped| stopped.by == parent;
-            owner(it.script) != known.owner
-                && it.stopped.as_ref().is_some_and(by_parent)
-                && it.ended.is_some_and(|(at, _)| at <= spawned)
+        let before = of_name.stopped.iter().find_map(|((by, of), before)| {
+            let is_over = before.ended.is_some_and(|(at, _)| at <= spawned);
+            (*by == parent && *of != known.owner && is_over).then_some(*before)
         })?;
         let of = |script| match self.film.owner(script) {
             Some(owner) => format!("of {owner}"),

@@ -243,18 +243,15 @@ impl Picture<'_> {
         let y = middle - whole / 2.0 + group.row as f64 * (height + 1.5);
         let title = self.wait_title(lane, group);
         let size = (group.to - group.from, height);
-        let is_endless =
-            group.last.to.is_none() && self.endless.contains(&(lane.script, group.last.since));
-        let endless = if is_endless {
+        let mark = if self.rest.is_endless(lane, group.last) {
             self.has_endless = true;
             " endless"
-        } else if lane.is_on_other_clock(group.first) {
-            self.has_other_clock = true;
+        } else if self.rest.is_on_other_clock(lane, group.first) {
             " odd"
         } else {
             ""
         };
-        let class = format!("bar h{hue}{endless}");
+        let class = format!("bar h{hue}{mark}");
         self.page.rect(&class, (group.from, y), size, 3.0, &title);
         let room = (group.to - group.from - 22.0) / 11.0;
         if height >= 12.0 && room > 2.0 && group.count == 1 {

@@ -8,14 +8,15 @@ mod rows;
 mod scale;
 mod style;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 use framestep::Outcome;
 
 use crate::film::Film;
-use crate::findings::FindingKind;
-use crate::lanes::{ArrowKind, At, Emit, Lanes};
+use crate::findings::{FindingKind, Rest};
+use crate::lanes::{ArrowKind, At, Bar, Emit, Lane, Lanes};
 use crate::record::{NONE, phase_letter, phase_word};
 use crate::text;
 
@@ -145,17 +146,15 @@ struct Picture<'a> {
     has_pauses: bool,
     has_slow_polls: bool,
     has_endless: bool,
-    has_other_clock: bool,
-    /// The waits that last to the end of the recording.
-    endless: HashSet<(u32, u64)>,
+    rest: Arc<Rest>,
 }
 
 impl Svg<'_> {
     fn draw(&self) -> String {
         let svg = self;
         let lanes = &svg.film.lanes();
-        let endless = svg.film.endless(lanes);
-        let rows = rows::of(svg.film, lanes, &endless, svg.most_lanes);
+        let rest = svg.film.rest(lanes);
+        let rows = rows::of(svg.film, lanes, &rest, svg.most_lanes);
         let scripts = rows
             .rows
             .iter()
@@ -180,8 +179,7 @@ impl Svg<'_> {
             has_pauses: false,
             has_slow_polls: false,
             has_endless: false,
-            has_other_clock: false,
-            endless,
+            rest,
         };
         picture.draw()
     }
@@ -668,7 +666,11 @@ impl Picture<'_> {
             self.page.rect("bar endless", (x, y - 6.0), size, 3.0, "");
             self.page.text("t2 soft", (x + 29.0, y + 4.5), words);
         }
-        if self.has_other_clock {
+        let has_other_clock = |lane: &Lane| {
+            let is_other = |bar: &Bar| self.rest.is_on_other_clock(lane, bar);
+            self.middles.contains_key(&lane.script) && lane.waits.iter().any(is_other)
+        };
+        if self.lanes.lanes.iter().any(has_other_clock) {
             let words = "timer on another clock than usual";
             let (x, y) = place(words, 22.0);
             let size = (22.0, 12.0);

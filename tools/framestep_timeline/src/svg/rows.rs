@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use framestep::Outcome;
 
 use crate::film::Film;
+use crate::findings::Rest;
 use crate::lanes::{Bar, Lane, Lanes};
 use crate::record::NONE;
 use crate::text;
@@ -34,8 +35,8 @@ pub(crate) struct Rows {
 
 /// Chooses the scripts with findings, those with something else to say, and the busiest. They are
 /// grouped by owner.
-pub(crate) fn of(film: &Film, lanes: &Lanes, endless: &HashSet<(u32, u64)>, most: usize) -> Rows {
-    let chosen = chosen(film, lanes, endless, most);
+pub(crate) fn of(film: &Film, lanes: &Lanes, rest: &Rest, most: usize) -> Rows {
+    let chosen = chosen(film, lanes, rest, most);
     let mut owners: Vec<u32> = Vec::new();
     let mut groups: HashMap<u32, Vec<usize>> = HashMap::new();
     for (at, lane) in lanes.lanes.iter().enumerate() {
@@ -99,12 +100,7 @@ pub(crate) fn of(film: &Film, lanes: &Lanes, endless: &HashSet<(u32, u64)>, most
     }
 }
 
-fn chosen(
-    film: &Film,
-    lanes: &Lanes,
-    endless: &HashSet<(u32, u64)>,
-    most: usize,
-) -> HashSet<usize> {
+fn chosen(film: &Film, lanes: &Lanes, rest: &Rest, most: usize) -> HashSet<usize> {
     if lanes.lanes.len() <= most {
         return (0..lanes.lanes.len()).collect();
     }
@@ -117,7 +113,7 @@ fn chosen(
     let unheard = lanes.emits.iter().filter(|emit| emit.is_unheard());
     let unheard: HashSet<u32> = unheard.map(|emit| emit.source).collect();
     let is_telling = |lane: &Lane| {
-        let is_endless = |bar: &Bar| endless.contains(&(lane.script, bar.since));
+        let is_endless = |bar: &Bar| rest.is_endless(lane, bar);
         matches!(lane.ended, Some((_, Outcome::Stopped | Outcome::Panicked)))
             || unheard.contains(&lane.script)
             || lane.waits.last().is_some_and(is_endless)

@@ -52,7 +52,7 @@ fn an_event_is_missed_again_and_again_shortly_before_the_wait_for_it() {
     assert_eq!(film.findings()[0].kind, FindingKind::MissedEvent);
     let expected = format!(
         "boy (0v1) emitted tip after _:{} in frames 7, 47, 87, each time while nobody waited for \
-         it: officer (1v1) began to wait for it 5 frames later (_:{}), and did not get it",
+         it: officer (1v1) began to wait for it 5 frames later (_:{}), and got none of them",
         line + 3,
         line + 12
     );
@@ -300,6 +300,9 @@ fn a_wait_on_another_clock_than_the_others_is_dashed_and_found_if_the_clocks_dif
     let odd = svg.matches("class=\"bar h1 odd\"").count();
     let bars = svg.matches("class=\"bar h1").count();
     assert_eq!((odd, bars), (4, 11), "with the legend");
+    // A part in which it waits on the one clock only knows the others.
+    let part = film.clone().frames(14..=20).svg().to_string();
+    assert_eq!(part.matches("class=\"bar h1 odd\"").count(), 2);
     assert!(svg.contains("timer on another clock than usual"));
     assert!(svg.contains(">realtime, until "), "{svg}");
 }
