@@ -25,11 +25,12 @@ use crate::wait::Numbered;
 
 /// Why a script has no result.
 ///
-/// An error is recorded and saved with the script that has joined the other one. Errors that differ
-/// only in the line of the stop are equal. That line is saved beside the error: it is the only part
-/// that depends on the build, and no [checksum](crate::SaveState::checksum) has it. So do not put the
-/// text of an error into a world that is compared between builds; [`stopped_by`](Self::stopped_by)
-/// is the same in all of them.
+/// An error is recorded and saved with the script that has joined the other one. The line of a stop is
+/// the only part that depends on the build. It is saved beside the rest, and no
+/// [checksum](crate::SaveState::checksum) has it: errors that differ only in the line are equal, and
+/// their `Debug`, which is in the panic of an `unwrap`, is without it. `Display` has it. So do not put
+/// that text into a world that is compared between builds; [`stopped_by`](Self::stopped_by) is the same
+/// in all of them.
 ///
 /// # Examples
 ///
@@ -58,7 +59,7 @@ use crate::wait::Numbered;
 /// let text = error.to_string();
 /// assert!(text.starts_with("the script was stopped, by `cutscene`, at "));
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub enum JoinError {
     /// It was stopped.
     #[non_exhaustive]
@@ -93,6 +94,20 @@ impl fmt::Display for JoinError {
             JoinError::ChapterTooLong => {
                 f.write_str("the script was stopped: its chapter had too many entries")
             }
+        }
+    }
+}
+
+/// Without the line of a stop: the panic of an `unwrap` is recorded.
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JoinError::Stopped { by, .. } => {
+                let mut stopped = f.debug_struct("Stopped");
+                stopped.field("by", by).finish_non_exhaustive()
+            }
+            JoinError::Panicked(text) => f.debug_tuple("Panicked").field(text).finish(),
+            JoinError::ChapterTooLong => f.write_str("ChapterTooLong"),
         }
     }
 }

@@ -383,8 +383,24 @@ macro_rules! build {
                 }
             }
 
+            #[derive(Serialize, Deserialize)]
+            pub(super) struct Unwraps;
+
+            impl DurableScript for Unwraps {
+                const NAME: &'static str = "unwraps";
+                type Output = ();
+
+                async fn run(self) -> Chapter<Self> {
+                    let walk = start(Walk);
+                    walk.stop();
+                    walk.await.unwrap();
+                    Chapter::Done(())
+                }
+            }
+
             pub(super) fn runtime() -> Runtime {
-                Runtime::new(Registry::new().with::<Boss>().with::<Walk>())
+                let registry = Registry::new().with::<Boss>().with::<Walk>();
+                crate::twin::quiet(registry.with::<Unwraps>())
             }
         }
     };
@@ -422,6 +438,25 @@ fn the_line_is_in_no_checksum_and_stays_that_of_the_build_that_made_the_call() {
     let expected = format!("the script was stopped, by `boss`, at {}:", file!());
     assert!(of_first.starts_with(&expected) && of_second.starts_with(&expected));
     assert_ne!(of_first, of_second);
+}
+
+#[test]
+fn nor_is_it_in_the_recorded_panic_of_an_unwrap() {
+    let (first, second) = (first_build::runtime(), second_build::runtime());
+    let handles = (
+        first.start(first_build::Unwraps),
+        second.start(second_build::Unwraps),
+    );
+    assert_eq!(first.checksum(), second.checksum());
+    let [one, other] = [first.take(handles.0), second.take(handles.1)];
+    let Some(Err(JoinError::Panicked(text))) = &one else {
+        panic!("{one:?}");
+    };
+    assert!(
+        text.ends_with("Stopped { by: Some(\"unwraps\"), .. }"),
+        "{text}"
+    );
+    assert_eq!(one, other);
 }
 
 #[test]
