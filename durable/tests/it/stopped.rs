@@ -208,13 +208,9 @@ fn each_way_of_stopping_is_named_also_after_a_save_and_a_rollback() {
         assert_eq!(error.stopped_by(), stopped_by(way), "{way:?}");
         assert_eq!(error.stopped_at(), place.as_deref(), "{way:?}");
         assert!(error.is_stopped() && !error.is_panic());
-        let mut text = "the script was stopped".to_owned();
-        if let Some(by) = stopped_by(way) {
-            text += &format!(", by `{by}`");
-        }
-        if let Some(place) = &place {
-            text += &format!(", at {place}");
-        }
+        let by = stopped_by(way).map_or_else(String::new, |by| format!(", by `{by}`"));
+        let at = place.map_or_else(String::new, |place| format!(", at {place}"));
+        let text = format!("the script was stopped{by}{at}");
         assert_eq!(error.to_string(), text);
 
         // Saved between the stop and the join.
