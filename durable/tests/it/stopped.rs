@@ -236,19 +236,51 @@ fn each_way_of_stopping_is_named_also_after_a_save_and_a_rollback() {
     }
 }
 
+/// Stops itself after some frames.
 #[derive(Serialize, Deserialize)]
-struct Itself;
+struct Itself {
+    frames: u64,
+}
 
 impl DurableScript for Itself {
     const NAME: &'static str = "itself";
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
-        next_frame().await;
+        if self.frames > 0 {
+            wait_frames(self.frames).await;
+        }
         stop(current());
         wait_seconds(60).await;
         Chapter::Done(())
     }
+}
+
+#[test]
+fn scripts_that_end_in_their_first_poll_or_before_it_are_no_exception() {
+    let mut runtime = quiet(registry());
+    let at_once = [
+        runtime.start(Itself { frames: 0 }),
+        runtime.spawn(Itself { frames: 0 }),
+    ];
+    let never = runtime.spawn(Walk);
+    let line = line!() + 1;
+    never.stop();
+    runtime.run_frame(0.125);
+    for handle in at_once {
+        let error = runtime.take(handle).unwrap().unwrap_err();
+        assert_eq!(error.stopped_by(), Some("itself"));
+        assert!(error.stopped_at().is_some_and(|at| at.starts_with(file!())));
+    }
+    let error = runtime.take(never).unwrap().unwrap_err();
+    let place = format!("{}:{line}", file!());
+    assert_eq!(error.stopped_at(), Some(&*place));
+    // Its owner accepts none: nobody has stopped it.
+    let owner = runtime.owner();
+    runtime.drop_owner(owner);
+    let refused = runtime.start_on(owner, Walk);
+    let error = runtime.take(refused).unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "the script was stopped");
 }
 
 /// Joins scripts that others stop, and says much later why there is no result.
@@ -273,7 +305,7 @@ impl DurableScript for Joins {
             walk.stop();
             wait_frames(2).await;
             let by_handle = walk.await.unwrap_err();
-            let itself = start(Itself).await.unwrap_err();
+            let itself = start(Itself { frames: 1 }).await.unwrap_err();
             let walks = [start_on(owner, Walk), start_on(owner, Walk)];
             let [first, second] = walks;
             let (of_owner, ()) = join!(first, async {
