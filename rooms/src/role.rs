@@ -14,7 +14,7 @@
 //!    it, not all that follow. If the next tick does not come, the frame is tried in a child process
 //!    before it is computed ([`Command::Try`]).
 //! 3. **A tick names all that is before it**: the hash of the chain up to the tick before, and of
-//!    the state. A tick that does not fit is void for every reader ([`Position::accepts`]).
+//!    rooms that have their turn. A tick that does not fit is void for every reader ([`Position::accepts`]).
 //! 4. **A log is read from the last frame on, which must still be the same.** After each interruption,
 //!    the entries of the frame at which the node is are read once more. If they are others, the log
 //!    was cut back, and the node begins again from a save. ([`Position::is_after`] says why the tick
@@ -38,7 +38,7 @@ pub(crate) trait Fold {
     fn unload(&mut self);
     /// Computes a frame.
     fn frame(&mut self, frame: u64, entries: &[Entry]);
-    /// The hash of the state.
+    /// The hash of the state, or of a part of it: the same part on all nodes.
     fn hash(&mut self) -> u64;
     /// The state as bytes.
     fn save(&mut self) -> Result<Vec<u8>, String>;

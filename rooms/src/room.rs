@@ -57,7 +57,7 @@ impl Format {
 /// A room is a function of its inputs. Every node that has the room computes it, from the same
 /// inputs in the same frames, so it must not depend on anything else: no clock, no random number but
 /// from a generator in the room, no iteration of a `HashMap`, no file, no static. Nodes compare
-/// hashes of their rooms in every frame, and report a difference.
+/// a hash of each room in every fourth frame, and report a difference.
 ///
 /// The value that implements this trait is lent to the scripts, as by
 /// [`Runtime::run_frame_with`], and saved with them.

@@ -96,6 +96,10 @@ impl Node {
     }
 
     fn start_build(log: &MemoryLog, name: &str, build: &str) -> Self {
+        Self::start_game::<Bell>(log, name, build)
+    }
+
+    fn start_game<R: Room>(log: &MemoryLog, name: &str, build: &str) -> Self {
         let notes = Arc::new(Mutex::new(Vec::new()));
         let (stop, stopped) = oneshot::channel::<()>();
         let told = notes.clone();
@@ -109,11 +113,26 @@ impl Node {
             .save_every(Duration::from_millis(200))
             .tries_frames(false)
             .on_note(move |note| told.lock().unwrap().push(note.to_string()))
-            .room::<Bell>();
+            .room::<R>();
         let ended = tokio::spawn(server.serve(async {
             let _ = stopped.await;
         }));
         Node { stop, ended, notes }
+    }
+
+    /// Waits until it says this.
+    async fn says(&self, words: &str) {
+        let is_said = || {
+            let notes = self.notes.lock().unwrap();
+            notes.iter().any(|note| note.contains(words))
+        };
+        let said = async {
+            while !is_said() {
+                tokio::task::yield_now().await;
+            }
+        };
+        let said = timeout(Duration::from_secs(15), said).await;
+        assert!(said.is_ok(), "{:?}", self.notes.lock().unwrap());
     }
 
     async fn stop(self) {
@@ -211,6 +230,62 @@ async fn another_build_begins_where_the_old_one_hands_over() {
         .unwrap()
         .unwrap()
         .unwrap();
+}
+
+/// A room of another game.
+#[derive(Serialize, Deserialize)]
+struct Drum;
+
+impl Room for Drum {
+    const NAME: &'static str = "drum";
+    type Args = ();
+    type Input = ();
+    type View = ();
+
+    fn registry() -> Registry {
+        Registry::new()
+    }
+
+    fn open(_: &Runtime, (): ()) -> Self {
+        Drum
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, (): ()) {}
+
+    fn view(&self) {}
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_of_another_game_says_so_and_the_rooms_go_on_with_their_own() {
+    let log = MemoryLog::new();
+    let own = Node::start(&log, "own");
+    let client = Client::on(log.clone(), "alice").await.unwrap();
+    let room = client.open::<Bell>("bell", &()).await.unwrap();
+    room.send(&Act::Ring(1)).await.unwrap();
+    until(&room, |bell| bell.ticks > 3).await;
+    own.stop().await;
+
+    // It may not replay frames of another build.
+    let other = Node::start_game::<Drum>(&log, "other", "of a drum");
+    other.says("only that may go on").await;
+    room.send(&Act::Ring(2)).await.unwrap();
+    let own = Node::start(&log, "own");
+    until(&room, |bell| bell.rung.len() == 2).await;
+
+    // It is offered the rooms, and cannot read them.
+    own.stop.send(()).unwrap();
+    other
+        .says("this server has no rooms of the kind `bell`: the log is that of another game")
+        .await;
+    own.ended.await.unwrap().unwrap();
+    room.send(&Act::Ring(3)).await.unwrap();
+    let own = Node::start(&log, "own");
+    let bell = until(&room, |bell| bell.rung.len() == 3).await;
+    until(&room, |now| now.ticks > bell.ticks + 3).await;
+    other.stop.send(()).unwrap();
+    other.ended.await.unwrap().unwrap();
+    own.stop.send(()).unwrap();
+    own.ended.await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -537,7 +537,7 @@ async fn make(
 fn report(board: &Board, verdict: &Verdict, sent: &Sent) -> bool {
     let beat = &verdict.beat;
     board.say(format!(
-        "{} frames of shards and {} of rooms: {} different from the oracle's; {} void ticks",
+        "{} frames of shards compared, and {} of rooms: {} different from the oracle's; {} void ticks",
         beat.frames, beat.room_frames, beat.different, beat.void
     ));
     board.say(format!(

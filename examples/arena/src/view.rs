@@ -95,7 +95,7 @@ fn draw_head(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let lines = vec![
         Line::from(vec![
             Span::raw(format!(
-                "{} frames of rooms computed again by the oracle, ",
+                "{} frames of rooms compared with the oracle's, ",
                 grouped(beat.room_frames)
             )),
             Span::styled(format!("{} different", beat.different), different),
