@@ -395,6 +395,8 @@ struct Trailing {
     at: Position,
     entries: Vec<Entry>,
     is_tried: bool,
+    /// Whether the log had nothing more while it was tried: the next tick is a new one.
+    was_last: bool,
 }
 
 /// What a node does for one shard.
@@ -417,6 +419,8 @@ pub(crate) struct Role {
     outrun: u8,
     /// The number of rooms that are out for which the state was loaded once more.
     out_for: u32,
+    /// The number that the last tick has named since the state was loaded.
+    out_of_tick: u32,
     /// The first entries that are read must be those of the last frame.
     is_checking: bool,
     /// The place at which the state was loaded, until a tick was read.
@@ -474,6 +478,7 @@ impl Role {
             trailing: None,
             outrun: 0,
             out_for: 0,
+            out_of_tick: 0,
             is_checking: false,
             loaded_at: None,
             read: 0,
@@ -593,6 +598,9 @@ impl Role {
                     self.is_cut(fold, out);
                 } else {
                     self.is_caught_up = true;
+                    if let Some(trailing) = &mut self.trailing {
+                        trailing.was_last |= trailing.is_tried;
+                    }
                     if let Some(pending) = &mut self.pending {
                         pending.is_missing = pending.is_answered;
                     }
@@ -682,7 +690,7 @@ impl Role {
                 let is_idle = now >= self.heard_at + self.settings.dead_after * 8;
                 if !is_wanted && !self.ticked_last() && !is_idle {
                     self.unload(fold, out);
-                } else if self.reload_at.is_some_and(|at| now >= at) {
+                } else if self.is_caught_up && self.reload_at.is_some_and(|at| now >= at) {
                     self.reload_at = None;
                     self.load(None, out);
                 } else if self.is_to_try_again(now, members) {
@@ -806,6 +814,7 @@ impl Role {
         } else {
             fold.unload();
         }
+        self.out_of_tick = 0;
         self.loaded_at = Some(at.seq);
         self.beyond = None;
         self.saving = None;
@@ -951,7 +960,7 @@ impl Role {
                 self.load(None, out);
                 return;
             }
-            let is_outrun = self.trailing.as_ref().is_some_and(|it| it.is_tried);
+            let is_outrun = self.trailing.as_ref().is_some_and(|it| it.was_last);
             self.outrun = if own {
                 0
             } else {
@@ -984,6 +993,7 @@ impl Role {
         self.pending = None;
         self.heard_at = now;
         self.has_noted_still = false;
+        self.out_of_tick = tick.out;
         if own {
             // Not more than two steps behind: after a pause, frames are not run in a burst.
             self.next_at =
@@ -1004,6 +1014,7 @@ impl Role {
                 at: self.at.clone(),
                 entries,
                 is_tried: false,
+                was_last: false,
             });
             if is_early {
                 self.trailing = None;
@@ -1014,10 +1025,11 @@ impl Role {
             } else if own || self.settings.has(Fault::FollowersRunAhead) {
                 self.catch_up(fold, out);
             }
-        } else if self.reload_at.is_none() && (self.at.hands_over || self.at.build == self.build) {
-            // There is, or will be, a save that this build may begin at.
-            self.reload_at = Some(now + self.settings.dead_after / 4);
         }
+        // There is, or will be, a save that this build may begin at.
+        let is_saved = self.at.hands_over || self.at.build == self.build;
+        self.reload_at = (!self.has_state && is_saved)
+            .then(|| self.reload_at.unwrap_or(now + self.settings.dead_after / 4));
     }
 
     /// Computes the frame that trails.
@@ -1133,6 +1145,11 @@ impl Role {
             return;
         }
         if !self.has_state {
+            if self.out_of_tick > fold.out().max(self.out_for) {
+                self.out_for = self.out_of_tick;
+                self.load(None, out);
+                return;
+            }
             self.begin_empty(fold, out);
         }
         if !self.settle(now, fold, out) {

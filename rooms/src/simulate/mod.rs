@@ -713,7 +713,7 @@ impl World {
                 let back = u64::from(self.random.is(200));
                 let build = self.newest_build.saturating_sub(back).max(1);
                 // Sometimes all at once: nobody hands over.
-                let is_all = self.random.is(200);
+                let is_all = self.random.is(400);
                 for other in (0..NODES).filter(|other| is_all || *other == node) {
                     let after = self.random.below(60_000);
                     self.restart(other, build, after);
