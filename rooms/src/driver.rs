@@ -151,6 +151,7 @@ pub(crate) async fn drive(node: Arc<Node>, shard: u32, thread: usize) {
         let has_left = stage >= Stage::Leaves && !driver.role.is_last_ticker();
         let is_done = stage == Stage::Finishes && driver.role.is_saved();
         if has_left || is_done || stage == Stage::Ends {
+            driver.node.note_left(shard);
             return;
         }
         if Instant::now() >= status_at {

@@ -419,6 +419,7 @@ impl Server {
                 options.dead_after * 3,
                 options.shards,
             ))),
+            left: Mutex::new(Vec::new()),
             begins: Mutex::new(BTreeMap::new()),
             log,
             kinds,
@@ -517,6 +518,8 @@ pub(crate) struct Node {
     watched: Mutex<HashMap<u32, HashMap<String, Instant>>>,
     /// Shards that have nothing to save any more.
     saved: Mutex<Vec<u32>>,
+    /// Shards that this node does not tick any more, because it stops.
+    left: Mutex<Vec<u32>>,
     /// Shards of other builds, and whether this node can begin them.
     begins: Mutex<BTreeMap<u32, bool>>,
     pub(crate) alarms: Vec<Arc<Alarm>>,
@@ -557,6 +560,10 @@ impl Node {
         if !saved.contains(&shard) {
             saved.push(shard);
         }
+    }
+
+    pub(crate) fn note_left(&self, shard: u32) {
+        lock(&self.left).push(shard);
     }
 
     /// Says whether this node can begin a shard of another build.
@@ -671,8 +678,9 @@ impl Node {
             let members = self.members();
             let is_other = |it: &Hello| it.node != self.me && !it.leaves && it.build == self.build;
             let has_others = members.iter().any(is_other);
-            let may_supersede = |shard| members.may_be_superseded(self.build, shard);
-            !has_others && !(0..self.options.shards).any(may_supersede)
+            let left = lock(&self.left);
+            let mut shards = (0..self.options.shards).filter(|shard| !left.contains(shard));
+            !has_others && !shards.any(|shard| members.may_be_superseded(self.build, shard))
         };
         has_ended = has_ended || ends(all_done, seconds(4), is_last).await;
         self.stage.send_replace(Stage::Finishes);

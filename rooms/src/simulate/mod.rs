@@ -1240,10 +1240,10 @@ mod tests {
             counts.moves,
             counts.killed,
             counts.unread,
-            counts.begun_empty,
         ] {
             assert!(count > 100, "{counts:?}");
         }
+        assert!(counts.begun_empty > 5, "{counts:?}");
     }
 
     /// Where a rare one is found. `cargo run --release --features simulate --example simulate --
