@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -500,7 +501,13 @@ impl<R: Room> Live for LiveRoom<R> {
             .runtime
             .save_state()
             .map_err(|error| error.to_string())?;
-        Ok(save.to_bytes_with(&self.room))
+        // With the names of fields: the next build may have others.
+        let described = save.described(&R::registry()).ok();
+        let described = described.and_then(|described| {
+            // A state that is nested too deep cannot be described.
+            catch_unwind(AssertUnwindSafe(|| described.to_bytes_with(&self.room))).ok()
+        });
+        Ok(described.unwrap_or_else(|| save.to_bytes_with(&self.room)))
     }
 
     fn view(&self) -> Result<Vec<u8>, String> {
