@@ -31,6 +31,7 @@ use crate::shared::Shared;
 use crate::shift::Shifts;
 use crate::site::{Call, Known, SiteId, Sites};
 use crate::slot::{Pending, Slot, Waits};
+use crate::stop_lines::StopLines;
 
 /// The number of a script, which no other script of the runtime has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -107,6 +108,8 @@ pub(crate) struct Chapter {
     pub(crate) journal: Journal,
     /// The waits that have begun and are not over.
     pub(crate) waits: Waits,
+    /// Which lines have stopped the scripts that it has joined.
+    pub(crate) stop_lines: StopLines,
     /// What the script has done once in its life.
     pub(crate) once: Once,
     /// Whether it has been polled.
@@ -228,6 +231,7 @@ impl ScriptCell {
                 state,
                 journal,
                 waits: Waits::default(),
+                stop_lines: StopLines::default(),
                 once: Once::default(),
                 has_begun: false,
                 restarts_after_wait: false,
@@ -393,6 +397,7 @@ impl ScriptCell {
         let mut chapter = self.change();
         chapter.state = state;
         chapter.journal.restart();
+        chapter.stop_lines = StopLines::default();
         chapter.has_begun = false;
         chapter.restarts_after_wait = false;
         drop(chapter);
@@ -502,6 +507,21 @@ impl ScriptCell {
             .expect("fewer than 2^32 waits in a chapter");
         self.next_wait.set(next);
         number
+    }
+
+    /// The line that has stopped the script whose join is the latest entry. If the join has ended
+    /// just now, it is `found`, and is kept for replays.
+    pub(crate) fn stop_line(&self, found: Option<String>) -> Option<String> {
+        if self.is_replayed() {
+            let entry = self.replayed();
+            return self.chapter().stop_lines.of(entry).map(str::to_owned);
+        }
+        if let Some(line) = found.as_ref().filter(|_| self.is_live()) {
+            let mut chapter = self.change();
+            let entry = chapter.journal.entries();
+            chapter.stop_lines.insert(entry, line);
+        }
+        found
     }
 
     /// Whether it is neither replayed nor dropped.

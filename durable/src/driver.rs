@@ -115,7 +115,7 @@ impl Drop for Driver {
     fn drop(&mut self) {
         // A restore takes all scripts: it keeps this one, or drops it itself.
         if self.cell.shared().is_known(&self.cell) {
-            self.end_early(JoinError::Stopped);
+            self.end_early(self.cell.shared().stopped(&self.cell));
         }
     }
 }

@@ -538,6 +538,7 @@ impl OwnerId {
     /// Outside of a durable script.
     #[track_caller]
     pub fn stop_all(self) {
-        command("stop_all", |shared| shared.stop_all(self));
+        let place = Some(Location::caller());
+        command("stop_all", |shared| shared.stop_all(self, place));
     }
 }

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll, ready};
@@ -23,10 +24,52 @@ use crate::slot::{Join, Slot};
 use crate::wait::Numbered;
 
 /// Why a script has no result.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+///
+/// An error is recorded and saved with the script that has joined the other one. The line of a stop is
+/// the only part that depends on the build. It is saved beside the rest, and no
+/// [checksum](crate::SaveState::checksum) has it: errors that differ only in the line are equal, and
+/// their `Debug`, which is in the panic of an `unwrap`, is without it. `Display` has it. So do not put
+/// that text into a world that is compared between builds; [`stopped_by`](Self::stopped_by) is the same
+/// in all of them.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// #[durable]
+/// async fn walk() {
+///     wait_seconds(60).await;
+/// }
+///
+/// #[durable]
+/// async fn cutscene(walk: ScriptId) {
+///     wait_seconds(1).await;
+///     stop(walk);
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().with::<Walk>().with::<Cutscene>());
+/// let walk = runtime.start(walk());
+/// runtime.start(cutscene(walk.id())).detach();
+/// for _ in 0..4 {
+///     runtime.run_frame(0.25);
+/// }
+/// let error = runtime.take(walk).unwrap().unwrap_err();
+/// assert_eq!(error.stopped_by(), Some("cutscene"));
+/// let text = error.to_string();
+/// assert!(text.starts_with("the script was stopped, by `cutscene`, at "));
+/// ```
+#[derive(Clone, Serialize, Deserialize)]
 pub enum JoinError {
     /// It was stopped.
-    Stopped,
+    #[non_exhaustive]
+    Stopped {
+        /// See [`stopped_by`](Self::stopped_by).
+        by: Option<String>,
+        /// See [`stopped_at`](Self::stopped_at).
+        #[serde(skip)]
+        at: Option<String>,
+    },
     /// It panicked, with this text.
     Panicked(String),
     /// A chapter of it had more entries than the runtime
@@ -37,7 +80,16 @@ pub enum JoinError {
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            JoinError::Stopped => f.write_str("the script was stopped"),
+            JoinError::Stopped { by, at } => {
+                f.write_str("the script was stopped")?;
+                if let Some(by) = by {
+                    write!(f, ", by `{by}`")?;
+                }
+                match at {
+                    Some(at) => write!(f, ", at {at}"),
+                    None => Ok(()),
+                }
+            }
             JoinError::Panicked(text) => write!(f, "the script panicked: {text}"),
             JoinError::ChapterTooLong => {
                 f.write_str("the script was stopped: its chapter had too many entries")
@@ -46,9 +98,85 @@ impl fmt::Display for JoinError {
     }
 }
 
+/// Without the line of a stop: the panic of an `unwrap` is recorded.
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JoinError::Stopped { by, .. } => {
+                let mut stopped = f.debug_struct("Stopped");
+                stopped.field("by", by).finish_non_exhaustive()
+            }
+            JoinError::Panicked(text) => f.debug_tuple("Panicked").field(text).finish(),
+            JoinError::ChapterTooLong => f.write_str("ChapterTooLong"),
+        }
+    }
+}
+
 impl Error for JoinError {}
 
+impl PartialEq for JoinError {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            // Equal runs of two builds have equal errors.
+            (JoinError::Stopped { by, .. }, JoinError::Stopped { by: other, .. }) => by == other,
+            (JoinError::Panicked(text), JoinError::Panicked(other)) => text == other,
+            (JoinError::ChapterTooLong, JoinError::ChapterTooLong) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for JoinError {}
+
 impl JoinError {
+    /// Whether the script was stopped: by a call, with its owner or its runtime, by a restore that
+    /// drops it, or because its chapter was too long.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        !self.is_panic()
+    }
+
+    /// Whether the script panicked.
+    #[must_use]
+    pub fn is_panic(&self) -> bool {
+        matches!(self, JoinError::Panicked(_))
+    }
+
+    /// The name of the script that stopped this one: by its handle, its number or its owner. `None`
+    /// if it panicked, if the host stopped it, or if that is not known. What is left of an owner
+    /// after [`stop_within`](crate::OwnerId::stop_within) is stopped by `stop_within()`.
+    #[must_use]
+    pub fn stopped_by(&self) -> Option<&str> {
+        match self {
+            JoinError::Stopped { by, .. } => by.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The file and the line of the call that stopped the script, such as `src/level.rs:40`, as the
+    /// build had them that made the call. `None` if it panicked, or if a handle with
+    /// [`stop_on_drop`](Handle::stop_on_drop) or a group was dropped: a drop has no line.
+    #[must_use]
+    pub fn stopped_at(&self) -> Option<&str> {
+        match self {
+            JoinError::Stopped { at, .. } => at.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The error of a script that was stopped, and nothing else is known.
+    pub(crate) fn stopped() -> Self {
+        JoinError::Stopped { by: None, at: None }
+    }
+
+    /// The same error with the line of the stop, if there was one.
+    pub(crate) fn with_line(mut self, line: Option<&str>) -> Self {
+        if let JoinError::Stopped { at, .. } = &mut self {
+            *at = line.map(str::to_owned);
+        }
+        self
+    }
+
     fn of_plain(error: framestep::JoinError) -> Self {
         if error.is_panic() {
             let payload = error.into_panic();
@@ -56,9 +184,19 @@ impl JoinError {
             dispose(payload);
             JoinError::Panicked(text)
         } else {
-            JoinError::Stopped
+            let by = error.stopped_by().map(str::to_owned);
+            let at = error.stopped_at().map(line_of);
+            JoinError::Stopped { by, at }
         }
     }
+}
+
+/// The line of a call that stops a script, if it is known.
+pub(crate) type Place = Option<&'static Location<'static>>;
+
+/// A place as text. All systems that build the same code have the same text.
+pub(crate) fn line_of(place: &Location<'_>) -> String {
+    format!("{}:{}", place.file().replace('\\', "/"), place.line())
 }
 
 /// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
@@ -152,7 +290,7 @@ impl Joins {
                     "`{call}` was called on a script that was started outside of a durable one: \
                      there, ask the scripts of a `framestep::Owner`"
                 ),
-                Act::Stop => coroutine.stop(),
+                Act::Stop(_) => coroutine.stop(),
                 Act::Pause => coroutine.pause(),
                 Act::Resume => coroutine.resume(),
             };
@@ -188,18 +326,17 @@ impl Joins {
         assert!(!self.is_done, "a handle was awaited again after its result");
         let polled = match &mut self.plain {
             Some(coroutine) => Pin::new(coroutine).poll(cx).map_err(JoinError::of_plain),
-            None => self
-                .poll_durable(cx)
-                .map(|result| result.read().expect("a result as it was recorded")),
+            None => self.poll_durable(cx),
         };
         self.is_done = polled.is_ready();
         polled
     }
 
     #[track_caller]
-    fn poll_durable(&mut self, cx: &mut Context<'_>) -> Poll<Bytes> {
+    fn poll_durable(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, JoinError>> {
         let id = self.id;
         let name = "join";
+        let mut line = None;
         let begin = |cell: &ScriptCell| {
             let cell = cell.shared().script(id);
             let coroutine = cell.as_ref().and_then(|cell| {
@@ -212,7 +349,7 @@ impl Joins {
                 None => Slot::Replayed,
             }
         };
-        self.wait.poll(name, None, begin, |cell, slot| {
+        let recorded = self.wait.poll(name, None, begin, |cell, slot| {
             if let Slot::Join(join) = slot {
                 if join.end.poll(cx, name).is_pending() {
                     return Poll::Pending;
@@ -224,10 +361,19 @@ impl Joins {
                     shared.script(id).is_none(),
                     "the script {id} awaits its own end, or that of a script that is being polled"
                 );
-                return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::Stopped)));
+                return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::stopped())));
             };
+            if let Err(JoinError::Stopped { at, .. }) = &result {
+                line.clone_from(at);
+            }
             Poll::Ready(Bytes::of(&result))
-        })
+        });
+        let recorded = ready!(recorded).read();
+        let result: Result<Bytes, JoinError> = recorded.expect("a result as it was recorded");
+        Poll::Ready(result.map_err(|error| {
+            let line = context::current().and_then(|cell| cell.stop_line(line));
+            error.with_line(line.as_deref())
+        }))
     }
 }
 
@@ -236,11 +382,11 @@ impl Drop for Joins {
         // Once it is joined, the script has ended.
         self.stops_on_drop &= !self.is_done;
         if self.stops_on_drop && self.plain.is_some() {
-            self.act("stop", Act::Stop);
+            self.act("stop", Act::Stop(None));
         }
         if let Some(shared) = self.shared.upgrade() {
             if self.stops_on_drop && self.is_current(&shared) {
-                self.act("stop", Act::Stop);
+                self.act("stop", Act::Stop(None));
             }
             let replayed_by = self.replayed_by.upgrade();
             let counts = replayed_by.is_none_or(|script| script.has_effects());
@@ -283,7 +429,7 @@ impl<T> Handle<T> {
     /// which is recorded.
     #[track_caller]
     pub fn stop(&self) -> bool {
-        self.joins.act("stop", Act::Stop)
+        self.joins.act("stop", Act::Stop(Some(Location::caller())))
     }
 
     /// Asks the script to stop: it ends in its own way once it reads the request, with
@@ -415,7 +561,7 @@ pub fn join<T: DeserializeOwned>(script: Handle<T>) -> Handle<T> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Ask,
-    Stop,
+    Stop(Place),
     Pause,
     Resume,
 }
@@ -429,7 +575,7 @@ impl Shared {
         };
         match act {
             Act::Ask => self.ask_script(id),
-            Act::Stop => self.executor.stop(coroutine),
+            Act::Stop(place) => self.door.stop(coroutine, place),
             Act::Pause => self.executor.pause(coroutine),
             Act::Resume => self.executor.resume(coroutine),
         }
@@ -463,7 +609,7 @@ pub(crate) fn command<R: Serialize + DeserializeOwned + Default>(
 /// Outside of a durable script.
 #[track_caller]
 pub fn stop(id: ScriptId) -> bool {
-    act("stop", id, Act::Stop)
+    act("stop", id, Act::Stop(Some(Location::caller())))
 }
 
 /// Asks a script to stop, like [`Handle::ask_to_stop`]. Returns `false` if it has been asked before,

@@ -300,8 +300,9 @@ impl Host {
     }
 
     /// Stops a script. Returns `false` if it has ended.
+    #[track_caller]
     pub fn stop(&self, id: ScriptId) -> bool {
-        self.shared.act(id, Act::Stop)
+        self.shared.act(id, Act::Stop(Some(Location::caller())))
     }
 
     /// Asks a script to stop: it ends in its own way once it reads the request, with
@@ -609,8 +610,9 @@ impl Host {
 
     /// Drops an owner: its scripts are stopped, and it accepts no more scripts. Returns
     /// `false` if there is no such owner.
+    #[track_caller]
     pub fn drop_owner(&self, id: OwnerId) -> bool {
-        self.shared.drop_owner(id)
+        self.shared.drop_owner(id, Some(Location::caller()))
     }
 
     /// Pauses the scripts of an owner. Returns `false` if it was paused.
@@ -624,8 +626,9 @@ impl Host {
     }
 
     /// Stops the scripts of an owner.
+    #[track_caller]
     pub fn stop_all(&self, id: OwnerId) {
-        self.shared.stop_all(id);
+        self.shared.stop_all(id, Some(Location::caller()));
     }
 
     /// Asks the scripts of an owner, and of the owners below it, to stop. See
@@ -675,7 +678,8 @@ impl Host {
             self.shared.ask_owner(id);
             begin_once(&mut script)
         });
-        self.shared.note_stop_place(joins.id(), Location::caller());
+        let place = Location::caller();
+        self.shared.note_stop_place(joins.id(), place, true);
         Handle::of(joins)
     }
 
@@ -687,8 +691,10 @@ impl Host {
 
     /// Activates or deactivates an owner. Deactivating stops its scripts; an inactive owner
     /// accepts none.
+    #[track_caller]
     pub fn set_owner_active(&self, id: OwnerId, active: bool) {
-        self.shared.set_owner_active(id, active);
+        let place = Some(Location::caller());
+        self.shared.set_owner_active(id, active, place);
     }
 
     /// Makes a clock below another one.

@@ -18,6 +18,7 @@ use crate::kept::KeptImage;
 use crate::once::Once;
 use crate::owner::{ClockId, OwnerId};
 use crate::site::{Needed, SiteId, Sites};
+use crate::stop_lines::{self, StopLines};
 use crate::topic::Topic;
 
 /// The state of a runtime between two runs.
@@ -51,6 +52,7 @@ pub struct SaveState {
     pub(crate) waits: Vec<u64>,
     /// The lists of the executor.
     pub(crate) lists: Vec<u64>,
+    #[serde(with = "stop_lines::beside")]
     pub(crate) ended: Vec<EndedImage>,
     /// How many scripts have ended.
     pub(crate) ends: u64,
@@ -215,7 +217,8 @@ impl<'de> Deserialize<'de> for SaveState {
     }
 }
 
-/// A script that has ended, and whose result is kept.
+/// A script that has ended, and whose result is kept. It serialises without the line that has stopped
+/// it, which is [beside it](stop_lines::beside) in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct EndedImage {
     pub(crate) id: ScriptId,
@@ -249,6 +252,7 @@ pub(crate) struct ScriptImage {
     pub(crate) owner: Option<OwnerId>,
     pub(crate) state: Content,
     pub(crate) journal: Journal,
+    pub(crate) stop_lines: StopLines,
     pub(crate) once: Once,
     pub(crate) has_begun: bool,
     /// Whether it waits as earlier code did, and restarts its chapter then.

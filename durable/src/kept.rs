@@ -33,12 +33,12 @@ impl KeptImage {
     pub(crate) fn is_like(&self, other: &ScriptImage) -> bool {
         let content = |of: &ScriptImage| {
             let begins = (of.has_begun, of.restarts_after_wait);
-            Bytes::of(&(&of.state, &of.once, begins, &of.waits))
+            Bytes::of(&(&of.state, &of.stop_lines, &of.once, begins, &of.waits))
         };
         self.journal.is(&other.journal) && content(self) == content(other)
     }
 
-    /// A hash of the image, without the lines of its calls. `sites` has the sites that it names.
+    /// A hash of the image, without the lines of its calls and of stops. `sites` has the sites that it names.
     pub(crate) fn hash(&self, sites: &Sites) -> u64 {
         *self.0.hash.get_or_init(|| hash_of(&self.0.image, sites))
     }

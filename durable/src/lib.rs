@@ -110,6 +110,7 @@ mod shift;
 mod site;
 mod slot;
 mod stop;
+mod stop_lines;
 mod sync;
 mod topic;
 mod tree;

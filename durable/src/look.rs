@@ -5,11 +5,14 @@ use std::time::Duration;
 
 use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 
+use crate::bytes::{self, Bytes};
 use crate::content::Content;
 use crate::error::{said_at, waits};
 use crate::events::{PromiseEntry, Settled, Stream};
 use crate::guard::GuardImage;
+use crate::handle::JoinError;
 use crate::image::{PermitsImage, SaveState, ScriptImage, SlotImage, WaitImage};
+use crate::journal::{Entry, Kind};
 
 /// The longest value that is shown as a whole, in bytes.
 const SHOWN: usize = 24;
@@ -181,17 +184,18 @@ impl SaveState {
         }
         let state = &script.state;
         writeln!(f, "\n    its chapter began with {state}")?;
-        let (mut at, mut number) = (0, 0);
-        let read = |entry: crate::journal::Entry<'_>| {
+        let (mut at, mut number) = (0, 1);
+        let read = |number, entry: Entry<'_>| {
             let text = said_at(entry.kind, entry.site, &self.sites);
-            match entry.value {
-                [] => text,
-                value => format!("{text}: {}", text_of(value)),
+            match (entry.value, self.join_error(script, number, &entry)) {
+                ([], _) => text,
+                (_, Some(error)) => format!("{text}: {error}"),
+                (value, None) => format!("{text}: {}", text_of(value)),
             }
         };
-        while let Some((text, next)) = script.journal.read(at, read) {
-            (at, number) = (next, number + 1);
+        while let Some((text, next)) = script.journal.read(at, |entry| read(number, entry)) {
             writeln!(f, "    {number:4} {text}")?;
+            (at, number) = (next, number + 1);
         }
         for (label, result) in script.once.iter() {
             write!(f, "    has done {label:?} once")?;
@@ -210,6 +214,23 @@ impl SaveState {
             self.show_wait(f, wait, waits)?;
         }
         Ok(())
+    }
+
+    /// The error of a join, if that is what an entry of this number records.
+    fn join_error(
+        &self,
+        script: &ScriptImage,
+        number: u32,
+        entry: &Entry<'_>,
+    ) -> Option<JoinError> {
+        let is_join = matches!(entry.kind, Kind::Ended(_))
+            && self
+                .sites
+                .get(entry.site)
+                .is_some_and(|site| &*site.call == "join");
+        let result: Result<Bytes, JoinError> = bytes::read(entry.value).filter(|_| is_join)?;
+        let error = result.err()?;
+        Some(error.with_line(script.stop_lines.of(number)))
     }
 
     fn show_wait(

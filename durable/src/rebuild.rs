@@ -66,7 +66,7 @@ impl Shared {
                     self.wake_all([cell.id]);
                 }
                 Fate::Dropped => {
-                    self.act(cell.id, Act::Stop);
+                    self.act(cell.id, Act::Stop(None));
                 }
             }
         }

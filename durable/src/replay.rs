@@ -93,7 +93,10 @@ impl Shared {
             journal.clone(),
             begun.future,
         ));
-        cell.change().once = image.once.clone();
+        let mut chapter = cell.change();
+        chapter.once = image.once.clone();
+        chapter.stop_lines = image.stop_lines.clone();
+        drop(chapter);
         // Other code may have moved, as in a file of another build.
         let compares_lines = compares_lines && image.generation == self.generation.get();
         if image.has_begun {

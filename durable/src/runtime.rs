@@ -544,7 +544,7 @@ impl Drop for Runtime {
             .copied()
             .collect();
         for id in scripts {
-            self.host.shared().act(id, Act::Stop);
+            self.host.shared().act(id, Act::Stop(None));
         }
     }
 }

@@ -305,6 +305,7 @@ pub(crate) fn image_of(cell: &ScriptCell, chapter: &mut Chapter) -> ScriptImage 
         owner: cell.owner,
         state: Content::Compact(chapter.state.clone()),
         journal: chapter.journal.clone(),
+        stop_lines: chapter.stop_lines.clone(),
         once: chapter.once.clone(),
         has_begun: chapter.has_begun,
         restarts_after_wait: chapter.restarts_after_wait,

@@ -13,7 +13,7 @@ use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::events::Events;
 use crate::guard::Guard;
-use crate::handle::JoinError;
+use crate::handle::{JoinError, Place};
 use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
 use crate::questions::Questions;
@@ -39,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) asked: RefCell<BTreeSet<ScriptId>>,
     /// Where the scripts that stop others after some time were made, for reports.
     pub(crate) stop_places: RefCell<HashMap<ScriptId, &'static Location<'static>>>,
+    /// Where `stop_within` was called, while that stops scripts.
+    pub(crate) stop_line: RefCell<Option<String>>,
     /// How many scripts have ended.
     pub(crate) ends: Cell<u64>,
     /// Where the scripts that have panicked last were.
@@ -152,6 +154,7 @@ impl Shared {
             panicked: RefCell::default(),
             asked: RefCell::default(),
             stop_places: RefCell::default(),
+            stop_line: RefCell::default(),
             handles: RefCell::default(),
             may_claim: Cell::new(false),
             restores: Cell::new(0),
@@ -489,31 +492,32 @@ impl Shared {
         }
     }
 
-    /// Stops the scripts of an owner.
-    pub(crate) fn stop_all(&self, id: OwnerId) {
+    /// Stops the scripts of an owner. The call is at `place`.
+    pub(crate) fn stop_all(&self, id: OwnerId, place: Place) {
         if let Some(owner) = self.owner(id) {
-            owner.stop_all();
+            self.door.stop_all(&owner, place);
         }
     }
 
-    /// Activates an owner, or deactivates it and stops its scripts.
-    pub(crate) fn set_owner_active(&self, id: OwnerId, active: bool) {
+    /// Activates an owner, or deactivates it and stops its scripts. The call is at `place`.
+    pub(crate) fn set_owner_active(&self, id: OwnerId, active: bool, place: Place) {
         if let Some(entry) = self.owners.borrow_mut().get_mut(&id) {
             entry.is_active = active;
         }
         if let Some(owner) = self.owner(id) {
-            owner.set_active(active);
+            self.door.set_active(&owner, active, place);
         }
     }
 
-    /// Drops an owner and those below it. Returns `false` if there is no such owner.
-    pub(crate) fn drop_owner(&self, id: OwnerId) -> bool {
+    /// Drops an owner and those below it. The call is at `place`. Returns `false` if there is no such
+    /// owner.
+    pub(crate) fn drop_owner(&self, id: OwnerId, place: Place) -> bool {
         let Some(owner) = self.owner(id) else {
             return false;
         };
         // It accepts no more scripts, and is there until the last one has ended: hooks and
         // destructors may take a save state, or make an owner below it.
-        owner.set_active(false);
+        self.door.set_active(&owner, false, place);
         let dropped = {
             let mut owners = self.owners.borrow_mut();
             let below = with_those_below(&owners, id);

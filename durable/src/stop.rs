@@ -1,5 +1,6 @@
 //! Requests to stop: which scripts have been asked, and what is stopped after some time.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
@@ -16,11 +17,12 @@ use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
 use crate::context;
 use crate::effect::{expect_read, make_any};
-use crate::handle::{Handle, command};
+use crate::handle::{Handle, JoinError, command, line_of};
 use crate::owner::{ClockId, OwnerId};
 use crate::script::{Chapter, Code, DurableScript, begin_once};
 use crate::shared::{Making, Shared, with_those_below};
 use crate::site::Call;
+use crate::stop_lines::StopLines;
 
 /// Whether the calling script has been asked to stop: see [`stop_asked`](crate::stop_asked).
 ///
@@ -152,7 +154,7 @@ impl OwnerId {
             shared.ask_owner(self);
             begin_once(&mut script)
         });
-        shared.note_stop_place(joins.id(), Location::caller());
+        shared.note_stop_place(joins.id(), Location::caller(), cell.has_effects());
         StopWithin {
             owner: self,
             stopper: Handle::of(joins),
@@ -391,8 +393,19 @@ impl Shared {
         }
     }
 
-    /// Notes the line of a call of `stop_within`, for a report.
-    pub(crate) fn note_stop_place(&self, stopper: ScriptId, at: &'static Location<'static>) {
+    /// Notes the line of a call of `stop_within`, for a report. If the call `is_new` and no replay of
+    /// one, also for the errors of those that it stops: these are the same after a restore.
+    pub(crate) fn note_stop_place(
+        &self,
+        stopper: ScriptId,
+        at: &'static Location<'static>,
+        is_new: bool,
+    ) {
+        if let Some(cell) = self.script(stopper).filter(|_| is_new) {
+            cell.change()
+                .stop_lines
+                .insert(StopLines::OWN, &line_of(at));
+        }
         let mut places = self.stop_places.borrow_mut();
         if places.len() >= PLACES {
             places.retain(|&id, _| self.script(id).is_some());
@@ -415,7 +428,25 @@ impl Shared {
         if let (Some(place), false, true) = (place, is_heard, left > 0) {
             self.door.report_stop_unread(&owner, place, left);
         }
-        owner.stop_all();
+        let line = self.script(stopper).and_then(|cell| {
+            let chapter = cell.chapter();
+            chapter.stop_lines.of(StopLines::OWN).map(str::to_owned)
+        });
+        self.stop_line.replace(line);
+        self.door.stop_all(&owner, None);
+        self.stop_line.take();
         left
+    }
+
+    /// The error of a script that is being stopped.
+    pub(crate) fn stopped(&self, cell: &ScriptCell) -> JoinError {
+        let stopper = cell.coroutine_id().map(|id| self.door.stopper(id));
+        let (by, place) = stopper.unwrap_or_default();
+        let at = match place {
+            None if by.as_deref() == Some(Stopper::NAME) => self.stop_line.borrow().clone(),
+            place => place.map(line_of),
+        };
+        let by = by.map(Cow::into_owned);
+        JoinError::Stopped { by, at }
     }
 }

@@ -10,9 +10,11 @@ use std::time::Duration;
 use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::key::{TaskKey, WaitKey};
+use crate::core::cold::Cold;
 use crate::core::image::names::Names;
 use crate::core::image::{self, ClockNames, Unsavable};
 use crate::core::inspect::observe;
+use crate::core::life::end::{self, Place, owned};
 use crate::core::life::start::{self, Home};
 use crate::core::owners::OwnerKey;
 use crate::core::pause::own::OwnTime;
@@ -69,6 +71,39 @@ impl Door {
     #[must_use]
     pub fn names_of_lent(&self) -> Vec<&'static str> {
         self.core.lent.names()
+    }
+
+    /// Stops a coroutine, and says that the call at `place` does. Returns `false` if it has ended.
+    pub fn stop(&self, id: CoroutineId, place: Place) -> bool {
+        let key = self.core.key_of(id);
+        key.is_some_and(|key| end::stop(&self.core, key, place))
+    }
+
+    /// Stops the coroutines of an owner and of those below it, and says that the call at `place` does.
+    pub fn stop_all(&self, owner: &Owner, place: Place) {
+        owned::stop_owned(&self.core, owner.key(), place);
+    }
+
+    /// Activates an owner, or deactivates it and stops its coroutines, and says that the call at
+    /// `place` does.
+    pub fn set_active(&self, owner: &Owner, active: bool, place: Place) {
+        owner.set_active_at(active, place);
+    }
+
+    /// What has stopped a coroutine that has a handle and whose future is being dropped: the name of
+    /// the coroutine that made the call, and the line of that, as far as they are known.
+    #[must_use]
+    pub fn stopper(&self, id: CoroutineId) -> (Option<Cow<'static, str>>, Place) {
+        let task = self
+            .core
+            .key_of(id)
+            .and_then(|key| self.core.tasks.get(key));
+        let read = |cold: &mut Cold| {
+            let stopper = cold.stopper.as_ref()?;
+            Some((stopper.by.clone(), stopper.place))
+        };
+        let stopper = task.and_then(|task| self.core.colds.of(task, read));
+        stopper.flatten().unwrap_or_default()
     }
 
     /// Whether a run is under way.

@@ -16,7 +16,7 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::life::end::owned;
+use crate::core::life::end::{Place, owned};
 use crate::core::life::start;
 use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::pause;
@@ -396,7 +396,11 @@ impl Owner {
     #[doc(alias = "SetActive")]
     #[track_caller]
     pub fn set_active(&self, active: bool) {
-        let place = Some(Location::caller());
+        self.set_active_at(active, Some(Location::caller()));
+    }
+
+    /// The same for a call at `place`.
+    pub(crate) fn set_active_at(&self, active: bool, place: Place) {
         self.with_core(|core| {
             core.owners.borrow_mut().set_active(self.key, active);
             if !active {

@@ -223,6 +223,8 @@ enum Helper {
     Reads,
     Carries(usize, u64),
     Streams,
+    /// Stops two others, and joins one of them later.
+    Stops,
 }
 
 impl DurableScript for Helper {
@@ -260,6 +262,17 @@ impl DurableScript for Helper {
                 let mut lines = changes_of(|| with_ref(|log: &Log| log.len() / 9));
                 log(format!("{:?}", lines.next().await));
             }
+            Helper::Stops => {
+                let [first, second] = [1, 2].map(|frames| start(Helper::Serves(frames)));
+                let stopped = [first.stop(), second.stop()];
+                let first = first.await;
+                wait_frames(9).await;
+                for error in [first, second.await].map(Result::unwrap_err) {
+                    // Another build has another line.
+                    let has_line = error.stopped_at().is_some();
+                    log(format!("{stopped:?} {error:?} {has_line}"));
+                }
+            }
         }
         log(format!("{name} ends"));
         Chapter::Done(())
@@ -274,6 +287,7 @@ fn helpers(room: OwnerId) -> Vec<Helper> {
         Helper::Works,
         Helper::Reads,
         Helper::Streams,
+        Helper::Stops,
     ];
     others.into_iter().chain(carries).collect()
 }
@@ -679,7 +693,9 @@ fn the_game_has_everything_that_a_save_can_contain() {
         "\"once\":{\"greeting\"",
         "\"is_paused\":true",
         "\"is_active\":false",
-        "{\"Err\":\"Stopped\"}",
+        "{\"Err\":{\"Stopped\":{\"by\":null}}}",
+        "{\"Err\":{\"Stopped\":{\"by\":\"helper\"}}}},\"durable/tests/it/everything.rs:",
+        "\"stop_lines\":[[5,\"durable/tests/it/everything.rs:",
         "{\"Err\":{\"Panicked\":\"on purpose\"}}",
         "{\"Ok\":[",
     ] {

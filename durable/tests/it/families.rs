@@ -163,9 +163,15 @@ fn a_detached_child_continues_after_the_save() {
 #[test]
 fn a_child_that_is_stopped_before_or_after_the_save_is_an_error_of_its_join() {
     let log = logged_by(begin!(Parent::StopsBeforeTheJoin));
-    assert!(log[0].starts_with("true Err(Stopped)"), "{log:?}");
+    assert!(
+        log[0].starts_with("true Err(Stopped { by: Some(\"parent\"), .. })"),
+        "{log:?}"
+    );
     let log = logged_by(begin!(Parent::StopsDuringTheJoin));
-    assert!(log[0].starts_with("(Err(Stopped), true)"), "{log:?}");
+    assert!(
+        log[0].starts_with("(Err(Stopped { by: Some(\"parent\"), .. }), true)"),
+        "{log:?}"
+    );
 }
 
 #[test]
@@ -210,7 +216,10 @@ fn a_handle_of_the_host_reads_a_result_a_panic_or_a_stop_from_before_the_save() 
         assert_eq!(second.result(&again), first.result(handle));
     }
     assert_eq!(first.result(&ended), Some(Ok(1)));
-    assert_eq!(first.result(&stopped), Some(Err(JoinError::Stopped)));
+    assert!(matches!(
+        first.result(&stopped),
+        Some(Err(JoinError::Stopped { .. }))
+    ));
     assert!(matches!(
         first.result(&panicked),
         Some(Err(JoinError::Panicked(_)))

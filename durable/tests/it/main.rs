@@ -59,6 +59,7 @@ mod seats;
 mod shown;
 mod signals;
 mod sleeps;
+mod stopped;
 mod stops;
 mod streams;
 mod subscriptions;

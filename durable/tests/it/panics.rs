@@ -117,7 +117,13 @@ fn joins_return_panics_of_all_places_alike_before_and_after_a_save() {
         assert!(line.contains(text), "{line}");
     }
     let stopped = what(&log).pop().unwrap();
-    assert_eq!(stopped.matches("Err(Stopped)").count(), 6, "{stopped}");
+    assert_eq!(
+        stopped
+            .matches("Err(Stopped { by: Some(\"watches\"), .. })")
+            .count(),
+        6,
+        "{stopped}"
+    );
 }
 
 #[derive(Serialize, Deserialize)]

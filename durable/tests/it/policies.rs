@@ -207,7 +207,11 @@ fn a_join_of_a_dropped_script_returns_stopped_and_its_guards_do_not_run() {
     for is_paused in [false, true] {
         for code in CHANGED {
             let log = played(code, Policy::Drop, is_paused);
-            assert_eq!(what(&log), ["Err(Stopped)", "kid"], "{code:?}");
+            assert_eq!(
+                what(&log),
+                ["Err(Stopped { by: None, .. })", "kid"],
+                "{code:?}"
+            );
             assert!(log[0].contains(" F5.Update"), "{log:?}");
         }
     }

@@ -19,7 +19,9 @@ pub(crate) fn shared() -> Rc<Shared> {
             "scripts do not run in the editor: in a class with `tool`, ask \
              `Engine::singleton().is_editor_hint()` before you start one"
         ),
-        None => panic!("scripts need a FramestepHost in the tree: make it an autoload"),
+        None => panic!(
+            "scripts need a FramestepHost in the tree: make `res://addons/framestep/host.tscn` an autoload"
+        ),
     }
 }
 

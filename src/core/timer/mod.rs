@@ -551,9 +551,12 @@ mod tests {
             let game = Clock::game(&frames);
             let timers = Rc::new(RefCell::new(PhaseTimers::default()));
             timers.borrow_mut().is_fixed = is_fixed;
-            let noted = timers.clone();
+            // The timers have clocks, which keep `frames`.
+            let noted = Rc::downgrade(&timers);
             frames.on_changed(Box::new(move |clock, _| {
-                noted.borrow_mut().announce(clock.index());
+                if let Some(noted) = noted.upgrade() {
+                    noted.borrow_mut().announce(clock.index());
+                }
             }));
             Bench {
                 frames,

@@ -97,6 +97,9 @@ pub(crate) fn frame(_: u32, runtime: &mut Runtime, world: &mut World) {
 
 pub(crate) fn shown(log: &World) -> String {
     // The errors name scripts and coroutines differently.
-    let line = |line: &String| line.replace("the script was stopped", "STOPPED");
+    let line = |line: &String| match line.split_once("the script was stopped") {
+        Some((before, _)) => format!("{before}STOPPED"),
+        None => line.clone(),
+    };
     log.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -1,0 +1,75 @@
+//! Which lines have stopped scripts, for the errors of joins. They are another text in another build,
+//! so they stand beside what checksums cover: results and journals.
+
+use std::rc::Rc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The lines that have stopped the scripts which a chapter has joined, by the number of the entry of
+/// the join, from 1. A copy is a reference: only a change while there is another copy copies the list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StopLines(Option<Rc<Vec<(u32, String)>>>);
+
+impl StopLines {
+    /// The entry under which the script of `stop_within` keeps the line of that call.
+    pub(crate) const OWN: u32 = 0;
+
+    /// The line of an entry.
+    pub(crate) fn of(&self, entry: u32) -> Option<&str> {
+        let lines = self.0.as_ref()?;
+        // Entries only ever follow. What was read may be damaged: then there is no line.
+        let at = lines.binary_search_by_key(&entry, |(entry, _)| *entry);
+        Some(&lines[at.ok()?].1)
+    }
+
+    /// Adds that of the latest entry, or the script's own before there is one.
+    pub(crate) fn insert(&mut self, entry: u32, line: &str) {
+        let lines = self.0.get_or_insert_default();
+        Rc::make_mut(lines).push((entry, line.to_owned()));
+    }
+}
+
+impl Serialize for StopLines {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let lines = self.0.as_ref().map_or(&[][..], |lines| lines);
+        lines.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for StopLines {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let lines = Vec::deserialize(deserializer)?;
+        Ok(StopLines((!lines.is_empty()).then(|| Rc::new(lines))))
+    }
+}
+
+/// Results of scripts in a save state, each with the line that has stopped the script.
+pub(crate) mod beside {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::handle::JoinError;
+    use crate::image::EndedImage;
+
+    pub(crate) fn serialize<S: Serializer>(
+        ended: &[EndedImage],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(ended.iter().map(|image| {
+            let line = image.result.as_ref().err().and_then(JoinError::stopped_at);
+            (image, line)
+        }))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<EndedImage>, D::Error> {
+        let ended = Vec::<(EndedImage, Option<String>)>::deserialize(deserializer)?;
+        let with_line = |(image, line): (EndedImage, Option<String>)| EndedImage {
+            result: image
+                .result
+                .map_err(|error| error.with_line(line.as_deref())),
+            ..image
+        };
+        Ok(ended.into_iter().map(with_line).collect())
+    }
+}
