@@ -350,11 +350,9 @@ impl<R: Room> RoomClient<R> {
     pub async fn view(&self) -> Result<View<R::View>, Fault> {
         let mut watch = self.watch().await?;
         let look = async {
-            loop {
-                match watch.hear().await? {
-                    Heard::View(view) => return Ok(view),
-                    Heard::End(why) => return Err(self.absent(&why)),
-                }
+            match watch.hear().await? {
+                Heard::View(view) => Ok(view),
+                Heard::End(why) => Err(self.absent(&why)),
             }
         };
         match timeout(VIEW, look).await {

@@ -602,8 +602,8 @@ impl Slot {
             Ok(view) => Some((self.frame, view)),
             Err(why) => {
                 if !std::mem::replace(&mut self.has_no_view, true) {
-                    let line = format!("it has no view: {why}");
-                    news.of(frame).line(name, &line);
+                    let text = format!("it has no view: {why}");
+                    news.of(frame).line(name, &text);
                 }
                 None
             }

@@ -289,10 +289,10 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
         burst.spawn(async move { room.send(&Act::Bid).await.unwrap() });
     }
     burst.join_all().await;
-    let note = node.tells("more than 60 in a second").await;
+    let told = node.tells("more than 60 in a second").await;
     assert!(
-        note.is_warning() && note.text.contains("of alice to room lot"),
-        "{note}"
+        told.is_warning() && told.text.contains("of alice to room lot"),
+        "{told}"
     );
 
     let new = alice.room::<NewLot>("lot").unwrap();
@@ -449,6 +449,10 @@ macro_rules! away {
     };
 }
 
+#[expect(
+    clippy::elidable_lifetime_names,
+    reason = "some of the functions need the name"
+)]
 impl Log for Away {
     away! {
         prepare(shards: u32) -> ();
@@ -473,15 +477,15 @@ async fn a_node_tells_that_it_has_joined_what_it_runs_and_once_that_the_log_is_a
     };
     let node = Node::start(log.clone(), "a");
     node.tells("a: has joined, build ").await;
-    let note = node.tells("a: runs 1 of 1 shards, follows 0").await;
-    assert!(!note.is_warning());
+    let told = node.tells("a: runs 1 of 1 shards, follows 0").await;
+    assert!(!told.is_warning());
     let room = client(&log.log).await.open::<Lot>("lot", &0).await.unwrap();
     room.view().await.unwrap();
     log.is_away.store(true, Ordering::Relaxed);
-    let note = node
+    let told = node
         .tells("the log does not answer for 1 of 1 shards: no answer in time")
         .await;
-    assert!(note.is_warning() && note.shard.is_none());
+    assert!(told.is_warning() && told.shard.is_none());
     tokio::task::yield_now().await;
     log.is_away.store(false, Ordering::Relaxed);
     node.tells("the log answers again, after").await;
