@@ -285,8 +285,9 @@ impl Host {
     ///     }
     /// });
     /// runtime.spawn(fuse()).detach();
-    /// runtime.run_frame(0.5);
-    /// runtime.run_frame(1);
+    /// for _ in 0..9 {
+    ///     runtime.run_frame(0.125);
+    /// }
     /// let place = runtime.panicked_after(panicked.get().unwrap()).unwrap();
     /// assert!(place.contains(".rs:"), "{place}"); // the line of `wait_seconds`
     /// ```
