@@ -109,6 +109,8 @@ pub(crate) struct Driver {
     tail: u64,
     reader: Option<AbortHandle>,
     performing: HashSet<(Arc<str>, u64, u64)>,
+    /// What the node says about a shard of another build.
+    can_begin: Option<bool>,
     /// The mark of this start at a save, until the log was read to its end.
     is_trying: bool,
     last_frame: Option<Instant>,
@@ -150,6 +152,7 @@ pub(crate) async fn drive(node: Arc<Node>, shard: u32, thread: usize) {
         tail: 0,
         reader: None,
         performing: HashSet::new(),
+        can_begin: None,
         is_trying: false,
         last_frame: None,
         counted: Counted::default(),
@@ -178,7 +181,8 @@ pub(crate) async fn drive(node: Arc<Node>, shard: u32, thread: usize) {
         }
         let has_left = stage >= Stage::Leaves && !driver.role.is_last_ticker();
         let is_done = stage == Stage::Finishes && driver.role.is_saved();
-        if has_left || is_done {
+        if has_left || is_done || stage == Stage::Ends {
+            driver.node.note_left(shard);
             return;
         }
         if Instant::now() >= status_at {
@@ -202,7 +206,7 @@ impl Driver {
         match stage {
             Stage::Runs | Stage::Leaves => {}
             Stage::Saves => self.role.save_soon(),
-            Stage::Finishes => self.role.finish(),
+            Stage::Finishes | Stage::Ends => self.role.finish(),
         }
         self.on(Event::Time);
     }
@@ -256,7 +260,10 @@ impl Driver {
                     );
                 }
             }
-            Note::NoSave { .. } | Note::BadSave { .. } | Note::OtherBuild { .. } => {
+            Note::NoSave { .. }
+            | Note::BadSave { .. }
+            | Note::CannotBegin { .. }
+            | Note::StandsStill { .. } => {
                 self.cannot(note.to_string());
             }
             note => self.node.tell(self.number, &note.to_string()),
@@ -273,6 +280,10 @@ impl Driver {
             ToDriver::Loaded(loaded, out) => {
                 self.rooms.take_out(out);
                 self.on(Event::Loaded(loaded));
+                if self.role.at().is_none() {
+                    // The save was not begun: this start has not ended the process either.
+                    self.end_trying();
+                }
             }
             ToDriver::Tried(at, task, found) if self.role.is_trying(at) => {
                 self.tried(at, task, found);
@@ -321,6 +332,11 @@ impl Driver {
         }
         alarm.end();
         self.counted.busy += began.elapsed();
+        let can_begin = self.role.can_begin();
+        if can_begin != self.can_begin {
+            self.can_begin = can_begin;
+            self.node.note_begins(self.number, can_begin);
+        }
     }
 
     /// Runs a task of this driver that answers with an event.
@@ -637,7 +653,7 @@ impl Driver {
 
     /// All of the log was computed, and the process is still there.
     fn end_trying(&mut self) {
-        if std::mem::take(&mut self.is_trying) && self.role.at().is_some() {
+        if std::mem::take(&mut self.is_trying) {
             let (node, shard) = (self.node.clone(), self.number);
             self.node.handle.spawn(async move {
                 // If it fails, the rooms are tried once in vain.
@@ -837,6 +853,10 @@ async fn load(node: Arc<Node>, shard: u32, before: Option<u64>) -> Result<(Loade
         let is_ours = save
             .as_ref()
             .is_none_or(|(at, _)| at.build == node.build || at.hands_over);
+        let unread = match &save {
+            Some((_, state)) if !is_ours => try_save(&node, shard, state, &out).await,
+            _ => None,
+        };
         if before.is_none() && is_ours {
             let at = save.as_ref().map_or(0, |(at, _)| at.seq);
             let tries = mark_try(log, shard, Some(at)).await?;
@@ -851,7 +871,27 @@ async fn load(node: Arc<Node>, shard: u32, before: Option<u64>) -> Result<(Loade
                 }
             }
         }
-        return Ok((Loaded { save, first }, out));
+        let loaded = Loaded {
+            save,
+            first,
+            unread,
+        };
+        return Ok((loaded, out));
+    }
+}
+
+/// Restores a save of another build in a child process. Returns why this process must not.
+async fn try_save(node: &Node, shard: u32, state: &[u8], out: &Out) -> Option<String> {
+    if !node.options.probes {
+        return None;
+    }
+    let task = Task::new(Some(state.to_vec()), out.clone());
+    match node.probes.compute(&task, node.options.hang_after).await {
+        Ok(found) => found.map(|it| format!("room {} ends or hangs the process", it.room)),
+        Err(why) => {
+            node.tell(shard, &why.to_string());
+            None
+        }
     }
 }
 

@@ -145,10 +145,12 @@ pub(crate) struct Tick {
     pub(crate) hands_over: bool,
     /// How many rooms of the shard are not run any more, as the node knows.
     pub(crate) out: u32,
+    /// Whether there is no room in the state before this frame.
+    pub(crate) is_empty: bool,
 }
 
 impl Tick {
-    pub(crate) const FORMAT: u8 = 2;
+    pub(crate) const FORMAT: u8 = 3;
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("a tick serialises")
@@ -171,6 +173,9 @@ pub(crate) struct Position {
     pub(crate) by: Arc<str>,
     pub(crate) build: Build,
     pub(crate) hands_over: bool,
+    /// Whether there is no room in the state after the tick, and nothing that could have opened one:
+    /// the same state for every build.
+    pub(crate) is_empty: bool,
     /// The entry and the chain of the tick before.
     pub(crate) since: (u64, u64),
 }
@@ -184,6 +189,7 @@ impl Position {
             by: "".into(),
             build: 0,
             hands_over: false,
+            is_empty: true,
             since: (0, 0),
         }
     }
@@ -193,7 +199,7 @@ impl Position {
     pub(crate) fn accepts(&self, tick: &Tick) -> bool {
         tick.before == self.chain
             && tick.frame == self.frame + 1
-            && (self.seq == 0 || self.hands_over || tick.build == self.build)
+            && (self.hands_over || self.is_empty || tick.build == self.build)
     }
 
     /// The place after the tick, which is the last one of the entries since this place.
@@ -205,6 +211,7 @@ impl Position {
             by: tick.by.clone(),
             build: tick.build,
             hands_over: tick.hands_over,
+            is_empty: tick.is_empty && entries.iter().all(Entry::is_tick),
             since: (self.seq, self.chain),
         }
     }
@@ -271,6 +278,7 @@ mod tests {
             state: 3,
             hands_over: false,
             out: 0,
+            is_empty: false,
         };
         let mut bytes = tick.to_bytes();
         assert_eq!(Tick::of_bytes(&bytes), Some(tick));
@@ -290,6 +298,7 @@ mod tests {
             state: 3,
             hands_over: false,
             out: 0,
+            is_empty: false,
         };
         let entry = |seq, topic: Topic, body: &[u8]| Entry {
             seq,

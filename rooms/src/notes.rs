@@ -290,7 +290,7 @@ mod tests {
             let dead_after = Duration::from_millis(300);
             Test {
                 bulletin: Bulletin::new("a.1".into(), 7, 8, dead_after),
-                members: Members::new(Duration::from_millis(900)),
+                members: Members::new(Duration::from_millis(900), 8),
                 parts: Parts::default(),
                 failing: BTreeMap::new(),
                 now: Duration::ZERO,
@@ -303,6 +303,8 @@ mod tests {
                 build,
                 started: 0,
                 leaves,
+                begins: Vec::new(),
+                refuses: Vec::new(),
             };
             self.members.hear(self.now, hello);
         }

@@ -21,7 +21,11 @@
 //!    alone is not enough: the simulator found that.)
 //! 5. **A save is taken after a tick**, and used only if the log still has that tick.
 //! 6. **Only the build that ran a frame replays it.** An old owner hands over with its last tick, and
-//!    the save of exactly that tick is where another build begins.
+//!    the save of exactly that tick is where another build begins. Or it begins where there is no
+//!    room: that state is the same for every build ([`Position::is_empty`]).
+//! 7. **A build is offered only what it can read.** A node of another build loads the newest save, as
+//!    a trial, and says in its [`Hello`](crate::member::Hello) whether it could. If it could not read
+//!    the save of the hand-over, because the state has changed since, the old owner goes on at once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +38,10 @@ pub(crate) trait Fold {
     /// Replaces the state: by that of a save, or, without one, by that before the first entry.
     /// After an error, the state is gone.
     fn load(&mut self, state: Option<&[u8]>) -> Result<(), String>;
+    /// Replaces the state by that without rooms, after a frame.
+    fn load_empty(&mut self, frame: u64);
+    /// Whether there is no room.
+    fn is_empty(&self) -> bool;
     /// Drops the state.
     fn unload(&mut self);
     /// Computes a frame.
@@ -87,11 +95,15 @@ pub(crate) enum Fault {
     FramesAreNotTried,
     /// A node that does not know which rooms are out computes on.
     OutIsIgnored,
+    /// A shard is offered to builds that cannot read its save.
+    UnreadIsOffered,
+    /// A tick says that there is no room without looking.
+    EmptyWithoutLooking,
 }
 
 impl Fault {
     #[cfg(any(test, feature = "simulate"))]
-    pub(crate) const ALL: [Fault; 17] = [
+    pub(crate) const ALL: [Fault; 19] = [
         Fault::TickWithoutCompare,
         Fault::FollowWithoutCheck,
         Fault::GapsAreIgnored,
@@ -109,6 +121,8 @@ impl Fault {
         Fault::FollowersRunAhead,
         Fault::FramesAreNotTried,
         Fault::OutIsIgnored,
+        Fault::UnreadIsOffered,
+        Fault::EmptyWithoutLooking,
     ];
 }
 
@@ -138,6 +152,11 @@ impl Settings {
         self.dead_after * 6
     }
 
+    /// How long a node that cannot read a save of another build waits before it tries again.
+    fn try_again_after(&self) -> Duration {
+        self.dead_after * 32
+    }
+
     #[inline]
     pub(crate) fn has(&self, fault: Fault) -> bool {
         cfg!(any(test, feature = "simulate")) && self.fault == Some(fault)
@@ -150,6 +169,8 @@ pub(crate) struct Loaded {
     pub(crate) save: Option<(Position, Arc<[u8]>)>,
     /// The first entry that the log still has.
     pub(crate) first: u64,
+    /// Why the save must not be loaded, if it is known.
+    pub(crate) unread: Option<String>,
 }
 
 /// What has happened.
@@ -273,9 +294,25 @@ pub(crate) enum Note {
         /// Why not.
         why: String,
     },
-    /// The shard is at frames of another build. They are replayed only by that: while no node of it
-    /// runs, the shard stands still. Start one, and it hands over.
-    OtherBuild {
+    /// This build cannot read the save of another one: the shard stays with that.
+    CannotBegin {
+        /// The frame of the save.
+        frame: u64,
+        /// The build that has written it.
+        build: u64,
+        /// Why not.
+        why: String,
+    },
+    /// A node of another build, started later, cannot read the save of this shard, which stays here.
+    NotOffered {
+        /// The node.
+        node: String,
+        /// Its build.
+        build: u64,
+    },
+    /// The shard is at frames of another build, no node of which runs, so it stands still. Start one:
+    /// it catches up, and hands over.
+    StandsStill {
         /// The last frame known of that build.
         frame: u64,
         /// The build.
@@ -308,10 +345,20 @@ impl std::fmt::Display for Note {
                 write!(f, "the save of frame {frame} cannot be read: {why}")
             }
             Note::NotSaved { frame, why } => write!(f, "frame {frame} cannot be saved: {why}"),
-            Note::OtherBuild { frame, build } => write!(
+            Note::CannotBegin { frame, build, why } => write!(
                 f,
-                "frame {frame} was run by build {build:x}, and only that may go on: while no node of \
-                 it runs, start one; it catches up and hands over"
+                "this build cannot read the save of frame {frame} of build {build:x}, so the shard stays \
+                 with that: {why}"
+            ),
+            Note::NotOffered { node, build } => write!(
+                f,
+                "{node} of build {build:x} cannot read the save of this shard, and says why. The shard \
+                 stays with this build"
+            ),
+            Note::StandsStill { frame, build } => write!(
+                f,
+                "the shard stands still: frame {frame} was run by build {build:x}, only that may go on, \
+                 and no node of it runs. Start one: it catches up, and hands over"
             ),
         }
     }
@@ -348,6 +395,8 @@ struct Trailing {
     at: Position,
     entries: Vec<Entry>,
     is_tried: bool,
+    /// Whether the log had nothing more while it was tried: the next tick is a new one.
+    was_last: bool,
 }
 
 /// What a node does for one shard.
@@ -370,6 +419,8 @@ pub(crate) struct Role {
     outrun: u8,
     /// The number of rooms that are out for which the state was loaded once more.
     out_for: u32,
+    /// The number that the last tick has named since the state was loaded.
+    out_of_tick: u32,
     /// The first entries that are read must be those of the last frame.
     is_checking: bool,
     /// The place at which the state was loaded, until a tick was read.
@@ -402,6 +453,16 @@ pub(crate) struct Role {
     is_computed: bool,
     is_finishing: bool,
     wants_save: bool,
+    /// Whether this build could read the newest save, if that is of another one.
+    reads: Option<bool>,
+    /// When such a save is tried again.
+    try_again_at: Option<Duration>,
+    /// Why a save could not be read, as it was noted last.
+    noted_why: String,
+    /// The build of which it was noted that it cannot read the save.
+    noted_build: Option<Build>,
+    /// Whether it was noted that the shard stands still.
+    has_noted_still: bool,
 }
 
 impl Role {
@@ -417,6 +478,7 @@ impl Role {
             trailing: None,
             outrun: 0,
             out_for: 0,
+            out_of_tick: 0,
             is_checking: false,
             loaded_at: None,
             read: 0,
@@ -439,6 +501,11 @@ impl Role {
             is_computed: false,
             is_finishing: false,
             wants_save: false,
+            reads: None,
+            try_again_at: None,
+            noted_why: String::new(),
+            noted_build: None,
+            has_noted_still: false,
         }
     }
 
@@ -471,6 +538,18 @@ impl Role {
     /// Whether a save was stored since [`save_soon`](Self::save_soon).
     pub(crate) fn has_saved(&self) -> bool {
         !self.wants_save && self.saving.is_none() && self.saved > 0
+    }
+
+    /// Whether this build can begin the shard, which is another build's. `None` if it is not, or if
+    /// that is not known.
+    pub(crate) fn can_begin(&self) -> Option<bool> {
+        let is_read = self.stage != Stage::Away && self.is_of_another_build();
+        let is_empty = self.at.is_empty.then_some(true);
+        is_empty.or(self.reads).filter(|_| is_read)
+    }
+
+    fn is_of_another_build(&self) -> bool {
+        self.at.seq > 0 && self.at.build != self.build
     }
 
     /// Saves after the next tick, if this node is the owner.
@@ -519,6 +598,9 @@ impl Role {
                     self.is_cut(fold, out);
                 } else {
                     self.is_caught_up = true;
+                    if let Some(trailing) = &mut self.trailing {
+                        trailing.was_last |= trailing.is_tried;
+                    }
                     if let Some(pending) = &mut self.pending {
                         pending.is_missing = pending.is_answered;
                     }
@@ -608,15 +690,57 @@ impl Role {
                 let is_idle = now >= self.heard_at + self.settings.dead_after * 8;
                 if !is_wanted && !self.ticked_last() && !is_idle {
                     self.unload(fold, out);
-                } else if self.reload_at.is_some_and(|at| now >= at) {
+                } else if self.is_caught_up && self.reload_at.is_some_and(|at| now >= at) {
                     self.reload_at = None;
                     self.load(None, out);
+                } else if self.is_to_try_again(now, members) {
+                    self.try_again_at = None;
+                    self.load(None, out);
                 } else {
+                    self.note_builds(now, members, out);
                     self.tick(now, rank, members, fold, out);
                     self.save(now, rank, fold, out);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Whether it is time to read the newest save of another build, which may have to hand over. As
+    /// long as no node of that runs, the save is the same one.
+    fn is_to_try_again(&self, now: Duration, members: &Members) -> bool {
+        !self.has_state
+            && self.is_of_another_build()
+            && self.reads != Some(true)
+            && self.try_again_at.is_some_and(|at| now >= at)
+            && members.has_build(self.at.build)
+            && members.is_superseded_unread(self.at.build)
+    }
+
+    /// Notes what builds cannot do.
+    fn note_builds(&mut self, now: Duration, members: &Members, out: &mut Vec<Command>) {
+        if self.owns() {
+            let refusing = members.refusing(self.build, self.shard);
+            let Some(it) = refusing.filter(|it| self.noted_build != Some(it.build)) else {
+                return;
+            };
+            self.noted_build = Some(it.build);
+            out.push(Command::Note(Note::NotOffered {
+                node: it.node.to_string(),
+                build: it.build,
+            }));
+        } else if !self.has_state
+            && self.is_caught_up
+            && self.is_of_another_build()
+            && !self.at.is_empty
+            && !members.has_build(self.at.build)
+            && now >= self.heard_at + self.settings.dead_after * 8
+            && !std::mem::replace(&mut self.has_noted_still, true)
+        {
+            out.push(Command::Note(Note::StandsStill {
+                frame: self.at.frame,
+                build: self.at.build,
+            }));
         }
     }
 
@@ -633,6 +757,7 @@ impl Role {
         self.stage = Stage::Away;
         self.pending = None;
         self.at = Position::start();
+        self.reads = None;
         out.push(Command::Unload);
     }
 
@@ -653,31 +778,43 @@ impl Role {
                 return;
             }
         };
-        let fits = at.seq == 0
-            || at.build == self.build
+        let is_other = at.seq > 0 && at.build != self.build;
+        let fits = !is_other
             || at.hands_over
+            || at.is_empty
             || self.settings.has(Fault::BeginAnywhere)
             || self.settings.has(Fault::AnyBuild);
-        self.has_state = fits;
-        if fits {
-            if let Err(why) = fold.load(state) {
-                out.push(Command::Note(Note::BadSave {
-                    frame: at.frame,
-                    why,
-                }));
+        let is_read = match &loaded.unread {
+            _ if is_other && at.is_empty => {
+                fold.load_empty(at.frame);
+                Ok(())
+            }
+            Some(why) => Err(why.clone()),
+            // Without a save, there is nothing to try.
+            None => fold.load(state),
+        };
+        self.reads = (at.seq > 0).then_some(is_read.is_ok());
+        let wait = match self.reads {
+            Some(false) => self.settings.try_again_after(),
+            _ => self.settings.dead_after * 4,
+        };
+        self.try_again_at = Some(now + wait);
+        if let Err(why) = &is_read {
+            self.note_unread(&at, why, is_other, out);
+            if !is_other {
                 fold.unload();
                 self.has_state = false;
                 self.stage = Stage::Later(now + self.settings.dead_after * 4);
                 return;
             }
+        }
+        self.has_state = fits && is_read.is_ok();
+        if self.has_state {
             out.push(Command::Began);
         } else {
             fold.unload();
-            out.push(Command::Note(Note::OtherBuild {
-                frame: at.frame,
-                build: at.build,
-            }));
         }
+        self.out_of_tick = 0;
         self.loaded_at = Some(at.seq);
         self.beyond = None;
         self.saving = None;
@@ -694,6 +831,28 @@ impl Role {
         self.is_computed = false;
         self.read = self.at.seq;
         self.follow(out);
+    }
+
+    /// Notes that a save could not be read, once.
+    fn note_unread(&mut self, at: &Position, why: &str, is_other: bool, out: &mut Vec<Command>) {
+        if self.noted_why == why {
+            return;
+        }
+        why.clone_into(&mut self.noted_why);
+        let (frame, build, why) = (at.frame, at.build, why.to_owned());
+        out.push(Command::Note(if is_other {
+            Note::CannotBegin { frame, build, why }
+        } else {
+            Note::BadSave { frame, why }
+        }));
+    }
+
+    /// Begins where there is no room.
+    fn begin_empty(&mut self, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        fold.load_empty(self.at.frame);
+        self.has_state = true;
+        self.trailing = None;
+        out.push(Command::Began);
     }
 
     /// Reads the log from the last frame on.
@@ -790,6 +949,9 @@ impl Role {
         let own = tick.by == self.me;
         let is_early = std::mem::take(&mut self.is_computed);
         let is_of_build = tick.build == self.build || self.settings.has(Fault::AnyBuild);
+        if !self.has_state && self.at.is_empty && tick.build == self.build {
+            self.begin_empty(fold, out);
+        }
         if self.has_state && is_of_build {
             if tick.out > fold.out().max(self.out_for) && !self.settings.has(Fault::OutIsIgnored) {
                 // The node that ticks knows a room that kills, and has not run it.
@@ -798,7 +960,7 @@ impl Role {
                 self.load(None, out);
                 return;
             }
-            let is_outrun = self.trailing.as_ref().is_some_and(|it| it.is_tried);
+            let is_outrun = self.trailing.as_ref().is_some_and(|it| it.was_last);
             self.outrun = if own {
                 0
             } else {
@@ -830,6 +992,8 @@ impl Role {
         self.suspect = None;
         self.pending = None;
         self.heard_at = now;
+        self.has_noted_still = false;
+        self.out_of_tick = tick.out;
         if own {
             // Not more than two steps behind: after a pause, frames are not run in a burst.
             self.next_at =
@@ -840,12 +1004,17 @@ impl Role {
         if self.not_of_this_log.is_some_and(|seq| at.seq > seq) {
             self.not_of_this_log = None;
         }
+        if at.build != self.at.build {
+            self.reads = None;
+            self.try_again_at = Some(now + self.settings.dead_after * 4);
+        }
         self.at = at;
         if self.has_state {
             self.trailing = Some(Trailing {
                 at: self.at.clone(),
                 entries,
                 is_tried: false,
+                was_last: false,
             });
             if is_early {
                 self.trailing = None;
@@ -856,10 +1025,11 @@ impl Role {
             } else if own || self.settings.has(Fault::FollowersRunAhead) {
                 self.catch_up(fold, out);
             }
-        } else if self.reload_at.is_none() && (self.at.hands_over || self.at.build == self.build) {
-            // There is, or will be, a save that this build may begin at.
-            self.reload_at = Some(now + self.settings.dead_after / 4);
         }
+        // There is, or will be, a save that this build may begin at.
+        let is_saved = self.at.hands_over || self.at.build == self.build;
+        self.reload_at = (!self.has_state && is_saved)
+            .then(|| self.reload_at.unwrap_or(now + self.settings.dead_after / 4));
     }
 
     /// Computes the frame that trails.
@@ -945,7 +1115,7 @@ impl Role {
         fold: &mut dyn Fold,
         out: &mut Vec<Command>,
     ) {
-        if !self.has_state || self.is_checking {
+        if !self.has_state && !self.at.is_empty || self.is_checking {
             return;
         }
         if let Some(pending) = &mut self.pending {
@@ -974,6 +1144,14 @@ impl Role {
         if self.is_finishing || !self.is_caught_up || !self.is_due(now, rank, members) {
             return;
         }
+        if !self.has_state {
+            if self.out_of_tick > fold.out().max(self.out_for) {
+                self.out_for = self.out_of_tick;
+                self.load(None, out);
+                return;
+            }
+            self.begin_empty(fold, out);
+        }
         if !self.settle(now, fold, out) {
             return;
         }
@@ -985,8 +1163,9 @@ impl Role {
             build: self.build,
             before: self.at.chain,
             state: fold.hash(),
-            hands_over: members.is_superseded(self.build),
+            hands_over: self.is_superseded(members),
             out: fold.out(),
+            is_empty: fold.is_empty() || self.settings.has(Fault::EmptyWithoutLooking),
         };
         let body: Arc<[u8]> = tick.to_bytes().into();
         let (attempt, after) = (self.attempts, self.compare(self.last_tick));
@@ -1006,6 +1185,13 @@ impl Role {
         });
     }
 
+    fn is_superseded(&self, members: &Members) -> bool {
+        if self.settings.has(Fault::UnreadIsOffered) {
+            return members.is_superseded_unread(self.build);
+        }
+        members.is_superseded(self.build, self.shard)
+    }
+
     fn compare(&self, last: u64) -> Option<u64> {
         (!self.settings.has(Fault::TickWithoutCompare)).then_some(last)
     }
@@ -1013,7 +1199,7 @@ impl Role {
     fn is_due(&self, now: Duration, rank: Option<usize>, members: &Members) -> bool {
         let dead_after = self.settings.dead_after;
         let silent = now.saturating_sub(self.heard_at);
-        if self.at.hands_over && self.at.build == self.build {
+        if self.at.hands_over && self.at.build == self.build && self.is_superseded(members) {
             return silent >= self.settings.hand_over_wait()
                 && (rank == Some(0) || self.ticked_last());
         }
@@ -1023,6 +1209,15 @@ impl Role {
         let Some(rank) = rank else {
             return false;
         };
+        if self.is_of_another_build() && !self.at.hands_over {
+            // Nobody is in the shard. Nodes of its build go on as long as there are some.
+            let wait = if members.has_build(self.at.build) {
+                self.settings.hand_over_wait()
+            } else {
+                self.settings.settle()
+            };
+            return silent >= wait + dead_after * u32::try_from(rank).unwrap_or(8).min(8);
+        }
         // The node that is silent has ticked last. Those after it do not wait for it.
         let owner = members.rank(&self.at.by, self.shard);
         let before = rank - usize::from(owner.is_some_and(|owner| owner < rank));

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tokio::runtime::Handle;
+use tokio::sync::mpsc::{self, Receiver};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{sleep, timeout};
@@ -382,7 +383,8 @@ impl Server {
     }
 
     /// Runs until the process receives SIGTERM or SIGINT; then it drains: the rooms are saved, other
-    /// nodes take them over, and this returns.
+    /// nodes take them over, and this returns. A drain lasts 10 s at most, also if the log cannot be
+    /// reached: what could not be saved is in the log, and goes on with the next start.
     ///
     /// # Errors
     ///
@@ -416,7 +418,12 @@ impl Server {
         };
         let threads = options.threads.min(options.shards as usize);
         let node = Arc::new(Node {
-            members: Mutex::new(Arc::new(Members::new(options.dead_after * 3))),
+            members: Mutex::new(Arc::new(Members::new(
+                options.dead_after * 3,
+                options.shards,
+            ))),
+            left: Mutex::new(Vec::new()),
+            begins: Mutex::new(BTreeMap::new()),
             log,
             kinds,
             me,
@@ -496,6 +503,8 @@ pub(crate) enum Stage {
     Leaves,
     /// No other node does.
     Finishes,
+    /// The log does not answer: what is not saved is in the log.
+    Ends,
 }
 
 /// A room that somebody watches.
@@ -527,6 +536,10 @@ pub(crate) struct Node {
     failing: Mutex<BTreeMap<u32, Failure>>,
     /// Shards that have nothing to save any more.
     saved: Mutex<Vec<u32>>,
+    /// Shards that this node does not tick any more, because it stops.
+    left: Mutex<Vec<u32>>,
+    /// Shards of other builds, and whether this node can begin them.
+    begins: Mutex<BTreeMap<u32, bool>>,
     pub(crate) alarms: Vec<Arc<Alarm>>,
     pub(crate) probes: probe::Probes,
     pub(crate) handle: Handle,
@@ -641,6 +654,22 @@ impl Node {
         }
     }
 
+    pub(crate) fn note_left(&self, shard: u32) {
+        lock(&self.left).push(shard);
+    }
+
+    /// Says whether this node can begin a shard of another build.
+    pub(crate) fn note_begins(self: &Arc<Self>, shard: u32, can_begin: Option<bool>) {
+        let mut begins = lock(&self.begins);
+        match can_begin {
+            Some(can_begin) => begins.insert(shard, can_begin),
+            None => begins.remove(&shard),
+        };
+        drop(begins);
+        let node = self.clone();
+        self.handle.spawn(async move { node.say_now().await });
+    }
+
     /// The rooms of a shard that somebody watches, and whether somebody has said so just now.
     pub(crate) fn watched(&self, shard: u32) -> Vec<(String, bool)> {
         let mut watched = lock(&self.watched);
@@ -660,7 +689,14 @@ impl Node {
     }
 
     fn hello(&self) -> Hello {
+        let begins = lock(&self.begins).clone();
+        let of = |can_begin: bool| -> Vec<u32> {
+            let shards = begins.iter().filter(|it| *it.1 == can_begin);
+            shards.map(|(shard, _)| *shard).collect()
+        };
         Hello {
+            begins: of(true),
+            refuses: of(false),
             node: self.me.clone(),
             build: self.build,
             started: self.started,
@@ -695,7 +731,7 @@ impl Node {
         }));
 
         let mut workers = Vec::new();
-        let (done, mut all_done) = tokio::sync::mpsc::channel::<()>(1);
+        let (done, mut all_done) = mpsc::channel::<()>(1);
         for number in 0..threads {
             let (node, done) = (self.clone(), done.clone());
             let name = format!("rooms-{number}");
@@ -720,13 +756,15 @@ impl Node {
         self.inform(&format!(
             "stops: it saves {shards} shards, and hands them over"
         ));
-        self.drain(&mut all_done).await;
+        if !self.drain(&mut all_done).await {
+            // A thread that is joined later would keep the process.
+            self.warn("a thread of rooms has not ended in time: it is left");
+            return Ok(());
+        }
         for worker in workers {
-            let joined = tokio::task::spawn_blocking(move || worker.join());
-            match timeout(Duration::from_secs(10), joined).await {
-                Ok(Ok(Ok(Ok(())))) => {}
-                Ok(Ok(Ok(Err(error)))) => return Err(error.into()),
-                _ => self.warn("a thread of rooms has not ended in time"),
+            match worker.join() {
+                Ok(ended) => ended?,
+                Err(_) => self.warn("a thread of rooms has panicked"),
             }
         }
         let seconds = stops_at.elapsed().as_secs_f64();
@@ -734,26 +772,30 @@ impl Node {
         Ok(())
     }
 
-    /// Saves, and lets others take over.
-    async fn drain(&self, all_done: &mut tokio::sync::mpsc::Receiver<()>) {
+    /// Saves, and lets others take over: all this takes 10 s at most. Returns whether all threads have
+    /// ended.
+    async fn drain(&self, all_done: &mut Receiver<()>) -> bool {
+        let seconds = Duration::from_secs;
         self.stage.send_replace(Stage::Saves);
-        let until = Instant::now() + Duration::from_secs(2);
-        while lock(&self.saved).len() < self.options.shards as usize && Instant::now() < until {
-            sleep(Duration::from_millis(5)).await;
-        }
+        let is_saved = || lock(&self.saved).len() >= self.options.shards as usize;
+        let mut has_ended = ends(all_done, seconds(2), is_saved).await;
         self.stage.send_replace(Stage::Leaves);
         self.change_members(|members| members.hear(self.now(), self.hello()));
-        self.say_now().await;
-        let others = self
-            .members()
-            .iter()
-            .any(|it| it.node != self.me && !it.leaves && it.build == self.build);
-        let newer = self.members().is_superseded(self.build);
-        if others || newer {
-            let _ = timeout(Duration::from_secs(5), all_done.recv()).await;
-        }
+        let _ = timeout(Duration::from_millis(500), self.say_now()).await;
+        // Others may leave at the same time.
+        let is_last = || {
+            let members = self.members();
+            let is_other = |it: &Hello| it.node != self.me && !it.leaves && it.build == self.build;
+            let has_others = members.iter().any(is_other);
+            let left = lock(&self.left);
+            let mut shards = (0..self.options.shards).filter(|shard| !left.contains(shard));
+            !has_others && !shards.any(|shard| members.may_be_superseded(self.build, shard))
+        };
+        has_ended = has_ended || ends(all_done, seconds(4), is_last).await;
         self.stage.send_replace(Stage::Finishes);
-        let _ = timeout(Duration::from_secs(5), all_done.recv()).await;
+        has_ended = has_ended || ends(all_done, Duration::from_millis(2_500), || false).await;
+        self.stage.send_replace(Stage::Ends);
+        has_ended || ends(all_done, seconds(1), || false).await
     }
 
     /// A thread with its shards.
@@ -853,6 +895,20 @@ impl Node {
             }
         }
     }
+}
+
+/// Waits until all threads have ended, which it returns, or something else, or a time at most.
+async fn ends(all_done: &mut Receiver<()>, at_most: Duration, is_over: impl Fn() -> bool) -> bool {
+    let until = Instant::now() + at_most;
+    while !is_over() && Instant::now() < until {
+        if timeout(Duration::from_millis(5), all_done.recv())
+            .await
+            .is_ok()
+        {
+            return true;
+        }
+    }
+    false
 }
 
 /// Runs a task again whenever it ends or panics.

@@ -700,6 +700,15 @@ impl Fold for Shard {
         Ok(())
     }
 
+    fn load_empty(&mut self, frame: u64) {
+        self.unload();
+        self.frame = frame;
+    }
+
+    fn is_empty(&self) -> bool {
+        self.rooms.is_empty()
+    }
+
     fn unload(&mut self) {
         let rooms = std::mem::take(&mut self.rooms);
         for (_, mut slot) in rooms {

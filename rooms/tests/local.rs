@@ -283,23 +283,29 @@ async fn a_server_of_another_game_says_so_and_the_rooms_go_on_with_their_own() {
     until(&room, |bell| bell.ticks > 3).await;
     own.stop().await;
 
-    // It may not replay frames of another build.
+    // It cannot read the rooms, and may not replay frames of another build.
     let other = Node::start_game::<Drum>(&log, "other", "of a drum");
+    let kind = "this server has no rooms of the kind `bell`: the log is that of another game";
+    other.says(kind).await;
     other.says("only that may go on").await;
     room.send(&Act::Ring(2)).await.unwrap();
     let own = Node::start(&log, "own");
     until(&room, |bell| bell.rung.len() == 2).await;
-
-    // It is offered the rooms, and cannot read them.
     own.stop.send(()).unwrap();
-    other
-        .says("this server has no rooms of the kind `bell`: the log is that of another game")
-        .await;
     own.ended.await.unwrap().unwrap();
+
+    // Beside it, the rooms go on with their own.
     room.send(&Act::Ring(3)).await.unwrap();
     let own = Node::start(&log, "own");
     let bell = until(&room, |bell| bell.rung.len() == 3).await;
-    until(&room, |now| now.ticks > bell.ticks + 3).await;
+    until(&room, |now| now.ticks > bell.ticks + 30).await;
+    let said = other.notes.lock().unwrap().clone();
+    let times = |words: &str| {
+        said.iter()
+            .filter(|note| note.to_string().contains(words))
+            .count()
+    };
+    assert_eq!(times(kind), 1, "{said:?}");
     other.stop.send(()).unwrap();
     other.ended.await.unwrap().unwrap();
     own.stop.send(()).unwrap();

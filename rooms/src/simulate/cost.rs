@@ -103,7 +103,7 @@ impl Node {
     /// Opens rooms, and computes the first frame. Saves every five seconds.
     pub fn open<R: Room>(rooms: usize, args: &R::Args) -> Self {
         let me: Arc<str> = "node".into();
-        let mut members = Members::new(Duration::MAX);
+        let mut members = Members::new(Duration::MAX, 1);
         members.hear(
             Duration::ZERO,
             Hello {
@@ -111,6 +111,8 @@ impl Node {
                 build: 1,
                 started: 0,
                 leaves: false,
+                begins: Vec::new(),
+                refuses: Vec::new(),
             },
         );
         let settings = Settings {
@@ -180,6 +182,7 @@ impl Node {
                 Command::Load { .. } => self.on(Event::Loaded(Loaded {
                     save: None,
                     first: 1,
+                    unread: None,
                 })),
                 Command::Append { attempt, body, .. } => {
                     let seq = self.seq + 1;

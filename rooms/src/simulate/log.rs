@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use crate::entry::{Entry, Tick, Topic};
+use crate::entry::{Entry, Topic};
 use crate::saves::{SLOTS, Slot, of_bytes};
 
 #[derive(Debug)]
@@ -115,15 +115,5 @@ impl SimLog {
         self.revisions += 1;
         self.slots[slot] = (self.revisions, Some(bytes));
         true
-    }
-
-    /// The build that may go on: that of the last tick.
-    pub(super) fn last_build(&self) -> u64 {
-        let ticks = self.all.iter().rev().filter(|entry| entry.is_tick());
-        ticks
-            .filter_map(|entry| Tick::of_bytes(&entry.body))
-            .map(|tick| tick.build)
-            .next()
-            .unwrap_or(0)
     }
 }

@@ -23,8 +23,9 @@ use crate::member::{Hello, Members};
 use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
 use crate::saves;
 
-use fold::SimFold;
+use fold::{SimFold, is_strange};
 use log::SimLog;
+use oracle::OfLog;
 
 /// A generator of random numbers: the same on every machine.
 #[derive(Clone, Debug)]
@@ -101,6 +102,10 @@ pub struct Counts {
     pub unrecoverable: u64,
     /// Nodes that were ended by an input.
     pub killed: u64,
+    /// Nodes that could not read the save of another build.
+    pub unread: u64,
+    /// Frames of a build that began where there was no room.
+    pub begun_empty: u64,
 }
 
 impl Counts {
@@ -124,6 +129,8 @@ impl Counts {
         self.moves += other.moves;
         self.unrecoverable += other.unrecoverable;
         self.killed += other.killed;
+        self.unread += other.unread;
+        self.begun_empty += other.begun_empty;
     }
 }
 
@@ -315,6 +322,10 @@ struct World {
     last_owner: Arc<str>,
     /// Whether some inputs end the process that computes them.
     has_killers: bool,
+    /// Whether the room closes at times.
+    closes: bool,
+    /// Whether some builds cannot read the saves of others.
+    has_strangers: bool,
     /// The list of inputs without effect, by kind, each from a frame on.
     out: BTreeMap<u64, u64>,
     /// How many nodes the inputs of each kind have ended.
@@ -336,6 +347,7 @@ impl World {
         };
         let (loss, double, slow, gap) = (often(150), often(200), often(120), often(40));
         let has_killers = random.is(300);
+        let (closes, has_strangers) = (random.is(400), random.is(400));
         let mut world = World {
             seed,
             now: 0,
@@ -369,6 +381,8 @@ impl World {
             is_printing: false,
             last_owner: "".into(),
             has_killers,
+            closes,
+            has_strangers,
             out: BTreeMap::new(),
             killed: BTreeMap::new(),
             is_killed_in_quiet: false,
@@ -400,8 +414,14 @@ impl World {
         };
         Node {
             role: Role::new(name.clone(), build, 0, settings),
-            fold: SimFold::new(build, self.fault, self.has_killers),
-            members: Members::new(Duration::from_micros(DEAD_AFTER)),
+            fold: SimFold::new(
+                build,
+                self.fault,
+                self.has_killers,
+                self.closes,
+                self.has_strangers && is_strange(build),
+            ),
+            members: Members::new(Duration::from_micros(DEAD_AFTER), 1),
             name,
             start,
             build,
@@ -489,7 +509,11 @@ impl World {
         self.counts.frames = self.log.all.iter().filter(|entry| entry.is_tick()).count() as u64;
         self.counts.inputs = self.acknowledged.len() as u64;
         if self.broken.is_none() {
-            match oracle::judge(&self) {
+            let judged = OfLog::read(&self).and_then(|of_log| {
+                self.counts.begun_empty = of_log.begun_empty;
+                of_log.judge(&self)
+            });
+            match judged {
                 Ok(oracle::Judged::Kept) => {}
                 Ok(oracle::Judged::LogIsLost) => self.counts.unrecoverable += 1,
                 Err(why) => self.broken = Some(why),
@@ -685,9 +709,15 @@ impl World {
                 if self.random.is(700) {
                     self.newest_build += 1;
                 }
-                let build = self.newest_build;
-                let after = self.random.below(60_000);
-                self.restart(node, build, after);
+                // Sometimes back to an older one.
+                let back = u64::from(self.random.is(200));
+                let build = self.newest_build.saturating_sub(back).max(1);
+                // Sometimes all at once: nobody hands over.
+                let is_all = self.random.is(400);
+                for other in (0..NODES).filter(|other| is_all || *other == node) {
+                    let after = self.random.below(60_000);
+                    self.restart(other, build, after);
+                }
             }
             9 | 10 => {
                 let entries = self.random.below(10);
@@ -743,8 +773,8 @@ impl World {
         if self.now + 500_000 < END {
             self.at(self.now + 50_000, Happens::Operator);
         }
-        let build = self.log.last_build();
-        if build != 0 && !self.nodes.iter().any(|it| it.build == build) {
+        let (build, is_free) = oracle::last_build(self);
+        if build != 0 && !is_free && !self.nodes.iter().any(|it| it.build == build) {
             self.restart(0, build, 0);
         }
     }
@@ -758,11 +788,21 @@ impl World {
             }
             ToNode::Hello => {
                 let it = &mut self.nodes[node];
+                let can_begin = it.role.can_begin();
+                let said = |what| {
+                    can_begin
+                        .filter(|it| *it == what)
+                        .map(|_| 0)
+                        .into_iter()
+                        .collect()
+                };
                 let hello = Hello {
                     node: it.name.clone(),
                     build: it.build,
                     started: it.started,
                     leaves: it.leaves,
+                    begins: said(true),
+                    refuses: said(false),
                 };
                 it.members
                     .hear(Duration::from_micros(self.now), hello.clone());
@@ -794,6 +834,7 @@ impl World {
                 let loaded = Loaded {
                     save,
                     first: self.log.first(),
+                    unread: None,
                 };
                 let after = self.delay();
                 self.tell(after, node, ToNode::Loaded(loaded, self.out.clone()));
@@ -1155,8 +1196,14 @@ impl World {
             Command::Began => self.nodes[node].performed.clear(),
             Command::Unload => self.nodes[node].tail += 1,
             Command::Note(Note::VoidTick { .. }) => self.counts.void += 1,
+            Command::Note(Note::CannotBegin { .. }) if self.has_strangers => {
+                self.counts.unread += 1
+            }
             Command::Note(
-                what @ (Note::Differs { .. } | Note::BadSave { .. } | Note::NotSaved { .. }),
+                what @ (Note::Differs { .. }
+                | Note::BadSave { .. }
+                | Note::CannotBegin { .. }
+                | Note::NotSaved { .. }),
             ) => {
                 let name = &self.nodes[node].name;
                 self.broken.get_or_insert(format!("{name}: {what}"));
@@ -1192,18 +1239,21 @@ mod tests {
             counts.refused,
             counts.moves,
             counts.killed,
+            counts.unread,
         ] {
             assert!(count > 100, "{counts:?}");
         }
+        assert!(counts.begun_empty > 5, "{counts:?}");
     }
 
     /// Where a rare one is found. `cargo run --release --features simulate --example simulate --
     /// --histories 100000 --fault NAME` searches from the first history on.
     fn first_seed(fault: Fault) -> u64 {
         match fault {
-            Fault::TickWithoutCompare => 200,
-            Fault::VoidIsTaken => 900,
-            Fault::OldSaveWins => 3_300,
+            Fault::NoRetry => 100,
+            Fault::TickWithoutCompare => 2_100,
+            Fault::VoidIsTaken => 1_100,
+            Fault::OldSaveWins => 31_900,
             _ => 1,
         }
     }

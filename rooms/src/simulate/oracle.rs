@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::entry::{Position, Tick, Topic};
 use framestep_durable::StableHash;
 
-use super::fold::{asks, kills, mix};
+use super::fold::{asks, closes, first_question, kills, mix, opens};
 use super::{DEAD_AFTER, END, KILLED_AT_MOST, TROUBLE_ENDS, World};
 
 /// What the oracle says.
@@ -19,21 +19,29 @@ pub(super) enum Judged {
     LogIsLost,
 }
 
-/// Judges a history.
-///
-/// # Errors
-///
-/// If a promise was broken.
-pub(super) fn judge(world: &World) -> Result<Judged, String> {
+/// The build of the last frame, and whether any other one may go on.
+pub(super) fn last_build(world: &World) -> (u64, bool) {
+    let of_log = OfLog::read(world).ok();
+    let last = of_log.and_then(|it| it.places.values().next_back().copied());
+    last.map_or((0, true), |(build, _, is_free)| (build, is_free))
+}
+
+fn read(world: &World) -> Result<OfLog, String> {
     let mut sum = 0;
-    let mut applied: BTreeMap<(String, u64), u32> = BTreeMap::new();
+    let mut applied = BTreeSet::new();
+    // Those that the room has seen since it was opened.
+    let mut seen = BTreeSet::new();
     let (mut asked, mut open) = (0, BTreeSet::new());
+    // Whether the room is closed, and whether it was that before the last frame, in which nothing
+    // happened.
+    let (mut is_closed, mut is_free) = (world.closes, true);
     let mut frame = 0;
     // The hash of all entries up to the last valid tick, its build, and whether it hands over.
     let (mut chain, mut build, mut hands_over) = (0, 0, true);
     let mut since = Vec::new();
+    let mut begun_empty = 0;
     let mut states: BTreeMap<(u64, u64), u64> = BTreeMap::new();
-    // Of each place: its build, and whether it hands over.
+    // Of each place: its build, whether it hands over, and whether any build may go on.
     let mut places = BTreeMap::new();
     for entry in &world.log.all {
         if entry.topic != Some(Topic::Tick) {
@@ -44,18 +52,20 @@ pub(super) fn judge(world: &World) -> Result<Judged, String> {
             return Err(format!("entry {} is not a tick", entry.seq));
         };
         let is_next = tick.frame == frame + 1 && tick.before == chain;
-        if !is_next || !hands_over && tick.build != build {
+        if !is_next || !hands_over && !is_free && tick.build != build {
             since.push(entry);
             continue;
         }
         let state = mix(sum, 4, &[], asked, open.len() as u64);
         // Another build may see another state.
-        if tick.state != state && tick.build == build {
+        if tick.state != state && (tick.build == build || is_free) {
             return Err(format!(
                 "the tick of frame {} has a wrong state",
                 tick.frame
             ));
         }
+        begun_empty += u64::from(!hands_over && tick.build != build);
+        is_free = is_closed && since.iter().all(|it| it.topic == Some(Topic::Tick));
         let mut hash = StableHash::new();
         hash.add(chain);
         for it in since.drain(..).chain([entry]) {
@@ -72,11 +82,24 @@ pub(super) fn judge(world: &World) -> Result<Judged, String> {
             match &it.topic {
                 Some(Topic::Input(_, player)) => {
                     let number = body();
-                    let times = applied
-                        .entry((player.name().to_owned(), number))
-                        .or_default();
-                    *times += 1;
-                    if *times > 1 || world.has_killers && kills(number).is_some() {
+                    applied.insert((player.name().to_owned(), number));
+                    if world.has_killers && kills(number).is_some() {
+                        continue;
+                    }
+                    if is_closed {
+                        if opens(number) {
+                            is_closed = false;
+                            asked = first_question(it.seq);
+                        }
+                        continue;
+                    }
+                    if !seen.insert((player.name().to_owned(), number)) {
+                        continue;
+                    }
+                    if world.closes && closes(number) {
+                        (is_closed, sum, asked) = (true, 0, 0);
+                        seen.clear();
+                        open.clear();
                         continue;
                     }
                     sum = mix(sum, 1, player.name().as_bytes(), number, tick.build);
@@ -93,40 +116,61 @@ pub(super) fn judge(world: &World) -> Result<Judged, String> {
         }
         (chain, build, hands_over) = (hash.finish(), tick.build, tick.hands_over);
         frame = tick.frame;
-        places.insert((entry.seq, chain), (build, hands_over));
-        sum = mix(sum, 3, &[], frame, build);
+        places.insert((entry.seq, chain), (build, hands_over, is_free));
+        if !is_closed {
+            sum = mix(sum, 3, &[], frame, build);
+        }
         let state = mix(sum, 4, &[], asked, open.len() as u64);
         states.insert((entry.seq, chain), state);
     }
 
-    let of_log = OfLog {
+    Ok(OfLog {
         states,
         places,
         applied,
         open,
-    };
-    of_log.compare(world)
+        begun_empty,
+    })
 }
 
+/// Of each place: its build, whether it hands over, and whether any build may go on.
+type Places = BTreeMap<(u64, u64), (u64, bool, bool)>;
+
 /// What the oracle has read of the log.
-struct OfLog {
+pub(super) struct OfLog {
     /// The state after each place.
     states: BTreeMap<(u64, u64), u64>,
-    /// Of each place: its build, and whether it hands over.
-    places: BTreeMap<(u64, u64), (u64, bool)>,
-    /// How often each input of a player is there.
-    applied: BTreeMap<(String, u64), u32>,
+    places: Places,
+    /// The inputs of players that are there.
+    applied: BTreeSet<(String, u64)>,
     /// Questions without an answer.
     open: BTreeSet<u64>,
+    /// How often another build has gone on where there was no room.
+    pub(super) begun_empty: u64,
 }
 
 impl OfLog {
-    fn compare(&self, world: &World) -> Result<Judged, String> {
+    /// Reads the log of a history.
+    ///
+    /// # Errors
+    ///
+    /// If a tick does not fit what is before it.
+    pub(super) fn read(world: &World) -> Result<Self, String> {
+        read(world)
+    }
+
+    /// Judges a history.
+    ///
+    /// # Errors
+    ///
+    /// If a promise was broken.
+    pub(super) fn judge(&self, world: &World) -> Result<Judged, String> {
         let OfLog {
             states,
             places,
             applied,
             open,
+            ..
         } = self;
         for (tick, (body, state)) in &world.computed {
             match states.get(tick) {
@@ -175,7 +219,7 @@ impl OfLog {
             ));
         }
         for (player, number) in world.acknowledged.keys() {
-            if !applied.contains_key(&(format!("p{player}"), *number)) {
+            if !applied.contains(&(format!("p{player}"), *number)) {
                 return Err(format!(
                     "input {number} of player {player} was acknowledged, and not applied"
                 ));
@@ -196,14 +240,14 @@ impl OfLog {
 impl World {
     /// Whether a node can begin: the log is whole and of one build, or has the tick of a save after
     /// which there is only one build.
-    fn has_usable_save(&self, places: &BTreeMap<(u64, u64), (u64, bool)>) -> bool {
-        let Some((last, _)) = places.values().next_back() else {
+    fn has_usable_save(&self, places: &Places) -> bool {
+        let Some((last, ..)) = places.values().next_back() else {
             return true;
         };
         let is_of_last = |after: u64| {
             let later = places.iter().filter(|((seq, _), _)| *seq > after);
             later
-                .map(|(_, (build, _))| build)
+                .map(|(_, (build, ..))| build)
                 .all(|build| build == last)
         };
         let saves = self.log.slots();

@@ -1,0 +1,299 @@
+//! Which nodes run which shards, on a log in memory: builds that cannot read each other, nodes that
+//! come, go, and lose the log.
+
+#[path = "support/gate.rs"]
+mod gate;
+#[path = "support/views.rs"]
+mod views;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use framestep_durable::prelude::*;
+use framestep_rooms::log::{Log, MemoryLog};
+use framestep_rooms::{Client, Fault, Player, Room, Server, ShardStatus};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use gate::Gate;
+use views::until;
+
+/// Counts its frames.
+#[derive(Serialize, Deserialize)]
+struct Mill {
+    frames: u32,
+}
+
+#[durable]
+async fn grind() -> Chapter {
+    wait_frames(1).await;
+    with(|mill: &mut Mill| mill.frames += 1);
+    Chapter::Next(grind())
+}
+
+impl Room for Mill {
+    const NAME: &'static str = "mill";
+    type Args = ();
+    type Input = u32;
+    type View = u32;
+
+    fn registry() -> Registry {
+        Registry::new().with::<Grind>()
+    }
+
+    fn open(runtime: &Runtime, (): ()) -> Self {
+        runtime.spawn(grind()).detach();
+        Mill { frames: 0 }
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, by: u32) {
+        self.frames += by;
+    }
+
+    fn view(&self) -> u32 {
+        self.frames
+    }
+}
+
+/// The same in a build with one more field, which old saves do not have.
+#[derive(Serialize, Deserialize)]
+struct NewMill {
+    frames: u32,
+    wings: Vec<String>,
+}
+
+#[durable]
+async fn grind_anew() -> Chapter {
+    wait_frames(1).await;
+    with(|mill: &mut NewMill| mill.frames += 1);
+    Chapter::Next(grind_anew())
+}
+
+impl Room for NewMill {
+    const NAME: &'static str = "mill";
+    type Args = ();
+    type Input = u32;
+    type View = u32;
+
+    fn registry() -> Registry {
+        Registry::new().with::<GrindAnew>()
+    }
+
+    fn open(runtime: &Runtime, (): ()) -> Self {
+        runtime.spawn(grind_anew()).detach();
+        NewMill {
+            frames: 0,
+            wings: Vec::new(),
+        }
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, by: u32) {
+        self.frames += by;
+    }
+
+    fn view(&self) -> u32 {
+        self.frames
+    }
+}
+
+/// A node, and what it has told.
+struct Node {
+    stop: oneshot::Sender<()>,
+    ended: JoinHandle<Result<(), Fault>>,
+    notes: Arc<Mutex<Vec<String>>>,
+}
+
+impl Node {
+    fn start<R: Room>(log: impl Log, name: &str, build: &str, shards: u32) -> Self {
+        let notes = Arc::new(Mutex::new(Vec::new()));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let told = notes.clone();
+        let server = Server::on(log)
+            .named(name)
+            .build(build)
+            .shards(shards)
+            .threads(2)
+            .ticks_per_second(100)
+            .dead_after(Duration::from_millis(100))
+            .save_every(Duration::from_millis(200))
+            .tries_frames(false)
+            .on_note(move |note| told.lock().unwrap().push(note.to_string()))
+            .room::<R>();
+        let ended = tokio::spawn(server.serve(async {
+            let _ = stopped.await;
+        }));
+        Node { stop, ended, notes }
+    }
+
+    /// How often it has said this.
+    fn said(&self, words: &str) -> usize {
+        let notes = self.notes.lock().unwrap();
+        notes.iter().filter(|note| note.contains(words)).count()
+    }
+
+    /// Waits until it says this.
+    async fn says(&self, words: &str) {
+        let said = async {
+            while self.said(words) == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let said = timeout(Duration::from_secs(15), said).await;
+        assert!(said.is_ok(), "{:?}", self.notes.lock().unwrap());
+    }
+
+    async fn stop(self) {
+        self.stop.send(()).unwrap();
+        self.ended.await.unwrap().unwrap();
+    }
+}
+
+/// Waits until the owners of all shards fit: their names, without their starts.
+async fn until_owned(
+    log: &MemoryLog,
+    shards: u32,
+    fits: impl Fn(&[String]) -> bool,
+) -> Vec<String> {
+    let mut inbox = log.hear("status.*").await.unwrap();
+    let mut owners = BTreeMap::new();
+    let look = async {
+        loop {
+            let message = inbox.next().await.unwrap();
+            let status: ShardStatus = serde_json::from_slice(&message.body).unwrap();
+            if status.owns {
+                let name = status.node.split('.').next().unwrap_or_default();
+                owners.insert(status.shard, name.to_owned());
+            }
+            let names: Vec<String> = owners.values().cloned().collect();
+            if names.len() == shards as usize && fits(&names) {
+                return names;
+            }
+        }
+    };
+    let found = timeout(Duration::from_secs(20), look).await;
+    found.unwrap_or_else(|_| panic!("{owners:?}"))
+}
+
+fn count(owners: &[String], name: &str) -> usize {
+    owners.iter().filter(|owner| *owner == name).count()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_build_that_cannot_read_the_rooms_gets_only_empty_shards_and_leaves_them_behind() {
+    let log = MemoryLog::new();
+    let old = Node::start::<Mill>(log.clone(), "old", "1", 4);
+    let client = Client::on(log.clone(), "alice").await.unwrap();
+    let room = client.open::<Mill>("mill", &()).await.unwrap();
+    let frames = until(&room, |frames| *frames > 30).await;
+
+    let gate = Gate::to(&log);
+    let new = Node::start::<NewMill>(gate.clone(), "new", "2", 4);
+    until_owned(&log, 4, |names| count(names, "new") == 3).await;
+    new.says("this build cannot read the save of frame").await;
+    old.says("cannot read the save of this shard").await;
+    // At full speed: a frame that is handed over in vain takes 600 ms.
+    let frames = until(&room, |now| *now > frames + 200).await;
+    assert_eq!(new.said("this build cannot read"), 1, "{:?}", new.notes);
+    assert_eq!(old.said("cannot read the save of this shard"), 1);
+    assert_eq!(new.said("have not ended"), 0);
+
+    // It is lost. Nobody was in its shards: they go on with the build that is there.
+    gate.cut();
+    until_owned(&log, 4, |names| count(names, "old") == 4).await;
+    for number in 0..8 {
+        let room = client.open::<Mill>(&format!("mill-{number}"), &()).await;
+        until(&room.unwrap(), |frames| *frames > 3).await;
+    }
+    until(&room, |now| *now > frames + 30).await;
+    old.stop().await;
+    new.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shard_with_rooms_waits_for_its_build_and_the_others_say_so_once() {
+    let log = MemoryLog::new();
+    let gate = Gate::to(&log);
+    let new = Node::start::<NewMill>(gate.clone(), "new", "2", 2);
+    let client = Client::on(log.clone(), "alice").await.unwrap();
+    let room = client.open::<NewMill>("mill", &()).await.unwrap();
+    until(&room, |frames| *frames > 30).await;
+    gate.cut();
+    let old = Node::start::<Mill>(log.clone(), "old", "1", 2);
+    old.says("the shard stands still: frame").await;
+    until_owned(&log, 1, |names| count(names, "old") == 1).await;
+    let again = Node::start::<NewMill>(log.clone(), "again", "2", 2);
+    let frames = until(&room, |frames| *frames > 30).await;
+    until(&room, |now| *now > frames + 100).await;
+    assert_eq!(old.said("the shard stands still"), 1, "{:?}", old.notes);
+    new.stop().await;
+    old.stop().await;
+    again.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_share_the_shards_equally_when_they_come_and_go_and_end_together_soon() {
+    let log = MemoryLog::new();
+    let start = |name: &str| Node::start::<Mill>(log.clone(), name, "1", 8);
+    let shares = |names: &[String]| {
+        let mut shares = ["a", "b", "c", "d"].map(|name| count(names, name));
+        shares.sort_unstable();
+        shares
+    };
+    let a = start("a");
+    until_owned(&log, 8, |names| shares(names) == [0, 0, 0, 8]).await;
+    let b = start("b");
+    until_owned(&log, 8, |names| shares(names) == [0, 0, 4, 4]).await;
+    let c = start("c");
+    until_owned(&log, 8, |names| shares(names) == [0, 2, 3, 3]).await;
+    b.stop().await;
+    until_owned(&log, 8, |names| shares(names) == [0, 0, 4, 4]).await;
+    let d = start("d");
+    until_owned(&log, 8, |names| shares(names) == [0, 2, 3, 3]).await;
+
+    // Each waits for the others as long as they do not leave as well.
+    let began = Instant::now();
+    let nodes = [a, c, d].map(|node| {
+        node.stop.send(()).unwrap();
+        (node.ended, node.notes)
+    });
+    for (ended, notes) in nodes {
+        ended.await.unwrap().unwrap();
+        assert_eq!(*notes.lock().unwrap(), [""; 0]);
+    }
+    assert!(
+        began.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[test]
+fn a_server_that_has_lost_its_log_stops_within_ten_seconds() {
+    let (sender, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        // The whole runtime has to end, as that of `main`.
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let took = runtime.block_on(async {
+            let log = MemoryLog::new();
+            let gate = Gate::to(&log);
+            let node = Node::start::<Mill>(gate.clone(), "a", "1", 3);
+            let client = Client::on(log.clone(), "alice").await.unwrap();
+            let room = client.open::<Mill>("mill", &()).await.unwrap();
+            until(&room, |frames| *frames > 3).await;
+            gate.cut();
+            let began = Instant::now();
+            node.stop.send(()).unwrap();
+            node.ended.await.unwrap().unwrap();
+            assert_eq!(count(&node.notes.lock().unwrap(), "a thread"), 0);
+            began.elapsed()
+        });
+        drop(runtime);
+        sender.send(took).unwrap();
+    });
+    let took = ended
+        .recv_timeout(Duration::from_secs(30))
+        .expect("it ends");
+    assert!(took < Duration::from_secs(11), "{took:?}");
+}
