@@ -258,6 +258,43 @@ impl Host {
         scripts.collect()
     }
 
+    /// Where a script was that has panicked: the file and the line of the last call that its chapter
+    /// had recorded, such as a wait that was over or a `with`. For a hook of
+    /// [`on_report`](framestep::Executor::on_report), which receives the panics that no join returns.
+    /// `None` if the chapter had recorded nothing, or if the script is not among the last 16 that have
+    /// panicked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::{cell::Cell, rc::Rc};
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn fuse() {
+    ///     wait_seconds(1).await;
+    ///     panic!("it is wet");
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Fuse>());
+    /// let panicked = Rc::new(Cell::new(None));
+    /// let hook = panicked.clone();
+    /// runtime.executor().on_report(move |report| {
+    ///     if let framestep::Report::CoroutinePanicked { id, .. } = report {
+    ///         hook.set(Some(*id));
+    ///     }
+    /// });
+    /// runtime.spawn(fuse()).detach();
+    /// for _ in 0..9 {
+    ///     runtime.run_frame(0.125);
+    /// }
+    /// let place = runtime.panicked_after(panicked.get().unwrap()).unwrap();
+    /// assert!(place.contains(".rs:"), "{place}"); // the line of `wait_seconds`
+    /// ```
+    pub fn panicked_after(&self, id: framestep::CoroutineId) -> Option<String> {
+        self.shared.panicked_after(id)
+    }
+
     /// How many entries the journal of a script has.
     pub fn entries(&self, id: ScriptId) -> Option<u32> {
         Some(self.shared.script(id)?.journal().entries())

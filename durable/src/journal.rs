@@ -288,6 +288,11 @@ impl Journal {
         self.nth(number, |entry| (entry.kind, entry.site))
     }
 
+    /// The site of the last entry.
+    pub(crate) fn last_site(&self) -> Option<SiteId> {
+        Some(self.at(self.entries.checked_sub(1)?)?.1)
+    }
+
     /// The value of entry number `n`.
     pub(crate) fn value_at(&self, number: u32) -> Option<Bytes> {
         self.nth(number, |entry| Bytes::new(entry.value))

@@ -1,12 +1,12 @@
 //! What a runtime and its scripts share.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::durable::Door;
-use framestep::{Clock, Coroutine, Handle, Owner, Phase};
+use framestep::{Clock, Coroutine, CoroutineId, Handle, Owner, Phase};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
@@ -43,6 +43,8 @@ pub(crate) struct Shared {
     pub(crate) stop_line: RefCell<Option<String>>,
     /// How many scripts have ended.
     pub(crate) ends: Cell<u64>,
+    /// Where the scripts that have panicked last were.
+    panicked: RefCell<VecDeque<(CoroutineId, String)>>,
     /// How many handles of each script there are.
     handles: RefCell<HashMap<(u32, ScriptId), usize>>,
     /// Whether the host can still ask for handles that it had at the save: after a restore,
@@ -76,6 +78,9 @@ pub(crate) struct Shared {
     /// Memory for the numbers of a checksum.
     pub(crate) numbers: Cell<Numbers>,
 }
+
+/// Of how many scripts it is known where they have panicked.
+const PANICS: usize = 16;
 
 /// A script that has ended.
 pub(crate) struct Ended {
@@ -146,6 +151,7 @@ impl Shared {
             scripts: RefCell::default(),
             ended: RefCell::default(),
             ends: Cell::new(0),
+            panicked: RefCell::default(),
             asked: RefCell::default(),
             stop_places: RefCell::default(),
             stop_line: RefCell::default(),
@@ -324,6 +330,26 @@ impl Shared {
             let unneeded = self.ended.borrow_mut().remove(&cell.id);
             drop(unneeded);
         }
+    }
+
+    /// Notes where a script is that has panicked.
+    #[cold]
+    pub(crate) fn note_panic(&self, cell: &ScriptCell) {
+        let site = cell.chapter().journal.last_site();
+        if let (Some(id), Some(site)) = (cell.coroutine_id(), site) {
+            let mut panicked = self.panicked.borrow_mut();
+            if panicked.len() == PANICS {
+                panicked.pop_front();
+            }
+            panicked.push_back((id, self.sites.sites().place(site)));
+        }
+    }
+
+    /// Where a script was that has panicked.
+    pub(crate) fn panicked_after(&self, id: CoroutineId) -> Option<String> {
+        let panicked = self.panicked.borrow();
+        let found = panicked.iter().rev().find(|(of, _)| *of == id);
+        found.map(|(_, place)| place.clone())
     }
 
     /// The result of a script that has ended. If it has panicked, the panic counts as joined.

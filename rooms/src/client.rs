@@ -14,6 +14,7 @@ use crate::doubles::Doubles;
 use crate::entry::{Player, Topic, is_name};
 use crate::log::{Inbox, Log, LogError};
 use crate::member::shard_of;
+use crate::news::Absence;
 use crate::room::{Format, Room};
 use crate::server::Fault;
 use crate::shard::{close_envelope, open_body};
@@ -22,6 +23,8 @@ use crate::shard::{close_envelope, open_body};
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How long a client waits for the number of shards.
 const START: Duration = Duration::from_secs(10);
+/// How long the present view of a room is waited for.
+const VIEW: Duration = Duration::from_secs(30);
 /// How often a watcher says that it watches.
 const WATCHES: Duration = Duration::from_secs(1);
 
@@ -37,10 +40,10 @@ const WATCHES: Duration = Duration::from_secs(1);
 /// | `log.SHARD.open.ROOM` | `{"kind": "arena", "args": ..}` opens a room |
 /// | `log.SHARD.room.ROOM.PLAYER` | `{"s": session, "n": number, "i": ..}` is an input: `s` is higher in each session of the player, such as the time in milliseconds, and `n` counts from 1 |
 /// | `rooms.watch.SHARD.ROOM` | anything, each second: somebody watches |
-/// | `rooms.view.SHARD.ROOM` | `{"f": frame, "v": ..}`: a view, for watchers |
+/// | `rooms.view.SHARD.ROOM` | `{"f": frame, "v": ..}`: a view, for watchers; `{"end": why, "at": entry}`: after this entry of the log there is no such room. `why` is `"over"`, `"none"`, `"broken"` or `{"refused": text}`, if its opening had no effect |
 ///
-/// Requests to the first two are answered once the log has them. Until then, send the same message
-/// again: an input with the same `s` and `n` counts once. [`Client::shard`] computes the shard, which
+/// Requests to the first two are answered once the log has them: that does not say that they have an
+/// effect. Until then, send the same message again: an input with the same `s` and `n` counts once. [`Client::shard`] computes the shard, which
 /// the page gets from the server that it comes from.
 #[derive(Clone)]
 pub struct Client {
@@ -139,24 +142,60 @@ impl Client {
 
     /// Opens a room, unless there is one of this name. It runs from the next frame on.
     ///
+    /// `Ok` says that the log has it: it is durable, and a server opens the room as soon as one runs.
+    /// Whether that has worked is known one frame later: [`view`](RoomClient::view), and
+    /// [`next`](Watch::next) of a watch that begins with this value, return [`Fault::NoRoom`] if the
+    /// servers have no such kind of room, could not read the arguments, or have too many rooms. The
+    /// node says so, too.
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # use framestep_rooms::log::MemoryLog;
+    /// # use framestep_rooms::{Client, Player, Room, Server};
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Counter(u32);
+    /// # impl Room for Counter {
+    /// #     const NAME: &'static str = "counter";
+    /// #     type Args = u32;
+    /// #     type Input = u32;
+    /// #     type View = u32;
+    /// #     fn registry() -> Registry { Registry::new() }
+    /// #     fn open(_: &Runtime, from: u32) -> Self { Counter(from) }
+    /// #     fn input(&mut self, _: &Runtime, _: Player, by: u32) { self.0 += by; }
+    /// #     fn view(&self) -> u32 { self.0 }
+    /// # }
+    /// # async fn play(client: Client) -> Result<(), framestep_rooms::Fault> {
+    /// let room = client.open::<Counter>("counter-1", &40).await?; // in the log
+    /// assert_eq!(room.view().await?.view, 40); // and the room is there
+    /// # Ok(())
+    /// # }
+    /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+    /// #     let log = MemoryLog::new();
+    /// #     let server = Server::on(log.clone()).shards(1).room::<Counter>().on_note(|_| ()).serve(async {
+    /// #         play(Client::on(log, "alice").await.unwrap()).await.unwrap();
+    /// #     });
+    /// #     server.await.unwrap();
+    /// # });
+    /// ```
+    ///
     /// # Errors
     ///
     /// If the log cannot be reached, or the name has other characters than letters, digits, `-` and
     /// `_`.
     pub async fn open<R: Room>(&self, room: &str, args: &R::Args) -> Result<RoomClient<R>, Fault> {
-        let client = self.room::<R>(room)?;
+        let mut client = self.room::<R>(room)?;
         let args =
             serde_json::to_string(args).map_err(|error| Fault::Settings(error.to_string()))?;
         let body = open_body(R::NAME, &args).map_err(Fault::Settings)?;
         // Another opening after the room is over must not count as a double.
         let id = format!("open-{room}-{}-{}-{}", self.player, self.session, unique());
-        client
-            .append(&Topic::Open(client.room.clone()), &id, &body)
-            .await?;
+        let topic = Topic::Open(client.room.clone());
+        client.opened = Some(client.append(&topic, &id, &body).await?);
         Ok(client)
     }
 
-    /// A room that is open, or will be. Inputs to a room that is not have no effect.
+    /// A room that is open, or will be. Inputs to a room that is not have no effect, though they get into
+    /// the log: [`view`](RoomClient::view) says whether it is there.
     ///
     /// # Errors
     ///
@@ -180,6 +219,7 @@ impl Client {
             room: name,
             numbers: numbers.clone(),
             client: self.clone(),
+            opened: None,
             kind: PhantomData,
         })
     }
@@ -203,6 +243,8 @@ pub struct RoomClient<R> {
     room: Arc<str>,
     shard: u32,
     numbers: Arc<Numbers>,
+    /// The entry that opens it, if this client has sent it.
+    opened: Option<u64>,
     kind: PhantomData<fn() -> R>,
 }
 
@@ -213,6 +255,7 @@ impl<R> Clone for RoomClient<R> {
             room: self.room.clone(),
             shard: self.shard,
             numbers: self.numbers.clone(),
+            opened: self.opened,
             kind: PhantomData,
         }
     }
@@ -249,6 +292,11 @@ impl<R: Room> RoomClient<R> {
     /// and is applied in one frame, exactly once, even if the room has no owner at this moment. It is
     /// sent again until there is an answer, for 30 s.
     ///
+    /// `Ok` says that it is in the log, not what the room does with it. It has no effect if the room is
+    /// not open, is over or broken, if the player sends more than
+    /// [`Server::inputs_per_second`](crate::Server::inputs_per_second), or if it is not an `R::Input` of
+    /// the server. The node that runs the room says so, and `top` counts it.
+    ///
     /// Of several inputs that are sent at the same time, the order is not promised. Of a client's
     /// room at most 32 are under way; more wait.
     ///
@@ -281,9 +329,57 @@ impl<R: Room> RoomClient<R> {
             room: self.clone(),
             inbox: self.hear().await?,
             said: None,
+            has_seen: false,
+            is_over: false,
         };
         watch.say().await;
         Ok(watch)
+    }
+
+    /// The present view, once a server shows one: so the room is there. It waits for 30 s.
+    ///
+    /// # Cancel safety
+    ///
+    /// It only reads.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::NoRoom`] if a server says that there is no such room: it was not opened, is over or
+    /// broken. [`LogError::Unreachable`] if no server has said anything for 30 s: does one run?
+    /// Otherwise as [`Watch::next`].
+    pub async fn view(&self) -> Result<View<R::View>, Fault> {
+        let mut watch = self.watch().await?;
+        let look = async {
+            match watch.hear().await? {
+                Heard::View(view) => Ok(view),
+                Heard::End(why) => Err(self.absent(&why)),
+            }
+        };
+        match timeout(VIEW, look).await {
+            Ok(found) => found,
+            Err(_) => Err(LogError::Unreachable(format!(
+                "no server has shown room `{}` for {} s: does one run shard {}? `top` shows that",
+                self.room,
+                VIEW.as_secs(),
+                self.shard
+            ))
+            .into()),
+        }
+    }
+
+    fn absent(&self, why: &Absence) -> Fault {
+        let why = match why {
+            Absence::None => "it was not opened, or is over".to_owned(),
+            Absence::Over => "it is over".to_owned(),
+            Absence::Broken => {
+                "it is broken: the server has said why, and `top` shows it".to_owned()
+            }
+            Absence::Refused(why) => format!("it was not opened: {why}"),
+        };
+        Fault::NoRoom {
+            room: self.room.to_string(),
+            why,
+        }
     }
 
     async fn hear(&self) -> Result<Box<dyn Inbox>, LogError> {
@@ -309,6 +405,16 @@ pub struct Watch<R> {
     room: RoomClient<R>,
     inbox: Box<dyn Inbox>,
     said: Option<Instant>,
+    /// Whether there was a view.
+    has_seen: bool,
+    is_over: bool,
+}
+
+/// What a watcher hears.
+enum Heard<V> {
+    View(View<V>),
+    /// There is no room, since the client has opened it.
+    End(Absence),
 }
 
 impl<R> fmt::Debug for Watch<R> {
@@ -327,7 +433,10 @@ impl<R: Room> Watch<R> {
         }
     }
 
-    /// The next view. It waits while the room has no owner, or is not open.
+    /// The next view. `None` if the room is over: its last view came before. It waits while the room has
+    /// no owner.
+    ///
+    /// Of a room that this client has not [opened](Client::open), it also waits until somebody opens it.
     ///
     /// # Cancel safety
     ///
@@ -335,14 +444,43 @@ impl<R: Room> Watch<R> {
     ///
     /// # Errors
     ///
-    /// If a view is not an `R::View`: server and client are of different versions.
-    pub async fn next(&mut self) -> Result<View<R::View>, Fault> {
+    /// - [`Fault::NoRoom`] if the room is broken, or the client's `open` had no effect.
+    /// - [`Fault::Settings`] if a view is not an `R::View`: server and client differ.
+    pub async fn next(&mut self) -> Result<Option<View<R::View>>, Fault> {
+        while !self.is_over {
+            match self.hear().await? {
+                Heard::View(view) => {
+                    self.has_seen = true;
+                    return Ok(Some(view));
+                }
+                Heard::End(Absence::Broken) => return Err(self.room.absent(&Absence::Broken)),
+                Heard::End(_) if self.has_seen => self.is_over = true,
+                // It was opened, and is over already.
+                Heard::End(Absence::Over) if self.room.opened.is_some() => self.is_over = true,
+                Heard::End(why) if self.room.opened.is_some() => {
+                    return Err(self.room.absent(&why));
+                }
+                // It may be opened later.
+                Heard::End(_) => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next message of the node that runs the room.
+    async fn hear(&mut self) -> Result<Heard<R::View>, Fault> {
         loop {
             self.say().await;
             match timeout(WATCHES, self.inbox.next()).await {
                 Ok(Some(message)) => {
-                    let (frame, view) = open_view(&message.body).map_err(Fault::Settings)?;
-                    return Ok(View { frame, view });
+                    let shown = open_view(&message.body).map_err(|why| self.room.differs(&why))?;
+                    match shown {
+                        Shown::View(frame, view) => return Ok(Heard::View(View { frame, view })),
+                        // It is of the time before.
+                        Shown::End(at, _) if self.room.opened.is_some_and(|opened| at < opened) => {
+                        }
+                        Shown::End(_, why) => return Ok(Heard::End(why)),
+                    }
                 }
                 Ok(None) => match self.room.hear().await {
                     Ok(inbox) => self.inbox = inbox,
@@ -354,8 +492,21 @@ impl<R: Room> Watch<R> {
     }
 }
 
+impl<R: Room> RoomClient<R> {
+    fn differs(&self, why: &str) -> Fault {
+        Fault::Settings(format!(
+            "a view of room `{}` is not one of a `{}`: server and client are of different versions, or the \
+             room is of another kind ({why})",
+            self.room,
+            R::NAME
+        ))
+    }
+}
+
 /// The mark of a view that is not in JSON.
 const BINARY: u8 = 2;
+/// What a message begins with that says why there is no view.
+const END: &[u8] = br#"{"end":"#;
 
 /// A view with its frame: `{"f":7,"v":..}`, or the number in 8 bytes before the view.
 pub(crate) fn close_view(frame: u64, view: &[u8]) -> Vec<u8> {
@@ -372,17 +523,71 @@ pub(crate) fn close_view(frame: u64, view: &[u8]) -> Vec<u8> {
     body
 }
 
-fn open_view<V: serde::de::DeserializeOwned>(body: &[u8]) -> Result<(u64, V), String> {
+/// Why there is no such room after an entry: `{"end":"over","at":7}`.
+pub(crate) fn close_end(at: u64, why: &Absence) -> Vec<u8> {
+    #[derive(serde::Serialize)]
+    struct Text<'a> {
+        end: &'a Absence,
+        at: u64,
+    }
+    serde_json::to_vec(&Text { end: why, at }).unwrap_or_default()
+}
+
+/// What is shown of a room.
+#[derive(Debug, PartialEq)]
+enum Shown<V> {
+    View(u64, V),
+    End(u64, Absence),
+}
+
+fn open_view<V: serde::de::DeserializeOwned>(body: &[u8]) -> Result<Shown<V>, String> {
     #[derive(serde::Deserialize)]
     struct Text<'a> {
         f: u64,
         #[serde(borrow)]
         v: &'a serde_json::value::RawValue,
     }
+    #[derive(serde::Deserialize)]
+    struct End {
+        end: Absence,
+        at: u64,
+    }
     if let Some(rest) = body.strip_prefix(&[BINARY]) {
         let (frame, view) = rest.split_first_chunk().ok_or("a view is too short")?;
-        return Ok((u64::from_le_bytes(*frame), Format::read(view)?));
+        let frame = u64::from_le_bytes(*frame);
+        return Ok(Shown::View(frame, Format::read(view)?));
+    }
+    if body.starts_with(END) {
+        let text: End = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        return Ok(Shown::End(text.at, text.end));
     }
     let text: Text<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    Ok((text.f, Format::read(text.v.get().as_bytes())?))
+    Ok(Shown::View(text.f, Format::read(text.v.get().as_bytes())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_and_ends_are_read_as_they_were_written() {
+        for format in [Format::Json, Format::Postcard] {
+            let view = close_view(7, &format.write(&(1_u32, "two")).unwrap());
+            assert_eq!(
+                open_view(&view),
+                Ok(Shown::View(7, (1_u32, "two".to_owned())))
+            );
+            let nothing = close_view(7, &format.write(&()).unwrap());
+            assert_eq!(open_view(&nothing), Ok(Shown::View(7, ())));
+        }
+        let refused = Absence::Refused("a \"reason\"".to_owned());
+        for why in [Absence::None, Absence::Over, Absence::Broken, refused] {
+            let end = close_end(9, &why);
+            assert_eq!(open_view::<u32>(&end), Ok(Shown::End(9, why)));
+        }
+        assert_eq!(close_end(9, &Absence::Over), br#"{"end":"over","at":9}"#);
+        for wrong in [&b""[..], b"{}", b"{\"f\":1}", b"\x02abc", b"\x07"] {
+            open_view::<u32>(wrong).unwrap_err();
+        }
+    }
 }

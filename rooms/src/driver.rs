@@ -1,6 +1,6 @@
 //! Runs the role of a node for one shard: its clock, its log, its rooms.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashSet, btree_map};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,14 +9,17 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::client::{close_end, close_view};
 use crate::entry::{Entry, Position, Topic};
 use crate::log::{Batch, Log, LogError};
+use crate::news::{Differences, Slowly};
+use crate::notes::{Part, short};
 use crate::probe::{self, Found, Task};
 use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
 use crate::room::EffectKey;
 use crate::saves::{self, SLOTS};
 use crate::server::{Node, Stage};
-use crate::shard::{Answer, Refused, RoomStatus, Shard, step_of};
+use crate::shard::{Answer, Refused, RoomStatus, Shard, TURNS, step_of};
 
 /// How long a reader waits before it says that there is no more.
 const IDLE: Duration = Duration::from_millis(200);
@@ -50,14 +53,28 @@ pub struct ShardStatus {
     pub refused: Refused,
     /// The rooms.
     pub rooms: Vec<RoomStatus>,
+    /// Why the node does not have the shard, if it has tried.
+    #[serde(default)]
+    pub cannot: Option<String>,
+    /// Rooms of which at least one differs between this node and the owner: it depends on what is not
+    /// recorded.
+    #[serde(default)]
+    pub differs: Vec<String>,
 }
 
 /// Rooms that are not run any more, each from a frame on.
 type Out = BTreeMap<Arc<str>, u64>;
 
+/// For how many seconds a difference is shown. One that comes back later is said once more.
+const DIFFERS: u64 = 10;
+/// After how long a node repeats why it does not have a shard.
+const REMIND: Duration = Duration::from_secs(60);
+
 /// What a driver hears from its tasks.
 enum ToDriver {
     Event(Event),
+    /// The shard cannot be loaded.
+    LoadFailed(String),
     Loaded(Loaded, Out),
     /// The frame of an entry was tried, which a room has ended or hung.
     Tried(u64, Box<Task>, Option<Found>),
@@ -98,6 +115,14 @@ pub(crate) struct Driver {
     is_trying: bool,
     last_frame: Option<Instant>,
     counted: Counted,
+    /// What this node does for the shard, as the node knows.
+    part: Option<Part>,
+    refused: Slowly,
+    differences: Differences,
+    /// Why the shard is not there.
+    cannot: Option<String>,
+    /// What was said about that, and when.
+    reminded: BTreeMap<String, Instant>,
 }
 
 /// Runs a shard until the server stops.
@@ -131,6 +156,11 @@ pub(crate) async fn drive(node: Arc<Node>, shard: u32, thread: usize) {
         is_trying: false,
         last_frame: None,
         counted: Counted::default(),
+        part: None,
+        refused: Slowly::default(),
+        differences: Differences::default(),
+        cannot: None,
+        reminded: BTreeMap::new(),
         node,
     };
     let mut status_at = Instant::now() + Duration::from_secs(1);
@@ -144,6 +174,7 @@ pub(crate) async fn drive(node: Arc<Node>, shard: u32, thread: usize) {
             _ = stages.changed() => driver.stage(*stages.borrow_and_update()),
             () = sleep(wake) => driver.on(Event::Time),
         }
+        driver.note_part();
         let stage = *stages.borrow();
         if stage >= Stage::Saves && (!driver.role.is_last_ticker() || driver.role.has_saved()) {
             driver.node.note_saved(shard);
@@ -166,6 +197,7 @@ impl Drop for Driver {
         if let Some(reader) = self.reader.take() {
             reader.abort();
         }
+        self.node.note_part(self.number, None);
     }
 }
 
@@ -179,9 +211,72 @@ impl Driver {
         self.on(Event::Time);
     }
 
+    /// Tells the node what it does for the shard.
+    fn note_part(&mut self) {
+        let part = if self.role.is_last_ticker() {
+            Some(Part::Runs)
+        } else {
+            self.role.at().map(|_| Part::Follows)
+        };
+        if part.is_some() {
+            self.cannot = None;
+        }
+        if part != self.part {
+            self.part = part;
+            self.node.note_part(self.number, part);
+        }
+    }
+
+    /// Says why the node does not have the shard: not each time that it tries.
+    fn cannot(&mut self, why: String) {
+        // Not that of another frame.
+        let subject = why.replace(|char: char| char.is_ascii_digit(), "");
+        self.reminded.retain(|_, said| said.elapsed() < REMIND);
+        if let btree_map::Entry::Vacant(place) = self.reminded.entry(subject) {
+            place.insert(Instant::now());
+            self.node.tell(self.number, &why);
+        }
+        self.cannot = Some(why);
+    }
+
+    fn note(&mut self, note: &Note) {
+        match note {
+            Note::Differs { frame, ticked_by } => {
+                let rooms = self.rooms.in_turn(*frame);
+                let list = match &rooms[..] {
+                    [] => "of the frame itself".to_owned(),
+                    [room] => format!("of room {room}"),
+                    rooms => format!("of one of the rooms {}", few(rooms)),
+                };
+                let pause = DIFFERS * u64::from(self.node.options.ticks);
+                if self.differences.add(frame % TURNS, *frame, rooms, pause) {
+                    let by = short(ticked_by);
+                    self.node.tell(
+                        self.number,
+                        &format!(
+                            "after frame {frame}, the state {list} differs from that on {by}: it depends on \
+                             what is not recorded, such as the order of a `HashMap`"
+                        ),
+                    );
+                }
+            }
+            Note::NoSave { .. }
+            | Note::BadSave { .. }
+            | Note::CannotBegin { .. }
+            | Note::StandsStill { .. } => {
+                self.cannot(note.to_string());
+            }
+            note => self.node.tell(self.number, &note.to_string()),
+        }
+    }
+
     async fn hear(&mut self, event: ToDriver) {
         match event {
             ToDriver::Event(event) => self.on(event),
+            ToDriver::LoadFailed(why) => {
+                self.cannot(why);
+                self.on(Event::LoadFailed);
+            }
             ToDriver::Loaded(loaded, out) => {
                 self.rooms.take_out(out);
                 self.on(Event::Loaded(loaded));
@@ -269,10 +364,11 @@ impl Driver {
                     let task = tokio::spawn(load(node.clone(), shard, before));
                     let answer = match task.await {
                         Ok(Ok((loaded, out))) => ToDriver::Loaded(loaded, out),
-                        Ok(Err(why)) => {
-                            node.tell(shard, &format!("it cannot be loaded: {why}"));
+                        Ok(Err(why @ LogError::Unreachable(_))) => {
+                            node.log_fails(shard, &why);
                             ToDriver::Event(Event::LoadFailed)
                         }
+                        Ok(Err(why)) => ToDriver::LoadFailed(format!("it cannot be loaded: {why}")),
                         Err(_) => ToDriver::Event(Event::LoadFailed),
                     };
                     let _ = to_me.send(answer);
@@ -286,11 +382,21 @@ impl Driver {
             } => {
                 let id = format!("{}-{attempt}", self.node.me);
                 let after = after.unwrap_or(0);
+                let node = self.node.clone();
                 self.answer(Event::Lost { attempt }, async move {
                     match log.tick(shard, after, &id, &body).await {
-                        Ok(seq) => Event::Appended { attempt, seq },
-                        Err(LogError::Refused) => Event::Refused { attempt },
-                        Err(_) => Event::Lost { attempt },
+                        Ok(seq) => {
+                            node.log_answers(shard);
+                            Event::Appended { attempt, seq }
+                        }
+                        Err(LogError::Refused) => {
+                            node.log_answers(shard);
+                            Event::Refused { attempt }
+                        }
+                        Err(why) => {
+                            node.log_fails(shard, &why);
+                            Event::Lost { attempt }
+                        }
                     }
                 });
             }
@@ -308,6 +414,10 @@ impl Driver {
                     match store(&*log, shard, &at, &bytes, not_of_this_log, spacing).await {
                         Ok(event) => event,
                         Err(LogError::Refused) => Event::SaveFailed { at: seq },
+                        Err(why @ LogError::Unreachable(_)) => {
+                            node.log_fails(shard, &why);
+                            Event::SaveFailed { at: seq }
+                        }
                         Err(why) => {
                             node.tell(shard, &format!("frame {} is not saved: {why}", at.frame));
                             Event::SaveFailed { at: seq }
@@ -330,7 +440,7 @@ impl Driver {
                 self.stop_reading();
                 self.performing.clear();
             }
-            Command::Note(note) => self.node.note(shard, &note),
+            Command::Note(note) => self.note(&note),
         }
     }
 
@@ -385,9 +495,17 @@ impl Driver {
             self.read.clone(),
         );
         let pause = self.node.options.dead_after / 4;
+        let node = self.node.clone();
         let task = self.node.handle.spawn(async move {
             let read = |read| ToDriver::Read(tail, read);
-            if let Ok(Ok(mut reader)) = timeout(CALL, log.read(shard, from)).await {
+            let late = |_| Err(LogError::Unreachable("no answer in time".to_owned()));
+            let reading = timeout(CALL, log.read(shard, from)).await;
+            let reading = reading.unwrap_or_else(late);
+            if let Err(why) = &reading {
+                node.log_fails(shard, why);
+            }
+            if let Ok(mut reader) = reading {
+                node.log_answers(shard);
                 while let Ok(Ok(batch)) = timeout(CALL, reader.next(IDLE)).await {
                     if to_me.send(read(Read::Batch(batch))).await.is_err() {
                         return;
@@ -411,23 +529,62 @@ impl Driver {
         self.counted.frames += 1;
         if !own {
             self.performing.clear();
+            // The node that has ticked says them.
+            self.rooms.take_news(frame);
             return;
         }
-        for room in self.node.watched(self.number) {
-            if let Some((frame, view)) = self.rooms.view(&room) {
-                let (log, channel) = (
-                    self.node.log.clone(),
-                    format!("view.{}.{room}", self.number),
-                );
-                let body = crate::client::close_view(frame, &view);
-                self.node.handle.spawn(async move {
-                    // Views may be lost.
-                    let _ = log.say(&channel, body).await;
-                });
+        self.show();
+        if let Some(news) = self.rooms.take_news(frame) {
+            for (room, text) in &news.lines {
+                self.node.tell_of_room(self.number, room, text);
             }
+            self.refused.add(news.refused);
+            self.say_refused();
         }
         if self.role.owns() && self.node.has_effects {
             self.perform();
+        }
+    }
+
+    /// Says what had no effect, one line a second for each reason.
+    fn say_refused(&mut self) {
+        for line in self.refused.lines(self.node.now()) {
+            self.node.tell(self.number, &line);
+        }
+    }
+
+    /// Shows rooms to those who watch.
+    fn show(&mut self) {
+        let watched = self.node.watched(self.number);
+        let mut over = self.rooms.take_over();
+        for (room, is_asked) in watched {
+            let last = over.iter_mut().find(|(name, _)| **name == *room);
+            let (view, is_over) = match last {
+                Some((_, view)) => (view.take(), true),
+                None => (self.rooms.view(&room), false),
+            };
+            let mut bodies = Vec::new();
+            if let Some((frame, view)) = view {
+                bodies.push(close_view(frame, &view));
+            }
+            if is_asked || is_over {
+                bodies.extend(
+                    self.rooms
+                        .absence(&room)
+                        .map(|(at, why)| close_end(at, &why)),
+                );
+            }
+            if bodies.is_empty() {
+                continue;
+            }
+            let log = self.node.log.clone();
+            let channel = format!("view.{}.{room}", self.number);
+            self.node.handle.spawn(async move {
+                for body in bodies {
+                    // It may be lost.
+                    let _ = log.say(&channel, body).await;
+                }
+            });
         }
     }
 
@@ -506,7 +663,9 @@ impl Driver {
     }
 
     fn say_status(&mut self) {
-        if self.role.at().is_none() || self.counted.frame == 0 {
+        self.say_refused();
+        let has_it = self.role.at().is_some() && self.counted.frame > 0;
+        if !has_it && self.cannot.is_none() {
             return;
         }
         let counted = std::mem::take(&mut self.counted);
@@ -523,6 +682,10 @@ impl Driver {
             busy: counted.busy.as_secs_f64() * 1e6 / counted.frames.max(1) as f64,
             refused: self.rooms.refused(),
             rooms: self.rooms.status(),
+            cannot: self.cannot.clone(),
+            differs: self
+                .differences
+                .rooms(counted.frame, DIFFERS * u64::from(self.node.options.ticks)),
         };
         let (log, channel) = (self.node.log.clone(), format!("status.{}", self.number));
         if let Ok(body) = serde_json::to_vec(&status) {
@@ -732,8 +895,12 @@ async fn try_save(node: &Node, shard: u32, state: &[u8], out: &Out) -> Option<St
     }
 }
 
-impl Node {
-    fn note(&self, shard: u32, note: &Note) {
-        self.tell(shard, &note.to_string());
+/// A few of these names.
+fn few(names: &[String]) -> String {
+    const FEW: usize = 8;
+    let first = names[..names.len().min(FEW)].join(", ");
+    match names.len().checked_sub(FEW) {
+        None | Some(0) => first,
+        Some(more) => format!("{first} and {more} more"),
     }
 }

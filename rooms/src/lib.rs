@@ -12,6 +12,8 @@ mod driver;
 mod entry;
 pub mod log;
 mod member;
+mod news;
+mod notes;
 mod probe;
 mod replay;
 mod role;
@@ -26,9 +28,10 @@ pub mod simulate;
 pub use client::{Client, RoomClient, View, Watch};
 pub use driver::ShardStatus;
 pub use entry::{Entry, Player, Topic, is_name};
+pub use notes::ServerNote;
 pub use replay::{Replay, ReplayedFrame};
 pub use room::{EffectKey, Effects, Format, Room};
-pub use server::{Fault, Server, ServerNote};
+pub use server::{Fault, Server};
 pub use shard::{Refused, RoomStatus};
 
 /// The code of the README is tested.

@@ -67,12 +67,16 @@ impl Server {
     /// `until`, or else from the first entry of the log. The kinds of rooms and the limits must be
     /// those of the servers.
     ///
+    /// [`Client::shard`](crate::Client::shard) computes the shard of a room, and `top --room NAME` shows
+    /// it. Frames are those of the shard: `top` shows the last one, and notes name theirs.
+    ///
     /// Saves are replaced, and the log before them is trimmed, so earlier frames than the oldest save
     /// are there only if the servers [keep the log](Server::keep_log).
     ///
     /// # Errors
     ///
-    /// If the log cannot be reached, or neither a save nor the beginning of the log is there.
+    /// If the log cannot be reached, there is no such shard, or neither a save nor the beginning of the
+    /// log is there.
     ///
     /// # Examples
     ///
@@ -115,6 +119,20 @@ impl Server {
     /// ```
     pub async fn replay(self, shard: u32, until: u64) -> Result<Replay, Fault> {
         let (log, kinds, options) = self.into_parts().await?;
+        match log.shards().await? {
+            0 => {
+                let text = "no server has made this log yet: there is nothing to replay";
+                return Err(Fault::Settings(text.to_owned()));
+            }
+            shards if shard >= shards => {
+                return Err(Fault::Settings(format!(
+                    "there is no shard {shard}: the log has {shards} shards, 0 to {}. `Client::shard` \
+                     computes that of a room",
+                    shards - 1
+                )));
+            }
+            _ => {}
+        }
         let mut rooms = Shard::new(kinds, options.ticks, options.limits);
         rooms.take_out(taken_out(&*log, shard).await?.1);
         let first = log.ends(shard).await?.first;

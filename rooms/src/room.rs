@@ -1,14 +1,17 @@
 //! A room: the trait of a game, and one live room with its runtime.
 
 use std::any::Any;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use framestep::Report;
 use framestep_durable::{Policy, Registry, Request, RequestId, Runtime, SaveState};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -347,6 +350,19 @@ impl Asked {
     }
 }
 
+/// What the runtime of a room has reported.
+#[derive(Debug, Default)]
+pub(crate) struct Reported {
+    /// How many scripts have panicked, and how the last one did.
+    pub(crate) panics: u64,
+    pub(crate) last_panic: Option<String>,
+    /// What was not reported before, a sentence each.
+    pub(crate) lines: Vec<String>,
+}
+
+/// How many reports of a room a node says.
+const MOST_REPORTS: usize = 20;
+
 /// A live room of any kind. A call that panics may leave it in any state: it is dropped then.
 pub(crate) trait Live {
     fn input(&mut self, player: Player, input: &[u8]) -> Result<(), String>;
@@ -358,6 +374,8 @@ pub(crate) trait Live {
     fn view(&self) -> Result<Vec<u8>, String>;
     /// How many scripts are alive.
     fn scripts(&self) -> usize;
+    /// What the runtime has reported since the last call.
+    fn reported(&mut self) -> Option<Reported>;
     /// The questions to the outside without an answer.
     fn asked(&mut self) -> Vec<Asked>;
     /// Answers a question. Returns whether it was open.
@@ -378,31 +396,82 @@ struct LiveRoom<R> {
     effects: Rc<[Effect]>,
     /// By number: the kind, and the question.
     open: BTreeMap<u64, (usize, Question)>,
+    reports: Reports,
+    /// What was reported before: each script and kind of report is said once.
+    reported: BTreeSet<String>,
+}
+
+type Reports = Rc<RefCell<Vec<Report>>>;
+
+/// A runtime whose reports are kept.
+fn runtime<R: Room>() -> (Runtime, Reports) {
+    let runtime = Runtime::new(R::registry());
+    let reports = Reports::default();
+    hear(&runtime, reports.clone());
+    (runtime, reports)
+}
+
+fn hear(runtime: &Runtime, reports: Reports) {
+    let hook = move |report: &Report| reports.borrow_mut().push(report.clone());
+    runtime.executor().on_report(hook);
+}
+
+/// Sorts reports.
+fn sort(runtime: &Runtime, reports: Vec<Report>, before: &mut BTreeSet<String>) -> Reported {
+    let mut reported = Reported::default();
+    for report in reports {
+        let (subject, line) = match &report {
+            Report::CoroutinePanicked {
+                id, name, message, ..
+            } => {
+                reported.panics += 1;
+                let message = message.as_deref().unwrap_or("a panic without a text");
+                let place = runtime.panicked_after(*id);
+                let place = place.map_or(String::new(), |place| format!(" (after {place})"));
+                let line = format!("script `{name}` has panicked: {message}{place}");
+                reported.last_panic = Some(line.clone());
+                (format!("panic {name}"), line)
+            }
+            report => {
+                let line = report.to_string();
+                // Without the numbers of frames and scripts.
+                let subject = line.replace(|char: char| char.is_ascii_digit(), "");
+                (subject, line)
+            }
+        };
+        if before.len() < MOST_REPORTS && before.insert(subject) {
+            reported.lines.push(line);
+        }
+    }
+    reported
 }
 
 impl<R: Room> LiveRoom<R> {
     fn open(args: &[u8]) -> Result<Self, String> {
-        let args = Format::read(args)?;
-        let runtime = Runtime::new(R::registry());
+        let args =
+            Format::read(args).map_err(|error| format!("its arguments cannot be read: {error}"))?;
+        let (runtime, reports) = runtime::<R>();
         let room = R::open(&runtime, args);
-        Ok(Self::new(runtime, room))
+        Ok(Self::new(runtime, reports, room))
     }
 
     fn restore(save: &[u8]) -> Result<Self, String> {
-        let mut runtime = Runtime::new(R::registry());
+        let (mut runtime, reports) = runtime::<R>();
         let read = SaveState::from_bytes_with::<R>(save);
         let (save, room) = read.map_err(|error| error.to_string())?;
         let restored = runtime.restore(&save, R::CHANGED);
         restored.map_err(|error| error.to_string())?;
-        Ok(Self::new(runtime, room))
+        Ok(Self::new(runtime, reports, room))
     }
 
-    fn new(runtime: Runtime, room: R) -> Self {
+    fn new(runtime: Runtime, reports: Reports, room: R) -> Self {
         LiveRoom {
             runtime,
             room,
             effects: R::effects().known.into(),
             open: BTreeMap::new(),
+            reports,
+            reported: BTreeSet::new(),
         }
     }
 }
@@ -432,7 +501,13 @@ impl<R: Room> Live for LiveRoom<R> {
             .runtime
             .save_state()
             .map_err(|error| error.to_string())?;
-        Ok(save.to_bytes_with(&self.room))
+        // With the names of fields: the next build may have others.
+        let described = save.described(&R::registry()).ok();
+        let described = described.and_then(|described| {
+            // A state that is nested too deep cannot be described.
+            catch_unwind(AssertUnwindSafe(|| described.to_bytes_with(&self.room))).ok()
+        });
+        Ok(described.unwrap_or_else(|| save.to_bytes_with(&self.room)))
     }
 
     fn view(&self) -> Result<Vec<u8>, String> {
@@ -441,6 +516,14 @@ impl<R: Room> Live for LiveRoom<R> {
 
     fn scripts(&self) -> usize {
         self.runtime.scripts().len()
+    }
+
+    fn reported(&mut self) -> Option<Reported> {
+        if self.reports.borrow().is_empty() {
+            return None;
+        }
+        let reports = std::mem::take(&mut *self.reports.borrow_mut());
+        Some(sort(&self.runtime, reports, &mut self.reported))
     }
 
     fn asked(&mut self) -> Vec<Asked> {

@@ -19,6 +19,7 @@ use crate::driver::drive;
 use crate::entry::{Build, is_name};
 use crate::log::{Log, LogError};
 use crate::member::{Hello, Members};
+use crate::notes::{Bulletin, Failure, Hook, Part, Parts, ServerNote, print};
 use crate::probe;
 use crate::room::{Kind, Room};
 use crate::shard::Limits;
@@ -27,14 +28,25 @@ use framestep_durable::StableHash;
 /// How long a room stays watched after its watcher was heard.
 const WATCHED: Duration = Duration::from_secs(5);
 
+/// How long a watcher hears that there is no room, after it was heard: it may watch a little before
+/// the room is opened.
+const JUST_NOW: Duration = Duration::from_millis(250);
+
 /// Why a server or a client has stopped.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Fault {
     /// The log.
     Log(LogError),
-    /// The settings of the server.
+    /// The settings of the server, or of a client: also if a client has other types than the server.
     Settings(String),
+    /// There is no such room: it was not opened, or is broken.
+    NoRoom {
+        /// Its name.
+        room: String,
+        /// Why not.
+        why: String,
+    },
     /// The operating system.
     System(std::io::Error),
 }
@@ -44,6 +56,7 @@ impl fmt::Display for Fault {
         match self {
             Fault::Log(error) => error.fmt(f),
             Fault::Settings(why) => f.write_str(why),
+            Fault::NoRoom { room, why } => write!(f, "there is no room `{room}`: {why}"),
             Fault::System(error) => error.fmt(f),
         }
     }
@@ -102,29 +115,6 @@ impl Where {
     }
 }
 
-/// What a server tells its operator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ServerNote {
-    /// The node.
-    pub node: String,
-    /// The shard. `None` if it is about the node.
-    pub shard: Option<u32>,
-    /// A sentence.
-    pub text: String,
-}
-
-impl fmt::Display for ServerNote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.shard {
-            Some(shard) => write!(f, "{}, shard {shard}: {}", self.node, self.text),
-            None => write!(f, "{}: {}", self.node, self.text),
-        }
-    }
-}
-
-type Hook = Arc<dyn Fn(&ServerNote) + Send + Sync>;
-
 /// A node that runs its part of all rooms, until it is told to stop.
 ///
 /// Start as many nodes as you like, with the same settings, on any machines that reach the log. Each
@@ -166,7 +156,11 @@ type Hook = Arc<dyn Fn(&ServerNote) + Send + Sync>;
 ///     let room = client.open::<Counter>("counter-1", &40).await?;
 ///     let mut views = room.watch().await?;
 ///     room.send(&2).await?; // durable from here on
-///     while views.next().await?.view != 42 {}
+///     while let Some(view) = views.next().await? {
+///         if view.view == 42 {
+///             break;
+///         }
+///     }
 ///
 ///     let _ = stop.send(());
 ///     server.await??;
@@ -229,7 +223,7 @@ impl Server {
                 probes: true,
                 keeps_log: false,
             },
-            hook: Arc::new(|note| eprintln!("framestep_rooms: {note}")),
+            hook: Arc::new(print),
         }
     }
 
@@ -372,7 +366,16 @@ impl Server {
         self
     }
 
-    /// Calls `hook` with what the operator should know. By default it is printed to stderr.
+    /// Calls `hook` with what the operator should know, a sentence each. By default all of it is printed
+    /// to standard error.
+    ///
+    /// [Warnings](ServerNote::is_warning) are what somebody should look at: a room that is broken, a
+    /// script that has panicked, an input that has no effect, a log that does not answer. The other notes
+    /// say that the node has joined, which shards it runs, and which nodes come and go.
+    ///
+    /// A room's notes come from the node that runs it. Each room says each script's panics once, what has
+    /// no effect is counted and said once a second, and a log that does not answer is said once. `top` has
+    /// the numbers.
     #[must_use]
     pub fn on_note(mut self, hook: impl Fn(&ServerNote) + Send + Sync + 'static) -> Self {
         self.hook = Arc::new(hook);
@@ -431,6 +434,8 @@ impl Server {
             began: Instant::now(),
             stage: watch::Sender::new(Stage::Runs),
             watched: Mutex::new(HashMap::new()),
+            parts: Mutex::new(BTreeMap::new()),
+            failing: Mutex::new(BTreeMap::new()),
             saved: Mutex::new(Vec::new()),
             probes: probe::Probes::new(threads),
             alarms: (0..threads).map(|_| Arc::default()).collect(),
@@ -502,6 +507,15 @@ pub(crate) enum Stage {
     Ends,
 }
 
+/// A room that somebody watches.
+#[derive(Debug)]
+struct Watched {
+    /// When that was said last.
+    at: Instant,
+    /// Whether it was said since the last frame.
+    is_new: bool,
+}
+
 /// A node: what all its threads share.
 pub(crate) struct Node {
     pub(crate) log: Arc<dyn Log>,
@@ -515,7 +529,11 @@ pub(crate) struct Node {
     began: Instant,
     members: Mutex<Arc<Members>>,
     pub(crate) stage: watch::Sender<Stage>,
-    watched: Mutex<HashMap<u32, HashMap<String, Instant>>>,
+    watched: Mutex<HashMap<u32, HashMap<String, Watched>>>,
+    /// What this node does for each shard that it has.
+    parts: Mutex<BTreeMap<u32, Part>>,
+    /// The shards of which the log does not answer.
+    failing: Mutex<BTreeMap<u32, Failure>>,
     /// Shards that have nothing to save any more.
     saved: Mutex<Vec<u32>>,
     /// Shards that this node does not tick any more, because it stops.
@@ -542,17 +560,91 @@ impl Node {
         lock(&self.members).clone()
     }
 
+    /// Warns about a shard.
     pub(crate) fn tell(&self, shard: u32, text: &str) {
-        self.send_note(Some(shard), text);
+        self.send_note(Some(shard), None, text, true);
     }
 
-    fn send_note(&self, shard: Option<u32>, text: &str) {
+    /// Warns about a room.
+    pub(crate) fn tell_of_room(&self, shard: u32, room: &str, text: &str) {
+        self.send_note(Some(shard), Some(room), text, true);
+    }
+
+    /// Warns about the node.
+    fn warn(&self, text: &str) {
+        self.send_note(None, None, text, true);
+    }
+
+    /// Says something about the node that is as it should be.
+    fn inform(&self, text: &str) {
+        self.send_note(None, None, text, false);
+    }
+
+    fn send_note(&self, shard: Option<u32>, room: Option<&str>, text: &str, is_warning: bool) {
         let note = ServerNote {
             node: self.name.clone(),
             shard,
+            room: room.map(str::to_owned),
             text: text.to_owned(),
+            is_warning,
         };
         (self.hook)(&note);
+    }
+
+    /// Notes what this node does for a shard. `None`: nothing.
+    pub(crate) fn note_part(&self, shard: u32, part: Option<Part>) {
+        let mut parts = lock(&self.parts);
+        match part {
+            Some(part) => {
+                parts.insert(shard, part);
+            }
+            None => {
+                parts.remove(&shard);
+            }
+        }
+    }
+
+    /// Notes that the log has answered for a shard.
+    pub(crate) fn log_answers(&self, shard: u32) {
+        lock(&self.failing).remove(&shard);
+    }
+
+    /// Notes that the log has not answered, or cannot do what it should.
+    pub(crate) fn log_fails(&self, shard: u32, why: &LogError) {
+        let now = self.now();
+        let why = match why {
+            LogError::Unreachable(why) => why.clone(),
+            why => why.to_string(),
+        };
+        let mut failing = lock(&self.failing);
+        let failure = failing.entry(shard).or_insert_with(|| Failure {
+            since: now,
+            last: now,
+            why,
+        });
+        failure.last = now;
+    }
+
+    /// Says what is new about the node.
+    async fn say_news(self: Arc<Self>) {
+        let (me, options) = (self.me.clone(), &self.options);
+        let mut bulletin = Bulletin::new(me, self.build, options.shards, options.dead_after);
+        while *self.stage.borrow() == Stage::Runs {
+            let parts = {
+                let parts = lock(&self.parts);
+                let runs = parts.values().filter(|part| **part == Part::Runs).count();
+                Parts {
+                    runs,
+                    follows: parts.len() - runs,
+                }
+            };
+            let members = self.members();
+            let said = bulletin.look(self.now(), &members, parts, &mut lock(&self.failing));
+            for (is_warning, text) in said {
+                self.send_note(None, None, &text, is_warning);
+            }
+            sleep(options.dead_after / 3).await;
+        }
     }
 
     pub(crate) fn note_saved(&self, shard: u32) {
@@ -578,13 +670,16 @@ impl Node {
         self.handle.spawn(async move { node.say_now().await });
     }
 
-    /// The rooms of a shard that somebody watches.
-    pub(crate) fn watched(&self, shard: u32) -> Vec<String> {
-        let watched = lock(&self.watched);
-        let rooms = watched.get(&shard).into_iter().flatten();
+    /// The rooms of a shard that somebody watches, and whether somebody has said so just now.
+    pub(crate) fn watched(&self, shard: u32) -> Vec<(String, bool)> {
+        let mut watched = lock(&self.watched);
+        let rooms = watched.get_mut(&shard).into_iter().flatten();
         rooms
-            .filter(|(_, at)| at.elapsed() < WATCHED)
-            .map(|(room, _)| room.clone())
+            .filter(|(_, watched)| watched.at.elapsed() < WATCHED)
+            .map(|(room, watched)| {
+                let is_new = std::mem::take(&mut watched.is_new);
+                (room.clone(), is_new || watched.at.elapsed() < JUST_NOW)
+            })
             .collect()
     }
 
@@ -630,6 +725,10 @@ impl Node {
         let _watchdog = Watchdog::start(&self)?;
         // First it hears of others: otherwise it would take all shards, and give them back.
         sleep(self.options.dead_after).await;
+        let node = self.clone();
+        tasks.spawn(restarted(self.clone(), "saying what is new", move || {
+            node.clone().say_news()
+        }));
 
         let mut workers = Vec::new();
         let (done, mut all_done) = mpsc::channel::<()>(1);
@@ -649,17 +748,27 @@ impl Node {
             // Only if all threads have failed.
             _ = all_done.recv() => {}
         }
+        let stops_at = Instant::now();
+        let shards = lock(&self.parts)
+            .values()
+            .filter(|part| **part == Part::Runs)
+            .count();
+        self.inform(&format!(
+            "stops: it saves {shards} shards, and hands them over"
+        ));
         if !self.drain(&mut all_done).await {
             // A thread that is joined later would keep the process.
-            self.send_note(None, "a thread of rooms has not ended in time: it is left");
+            self.warn("a thread of rooms has not ended in time: it is left");
             return Ok(());
         }
         for worker in workers {
             match worker.join() {
                 Ok(ended) => ended?,
-                Err(_) => self.send_note(None, "a thread of rooms has panicked"),
+                Err(_) => self.warn("a thread of rooms has panicked"),
             }
         }
+        let seconds = stops_at.elapsed().as_secs_f64();
+        self.inform(&format!("has stopped, in {seconds:.1} s"));
         Ok(())
     }
 
@@ -774,10 +883,14 @@ impl Node {
             if is_name(room) {
                 let mut watched = lock(&self.watched);
                 let rooms = watched.entry(shard).or_default();
-                rooms.retain(|_, at| at.elapsed() < WATCHED);
+                rooms.retain(|_, watched| watched.at.elapsed() < WATCHED);
                 // Anybody may say this: not without bounds.
-                if rooms.len() < self.options.limits.rooms {
-                    rooms.insert(room.to_owned(), Instant::now());
+                if rooms.len() < self.options.limits.rooms || rooms.contains_key(room) {
+                    let watched = Watched {
+                        at: Instant::now(),
+                        is_new: true,
+                    };
+                    rooms.insert(room.to_owned(), watched);
                 }
             }
         }
@@ -807,10 +920,7 @@ where
         let mut set = JoinSet::new();
         set.spawn(task());
         if let Some(Err(error)) = set.join_next().await {
-            node.send_note(
-                None,
-                &format!("{name} has failed: {error}. It is started again"),
-            );
+            node.warn(&format!("{name} has failed: {error}. It is started again"));
         }
         sleep(Duration::from_millis(200)).await;
     }

@@ -1,6 +1,6 @@
 //! The rooms of a shard: the state that its log is folded into. No clock, no network.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::doubles::Doubles;
 use crate::entry::{Entry, Player, Topic};
+use crate::news::{Absence, AllNews, News, Reason, shown};
 use crate::role::Fold;
 use crate::room::{self, Asked, Kind, Live, Room};
 use framestep_durable::StableHash;
@@ -115,7 +116,10 @@ struct Sender {
 /// Each tick names the state of every fourth room, in turns: to hash a room reads all its scripts,
 /// also those that sleep, which takes four times as long as its frame. What makes nodes differ stays,
 /// so it is found four frames later at most.
-const TURNS: u64 = 4;
+pub(crate) const TURNS: u64 = 4;
+
+/// Of how many rooms a node knows why there are none.
+const ABSENT: usize = 256;
 
 /// Is called with frame and room.
 type Before = Box<dyn FnMut(u64, &str)>;
@@ -135,6 +139,12 @@ struct Slot {
     state: State,
     /// The hash of the room after its last frame, if it was asked for since.
     hash: Option<u64>,
+    /// Scripts that have panicked.
+    panics: u64,
+    /// How the last one did, if this node has computed it.
+    last_panic: Option<String>,
+    /// Whether it was said that there are no views.
+    has_no_view: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -144,6 +154,7 @@ struct SavedSlot {
     opened: u64,
     frame: u64,
     senders: BTreeMap<Player, Sender>,
+    panics: u64,
     state: Result<Vec<u8>, String>,
 }
 
@@ -170,6 +181,13 @@ pub struct RoomStatus {
     pub players: usize,
     /// Why it does not run any more, if it is broken.
     pub broken: Option<String>,
+    /// How many of its scripts have panicked since it was opened, and no join has returned that. Only
+    /// these scripts have ended.
+    #[serde(default)]
+    pub panics: u64,
+    /// How the last one of them did, if the node was there.
+    #[serde(default)]
+    pub last_panic: Option<String>,
 }
 
 /// Why a room that is taken out does not run.
@@ -193,6 +211,36 @@ pub(crate) struct Shard {
     taken_out: BTreeMap<Arc<str>, u64>,
     /// Called with the room that is run next.
     before: Option<Before>,
+    /// The last entry that was applied.
+    last_entry: u64,
+    news: AllNews,
+    absent: Absent,
+    /// The rooms that were over in the last frame, with their last views.
+    over: Vec<Ended>,
+}
+
+/// A room that is over, with its last view.
+pub(crate) type Ended = (Arc<str>, Option<(u64, Vec<u8>)>);
+
+/// Why rooms are not there that were, or were to be: of the newest ones.
+#[derive(Debug, Default)]
+struct Absent {
+    why: BTreeMap<Arc<str>, Absence>,
+    order: VecDeque<Arc<str>>,
+}
+
+impl Absent {
+    fn add(&mut self, room: &Arc<str>, why: Absence) {
+        if self.why.insert(room.clone(), why).is_some() {
+            return;
+        }
+        self.order.push_back(room.clone());
+        if self.order.len() > ABSENT
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.why.remove(&oldest);
+        }
+    }
 }
 
 impl fmt::Debug for Shard {
@@ -245,6 +293,10 @@ impl Shard {
             refused: Refused::default(),
             taken_out: BTreeMap::new(),
             before: None,
+            last_entry: 0,
+            news: AllNews::default(),
+            absent: Absent::default(),
+            over: Vec::new(),
         }
     }
 
@@ -280,6 +332,8 @@ impl Shard {
                 scripts,
                 players: slot.senders.len(),
                 broken,
+                panics: slot.panics,
+                last_panic: slot.last_panic.clone(),
             }
         };
         self.rooms.iter().map(status).collect()
@@ -300,12 +354,34 @@ impl Shard {
     /// The view of a room: its frame, and the bytes.
     pub(crate) fn view(&mut self, room: &str) -> Option<(u64, Vec<u8>)> {
         let slot = self.rooms.get_mut(room)?;
-        let view = match &slot.state {
-            // A view does not change the room, so its panic breaks nothing.
-            State::Live(live) => catch_unwind(AssertUnwindSafe(|| live.view())).ok()?.ok()?,
-            State::Broken(_) => return None,
+        slot.view(&mut self.news, self.frame, room)
+    }
+
+    /// Why a room has no view, and the last entry up to which that is so. `None` if it is there.
+    pub(crate) fn absence(&self, room: &str) -> Option<(u64, Absence)> {
+        let why = match self.rooms.get(room).map(|slot| &slot.state) {
+            Some(State::Live(_)) => return None,
+            Some(State::Broken(_)) => Absence::Broken,
+            None => self.absent.why.get(room).cloned().unwrap_or(Absence::None),
         };
-        Some((slot.frame, view))
+        Some((self.last_entry, why))
+    }
+
+    /// What there is to say about a frame.
+    pub(crate) fn take_news(&mut self, frame: u64) -> Option<News> {
+        self.news.take(frame)
+    }
+
+    /// Takes the rooms that were over in the last frame.
+    pub(crate) fn take_over(&mut self) -> Vec<Ended> {
+        std::mem::take(&mut self.over)
+    }
+
+    /// The rooms whose turn it is to be in the hash after a frame.
+    pub(crate) fn in_turn(&self, frame: u64) -> Vec<String> {
+        let in_turn = |slot: &Slot| (slot.opened + frame).is_multiple_of(TURNS);
+        let rooms = self.rooms.iter().filter(|(_, slot)| in_turn(slot));
+        rooms.map(|(name, _)| name.to_string()).collect()
     }
 
     /// The questions to the outside that are open, with their rooms.
@@ -328,8 +404,8 @@ impl Shard {
             Some(Topic::Input(..) | Topic::Answer(_)) if is_out => {}
             Some(Topic::Open(room)) => self.open(room, entry.seq, &entry.body),
             Some(Topic::Input(room, player)) => {
-                if self.input(room, player, &entry.body).is_none() {
-                    self.refused.no_room += 1;
+                if let Err((reason, why)) = self.input(room, player, &entry.body) {
+                    self.refuse(reason, room, Some(player), &why);
                 }
             }
             Some(Topic::Answer(room)) => {
@@ -338,11 +414,32 @@ impl Shard {
                     && answer.opened == slot.opened
                 {
                     slot.hash = None;
-                    slot.state
+                    let taken = slot
+                        .state
                         .with(|live| live.answer(answer.number, &answer.content));
+                    if let (None, State::Broken(why)) = (taken, &slot.state) {
+                        let line = format!("an answer to it has panicked: {why}");
+                        self.news.of(self.frame).line(room, &line);
+                    }
                 }
             }
             Some(Topic::Tick) | None => {}
+        }
+    }
+
+    /// Counts what has no effect.
+    fn refuse(&mut self, reason: Reason, room: &Arc<str>, player: Option<&Player>, why: &str) {
+        *match reason {
+            Reason::NoRoom | Reason::Broken => &mut self.refused.no_room,
+            Reason::Unreadable => &mut self.refused.unreadable,
+            Reason::TooLong => &mut self.refused.too_long,
+            Reason::TooMany => &mut self.refused.too_many,
+            Reason::NotOpened => &mut self.refused.not_opened,
+        } += 1;
+        let news = self.news.of(self.frame);
+        news.refused.add(reason, room, player, why);
+        if reason == Reason::NotOpened {
+            self.absent.add(room, Absence::Refused(shown(why)));
         }
     }
 
@@ -351,83 +448,116 @@ impl Shard {
         if self.rooms.contains_key(name) {
             return;
         }
-        let open = serde_json::from_slice::<OpenText<'_>>(body);
-        let kind = open
-            .as_ref()
-            .ok()
-            .and_then(|open| self.kinds.iter().find(|kind| kind.name == open.kind));
-        let (Ok(open), Some(kind)) = (&open, kind) else {
-            self.refused.not_opened += 1;
-            return;
-        };
-        if self.rooms.len() >= self.limits.rooms || body.len() > self.limits.size {
-            self.refused.not_opened += 1;
-            return;
+        match self.opened(name, body) {
+            Ok((kind, state)) => {
+                let slot = Slot {
+                    kind,
+                    opened,
+                    frame: 0,
+                    senders: BTreeMap::new(),
+                    state,
+                    hash: None,
+                    panics: 0,
+                    last_panic: None,
+                    has_no_view: false,
+                };
+                self.rooms.insert(name.clone(), slot);
+            }
+            Err(why) => self.refuse(Reason::NotOpened, name, None, &why),
+        }
+    }
+
+    /// A room that is opened: its kind and its state.
+    fn opened(&mut self, name: &Arc<str>, body: &[u8]) -> Result<(Arc<str>, State), String> {
+        let Limits { rooms, size, .. } = self.limits;
+        if body.len() > size {
+            let length = body.len();
+            return Err(format!(
+                "{length} bytes are more than {size} (`Server::max_input`)"
+            ));
+        }
+        let open = serde_json::from_slice::<OpenText<'_>>(body)
+            .map_err(|error| format!("it is not opened with a kind and arguments: {error}"))?;
+        let kind = self.kinds.iter().find(|kind| kind.name == open.kind);
+        let kind = kind.ok_or_else(|| {
+            format!(
+                "the server has no kind of room `{}` (`Server::room`)",
+                open.kind
+            )
+        })?;
+        if self.rooms.len() >= rooms {
+            return Err(format!(
+                "its shard has {rooms} rooms already (`Server::max_rooms`)"
+            ));
         }
         let args = open.args.get().as_bytes();
         let state = if is_out(&self.taken_out, name, self.frame) {
             State::Broken(OUT.into())
         } else {
             match catch_unwind(AssertUnwindSafe(|| (kind.open)(args))) {
-                Ok(Ok(live)) => State::Live(live),
-                Ok(Err(_)) => {
-                    self.refused.not_opened += 1;
-                    return;
+                Ok(live) => State::Live(live?),
+                Err(panic) => {
+                    let why = text_of(&*panic);
+                    let line = format!("it is broken: `open` has panicked: {why}");
+                    self.news.of(self.frame).line(name, &line);
+                    State::Broken(why)
                 }
-                Err(panic) => State::Broken(text_of(&*panic)),
             }
         };
-        let slot = Slot {
-            kind: kind.name.into(),
-            opened,
-            frame: 0,
-            senders: BTreeMap::new(),
-            state,
-            hash: None,
-        };
-        self.rooms.insert(name.clone(), slot);
+        Ok((kind.name.into(), state))
     }
 
-    fn input(&mut self, room: &Arc<str>, player: &Player, body: &[u8]) -> Option<()> {
-        let slot = self.rooms.get_mut(room)?;
-        if let State::Broken(_) = slot.state {
-            return None;
-        }
-        if body.len() > self.limits.size {
-            self.refused.too_long += 1;
-            return Some(());
-        }
-        let Ok((envelope, input)) = open_envelope(body) else {
-            self.refused.unreadable += 1;
-            return Some(());
+    /// Applies an input. An error says why it has no effect; an input that was in the log before has
+    /// none either, and is counted.
+    fn input(
+        &mut self,
+        room: &Arc<str>,
+        player: &Player,
+        body: &[u8],
+    ) -> Result<(), (Reason, String)> {
+        let Limits { size, rate, .. } = self.limits;
+        let Some(slot) = self.rooms.get_mut(room) else {
+            let why = "the room is over, or was not opened".to_owned();
+            return Err((Reason::NoRoom, why));
         };
+        if let State::Broken(_) = slot.state {
+            return Err((Reason::Broken, "the room is broken".to_owned()));
+        }
+        if body.len() > size {
+            let length = body.len();
+            let why = format!("{length} bytes are more than {size} (`Server::max_input`)");
+            return Err((Reason::TooLong, why));
+        }
+        let unreadable = |error| (Reason::Unreadable, format!("it cannot be read: {error}"));
+        let (envelope, input) = open_envelope(body).map_err(unreadable)?;
         let sender = slot
             .senders
             .entry(player.clone())
             .or_insert_with(|| Sender {
-                budget: full_budget(self.limits.rate),
+                budget: full_budget(rate),
                 frame: self.frame,
                 ..Sender::default()
             });
-        let earned = (self.frame - sender.frame) * u64::from(self.limits.rate) * 1_000;
+        let earned = (self.frame - sender.frame) * u64::from(rate) * 1_000;
         let earned = earned / u64::from(self.ticks_per_second);
-        sender.budget = (sender.budget + earned).min(full_budget(self.limits.rate));
+        sender.budget = (sender.budget + earned).min(full_budget(rate));
         sender.frame = self.frame;
         if sender.budget < 1_000 {
-            self.refused.too_many += 1;
-            return Some(());
+            let why = format!("more than {rate} in a second (`Server::inputs_per_second`)");
+            return Err((Reason::TooMany, why));
         }
         if !sender.doubles.is_first(envelope.session, envelope.number) {
             self.refused.doubles += 1;
-            return Some(());
+            return Ok(());
         }
         sender.budget -= 1_000;
         slot.hash = None;
         let taken = slot.state.with(|live| live.input(player.clone(), &input));
-        if let Some(Err(_)) = taken {
-            self.refused.unreadable += 1;
+        if let State::Broken(why) = &slot.state {
+            let line = format!("it is broken: an input of {player} has panicked: {why}");
+            self.news.of(self.frame).line(room, &line);
         }
-        Some(())
+        taken.unwrap_or(Ok(())).map_err(unreadable)
     }
 }
 
@@ -460,7 +590,44 @@ pub(crate) fn step_of(ticks_per_second: u32) -> Duration {
 }
 
 impl Slot {
-    fn hash(&mut self) -> u64 {
+    /// The view of a live room: its frame, and the bytes.
+    fn view(&mut self, news: &mut AllNews, frame: u64, name: &str) -> Option<(u64, Vec<u8>)> {
+        let State::Live(live) = &self.state else {
+            return None;
+        };
+        // A view does not change the room, so its panic breaks nothing.
+        let view = catch_unwind(AssertUnwindSafe(|| live.view()));
+        let view = view.unwrap_or_else(|panic| Err(format!("a panic: {}", text_of(&*panic))));
+        match view {
+            Ok(view) => Some((self.frame, view)),
+            Err(why) => {
+                if !std::mem::replace(&mut self.has_no_view, true) {
+                    let text = format!("it has no view: {why}");
+                    news.of(frame).line(name, &text);
+                }
+                None
+            }
+        }
+    }
+
+    /// Takes what the runtime has reported.
+    fn report(&mut self, news: &mut AllNews, frame: u64, name: &str) {
+        let State::Live(live) = &mut self.state else {
+            return;
+        };
+        let Some(reported) = live.reported() else {
+            return;
+        };
+        self.panics += reported.panics;
+        if reported.last_panic.is_some() {
+            self.last_panic = reported.last_panic;
+        }
+        for line in reported.lines {
+            news.of(frame).line(name, &line);
+        }
+    }
+
+    fn hash(&mut self, news: &mut AllNews, frame: u64, name: &str) -> u64 {
         if let Some(hash) = self.hash {
             return hash;
         }
@@ -469,6 +636,8 @@ impl Slot {
         let hash = match self.state.with(|live| live.hash()) {
             Some(Ok(hash)) => hash,
             Some(Err(why)) => {
+                news.of(frame)
+                    .line(name, &format!("it is broken: it cannot be saved: {why}"));
                 self.state.break_it(why.into());
                 0
             }
@@ -519,6 +688,9 @@ impl Fold for Shard {
                 senders: saved.senders,
                 state,
                 hash: None,
+                panics: saved.panics,
+                last_panic: None,
+                has_no_view: false,
             };
             rooms.insert(saved.name, slot);
         }
@@ -544,10 +716,18 @@ impl Fold for Shard {
         }
         self.frame = 0;
         self.refused = Refused::default();
+        self.last_entry = 0;
+        self.news.clear();
+        self.absent = Absent::default();
+        self.over.clear();
     }
 
     fn frame(&mut self, frame: u64, entries: &[Entry]) {
         self.frame = frame;
+        self.over.clear();
+        if let Some(last) = entries.last() {
+            self.last_entry = last.seq;
+        }
         for entry in entries {
             if let (Some(before), Some(room)) =
                 (&mut self.before, entry.topic.as_ref().and_then(Topic::room))
@@ -569,20 +749,30 @@ impl Fold for Shard {
                 before(frame, name);
             }
             let step = self.step;
+            let was_live = matches!(slot.state, State::Live(_));
             let is_over = slot.state.with(|live| {
                 live.frame(step);
                 live.is_over()
             });
-            if is_over.is_some() {
-                slot.frame += 1;
+            match (is_over, &slot.state) {
+                (Some(_), _) => slot.frame += 1,
+                (None, State::Broken(why)) if was_live => {
+                    let line = format!("it is broken: its frame has panicked: {why}");
+                    self.news.of(frame).line(name, &line);
+                }
+                _ => {}
             }
             slot.hash = None;
+            slot.report(&mut self.news, frame, name);
             if is_over == Some(true) {
                 over.push(name.clone());
             }
         }
         for name in over {
             if let Some(mut slot) = self.rooms.remove(&name) {
+                let view = slot.view(&mut self.news, frame, &name);
+                self.over.push((name.clone(), view));
+                self.absent.add(&name, Absence::Over);
                 slot.state.break_it("".into());
             }
         }
@@ -599,7 +789,7 @@ impl Fold for Shard {
             }
             hash.add_bytes(name.as_bytes());
             hash.add(slot.opened);
-            hash.add(slot.hash());
+            hash.add(slot.hash(&mut self.news, self.frame, name));
         }
         hash.finish()
     }
@@ -625,6 +815,7 @@ impl Fold for Shard {
                 opened: slot.opened,
                 frame: slot.frame,
                 senders: slot.senders.clone(),
+                panics: slot.panics,
                 state,
             });
         }

@@ -109,8 +109,9 @@ async fn node(folder: &Path, kind: &str) {
             bad.send(&step).await.unwrap();
         }
         let mut views = client.room::<Mine>("good").unwrap().watch().await.unwrap();
-        let first = views.next().await.unwrap().frame;
-        while views.next().await.unwrap().frame < first + 30 {}
+        let mut frame = async || views.next().await.unwrap().unwrap().frame;
+        let first = frame().await;
+        while frame().await < first + 30 {}
         if is_first {
             // It was saved several times.
             assert_eq!(kind, "restore");

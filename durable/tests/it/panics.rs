@@ -240,3 +240,48 @@ fn a_script_that_catches_a_panic_of_a_wait_or_an_effect_is_saved_and_restored() 
     let count = |line: &str| all.iter().filter(|&&found| found == line).count();
     assert_eq!((count("caught true"), count("goes on")), (6, 6), "{all:?}");
 }
+
+#[durable]
+async fn breaks(in_a_with: bool) {
+    wait_frames(2).await;
+    if in_a_with {
+        with(|number: &mut u32| assert!(*number > 0, "in a with"));
+    }
+    panic!("after a wait");
+}
+/// The line of its wait.
+const WAIT: u32 = line!() - 7;
+
+#[durable]
+async fn breaks_at_once() {
+    panic!("before anything");
+}
+
+#[test]
+fn the_host_finds_the_line_of_the_last_call_before_a_panic() {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    let registry = Registry::new().with::<Breaks>().with::<BreaksAtOnce>();
+    let mut runtime = Runtime::new(registry);
+    let panicked = Rc::new(RefCell::new(Vec::new()));
+    let hook = panicked.clone();
+    runtime.executor().on_report(move |report| {
+        if let framestep::Report::CoroutinePanicked { id, .. } = report {
+            hook.borrow_mut().push(*id);
+        }
+    });
+    runtime.spawn(breaks(false)).detach();
+    runtime.spawn(breaks(true)).detach();
+    runtime.spawn(breaks_at_once()).detach();
+    for _ in 0..4 {
+        runtime.run_frame_with(&mut 0_u32, 0.1);
+    }
+    let places: Vec<_> = panicked
+        .borrow()
+        .iter()
+        .map(|id| runtime.panicked_after(*id))
+        .collect();
+    let line = |line: u32| Some(format!("{}:{line}", file!()));
+    assert_eq!(places, [None, line(WAIT), line(WAIT + 2)]);
+}

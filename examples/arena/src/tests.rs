@@ -203,6 +203,7 @@ async fn a_client_in_rust_needs_no_more_rights_than_its_own_room() {
     let has_alice = |view: &game::View| view.heroes.iter().any(|hero| hero.0.name() == "alice");
     loop {
         let view = timeout(LIMIT, views.next()).await.unwrap().unwrap();
+        let view = view.expect("the room is not over");
         if has_alice(&view.view) {
             break;
         }
@@ -215,6 +216,7 @@ async fn a_client_in_rust_needs_no_more_rights_than_its_own_room() {
     let bob = client(&nats, "bob").await.room::<Arena>("arena-1").unwrap();
     let mut views = bob.watch().await.unwrap();
     let view = timeout(LIMIT, views.next()).await.unwrap().unwrap();
+    let view = view.expect("the room is not over");
     assert!(!has_alice(&view.view));
     let _ = stop.send(());
     timeout(LIMIT, server).await.unwrap().unwrap().unwrap();

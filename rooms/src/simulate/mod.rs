@@ -1250,9 +1250,10 @@ mod tests {
     /// --histories 100000 --fault NAME` searches from the first history on.
     fn first_seed(fault: Fault) -> u64 {
         match fault {
-            Fault::TickWithoutCompare => 200,
-            Fault::VoidIsTaken => 900,
-            Fault::OldSaveWins => 3_300,
+            Fault::NoRetry => 100,
+            Fault::TickWithoutCompare => 2_100,
+            Fault::VoidIsTaken => 1_100,
+            Fault::OldSaveWins => 31_900,
             _ => 1,
         }
     }

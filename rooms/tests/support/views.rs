@@ -13,7 +13,7 @@ pub(crate) async fn until<R: Room>(
     let mut views = room.watch().await.unwrap();
     let look = async {
         loop {
-            let view = views.next().await.unwrap().view;
+            let view = views.next().await.unwrap().expect("it is not over").view;
             if fits(&view) {
                 return view;
             }

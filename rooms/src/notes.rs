@@ -1,0 +1,406 @@
+//! What a server tells its operator, and what a node says about itself.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::entry::Build;
+use crate::member::Members;
+
+/// Something that a server tells its operator, for [`Server::on_note`](crate::Server::on_note).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerNote {
+    /// The node.
+    pub node: String,
+    /// The shard. `None` if it is about the node.
+    pub shard: Option<u32>,
+    /// The room, if it is about one.
+    pub room: Option<String>,
+    /// A sentence.
+    pub text: String,
+    /// Whether somebody should look at it.
+    pub(crate) is_warning: bool,
+}
+
+impl ServerNote {
+    /// Whether somebody should look at it: a room that is broken or differs, a script that has
+    /// panicked, an input that has no effect, a node that was lost, a log that does not answer. Other
+    /// notes say what is as it should be: which nodes come and go, and which shards this one runs.
+    pub fn is_warning(&self) -> bool {
+        self.is_warning
+    }
+}
+
+impl fmt::Display for ServerNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.node)?;
+        if let Some(shard) = self.shard {
+            write!(f, ", shard {shard}")?;
+        }
+        if let Some(room) = &self.room {
+            write!(f, ", room {room}")?;
+        }
+        write!(f, ": {}", self.text)
+    }
+}
+
+/// The hook for notes.
+pub(crate) type Hook = Arc<dyn Fn(&ServerNote) + Send + Sync>;
+
+/// The hook of a server without one.
+pub(crate) fn print(note: &ServerNote) {
+    let mark = if note.is_warning { "warning: " } else { "" };
+    eprintln!("framestep_rooms: {mark}{note}");
+}
+
+/// What a node does for a shard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Runs,
+    Follows,
+}
+
+/// How many shards a node runs, and how many it follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parts {
+    pub(crate) runs: usize,
+    pub(crate) follows: usize,
+}
+
+/// A call of the log that has failed, if none was answered since.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    pub(crate) since: Duration,
+    pub(crate) last: Duration,
+    pub(crate) why: String,
+}
+
+/// After how long a shard whose calls were neither answered nor have failed does not count as one
+/// that has no answer: the node does not need it any more.
+const FORGOTTEN: Duration = Duration::from_secs(12);
+
+/// What a node has said about itself. It is asked a few times in each `dead_after`.
+#[derive(Debug)]
+pub(crate) struct Bulletin {
+    me: Arc<str>,
+    build: Build,
+    shards: u32,
+    /// How long the number of shards must be the same before it is said.
+    pause: Duration,
+    others: Option<BTreeMap<Arc<str>, Other>>,
+    /// The parts that were seen last, and since when.
+    seen: Option<(Parts, Duration)>,
+    said: Option<Parts>,
+    /// Since when the log has not answered.
+    gone: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct Other {
+    leaves: bool,
+    build: Build,
+    /// Since when nothing is heard of it.
+    missing: Option<Duration>,
+}
+
+/// How long a node must be missing before it is said to be lost. A log that does not answer is
+/// noticed earlier: then no node is heard.
+const LOST: Duration = Duration::from_millis(2_500);
+
+/// Words about a build that is not this node's.
+fn of_build(build: Build, own: Build) -> String {
+    if build == own {
+        return String::new();
+    }
+    format!(", of build {build:x},")
+}
+
+/// A sentence, and whether it is a warning.
+pub(crate) type Said = (bool, String);
+
+impl Bulletin {
+    pub(crate) fn new(me: Arc<str>, build: Build, shards: u32, dead_after: Duration) -> Self {
+        Bulletin {
+            me,
+            build,
+            shards,
+            pause: dead_after * 4,
+            others: None,
+            seen: None,
+            said: None,
+            gone: None,
+        }
+    }
+
+    /// What is new.
+    pub(crate) fn look(
+        &mut self,
+        now: Duration,
+        members: &Members,
+        parts: Parts,
+        failing: &mut BTreeMap<u32, Failure>,
+    ) -> Vec<Said> {
+        let mut out = Vec::new();
+        self.look_at_log(now, failing, &mut out);
+        // While it does not answer, nobody is heard.
+        if self.gone.is_none() {
+            self.look_at_nodes(now, members, &mut out);
+            self.look_at_parts(now, parts, &mut out);
+        }
+        out
+    }
+
+    fn look_at_log(
+        &mut self,
+        now: Duration,
+        failing: &mut BTreeMap<u32, Failure>,
+        out: &mut Vec<Said>,
+    ) {
+        failing.retain(|_, failure| now < failure.last + FORGOTTEN);
+        let first = failing.values().min_by_key(|failure| failure.since);
+        match (first, self.gone) {
+            (Some(first), None) => {
+                self.gone = Some(first.since);
+                let (count, all, why) = (failing.len(), self.shards, &first.why);
+                out.push((
+                    true,
+                    format!(
+                        "the log does not answer for {count} of {all} shards: {why}. Until it does, \
+                         inputs are not accepted, and rooms stand still; then they go on with the same \
+                         frame"
+                    ),
+                ));
+            }
+            (None, Some(since)) => {
+                self.gone = None;
+                for other in self
+                    .others
+                    .iter_mut()
+                    .flat_map(|others| others.values_mut())
+                {
+                    other.missing = None;
+                }
+                let seconds = now.saturating_sub(since).as_secs_f64();
+                out.push((
+                    false,
+                    format!("the log answers again, after {seconds:.1} s"),
+                ));
+            }
+            _ => {}
+        }
+    }
+
+    fn look_at_nodes(&mut self, now: Duration, members: &Members, out: &mut Vec<Said>) {
+        let is_first = self.others.is_none();
+        let others = self.others.get_or_insert_default();
+        for hello in members.iter().filter(|it| it.node != self.me) {
+            let other = Other {
+                leaves: hello.leaves,
+                build: hello.build,
+                missing: None,
+            };
+            let before = others.insert(hello.node.clone(), other);
+            let name = short(&hello.node);
+            match before {
+                _ if is_first => {}
+                None => {
+                    let build = of_build(hello.build, self.build);
+                    out.push((
+                        false,
+                        format!("node {name} has joined{}", build.trim_end_matches(',')),
+                    ));
+                }
+                Some(before) if hello.leaves && !before.leaves => {
+                    out.push((false, format!("node {name} stops")));
+                }
+                Some(_) => {}
+            }
+        }
+        if is_first {
+            let names: Vec<_> = others.keys().map(|node| short(node)).collect();
+            let with = match &names[..] {
+                [] => "no other nodes yet".to_owned(),
+                names => format!("with {}", names.join(", ")),
+            };
+            let build = self.build;
+            out.push((false, format!("has joined, build {build:x}, {with}")));
+        }
+        others.retain(|node, other| {
+            if members.get(node).is_some() {
+                return true;
+            }
+            let name = short(node);
+            if other.leaves {
+                out.push((false, format!("node {name} has left")));
+                return false;
+            }
+            let since = *other.missing.get_or_insert(now);
+            let is_lost = now >= since + LOST;
+            if is_lost {
+                let build = of_build(other.build, self.build);
+                let text = format!(
+                    "node {name}{build} is lost: nothing is heard of it. Its shards go on elsewhere"
+                );
+                out.push((true, text));
+            }
+            !is_lost
+        });
+    }
+
+    fn look_at_parts(&mut self, now: Duration, parts: Parts, out: &mut Vec<Said>) {
+        let since = match self.seen {
+            Some((seen, since)) if seen == parts => since,
+            _ => now,
+        };
+        self.seen = Some((parts, since));
+        if now >= since + self.pause && self.said != Some(parts) {
+            self.said = Some(parts);
+            let (Parts { runs, follows }, all) = (parts, self.shards);
+            out.push((
+                false,
+                format!("runs {runs} of {all} shards, follows {follows}"),
+            ));
+        }
+    }
+}
+
+/// The name of a node, without the time of its start.
+pub(crate) fn short(node: &str) -> &str {
+    node.rsplit_once('.').map_or(node, |(name, _)| name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::member::Hello;
+
+    /// What a node says, by the time.
+    struct Test {
+        bulletin: Bulletin,
+        members: Members,
+        parts: Parts,
+        failing: BTreeMap<u32, Failure>,
+        now: Duration,
+    }
+
+    impl Test {
+        fn new() -> Self {
+            let dead_after = Duration::from_millis(300);
+            Test {
+                bulletin: Bulletin::new("a.1".into(), 7, 8, dead_after),
+                members: Members::new(Duration::from_millis(900), 8),
+                parts: Parts::default(),
+                failing: BTreeMap::new(),
+                now: Duration::ZERO,
+            }
+        }
+
+        fn hear(&mut self, node: &str, build: Build, leaves: bool) {
+            let hello = Hello {
+                node: node.into(),
+                build,
+                started: 0,
+                leaves,
+                begins: Vec::new(),
+                refuses: Vec::new(),
+            };
+            self.members.hear(self.now, hello);
+        }
+
+        fn fail(&mut self, shard: u32) {
+            let now = self.now;
+            let failure = self.failing.entry(shard).or_insert_with(|| Failure {
+                since: now,
+                last: now,
+                why: "no answer in time".to_owned(),
+            });
+            failure.last = now;
+        }
+
+        /// What it says in the next so many milliseconds.
+        fn says(&mut self, millis: u64) -> Vec<Said> {
+            let mut said = Vec::new();
+            for _ in 0..millis / 100 {
+                self.now += Duration::from_millis(100);
+                let looked =
+                    self.bulletin
+                        .look(self.now, &self.members, self.parts, &mut self.failing);
+                said.extend(looked);
+            }
+            said
+        }
+    }
+
+    fn info(text: &str) -> Said {
+        (false, text.to_owned())
+    }
+
+    #[test]
+    fn a_node_says_when_it_has_joined_and_what_it_runs_once_that_stays() {
+        let mut test = Test::new();
+        test.hear("a.1", 7, false);
+        test.hear("b.2", 7, false);
+        assert_eq!(test.says(100), [info("has joined, build 7, with b")]);
+        for runs in 0..4 {
+            test.parts = Parts { runs, follows: 2 };
+            assert_eq!(test.says(300), []);
+        }
+        assert_eq!(test.says(3_000), [info("runs 3 of 8 shards, follows 2")]);
+    }
+
+    #[test]
+    fn it_says_once_which_nodes_come_leave_and_are_lost() {
+        let mut test = Test::new();
+        test.hear("a.1", 7, false);
+        assert_eq!(
+            test.says(100),
+            [info("has joined, build 7, no other nodes yet")]
+        );
+        test.hear("b.2", 7, false);
+        test.hear("c.3", 9, false);
+        let joined = ["node b has joined", "node c has joined, of build 9"];
+        assert_eq!(test.says(500), joined.map(info));
+        test.hear("b.2", 7, true);
+        assert_eq!(test.says(500), [info("node b stops")]);
+        test.members.forget(test.now + Duration::from_secs(2));
+        let left = ["node b has left", "runs 0 of 8 shards, follows 0"];
+        assert_eq!(test.says(2_000), left.map(info));
+        let said = test.says(2_000);
+        assert!(said[0].0 && said.len() == 1, "{said:?}");
+        assert!(said[0].1.starts_with("node c, of build 9, is lost"));
+    }
+
+    #[test]
+    fn a_log_without_answers_is_said_once_for_all_shards_and_when_it_is_back() {
+        let mut test = Test::new();
+        test.hear("a.1", 7, false);
+        test.hear("b.2", 7, false);
+        test.says(100);
+        test.fail(3);
+        test.fail(4);
+        let said = test.says(100);
+        assert!(said[0].0 && said.len() == 1, "{said:?}");
+        assert!(said[0].1.contains("2 of 8 shards: no answer in time"));
+        test.fail(5);
+        // Nobody is heard, and no node was lost.
+        test.members.forget(Duration::from_secs(10));
+        test.parts.runs = 1;
+        assert_eq!(test.says(3_000), []);
+        test.hear("a.1", 7, false);
+        test.hear("b.2", 7, false);
+        test.failing.remove(&3);
+        assert_eq!(test.says(100), []);
+        test.failing.clear();
+        assert_eq!(test.says(100), [info("the log answers again, after 3.3 s")]);
+        // A shard that this node does not need any more.
+        test.fail(3);
+        assert_eq!(test.says(100).len(), 1);
+        let said = test.says(13_000);
+        assert!(
+            said.contains(&info("the log answers again, after 12.0 s")),
+            "{said:?}"
+        );
+    }
+}

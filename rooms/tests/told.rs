@@ -1,0 +1,662 @@
+//! What a server tells its operator, and a client its player, about what goes wrong: on a log in
+//! memory.
+
+#[path = "support/views.rs"]
+mod views;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use framestep_durable::prelude::*;
+use framestep_rooms::log::{Ends, Inbox, Kept, Later, Log, LogError, MemoryLog, Reader};
+use framestep_rooms::{Client, Fault, Player, Room, Server, ServerNote, ShardStatus, Topic};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use views::until;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// An auction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Lot {
+    bids: u32,
+    /// What is not the same on each node.
+    odd: u64,
+    ticks: u32,
+    is_over: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Act {
+    Bid,
+    Provoke,
+    BeOdd,
+    End,
+}
+
+#[durable]
+async fn clock() -> Chapter {
+    wait_frames(1).await;
+    with(|lot: &mut Lot| lot.ticks += 1);
+    Chapter::Next(clock())
+}
+
+#[durable]
+async fn provoker() {
+    wait_frames(3).await;
+    panic!("nobody answers");
+}
+/// The line of its `.await`.
+const AWAIT: u32 = line!() - 4;
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+#[durable]
+async fn odd_one() -> Chapter {
+    wait_frames(1).await;
+    with(|lot: &mut Lot| lot.odd = NEXT.fetch_add(1, Ordering::Relaxed));
+    Chapter::Next(odd_one())
+}
+
+impl Room for Lot {
+    const NAME: &'static str = "lot";
+    type Args = u32;
+    type Input = Act;
+    type View = Lot;
+
+    fn registry() -> Registry {
+        Registry::new()
+            .with::<Clock>()
+            .with::<Provoker>()
+            .with::<OddOne>()
+    }
+
+    fn open(runtime: &Runtime, bids: u32) -> Self {
+        runtime.spawn(clock()).detach();
+        Lot {
+            bids,
+            ..Lot::default()
+        }
+    }
+
+    fn input(&mut self, runtime: &Runtime, _: Player, act: Act) {
+        match act {
+            Act::Bid => self.bids += 1,
+            Act::Provoke => runtime.spawn(provoker()).detach(),
+            Act::BeOdd => runtime.spawn(odd_one()).detach(),
+            Act::End => self.is_over = true,
+        }
+    }
+
+    fn view(&self) -> Lot {
+        self.clone()
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+}
+
+/// The same kind of room in a client of another version.
+#[derive(Serialize, Deserialize)]
+struct NewLot;
+
+impl Room for NewLot {
+    const NAME: &'static str = "lot";
+    type Args = String;
+    type Input = String;
+    type View = Vec<String>;
+
+    fn registry() -> Registry {
+        Registry::new()
+    }
+
+    fn open(_: &Runtime, _: String) -> Self {
+        NewLot
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, _: String) {}
+
+    fn view(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A node, and what it has told.
+struct Node {
+    stop: oneshot::Sender<()>,
+    ended: JoinHandle<Result<(), Fault>>,
+    notes: Arc<Mutex<Vec<ServerNote>>>,
+}
+
+impl Node {
+    fn start(log: impl Log, name: &str) -> Self {
+        Self::start_build::<Lot>(log, name, "test")
+    }
+
+    fn start_build<R: Room>(log: impl Log, name: &str, build: &str) -> Self {
+        let notes = Arc::new(Mutex::new(Vec::new()));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let told = notes.clone();
+        let server = Server::on(log)
+            .named(name)
+            .build(build)
+            .shards(1)
+            .threads(1)
+            .ticks_per_second(100)
+            .max_rooms(3)
+            .dead_after(Duration::from_millis(200))
+            .save_every(Duration::from_millis(200))
+            .tries_frames(false)
+            .on_note(move |note| told.lock().unwrap().push(note.clone()))
+            .room::<R>();
+        let ended = tokio::spawn(server.serve(async {
+            let _ = stopped.await;
+        }));
+        Node { stop, ended, notes }
+    }
+
+    /// What it has told that has these words.
+    fn told(&self, words: &str) -> Vec<ServerNote> {
+        let notes = self.notes.lock().unwrap();
+        let told = notes.iter().filter(|note| note.to_string().contains(words));
+        told.cloned().collect()
+    }
+
+    /// Waits until it tells this.
+    async fn tells(&self, words: &str) -> ServerNote {
+        let told = async {
+            loop {
+                if let Some(note) = self.told(words).first() {
+                    return note.clone();
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let told = timeout(LIMIT, told).await;
+        told.unwrap_or_else(|_| panic!("{words}: {:#?}", self.notes.lock().unwrap()))
+    }
+
+    async fn stop(self) {
+        self.stop.send(()).unwrap();
+        timeout(LIMIT, self.ended).await.unwrap().unwrap().unwrap();
+    }
+}
+
+/// Waits for a status that fits.
+async fn status(log: &impl Log, fits: impl Fn(&ShardStatus) -> bool) -> ShardStatus {
+    let mut statuses = log.hear("status.*").await.unwrap();
+    let look = async {
+        loop {
+            let status = statuses.next().await.unwrap();
+            let status: ShardStatus = serde_json::from_slice(&status.body).unwrap();
+            if fits(&status) {
+                return status;
+            }
+        }
+    };
+    timeout(LIMIT, look).await.expect("the status comes")
+}
+
+async fn client(log: &MemoryLog) -> Client {
+    Client::on(log.clone(), "alice").await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_script_that_panics_is_told_once_with_its_last_await_and_counted() {
+    let log = MemoryLog::new();
+    let nodes = [Node::start(log.clone(), "a"), Node::start(log.clone(), "b")];
+    let room = client(&log).await.open::<Lot>("lot-3", &0).await.unwrap();
+    for _ in 0..3 {
+        room.send(&Act::Provoke).await.unwrap();
+    }
+    let counted = status(&log, |status| {
+        status.rooms.iter().any(|room| room.panics == 3)
+    });
+    let status = counted.await;
+    let text = format!(
+        "script `provoker` has panicked: nobody answers (after {}:{AWAIT})",
+        file!()
+    );
+    assert_eq!(status.rooms[0].last_panic.as_ref(), Some(&text));
+    assert_eq!(status.rooms[0].broken, None);
+    // The room goes on.
+    let ticks = room.view().await.unwrap().view.ticks;
+    until(&room, |lot| lot.ticks > ticks + 3).await;
+    // By the node that runs the room: on a busy machine, that may change.
+    let told = nodes.each_ref().map(|node| node.told("panicked"));
+    assert!(told.iter().all(|told| told.len() <= 1), "{told:#?}");
+    let note = told.iter().flatten().next().expect("it is told");
+    assert!(note.is_warning() && note.shard == Some(0));
+    assert_eq!(note.room.as_deref(), Some("lot-3"));
+    assert_eq!(note.text, text);
+    let ends = format!(", shard 0, room lot-3: {text}");
+    assert!(note.to_string().ends_with(&ends), "{note}");
+    for node in nodes {
+        node.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_room_that_differs_is_told_once_by_name_and_shown() {
+    let log = MemoryLog::new();
+    let nodes = [Node::start(log.clone(), "a"), Node::start(log.clone(), "b")];
+    let alice = client(&log).await;
+    let mut rooms = Vec::new();
+    for name in ["one", "odd", "two"] {
+        let room = alice.open::<Lot>(name, &0).await.unwrap();
+        room.view().await.unwrap();
+        rooms.push(room);
+    }
+    rooms[1].send(&Act::BeOdd).await.unwrap();
+    let shown = status(&log, |status| !status.differs.is_empty()).await;
+    assert!(shown.differs.contains(&"odd".to_owned()), "{shown:?}");
+    let ticks = rooms[0].view().await.unwrap().view.ticks;
+    until(&rooms[0], |lot| lot.ticks > ticks + 100).await;
+    // Who follows may change on a busy machine.
+    let told = nodes
+        .each_ref()
+        .map(|node| node.told("differs from that on"));
+    let all: Vec<_> = told.iter().flatten().collect();
+    assert!(
+        !all.is_empty() && told.iter().all(|told| told.len() <= 1),
+        "{told:#?}"
+    );
+    for note in all {
+        let names_it = ["of room odd", "one, odd", "odd, two", "odd, one"];
+        let names_it = names_it.iter().any(|words| note.text.contains(words));
+        assert!(names_it && note.is_warning(), "{note}");
+    }
+    for node in nodes {
+        node.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
+    let log = MemoryLog::new();
+    let node = Node::start(log.clone(), "a");
+    let alice = client(&log).await;
+    let room = alice.open::<Lot>("lot", &0).await.unwrap();
+    room.view().await.unwrap();
+    let mut burst = tokio::task::JoinSet::new();
+    for _ in 0..200 {
+        let room = room.clone();
+        burst.spawn(async move { room.send(&Act::Bid).await.unwrap() });
+    }
+    burst.join_all().await;
+    let told = node.tells("more than 60 in a second").await;
+    assert!(
+        told.is_warning() && told.text.contains("of alice to room lot"),
+        "{told}"
+    );
+
+    let new = alice.room::<NewLot>("lot").unwrap();
+    // The budget of the burst.
+    let ticks = room.view().await.unwrap().view.ticks;
+    until(&room, |lot| lot.ticks > ticks + 20).await;
+    new.send(&"bid".to_owned()).await.unwrap();
+    node.tells(
+        "an input of alice to room lot has no effect: it cannot be read: unknown variant `bid`",
+    )
+    .await;
+    let nowhere = alice.room::<Lot>("lto").unwrap();
+    nowhere.send(&Act::Bid).await.unwrap();
+    node.tells("an input of alice to room lto has no effect: the room is over, or was not opened")
+        .await;
+    let counted = |status: &ShardStatus| {
+        let refused = status.refused;
+        refused.too_many > 0 && refused.unreadable == 1 && refused.no_room == 1
+    };
+    let status = status(&log, counted).await;
+    let bids = u64::from(room.view().await.unwrap().view.bids);
+    assert_eq!(bids + status.refused.too_many, 200);
+    // One line a second for each reason, whatever is sent.
+    assert!(node.told("more than 60 in a second").len() <= 2);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_opening_without_effect_is_an_error_at_the_first_view() {
+    let log = MemoryLog::new();
+    let node = Node::start(log.clone(), "a");
+    let alice = client(&log).await;
+    let why = |fault: Fault| match fault {
+        Fault::NoRoom { room, why } => format!("{room}: {why}"),
+        fault => panic!("{fault}"),
+    };
+    let room = alice
+        .open::<NewLot>("lot", &"many".to_owned())
+        .await
+        .unwrap();
+    let refused = why(timeout(LIMIT, room.view()).await.unwrap().unwrap_err());
+    let begins =
+        "lot: it was not opened: its arguments cannot be read: invalid type: string \"many\"";
+    assert!(refused.starts_with(begins), "{refused}");
+    let mut watch = room.watch().await.unwrap();
+    let refused = why(timeout(LIMIT, watch.next()).await.unwrap().unwrap_err());
+    assert!(refused.starts_with(begins), "{refused}");
+    node.tells("room lot is not opened: its arguments cannot be read")
+        .await;
+
+    // The name is free.
+    let room = alice.open::<Lot>("lot", &5).await.unwrap();
+    assert_eq!(room.view().await.unwrap().view.bids, 5);
+    for name in ["b", "c"] {
+        alice.open::<Lot>(name, &0).await.unwrap();
+    }
+    let room = alice.open::<Lot>("d", &0).await.unwrap();
+    let refused = why(timeout(LIMIT, room.view()).await.unwrap().unwrap_err());
+    assert_eq!(
+        refused,
+        "d: it was not opened: its shard has 3 rooms already (`Server::max_rooms`)"
+    );
+    let never = alice.room::<Lot>("e").unwrap();
+    let refused = why(timeout(LIMIT, never.view()).await.unwrap().unwrap_err());
+    assert_eq!(refused, "e: it was not opened, or is over");
+
+    // A room whose view is of another type.
+    let other = alice.room::<NewLot>("lot").unwrap();
+    let fault = timeout(LIMIT, other.view()).await.unwrap().unwrap_err();
+    assert!(matches!(fault, Fault::Settings(_)));
+    let begins =
+        "a view of room `lot` is not one of a `lot`: server and client are of different versions";
+    assert!(fault.to_string().starts_with(begins), "{fault}");
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_ends_with_the_last_view_when_the_room_is_over() {
+    let log = MemoryLog::new();
+    let node = Node::start(log.clone(), "a");
+    let alice = client(&log).await;
+    let room = alice.open::<Lot>("lot", &0).await.unwrap();
+    let mut watch = room.watch().await.unwrap();
+    let mut before = client(&log)
+        .await
+        .room::<Lot>("lot")
+        .unwrap()
+        .watch()
+        .await
+        .unwrap();
+    before.next().await.unwrap().unwrap();
+    room.send(&Act::Bid).await.unwrap();
+    room.send(&Act::End).await.unwrap();
+    for watch in [&mut watch, &mut before] {
+        let seen = async {
+            let mut last = None;
+            while let Some(view) = watch.next().await.unwrap() {
+                last = Some(view.view);
+            }
+            last.unwrap()
+        };
+        let last = timeout(LIMIT, seen).await.expect("it ends");
+        assert!(last.is_over && last.bids == 1, "{last:?}");
+        assert_eq!(watch.next().await.unwrap(), None);
+    }
+    // A watch of the client that has opened it ends, also if it begins too late.
+    let mut late = room.watch().await.unwrap();
+    assert_eq!(timeout(LIMIT, late.next()).await.unwrap().unwrap(), None);
+    let fault = timeout(LIMIT, room.view()).await.unwrap().unwrap_err();
+    assert_eq!(fault.to_string(), "there is no room `lot`: it is over");
+    // Any other waits until it is opened again.
+    let mut next = client(&log)
+        .await
+        .room::<Lot>("lot")
+        .unwrap()
+        .watch()
+        .await
+        .unwrap();
+    tokio::select! {
+        biased;
+        view = next.next() => panic!("{view:?}"),
+        fault = room.view() => assert!(matches!(fault, Err(Fault::NoRoom { .. }))),
+    }
+    let room = alice.open::<Lot>("lot", &7).await.unwrap();
+    assert_eq!(room.view().await.unwrap().view.bids, 7);
+    assert_eq!(next.next().await.unwrap().unwrap().view.bids, 7);
+    node.stop().await;
+}
+
+/// A log that can be away.
+#[derive(Clone)]
+struct Away {
+    log: MemoryLog,
+    is_away: Arc<AtomicBool>,
+}
+
+impl Away {
+    fn check(&self) -> Result<(), LogError> {
+        if self.is_away.load(Ordering::Relaxed) {
+            return Err(LogError::Unreachable("no answer in time".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+macro_rules! away {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(fn $name<'a>(&'a self, $($arg: $type),*) -> Later<'a, Result<$answer, LogError>> {
+            Box::pin(async move {
+                self.check()?;
+                self.log.$name($($arg),*).await
+            })
+        })*
+    };
+}
+
+#[expect(
+    clippy::elidable_lifetime_names,
+    reason = "some of the functions need the name"
+)]
+impl Log for Away {
+    away! {
+        prepare(shards: u32) -> ();
+        shards() -> u32;
+        append(shard: u32, topic: &'a Topic, id: &'a str, body: &'a [u8]) -> u64;
+        tick(shard: u32, after: u64, id: &'a str, body: &'a [u8]) -> u64;
+        ends(shard: u32) -> Ends;
+        read(shard: u32, from: u64) -> Box<dyn Reader>;
+        trim(shard: u32, before: u64) -> ();
+        kept(key: &'a str) -> Option<Kept>;
+        keep(key: &'a str, revision: u64, body: &'a [u8]) -> u64;
+        say(channel: &'a str, body: Vec<u8>) -> ();
+        hear(channel: &'a str) -> Box<dyn Inbox>;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_tells_that_it_has_joined_what_it_runs_and_once_that_the_log_is_away_and_back() {
+    let log = Away {
+        log: MemoryLog::new(),
+        is_away: Arc::default(),
+    };
+    let node = Node::start(log.clone(), "a");
+    node.tells("a: has joined, build ").await;
+    let told = node.tells("a: runs 1 of 1 shards, follows 0").await;
+    assert!(!told.is_warning());
+    let room = client(&log.log).await.open::<Lot>("lot", &0).await.unwrap();
+    room.view().await.unwrap();
+    log.is_away.store(true, Ordering::Relaxed);
+    let told = node
+        .tells("the log does not answer for 1 of 1 shards: no answer in time")
+        .await;
+    assert!(told.is_warning() && told.shard.is_none());
+    tokio::task::yield_now().await;
+    log.is_away.store(false, Ordering::Relaxed);
+    node.tells("the log answers again, after").await;
+    let ticks = room.view().await.unwrap().view.ticks;
+    until(&room, |lot| lot.ticks > ticks + 3).await;
+    assert_eq!(node.told("log does not answer").len(), 1);
+    let warnings: BTreeSet<String> = {
+        let notes = node.notes.lock().unwrap();
+        let warnings = notes.iter().filter(|note| note.is_warning());
+        warnings.map(ToString::to_string).collect()
+    };
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    let other = Node::start(log.clone(), "b");
+    node.tells("a: node b has joined").await;
+    other.tells("has joined, build ").await;
+    let notes = other.notes.clone();
+    other.stop().await;
+    node.tells("a: node b stops").await;
+    let notes: Vec<String> = notes
+        .lock()
+        .unwrap()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert!(
+        notes.last().unwrap().contains("b: has stopped, in "),
+        "{notes:?}"
+    );
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replay_of_a_shard_that_is_not_there_says_how_many_there_are() {
+    let log = MemoryLog::new();
+    let nothing = Server::on(log.clone()).room::<Lot>().replay(0, 9).await;
+    let fault = nothing.unwrap_err().to_string();
+    assert!(fault.contains("no server has made this log yet"), "{fault}");
+    let node = Node::start(log.clone(), "a");
+    client(&log)
+        .await
+        .open::<Lot>("lot", &0)
+        .await
+        .unwrap()
+        .view()
+        .await
+        .unwrap();
+    node.stop().await;
+    let wrong = Server::on(log.clone()).room::<Lot>().replay(7, 9).await;
+    let fault = wrong.unwrap_err().to_string();
+    assert!(
+        fault.starts_with("there is no shard 7: the log has 1 shards, 0 to 0"),
+        "{fault}"
+    );
+    Server::on(log).room::<Lot>().replay(0, 9).await.unwrap();
+}
+
+/// The next version, whose author has forgotten `#[serde(default)]`.
+#[derive(Serialize, Deserialize)]
+struct LotWithMore {
+    bids: u32,
+    more: u32,
+}
+
+impl Room for LotWithMore {
+    const NAME: &'static str = "lot";
+    type Args = u32;
+    type Input = Act;
+    type View = u32;
+
+    fn registry() -> Registry {
+        Registry::new().with::<later::Clock>()
+    }
+
+    fn open(_: &Runtime, bids: u32) -> Self {
+        LotWithMore { bids, more: 0 }
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, _: Act) {}
+
+    fn view(&self) -> u32 {
+        self.bids + self.more
+    }
+}
+
+/// The next version: a field before all others, one fewer, another order.
+mod later {
+    use super::*;
+
+    #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+    pub(super) struct LaterLot {
+        #[serde(default = "seven")]
+        pub(super) sellers: Vec<u32>,
+        pub(super) ticks: u32,
+        pub(super) bids: u32,
+        is_over: bool,
+    }
+
+    fn seven() -> Vec<u32> {
+        vec![7]
+    }
+
+    #[durable]
+    pub(super) async fn clock() -> Chapter {
+        wait_frames(1).await;
+        with(|lot: &mut LaterLot| lot.ticks += 1);
+        Chapter::Next(clock())
+    }
+
+    impl Room for LaterLot {
+        const NAME: &'static str = "lot";
+        type Args = u32;
+        type Input = Act;
+        type View = LaterLot;
+
+        fn registry() -> Registry {
+            Registry::new().with::<Clock>()
+        }
+
+        fn open(runtime: &Runtime, bids: u32) -> Self {
+            runtime.spawn(clock()).detach();
+            LaterLot {
+                bids,
+                ..LaterLot::default()
+            }
+        }
+
+        fn input(&mut self, _: &Runtime, _: Player, act: Act) {
+            self.bids += u32::from(matches!(act, Act::Bid));
+        }
+
+        fn view(&self) -> LaterLot {
+            self.clone()
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_replay_of_a_new_build_fails_where_its_upgrade_would() {
+    let log = MemoryLog::new();
+    let node = Node::start(log.clone(), "a");
+    let room = client(&log).await.open::<Lot>("lot-1", &0).await.unwrap();
+    room.view().await.unwrap();
+    node.stop().await;
+    let old = Server::on(log.clone()).room::<Lot>();
+    old.replay(0, u64::MAX).await.unwrap();
+    let later = Server::on(log.clone()).room::<later::LaterLot>();
+    later.replay(0, u64::MAX).await.unwrap();
+    let new = Server::on(log).room::<LotWithMore>();
+    let fault = new.replay(0, u64::MAX).await.unwrap_err().to_string();
+    assert!(
+        fault.contains("room lot-1: ") && fault.contains("missing field `more`"),
+        "{fault}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_build_whose_state_has_other_fields_goes_on_with_live_rooms() {
+    let log = MemoryLog::new();
+    let old = Node::start(log.clone(), "old");
+    let alice = client(&log).await;
+    let room = alice.open::<Lot>("lot", &5).await.unwrap();
+    room.send(&Act::Bid).await.unwrap();
+    let before = until(&room, |lot| lot.bids == 6 && lot.ticks > 9).await;
+    let new = Node::start_build::<later::LaterLot>(log.clone(), "new", "later");
+    old.tells("old: node new has joined").await;
+    old.stop().await;
+    let room = alice.room::<later::LaterLot>("lot").unwrap();
+    room.send(&Act::Bid).await.unwrap();
+    let lot = until(&room, |lot| lot.bids == 7).await;
+    assert_eq!(lot.sellers, [7]);
+    assert!(lot.ticks > before.ticks);
+    until(&room, |now| now.ticks > lot.ticks + 3).await;
+    new.stop().await;
+}
