@@ -160,9 +160,11 @@ macro_rules! __select {
         $else:expr
     ) => {{
         $( let mut $is_enabled: bool = true $(&& $condition)?; )+
-        // The futures are dropped at the end of this block.
-        #[allow(unused_mut)]
-        let mut output = {
+        // The futures are dropped at the end of this block. If one of them panics then,
+        // Rust drops the output of a variable, and would leak that of the block.
+        #[allow(unused_mut, clippy::all, clippy::pedantic)]
+        let mut output;
+        {
             // `let` extends the lifetime of the temporaries that an expression
             // borrows.
             $( let $future = $expression; )+
@@ -171,7 +173,7 @@ macro_rules! __select {
             $( let mut $last_first = ::core::pin::pin!(
                 ::core::future::IntoFuture::into_future($last_first)
             ); )+
-            let output = ::core::future::poll_fn(move |cx| {
+            output = ::core::future::poll_fn(move |cx| {
                 let mut is_pending = false;
                 $(
                     if $is_enabled {
@@ -211,8 +213,7 @@ macro_rules! __select {
                 }
             })
             .await;
-            output
-        };
+        }
         match output {
             $(
                 // `_` is the usual pattern of a wait, which returns `()`.

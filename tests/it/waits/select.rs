@@ -3,6 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::future::{IntoFuture, Ready, pending, ready};
+use std::panic::resume_unwind;
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -238,6 +239,33 @@ fn a_branch_that_panics_drops_the_others() {
     log.check(&["dropped"]);
     let payload = result_of(&executor, script).unwrap_err().into_panic();
     assert_eq!(panic_text(&*payload), "on purpose");
+}
+
+#[test]
+fn an_output_is_dropped_even_if_the_destructor_of_a_branch_panics() {
+    struct Panics;
+    impl Drop for Panics {
+        fn drop(&mut self) {
+            resume_unwind(Box::new("on purpose"));
+        }
+    }
+    /// Panics when it is dropped.
+    async fn never() {
+        let _panics = Panics;
+        pending::<()>().await;
+    }
+    let executor = unclamped();
+    let log = Log::new();
+    let output = log.on_drop("output");
+    let script = executor.start(async move {
+        select! {
+            () = never() => unreachable!("it is not ready"),
+            _ = ready(output) => unreachable!("a destructor panics before this runs"),
+        }
+    });
+    let payload = result_of(&executor, script).unwrap_err().into_panic();
+    assert_eq!(panic_text(&*payload), "on purpose");
+    log.check(&["output"]);
 }
 
 #[test]

@@ -12,7 +12,8 @@ use futures::{FutureExt, StreamExt};
 use framestep::prelude::*;
 
 use crate::support::combinators::{COMBINATORS, Of};
-use crate::support::waits::{Length, Row, WAITS};
+use crate::support::waits::{Boxed, Length, Row, WAITS};
+use crate::support::watched::Token;
 use crate::support::yield_now;
 
 use super::grenade::{Grenade, maybe_panic, survive};
@@ -54,7 +55,28 @@ fn simple(world: &Rc<World>, slot: usize) -> Wait {
         maybe_panic(30);
     });
     given.accepts = |number| number > 1;
-    row.make(&given).boxed_local()
+    let wait = Known {
+        wait: row.make(&given),
+        _token: Token::new("a wait"),
+    };
+    // The last use of a condition that this wait does not call. If it were dropped at
+    // the end, and panicked, Rust would leak the wait that is returned.
+    drop(given);
+    wait.boxed_local()
+}
+
+/// A wait that is reported unless it is dropped.
+struct Known {
+    wait: Boxed,
+    _token: Token,
+}
+
+impl Future for Known {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.wait.poll_unpin(cx)
+    }
 }
 
 /// A wait for something that another coroutine does.
