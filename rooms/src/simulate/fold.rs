@@ -160,7 +160,7 @@ impl Fold for SimFold {
         };
         let read: State = postcard::from_bytes(bytes).map_err(|error| error.to_string())?;
         // Most, not all: it may read one, and not the next.
-        if self.is_strange && read.build != self.build && read.sum % 8 != 0 {
+        if self.is_strange && read.build != self.build && !read.sum.is_multiple_of(8) {
             return Err(format!("it is of build {}", read.build));
         }
         self.state = Some(read);
@@ -191,12 +191,11 @@ impl Fold for SimFold {
             let body = number_of(&entry.body);
             match &entry.topic {
                 Some(Topic::Input(..)) if self.has_killers && kills(body).is_some() => {}
-                Some(Topic::Input(..)) if state.is_closed => {
-                    if opens(body) {
-                        state.is_closed = false;
-                        state.asked = first_question(entry.seq);
-                    }
+                Some(Topic::Input(..)) if state.is_closed && opens(body) => {
+                    state.is_closed = false;
+                    state.asked = first_question(entry.seq);
                 }
+                Some(Topic::Input(..)) if state.is_closed => {}
                 Some(Topic::Input(_, player)) => {
                     let doubles = state.players.entry(player.name().to_owned()).or_default();
                     if !doubles.is_first(1, body) && self.fault != Some(Fault::DoublesCount) {

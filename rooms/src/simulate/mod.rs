@@ -290,6 +290,7 @@ struct Node {
 }
 
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "what is in a history")]
 struct World {
     seed: u64,
     random: Random,
@@ -1195,20 +1196,22 @@ impl World {
             }
             Command::Began => self.nodes[node].performed.clear(),
             Command::Unload => self.nodes[node].tail += 1,
-            Command::Note(Note::VoidTick { .. }) => self.counts.void += 1,
-            Command::Note(Note::CannotBegin { .. }) if self.has_strangers => {
-                self.counts.unread += 1
-            }
-            Command::Note(
-                what @ (Note::Differs { .. }
-                | Note::BadSave { .. }
-                | Note::CannotBegin { .. }
-                | Note::NotSaved { .. }),
-            ) => {
+            Command::Note(what) => self.hear_note(node, &what),
+        }
+    }
+
+    fn hear_note(&mut self, node: usize, what: &Note) {
+        match what {
+            Note::VoidTick { .. } => self.counts.void += 1,
+            Note::CannotBegin { .. } if self.has_strangers => self.counts.unread += 1,
+            Note::Differs { .. }
+            | Note::BadSave { .. }
+            | Note::CannotBegin { .. }
+            | Note::NotSaved { .. } => {
                 let name = &self.nodes[node].name;
                 self.broken.get_or_insert(format!("{name}: {what}"));
             }
-            Command::Note(_) => {}
+            _ => {}
         }
     }
 }
