@@ -256,7 +256,7 @@ fn a_script_accesses_an_entity_by_number() {
             "bell 6",
             "#1 has 5 in frame 9",
             "#1 has 4 in frame 11",
-            "despawned, Err(Stopped)",
+            "despawned, Err(Stopped { by: None, .. })",
             "Err(Entity { entity: DurableId(1) })",
             "true",
         ]
