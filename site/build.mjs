@@ -384,6 +384,7 @@ function record() {
   if (frames.length < 3) throw new Error('examples/lines.rs prints no frames');
   return frames;
 }
+const ofCrate = (key) => new RegExp(`^${key} = "(.*)"$`, 'm').exec(read('Cargo.toml'))[1];
 const script = read('examples/lines.rs').split('\n');
 const first = script.findIndex((line) => line.startsWith('async fn'));
 const last = script.findIndex((line) => line.startsWith('fn main'));
@@ -400,7 +401,7 @@ cancelling and a fixed order.</p>
 <p class="actions"><a href="book/docs/guide/first-game.html">Write a first game in ten minutes</a>
 <a href="gallery/playground.html">Try it here</a><a href="reference/${hasReference('framestep') ? 'framestep/' : ''}index.html">Reference</a></p></div>
 <a href="gallery/boss.html"><img src="pictures/${movie}" width="640" height="360" alt="A boss amid rings of bullets, beside the numbers of the executor">
-<span class="dim">Each bullet, each enemy, the boss and the dialogue is a script: some 2,700. Play it.</span></a></div>
+<span class="dim">Each bullet, each enemy, the boss and the dialogue is a script: up to 2,700. <u>Play it.</u></span></a></div>
 <h2 class="first">A door, frame by frame</h2>
 <div class="two" id="first"><section aria-label="Scripts">${code.replace('<pre class="code"', `<pre class="code" data-first="${first + 1}"`)}
 <p class="dim">A marked line is where a script waits after the frame. <a href="gallery/playground.html#door">Change such a script</a>, and see
@@ -418,6 +419,8 @@ program</a>.</p></section></div>
 <p>Each promise has <a href="book/docs/reliability.html">a test</a>, and each wait has <a href="book/docs/contract.html">a
 rule</a> that says in which frame it ends. <a href="book/${tracked.has('COMPARE.md') ? 'COMPARE' : 'benches/compare/index'}.html">Compare it</a>
 with Unity's coroutines, UniTask, UE5Coro, <code>bevy_defer</code> and others.</p>
+<p class="dim">Version ${ofCrate('version')}${address ? '' : ', not published yet'}. Rust ${ofCrate('rust-version')} or later. ${ofCrate('license').replace(' OR ', ' or ')}, at
+your option.</p>
 <h2>You know another system?</h2>
 <p class="actions">${[['unity', 'Unity'], ['unitask', 'UniTask'], ['ue5coro', 'UE5Coro'], ['godot', 'Godot'], ['tokio', 'tokio'],
     ['bevy', 'Bevy systems'], ['bevy_defer', 'bevy_defer'], ['bevy_flurx', 'bevy_flurx']].map(([file, name]) =>

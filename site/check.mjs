@@ -137,7 +137,15 @@ await visit(options, async (tab, root) => {
       ['phone', { ...phone, theme: 'dark' }]]) {
       await tab.look(look);
       await tab.go(`${root}gallery/${id}.html`);
-      await tab.evaluate("document.querySelector('.stage .start').click()");
+      const [x, y, isThere] = await tab.evaluate(`(() => {
+        const button = document.querySelector('.stage .start');
+        button.scrollIntoView({ block: 'center' });
+        const { left, top, width, height } = button.getBoundingClientRect();
+        const [x, y] = [left + width / 2, top + height / 2];
+        return [x, y, height > 100 && button.contains(document.elementFromPoint(x, y))];
+      })()`);
+      if (!isThere) throw new Error(`${id}, ${kind}: nobody sees the button that starts the game`);
+      await tab.click(x, y);
       const seen = new Set();
       const standsStill = (error) => {
         throw new Error(`${id}: ${error.message}`);
