@@ -98,7 +98,7 @@ impl Room for NewMill {
     }
 }
 
-/// A node, and what it has told.
+/// A node, and what it has warned of.
 struct Node {
     stop: oneshot::Sender<()>,
     ended: JoinHandle<Result<(), Fault>>,
@@ -119,7 +119,11 @@ impl Node {
             .dead_after(Duration::from_millis(100))
             .save_every(Duration::from_millis(200))
             .tries_frames(false)
-            .on_note(move |note| told.lock().unwrap().push(note.to_string()))
+            .on_note(move |note| {
+                if note.is_warning() {
+                    told.lock().unwrap().push(note.to_string());
+                }
+            })
             .room::<R>();
         let ended = tokio::spawn(server.serve(async {
             let _ = stopped.await;
