@@ -216,6 +216,7 @@ struct Tick {
     hands_over: bool,
     #[serde(rename = "out")]
     _out: u32,
+    is_empty: bool,
 }
 
 #[derive(Deserialize)]
@@ -366,12 +367,14 @@ struct Shard {
     rooms: BTreeMap<String, OneRoom>,
     queue: Vec<Entry>,
     read: u64,
-    /// The last tick: its entry, frame, chain, build, whether it hands over, node, time.
+    /// The last tick: its entry, frame, chain, build, whether it hands over, whether there is no room,
+    /// node, time.
     seq: u64,
     frame: u64,
     chain: u64,
     build: u64,
     hands_over: bool,
+    is_empty: bool,
     by: String,
     at: i128,
 }
@@ -389,6 +392,7 @@ impl Shard {
             chain: 0,
             build: 0,
             hands_over: false,
+            is_empty: true,
             by: String::new(),
             at: 0,
         }
@@ -479,10 +483,10 @@ impl Shard {
             return None;
         }
         let accepts = |tick: &Tick| {
-            tick.format == 2
+            tick.format == 3
                 && tick.before == self.chain
                 && tick.frame == self.frame + 1
-                && (self.seq == 0 || self.hands_over || tick.build == self.build)
+                && (self.hands_over || self.is_empty || tick.build == self.build)
         };
         let Some(tick) = tick.filter(accepts) else {
             seen.beat.void += 1;
@@ -513,6 +517,8 @@ impl Shard {
         }
         self.measure(&tick, entries.last(), seen);
         seen.note(self, &tick);
+        let opens_none = entries.iter().all(|entry| entry.subject == "tick");
+        self.is_empty = tick.is_empty && opens_none;
         (self.build, self.hands_over, self.by) = (tick.build, tick.hands_over, tick.by);
         None
     }
