@@ -1,18 +1,15 @@
 //! Servers and clients on a log in memory, in one process.
 
+#[path = "support/node.rs"]
+mod node;
 #[path = "support/views.rs"]
 mod views;
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
 use framestep_durable::prelude::*;
 use framestep_rooms::log::MemoryLog;
-use framestep_rooms::{Client, Effects, Fault, Player, Room, Server, ServerNote};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
-use tokio::time::timeout;
+use framestep_rooms::{Client, Effects, Player, Room, Server};
 
+use node::{Node, server};
 use views::until;
 
 /// What a bell has heard.
@@ -83,87 +80,30 @@ impl Room for Bell {
     }
 }
 
-/// A node, and what it has told.
-struct Node {
-    stop: oneshot::Sender<()>,
-    ended: JoinHandle<Result<(), Fault>>,
-    notes: Arc<Mutex<Vec<ServerNote>>>,
+fn start(log: &MemoryLog, name: &str) -> Node {
+    start_build(log, name, "test")
 }
 
-impl Node {
-    fn start(log: &MemoryLog, name: &str) -> Self {
-        Self::start_build(log, name, "test")
-    }
+fn start_build(log: &MemoryLog, name: &str, build: &str) -> Node {
+    Node::start::<Bell>(server(log.clone(), name, build, 3))
+}
 
-    fn start_build(log: &MemoryLog, name: &str, build: &str) -> Self {
-        Self::start_game::<Bell>(log, name, build)
-    }
+/// Stops a node, and returns its warnings. On a busy machine, nodes lose each other now and then: that
+/// is none here.
+async fn warnings_of(node: Node) -> Vec<String> {
+    let mut warnings = node.stop().await;
+    warnings.retain(|text| !text.contains("is lost"));
+    warnings
+}
 
-    fn start_game<R: Room>(log: &MemoryLog, name: &str, build: &str) -> Self {
-        let notes = Arc::new(Mutex::new(Vec::new()));
-        let (stop, stopped) = oneshot::channel::<()>();
-        let told = notes.clone();
-        let server = Server::on(log.clone())
-            .named(name)
-            .build(build)
-            .shards(3)
-            .threads(2)
-            .ticks_per_second(100)
-            .dead_after(Duration::from_millis(100))
-            .save_every(Duration::from_millis(200))
-            .tries_frames(false)
-            .on_note(move |note| told.lock().unwrap().push(note.clone()))
-            .room::<R>();
-        let ended = tokio::spawn(server.serve(async {
-            let _ = stopped.await;
-        }));
-        Node { stop, ended, notes }
-    }
-
-    /// Waits until it says this.
-    async fn says(&self, words: &str) {
-        let is_said = || self.said(words) > 0;
-        let said = async {
-            while !is_said() {
-                tokio::task::yield_now().await;
-            }
-        };
-        let said = timeout(Duration::from_secs(15), said).await;
-        assert!(said.is_ok(), "{:?}", self.notes.lock().unwrap());
-    }
-
-    /// How often it has said this.
-    fn said(&self, words: &str) -> usize {
-        let notes = self.notes.lock().unwrap();
-        let said = notes.iter().filter(|note| note.to_string().contains(words));
-        said.count()
-    }
-
-    async fn stop(self) {
-        let notes = self.stop_with_warnings().await;
-        assert_eq!(notes, [""; 0]);
-    }
-
-    /// Stops it, and returns its warnings. On a busy machine, nodes lose each other now and then: that
-    /// is none here.
-    async fn stop_with_warnings(mut self) -> Vec<String> {
-        self.stop.send(()).unwrap();
-        timeout(Duration::from_secs(15), &mut self.ended)
-            .await
-            .expect("it stops in time")
-            .unwrap()
-            .unwrap();
-        let notes = self.notes.lock().unwrap();
-        let warnings = notes.iter().filter(|note| note.is_warning());
-        let warnings = warnings.map(ToString::to_string);
-        warnings.filter(|text| !text.contains("is lost")).collect()
-    }
+async fn ends_well(node: Node) {
+    assert_eq!(warnings_of(node).await, [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn rooms_go_on_while_all_nodes_are_replaced_one_after_the_other() {
     let log = MemoryLog::new();
-    let mut node = Node::start(&log, "a");
+    let mut node = start(&log, "a");
     let client = Client::on(log.clone(), "alice").await.unwrap();
     let mut rooms = Vec::new();
     for number in 0..6 {
@@ -178,11 +118,11 @@ async fn rooms_go_on_while_all_nodes_are_replaced_one_after_the_other() {
         for room in &rooms {
             room.send(&Act::Ring(round)).await.unwrap();
         }
-        let next = Node::start(&log, &format!("b{round}"));
+        let next = start(&log, &format!("b{round}"));
         for room in &rooms {
             until(room, |bell| bell.rung.len() == round as usize + 1).await;
         }
-        node.stop().await;
+        ends_well(node).await;
         node = next;
     }
     for room in &rooms {
@@ -190,13 +130,13 @@ async fn rooms_go_on_while_all_nodes_are_replaced_one_after_the_other() {
         let expected: Vec<_> = (0..3).map(|round| ("alice".to_owned(), round)).collect();
         assert_eq!(bell.rung, expected);
     }
-    node.stop().await;
+    ends_well(node).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_effect_is_answered_once_and_a_panic_breaks_one_room() {
     let log = MemoryLog::new();
-    let node = Node::start(&log, "a");
+    let node = start(&log, "a");
     let alice = Client::on(log.clone(), "alice").await.unwrap();
     let bob = alice.player("bob").unwrap();
     let room = alice.open::<Bell>("shop", &()).await.unwrap();
@@ -214,7 +154,7 @@ async fn an_effect_is_answered_once_and_a_panic_breaks_one_room() {
     let ticks = bell.ticks;
     let bell = until(&room, |bell| bell.ticks > ticks + 3).await;
     assert_eq!(bell.bought.len(), 2);
-    let [warning] = &node.stop_with_warnings().await[..] else {
+    let [warning] = &warnings_of(node).await[..] else {
         panic!("one warning");
     };
     let ends = "room broken: it is broken: an input of bob has panicked: the bell is broken";
@@ -224,30 +164,20 @@ async fn an_effect_is_answered_once_and_a_panic_breaks_one_room() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_build_begins_where_the_old_one_hands_over() {
     let log = MemoryLog::new();
-    let old = Node::start_build(&log, "old", "1");
+    let old = start_build(&log, "old", "1");
     let client = Client::on(log.clone(), "alice").await.unwrap();
     let room = client.open::<Bell>("bell", &()).await.unwrap();
     room.send(&Act::Ring(1)).await.unwrap();
     until(&room, |bell| bell.ticks > 3).await;
-    let new = Node::start_build(&log, "new", "2");
+    let new = start_build(&log, "new", "2");
     room.send(&Act::Ring(2)).await.unwrap();
     until(&room, |bell| bell.rung.len() == 2).await;
-    old.stop.send(()).unwrap();
-    timeout(Duration::from_secs(15), old.ended)
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap();
+    old.stop().await;
     room.send(&Act::Ring(3)).await.unwrap();
     let bell = until(&room, |bell| bell.rung.len() == 3).await;
     let ticks = bell.ticks;
     until(&room, |bell| bell.ticks > ticks + 3).await;
-    new.stop.send(()).unwrap();
-    timeout(Duration::from_secs(15), new.ended)
-        .await
-        .unwrap()
-        .unwrap()
-        .unwrap();
+    new.stop().await;
 }
 
 /// A room of another game.
@@ -276,46 +206,38 @@ impl Room for Drum {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_of_another_game_says_so_and_the_rooms_go_on_with_their_own() {
     let log = MemoryLog::new();
-    let own = Node::start(&log, "own");
+    let own = start(&log, "own");
     let client = Client::on(log.clone(), "alice").await.unwrap();
     let room = client.open::<Bell>("bell", &()).await.unwrap();
     room.send(&Act::Ring(1)).await.unwrap();
     until(&room, |bell| bell.ticks > 3).await;
-    own.stop().await;
+    ends_well(own).await;
 
     // It cannot read the rooms, and may not replay frames of another build.
-    let other = Node::start_game::<Drum>(&log, "other", "of a drum");
+    let other = Node::start::<Drum>(server(log.clone(), "other", "of a drum", 3));
     let kind = "this server has no rooms of the kind `bell`: the log is that of another game";
     other.says(kind).await;
     other.says("only that may go on").await;
     room.send(&Act::Ring(2)).await.unwrap();
-    let own = Node::start(&log, "own");
+    let own = start(&log, "own");
     until(&room, |bell| bell.rung.len() == 2).await;
-    own.stop.send(()).unwrap();
-    own.ended.await.unwrap().unwrap();
+    own.stop().await;
 
     // Beside it, the rooms go on with their own.
     room.send(&Act::Ring(3)).await.unwrap();
-    let own = Node::start(&log, "own");
+    let own = start(&log, "own");
     let bell = until(&room, |bell| bell.rung.len() == 3).await;
     until(&room, |now| now.ticks > bell.ticks + 30).await;
-    let said = other.notes.lock().unwrap().clone();
-    let times = |words: &str| {
-        said.iter()
-            .filter(|note| note.to_string().contains(words))
-            .count()
-    };
-    assert_eq!(times(kind), 1, "{said:?}");
-    other.stop.send(()).unwrap();
-    other.ended.await.unwrap().unwrap();
-    own.stop.send(()).unwrap();
-    own.ended.await.unwrap().unwrap();
+    let said = other.said(kind);
+    assert_eq!(said.len(), 1, "{said:?}");
+    other.stop().await;
+    own.stop().await;
 }
 
 #[tokio::test]
 async fn another_number_of_shards_is_refused() {
     let log = MemoryLog::new();
-    Node::start(&log, "a");
+    start(&log, "a");
     Client::on(log.clone(), "alice").await.unwrap();
     let fault = Server::on(log)
         .shards(4)

@@ -3,21 +3,21 @@
 
 #[path = "support/gate.rs"]
 mod gate;
+#[path = "support/node.rs"]
+mod node;
 #[path = "support/views.rs"]
 mod views;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
-use framestep_rooms::{Client, Fault, Player, Room, Server, ShardStatus};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use framestep_rooms::{Client, Player, Room, ShardStatus};
 use tokio::time::timeout;
 
 use gate::Gate;
+use node::{Node, server, warnings};
 use views::until;
 
 /// Counts its frames.
@@ -98,60 +98,8 @@ impl Room for NewMill {
     }
 }
 
-/// A node, and what it has warned of.
-struct Node {
-    stop: oneshot::Sender<()>,
-    ended: JoinHandle<Result<(), Fault>>,
-    notes: Arc<Mutex<Vec<String>>>,
-}
-
-impl Node {
-    fn start<R: Room>(log: impl Log, name: &str, build: &str, shards: u32) -> Self {
-        let notes = Arc::new(Mutex::new(Vec::new()));
-        let (stop, stopped) = oneshot::channel::<()>();
-        let told = notes.clone();
-        let server = Server::on(log)
-            .named(name)
-            .build(build)
-            .shards(shards)
-            .threads(2)
-            .ticks_per_second(100)
-            .dead_after(Duration::from_millis(100))
-            .save_every(Duration::from_millis(200))
-            .tries_frames(false)
-            .on_note(move |note| {
-                if note.is_warning() {
-                    told.lock().unwrap().push(note.to_string());
-                }
-            })
-            .room::<R>();
-        let ended = tokio::spawn(server.serve(async {
-            let _ = stopped.await;
-        }));
-        Node { stop, ended, notes }
-    }
-
-    /// How often it has said this.
-    fn said(&self, words: &str) -> usize {
-        let notes = self.notes.lock().unwrap();
-        notes.iter().filter(|note| note.contains(words)).count()
-    }
-
-    /// Waits until it says this.
-    async fn says(&self, words: &str) {
-        let said = async {
-            while self.said(words) == 0 {
-                tokio::task::yield_now().await;
-            }
-        };
-        let said = timeout(Duration::from_secs(15), said).await;
-        assert!(said.is_ok(), "{:?}", self.notes.lock().unwrap());
-    }
-
-    async fn stop(self) {
-        self.stop.send(()).unwrap();
-        self.ended.await.unwrap().unwrap();
-    }
+fn start<R: Room>(log: impl Log, name: &str, build: &str, shards: u32) -> Node {
+    Node::start::<R>(server(log, name, build, shards))
 }
 
 /// Waits until the owners of all shards fit: their names, without their starts.
@@ -187,24 +135,25 @@ fn count(owners: &[String], name: &str) -> usize {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_build_that_cannot_read_the_rooms_gets_only_empty_shards_and_leaves_them_behind() {
     let log = MemoryLog::new();
-    let old = Node::start::<Mill>(log.clone(), "old", "1", 4);
+    let old = start::<Mill>(log.clone(), "old", "1", 4);
     let client = Client::on(log.clone(), "alice").await.unwrap();
     let room = client.open::<Mill>("mill", &()).await.unwrap();
     let frames = until(&room, |frames| *frames > 30).await;
 
     let gate = Gate::to(&log);
-    let new = Node::start::<NewMill>(gate.clone(), "new", "2", 4);
+    let new = start::<NewMill>(gate.clone(), "new", "2", 4);
     until_owned(&log, 4, |names| count(names, "new") == 3).await;
     new.says("this build cannot read the save of frame").await;
     old.says("cannot read the save of this shard").await;
     // At full speed: a frame that is handed over in vain takes 600 ms.
     let frames = until(&room, |now| *now > frames + 200).await;
-    assert_eq!(new.said("this build cannot read"), 1, "{:?}", new.notes);
-    assert_eq!(old.said("cannot read the save of this shard"), 1);
-    assert_eq!(new.said("have not ended"), 0);
+    let said = new.said("this build cannot read");
+    assert_eq!(said.len(), 1, "{said:?}");
+    assert_eq!(old.said("cannot read the save of this shard").len(), 1);
+    assert_eq!(new.said("have not ended").len(), 0);
 
     // It is lost. Nobody was in its shards: they go on with the build that is there.
-    gate.cut();
+    gate.set_cut(true);
     until_owned(&log, 4, |names| count(names, "old") == 4).await;
     for number in 0..8 {
         let room = client.open::<Mill>(&format!("mill-{number}"), &()).await;
@@ -219,18 +168,19 @@ async fn a_build_that_cannot_read_the_rooms_gets_only_empty_shards_and_leaves_th
 async fn a_shard_with_rooms_waits_for_its_build_and_the_others_say_so_once() {
     let log = MemoryLog::new();
     let gate = Gate::to(&log);
-    let new = Node::start::<NewMill>(gate.clone(), "new", "2", 2);
+    let new = start::<NewMill>(gate.clone(), "new", "2", 2);
     let client = Client::on(log.clone(), "alice").await.unwrap();
     let room = client.open::<NewMill>("mill", &()).await.unwrap();
     until(&room, |frames| *frames > 30).await;
-    gate.cut();
-    let old = Node::start::<Mill>(log.clone(), "old", "1", 2);
+    gate.set_cut(true);
+    let old = start::<Mill>(log.clone(), "old", "1", 2);
     old.says("the shard stands still: frame").await;
     until_owned(&log, 1, |names| count(names, "old") == 1).await;
-    let again = Node::start::<NewMill>(log.clone(), "again", "2", 2);
+    let again = start::<NewMill>(log.clone(), "again", "2", 2);
     let frames = until(&room, |frames| *frames > 30).await;
     until(&room, |now| *now > frames + 100).await;
-    assert_eq!(old.said("the shard stands still"), 1, "{:?}", old.notes);
+    let said = old.said("the shard stands still");
+    assert_eq!(said.len(), 1, "{said:?}");
     new.stop().await;
     old.stop().await;
     again.stop().await;
@@ -239,7 +189,7 @@ async fn a_shard_with_rooms_waits_for_its_build_and_the_others_say_so_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_share_the_shards_equally_when_they_come_and_go_and_end_together_soon() {
     let log = MemoryLog::new();
-    let start = |name: &str| Node::start::<Mill>(log.clone(), name, "1", 8);
+    let start = |name: &str| start::<Mill>(log.clone(), name, "1", 8);
     let shares = |names: &[String]| {
         let mut shares = ["a", "b", "c", "d"].map(|name| count(names, name));
         shares.sort_unstable();
@@ -264,7 +214,7 @@ async fn nodes_share_the_shards_equally_when_they_come_and_go_and_end_together_s
     });
     for (ended, notes) in nodes {
         ended.await.unwrap().unwrap();
-        assert_eq!(*notes.lock().unwrap(), [""; 0]);
+        assert_eq!(warnings(&notes.lock().unwrap()), [""; 0]);
     }
     assert!(
         began.elapsed() < Duration::from_secs(4),
@@ -282,15 +232,15 @@ fn a_server_that_has_lost_its_log_stops_within_ten_seconds() {
         let took = runtime.block_on(async {
             let log = MemoryLog::new();
             let gate = Gate::to(&log);
-            let node = Node::start::<Mill>(gate.clone(), "a", "1", 3);
+            let node = start::<Mill>(gate.clone(), "a", "1", 3);
             let client = Client::on(log.clone(), "alice").await.unwrap();
             let room = client.open::<Mill>("mill", &()).await.unwrap();
             until(&room, |frames| *frames > 3).await;
-            gate.cut();
+            gate.set_cut(true);
             let began = Instant::now();
-            node.stop.send(()).unwrap();
-            node.ended.await.unwrap().unwrap();
-            assert_eq!(count(&node.notes.lock().unwrap(), "a thread"), 0);
+            let warnings = node.stop().await;
+            let is_left = |text: &String| text.contains("a thread");
+            assert!(!warnings.iter().any(is_left), "{warnings:?}");
             began.elapsed()
         });
         drop(runtime);

@@ -1,21 +1,24 @@
 //! What a server tells its operator, and a client its player, about what goes wrong: on a log in
 //! memory.
 
+#[path = "support/gate.rs"]
+mod gate;
+#[path = "support/node.rs"]
+mod node;
 #[path = "support/views.rs"]
 mod views;
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use framestep_durable::prelude::*;
-use framestep_rooms::log::{Ends, Inbox, Kept, Later, Log, LogError, MemoryLog, Reader};
-use framestep_rooms::{Client, Fault, Player, Room, Server, ServerNote, ShardStatus, Topic};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use framestep_rooms::log::{Log, MemoryLog};
+use framestep_rooms::{Client, Fault, Player, Room, Server, ShardStatus};
 use tokio::time::timeout;
 
+use gate::Gate;
+use node::{Node, server, warnings};
 use views::until;
 
 const LIMIT: Duration = Duration::from_secs(30);
@@ -126,65 +129,13 @@ impl Room for NewLot {
     }
 }
 
-/// A node, and what it has told.
-struct Node {
-    stop: oneshot::Sender<()>,
-    ended: JoinHandle<Result<(), Fault>>,
-    notes: Arc<Mutex<Vec<ServerNote>>>,
+fn start(log: impl Log, name: &str) -> Node {
+    start_build::<Lot>(log, name, "test")
 }
 
-impl Node {
-    fn start(log: impl Log, name: &str) -> Self {
-        Self::start_build::<Lot>(log, name, "test")
-    }
-
-    fn start_build<R: Room>(log: impl Log, name: &str, build: &str) -> Self {
-        let notes = Arc::new(Mutex::new(Vec::new()));
-        let (stop, stopped) = oneshot::channel::<()>();
-        let told = notes.clone();
-        let server = Server::on(log)
-            .named(name)
-            .build(build)
-            .shards(1)
-            .threads(1)
-            .ticks_per_second(100)
-            .max_rooms(3)
-            .dead_after(Duration::from_millis(200))
-            .save_every(Duration::from_millis(200))
-            .tries_frames(false)
-            .on_note(move |note| told.lock().unwrap().push(note.clone()))
-            .room::<R>();
-        let ended = tokio::spawn(server.serve(async {
-            let _ = stopped.await;
-        }));
-        Node { stop, ended, notes }
-    }
-
-    /// What it has told that has these words.
-    fn told(&self, words: &str) -> Vec<ServerNote> {
-        let notes = self.notes.lock().unwrap();
-        let told = notes.iter().filter(|note| note.to_string().contains(words));
-        told.cloned().collect()
-    }
-
-    /// Waits until it tells this.
-    async fn tells(&self, words: &str) -> ServerNote {
-        let told = async {
-            loop {
-                if let Some(note) = self.told(words).first() {
-                    return note.clone();
-                }
-                tokio::task::yield_now().await;
-            }
-        };
-        let told = timeout(LIMIT, told).await;
-        told.unwrap_or_else(|_| panic!("{words}: {:#?}", self.notes.lock().unwrap()))
-    }
-
-    async fn stop(self) {
-        self.stop.send(()).unwrap();
-        timeout(LIMIT, self.ended).await.unwrap().unwrap().unwrap();
-    }
+fn start_build<R: Room>(log: impl Log, name: &str, build: &str) -> Node {
+    let server = server(log, name, build, 1).threads(1).max_rooms(3);
+    Node::start::<R>(server.dead_after(Duration::from_millis(200)))
 }
 
 /// Waits for a status that fits.
@@ -209,7 +160,7 @@ async fn client(log: &MemoryLog) -> Client {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_script_that_panics_is_told_once_with_its_last_await_and_counted() {
     let log = MemoryLog::new();
-    let nodes = [Node::start(log.clone(), "a"), Node::start(log.clone(), "b")];
+    let nodes = [start(log.clone(), "a"), start(log.clone(), "b")];
     let room = client(&log).await.open::<Lot>("lot-3", &0).await.unwrap();
     for _ in 0..3 {
         room.send(&Act::Provoke).await.unwrap();
@@ -228,7 +179,7 @@ async fn a_script_that_panics_is_told_once_with_its_last_await_and_counted() {
     let ticks = room.view().await.unwrap().view.ticks;
     until(&room, |lot| lot.ticks > ticks + 3).await;
     // By the node that runs the room: on a busy machine, that may change.
-    let told = nodes.each_ref().map(|node| node.told("panicked"));
+    let told = nodes.each_ref().map(|node| node.said("panicked"));
     assert!(told.iter().all(|told| told.len() <= 1), "{told:#?}");
     let note = told.iter().flatten().next().expect("it is told");
     assert!(note.is_warning() && note.shard == Some(0));
@@ -244,7 +195,7 @@ async fn a_script_that_panics_is_told_once_with_its_last_await_and_counted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_room_that_differs_is_told_once_by_name_and_shown() {
     let log = MemoryLog::new();
-    let nodes = [Node::start(log.clone(), "a"), Node::start(log.clone(), "b")];
+    let nodes = [start(log.clone(), "a"), start(log.clone(), "b")];
     let alice = client(&log).await;
     let mut rooms = Vec::new();
     for name in ["one", "odd", "two"] {
@@ -260,7 +211,7 @@ async fn a_room_that_differs_is_told_once_by_name_and_shown() {
     // Who follows may change on a busy machine.
     let told = nodes
         .each_ref()
-        .map(|node| node.told("differs from that on"));
+        .map(|node| node.said("differs from that on"));
     let all: Vec<_> = told.iter().flatten().collect();
     assert!(
         !all.is_empty() && told.iter().all(|told| told.len() <= 1),
@@ -279,7 +230,7 @@ async fn a_room_that_differs_is_told_once_by_name_and_shown() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
     let log = MemoryLog::new();
-    let node = Node::start(log.clone(), "a");
+    let node = start(log.clone(), "a");
     let alice = client(&log).await;
     let room = alice.open::<Lot>("lot", &0).await.unwrap();
     room.view().await.unwrap();
@@ -289,7 +240,7 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
         burst.spawn(async move { room.send(&Act::Bid).await.unwrap() });
     }
     burst.join_all().await;
-    let told = node.tells("more than 60 in a second").await;
+    let told = node.says("more than 60 in a second").await;
     assert!(
         told.is_warning() && told.text.contains("of alice to room lot"),
         "{told}"
@@ -300,13 +251,13 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
     let ticks = room.view().await.unwrap().view.ticks;
     until(&room, |lot| lot.ticks > ticks + 20).await;
     new.send(&"bid".to_owned()).await.unwrap();
-    node.tells(
+    node.says(
         "an input of alice to room lot has no effect: it cannot be read: unknown variant `bid`",
     )
     .await;
     let nowhere = alice.room::<Lot>("lto").unwrap();
     nowhere.send(&Act::Bid).await.unwrap();
-    node.tells("an input of alice to room lto has no effect: the room is over, or was not opened")
+    node.says("an input of alice to room lto has no effect: the room is over, or was not opened")
         .await;
     let counted = |status: &ShardStatus| {
         let refused = status.refused;
@@ -316,14 +267,14 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
     let bids = u64::from(room.view().await.unwrap().view.bids);
     assert_eq!(bids + status.refused.too_many, 200);
     // One line a second for each reason, whatever is sent.
-    assert!(node.told("more than 60 in a second").len() <= 2);
+    assert!(node.said("more than 60 in a second").len() <= 2);
     node.stop().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_opening_without_effect_is_an_error_at_the_first_view() {
     let log = MemoryLog::new();
-    let node = Node::start(log.clone(), "a");
+    let node = start(log.clone(), "a");
     let alice = client(&log).await;
     let why = |fault: Fault| match fault {
         Fault::NoRoom { room, why } => format!("{room}: {why}"),
@@ -340,7 +291,7 @@ async fn an_opening_without_effect_is_an_error_at_the_first_view() {
     let mut watch = room.watch().await.unwrap();
     let refused = why(timeout(LIMIT, watch.next()).await.unwrap().unwrap_err());
     assert!(refused.starts_with(begins), "{refused}");
-    node.tells("room lot is not opened: its arguments cannot be read")
+    node.says("room lot is not opened: its arguments cannot be read")
         .await;
 
     // The name is free.
@@ -372,7 +323,7 @@ async fn an_opening_without_effect_is_an_error_at_the_first_view() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_watch_ends_with_the_last_view_when_the_room_is_over() {
     let log = MemoryLog::new();
-    let node = Node::start(log.clone(), "a");
+    let node = start(log.clone(), "a");
     let alice = client(&log).await;
     let room = alice.open::<Lot>("lot", &0).await.unwrap();
     let mut watch = room.watch().await.unwrap();
@@ -422,88 +373,35 @@ async fn a_watch_ends_with_the_last_view_when_the_room_is_over() {
     node.stop().await;
 }
 
-/// A log that can be away.
-#[derive(Clone)]
-struct Away {
-    log: MemoryLog,
-    is_away: Arc<AtomicBool>,
-}
-
-impl Away {
-    fn check(&self) -> Result<(), LogError> {
-        if self.is_away.load(Ordering::Relaxed) {
-            return Err(LogError::Unreachable("no answer in time".to_owned()));
-        }
-        Ok(())
-    }
-}
-
-macro_rules! away {
-    ($($name:ident($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
-        $(fn $name<'a>(&'a self, $($arg: $type),*) -> Later<'a, Result<$answer, LogError>> {
-            Box::pin(async move {
-                self.check()?;
-                self.log.$name($($arg),*).await
-            })
-        })*
-    };
-}
-
-#[expect(
-    clippy::elidable_lifetime_names,
-    reason = "some of the functions need the name"
-)]
-impl Log for Away {
-    away! {
-        prepare(shards: u32) -> ();
-        shards() -> u32;
-        append(shard: u32, topic: &'a Topic, id: &'a str, body: &'a [u8]) -> u64;
-        tick(shard: u32, after: u64, id: &'a str, body: &'a [u8]) -> u64;
-        ends(shard: u32) -> Ends;
-        read(shard: u32, from: u64) -> Box<dyn Reader>;
-        trim(shard: u32, before: u64) -> ();
-        kept(key: &'a str) -> Option<Kept>;
-        keep(key: &'a str, revision: u64, body: &'a [u8]) -> u64;
-        say(channel: &'a str, body: Vec<u8>) -> ();
-        hear(channel: &'a str) -> Box<dyn Inbox>;
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_tells_that_it_has_joined_what_it_runs_and_once_that_the_log_is_away_and_back() {
-    let log = Away {
-        log: MemoryLog::new(),
-        is_away: Arc::default(),
-    };
-    let node = Node::start(log.clone(), "a");
-    node.tells("a: has joined, build ").await;
-    let told = node.tells("a: runs 1 of 1 shards, follows 0").await;
+    let log = MemoryLog::new();
+    let gate = Gate::to(&log);
+    let node = start(gate.clone(), "a");
+    node.says("a: has joined, build ").await;
+    let told = node.says("a: runs 1 of 1 shards, follows 0").await;
     assert!(!told.is_warning());
-    let room = client(&log.log).await.open::<Lot>("lot", &0).await.unwrap();
+    let room = client(&log).await.open::<Lot>("lot", &0).await.unwrap();
     room.view().await.unwrap();
-    log.is_away.store(true, Ordering::Relaxed);
+    gate.set_cut(true);
     let told = node
-        .tells("the log does not answer for 1 of 1 shards: no answer in time")
+        .says("the log does not answer for 1 of 1 shards: no answer in time")
         .await;
     assert!(told.is_warning() && told.shard.is_none());
     tokio::task::yield_now().await;
-    log.is_away.store(false, Ordering::Relaxed);
-    node.tells("the log answers again, after").await;
+    gate.set_cut(false);
+    node.says("the log answers again, after").await;
     let ticks = room.view().await.unwrap().view.ticks;
     until(&room, |lot| lot.ticks > ticks + 3).await;
-    assert_eq!(node.told("log does not answer").len(), 1);
-    let warnings: BTreeSet<String> = {
-        let notes = node.notes.lock().unwrap();
-        let warnings = notes.iter().filter(|note| note.is_warning());
-        warnings.map(ToString::to_string).collect()
-    };
-    assert_eq!(warnings.len(), 1, "{warnings:?}");
-    let other = Node::start(log.clone(), "b");
-    node.tells("a: node b has joined").await;
-    other.tells("has joined, build ").await;
+    assert_eq!(node.said("log does not answer").len(), 1);
+    let warned: BTreeSet<String> = warnings(&node.notes.lock().unwrap()).into_iter().collect();
+    assert_eq!(warned.len(), 1, "{warned:?}");
+    let other = start(gate, "b");
+    node.says("a: node b has joined").await;
+    other.says("has joined, build ").await;
     let notes = other.notes.clone();
     other.stop().await;
-    node.tells("a: node b stops").await;
+    node.says("a: node b stops").await;
     let notes: Vec<String> = notes
         .lock()
         .unwrap()
@@ -523,7 +421,7 @@ async fn a_replay_of_a_shard_that_is_not_there_says_how_many_there_are() {
     let nothing = Server::on(log.clone()).room::<Lot>().replay(0, 9).await;
     let fault = nothing.unwrap_err().to_string();
     assert!(fault.contains("no server has made this log yet"), "{fault}");
-    let node = Node::start(log.clone(), "a");
+    let node = start(log.clone(), "a");
     client(&log)
         .await
         .open::<Lot>("lot", &0)
@@ -625,7 +523,7 @@ mod later {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_replay_of_a_new_build_fails_where_its_upgrade_would() {
     let log = MemoryLog::new();
-    let node = Node::start(log.clone(), "a");
+    let node = start(log.clone(), "a");
     let room = client(&log).await.open::<Lot>("lot-1", &0).await.unwrap();
     room.view().await.unwrap();
     node.stop().await;
@@ -644,13 +542,13 @@ async fn a_replay_of_a_new_build_fails_where_its_upgrade_would() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_build_whose_state_has_other_fields_goes_on_with_live_rooms() {
     let log = MemoryLog::new();
-    let old = Node::start(log.clone(), "old");
+    let old = start(log.clone(), "old");
     let alice = client(&log).await;
     let room = alice.open::<Lot>("lot", &5).await.unwrap();
     room.send(&Act::Bid).await.unwrap();
     let before = until(&room, |lot| lot.bids == 6 && lot.ticks > 9).await;
-    let new = Node::start_build::<later::LaterLot>(log.clone(), "new", "later");
-    old.tells("old: node new has joined").await;
+    let new = start_build::<later::LaterLot>(log.clone(), "new", "later");
+    old.says("old: node new has joined").await;
     old.stop().await;
     let room = alice.room::<later::LaterLot>("lot").unwrap();
     room.send(&Act::Bid).await.unwrap();

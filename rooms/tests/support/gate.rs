@@ -24,9 +24,9 @@ impl Gate {
         }
     }
 
-    /// From now on, nothing answers.
-    pub(crate) fn cut(&self) {
-        self.is_cut.store(true, Ordering::SeqCst);
+    /// Whether from now on nothing answers.
+    pub(crate) fn set_cut(&self, is_cut: bool) {
+        self.is_cut.store(is_cut, Ordering::SeqCst);
     }
 
     fn through<'a, T: 'a>(
@@ -46,40 +46,32 @@ impl Gate {
 /// As NATS: the call ends after seconds.
 async fn no_answer<T>() -> Result<T, LogError> {
     tokio::time::sleep(Duration::from_secs(3)).await;
-    Err(LogError::Unreachable("it is cut".to_owned()))
+    Err(LogError::Unreachable("no answer in time".to_owned()))
 }
 
+macro_rules! through {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $answer:ty;)*) => {
+        $(fn $name<'a>(&'a self, $($arg: $type),*) -> Later<'a, Result<$answer, LogError>> {
+            self.through(self.log.$name($($arg),*))
+        })*
+    };
+}
+
+#[expect(
+    clippy::elidable_lifetime_names,
+    reason = "some of the functions need the name"
+)]
 impl Log for Gate {
-    fn prepare(&self, shards: u32) -> Later<'_, Result<(), LogError>> {
-        self.through(self.log.prepare(shards))
-    }
-
-    fn shards(&self) -> Later<'_, Result<u32, LogError>> {
-        self.through(self.log.shards())
-    }
-
-    fn append<'a>(
-        &'a self,
-        shard: u32,
-        topic: &'a Topic,
-        id: &'a str,
-        body: &'a [u8],
-    ) -> Later<'a, Result<u64, LogError>> {
-        self.through(self.log.append(shard, topic, id, body))
-    }
-
-    fn tick<'a>(
-        &'a self,
-        shard: u32,
-        after: u64,
-        id: &'a str,
-        body: &'a [u8],
-    ) -> Later<'a, Result<u64, LogError>> {
-        self.through(self.log.tick(shard, after, id, body))
-    }
-
-    fn ends(&self, shard: u32) -> Later<'_, Result<Ends, LogError>> {
-        self.through(self.log.ends(shard))
+    through! {
+        prepare(shards: u32) -> ();
+        shards() -> u32;
+        append(shard: u32, topic: &'a Topic, id: &'a str, body: &'a [u8]) -> u64;
+        tick(shard: u32, after: u64, id: &'a str, body: &'a [u8]) -> u64;
+        ends(shard: u32) -> Ends;
+        trim(shard: u32, before: u64) -> ();
+        kept(key: &'a str) -> Option<Kept>;
+        keep(key: &'a str, revision: u64, body: &'a [u8]) -> u64;
+        say(channel: &'a str, body: Vec<u8>) -> ();
     }
 
     fn read(&self, shard: u32, from: u64) -> Later<'_, Result<Box<dyn Reader>, LogError>> {
@@ -88,27 +80,6 @@ impl Log for Gate {
             let reader = self.log.read(shard, from).await?;
             Ok(Box::new(Gated(is_cut, reader)) as Box<dyn Reader>)
         }))
-    }
-
-    fn trim(&self, shard: u32, before: u64) -> Later<'_, Result<(), LogError>> {
-        self.through(self.log.trim(shard, before))
-    }
-
-    fn kept<'a>(&'a self, key: &'a str) -> Later<'a, Result<Option<Kept>, LogError>> {
-        self.through(self.log.kept(key))
-    }
-
-    fn keep<'a>(
-        &'a self,
-        key: &'a str,
-        revision: u64,
-        body: &'a [u8],
-    ) -> Later<'a, Result<u64, LogError>> {
-        self.through(self.log.keep(key, revision, body))
-    }
-
-    fn say<'a>(&'a self, channel: &'a str, body: Vec<u8>) -> Later<'a, Result<(), LogError>> {
-        self.through(self.log.say(channel, body))
     }
 
     fn hear<'a>(&'a self, channel: &'a str) -> Later<'a, Result<Box<dyn Inbox>, LogError>> {

@@ -1,0 +1,83 @@
+//! A node in this process, and what it says.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use framestep_rooms::log::Log;
+use framestep_rooms::{Fault, Room, Server, ServerNote};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+/// How long something may take that has to happen.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// A server with short times.
+pub(crate) fn server(log: impl Log, name: &str, build: &str, shards: u32) -> Server {
+    Server::on(log)
+        .named(name)
+        .build(build)
+        .shards(shards)
+        .threads(2)
+        .ticks_per_second(100)
+        .dead_after(Duration::from_millis(100))
+        .save_every(Duration::from_millis(200))
+        .tries_frames(false)
+}
+
+/// A node, and what it has said.
+pub(crate) struct Node {
+    pub(crate) stop: oneshot::Sender<()>,
+    pub(crate) ended: JoinHandle<Result<(), Fault>>,
+    pub(crate) notes: Arc<Mutex<Vec<ServerNote>>>,
+}
+
+impl Node {
+    pub(crate) fn start<R: Room>(server: Server) -> Self {
+        let notes = Arc::new(Mutex::new(Vec::new()));
+        let (stop, stopped) = oneshot::channel::<()>();
+        let told = notes.clone();
+        let server = server
+            .on_note(move |note| told.lock().unwrap().push(note.clone()))
+            .room::<R>();
+        let ended = tokio::spawn(server.serve(async {
+            let _ = stopped.await;
+        }));
+        Node { stop, ended, notes }
+    }
+
+    /// What it has said that has these words.
+    pub(crate) fn said(&self, words: &str) -> Vec<ServerNote> {
+        let notes = self.notes.lock().unwrap();
+        let said = notes.iter().filter(|note| note.to_string().contains(words));
+        said.cloned().collect()
+    }
+
+    /// Waits until it says this.
+    pub(crate) async fn says(&self, words: &str) -> ServerNote {
+        let said = async {
+            loop {
+                if let Some(note) = self.said(words).first() {
+                    return note.clone();
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let said = timeout(LIMIT, said).await;
+        said.unwrap_or_else(|_| panic!("{words}: {:#?}", self.notes.lock().unwrap()))
+    }
+
+    /// Stops it, and returns its warnings.
+    pub(crate) async fn stop(self) -> Vec<String> {
+        self.stop.send(()).unwrap();
+        let ended = timeout(LIMIT, self.ended).await;
+        ended.expect("it stops in time").unwrap().unwrap();
+        warnings(&self.notes.lock().unwrap())
+    }
+}
+
+/// Those of the notes that are warnings.
+pub(crate) fn warnings(notes: &[ServerNote]) -> Vec<String> {
+    let warnings = notes.iter().filter(|note| note.is_warning());
+    warnings.map(ToString::to_string).collect()
+}
