@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::client::{close_end, close_view};
 use crate::entry::{Entry, Position, Topic};
 use crate::log::{Batch, Log, LogError};
-use crate::news::{Differences, Slowly};
+use crate::news::{Differences, Slowly, without_numbers};
 use crate::notes::{Part, short};
 use crate::probe::{self, Found, Task};
 use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
@@ -230,7 +230,7 @@ impl Driver {
     /// Says why the node does not have the shard: not each time that it tries.
     fn cannot(&mut self, why: String) {
         // Not that of another frame.
-        let subject = why.replace(|char: char| char.is_ascii_digit(), "");
+        let subject = without_numbers(&why);
         self.reminded.retain(|_, said| said.elapsed() < REMIND);
         if let btree_map::Entry::Vacant(place) = self.reminded.entry(subject) {
             place.insert(Instant::now());

@@ -77,6 +77,11 @@ fn escaped(char: char) -> impl Iterator<Item = char> {
     )
 }
 
+/// What a sentence is about: the same for all frames and scripts.
+pub(crate) fn without_numbers(text: &str) -> String {
+    text.replace(|char: char| char.is_ascii_digit(), "")
+}
+
 /// Why there is no room of a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

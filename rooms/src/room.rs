@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Player;
+use crate::news::without_numbers;
 
 /// How inputs and views are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -434,9 +435,7 @@ fn sort(runtime: &Runtime, reports: Vec<Report>, before: &mut BTreeSet<String>) 
             }
             report => {
                 let line = report.to_string();
-                // Without the numbers of frames and scripts.
-                let subject = line.replace(|char: char| char.is_ascii_digit(), "");
-                (subject, line)
+                (without_numbers(&line), line)
             }
         };
         if before.len() < MOST_REPORTS && before.insert(subject) {

@@ -604,6 +604,16 @@ impl Node {
         }
     }
 
+    /// How many shards this node runs and follows.
+    fn parts(&self) -> Parts {
+        let parts = lock(&self.parts);
+        let runs = parts.values().filter(|part| **part == Part::Runs).count();
+        Parts {
+            runs,
+            follows: parts.len() - runs,
+        }
+    }
+
     /// Notes that the log has answered for a shard.
     pub(crate) fn log_answers(&self, shard: u32) {
         lock(&self.failing).remove(&shard);
@@ -630,14 +640,7 @@ impl Node {
         let (me, options) = (self.me.clone(), &self.options);
         let mut bulletin = Bulletin::new(me, self.build, options.shards, options.dead_after);
         while *self.stage.borrow() == Stage::Runs {
-            let parts = {
-                let parts = lock(&self.parts);
-                let runs = parts.values().filter(|part| **part == Part::Runs).count();
-                Parts {
-                    runs,
-                    follows: parts.len() - runs,
-                }
-            };
+            let parts = self.parts();
             let members = self.members();
             let said = bulletin.look(self.now(), &members, parts, &mut lock(&self.failing));
             for (is_warning, text) in said {
@@ -749,10 +752,7 @@ impl Node {
             _ = all_done.recv() => {}
         }
         let stops_at = Instant::now();
-        let shards = lock(&self.parts)
-            .values()
-            .filter(|part| **part == Part::Runs)
-            .count();
+        let shards = self.parts().runs;
         self.inform(&format!(
             "stops: it saves {shards} shards, and hands them over"
         ));

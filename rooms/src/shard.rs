@@ -379,8 +379,7 @@ impl Shard {
 
     /// The rooms whose turn it is to be in the hash after a frame.
     pub(crate) fn in_turn(&self, frame: u64) -> Vec<String> {
-        let in_turn = |slot: &Slot| (slot.opened + frame).is_multiple_of(TURNS);
-        let rooms = self.rooms.iter().filter(|(_, slot)| in_turn(slot));
+        let rooms = self.rooms.iter().filter(|(_, slot)| slot.is_in_turn(frame));
         rooms.map(|(name, _)| name.to_string()).collect()
     }
 
@@ -450,18 +449,8 @@ impl Shard {
         }
         match self.opened(name, body) {
             Ok((kind, state)) => {
-                let slot = Slot {
-                    kind,
-                    opened,
-                    frame: 0,
-                    senders: BTreeMap::new(),
-                    state,
-                    hash: None,
-                    panics: 0,
-                    last_panic: None,
-                    has_no_view: false,
-                };
-                self.rooms.insert(name.clone(), slot);
+                self.rooms
+                    .insert(name.clone(), Slot::new(kind, opened, state));
             }
             Err(why) => self.refuse(Reason::NotOpened, name, None, &why),
         }
@@ -471,10 +460,7 @@ impl Shard {
     fn opened(&mut self, name: &Arc<str>, body: &[u8]) -> Result<(Arc<str>, State), String> {
         let Limits { rooms, size, .. } = self.limits;
         if body.len() > size {
-            let length = body.len();
-            return Err(format!(
-                "{length} bytes are more than {size} (`Server::max_input`)"
-            ));
+            return Err(too_long(body, size));
         }
         let open = serde_json::from_slice::<OpenText<'_>>(body)
             .map_err(|error| format!("it is not opened with a kind and arguments: {error}"))?;
@@ -524,9 +510,7 @@ impl Shard {
             return Err((Reason::Broken, "the room is broken".to_owned()));
         }
         if body.len() > size {
-            let length = body.len();
-            let why = format!("{length} bytes are more than {size} (`Server::max_input`)");
-            return Err((Reason::TooLong, why));
+            return Err((Reason::TooLong, too_long(body, size)));
         }
         let unreadable = |error| (Reason::Unreadable, format!("it cannot be read: {error}"));
         let (envelope, input) = open_envelope(body).map_err(unreadable)?;
@@ -584,12 +568,37 @@ fn full_budget(rate: u32) -> u64 {
     u64::from(rate) * 1_000
 }
 
+fn too_long(body: &[u8], size: usize) -> String {
+    let length = body.len();
+    format!("{length} bytes are more than {size} (`Server::max_input`)")
+}
+
 /// The length of a frame.
 pub(crate) fn step_of(ticks_per_second: u32) -> Duration {
     Duration::from_nanos(1_000_000_000 / u64::from(ticks_per_second))
 }
 
 impl Slot {
+    fn new(kind: Arc<str>, opened: u64, state: State) -> Self {
+        Slot {
+            kind,
+            opened,
+            frame: 0,
+            senders: BTreeMap::new(),
+            state,
+            hash: None,
+            panics: 0,
+            last_panic: None,
+            has_no_view: false,
+        }
+    }
+
+    /// Whether the room is in the hash after a frame. Not by its place in the list: that changes when
+    /// another room is over.
+    fn is_in_turn(&self, frame: u64) -> bool {
+        (self.opened + frame).is_multiple_of(TURNS)
+    }
+
     /// The view of a live room: its frame, and the bytes.
     fn view(&mut self, news: &mut AllNews, frame: u64, name: &str) -> Option<(u64, Vec<u8>)> {
         let State::Live(live) = &self.state else {
@@ -682,15 +691,10 @@ impl Fold for Shard {
                 Err(why) => State::Broken(why.into()),
             };
             let slot = Slot {
-                kind: saved.kind,
-                opened: saved.opened,
                 frame: saved.frame,
                 senders: saved.senders,
-                state,
-                hash: None,
                 panics: saved.panics,
-                last_panic: None,
-                has_no_view: false,
+                ..Slot::new(saved.kind, saved.opened, state)
             };
             rooms.insert(saved.name, slot);
         }
@@ -781,10 +785,8 @@ impl Fold for Shard {
     fn hash(&mut self) -> u64 {
         let mut hash = StableHash::new();
         hash.add(self.frame);
-        // Not by their places in the list: these change when another room is over.
-        let is_its_turn = |slot: &Slot| (slot.opened + self.frame).is_multiple_of(TURNS);
         for (name, slot) in &mut self.rooms {
-            if !is_its_turn(slot) {
+            if !slot.is_in_turn(self.frame) {
                 continue;
             }
             hash.add_bytes(name.as_bytes());

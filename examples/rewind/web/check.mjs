@@ -33,7 +33,7 @@ await visit(options, async (tab) => {
     let match;
     await tab.until(({ frame }) => {
       while (!match && read < tab.lines.length) match = words.exec(tab.lines[read++]);
-      // The game draws frames for ever, even if it never prints the line.
+      // The game goes on to draw frames, even if it never prints the line.
       if (!match && frame > first + 3_600) {
         throw new Error(`no line like ${words} in 3,600 frames:\n${tab.lines.join('\n')}`);
       }

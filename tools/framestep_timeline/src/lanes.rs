@@ -72,6 +72,12 @@ impl Lane {
         poll.is_long() || self.outlier.is_some_and(|least| poll.took() >= least)
     }
 
+    /// The poll that began at a moment.
+    pub(crate) fn poll_at(&self, at: At) -> Option<&Poll> {
+        let poll = self.polls.partition_point(|poll| poll.from < at);
+        self.polls.get(poll).filter(|poll| poll.from == at)
+    }
+
     fn choose_clock(&mut self) {
         let timers = self.waits.iter().map(|bar| &bar.wait);
         let timers = timers.filter(|wait| wait.wait_kind() == WaitKind::Timer);

@@ -106,11 +106,11 @@ pub(crate) fn counted(number: u64, word: &str) -> String {
     format!("{} {word}{plural}", count(number))
 }
 
-/// The first numbers of a list, and how many there are besides: `3, 4, 9 and 5 more`.
-pub(crate) fn list(numbers: &[u64], most: usize) -> String {
-    let shown = numbers.iter().take(most).map(|number| count(*number));
-    let shown = shown.collect::<Vec<_>>().join(", ");
-    match numbers.len().saturating_sub(most) {
+/// The first words of a list, and how many there are besides: `3, 4, 9 and 5 more`.
+pub(crate) fn list(words: impl ExactSizeIterator<Item = String>, most: usize) -> String {
+    let all = words.len();
+    let shown = words.take(most).collect::<Vec<_>>().join(", ");
+    match all.saturating_sub(most) {
         0 => shown,
         more => format!("{shown} and {} more", count(more as u64)),
     }
@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(count(123), "123");
         assert_eq!(seconds(999_999_640), "1s");
         assert_eq!(seconds(16_666_667), "16.667ms");
-        assert_eq!(list(&[1, 2, 3], 2), "1, 2 and 1 more");
+        assert_eq!(list([1, 2, 3].map(count).into_iter(), 2), "1, 2 and 1 more");
         assert_eq!(about(1_234), "1.23 µs");
         assert_eq!(about(45_600_000), "45.6 ms");
     }

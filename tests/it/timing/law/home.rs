@@ -174,7 +174,7 @@ fn free_functions_hand_on_the_home_of_the_calling_coroutine() {
 }
 
 #[test]
-fn so_do_owners_whoever_has_made_them() {
+fn so_do_owners_and_it_does_not_matter_who_made_them() {
     let mut executor = unclamped();
     let others = executor.owner();
     let make = move || {

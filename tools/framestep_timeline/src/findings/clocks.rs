@@ -21,10 +21,9 @@ impl Finder<'_> {
         let took = there.filter_map(|bar| {
             let (to, now) = (bar.to?, bar.now?);
             // One that was dropped has no length.
-            let poll = lane.polls.partition_point(|poll| poll.from < to);
-            let is_due = lane.polls.get(poll).is_some_and(|poll| poll.from == to);
+            lane.poll_at(to)?;
             let elapsed = self.lanes.columns[to.column].elapsed;
-            is_due.then(|| elapsed.saturating_sub(now))
+            Some(elapsed.saturating_sub(now))
         });
         let took: Vec<u64> = took.collect();
         let (least, most) = (*took.iter().min()?, *took.iter().max()?);

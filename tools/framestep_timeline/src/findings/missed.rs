@@ -115,7 +115,7 @@ impl Finder<'_> {
              {later} later{}, {ended}",
             self.film.text(emit.name),
             self.after_words(emit.after),
-            text::list(&frames, MOST_FRAMES),
+            text::list(frames.iter().map(|frame| text::count(*frame)), MOST_FRAMES),
             self.film.name_and_id(lane.script),
             self.line(lane, bar.wait.place()),
         );

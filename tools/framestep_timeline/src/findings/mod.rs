@@ -370,9 +370,7 @@ impl Finder<'_> {
 
     /// Whether the source for which a script waited has ended the wait.
     fn was_served(lane: &Lane, bar: &Bar) -> bool {
-        let Some(to) = bar.to else { return false };
-        let at = lane.polls.partition_point(|poll| poll.from < to);
-        let poll = lane.polls.get(at).filter(|poll| poll.from == to);
+        let poll = bar.to.and_then(|to| lane.poll_at(to));
         poll.is_some_and(|poll| poll.by == bar.wait.other)
     }
 

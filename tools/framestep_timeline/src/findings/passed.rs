@@ -100,15 +100,8 @@ impl Finder<'_> {
             others => ("wait", format!("and {} more ", text::count(others as u64))),
         };
         let list = |values: &[u32]| {
-            let shown = values
-                .iter()
-                .take(MOST_VALUES)
-                .map(|it| self.film.text(*it));
-            let shown = shown.collect::<Vec<_>>().join(", ");
-            match values.len().saturating_sub(MOST_VALUES) {
-                0 => shown,
-                more => format!("{shown} and {} more", text::count(more as u64)),
-            }
+            let values = values.iter().map(|value| self.film.text(*value).clone());
+            text::list(values, MOST_VALUES)
         };
         let when = match ended.values.as_slice() {
             [] => String::new(),
@@ -181,7 +174,6 @@ fn rounds(lane: &Lane) -> Vec<Round<'_>> {
 
 /// Whether a wait began in the poll that began at a moment.
 fn is_poll_of(lane: &Lane, at: At, bar: &Bar) -> bool {
-    let poll = lane.polls.partition_point(|poll| poll.from < at);
-    let poll = lane.polls.get(poll).filter(|poll| poll.from == at);
-    poll.is_some_and(|poll| bar.from >= at && (!poll.is_over || bar.from <= poll.to))
+    lane.poll_at(at)
+        .is_some_and(|poll| bar.from >= at && (!poll.is_over || bar.from <= poll.to))
 }

@@ -43,7 +43,7 @@ impl Finder<'_> {
             text::count(frames.len() as u64),
             text::counted(lane.polls.len() as u64, "poll"),
             text::about(lane.median),
-            text::list(&frames, MOST_FRAMES),
+            text::list(frames.iter().map(|frame| text::count(*frame)), MOST_FRAMES),
         );
         Some(self.finding(FindingKind::Outliers, lane, frame, place, &text))
     }
