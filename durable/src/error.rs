@@ -31,11 +31,18 @@ pub enum SaveError {
     },
     /// A script could not be restored from this save. In debug builds, each save is tried.
     Verify(RestoreError),
-    /// A state or a value cannot be [described](crate::SaveState::described).
+    /// A state, a value or a world cannot be [described](crate::SaveState::described).
     NotDescribed {
         /// What it is: "the state of the script `shop`".
         what: String,
         /// Why not.
+        why: String,
+    },
+    /// The game's own state cannot be written, and the save is not described.
+    World {
+        /// Its type.
+        type_name: &'static str,
+        /// Why.
         why: String,
     },
 }
@@ -64,6 +71,13 @@ impl fmt::Display for SaveError {
             }
             SaveError::NotDescribed { what, why } => {
                 write!(f, "{what} cannot be described: {why}")
+            }
+            SaveError::World { type_name, why } => {
+                write!(
+                    f,
+                    "a world of type `{type_name}` cannot be saved: {why}. It must serialise without a \
+                     self-describing format, or be in a file of a `SaveState::described`"
+                )
             }
             SaveError::Verify(error) => {
                 f.write_str("what was saved could not be restored: ")?;

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
-use crate::error::RestoreError;
+use crate::error::{RestoreError, SaveError};
 use crate::events::{Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::hash::StableHash;
@@ -92,23 +92,50 @@ impl SaveState {
     #[must_use]
     #[track_caller]
     pub fn to_bytes_with<W: Serialize>(&self, world: &W) -> Vec<u8> {
-        let type_name = std::any::type_name::<W>();
-        let mut content = postcard::to_stdvec(self).expect("a save state serialises");
-        if self.is_described {
-            match Tree::of(world) {
-                Ok(world) => content.extend_from_slice(&world.to_bytes()),
-                Err(error) => panic!("a world of type `{type_name}` cannot be described: {error}"),
-            }
-        } else {
-            match postcard::to_stdvec(world) {
-                Ok(world) => content.extend_from_slice(&world),
-                Err(error) => panic!(
-                    "a world of type `{type_name}` cannot be saved: {error}. It must serialise \
-                     without a self-describing format, or be in a file of a `SaveState::described`"
-                ),
-            }
+        match self.try_to_bytes_with(world) {
+            Ok(file) => file,
+            Err(error) => panic!("{error}"),
         }
-        file_of(&content)
+    }
+
+    /// The same as [`to_bytes_with`](Self::to_bytes_with), if the `Serialize` of `world` may fail: it
+    /// needs a self-describing format, or a state is nested too deep to be
+    /// [described](Self::described).
+    ///
+    /// # Errors
+    ///
+    /// [`SaveError::NotDescribed`] if the save state is described, or else [`SaveError::World`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # fn main() -> Result<(), SaveError> {
+    /// let registry = Registry::new();
+    /// let save = Runtime::new(registry.clone()).save()?;
+    /// // Inside of each other, a thousand times.
+    /// let nested = (0..1_000).fold(serde_json::Value::Null, |inner, _| vec![inner].into());
+    /// assert!(save.described(&registry)?.try_to_bytes_with(&nested).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn try_to_bytes_with<W: Serialize>(&self, world: &W) -> Result<Vec<u8>, SaveError> {
+        let type_name = std::any::type_name::<W>();
+        let world = if self.is_described {
+            let tree = Tree::of(world).map_err(|error| SaveError::NotDescribed {
+                what: format!("a world of type `{type_name}`"),
+                why: error.to_string(),
+            });
+            tree?.to_bytes()
+        } else {
+            postcard::to_stdvec(world).map_err(|error| SaveError::World {
+                type_name,
+                why: error.to_string(),
+            })?
+        };
+        let mut content = postcard::to_stdvec(self).expect("a save state serialises");
+        content.extend_from_slice(&world);
+        Ok(file_of(&content))
     }
 
     /// Reads a file that [`to_bytes_with`](Self::to_bytes_with) has made.

@@ -15,6 +15,7 @@ use crate::events::Settled;
 use crate::handle::{Act, Handle, JoinError, Joins};
 use crate::long::LongChapter;
 use crate::owner::{ClockId, OwnerId};
+use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin_once};
 use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
 use crate::stop::Stopper;
@@ -256,6 +257,23 @@ impl Host {
         let scripts = self.shared.scripts.borrow();
         let scripts = scripts.values().map(|cell| (cell.id, cell.name()));
         scripts.collect()
+    }
+
+    /// The registry: that of the last restore of changed code, or else the one with which the runtime
+    /// was made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # fn main() -> Result<(), SaveError> {
+    /// let runtime = Runtime::new(Registry::new());
+    /// let file = runtime.save()?.described(&runtime.registry())?.to_bytes();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn registry(&self) -> Rc<Registry> {
+        self.shared.registry()
     }
 
     /// Where a script was that has panicked: the file and the line of the last call that its chapter

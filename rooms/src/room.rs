@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -501,12 +500,13 @@ impl<R: Room> Live for LiveRoom<R> {
             .save_state()
             .map_err(|error| error.to_string())?;
         // With the names of fields: the next build may have others.
-        let described = save.described(&R::registry()).ok();
-        let described = described.and_then(|described| {
-            // A state that is nested too deep cannot be described.
-            catch_unwind(AssertUnwindSafe(|| described.to_bytes_with(&self.room))).ok()
-        });
-        Ok(described.unwrap_or_else(|| save.to_bytes_with(&self.room)))
+        let described = save
+            .described(&self.runtime.registry())
+            .and_then(|save| save.try_to_bytes_with(&self.room));
+        // A state that is nested too deep cannot be described.
+        described
+            .or_else(|_| save.try_to_bytes_with(&self.room))
+            .map_err(|error| error.to_string())
     }
 
     fn view(&self) -> Result<Vec<u8>, String> {

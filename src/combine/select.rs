@@ -162,7 +162,7 @@ macro_rules! __select {
         $( let mut $is_enabled: bool = true $(&& $condition)?; )+
         // The futures are dropped at the end of this block. If one of them panics then,
         // Rust drops the output of a variable, and would leak that of the block.
-        #[allow(unused_mut, clippy::all, clippy::pedantic)]
+        #[allow(unused_mut, clippy::needless_late_init)]
         let mut output;
         {
             // `let` extends the lifetime of the temporaries that an expression

@@ -388,6 +388,37 @@ mod worlds {
     }
 }
 
+/// A world whose length nobody knows before it is written.
+struct Unmeasured;
+
+impl Serialize for Unmeasured {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serde::ser::SerializeSeq::end(serializer.serialize_seq(None)?)
+    }
+}
+
+#[test]
+fn a_world_that_cannot_be_written_is_an_error_that_names_its_type() {
+    let runtime = Runtime::new(Registry::new());
+    let compact = runtime.save().unwrap();
+    let described = compact.described(&runtime.registry()).unwrap();
+    let nested = (0..1_000).fold(serde_json::Value::Null, |inner, _| vec![inner].into());
+    let error = described.try_to_bytes_with(&nested).unwrap_err();
+    let begins = format!(
+        "a world of type `{}` cannot be described: ",
+        std::any::type_name::<serde_json::Value>()
+    );
+    assert!(error.to_string().starts_with(&begins), "{error}");
+    let error = compact.try_to_bytes_with(&Unmeasured).unwrap_err();
+    let begins = "a world of type `it::described::Unmeasured` cannot be saved: ";
+    assert!(error.to_string().starts_with(begins), "{error}");
+    let write = std::panic::AssertUnwindSafe(|| compact.to_bytes_with(&Unmeasured));
+    let panic = std::panic::catch_unwind(write).unwrap_err();
+    assert_eq!(panic.downcast_ref::<String>(), Some(&error.to_string()));
+    // The other form can have it.
+    described.try_to_bytes_with(&Unmeasured).unwrap();
+}
+
 #[test]
 fn the_world_beside_a_described_save_is_described() {
     let world = worlds::First {
