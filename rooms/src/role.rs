@@ -28,6 +28,8 @@
 //!    the save of the hand-over, because the state has changed since, the old owner goes on at once.
 
 mod terms;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -383,9 +385,11 @@ impl Role {
     }
 
     /// Whether it is time to read the newest save of another build, which may have to hand over. As
-    /// long as no node of that runs, the save is the same one.
+    /// long as no node of that runs, the save is the same one. Not before all of the log is read: where
+    /// that takes longer than the wait, a node would begin again for ever.
     fn is_to_try_again(&self, now: Duration, members: &Members) -> bool {
-        !self.has_state
+        self.is_caught_up
+            && !self.has_state
             && self.is_of_another_build()
             && self.reads != Some(true)
             && self.try_again_at.is_some_and(|at| now >= at)
@@ -702,8 +706,9 @@ impl Role {
                 self.catch_up(fold, out);
             }
         }
-        // There is, or will be, a save that this build may begin at.
-        let is_saved = self.at.hands_over || self.at.build == self.build;
+        // There is, or will be, a save that this build may begin at. Where there is no room, none is
+        // needed: to load would only keep the node from beginning.
+        let is_saved = (self.at.hands_over || self.at.build == self.build) && !self.at.is_empty;
         self.reload_at = (!self.has_state && is_saved)
             .then(|| self.reload_at.unwrap_or(now + self.settings.dead_after / 4));
     }
