@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::body::{close_envelope, open_body};
 use crate::doubles::Doubles;
 use crate::entry::{Player, Topic, is_name};
 use crate::log::{Inbox, Log, LogError};
@@ -17,7 +18,6 @@ use crate::member::shard_of;
 use crate::news::Absence;
 use crate::room::{Format, Room};
 use crate::server::Fault;
-use crate::shard::{close_envelope, open_body};
 
 /// How long an input is sent again without an answer.
 const PATIENCE: Duration = Duration::from_secs(30);

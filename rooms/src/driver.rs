@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, timeout};
 
+use crate::body::Answer;
 use crate::client::{close_end, close_view};
 use crate::entry::{Entry, Position, Topic};
 use crate::log::{Batch, Log, LogError};
@@ -19,7 +20,7 @@ use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
 use crate::room::EffectKey;
 use crate::saves::{self, SLOTS};
 use crate::server::{Node, Stage};
-use crate::shard::{Answer, Refused, RoomStatus, Shard, TURNS, step_of};
+use crate::shard::{Refused, RoomStatus, Shard, TURNS, step_of};
 
 /// How long a reader waits before it says that there is no more.
 const IDLE: Duration = Duration::from_millis(200);

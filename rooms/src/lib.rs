@@ -6,6 +6,7 @@
 //!
 //! The README shows how it works, what is promised, and what is not.
 
+mod body;
 mod client;
 mod doubles;
 mod driver;

@@ -1,5 +1,9 @@
 //! The rooms of a shard: the state that its log is folded into. No clock, no network.
 
+mod slot;
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,12 +13,16 @@ use std::time::Duration;
 use framestep_durable::Runtime;
 use serde::{Deserialize, Serialize};
 
-use crate::doubles::Doubles;
+use crate::body::{Answer, OpenText, open_envelope};
 use crate::entry::{Entry, Player, Topic};
 use crate::news::{Absence, AllNews, News, Reason, shown};
 use crate::role::Fold;
-use crate::room::{self, Asked, Kind, Live, Room};
+use crate::room::{self, Asked, Kind, Room};
 use framestep_durable::StableHash;
+use slot::{Sender, Slot, State, text_of};
+
+pub use slot::RoomStatus;
+pub(crate) use slot::TURNS;
 
 /// Limits on what players may send. They are the same on all nodes: part of the build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,65 +32,6 @@ pub(crate) struct Limits {
     pub(crate) size: usize,
     /// Inputs of a player to a room in a second, and at once.
     pub(crate) rate: u32,
-}
-
-/// An input as it is in the log: who has sent it is in the subject.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Envelope {
-    /// The session of the sender: each is higher than the one before.
-    #[serde(rename = "s")]
-    pub(crate) session: u64,
-    /// The number of the input in the session, from 1.
-    #[serde(rename = "n")]
-    pub(crate) number: u64,
-}
-
-/// The answer of the outside to a question.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Answer {
-    pub(crate) opened: u64,
-    pub(crate) number: u64,
-    pub(crate) content: Vec<u8>,
-}
-
-/// An input in its envelope: session and number as 16 bytes, or as `{"s":1,"n":2,"i":..}`.
-pub(crate) fn open_envelope(body: &[u8]) -> Result<(Envelope, std::borrow::Cow<'_, [u8]>), String> {
-    #[derive(Deserialize)]
-    struct Text<'a> {
-        s: u64,
-        n: u64,
-        #[serde(borrow)]
-        i: &'a serde_json::value::RawValue,
-    }
-    if body.first() == Some(&b'{') {
-        let text: Text<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-        let envelope = Envelope {
-            session: text.s,
-            number: text.n,
-        };
-        return Ok((envelope, text.i.get().as_bytes().into()));
-    }
-    match body {
-        [2, rest @ ..] => {
-            let (session, rest) = rest.split_first_chunk().ok_or("it is too short")?;
-            let (number, input) = rest.split_first_chunk().ok_or("it is too short")?;
-            let envelope = Envelope {
-                session: u64::from_le_bytes(*session),
-                number: u64::from_le_bytes(*number),
-            };
-            Ok((envelope, input.into()))
-        }
-        _ => Err("it is no input in an envelope".to_owned()),
-    }
-}
-
-/// Puts an input in its envelope.
-pub(crate) fn close_envelope(session: u64, number: u64, input: &[u8]) -> Vec<u8> {
-    let mut body = vec![2];
-    body.extend_from_slice(&session.to_le_bytes());
-    body.extend_from_slice(&number.to_le_bytes());
-    body.extend_from_slice(input);
-    body
 }
 
 /// Why a part of the log has no effect.
@@ -103,49 +52,11 @@ pub struct Refused {
     pub not_opened: u64,
 }
 
-/// What a player has sent to a room.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Sender {
-    doubles: Doubles,
-    /// The frame in which `budget` was computed.
-    frame: u64,
-    /// Thousandths of inputs that the player may send.
-    budget: u64,
-}
-
-/// Each tick names the state of every fourth room, in turns: to hash a room reads all its scripts,
-/// also those that sleep, which takes four times as long as its frame. What makes nodes differ stays,
-/// so it is found four frames later at most.
-pub(crate) const TURNS: u64 = 4;
-
 /// Of how many rooms a node knows why there are none.
 const ABSENT: usize = 256;
 
 /// Is called with frame and room.
 type Before = Box<dyn FnMut(u64, &str)>;
-
-enum State {
-    Live(Box<dyn Live>),
-    /// A panic has ended it.
-    Broken(Arc<str>),
-}
-
-struct Slot {
-    kind: Arc<str>,
-    opened: u64,
-    /// Frames that the room has run.
-    frame: u64,
-    senders: BTreeMap<Player, Sender>,
-    state: State,
-    /// The hash of the room after its last frame, if it was asked for since.
-    hash: Option<u64>,
-    /// Scripts that have panicked.
-    panics: u64,
-    /// How the last one did, if this node has computed it.
-    last_panic: Option<String>,
-    /// Whether it was said that there are no views.
-    has_no_view: bool,
-}
 
 #[derive(Serialize, Deserialize)]
 struct SavedSlot {
@@ -163,31 +74,6 @@ struct Saved {
     frame: u64,
     refused: Refused,
     slots: Vec<SavedSlot>,
-}
-
-/// A room, for tools.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct RoomStatus {
-    /// Its name.
-    pub name: String,
-    /// Its kind.
-    pub kind: String,
-    /// Frames that it has run.
-    pub frames: u64,
-    /// Scripts that are alive.
-    pub scripts: usize,
-    /// Players that have sent something.
-    pub players: usize,
-    /// Why it does not run any more, if it is broken.
-    pub broken: Option<String>,
-    /// How many of its scripts have panicked since it was opened, and no join has returned that. Only
-    /// these scripts have ended.
-    #[serde(default)]
-    pub panics: u64,
-    /// How the last one of them did, if the node was there.
-    #[serde(default)]
-    pub last_panic: Option<String>,
 }
 
 /// Why a room that is taken out does not run.
@@ -249,35 +135,6 @@ impl fmt::Debug for Shard {
             .field("frame", &self.frame)
             .field("rooms", &self.rooms.len())
             .finish_non_exhaustive()
-    }
-}
-
-/// The text of a panic.
-fn text_of(panic: &(dyn std::any::Any + Send)) -> Arc<str> {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("a panic without a text").into()
-}
-
-impl State {
-    /// Calls `f` with a live room. A panic breaks it.
-    fn with<T>(&mut self, f: impl FnOnce(&mut dyn Live) -> T) -> Option<T> {
-        let State::Live(live) = self else {
-            return None;
-        };
-        match catch_unwind(AssertUnwindSafe(|| f(&mut **live))) {
-            Ok(value) => Some(value),
-            Err(panic) => {
-                self.break_it(text_of(&*panic));
-                None
-            }
-        }
-    }
-
-    fn break_it(&mut self, why: Arc<str>) {
-        let state = std::mem::replace(self, State::Broken(why));
-        // What a panic has left may panic once more.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(state)));
     }
 }
 
@@ -514,27 +371,16 @@ impl Shard {
         }
         let unreadable = |error| (Reason::Unreadable, format!("it cannot be read: {error}"));
         let (envelope, input) = open_envelope(body).map_err(unreadable)?;
-        let sender = slot
-            .senders
-            .entry(player.clone())
-            .or_insert_with(|| Sender {
-                budget: full_budget(rate),
-                frame: self.frame,
-                ..Sender::default()
-            });
-        let earned = (self.frame - sender.frame) * u64::from(rate) * 1_000;
-        let earned = earned / u64::from(self.ticks_per_second);
-        sender.budget = (sender.budget + earned).min(full_budget(rate));
-        sender.frame = self.frame;
-        if sender.budget < 1_000 {
+        let sender = slot.senders.entry(player.clone());
+        let sender = sender.or_insert_with(|| Sender::new(self.frame, rate));
+        if !sender.may_send(self.frame, rate, self.ticks_per_second) {
             let why = format!("more than {rate} in a second (`Server::inputs_per_second`)");
             return Err((Reason::TooMany, why));
         }
-        if !sender.doubles.is_first(envelope.session, envelope.number) {
+        if !sender.take(&envelope) {
             self.refused.doubles += 1;
             return Ok(());
         }
-        sender.budget -= 1_000;
         slot.hash = None;
         let taken = slot.state.with(|live| live.input(player.clone(), &input));
         if let State::Broken(why) = &slot.state {
@@ -545,29 +391,6 @@ impl Shard {
     }
 }
 
-#[derive(Deserialize)]
-struct OpenText<'a> {
-    kind: &'a str,
-    #[serde(borrow)]
-    args: &'a serde_json::value::RawValue,
-}
-
-/// The content of the entry that opens a room: `{"kind":"arena","args":..}`.
-pub(crate) fn open_body(kind: &str, args: &str) -> Result<Vec<u8>, String> {
-    #[derive(Serialize)]
-    struct Text<'a> {
-        kind: &'a str,
-        args: &'a serde_json::value::RawValue,
-    }
-    let args: &serde_json::value::RawValue =
-        serde_json::from_str(args).map_err(|error| error.to_string())?;
-    serde_json::to_vec(&Text { kind, args }).map_err(|error| error.to_string())
-}
-
-fn full_budget(rate: u32) -> u64 {
-    u64::from(rate) * 1_000
-}
-
 fn too_long(body: &[u8], size: usize) -> String {
     let length = body.len();
     format!("{length} bytes are more than {size} (`Server::max_input`)")
@@ -576,85 +399,6 @@ fn too_long(body: &[u8], size: usize) -> String {
 /// The length of a frame.
 pub(crate) fn step_of(ticks_per_second: u32) -> Duration {
     Duration::from_nanos(1_000_000_000 / u64::from(ticks_per_second))
-}
-
-impl Slot {
-    fn new(kind: Arc<str>, opened: u64, state: State) -> Self {
-        Slot {
-            kind,
-            opened,
-            frame: 0,
-            senders: BTreeMap::new(),
-            state,
-            hash: None,
-            panics: 0,
-            last_panic: None,
-            has_no_view: false,
-        }
-    }
-
-    /// Whether the room is in the hash after a frame. Not by its place in the list: that changes when
-    /// another room is over.
-    fn is_in_turn(&self, frame: u64) -> bool {
-        (self.opened + frame).is_multiple_of(TURNS)
-    }
-
-    /// The view of a live room: its frame, and the bytes.
-    fn view(&mut self, news: &mut AllNews, frame: u64, name: &str) -> Option<(u64, Vec<u8>)> {
-        let State::Live(live) = &self.state else {
-            return None;
-        };
-        // A view does not change the room, so its panic breaks nothing.
-        let view = catch_unwind(AssertUnwindSafe(|| live.view()));
-        let view = view.unwrap_or_else(|panic| Err(format!("a panic: {}", text_of(&*panic))));
-        match view {
-            Ok(view) => Some((self.frame, view)),
-            Err(why) => {
-                if !std::mem::replace(&mut self.has_no_view, true) {
-                    let text = format!("it has no view: {why}");
-                    news.of(frame).line(name, &text);
-                }
-                None
-            }
-        }
-    }
-
-    /// Takes what the runtime has reported.
-    fn report(&mut self, news: &mut AllNews, frame: u64, name: &str) {
-        let State::Live(live) = &mut self.state else {
-            return;
-        };
-        let Some(reported) = live.reported() else {
-            return;
-        };
-        self.panics += reported.panics;
-        if reported.last_panic.is_some() {
-            self.last_panic = reported.last_panic;
-        }
-        for line in reported.lines {
-            news.of(frame).line(name, &line);
-        }
-    }
-
-    fn hash(&mut self, news: &mut AllNews, frame: u64, name: &str) -> u64 {
-        if let Some(hash) = self.hash {
-            return hash;
-        }
-        // A room that cannot be saved is broken, on all nodes in the same frame: otherwise its shard
-        // could not be saved.
-        let hash = match self.state.with(|live| live.hash()) {
-            Some(Ok(hash)) => hash,
-            Some(Err(why)) => {
-                news.of(frame)
-                    .line(name, &format!("it is broken: it cannot be saved: {why}"));
-                self.state.break_it(why.into());
-                0
-            }
-            None => 0,
-        };
-        self.hash = Some(hash);
-        hash
-    }
 }
 
 impl Fold for Shard {
@@ -827,336 +571,5 @@ impl Fold for Shard {
             slots,
         };
         postcard::to_stdvec(&saved).map_err(|error| error.to_string())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use framestep_durable::prelude::*;
-
-    use super::*;
-    use crate::room::Room;
-
-    #[derive(Serialize, Deserialize)]
-    struct Pot {
-        sum: u64,
-        steps: u64,
-    }
-
-    #[durable]
-    async fn stir() -> Chapter {
-        wait_frames(2).await;
-        with(|pot: &mut Pot| pot.steps += 1);
-        Chapter::Next(stir())
-    }
-
-    impl Room for Pot {
-        const NAME: &'static str = "pot";
-        type Args = u64;
-        type Input = u64;
-        type View = (u64, u64);
-
-        fn registry() -> Registry {
-            Registry::new().with::<Stir>()
-        }
-
-        fn open(runtime: &Runtime, sum: u64) -> Self {
-            runtime.spawn(stir()).detach();
-            assert!(sum < 1_000, "the pot is too small");
-            Pot { sum, steps: 0 }
-        }
-
-        fn input(&mut self, _: &Runtime, _: Player, by: u64) {
-            assert!(by < 1_000, "the pot is too small");
-            self.sum += by;
-        }
-
-        fn view(&self) -> (u64, u64) {
-            (self.sum, self.steps)
-        }
-
-        fn is_over(&self) -> bool {
-            self.sum == 999
-        }
-    }
-
-    /// A shard, and the number of the next entry.
-    struct Log(Shard, u64);
-
-    impl Log {
-        fn new() -> Self {
-            let limits = Limits {
-                rooms: 3,
-                size: 100,
-                rate: 10,
-            };
-            Log(Shard::new([Kind::of::<Pot>()].into(), 10, limits), 1)
-        }
-
-        /// A frame with these entries.
-        fn frame(&mut self, entries: &[(Topic, Vec<u8>)]) {
-            let mut numbered = Vec::new();
-            for (topic, body) in entries {
-                numbered.push(Entry {
-                    seq: self.1,
-                    topic: Some(topic.clone()),
-                    body: body[..].into(),
-                });
-                self.1 += 1;
-            }
-            let frame = self.0.frame + 1;
-            self.0.frame(frame, &numbered);
-        }
-
-        /// The view of a room.
-        fn view(&mut self, room: &str) -> Option<(u64, u64)> {
-            self.0
-                .view(room)
-                .map(|(_, view)| serde_json::from_slice(&view).unwrap())
-        }
-    }
-
-    fn open(room: &str, kind: &str, args: &str) -> (Topic, Vec<u8>) {
-        (Topic::Open(room.into()), open_body(kind, args).unwrap())
-    }
-
-    fn text(room: &str, player: &str, number: u64, input: &str) -> (Topic, Vec<u8>) {
-        let body = format!(r#"{{"s":1,"n":{number},"i":{input}}}"#).into_bytes();
-        (
-            Topic::Input(room.into(), Player::new(player).unwrap()),
-            body,
-        )
-    }
-
-    fn binary(room: &str, player: &str, number: u64, input: u64) -> (Topic, Vec<u8>) {
-        let input = crate::Format::Postcard.write(&input).unwrap();
-        let body = close_envelope(1, number, &input);
-        (
-            Topic::Input(room.into(), Player::new(player).unwrap()),
-            body,
-        )
-    }
-
-    #[test]
-    fn inputs_of_a_frame_are_applied_in_order_before_it_in_both_formats_and_once() {
-        let mut log = Log::new();
-        log.frame(&[open("a", "pot", "5"), text("a", "alice", 1, "10")]);
-        assert_eq!(log.view("a"), Some((15, 0)));
-        log.frame(&[
-            binary("a", "alice", 2, 20),
-            text("a", "alice", 1, "10"),
-            text("a", "bob", 1, "1"),
-        ]);
-        assert_eq!(log.view("a"), Some((36, 0)));
-        log.frame(&[]);
-        assert_eq!(log.view("a"), Some((36, 1)));
-        assert_eq!(
-            log.0.refused(),
-            Refused {
-                doubles: 1,
-                ..Refused::default()
-            }
-        );
-        assert_eq!(log.0.status()[0].players, 2);
-    }
-
-    #[test]
-    fn what_cannot_be_used_is_counted_and_changes_nothing() {
-        let mut log = Log::new();
-        log.frame(&[
-            open("a", "pot", "5"),
-            open("a", "pot", "6"), // it is open
-            open("b", "kettle", "5"),
-            open("b", "pot", "\"text\""),
-            (Topic::Open("b".into()), b"{".to_vec()),
-            text("b", "alice", 1, "10"),
-            text("a", "alice", 1, "\"text\""),
-            (
-                Topic::Input("a".into(), Player::new("alice").unwrap()),
-                b"{\"s\":1}".to_vec(),
-            ),
-            (
-                Topic::Input("a".into(), Player::new("alice").unwrap()),
-                Vec::new(),
-            ),
-            (
-                Topic::Input("a".into(), Player::new("alice").unwrap()),
-                vec![2; 200],
-            ),
-            (Topic::Answer("a".into()), vec![255; 9]),
-        ]);
-        assert_eq!(log.view("a"), Some((5, 0)));
-        let refused = Refused {
-            no_room: 1,
-            unreadable: 3,
-            too_long: 1,
-            not_opened: 3,
-            ..Refused::default()
-        };
-        assert_eq!(log.0.refused(), refused);
-        log.frame(&[
-            open("b", "pot", "1"),
-            open("c", "pot", "1"),
-            open("d", "pot", "1"),
-        ]);
-        assert_eq!(log.0.status().len(), 3);
-        assert_eq!(log.0.refused().not_opened, 4);
-    }
-
-    #[test]
-    fn a_player_may_send_a_second_of_inputs_at_once_and_then_its_share_of_each_frame() {
-        let mut log = Log::new();
-        let mut number = 0;
-        // Ten a second, at ten frames a second.
-        let mut send = |count: usize| -> Vec<_> {
-            let input = |_| {
-                number += 1;
-                text("a", "alice", number, "1")
-            };
-            (0..count).map(input).collect()
-        };
-        let mut first = vec![open("a", "pot", "0")];
-        first.extend(send(14));
-        log.frame(&first);
-        assert_eq!(
-            (log.view("a").unwrap().0, log.0.refused().too_many),
-            (10, 4)
-        );
-        log.frame(&send(3));
-        assert_eq!(
-            (log.view("a").unwrap().0, log.0.refused().too_many),
-            (11, 6)
-        );
-        for _ in 0..20 {
-            log.frame(&[]);
-        }
-        log.frame(&send(12));
-        assert_eq!(
-            (log.view("a").unwrap().0, log.0.refused().too_many),
-            (21, 8)
-        );
-    }
-
-    #[test]
-    fn a_panic_breaks_its_room_and_a_room_that_is_over_is_closed() {
-        let mut log = Log::new();
-        log.frame(&[
-            open("a", "pot", "1"),
-            open("b", "pot", "2"),
-            open("c", "pot", "3000"),
-        ]);
-        log.frame(&[text("a", "alice", 1, "5000"), text("b", "alice", 1, "5")]);
-        log.frame(&[text("a", "alice", 2, "1")]);
-        let broken: Vec<_> = log
-            .0
-            .status()
-            .iter()
-            .map(|room| room.broken.clone())
-            .collect();
-        let why = Some("the pot is too small".to_owned());
-        assert_eq!(broken, [why.clone(), None, why]);
-        assert_eq!((log.view("a"), log.view("b")), (None, Some((7, 1))));
-        log.frame(&[text("b", "alice", 2, "992")]);
-        assert_eq!(log.view("b"), None);
-        // The name is free, and the numbers of players begin again.
-        log.frame(&[open("b", "pot", "1"), text("b", "alice", 1, "1")]);
-        assert_eq!(log.view("b"), Some((2, 0)));
-    }
-
-    #[test]
-    fn a_shard_that_was_loaded_goes_on_with_the_same_hashes() {
-        let mut log = Log::new();
-        log.frame(&[
-            open("a", "pot", "1"),
-            open("b", "pot", "2"),
-            open("c", "pot", "3000"),
-        ]);
-        for frame in 0..20_u64 {
-            log.frame(&[
-                text("a", "alice", frame + 1, "1"),
-                text("b", "bob", frame + 1, "1"),
-            ]);
-            let save = log.0.save().unwrap();
-            let mut other = Log::new();
-            other.0.load(Some(&save)).unwrap();
-            other.1 = log.1;
-            assert_eq!(other.0.hash(), log.0.hash());
-            let next = [text("a", "alice", frame + 1, "1"), text("b", "eve", 1, "7")];
-            other.frame(&next);
-            // From the same state, and not from the one before: `log` goes its own way.
-            let mut twin = Log::new();
-            twin.0.load(Some(&save)).unwrap();
-            twin.frame(&next);
-            assert_eq!(other.0.hash(), twin.0.hash());
-            assert_ne!(other.0.hash(), log.0.hash());
-        }
-        let save = log.0.save().unwrap();
-        for length in 0..save.len() {
-            let _ = Log::new().0.load(Some(&save[..length]));
-        }
-    }
-
-    #[test]
-    fn a_room_that_differs_is_in_the_hash_of_one_of_the_next_four_frames() {
-        for other in ["a", "b", "c"] {
-            for number in 0..9_u64 {
-                let mut logs = [Log::new(), Log::new()];
-                for log in &mut logs {
-                    log.frame(&["a", "b", "c"].map(|room| open(room, "pot", "0")));
-                    (0..number).for_each(|_| log.frame(&[]));
-                }
-                let [one, two] = &mut logs;
-                one.frame(&[text(other, "alice", 1, "1")]);
-                two.frame(&[text(other, "alice", 1, "2")]);
-                let mut seen = 0;
-                for _ in 0..4 {
-                    seen += u32::from(one.0.hash() != two.0.hash());
-                    one.frame(&[]);
-                    two.frame(&[]);
-                }
-                assert_eq!(seen, 1, "{other}, frame {number}");
-            }
-        }
-    }
-
-    #[test]
-    fn a_room_that_is_taken_out_is_not_run_from_that_frame_on() {
-        let mut log = Log::new();
-        log.0.take_out([("a".into(), 3)].into());
-        let named = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
-        let list = named.clone();
-        log.0
-            .call_before(move |frame, room| list.borrow_mut().push((frame, room.to_owned())));
-        log.frame(&[open("a", "pot", "1"), open("b", "pot", "2")]);
-        named.borrow_mut().clear();
-        for _ in 0..2 {
-            log.frame(&[]);
-        }
-        log.frame(&[text("b", "alice", 1, "1")]);
-        let expected = [(2, "a"), (2, "b"), (3, "b"), (4, "b"), (4, "b")];
-        let named: Vec<_> = named.borrow().clone();
-        assert_eq!(
-            named,
-            expected.map(|(frame, room)| (frame, room.to_owned()))
-        );
-        assert_eq!((log.view("a"), log.view("b")), (None, Some((3, 1))));
-        // One that ends the process when it is opened is shown, and not opened. One that ends it when it
-        // is restored is not restored.
-        log.0
-            .take_out([("a".into(), 3), ("b".into(), 5), ("c".into(), 5)].into());
-        log.frame(&[open("c", "pot", "1")]);
-        let broken = |log: &Log| {
-            let status = log.0.status().into_iter();
-            let broken = status.filter(|room| room.broken.as_deref() == Some(OUT));
-            broken.map(|room| room.name).collect::<Vec<_>>()
-        };
-        assert_eq!(broken(&log), ["a", "b", "c"]);
-        let mut before = Log::new();
-        before.frame(&[open("b", "pot", "2")]);
-        let save = before.0.save().unwrap();
-        let mut log = Log::new();
-        log.0.take_out([("b".into(), 1)].into());
-        log.0.load(Some(&save)).unwrap();
-        assert_eq!(broken(&log), ["b"]);
     }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::body::{close_envelope, open_body};
 use crate::entry::{Entry, Player, Topic};
 use crate::member::{Hello, Members};
 use crate::role::{Command, Event, Fold, Loaded, Role, Settings};
 use crate::room::{Format, Kind, Room};
-use crate::shard::{Limits, Shard, close_envelope, open_body, step_of};
+use crate::shard::{Limits, Shard, step_of};
 
 const TICKS: u32 = 30;
 

@@ -1,0 +1,83 @@
+//! The content of the entries of a log: written by clients, read by shards.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// An input as it is in the log: who has sent it is in the subject.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Envelope {
+    /// The session of the sender: each is higher than the one before.
+    #[serde(rename = "s")]
+    pub(crate) session: u64,
+    /// The number of the input in the session, from 1.
+    #[serde(rename = "n")]
+    pub(crate) number: u64,
+}
+
+/// The answer of the outside to a question.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) opened: u64,
+    pub(crate) number: u64,
+    pub(crate) content: Vec<u8>,
+}
+
+/// An input in its envelope: session and number as 16 bytes, or as `{"s":1,"n":2,"i":..}`.
+pub(crate) fn open_envelope(body: &[u8]) -> Result<(Envelope, Cow<'_, [u8]>), String> {
+    #[derive(Deserialize)]
+    struct Text<'a> {
+        s: u64,
+        n: u64,
+        #[serde(borrow)]
+        i: &'a RawValue,
+    }
+    if body.first() == Some(&b'{') {
+        let text: Text<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        let envelope = Envelope {
+            session: text.s,
+            number: text.n,
+        };
+        return Ok((envelope, text.i.get().as_bytes().into()));
+    }
+    match body {
+        [2, rest @ ..] => {
+            let (session, rest) = rest.split_first_chunk().ok_or("it is too short")?;
+            let (number, input) = rest.split_first_chunk().ok_or("it is too short")?;
+            let envelope = Envelope {
+                session: u64::from_le_bytes(*session),
+                number: u64::from_le_bytes(*number),
+            };
+            Ok((envelope, input.into()))
+        }
+        _ => Err("it is no input in an envelope".to_owned()),
+    }
+}
+
+/// Puts an input in its envelope.
+pub(crate) fn close_envelope(session: u64, number: u64, input: &[u8]) -> Vec<u8> {
+    let mut body = vec![2];
+    body.extend_from_slice(&session.to_le_bytes());
+    body.extend_from_slice(&number.to_le_bytes());
+    body.extend_from_slice(input);
+    body
+}
+
+#[derive(Deserialize)]
+pub(crate) struct OpenText<'a> {
+    pub(crate) kind: &'a str,
+    #[serde(borrow)]
+    pub(crate) args: &'a RawValue,
+}
+
+/// The content of the entry that opens a room: `{"kind":"arena","args":..}`.
+pub(crate) fn open_body(kind: &str, args: &str) -> Result<Vec<u8>, String> {
+    #[derive(Serialize)]
+    struct Text<'a> {
+        kind: &'a str,
+        args: &'a RawValue,
+    }
+    let args: &RawValue = serde_json::from_str(args).map_err(|error| error.to_string())?;
+    serde_json::to_vec(&Text { kind, args }).map_err(|error| error.to_string())
+}

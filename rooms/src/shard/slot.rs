@@ -1,0 +1,219 @@
+//! A room in its shard: what is known of it besides its own state, and what breaks it.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::body::Envelope;
+use crate::doubles::Doubles;
+use crate::entry::Player;
+use crate::news::AllNews;
+use crate::room::Live;
+
+/// What a player has sent to a room.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Sender {
+    doubles: Doubles,
+    /// The frame in which `budget` was computed.
+    frame: u64,
+    /// Thousandths of inputs that the player may send.
+    budget: u64,
+}
+
+impl Sender {
+    /// With all that a player may send at once.
+    pub(super) fn new(frame: u64, rate: u32) -> Self {
+        Sender {
+            budget: full_budget(rate),
+            frame,
+            ..Sender::default()
+        }
+    }
+
+    /// Whether one more input may be sent in this frame.
+    pub(super) fn may_send(&mut self, frame: u64, rate: u32, ticks_per_second: u32) -> bool {
+        let earned = (frame - self.frame) * u64::from(rate) * 1_000 / u64::from(ticks_per_second);
+        self.budget = (self.budget + earned).min(full_budget(rate));
+        self.frame = frame;
+        self.budget >= 1_000
+    }
+
+    /// Takes an input that may be sent. `false` if it was taken before.
+    pub(super) fn take(&mut self, envelope: &Envelope) -> bool {
+        let is_first = self.doubles.is_first(envelope.session, envelope.number);
+        self.budget -= if is_first { 1_000 } else { 0 };
+        is_first
+    }
+}
+
+fn full_budget(rate: u32) -> u64 {
+    u64::from(rate) * 1_000
+}
+
+/// Each tick names the state of every fourth room, in turns: to hash a room reads all its scripts,
+/// also those that sleep, which takes four times as long as its frame. What makes nodes differ stays,
+/// so it is found four frames later at most.
+pub(crate) const TURNS: u64 = 4;
+
+pub(super) enum State {
+    Live(Box<dyn Live>),
+    /// A panic has ended it.
+    Broken(Arc<str>),
+}
+
+pub(super) struct Slot {
+    pub(super) kind: Arc<str>,
+    pub(super) opened: u64,
+    /// Frames that the room has run.
+    pub(super) frame: u64,
+    pub(super) senders: BTreeMap<Player, Sender>,
+    pub(super) state: State,
+    /// The hash of the room after its last frame, if it was asked for since.
+    pub(super) hash: Option<u64>,
+    /// Scripts that have panicked.
+    pub(super) panics: u64,
+    /// How the last one did, if this node has computed it.
+    pub(super) last_panic: Option<String>,
+    /// Whether it was said that there are no views.
+    pub(super) has_no_view: bool,
+}
+
+/// A room, for tools.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RoomStatus {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: String,
+    /// Frames that it has run.
+    pub frames: u64,
+    /// Scripts that are alive.
+    pub scripts: usize,
+    /// Players that have sent something.
+    pub players: usize,
+    /// Why it does not run any more, if it is broken.
+    pub broken: Option<String>,
+    /// How many of its scripts have panicked since it was opened, and no join has returned that. Only
+    /// these scripts have ended.
+    #[serde(default)]
+    pub panics: u64,
+    /// How the last one of them did, if the node was there.
+    #[serde(default)]
+    pub last_panic: Option<String>,
+}
+
+/// The text of a panic.
+pub(super) fn text_of(panic: &(dyn std::any::Any + Send)) -> Arc<str> {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a panic without a text").into()
+}
+
+impl State {
+    /// Calls `f` with a live room. A panic breaks it.
+    pub(super) fn with<T>(&mut self, f: impl FnOnce(&mut dyn Live) -> T) -> Option<T> {
+        let State::Live(live) = self else {
+            return None;
+        };
+        match catch_unwind(AssertUnwindSafe(|| f(&mut **live))) {
+            Ok(value) => Some(value),
+            Err(panic) => {
+                self.break_it(text_of(&*panic));
+                None
+            }
+        }
+    }
+
+    pub(super) fn break_it(&mut self, why: Arc<str>) {
+        let state = std::mem::replace(self, State::Broken(why));
+        // What a panic has left may panic once more.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(state)));
+    }
+}
+
+impl Slot {
+    pub(super) fn new(kind: Arc<str>, opened: u64, state: State) -> Self {
+        Slot {
+            kind,
+            opened,
+            frame: 0,
+            senders: BTreeMap::new(),
+            state,
+            hash: None,
+            panics: 0,
+            last_panic: None,
+            has_no_view: false,
+        }
+    }
+
+    /// Whether the room is in the hash after a frame. Not by its place in the list: that changes when
+    /// another room is over.
+    pub(super) fn is_in_turn(&self, frame: u64) -> bool {
+        (self.opened + frame).is_multiple_of(TURNS)
+    }
+
+    /// The view of a live room: its frame, and the bytes.
+    pub(super) fn view(
+        &mut self,
+        news: &mut AllNews,
+        frame: u64,
+        name: &str,
+    ) -> Option<(u64, Vec<u8>)> {
+        let State::Live(live) = &self.state else {
+            return None;
+        };
+        // A view does not change the room, so its panic breaks nothing.
+        let view = catch_unwind(AssertUnwindSafe(|| live.view()));
+        let view = view.unwrap_or_else(|panic| Err(format!("a panic: {}", text_of(&*panic))));
+        match view {
+            Ok(view) => Some((self.frame, view)),
+            Err(why) => {
+                if !std::mem::replace(&mut self.has_no_view, true) {
+                    let text = format!("it has no view: {why}");
+                    news.of(frame).line(name, &text);
+                }
+                None
+            }
+        }
+    }
+
+    /// Takes what the runtime has reported.
+    pub(super) fn report(&mut self, news: &mut AllNews, frame: u64, name: &str) {
+        let State::Live(live) = &mut self.state else {
+            return;
+        };
+        let Some(reported) = live.reported() else {
+            return;
+        };
+        self.panics += reported.panics;
+        if reported.last_panic.is_some() {
+            self.last_panic = reported.last_panic;
+        }
+        for line in reported.lines {
+            news.of(frame).line(name, &line);
+        }
+    }
+
+    pub(super) fn hash(&mut self, news: &mut AllNews, frame: u64, name: &str) -> u64 {
+        if let Some(hash) = self.hash {
+            return hash;
+        }
+        // A room that cannot be saved is broken, on all nodes in the same frame: otherwise its shard
+        // could not be saved.
+        let hash = match self.state.with(|live| live.hash()) {
+            Some(Ok(hash)) => hash,
+            Some(Err(why)) => {
+                news.of(frame)
+                    .line(name, &format!("it is broken: it cannot be saved: {why}"));
+                self.state.break_it(why.into());
+                0
+            }
+            None => 0,
+        };
+        self.hash = Some(hash);
+        hash
+    }
+}

@@ -1,0 +1,328 @@
+use framestep_durable::prelude::*;
+
+use super::*;
+use crate::body::{close_envelope, open_body};
+use crate::room::Room;
+
+#[derive(Serialize, Deserialize)]
+struct Pot {
+    sum: u64,
+    steps: u64,
+}
+
+#[durable]
+async fn stir() -> Chapter {
+    wait_frames(2).await;
+    with(|pot: &mut Pot| pot.steps += 1);
+    Chapter::Next(stir())
+}
+
+impl Room for Pot {
+    const NAME: &'static str = "pot";
+    type Args = u64;
+    type Input = u64;
+    type View = (u64, u64);
+
+    fn registry() -> Registry {
+        Registry::new().with::<Stir>()
+    }
+
+    fn open(runtime: &Runtime, sum: u64) -> Self {
+        runtime.spawn(stir()).detach();
+        assert!(sum < 1_000, "the pot is too small");
+        Pot { sum, steps: 0 }
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, by: u64) {
+        assert!(by < 1_000, "the pot is too small");
+        self.sum += by;
+    }
+
+    fn view(&self) -> (u64, u64) {
+        (self.sum, self.steps)
+    }
+
+    fn is_over(&self) -> bool {
+        self.sum == 999
+    }
+}
+
+/// A shard, and the number of the next entry.
+struct Log(Shard, u64);
+
+impl Log {
+    fn new() -> Self {
+        let limits = Limits {
+            rooms: 3,
+            size: 100,
+            rate: 10,
+        };
+        Log(Shard::new([Kind::of::<Pot>()].into(), 10, limits), 1)
+    }
+
+    /// A frame with these entries.
+    fn frame(&mut self, entries: &[(Topic, Vec<u8>)]) {
+        let mut numbered = Vec::new();
+        for (topic, body) in entries {
+            numbered.push(Entry {
+                seq: self.1,
+                topic: Some(topic.clone()),
+                body: body[..].into(),
+            });
+            self.1 += 1;
+        }
+        let frame = self.0.frame + 1;
+        self.0.frame(frame, &numbered);
+    }
+
+    /// The view of a room.
+    fn view(&mut self, room: &str) -> Option<(u64, u64)> {
+        self.0
+            .view(room)
+            .map(|(_, view)| serde_json::from_slice(&view).unwrap())
+    }
+}
+
+fn open(room: &str, kind: &str, args: &str) -> (Topic, Vec<u8>) {
+    (Topic::Open(room.into()), open_body(kind, args).unwrap())
+}
+
+fn text(room: &str, player: &str, number: u64, input: &str) -> (Topic, Vec<u8>) {
+    let body = format!(r#"{{"s":1,"n":{number},"i":{input}}}"#).into_bytes();
+    (
+        Topic::Input(room.into(), Player::new(player).unwrap()),
+        body,
+    )
+}
+
+fn binary(room: &str, player: &str, number: u64, input: u64) -> (Topic, Vec<u8>) {
+    let input = crate::Format::Postcard.write(&input).unwrap();
+    let body = close_envelope(1, number, &input);
+    (
+        Topic::Input(room.into(), Player::new(player).unwrap()),
+        body,
+    )
+}
+
+#[test]
+fn inputs_of_a_frame_are_applied_in_order_before_it_in_both_formats_and_once() {
+    let mut log = Log::new();
+    log.frame(&[open("a", "pot", "5"), text("a", "alice", 1, "10")]);
+    assert_eq!(log.view("a"), Some((15, 0)));
+    log.frame(&[
+        binary("a", "alice", 2, 20),
+        text("a", "alice", 1, "10"),
+        text("a", "bob", 1, "1"),
+    ]);
+    assert_eq!(log.view("a"), Some((36, 0)));
+    log.frame(&[]);
+    assert_eq!(log.view("a"), Some((36, 1)));
+    assert_eq!(
+        log.0.refused(),
+        Refused {
+            doubles: 1,
+            ..Refused::default()
+        }
+    );
+    assert_eq!(log.0.status()[0].players, 2);
+}
+
+#[test]
+fn what_cannot_be_used_is_counted_and_changes_nothing() {
+    let mut log = Log::new();
+    log.frame(&[
+        open("a", "pot", "5"),
+        open("a", "pot", "6"), // it is open
+        open("b", "kettle", "5"),
+        open("b", "pot", "\"text\""),
+        (Topic::Open("b".into()), b"{".to_vec()),
+        text("b", "alice", 1, "10"),
+        text("a", "alice", 1, "\"text\""),
+        (
+            Topic::Input("a".into(), Player::new("alice").unwrap()),
+            b"{\"s\":1}".to_vec(),
+        ),
+        (
+            Topic::Input("a".into(), Player::new("alice").unwrap()),
+            Vec::new(),
+        ),
+        (
+            Topic::Input("a".into(), Player::new("alice").unwrap()),
+            vec![2; 200],
+        ),
+        (Topic::Answer("a".into()), vec![255; 9]),
+    ]);
+    assert_eq!(log.view("a"), Some((5, 0)));
+    let refused = Refused {
+        no_room: 1,
+        unreadable: 3,
+        too_long: 1,
+        not_opened: 3,
+        ..Refused::default()
+    };
+    assert_eq!(log.0.refused(), refused);
+    log.frame(&[
+        open("b", "pot", "1"),
+        open("c", "pot", "1"),
+        open("d", "pot", "1"),
+    ]);
+    assert_eq!(log.0.status().len(), 3);
+    assert_eq!(log.0.refused().not_opened, 4);
+}
+
+#[test]
+fn a_player_may_send_a_second_of_inputs_at_once_and_then_its_share_of_each_frame() {
+    let mut log = Log::new();
+    let mut number = 0;
+    // Ten a second, at ten frames a second.
+    let mut send = |count: usize| -> Vec<_> {
+        let input = |_| {
+            number += 1;
+            text("a", "alice", number, "1")
+        };
+        (0..count).map(input).collect()
+    };
+    let mut first = vec![open("a", "pot", "0")];
+    first.extend(send(14));
+    log.frame(&first);
+    assert_eq!(
+        (log.view("a").unwrap().0, log.0.refused().too_many),
+        (10, 4)
+    );
+    log.frame(&send(3));
+    assert_eq!(
+        (log.view("a").unwrap().0, log.0.refused().too_many),
+        (11, 6)
+    );
+    for _ in 0..20 {
+        log.frame(&[]);
+    }
+    log.frame(&send(12));
+    assert_eq!(
+        (log.view("a").unwrap().0, log.0.refused().too_many),
+        (21, 8)
+    );
+}
+
+#[test]
+fn a_panic_breaks_its_room_and_a_room_that_is_over_is_closed() {
+    let mut log = Log::new();
+    log.frame(&[
+        open("a", "pot", "1"),
+        open("b", "pot", "2"),
+        open("c", "pot", "3000"),
+    ]);
+    log.frame(&[text("a", "alice", 1, "5000"), text("b", "alice", 1, "5")]);
+    log.frame(&[text("a", "alice", 2, "1")]);
+    let broken: Vec<_> = log
+        .0
+        .status()
+        .iter()
+        .map(|room| room.broken.clone())
+        .collect();
+    let why = Some("the pot is too small".to_owned());
+    assert_eq!(broken, [why.clone(), None, why]);
+    assert_eq!((log.view("a"), log.view("b")), (None, Some((7, 1))));
+    log.frame(&[text("b", "alice", 2, "992")]);
+    assert_eq!(log.view("b"), None);
+    // The name is free, and the numbers of players begin again.
+    log.frame(&[open("b", "pot", "1"), text("b", "alice", 1, "1")]);
+    assert_eq!(log.view("b"), Some((2, 0)));
+}
+
+#[test]
+fn a_shard_that_was_loaded_goes_on_with_the_same_hashes() {
+    let mut log = Log::new();
+    log.frame(&[
+        open("a", "pot", "1"),
+        open("b", "pot", "2"),
+        open("c", "pot", "3000"),
+    ]);
+    for frame in 0..20_u64 {
+        log.frame(&[
+            text("a", "alice", frame + 1, "1"),
+            text("b", "bob", frame + 1, "1"),
+        ]);
+        let save = log.0.save().unwrap();
+        let mut other = Log::new();
+        other.0.load(Some(&save)).unwrap();
+        other.1 = log.1;
+        assert_eq!(other.0.hash(), log.0.hash());
+        let next = [text("a", "alice", frame + 1, "1"), text("b", "eve", 1, "7")];
+        other.frame(&next);
+        // From the same state, and not from the one before: `log` goes its own way.
+        let mut twin = Log::new();
+        twin.0.load(Some(&save)).unwrap();
+        twin.frame(&next);
+        assert_eq!(other.0.hash(), twin.0.hash());
+        assert_ne!(other.0.hash(), log.0.hash());
+    }
+    let save = log.0.save().unwrap();
+    for length in 0..save.len() {
+        let _ = Log::new().0.load(Some(&save[..length]));
+    }
+}
+
+#[test]
+fn a_room_that_differs_is_in_the_hash_of_one_of_the_next_four_frames() {
+    for other in ["a", "b", "c"] {
+        for number in 0..9_u64 {
+            let mut logs = [Log::new(), Log::new()];
+            for log in &mut logs {
+                log.frame(&["a", "b", "c"].map(|room| open(room, "pot", "0")));
+                (0..number).for_each(|_| log.frame(&[]));
+            }
+            let [one, two] = &mut logs;
+            one.frame(&[text(other, "alice", 1, "1")]);
+            two.frame(&[text(other, "alice", 1, "2")]);
+            let mut seen = 0;
+            for _ in 0..4 {
+                seen += u32::from(one.0.hash() != two.0.hash());
+                one.frame(&[]);
+                two.frame(&[]);
+            }
+            assert_eq!(seen, 1, "{other}, frame {number}");
+        }
+    }
+}
+
+#[test]
+fn a_room_that_is_taken_out_is_not_run_from_that_frame_on() {
+    let mut log = Log::new();
+    log.0.take_out([("a".into(), 3)].into());
+    let named = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
+    let list = named.clone();
+    log.0
+        .call_before(move |frame, room| list.borrow_mut().push((frame, room.to_owned())));
+    log.frame(&[open("a", "pot", "1"), open("b", "pot", "2")]);
+    named.borrow_mut().clear();
+    for _ in 0..2 {
+        log.frame(&[]);
+    }
+    log.frame(&[text("b", "alice", 1, "1")]);
+    let expected = [(2, "a"), (2, "b"), (3, "b"), (4, "b"), (4, "b")];
+    let named: Vec<_> = named.borrow().clone();
+    assert_eq!(
+        named,
+        expected.map(|(frame, room)| (frame, room.to_owned()))
+    );
+    assert_eq!((log.view("a"), log.view("b")), (None, Some((3, 1))));
+    // One that ends the process when it is opened is shown, and not opened. One that ends it when it
+    // is restored is not restored.
+    log.0
+        .take_out([("a".into(), 3), ("b".into(), 5), ("c".into(), 5)].into());
+    log.frame(&[open("c", "pot", "1")]);
+    let broken = |log: &Log| {
+        let status = log.0.status().into_iter();
+        let broken = status.filter(|room| room.broken.as_deref() == Some(OUT));
+        broken.map(|room| room.name).collect::<Vec<_>>()
+    };
+    assert_eq!(broken(&log), ["a", "b", "c"]);
+    let mut before = Log::new();
+    before.frame(&[open("b", "pot", "2")]);
+    let save = before.0.save().unwrap();
+    let mut log = Log::new();
+    log.0.take_out([("b".into(), 1)].into());
+    log.0.load(Some(&save)).unwrap();
+    assert_eq!(broken(&log), ["b"]);
+}
