@@ -36,14 +36,15 @@ pub(crate) fn place_in(world: &World, entity: Entity) -> Option<Vec2> {
     Some(place.translation.truncate())
 }
 
-/// Waits until two entities are near each other.
-pub(crate) async fn until_near(one: Entity, other: Entity, distance: f32) {
-    wait_until_world(move |world| are_near(world, one, other, distance)).await;
+/// Waits until two entities are near each other. No `async fn`: so tools name the line
+/// of the script that awaits it.
+pub(crate) fn until_near(one: Entity, other: Entity, distance: f32) -> impl Future<Output = ()> {
+    wait_until_world(move |world| are_near(world, one, other, distance))
 }
 
 /// Waits until two entities are not near each other.
-pub(crate) async fn until_far(one: Entity, other: Entity, distance: f32) {
-    wait_until_world(move |world| !are_near(world, one, other, distance)).await;
+pub(crate) fn until_far(one: Entity, other: Entity, distance: f32) -> impl Future<Output = ()> {
+    wait_until_world(move |world| !are_near(world, one, other, distance))
 }
 
 fn are_near(world: &World, one: Entity, other: Entity, distance: f32) -> bool {
