@@ -39,7 +39,7 @@ fn read(world: &World) -> Result<OfLog, String> {
     // The hash of all entries up to the last valid tick, its build, and whether it hands over.
     let (mut chain, mut build, mut hands_over) = (0, 0, true);
     let mut since = Vec::new();
-    let mut begun_empty = 0;
+    let (mut begun_empty, mut void) = (0, 0);
     let mut states: BTreeMap<(u64, u64), u64> = BTreeMap::new();
     // Of each place: its build, whether it hands over, and whether any build may go on.
     let mut places = BTreeMap::new();
@@ -53,6 +53,7 @@ fn read(world: &World) -> Result<OfLog, String> {
         };
         let is_next = tick.frame == frame + 1 && tick.before == chain;
         if !is_next || !hands_over && !is_free && tick.build != build {
+            void += 1;
             since.push(entry);
             continue;
         }
@@ -130,6 +131,7 @@ fn read(world: &World) -> Result<OfLog, String> {
         applied,
         open,
         begun_empty,
+        void,
     })
 }
 
@@ -147,6 +149,8 @@ pub(super) struct OfLog {
     open: BTreeSet<u64>,
     /// How often another build has gone on where there was no room.
     pub(super) begun_empty: u64,
+    /// Ticks that do not fit what is before them.
+    void: u64,
 }
 
 impl OfLog {
@@ -186,6 +190,13 @@ impl OfLog {
             }
         }
 
+        // A node that does not know the last tick is refused.
+        if world.counts.cuts == 0 && self.void > 0 {
+            let void = self.void;
+            return Err(format!(
+                "{void} ticks of nodes that did not know the last one are in the log"
+            ));
+        }
         // The node that has ticked the frame, and no other.
         if world.counts.cuts == 0
             && let Some((kind, nodes)) = world.killed.iter().find(|it| *it.1 > KILLED_AT_MOST)

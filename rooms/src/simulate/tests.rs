@@ -34,7 +34,6 @@ fn no_promise_is_broken_in_a_thousand_histories() {
 fn first_seed(fault: Fault) -> u64 {
     match fault {
         Fault::NoRetry => 100,
-        Fault::TickWithoutCompare => 2_100,
         Fault::VoidIsTaken => 1_100,
         Fault::OldSaveWins => 31_900,
         _ => 1,
