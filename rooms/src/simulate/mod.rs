@@ -436,8 +436,14 @@ impl World {
                 revision,
                 bytes,
             } => {
+                let newest = |log: &SimLog| saves::newest_entry(&log.slots());
                 let is_any = self.fault == Some(Fault::OldSaveWins);
+                let before = newest(&self.log);
                 let is_stored = self.log.store(slot, revision, bytes, is_any);
+                if self.counts.cuts == 0 && newest(&self.log) < before {
+                    let why = format!("a save at {at} has replaced the newest one, at {before}");
+                    self.broken.get_or_insert(why);
+                }
                 let event = if is_stored {
                     self.saved(at)
                 } else {

@@ -35,7 +35,6 @@ fn first_seed(fault: Fault) -> u64 {
     match fault {
         Fault::NoRetry => 100,
         Fault::VoidIsTaken => 1_100,
-        Fault::OldSaveWins => 31_900,
         _ => 1,
     }
 }
