@@ -609,7 +609,15 @@ impl Host {
     fn make_owner(&self, parent: Option<OwnerId>, clock: Option<ClockId>) -> OwnerId {
         let shared = &self.shared;
         let Some(owner) = shared.new_owner(parent, clock) else {
-            panic!("the runtime has no owner {parent:?} or no clock {clock:?}");
+            if let Some(clock) = clock {
+                shared.expect_clock(clock);
+            }
+            let parent = parent.expect("its clock is there");
+            panic!(
+                "owner #{} has been dropped, or is of another runtime: take an owner that is alive, \
+                 or make one that is below none with `owner()`",
+                parent.0
+            );
         };
         let id = OwnerId(shared.next_owner.get());
         shared.next_owner.set(id.0 + 1);

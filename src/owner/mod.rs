@@ -489,6 +489,10 @@ impl Owner {
     /// infinity, nothing is stopped. A pause of an owner *above* this one moves the
     /// deadline; a pause of this owner does not.
     ///
+    /// It is done once all coroutines of the owner have ended: what is started on the owner later
+    /// goes on. What is started there while one is left is stopped with it. To use an owner again,
+    /// await this first.
+    ///
     /// # Resumes
     ///
     /// Like a join: as soon as the last coroutine has ended, in the same frame and phase. At

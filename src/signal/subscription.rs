@@ -141,6 +141,9 @@ impl<T: Clone> Subscription<T> {
     ///
     /// It is `StreamExt::next` of the `futures` crate, without the import. Dropping
     /// the wait loses nothing.
+    ///
+    /// At once if an event is stored. So a script that emits in each round of a loop around its own
+    /// subscription never ends its frame: let it await [`next_frame`](crate::next_frame()), too.
     #[allow(clippy::should_implement_trait, reason = "streams use this name")]
     pub fn next(&mut self) -> NextItem<'_, Self> {
         NextItem::new(self)

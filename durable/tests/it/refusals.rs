@@ -266,6 +266,15 @@ fn two_scripts_of_one_name_are_refused() {
 }
 
 #[test]
+#[should_panic(expected = "owner #1 has been dropped, or is of another runtime: take")]
+fn an_owner_below_a_dropped_one_is_refused() {
+    let runtime = runtime();
+    let owner = runtime.owner();
+    assert!(runtime.drop_owner(owner));
+    let _ = runtime.child_owner(owner);
+}
+
+#[test]
 fn a_guard_on_a_clock_is_refused() {
     let runtime = runtime();
     let clock = runtime.child_clock(ClockId::GAME);

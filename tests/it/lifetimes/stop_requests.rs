@@ -196,6 +196,30 @@ fn it_is_over_as_soon_as_all_have_ended_by_themselves() {
     assert_eq!(executor.next_deadline(), None);
 }
 
+/// ```text
+/// owner  stop_within(1) | the last old one ends | a new one starts, and lives
+/// owner  stop_within(1) | one is left           | a new one starts | both are stopped
+/// ```
+// docs/contract.md#decided-stop-requests
+#[test]
+fn what_is_started_later_goes_on_if_all_had_ended_and_else_is_stopped_with_the_rest() {
+    for is_one_left in [false, true] {
+        let mut executor = unclamped();
+        let owner = executor.owner();
+        owner.start(stop_asked());
+        if is_one_left {
+            owner.start(forever());
+        }
+        let stopped = executor.start(owner.stop_within(1));
+        executor.run_frame(0.25);
+        let late = owner.start(forever());
+        executor.run_frames(8, 0.25);
+        assert_eq!(late.is_finished(), is_one_left);
+        let count = stopped.take().unwrap().unwrap();
+        assert_eq!(count, if is_one_left { 2 } else { 0 });
+    }
+}
+
 #[test]
 fn it_happens_without_an_await_on_the_clock_of_the_owner() {
     let mut executor = unclamped();
