@@ -278,6 +278,18 @@ fn borrow<D: QueryData, F: QueryFilter>(state: &State<D, F>) -> RefMut<'_, Query
         .expect("a script borrows the world once at a time")
 }
 
+/// Whether an entity has what a query without a filter finds.
+#[cold]
+#[track_caller]
+fn matches<D: QueryData + 'static>(entity: Entity) -> bool {
+    let place = Location::caller();
+    with(USE, |world| {
+        let state = state::<D, ()>(world, place);
+        let mut state = borrow(&state);
+        state.query_mut(world).contains(entity)
+    })
+}
+
 /// A query that a script can keep, made by [`query`] and [`query_filtered`].
 ///
 /// All methods borrow the world for the length of the call, as [`with`](framestep::with())
@@ -440,22 +452,9 @@ impl<D: QueryData + 'static, F: QueryFilter + 'static> ScriptQuery<D, F> {
         match found {
             Ok(result) => Ok(result),
             Err(true) => Err(Missing::entity(entity)),
-            Err(false) if self.matches_without_filter(entity) => {
-                Err(Missing::component::<F>(entity))
-            }
+            Err(false) if matches::<D>(entity) => Err(Missing::component::<F>(entity)),
             Err(false) => Err(Missing::component::<D>(entity)),
         }
-    }
-
-    #[cold]
-    #[track_caller]
-    fn matches_without_filter(&self, entity: Entity) -> bool {
-        let place = Location::caller();
-        with(USE, |world| {
-            let state = state::<D, ()>(world, place);
-            let mut state = borrow(&state);
-            state.query_mut(world).contains(entity)
-        })
     }
 
     /// Whether the query finds nothing.
