@@ -208,7 +208,7 @@ fn without_states() {
                 0 => wait_for_state(Screen).await,
                 1 => state_entered(Screen).await,
                 2 => state_exited(Screen).await,
-                _ => drop(next_transition::<Screen>().await),
+                _ => _ = next_transition::<Screen>().await,
             }
         });
         assert!(report.contains("has no states of type"), "{report}");
