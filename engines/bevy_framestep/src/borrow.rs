@@ -80,8 +80,8 @@ fn expect_recorded(call: Call) {
 fn not_recorded(Call { name, .. }: Call, script: &str) -> ! {
     panic!(
         "`{name}` was called in the durable script `{script}`, which does not record it: the save \
-         could not be loaded. Use `durable::prelude::with(|world: &mut World| ..)`, or the methods \
-         of `DurableId`"
+         could not be loaded. Call it in `effect(|| ..)`, or use \
+         `durable::prelude::with(|world: &mut World| ..)` or the methods of `DurableId`"
     )
 }
 
