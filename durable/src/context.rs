@@ -54,6 +54,21 @@ pub(crate) fn current() -> Option<Rc<ScriptCell>> {
     })
 }
 
+/// The name of the durable script whose own code makes this call. `None` outside of durable
+/// scripts, and in their closures, such as that of [`with()`](crate::with()).
+///
+/// For packages with functions that reach the world without this crate. What such a call does or
+/// returns is not recorded: a script that is restored would make it again.
+pub fn unrecorded() -> Option<&'static str> {
+    CURRENT.with(|current| {
+        let script = current.take();
+        let found = script.as_ref().filter(|script| !script.is_in_closure());
+        let name = found.map(|script| script.name());
+        current.set(script);
+        name
+    })
+}
+
 /// The current script, for an effect.
 ///
 /// # Panics

@@ -118,6 +118,7 @@ mod wait;
 
 pub use cell::ScriptId;
 pub use clock::{clock, realtime};
+pub use context::unrecorded;
 pub use defer::{Defer, DeferCall, defer, defer_call};
 pub use diff::Difference;
 pub use dry_run::{DoneAgain, DryRun, Misfit};

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 
 use crate::time::Phase;
 
 use super::handle::Coroutine;
-use super::make::{self, Resolved};
+use super::make::{self, Placed, Resolved};
 
 /// Starts or spawns one coroutine under a name, which holds from the start: in the
 /// first poll, in the trace, in snapshots and in reports.
@@ -64,6 +65,47 @@ impl Named {
         F: Future + 'static,
     {
         make::start(self.resolved.at(phase), future)
+    }
+
+    /// Starts the coroutine as if the call were at `place`: snapshots, traces and reports show
+    /// that line. For hosts that start scripts for their callers, and do so in a closure or later.
+    ///
+    /// # Examples
+    ///
+    /// A host that starts scripts between two frames:
+    ///
+    /// ```
+    /// use std::panic::Location;
+    ///
+    /// use framestep::prelude::*;
+    ///
+    /// type Queue = Vec<Box<dyn FnOnce(&Executor)>>;
+    ///
+    /// #[track_caller]
+    /// fn order(queue: &mut Queue, script: impl Future<Output = ()> + 'static) {
+    ///     let place = Location::caller();
+    ///     queue.push(Box::new(move |executor| {
+    ///         executor.script("ordered").start_from(place, script);
+    ///     }));
+    /// }
+    ///
+    /// let mut queue = Queue::new();
+    /// order(&mut queue, async { wait_seconds(1).await });
+    /// let line = line!() - 1;
+    ///
+    /// let executor = Executor::builder().inspect(true).build();
+    /// for start in queue {
+    ///     start(&executor);
+    /// }
+    /// let snapshot = executor.snapshot();
+    /// let place = snapshot.iter().next().unwrap().spawned_at();
+    /// assert_eq!(place.unwrap().line(), line);
+    /// ```
+    pub fn start_from<F>(self, place: &'static Location<'static>, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        make::start(Placed(self.resolved, place), future)
     }
 
     /// Adds the coroutine, like [`spawn`](crate::spawn) or

@@ -8,7 +8,7 @@ use futures::future::FusedFuture;
 use futures::stream::{FusedStream, Stream};
 
 /// The future of [`Subscription::next`](crate::Subscription::next) and
-/// [`Changes::next`](crate::Changes::next).
+/// [`Changes::next`](crate::Changes::next), and of the method `next` of other streams.
 ///
 /// It is dropped without harm: an item that it has not returned stays in the stream.
 #[derive(Debug)]
@@ -18,7 +18,9 @@ pub struct NextItem<'a, S> {
 }
 
 impl<'a, S> NextItem<'a, S> {
-    pub(crate) fn new(stream: &'a mut S) -> Self {
+    /// The next item of `stream`. Snapshots show the wait at the line of its `.await`; with
+    /// `StreamExt::next` of `futures`, they show a line of that crate.
+    pub fn new(stream: &'a mut S) -> Self {
         NextItem { stream }
     }
 }

@@ -1,12 +1,14 @@
 //! How scripts access the world: components, resources, commands.
 
 use std::any::type_name;
+use std::panic::Location;
 
 use bevy_ecs::component::Mutable;
 use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::*;
-use framestep::{Coroutine, handle, with, with_ref};
+use framestep::{Coroutine, handle};
 
+use crate::borrow::{Call, with, with_ref};
 use crate::error::Missing;
 use crate::executor::Shared;
 use crate::query::EntityFn;
@@ -19,7 +21,7 @@ use crate::wait::{ComponentChanged, ComponentUntil, Despawned, Events, NextEvent
 ///
 /// All methods borrow the world for the length of the call, as [`with`](framestep::with())
 /// does, and panic where `with` does: outside a script, and inside a closure that borrows the
-/// world mutably.
+/// world mutably. They also panic in a durable script, which would not record them.
 ///
 /// # Examples
 ///
@@ -47,10 +49,9 @@ use crate::wait::{ComponentChanged, ComponentUntil, Despawned, Events, NextEvent
 ///
 /// let mut app = App::new();
 /// app.add_plugins((TimePlugin, FramestepPlugin::default()));
-/// let enemy = app.world_mut().spawn(Health(2)).start_script(poison).id();
+/// app.world_mut().spawn(Health(2)).start_script(poison);
 /// app.update();
 /// app.update();
-/// # let _ = enemy;
 /// assert_eq!(app.world_mut().query::<&Health>().iter(app.world()).count(), 0);
 /// ```
 pub trait ScriptEntity: Copy {
@@ -319,7 +320,7 @@ pub trait ScriptEntity: Copy {
 impl ScriptEntity for Entity {
     #[track_caller]
     fn get<C: Component, R>(self, f: impl FnOnce(&C) -> R) -> Result<R, Missing> {
-        with_ref(|world: &World| {
+        with_ref(GET, |world| {
             let entity = world.get_entity(self).map_err(|_| Missing::entity(self))?;
             match entity.get::<C>() {
                 Some(component) => Ok(f(component)),
@@ -333,7 +334,7 @@ impl ScriptEntity for Entity {
     where
         C: Component<Mutability = Mutable>,
     {
-        with_entity(self, |mut entity| match entity.get_mut::<C>() {
+        with_entity(GET_MUT, self, |mut entity| match entity.get_mut::<C>() {
             Some(mut component) => Ok(f(&mut component)),
             None => Err(Missing::component::<C>(self)),
         })?
@@ -344,7 +345,7 @@ impl ScriptEntity for Entity {
     where
         C: Component<Mutability = Mutable> + PartialEq,
     {
-        with_entity(self, |mut entity| match entity.get_mut::<C>() {
+        with_entity(SET_IF_NEQ, self, |mut entity| match entity.get_mut::<C>() {
             Some(mut present) => Ok(present.set_if_neq(component)),
             None => Err(Missing::component::<C>(self)),
         })?
@@ -352,41 +353,42 @@ impl ScriptEntity for Entity {
 
     #[track_caller]
     fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing> {
-        with(|world: &mut World| f.call(world, self))
+        let place = Location::caller();
+        with(WITH, |world| f.call(world, self, place))
     }
 
     #[track_caller]
     fn has<C: Component>(self) -> bool {
-        self.get(|_: &C| ()).is_ok()
+        with_ref(HAS, |world| world.get::<C>(self).is_some())
     }
 
     #[track_caller]
     fn exists(self) -> bool {
-        with_ref(|world: &World| world.get_entity(self).is_ok())
+        with_ref(EXISTS, |world| world.get_entity(self).is_ok())
     }
 
     #[track_caller]
     fn insert(self, bundle: impl Bundle) -> Result<(), Missing> {
-        with_entity(self, |mut entity| {
+        with_entity(INSERT, self, |mut entity| {
             entity.insert(bundle);
         })
     }
 
     #[track_caller]
     fn remove<B: Bundle>(self) -> Result<(), Missing> {
-        with_entity(self, |mut entity| {
+        with_entity(REMOVE, self, |mut entity| {
             entity.remove::<B>();
         })
     }
 
     #[track_caller]
     fn despawn(self) -> Result<(), Missing> {
-        with_entity(self, |entity| entity.despawn())
+        with_entity(DESPAWN, self, |entity| entity.despawn())
     }
 
     #[track_caller]
     fn start<F: Future + 'static>(self, script: F) -> Coroutine<F::Output> {
-        let (owner, speeds) = with(|world: &mut World| {
+        let (owner, speeds) = with(START, |world| {
             let shared = Shared::of(world);
             (owner_of(world, &shared, self), shared.speeds())
         });
@@ -396,7 +398,7 @@ impl ScriptEntity for Entity {
         let started = owner.script(name).start(speeds.around(self, script));
         if !started.is_finished() {
             let id = started.id();
-            with(|world: &mut World| note(world, self, name, id, &handle()));
+            with(START, |world| note(world, self, name, id, &handle()));
         }
         started
     }
@@ -433,9 +435,24 @@ impl ScriptEntity for Entity {
     }
 }
 
+const GET: Call = Call::new("get", "use a `Query<&C>`");
+const GET_MUT: Call = Call::new("get_mut", "use a `Query<&mut C>`");
+const SET_IF_NEQ: Call = Call::new("set_if_neq", "use a `Query<&mut C>`");
+const WITH: Call = Call::new("with", "use a `Query`");
+const HAS: Call = Call::new("has", "use a `Query<Has<C>>`");
+const EXISTS: Call = Call::new("exists", "use a `Query<()>`");
+const INSERT: Call = Call::new("insert", "use `commands.entity(..).insert(..)`");
+const REMOVE: Call = Call::new("remove", "use `commands.entity(..).remove::<B>()`");
+const DESPAWN: Call = Call::new("despawn", "use `commands.entity(..).despawn()`");
+const START: Call = Call::new("start", "use `commands.entity(..).start_script(..)`");
+
 #[track_caller]
-fn with_entity<R>(entity: Entity, f: impl FnOnce(EntityWorldMut<'_>) -> R) -> Result<R, Missing> {
-    with(|world: &mut World| match world.get_entity_mut(entity) {
+fn with_entity<R>(
+    call: Call,
+    entity: Entity,
+    f: impl FnOnce(EntityWorldMut<'_>) -> R,
+) -> Result<R, Missing> {
+    with(call, |world| match world.get_entity_mut(entity) {
         Ok(entity) => Ok(f(entity)),
         Err(_) => Err(Missing::entity(entity)),
     })
@@ -463,7 +480,8 @@ fn with_entity<R>(entity: Entity, f: impl FnOnce(EntityWorldMut<'_>) -> R) -> Re
 /// ```
 #[track_caller]
 pub fn resource<S: Resource, R>(f: impl FnOnce(&S) -> R) -> R {
-    match with_ref(|world: &World| world.get_resource::<S>().map(f)) {
+    const CALL: Call = Call::new("resource", "take `Res<S>` as a parameter");
+    match with_ref(CALL, |world| world.get_resource::<S>().map(f)) {
         Some(result) => result,
         None => no_resource(type_name::<S>()),
     }
@@ -476,7 +494,8 @@ pub fn resource<S: Resource, R>(f: impl FnOnce(&S) -> R) -> R {
 /// If there is none of this type; and where [`with`](framestep::with()) does.
 #[track_caller]
 pub fn resource_mut<S: Resource<Mutability = Mutable>, R>(f: impl FnOnce(&mut S) -> R) -> R {
-    let found = with(|world: &mut World| {
+    const CALL: Call = Call::new("resource_mut", "take `ResMut<S>` as a parameter");
+    let found = with(CALL, |world| {
         let resource = world.get_resource_mut::<S>();
         resource.map(|mut resource| f(&mut resource))
     });
@@ -521,7 +540,8 @@ fn no_resource(name: &str) -> ! {
 /// ```
 #[track_caller]
 pub fn commands<R>(f: impl FnOnce(&mut Commands<'_, '_>) -> R) -> R {
-    with(|world: &mut World| {
+    const CALL: Call = Call::new("commands", "take `Commands` as a parameter");
+    with(CALL, |world| {
         let result = f(&mut world.commands());
         world.flush();
         result
@@ -550,7 +570,8 @@ pub fn commands<R>(f: impl FnOnce(&mut Commands<'_, '_>) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn write_message<M: Message>(message: M) {
-    let written = with(|world: &mut World| {
+    const CALL: Call = Call::new("write_message", "take a `MessageWriter<M>` as a parameter");
+    let written = with(CALL, |world| {
         let messages = world.get_resource_mut::<Messages<M>>();
         messages.map(|mut messages| _ = messages.write(message))
     });
@@ -589,7 +610,8 @@ pub(crate) fn no_messages(name: &str) -> ! {
 /// ```
 #[track_caller]
 pub fn trigger<'a, E: Event<Trigger<'a>: Default>>(event: E) {
-    with(|world: &mut World| {
+    const CALL: Call = Call::new("trigger", "use `commands.trigger(..)`");
+    with(CALL, |world| {
         world.trigger(event);
         world.flush();
     });

@@ -395,6 +395,7 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     shared.was_empty.set(is_empty);
     shared.left.forget();
     shared.pass_on(world);
+    shared.queries.begin_run(world);
     executor.lend(world, |executor| {
         // Inside the executor, where the free functions work, as in a script.
         if shared.conditions.has_some(phase) {

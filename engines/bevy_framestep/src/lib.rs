@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod borrow;
 #[cfg(feature = "durable")]
 pub mod durable;
 mod error;

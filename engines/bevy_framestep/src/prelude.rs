@@ -1,5 +1,8 @@
 //! The names that games use, with those of [`framestep::prelude`].
 //!
+//! In a module with durable scripts, import the prelude of the module `durable` instead of this
+//! one: many names are in both.
+//!
 //! Together with `bevy::prelude`, one name is ambiguous: `interval`. Import it explicitly
 //! where it is used: `use framestep::interval;`.
 

@@ -1,19 +1,21 @@
 //! Several components at once, and queries that a script can keep.
 
 use std::any::{Any, TypeId, type_name};
-use std::cell::{RefCell, RefMut};
+use std::cell::{Cell, RefCell, RefMut};
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
+use bevy_ecs::change_detection::{MAX_CHANGE_AGE, Tick};
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::{
     IterQueryData, QueryData, QueryEntityError, QueryFilter, QuerySingleError, QueryState,
     SingleEntityQueryData,
 };
-use framestep::with;
 
+use crate::borrow::{Call, with};
 use crate::error::Missing;
 use crate::executor::Shared;
 
@@ -113,7 +115,7 @@ impl EntityParam for Entity {
 )]
 pub trait EntityFn<Args, R> {
     #[doc(hidden)]
-    fn call(self, world: &mut World, entity: Entity) -> Result<R, Missing>;
+    fn call(self, world: &mut World, entity: Entity, place: Place) -> Result<R, Missing>;
 }
 
 macro_rules! entity_fn {
@@ -124,13 +126,13 @@ macro_rules! entity_fn {
             F: FnOnce($($param),*) -> R,
             F: for<'w> FnOnce($($param::Item<'w>),*) -> R,
         {
-            fn call(self, world: &mut World, entity: Entity) -> Result<R, Missing> {
+            fn call(self, world: &mut World, entity: Entity, place: Place) -> Result<R, Missing> {
                 // Only in here is it clear which of the two signatures is called.
                 fn call<$($item,)* R>(f: impl FnOnce($($item),*) -> R, $($item: $item),*) -> R {
                     f($($item),*)
                 }
 
-                let state = state::<($($param::Data,)*), ()>(world);
+                let state = state::<($($param::Data,)*), ()>(world, place);
                 let found = borrow(&state).get_mut(world, entity).map(|($($item,)*)| {
                     call(self, $($param::item($item)),*)
                 });
@@ -145,7 +147,9 @@ macro_rules! entity_fn {
 
 #[allow(non_camel_case_types, reason = "a macro names types as their values")]
 mod functions {
-    use super::{Entity, EntityFn, EntityParam, EntityRef, Missing, World, borrow, state, why};
+    use super::{
+        Entity, EntityFn, EntityParam, EntityRef, Missing, Place, World, borrow, state, why,
+    };
 
     entity_fn!(A a);
     entity_fn!(A a, B b);
@@ -174,31 +178,79 @@ fn why<const N: usize>(
     }
 }
 
+/// The line of a script.
+type Place = &'static Location<'static>;
+
 type State<D, F> = Rc<RefCell<QueryState<D, F>>>;
 
-/// The states of the queries of scripts, by type.
+/// The queries of the scripts of a world.
 #[derive(Default)]
-pub(crate) struct Queries(RefCell<HashMap<TypeId, Rc<dyn Any>>>);
+pub(crate) struct Queries {
+    /// Their states, by type.
+    states: RefCell<HashMap<TypeId, Rc<dyn Any>>>,
+    clock: Rc<Clock>,
+}
+
+/// Tells runs of the scripts apart, and the age of changes.
+#[derive(Default)]
+struct Clock {
+    run: Cell<u64>,
+    /// The change tick of the world when it was last read, and how many have passed until then:
+    /// the world's own number begins anew.
+    tick: Cell<u32>,
+    passed: Cell<u64>,
+}
+
+impl Clock {
+    /// How many change ticks have passed.
+    fn read(&self, tick: Tick) -> u64 {
+        let before = self.tick.replace(tick.get());
+        let passed = u64::from(tick.get().wrapping_sub(before));
+        self.passed.set(self.passed.get() + passed);
+        self.passed.get()
+    }
+}
 
 impl Queries {
-    fn state<D, F>(&self, world: &mut World) -> State<D, F>
+    /// Notes that a run of the scripts begins.
+    pub(crate) fn begin_run(&self, world: &mut World) {
+        let clock = &self.clock;
+        clock.run.set(clock.run.get() + 1);
+        clock.read(world.change_tick());
+    }
+
+    fn state<D, F>(&self, world: &mut World, place: Place) -> State<D, F>
     where
         D: QueryData + 'static,
         F: QueryFilter + 'static,
     {
         let key = TypeId::of::<State<D, F>>();
-        let known = self.0.borrow().get(&key).cloned();
+        let known = self.states.borrow().get(&key).cloned();
         let state = known.unwrap_or_else(|| {
-            let made = Rc::new(RefCell::new(QueryState::<D, F>::new(world)));
-            self.0.borrow_mut().insert(key, made.clone());
+            let made = Rc::new(RefCell::new(new_state::<D, F>(world, place)));
+            self.states.borrow_mut().insert(key, made.clone());
             made
         });
         state.downcast().expect("it was made for this type")
     }
 }
 
+/// A query that conflicts with itself panics in a line of Bevy. The report of the script gets
+/// its own line.
+#[cold]
+fn new_state<D: QueryData, F: QueryFilter>(world: &mut World, place: Place) -> QueryState<D, F> {
+    let made = catch_unwind(AssertUnwindSafe(|| QueryState::new(world)));
+    made.unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().cloned();
+        resume_unwind(match text {
+            Some(text) => Box::new(format!("the query at {place}: {text}")),
+            None => payload,
+        })
+    })
+}
+
 /// The state of a query. The world has one for each type.
-fn state<D, F>(world: &mut World) -> State<D, F>
+fn state<D, F>(world: &mut World, place: Place) -> State<D, F>
 where
     D: QueryData + 'static,
     F: QueryFilter + 'static,
@@ -206,9 +258,17 @@ where
     // An app can have only durable scripts.
     #[cfg(feature = "durable")]
     if Shared::get(world).is_none() {
-        return crate::durable::with_queries(world, |world, queries| queries.state(world));
+        return crate::durable::queries(world).queries().state(world, place);
     }
-    Shared::of(world).queries().state(world)
+    Shared::of(world).queries().state(world, place)
+}
+
+fn clock(world: &World) -> Rc<Clock> {
+    #[cfg(feature = "durable")]
+    if Shared::get(world).is_none() {
+        return crate::durable::queries(world).queries().clock.clone();
+    }
+    Shared::of(world).queries().clock.clone()
 }
 
 #[track_caller]
@@ -218,12 +278,68 @@ fn borrow<D: QueryData, F: QueryFilter>(state: &State<D, F>) -> RefMut<'_, Query
         .expect("a script borrows the world once at a time")
 }
 
+/// Whether an entity has what a query without a filter finds.
+#[cold]
+#[track_caller]
+fn matches<D: QueryData + 'static>(entity: Entity) -> bool {
+    let place = Location::caller();
+    with(USE, |world| {
+        let state = state::<D, ()>(world, place);
+        let mut state = borrow(&state);
+        state.query_mut(world).contains(entity)
+    })
+}
+
 /// A query that a script can keep, made by [`query`] and [`query_filtered`].
 ///
 /// All methods borrow the world for the length of the call, as [`with`](framestep::with())
-/// does, and panic where `with` does.
+/// does, and panic where `with` does. They also panic in a durable script, which would not
+/// record them.
+///
+/// # Changes
+///
+/// For the filters [`Changed`] and [`Added`], and for [`Ref`] and [`Mut`], a change is new if it
+/// was made since this query was last used in an earlier run of the scripts. That is what a
+/// system sees of its last run: a query that a script keeps misses nothing, whoever makes the
+/// change, and in whichever order the scripts run. What its own closure changes is not new to
+/// it. Before its first use everything is new, as in the first run of a system.
+///
+/// So make the query before the loop. One that is made anew in each frame finds everything in
+/// each frame. A clone counts for itself from then on. In [`with`](framestep::with()), the
+/// world's own queries see only what has changed since the last run of the scripts' phase, and
+/// miss what scripts have changed in it later.
+///
+/// For one entity, [`changed`](crate::ScriptEntity::changed) waits without a poll in each frame.
+///
+/// ```
+/// use bevy_ecs::prelude::*;
+/// use bevy_framestep::prelude::*;
+///
+/// #[derive(Component)]
+/// struct Health(u32);
+///
+/// async fn health_bars() {
+///     let changed = query_filtered::<(Entity, &Health), Changed<Health>>();
+///     loop {
+///         changed.for_each(|(entity, health)| println!("{entity}: {}", health.0));
+///         next_frame().await;
+///     }
+/// }
+/// ```
 pub struct ScriptQuery<D: QueryData + 'static, F: QueryFilter + 'static = ()> {
     state: State<D, F>,
+    clock: Rc<Clock>,
+    uses: Cell<Uses>,
+}
+
+/// When a query was used, in change ticks that have passed.
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    /// The run of the last use.
+    run: u64,
+    last: u64,
+    /// The last use in an earlier run.
+    before: u64,
 }
 
 /// A query over the world, which a script can keep. It is made once for each type, and shared
@@ -231,7 +347,7 @@ pub struct ScriptQuery<D: QueryData + 'static, F: QueryFilter + 'static = ()> {
 ///
 /// # Panics
 ///
-/// If the query conflicts with itself, as `(&mut C, &C)` does; and where
+/// If the query conflicts with itself, as `(&mut C, &C)` does; in a durable script; and where
 /// [`with`](framestep::with()) does.
 ///
 /// # Examples
@@ -262,7 +378,8 @@ pub fn query<D: QueryData + 'static>() -> ScriptQuery<D> {
     query_filtered()
 }
 
-/// A query with a filter. See [`query`].
+/// A query with a filter. See [`query`]; and [`ScriptQuery`] for the filters [`Changed`] and
+/// [`Added`].
 ///
 /// # Panics
 ///
@@ -273,37 +390,77 @@ where
     D: QueryData + 'static,
     F: QueryFilter + 'static,
 {
-    ScriptQuery {
-        state: with(state::<D, F>),
-    }
+    const CALL: Call = Call::new("query", "take a `Query<..>` as a parameter");
+    let place = Location::caller();
+    with(CALL, |world| ScriptQuery {
+        state: state(world, place),
+        clock: clock(world),
+        uses: Cell::default(),
+    })
 }
 
+const USE: Call = Call::new("ScriptQuery", "take a `Query<..>` as a parameter");
+
 impl<D: QueryData + 'static, F: QueryFilter + 'static> ScriptQuery<D, F> {
+    /// Calls `f` with the query, for which changes are new since its last use in an earlier run.
+    #[track_caller]
+    fn look<R>(&self, f: impl FnOnce(Query<'_, '_, D, F>) -> R) -> R {
+        with(USE, |world| {
+            let tick = world.change_tick();
+            let (run, now) = (self.clock.run.get(), self.clock.read(tick));
+            let uses = self.uses.get();
+            let before = if uses.run == run {
+                uses.before
+            } else {
+                uses.last
+            };
+            let age = u32::try_from(now - before).unwrap_or(MAX_CHANGE_AGE);
+            let since = match before {
+                0 => MAX_CHANGE_AGE,
+                _ => age.min(MAX_CHANGE_AGE),
+            };
+            let since = Tick::new(tick.get().wrapping_sub(since));
+            let mut state = borrow(&self.state);
+            let result = world.last_change_tick_scope(since, |world| f(state.query_mut(world)));
+            self.uses.set(Uses {
+                run,
+                last: now,
+                before,
+            });
+            // What others change from here on has a later tick than what `f` has changed.
+            world.increment_change_tick();
+            result
+        })
+    }
+
     /// Calls `f` with what the query finds on an entity.
     ///
     /// # Errors
     ///
-    /// If the entity does not exist, or does not match the query.
+    /// If the entity does not exist, or does not match the query. If only the filter does not
+    /// match, the error names the filter.
     #[track_caller]
     pub fn get<R>(
         &self,
         entity: Entity,
         f: impl FnOnce(D::Item<'_, '_>) -> R,
     ) -> Result<R, Missing> {
-        with(|world: &mut World| {
-            let mut state = borrow(&self.state);
-            let found = state.get_mut(world, entity).map(f);
-            found.map_err(|error| match error {
-                QueryEntityError::NotSpawned(_) => Missing::entity(entity),
-                _ => Missing::component::<D>(entity),
-            })
-        })
+        let found = self.look(|query| match query.get_inner(entity) {
+            Ok(item) => Ok(f(item)),
+            Err(error) => Err(matches!(error, QueryEntityError::NotSpawned(_))),
+        });
+        match found {
+            Ok(result) => Ok(result),
+            Err(true) => Err(Missing::entity(entity)),
+            Err(false) if matches::<D>(entity) => Err(Missing::component::<F>(entity)),
+            Err(false) => Err(Missing::component::<D>(entity)),
+        }
     }
 
     /// Whether the query finds nothing.
     #[track_caller]
     pub fn is_empty(&self) -> bool {
-        with(|world: &mut World| borrow(&self.state).query_mut(world).is_empty())
+        self.look(|query| query.is_empty())
     }
 }
 
@@ -311,7 +468,7 @@ impl<D: IterQueryData + 'static, F: QueryFilter + 'static> ScriptQuery<D, F> {
     /// Calls `f` with what the query finds, one entity after another.
     #[track_caller]
     pub fn for_each(&self, f: impl FnMut(D::Item<'_, '_>)) {
-        with(|world: &mut World| borrow(&self.state).iter_mut(world).for_each(f));
+        self.look(|query| query.iter_inner().for_each(f));
     }
 
     /// Calls `f` with what the query finds on the only entity that matches.
@@ -321,13 +478,13 @@ impl<D: IterQueryData + 'static, F: QueryFilter + 'static> ScriptQuery<D, F> {
     /// If no entity matches, or more than one.
     #[track_caller]
     pub fn single<R>(&self, f: impl FnOnce(D::Item<'_, '_>) -> R) -> Result<R, QuerySingleError> {
-        with(|world: &mut World| borrow(&self.state).single_mut(world).map(f))
+        self.look(|query| query.single_inner().map(f))
     }
 
     /// How many entities match.
     #[track_caller]
     pub fn count(&self) -> usize {
-        with(|world: &mut World| borrow(&self.state).iter_mut(world).count())
+        self.look(|query| query.iter_inner().count())
     }
 }
 
@@ -335,6 +492,8 @@ impl<D: QueryData + 'static, F: QueryFilter + 'static> Clone for ScriptQuery<D, 
     fn clone(&self) -> Self {
         ScriptQuery {
             state: self.state.clone(),
+            clock: self.clock.clone(),
+            uses: self.uses.clone(),
         }
     }
 }

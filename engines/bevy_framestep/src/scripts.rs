@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::mem::take;
+use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -41,11 +42,12 @@ use crate::start::start_unread;
 ///
 /// A system runs before the scripts of its schedule, so it sees no difference.
 ///
-/// # Clones, and disabled entities
+/// # Clones, moves, and disabled entities
 ///
 /// Scripts are not cloned: a future has no copy. A clone of the entity, by `clone_and_spawn` for
 /// example, has no scripts, and Bevy's error handler gets a warning. Start them again for the
-/// clone, or deny this component in the `EntityCloner`.
+/// clone, or deny this component in the `EntityCloner`. `move_components` ends the scripts of the
+/// entity, with a warning, too: a script belongs to its entity.
 ///
 /// Bevy's `Disabled` hides an entity from queries. Its scripts go on, and reach it:
 /// [`pause`](Self::pause) them together with it, if it is to stand still.
@@ -205,6 +207,7 @@ impl Scripts {
     /// }
     /// ```
     #[must_use]
+    #[track_caller]
     pub fn of<S, F>(script: S) -> Self
     where
         S: EntityScriptFn<F> + Send + 'static,
@@ -218,17 +221,19 @@ impl Scripts {
     /// On a component that `take` has returned, it has no effect until the component is
     /// inserted again.
     #[must_use]
+    #[track_caller]
     pub fn and<S, F>(mut self, script: S) -> Self
     where
         S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
+        let place = Location::caller();
         let begin = self.begin_mut();
         *begin = Some(match begin.take() {
-            None => Box::new(move |world, entity| start_unread(world, entity, script)),
+            None => Box::new(move |world, entity| start_unread(world, entity, place, script)),
             Some(first) => Box::new(move |world, entity| {
                 first(world, entity);
-                start_unread(world, entity, script);
+                start_unread(world, entity, place, script);
             }),
         });
         self
@@ -489,7 +494,7 @@ impl Live {
     }
 }
 
-/// Says that a clone of the entity has no scripts.
+/// Says that a clone of the entity has no scripts, or that they end with a move.
 fn cloned(source: &SourceComponent<'_>, context: &mut ComponentCloneCtx<'_, '_>) {
     let Some(scripts) = source.read::<Scripts>() else {
         return;
@@ -497,18 +502,26 @@ fn cloned(source: &SourceComponent<'_>, context: &mut ComponentCloneCtx<'_, '_>)
     let begin = scripts.begin.lock();
     let begins = begin.unwrap_or_else(PoisonError::into_inner).is_some();
     let started: Vec<CoroutineId> = scripts.known().map(|known| known.id).collect();
-    let (from, to) = (context.source(), context.target());
+    let (from, to, is_moved) = (context.source(), context.target(), context.moving());
     context.queue_deferred(move |world, _| {
         let executor = Shared::of(world);
         let is_alive = |id: &CoroutineId| executor.handle().is_alive(*id);
         if !begins && !started.iter().any(is_alive) {
             return;
         }
-        let error = BevyError::warning(format!(
-            "the scripts of entity {from} were not cloned to entity {to}: a script in the middle \
-             of its code has no copy. Start scripts for the clone, or deny `Scripts` in the \
-             `EntityCloner`"
-        ));
+        let error = BevyError::warning(if is_moved {
+            format!(
+                "the scripts of entity {from} end, because its components are moved to entity \
+                 {to}: a script has its entity for good. Start scripts for the other entity, or \
+                 deny `Scripts` in the `EntityCloner`"
+            )
+        } else {
+            format!(
+                "the scripts of entity {from} were not cloned to entity {to}: a script in the \
+                 middle of its code has no copy. Start scripts for the clone, or deny `Scripts` in \
+                 the `EntityCloner`"
+            )
+        });
         hand_over(world, error, "clone of Scripts");
     });
 }

@@ -1,8 +1,12 @@
 //! Starting scripts from systems and the host.
 
-use bevy_ecs::error::warn;
+use std::panic::Location;
+use std::rc::Rc;
+
+use bevy_ecs::error::{BevyError, ContextExt, ErrorContext, warn};
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::EntityCommands;
+use bevy_utils::prelude::DebugName;
 #[cfg(feature = "state")]
 use framestep::with_soon;
 use framestep::{Coroutine, CoroutineId, Handle};
@@ -12,6 +16,9 @@ use crate::link::{Link, ScriptHandle};
 use crate::output::ScriptOutput;
 use crate::script::{EntityScriptFn, ScriptFn, name_of, of_entity, of_nobody, unread};
 use crate::scripts::{Scripts, nobody, owner_of};
+
+/// The line that starts a script, also where a queued closure does.
+pub(crate) type Place = &'static Location<'static>;
 
 /// Starts scripts that belong to no entity, on a `World`.
 ///
@@ -49,7 +56,8 @@ impl WorldScriptsExt for World {
     {
         let shared = Shared::of(self);
         let script = of_nobody(script, shared.witness::<F::Output>());
-        start(self, &shared, name_of::<F>(), script)
+        let place = Location::caller();
+        start(self, &shared, name_of::<F>(), place, script)
     }
 }
 
@@ -88,6 +96,7 @@ pub trait CommandsScriptsExt {
     ///
     /// The handle can stop and pause the script, and says whether it has ended. Dropping it
     /// has no effect. An error of the script goes to [Bevy's error handler](ScriptOutput).
+    #[track_caller]
     fn start_script<S, F>(&mut self, script: S) -> ScriptHandle
     where
         S: ScriptFn<F> + Send + 'static,
@@ -95,18 +104,20 @@ pub trait CommandsScriptsExt {
 }
 
 impl CommandsScriptsExt for Commands<'_, '_> {
+    #[track_caller]
     fn start_script<S, F>(&mut self, script: S) -> ScriptHandle
     where
         S: ScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         let (link, handle) = Link::new();
+        let place = Location::caller();
         self.queue(move |world: &mut World| {
             link.begin(world, |world, link| {
                 let name = name_of::<F>();
                 let script = link.around(of_nobody(script, None));
-                let shared = Shared::of(world);
-                start(world, &shared, name, unread(script, name, None))
+                let shared = shared_for(world, name, place);
+                start(world, &shared, name, place, unread(script, name, None))
             });
         });
         handle
@@ -146,11 +157,12 @@ impl EntityWorldScriptsExt for EntityWorldMut<'_> {
         F: Future<Output: ScriptOutput> + 'static,
     {
         let entity = self.id();
+        let place = Location::caller();
         self.world_scope(|world| {
-            let shared = Shared::of(world);
+            let shared = shared_for(world, name_of::<F>(), place);
             let witness = shared.witness::<F::Output>();
             let script = of_entity(script, entity, shared.speeds(), witness);
-            start_on(world, &shared, entity, name_of::<F>(), script)
+            start_on(world, &shared, entity, name_of::<F>(), place, script)
         })
     }
 }
@@ -186,6 +198,7 @@ pub trait EntityCommandsScriptsExt {
     /// `script` moves to the thread of the app, so what it captures must be `Send`. The
     /// future that it makes need not be. With an argument:
     /// `move |enemy| flash(enemy, colour)`.
+    #[track_caller]
     fn start_script<S, F>(&mut self, script: S) -> &mut Self
     where
         S: EntityScriptFn<F> + Send + 'static,
@@ -193,6 +206,7 @@ pub trait EntityCommandsScriptsExt {
 
     /// Does what [`start_script`](Self::start_script) does, without a warning if the entity
     /// does not exist any more.
+    #[track_caller]
     fn try_start_script<S, F>(&mut self, script: S) -> &mut Self
     where
         S: EntityScriptFn<F> + Send + 'static,
@@ -230,6 +244,7 @@ pub trait EntityCommandsScriptsExt {
     ///     }
     /// }
     /// ```
+    #[track_caller]
     fn start_script_handle<S, F>(&mut self, script: S) -> ScriptHandle
     where
         S: EntityScriptFn<F> + Send + 'static,
@@ -237,36 +252,57 @@ pub trait EntityCommandsScriptsExt {
 }
 
 impl EntityCommandsScriptsExt for EntityCommands<'_> {
+    #[track_caller]
     fn start_script<S, F>(&mut self, script: S) -> &mut Self
     where
         S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
-        self.queue_handled(on_the_entity(script), warn)
+        let (entity, place) = (self.id(), Location::caller());
+        self.commands()
+            .queue(move |world: &mut World| match world.get_entity(entity) {
+                Ok(_) => start_unread(world, entity, place, script),
+                Err(error) => not_there(name_of::<F>(), place, error.into()),
+            });
+        self
     }
 
+    #[track_caller]
     fn try_start_script<S, F>(&mut self, script: S) -> &mut Self
     where
         S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
-        self.queue_silenced(on_the_entity(script))
+        let place = Location::caller();
+        self.queue_silenced(move |mut entity: EntityWorldMut<'_>| {
+            let id = entity.id();
+            entity.world_scope(|world| start_unread(world, id, place, script));
+        })
     }
 
+    #[track_caller]
     fn start_script_handle<S, F>(&mut self, script: S) -> ScriptHandle
     where
         S: EntityScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static,
     {
         let (link, handle) = Link::new();
+        let place = Location::caller();
         self.queue_silenced(move |mut entity: EntityWorldMut<'_>| {
             let id = entity.id();
             entity.world_scope(|world| {
                 link.begin(world, |world, link| {
                     let name = name_of::<F>();
-                    let shared = Shared::of(world);
+                    let shared = shared_for(world, name, place);
                     let script = link.around(of_entity(script, id, shared.speeds(), None));
-                    start_on(world, &shared, id, name, unread(script, name, Some(id)))
+                    start_on(
+                        world,
+                        &shared,
+                        id,
+                        name,
+                        place,
+                        unread(script, name, Some(id)),
+                    )
                 });
             });
         });
@@ -318,6 +354,7 @@ pub trait StateScriptsExt {
     /// # Panics
     ///
     /// When the commands are applied, if the plugin is missing.
+    #[track_caller]
     fn start_script_in<A, S, F>(&mut self, state: A, script: S) -> ScriptHandle
     where
         A: bevy_state::state::States,
@@ -327,6 +364,7 @@ pub trait StateScriptsExt {
 
 #[cfg(feature = "state")]
 impl StateScriptsExt for Commands<'_, '_> {
+    #[track_caller]
     fn start_script_in<A, S, F>(&mut self, state: A, script: S) -> ScriptHandle
     where
         A: bevy_state::state::States,
@@ -334,13 +372,15 @@ impl StateScriptsExt for Commands<'_, '_> {
         F: Future<Output: ScriptOutput> + 'static,
     {
         let (link, handle) = Link::new();
-        self.queue(move |world: &mut World| start_in_state(world, link, state, script));
+        let place = Location::caller();
+        self.queue(move |world: &mut World| start_in_state(world, link, state, place, script));
         handle
     }
 }
 
 #[cfg(feature = "state")]
 impl StateScriptsExt for World {
+    #[track_caller]
     fn start_script_in<A, S, F>(&mut self, state: A, script: S) -> ScriptHandle
     where
         A: bevy_state::state::States,
@@ -348,13 +388,13 @@ impl StateScriptsExt for World {
         F: Future<Output: ScriptOutput> + 'static,
     {
         let (link, handle) = Link::new();
-        start_in_state(self, link, state, script);
+        start_in_state(self, link, state, Location::caller(), script);
         handle
     }
 }
 
 #[cfg(feature = "state")]
-fn start_in_state<A, S, F>(world: &mut World, link: Link, state: A, script: S)
+fn start_in_state<A, S, F>(world: &mut World, link: Link, state: A, place: Place, script: S)
 where
     A: bevy_state::state::States,
     S: ScriptFn<F> + Send + 'static,
@@ -371,13 +411,13 @@ where
     let entity = world.spawn(DespawnOnExit(state)).id();
     link.begin(world, |world, link| {
         let name = name_of::<F>();
-        let shared = Shared::of(world);
+        let shared = shared_for(world, name, place);
         let script = link.around(of_nobody(script, None));
         let script = async move {
             unread(script, name, None).await;
             with_soon(move |world: &mut World| _ = world.try_despawn(entity));
         };
-        start_on(world, &shared, entity, name, script)
+        start_on(world, &shared, entity, name, place, script)
     });
 }
 
@@ -385,7 +425,6 @@ where
 #[cfg(feature = "state")]
 #[cold]
 fn refused_in_state<A: bevy_state::state::States>(world: &World, state: &A, script: &'static str) {
-    use bevy_ecs::error::BevyError;
     use bevy_ecs::message::Messages;
     use bevy_state::state::{State, StateTransitionEvent};
 
@@ -412,57 +451,66 @@ fn refused_in_state<A: bevy_state::state::States>(world: &World, state: &A, scri
     hand_over(world, error, "start_script_in");
 }
 
-fn on_the_entity<S, F>(script: S) -> impl FnOnce(EntityWorldMut<'_>)
-where
-    S: EntityScriptFn<F> + Send + 'static,
-    F: Future<Output: ScriptOutput> + 'static,
-{
-    move |mut entity: EntityWorldMut<'_>| {
-        let id = entity.id();
-        entity.world_scope(|world| start_unread(world, id, script));
+/// Says that the entity of a script does not exist any more.
+#[cold]
+fn not_there(script: &'static str, place: Place, error: BevyError) {
+    let text = format!("the script `{script}` was not started, at {place}");
+    let name = DebugName::borrowed("start_script");
+    if let Err(error) = Err::<(), _>(error).context(text) {
+        warn(error, ErrorContext::Command { name });
+    }
+}
+
+/// The executor for a script that is started at `place`, even if the caller is a queued closure.
+fn shared_for(world: &World, script: &'static str, place: Place) -> Rc<Shared> {
+    match Shared::get(world) {
+        Some(shared) => shared,
+        None => panic!(
+            "scripts need `FramestepPlugin`: add it to the app. The script `{script}` is started \
+             at {place}"
+        ),
     }
 }
 
 /// Starts a script of an entity whose output nothing reads.
-#[track_caller]
-pub(crate) fn start_unread<S, F>(world: &mut World, entity: Entity, script: S)
+pub(crate) fn start_unread<S, F>(world: &mut World, entity: Entity, place: Place, script: S)
 where
     S: EntityScriptFn<F> + 'static,
     F: Future<Output: ScriptOutput> + 'static,
 {
-    let shared = Shared::of(world);
     let name = name_of::<F>();
+    let shared = shared_for(world, name, place);
     let script = of_entity(script, entity, shared.speeds(), None);
     if F::Output::MAY_FAIL {
         let script = unread(script, name, Some(entity));
-        start_on(world, &shared, entity, name, script);
+        start_on(world, &shared, entity, name, place, script);
     } else {
-        start_on(world, &shared, entity, name, script);
+        start_on(world, &shared, entity, name, place, script);
     }
 }
 
-#[track_caller]
 fn start<F>(
     world: &mut World,
     shared: &Shared,
     name: &'static str,
+    place: Place,
     script: F,
 ) -> Coroutine<F::Output>
 where
     F: Future + 'static,
 {
-    let started = shared
-        .handle()
-        .lend(world, |handle| handle.script(name).start(script));
+    let started = shared.handle().lend(world, |handle| {
+        handle.script(name).start_from(place, script)
+    });
     started.expect("the world holds the executor")
 }
 
-#[track_caller]
 fn start_on<F>(
     world: &mut World,
     shared: &Shared,
     entity: Entity,
     name: &'static str,
+    place: Place,
     script: F,
 ) -> Coroutine<F::Output>
 where
@@ -473,7 +521,7 @@ where
         .ok()
         .or_else(|| nobody(handle));
     let started = handle.lend(world, |_| {
-        owner.map(|owner| owner.script(name).start(script))
+        owner.map(|owner| owner.script(name).start_from(place, script))
     });
     let started = started.flatten().expect("the world holds the executor");
     if !started.is_finished() {

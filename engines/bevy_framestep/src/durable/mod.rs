@@ -15,7 +15,7 @@ mod types;
 pub use entity::{Durable, DurableEntities, DurableId};
 pub use error::{LoadError, Missing, SaveError};
 pub use plugin::DurableScriptsPlugin;
-pub(crate) use runtime::with_queries;
+pub(crate) use runtime::queries;
 pub use runtime::{DurableRuntime, run_durable_scripts};
 pub use save::{Save, load, reload, reload_at, rollback, save, save_state};
 pub use script::ComponentUntil;

@@ -43,7 +43,7 @@ pub struct DurableRuntime {
     shared: Rc<Shared>,
 }
 
-pub(super) struct Shared {
+pub(crate) struct Shared {
     /// Borrowed while it runs something: mutably by a run, shared while a script starts.
     runtime: RefCell<Runtime>,
     host: Host,
@@ -130,6 +130,10 @@ impl Shared {
         &self.host
     }
 
+    pub(crate) fn queries(&self) -> &Queries {
+        &self.queries
+    }
+
     /// Calls `f` with the world lent to the scripts that it starts.
     pub(super) fn lend<R>(&self, world: &mut World, f: impl FnOnce(&Host) -> R) -> R {
         // In a run, it is borrowed already.
@@ -153,10 +157,9 @@ impl Shared {
     }
 }
 
-/// Calls `f` with the queries of an app that has durable scripts alone.
-pub(crate) fn with_queries<R>(world: &mut World, f: impl FnOnce(&mut World, &Queries) -> R) -> R {
-    let shared = DurableRuntime::of(world);
-    f(world, &shared.queries)
+/// What has the queries of an app that has durable scripts alone.
+pub(crate) fn queries(world: &World) -> Rc<Shared> {
+    DurableRuntime::of(world)
 }
 
 #[cold]
@@ -206,6 +209,7 @@ pub(super) fn end_fixed_step(runtime: NonSend<DurableRuntime>) {
 pub fn run_durable_scripts(world: &mut World, phase: Phase) {
     let shared = DurableRuntime::of(world);
     let mut runtime = shared.borrow_mut();
+    shared.queries.begin_run(world);
     runtime.lend(world, |runtime| runtime.run_phase(phase));
     drop(runtime);
     world.flush();

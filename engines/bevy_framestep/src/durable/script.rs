@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -19,8 +20,8 @@ use crate::query::EntityFn;
 /// Effects of durable scripts, each a [`with`](framestep_durable::with()): what it returns is
 /// recorded, and when the script is restored, it is not done again.
 ///
-/// All of them panic outside a durable script, and inside a `with`. There, use the world
-/// and [`find`](DurableId::find).
+/// In a script that is not durable, they do the same without a record. They panic outside of
+/// scripts, and inside a `with`. There, use the world and [`find`](DurableId::find).
 impl DurableId {
     /// Calls `f` with a component.
     ///
@@ -72,15 +73,17 @@ impl DurableId {
     where
         R: Serialize + DeserializeOwned,
     {
+        let place = Location::caller();
         with(|world: &mut World| {
             let entity = self.entity(world)?;
-            f.call(world, entity).map_err(|missing| match missing {
-                crate::Missing::Entity { .. } => Missing::entity(self),
-                crate::Missing::Component { component, .. } => Missing::Component {
-                    entity: self,
-                    component: component.to_owned(),
-                },
-            })
+            f.call(world, entity, place)
+                .map_err(|missing| match missing {
+                    crate::Missing::Entity { .. } => Missing::entity(self),
+                    crate::Missing::Component { component, .. } => Missing::Component {
+                        entity: self,
+                        component: component.to_owned(),
+                    },
+                })
         })
     }
 

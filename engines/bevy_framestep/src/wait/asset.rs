@@ -11,12 +11,13 @@ use bevy_asset::{
     RecursiveDependencyLoadState, UntypedAssetId, UntypedAssetLoadFailedEvent, UntypedHandle,
 };
 use bevy_ecs::prelude::*;
-use framestep::{Phase, with_ref};
+use framestep::Phase;
 use futures::future::FusedFuture;
 use futures::{FutureExt, StreamExt};
 
 use super::until::Ask;
 use super::{Messages, WaitUntilWorld, messages};
+use crate::borrow::{Call, with_ref};
 
 /// Why an asset that a script waits for cannot be loaded.
 ///
@@ -95,18 +96,19 @@ impl Error for AssetFailed {
 ///
 /// # Panics
 ///
-/// If the app has no `AssetPlugin`; and where [`with_ref`] does.
+/// If the app has no `AssetPlugin`; and where [`with_ref`](framestep::with_ref) does.
 ///
 /// # Examples
 ///
 /// See [`AssetFailed`].
 #[track_caller]
 pub fn wait_for_asset(asset: impl Into<UntypedAssetId>) -> WaitForAsset {
+    const CALL: Call = Call::wait("wait_for_asset");
     let id = asset.into();
-    let server = with_ref(|world: &World| match world.get_resource::<AssetServer>() {
-        Some(server) => server.clone(),
-        None => panic!("waits for assets need `AssetPlugin`, which is part of `DefaultPlugins`"),
-    });
+    let server = with_ref(CALL, |world| world.get_resource::<AssetServer>().cloned());
+    let Some(server) = server else {
+        panic!("waits for assets need `AssetPlugin`, which is part of `DefaultPlugins`");
+    };
     WaitForAsset {
         load: Some(Load {
             // Without a strong handle, the asset would be dropped while it loads.
@@ -246,7 +248,7 @@ impl fmt::Debug for WaitForAsset {
 ///
 /// # Panics
 ///
-/// If the app has no such assets; and where [`with_ref`] does.
+/// If the app has no such assets; and where [`with_ref`](framestep::with_ref) does.
 ///
 /// # Examples
 ///

@@ -9,16 +9,19 @@ use std::task::{Context, Poll};
 
 use bevy_ecs::change_detection::Tick;
 use bevy_ecs::prelude::*;
-use framestep::{Phase, with};
+use framestep::Phase;
 use futures::future::FusedFuture;
 
 use super::WaitUntilWorld;
 use super::component::Outcome;
 use super::scan::Scan;
 use super::until::{Ask, Run};
+use crate::borrow::{Call, with};
 use crate::error::Missing;
 use crate::executor::Shared;
 use crate::name::{NameOf, short_name};
+
+const CHANGED: Call = Call::new("changed", "use a `Query<&C, Changed<C>>`");
 
 /// The future of [`ScriptEntity::changed`](crate::ScriptEntity::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
@@ -33,7 +36,7 @@ impl<C: Component> ComponentChanged<C> {
     pub(crate) fn new(entity: Entity) -> Self {
         let outcome = Outcome::new(Cell::new(Ok(())));
         // From here on, changes have a later tick, even in the current run.
-        let (since, scan) = with(|world: &mut World| {
+        let (since, scan) = with(CHANGED, |world| {
             (world.increment_change_tick(), Shared::of(world).scan(world))
         });
         scan.waits.set(scan.waits.get() + 1);

@@ -6,13 +6,16 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bevy_ecs::prelude::*;
-use framestep::{Phase, WaitNote, with};
+use framestep::{Phase, WaitNote};
 use futures::FutureExt;
 use futures::channel::oneshot::{self, Receiver, Sender};
 use futures::future::FusedFuture;
 
 use super::turn::Turn;
+use crate::borrow::{Call, with};
 use crate::name::NameOf;
+
+const DESPAWNED: Call = Call::wait("despawned");
 
 /// The waits for the end of the entity: dropping the component wakes them, on any thread.
 #[derive(Component, Default)]
@@ -46,7 +49,7 @@ impl Despawned {
     pub(crate) fn new(entity: Entity) -> Self {
         Despawned {
             entity,
-            end: with(|world: &mut World| end_of(world, entity)),
+            end: with(DESPAWNED, |world| end_of(world, entity)),
             turn: Turn::default(),
             note: None,
             is_done: false,
@@ -80,7 +83,7 @@ impl Future for Despawned {
             let polled = this.turn.poll(cx, |cx| {
                 while let Poll::Ready(Err(oneshot::Canceled)) = end.poll_unpin(cx) {
                     // Only the component may be gone.
-                    match with(|world: &mut World| end_of(world, entity)) {
+                    match with(DESPAWNED, |world| end_of(world, entity)) {
                         Some(again) => *end = again,
                         None => return Poll::Ready(()),
                     }

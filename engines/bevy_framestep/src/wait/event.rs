@@ -15,16 +15,19 @@ use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
 use bevy_platform::hash::FixedHasher;
-use framestep::{Phase, Signal, Subscription, current, stop, with, with_ref};
+use framestep::{NextItem, Phase, Signal, Subscription, current, stop};
 use futures::future::FusedFuture;
-use futures::stream::Next;
-use futures::{FutureExt, Stream, StreamExt};
+use futures::{FutureExt, Stream};
 
+use super::for_each::ForEach;
 use super::message::Feed;
 use super::turn::Turn;
 use crate::Framestep;
+use crate::borrow::{Call, with, with_ref};
 use crate::error::Missing;
 use crate::executor::Shared;
+
+const EVENTS: Call = Call::wait("next_event");
 
 /// Passes on the events of one type: all, or those of the entities that scripts wait for.
 ///
@@ -193,7 +196,7 @@ impl<E: Event + Clone> Events<E> {
     /// Where [`with`](framestep::with()) does.
     #[track_caller]
     pub fn all() -> Self {
-        with(|world: &mut World| {
+        with(EVENTS, |world| {
             let shared = Shared::of(world);
             feed_of(&shared, |feed: &EventFeed<E, OfAll>| {
                 if feed.observer.borrow().is_none() {
@@ -214,7 +217,7 @@ impl<E: Event + Clone> Events<E> {
 impl<E: EntityEvent + Clone> Events<E> {
     #[track_caller]
     pub(crate) fn of(entity: Entity) -> Self {
-        with(|world: &mut World| {
+        with(EVENTS, |world| {
             let shared = Shared::of(world);
             let Ok(mut found) = world.get_entity_mut(entity) else {
                 return Events {
@@ -246,7 +249,7 @@ impl<E: EntityEvent + Clone> Events<E> {
 impl<E: 'static> Events<E> {
     /// What the last wait of the running script for such an event has left.
     fn left(entity: Option<Entity>) -> Option<Self> {
-        let left = with_ref(Shared::of).left().take::<Self>(entity)?;
+        let left = with_ref(EVENTS, Shared::of).left().take::<Self>(entity)?;
         Some(Events {
             turn: Turn::default(),
             ..left
@@ -285,13 +288,14 @@ impl<E: Clone> Events<E> {
     /// Waits for the next event. `None` if the entity or the observer was despawned. Dropping
     /// the wait loses nothing.
     ///
-    /// It is `StreamExt::next` of `futures`, without the import.
+    /// It is `StreamExt::next` of `futures`, without the import, and with the line of its
+    /// `.await` in snapshots.
     #[allow(
         clippy::should_implement_trait,
         reason = "streams have a method of this name"
     )]
-    pub fn next(&mut self) -> Next<'_, Self> {
-        StreamExt::next(self)
+    pub fn next(&mut self) -> NextItem<'_, Self> {
+        NextItem::new(self)
     }
 
     /// Calls `f` with each event, in the run in which it comes. It returns when the entity or
@@ -310,10 +314,8 @@ impl<E: Clone> Events<E> {
     ///     button.events().for_each(|_: Clicked| println!("click")).await;
     /// }
     /// ```
-    pub async fn for_each(mut self, mut f: impl FnMut(E)) {
-        while let Some(event) = self.next().await {
-            f(event);
-        }
+    pub fn for_each(self, f: impl FnMut(E)) -> impl Future<Output = ()> {
+        ForEach::new(self, f)
     }
 }
 
@@ -421,7 +423,7 @@ impl<E: Clone + 'static> NextEvent<E> {
         if polled.is_ready() {
             let rest = self.events.take();
             if let Some(rest) = rest.filter(Events::has_more) {
-                with_ref(Shared::of).left().keep(self.entity, rest);
+                with_ref(EVENTS, Shared::of).left().keep(self.entity, rest);
             }
         }
         polled

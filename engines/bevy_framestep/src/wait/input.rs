@@ -3,6 +3,7 @@
 use std::any::type_name;
 use std::fmt::{self, Debug};
 use std::hash::Hash;
+use std::panic::Location;
 
 use bevy_ecs::prelude::*;
 use bevy_input::ButtonInput;
@@ -38,6 +39,7 @@ use super::until::Ask;
 ///     }
 /// }
 /// ```
+#[track_caller]
 pub fn just_pressed<B>(button: B) -> WaitUntilWorld
 where
     B: Copy + Debug + Eq + Hash + Send + Sync + 'static,
@@ -46,6 +48,7 @@ where
         button,
         is: ButtonInput::just_pressed,
         what: "press",
+        place: Location::caller(),
     })
 }
 
@@ -54,6 +57,7 @@ where
 /// # Panics
 ///
 /// See [`just_pressed`].
+#[track_caller]
 pub fn just_released<B>(button: B) -> WaitUntilWorld
 where
     B: Copy + Debug + Eq + Hash + Send + Sync + 'static,
@@ -62,6 +66,7 @@ where
         button,
         is: ButtonInput::just_released,
         what: "release",
+        place: Location::caller(),
     })
 }
 
@@ -70,12 +75,14 @@ struct Just<B: Copy + Eq + Hash + Send + Sync + 'static> {
     button: B,
     is: fn(&ButtonInput<B>, B) -> bool,
     what: &'static str,
+    /// The line of the call.
+    place: &'static Location<'static>,
 }
 
 impl<B: Copy + Debug + Eq + Hash + Send + Sync + 'static> Ask for Just<B> {
     fn holds(&mut self, world: &World) -> bool {
         let Some(input) = world.get_resource() else {
-            no_input(type_name::<B>());
+            no_input(self.place, type_name::<B>());
         };
         (self.is)(input, self.button)
     }
@@ -85,9 +92,11 @@ impl<B: Copy + Debug + Eq + Hash + Send + Sync + 'static> Ask for Just<B> {
     }
 }
 
+/// When a run begins, not in a line of the script.
 #[cold]
-fn no_input(button: &str) -> ! {
+fn no_input(place: &Location<'_>, button: &str) -> ! {
     panic!(
-        "the app has no `ButtonInput<{button}>`: add `InputPlugin`, which is part of `DefaultPlugins`"
+        "the wait for a button at {place}: the app has no `ButtonInput<{button}>`: add \
+         `InputPlugin`, which is part of `DefaultPlugins`"
     )
 }

@@ -3,21 +3,23 @@
 use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
 use std::fmt;
-use std::future::pending;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use bevy_ecs::message::MessageCursor;
 use bevy_ecs::prelude::*;
-use framestep::{Phase, Signal, Subscription, with_ref};
+use framestep::{NextItem, Phase, Signal, Subscription};
+use futures::Stream;
 use futures::future::FusedFuture;
-use futures::stream::Next;
-use futures::{Stream, StreamExt};
 
+use super::for_each::ForEach;
 use super::turn::Turn;
 use crate::access::no_messages;
+use crate::borrow::{Call, with_ref};
 use crate::executor::Shared;
+
+const MESSAGES: Call = Call::new("messages", "take a `MessageReader<M>` as a parameter");
 
 /// Passes on what has been written since the last call.
 pub(crate) trait Feed: Any {
@@ -109,13 +111,14 @@ impl<M> Messages<M> {
 impl<M: Clone> Messages<M> {
     /// Waits for the next message. Dropping the wait loses nothing.
     ///
-    /// It is `StreamExt::next` of `futures`, without the import.
+    /// It is `StreamExt::next` of `futures`, without the import, and with the line of its
+    /// `.await` in snapshots.
     #[allow(
         clippy::should_implement_trait,
         reason = "streams have a method of this name"
     )]
-    pub fn next(&mut self) -> Next<'_, Self> {
-        StreamExt::next(self)
+    pub fn next(&mut self) -> NextItem<'_, Self> {
+        NextItem::new(self)
     }
 
     /// Calls `f` with each message, in the run in which it comes. It never returns.
@@ -139,12 +142,9 @@ impl<M: Clone> Messages<M> {
     ///         .await;
     /// }
     /// ```
-    pub async fn for_each(mut self, mut f: impl FnMut(M)) {
-        while let Some(message) = self.next().await {
-            f(message);
-        }
+    pub fn for_each(self, f: impl FnMut(M)) -> impl Future<Output = ()> {
         // The stream ends only with the world.
-        pending::<()>().await;
+        ForEach::new(self, f)
     }
 }
 
@@ -176,7 +176,7 @@ impl<M> fmt::Debug for Messages<M> {
 ///
 /// # Panics
 ///
-/// If the app has no messages of this type; and where [`with_ref`] does.
+/// If the app has no messages of this type; and where [`with_ref`](framestep::with_ref) does.
 ///
 /// # Examples
 ///
@@ -201,7 +201,7 @@ impl<M> fmt::Debug for Messages<M> {
 /// ```
 #[track_caller]
 pub fn messages<M: Message + Clone>() -> Messages<M> {
-    let made = with_ref(|world: &World| {
+    let made = with_ref(MESSAGES, |world| {
         let written = world.get_resource::<bevy_ecs::message::Messages<M>>()?;
         let feed = Shared::of(world).feed(TypeId::of::<M>(), || {
             Rc::new(MessageFeed::new(written.get_cursor_current()))
@@ -237,7 +237,7 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
 ///
 /// # Panics
 ///
-/// If the app has no messages of this type; and where [`with_ref`] does.
+/// If the app has no messages of this type; and where [`with_ref`](framestep::with_ref) does.
 ///
 /// # Examples
 ///
@@ -264,7 +264,9 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
 /// ```
 #[track_caller]
 pub fn next_message<M: Message + Clone>() -> NextMessage<M> {
-    let left = with_ref(Shared::of).left().take::<Messages<M>>(None);
+    let left = with_ref(MESSAGES, Shared::of)
+        .left()
+        .take::<Messages<M>>(None);
     let messages = match left {
         Some(left) => Messages {
             turn: Turn::default(),
@@ -312,7 +314,7 @@ impl<M: Clone + 'static> Future for NextMessage<M> {
             Poll::Ready(Some(message)) => {
                 let rest = self.messages.take();
                 if let Some(rest) = rest.filter(|rest| !rest.subscription.is_empty()) {
-                    with_ref(Shared::of).left().keep(None, rest);
+                    with_ref(MESSAGES, Shared::of).left().keep(None, rest);
                 }
                 Poll::Ready(message)
             }

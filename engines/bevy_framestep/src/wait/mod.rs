@@ -8,6 +8,7 @@ mod changed;
 mod component;
 mod despawned;
 mod event;
+mod for_each;
 #[cfg(feature = "input")]
 mod input;
 mod left;

@@ -11,15 +11,17 @@ use std::task::{Context, Poll};
 use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
 use bevy_state::state::{State, StateTransitionEvent, States};
-use framestep::{Phase, Signal, Subscription, with_ref};
+use framestep::{Phase, Signal, Subscription};
 use futures::future::FusedFuture;
 
 use super::message::Feed;
 use super::turn::Turn;
 use super::{NextMessage, next_message};
-use crate::access::no_messages;
+use crate::borrow::{Call, with_ref};
 use crate::executor::Shared;
 use crate::name::short_name;
+
+const STATES: Call = Call::new("wait_for_state", "take `Res<State<S>>` as a parameter");
 
 /// Waits for the next transition of the state `S` after this call, including a transition
 /// from a state to itself.
@@ -30,10 +32,27 @@ use crate::name::short_name;
 ///
 /// # Panics
 ///
-/// If the app does not have the state; and where [`with_ref`] does.
+/// If the app does not have the state; and where [`with_ref`](framestep::with_ref) does.
 #[track_caller]
 pub fn next_transition<S: States>() -> NextMessage<StateTransitionEvent<S>> {
+    let has_states = with_ref(STATES, |world| {
+        world.contains_resource::<Messages<StateTransitionEvent<S>>>()
+    });
+    if !has_states {
+        no_states::<S>();
+    }
     next_message()
+}
+
+/// Panics in the line of the script. The messages alone, without the state, would never come.
+#[cold]
+#[track_caller]
+fn no_states<S: States>() -> ! {
+    let states = type_name::<S>();
+    panic!(
+        "the app has no states of type `{states}`: call `app.init_state::<{states}>()`, or \
+         `add_sub_state` or `add_computed_state`"
+    )
 }
 
 /// Waits until the app next enters `state`, from another one.
@@ -44,7 +63,7 @@ pub fn next_transition<S: States>() -> NextMessage<StateTransitionEvent<S>> {
 ///
 /// # Panics
 ///
-/// If the app does not have the state; and where [`with_ref`] does.
+/// If the app does not have the state; and where [`with_ref`](framestep::with_ref) does.
 #[track_caller]
 pub fn state_entered<S: States>(state: S) -> WaitForState<S> {
     wait(state, Side::Entered)
@@ -58,7 +77,7 @@ pub fn state_entered<S: States>(state: S) -> WaitForState<S> {
 ///
 /// # Panics
 ///
-/// If the app does not have the state; and where [`with_ref`] does.
+/// If the app does not have the state; and where [`with_ref`](framestep::with_ref) does.
 #[track_caller]
 pub fn state_exited<S: States>(state: S) -> WaitForState<S> {
     wait(state, Side::Exited)
@@ -72,7 +91,7 @@ pub fn state_exited<S: States>(state: S) -> WaitForState<S> {
 ///
 /// # Panics
 ///
-/// If the app does not have the state; and where [`with_ref`] does.
+/// If the app does not have the state; and where [`with_ref`](framestep::with_ref) does.
 ///
 /// # Examples
 ///
@@ -104,7 +123,7 @@ pub fn state_exited<S: States>(state: S) -> WaitForState<S> {
 /// ```
 #[track_caller]
 pub fn wait_for_state<S: States>(state: S) -> WaitForState<S> {
-    let is_in = with_ref(|world: &World| {
+    let is_in = with_ref(STATES, |world| {
         let current = world.get_resource::<State<S>>();
         current.is_some_and(|current| *current.get() == state)
     });
@@ -229,7 +248,7 @@ impl<S: States> Feed for StateFeed<S> {
 
 #[track_caller]
 fn wait<S: States>(state: S, side: Side) -> WaitForState<S> {
-    let made = with_ref(|world: &World| {
+    let made = with_ref(STATES, |world| {
         let transitions = world.get_resource::<Messages<StateTransitionEvent<S>>>()?;
         let feed = Shared::of(world).feed(TypeId::of::<StateFeed<S>>(), || {
             Rc::new(StateFeed::<S>::new(transitions.get_cursor_current()))
@@ -242,7 +261,7 @@ fn wait<S: States>(state: S, side: Side) -> WaitForState<S> {
     });
     match made {
         Some(wait) => wait,
-        None => no_messages(type_name::<StateTransitionEvent<S>>()),
+        None => no_states::<S>(),
     }
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use bevy_time::{Timer, TimerMode};
 use framestep::{Phase, WaitSeconds, time, wait_seconds};
-use futures::FutureExt;
 use futures::future::FusedFuture;
 
 /// Waits until a timer of Bevy finishes, and ticks it on the clock of the script. A repeating
@@ -109,6 +108,7 @@ impl WaitForTimer<'_> {
 impl Future for WaitForTimer<'_> {
     type Output = ();
 
+    #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let this = &mut *self;
         if let State::New = this.state {
@@ -119,7 +119,7 @@ impl Future for WaitForTimer<'_> {
         }
         match &mut this.state {
             State::Waits { begun, wait } => {
-                ready!(wait.poll_unpin(cx));
+                ready!(Pin::new(wait).poll(cx));
                 let passed = time().elapsed.saturating_sub(*begun);
                 // Fixed steps have their own time, which can be behind.
                 this.timer.tick(passed.max(this.timer.remaining()));

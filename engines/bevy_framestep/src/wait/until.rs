@@ -9,11 +9,14 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bevy_ecs::prelude::*;
-use framestep::{Phase, WaitNote, time, with_ref};
+use framestep::{Phase, WaitNote, time};
 use futures::future::FusedFuture;
 
 use super::turn::Turn;
+use crate::borrow::{Call, refused, with_condition, with_ref};
 use crate::executor::Shared;
+
+const CONDITION: Call = Call::wait("wait_until_world");
 
 /// Conditions that scripts wait for, which are checked when a run of a phase begins.
 ///
@@ -188,6 +191,15 @@ impl fmt::Display for Condition {
 }
 
 impl Condition {
+    /// Whether it holds now, in the turn of the script.
+    #[track_caller]
+    fn holds(&self) -> bool {
+        match with_condition(|world| self.ask.borrow_mut().holds(world)) {
+            Ok(holds) => holds,
+            Err(error) => refused(CONDITION, error),
+        }
+    }
+
     /// Wakes the script, if it still waits for this list.
     fn leave(&self, phase: Phase) {
         if self.state.get() == State::Listed(phase) {
@@ -245,7 +257,7 @@ impl WaitUntilWorld {
         condition.state.set(State::New);
         // From the next run on.
         let is_due = self.turn.has_begun() && time().phase == Some(phase);
-        if is_due && with_ref(|world: &World| condition.ask.borrow_mut().holds(world)) {
+        if is_due && condition.holds() {
             return self.end();
         }
         self.turn.wait(cx, phase);
@@ -299,7 +311,7 @@ impl WaitUntilWorld {
 ///
 /// # Panics
 ///
-/// When polled, where [`with_ref`] does. A panic of the condition becomes a panic of the
+/// When polled, where [`with_ref`](framestep::with_ref) does. A panic of the condition becomes a panic of the
 /// script.
 ///
 /// # Examples
@@ -349,7 +361,7 @@ impl Future for WaitUntilWorld {
                     condition.state.set(State::Done);
                     resume_unwind(panic);
                 }
-                if with_ref(|world: &World| condition.ask.borrow_mut().holds(world)) {
+                if condition.holds() {
                     return this.end();
                 }
             }
@@ -360,7 +372,7 @@ impl Future for WaitUntilWorld {
             State::New | State::Listed(_) => {}
         }
         condition.state.set(State::Listed(phase));
-        let shared = with_ref(Shared::of);
+        let shared = with_ref(CONDITION, Shared::of);
         shared.add_condition(phase, condition.clone());
         this.wait(cx);
         Poll::Pending

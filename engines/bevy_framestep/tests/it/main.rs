@@ -9,13 +9,16 @@ mod entities;
 mod first_week;
 mod handles;
 mod left;
+mod lines;
 mod misuse;
 mod notes;
 mod panics;
 mod phases;
+mod queries;
 mod ready_made;
 #[cfg(feature = "reflect")]
 mod reflection;
+mod refusals;
 mod schedules;
 #[cfg(feature = "state")]
 mod states;

@@ -14,6 +14,7 @@ mod random;
 mod reloading;
 mod rolling_back;
 mod saving;
+mod unrecorded;
 
 use std::time::Duration;
 
