@@ -646,10 +646,13 @@ impl Shared {
         wanted: u64,
     ) -> Option<u64> {
         self.declare(name, declared);
+        if wanted == 0 {
+            // The script has nothing to return, and holds nothing.
+            return Some(self.next_ticket());
+        }
         let mut permits = self.events.permits.borrow_mut();
         let (topic, entry) = entry(&mut permits, name, || PermitsEntry::declared(declared));
-        let is_free = entry.waits.is_empty() && entry.has_free(wanted);
-        if wanted > 0 && !is_free {
+        if !entry.waits.is_empty() || !entry.has_free(wanted) {
             if entry.is_as_declared() {
                 permits.remove(&topic);
             }

@@ -364,8 +364,8 @@ fn poll_value(
             let changed = of.of.changed();
             let is_new = !skips_present;
             OutsideWait::Value {
-                of,
                 changed,
+                of,
                 is_new,
             }
         });
@@ -407,8 +407,8 @@ fn poll_outside(
     holds: &mut dyn FnMut(Option<Bytes>) -> Option<Bytes>,
 ) -> Poll<Bytes> {
     let Some(OutsideWait::Value {
-        of,
         changed,
+        of,
         is_new,
     }) = slot.outside()
     else {
