@@ -18,7 +18,7 @@ use crate::bytes::Bytes;
 use crate::cell::{Birth, ScriptCell, ScriptId, unreadable};
 use crate::context;
 use crate::driver::{dispose, message_of};
-use crate::shared::{Held, Shared};
+use crate::shared::{Handled, Shared};
 use crate::site::Call;
 use crate::slot::{Join, Slot};
 use crate::wait::Numbered;
@@ -202,6 +202,11 @@ pub(crate) fn line_of(place: &Location<'_>) -> String {
 /// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
 /// script.
 ///
+/// A handle is of one script, not of a number. The host may have a handle of a script that a
+/// [rollback](crate::Runtime::rollback) takes back: until another rollback brings the script back,
+/// the handle does nothing, and has no result, even if another script has got the number meanwhile. A
+/// restore makes all earlier handles of the host such handles, for good.
+///
 /// # Resumes
 ///
 /// As soon as the script ends: in the same frame and phase.
@@ -220,7 +225,7 @@ pub struct Handle<T> {
 
 /// A handle without the type of its output.
 pub(crate) struct Joins {
-    held: Held,
+    of: Handled,
     /// How many restores and rollbacks there had been when it was made.
     restores: u32,
     shared: Weak<Shared>,
@@ -239,8 +244,8 @@ impl Joins {
     pub(crate) fn new(shared: &Rc<Shared>, id: ScriptId, birth: Option<Birth>) -> Self {
         let mut joins = Joins::void();
         let epoch = shared.epoch.get();
-        joins.held = Held { epoch, id, birth };
-        shared.add_handle(joins.held);
+        joins.of = Handled { epoch, id, birth };
+        shared.add_handle(joins.of);
         joins.restores = shared.restores.get();
         joins.shared = Rc::downgrade(shared);
         joins
@@ -255,7 +260,7 @@ impl Joins {
     /// A handle of no script.
     pub(crate) fn void() -> Self {
         Joins {
-            held: Held {
+            of: Handled {
                 epoch: 0,
                 id: ScriptId(0),
                 birth: None,
@@ -278,12 +283,12 @@ impl Joins {
     }
 
     pub(crate) fn id(&self) -> ScriptId {
-        self.held.id
+        self.of.id
     }
 
     /// Whether it is of no script: after a restore, or because a rollback has taken its script back.
     fn is_void(&self, shared: &Shared) -> bool {
-        !shared.is_valid(self.held)
+        !shared.is_valid(self.of)
     }
 
     #[track_caller]
@@ -395,7 +400,7 @@ impl Drop for Joins {
             // The host may still ask for a handle that it had at the save, whatever it does with
             // one from before the restore.
             let counts = counts && (self.is_current(&shared) || !shared.may_claim.get());
-            shared.drop_handle(self.held, counts);
+            shared.drop_handle(self.of, counts);
         }
     }
 }

@@ -194,7 +194,9 @@ impl Shared {
         if !save.is_taken {
             let save = save.to_mut();
             for image in &mut save.scripts {
-                let cell = self.script(image.id).filter(|cell| cell.name() == image.name);
+                let cell = self
+                    .script(image.id)
+                    .filter(|cell| cell.name() == image.name);
                 if let Some(cell) = cell {
                     image.birth = cell.birth.get();
                 }

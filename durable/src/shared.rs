@@ -46,7 +46,7 @@ pub(crate) struct Shared {
     /// Where the scripts that have panicked last were.
     panicked: RefCell<VecDeque<(CoroutineId, String)>>,
     /// How many handles of each script there are.
-    handles: RefCell<HashMap<Held, usize>>,
+    handles: RefCell<HashMap<Handled, usize>>,
     /// Whether the host can still ask for handles that it had at the save: after a restore,
     /// before the next run.
     pub(crate) may_claim: Cell<bool>,
@@ -85,7 +85,7 @@ const PANICS: usize = 16;
 /// Whose handles are counted together. A restore begins another epoch, in which the earlier handles
 /// are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Held {
+pub(crate) struct Handled {
     pub(crate) epoch: u32,
     pub(crate) id: ScriptId,
     /// `None` of handles that replays have made, whose scripts come back with the one that is
@@ -391,7 +391,7 @@ impl Shared {
     fn is_held(&self, id: ScriptId, birth: Birth) -> bool {
         let epoch = self.epoch.get();
         let handles = self.handles.borrow();
-        let has = |birth| handles.contains_key(&Held { epoch, id, birth });
+        let has = |birth| handles.contains_key(&Handled { epoch, id, birth });
         has(Some(birth)) || has(None)
     }
 
@@ -405,33 +405,33 @@ impl Shared {
 
     /// Whether handles are of today's script of their number, and not of one that a restore or a
     /// rollback has taken back.
-    pub(crate) fn is_valid(&self, held: Held) -> bool {
-        let is_it = |birth| self.birth(held.id) == Some(birth);
-        held.epoch == self.epoch.get() && held.birth.is_none_or(is_it)
+    pub(crate) fn is_valid(&self, of: Handled) -> bool {
+        let is_it = |birth| self.birth(of.id) == Some(birth);
+        of.epoch == self.epoch.get() && of.birth.is_none_or(is_it)
     }
 
     /// Counts a handle.
-    pub(crate) fn add_handle(&self, held: Held) {
-        *self.handles.borrow_mut().entry(held).or_default() += 1;
+    pub(crate) fn add_handle(&self, of: Handled) {
+        *self.handles.borrow_mut().entry(of).or_default() += 1;
     }
 
     /// Uncounts a handle. If it `counts`, then without handles, a script is detached, and its
     /// result is dropped.
-    pub(crate) fn drop_handle(&self, held: Held, counts: bool) {
+    pub(crate) fn drop_handle(&self, of: Handled, counts: bool) {
         let mut handles = self.handles.borrow_mut();
-        let Some(count) = handles.get_mut(&held) else {
+        let Some(count) = handles.get_mut(&of) else {
             return;
         };
         *count -= 1;
         if *count > 0 {
             return;
         }
-        handles.remove(&held);
+        handles.remove(&of);
         drop(handles);
-        if counts && self.is_valid(held) {
-            let birth = self.birth(held.id);
-            if birth.is_some_and(|birth| !self.is_held(held.id, birth)) {
-                self.detach(held.id);
+        if counts && self.is_valid(of) {
+            let birth = self.birth(of.id);
+            if birth.is_some_and(|birth| !self.is_held(of.id, birth)) {
+                self.detach(of.id);
             }
         }
     }
