@@ -6,6 +6,7 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Context;
 
 use framestep::durable::{FrameWait, home};
@@ -57,6 +58,28 @@ impl fmt::Display for ScriptId {
     }
 }
 
+/// Tells a script from all others that the process has made, also from those that have its number in
+/// other timelines, which a rollback separates. Save states in memory have it, files do not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Birth(usize);
+
+impl Birth {
+    /// That of a script that is made now.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        Birth(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// That of a script of a save state: another one if the state is from a file.
+    pub(crate) fn of_save(self) -> Self {
+        if self == Birth::default() {
+            Birth::new()
+        } else {
+            self
+        }
+    }
+}
+
 /// How the waits and effects of a script behave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
@@ -79,6 +102,8 @@ pub(crate) struct ScriptCell {
     /// The same: which registry its code is from.
     generation: u32,
     pub(crate) id: ScriptId,
+    /// Set before the runtime has the script.
+    pub(crate) birth: Cell<Birth>,
     pub(crate) code: Code,
     pub(crate) home: Phase,
     pub(crate) owner: Option<OwnerId>,
@@ -224,6 +249,7 @@ impl ScriptCell {
             epoch: shared.epoch.get(),
             generation: shared.generation.get(),
             id,
+            birth: Cell::default(),
             code,
             home,
             owner,

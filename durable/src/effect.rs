@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{self, Bytes};
-use crate::cell::{Done, ScriptCell, ScriptId, leave, unreadable};
+use crate::cell::{Birth, Done, ScriptCell, ScriptId, leave, unreadable};
 use crate::context;
 use crate::handle::{Handle, Joins, command};
 use crate::owner::OwnerId;
@@ -484,11 +484,13 @@ pub(crate) fn make_any(
         return Joins::void();
     };
     let id: u64 = expect_read(&made);
-    let joins = Joins::new(shared, ScriptId(id));
+    let id = ScriptId(id);
     let Some(begun) = begun else {
-        return joins.replayed_by(&cell);
+        return Joins::new(shared, id, None).replayed_by(&cell);
     };
-    let made = shared.make(code, begun, making, Some(&cell));
+    let birth = Birth::new();
+    let joins = Joins::new(shared, id, Some(birth));
+    let made = shared.make(code, begun, making, birth, Some(&cell));
     debug_assert_eq!(made, joins.id());
     joins
 }

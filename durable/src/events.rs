@@ -459,6 +459,23 @@ impl Shared {
         entry.waits.push(listed);
     }
 
+    /// Puts a wait for a value at the end of its list: its condition has refused the latest change.
+    pub(crate) fn await_change_again(&self, listing: &mut Listing<OfValue>) {
+        let mut values = self.events.values.borrow_mut();
+        let Some(ValueEntry { waits, .. }) = values.get_mut(&listing.topic) else {
+            return;
+        };
+        let at = waits.binary_search_by_key(&listing.ticket, |listed| listed.ticket);
+        // Alone, it is there.
+        let Some(at) = at.ok().filter(|at| at + 1 < waits.len()) else {
+            return;
+        };
+        let listed = waits.remove(at);
+        listing.ticket = self.next_ticket();
+        let ticket = listing.ticket;
+        waits.push(Listed { ticket, ..listed });
+    }
+
     /// Passes an event to all waits for a signal and to its subscriptions, and wakes the scripts
     /// that wait, in order.
     pub(crate) fn emit(&self, name: &str, value: &Bytes) {
@@ -626,12 +643,15 @@ impl Shared {
             }
             (waits, before)
         };
+        // One that an earlier change has woken has not waited since.
         waits.retain(|listed| {
+            let mut waits = false;
             self.with_listed(listed, |slot| {
                 if let Slot::Value { is_new, .. } = slot {
-                    *is_new = true;
+                    waits = !std::mem::replace(is_new, true);
                 }
-            })
+            });
+            waits
         });
         self.wake_all(waits.iter().map(|listed| listed.script));
         before.is_some()
@@ -646,10 +666,13 @@ impl Shared {
         wanted: u64,
     ) -> Option<u64> {
         self.declare(name, declared);
+        if wanted == 0 {
+            // The script has nothing to return, and holds nothing.
+            return Some(self.next_ticket());
+        }
         let mut permits = self.events.permits.borrow_mut();
         let (topic, entry) = entry(&mut permits, name, || PermitsEntry::declared(declared));
-        let is_free = entry.waits.is_empty() && entry.has_free(wanted);
-        if wanted > 0 && !is_free {
+        if !entry.waits.is_empty() || !entry.has_free(wanted) {
             if entry.is_as_declared() {
                 permits.remove(&topic);
             }

@@ -15,10 +15,10 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, ScriptId, unreadable};
+use crate::cell::{Birth, ScriptCell, ScriptId, unreadable};
 use crate::context;
 use crate::driver::{dispose, message_of};
-use crate::shared::Shared;
+use crate::shared::{Handled, Shared};
 use crate::site::Call;
 use crate::slot::{Join, Slot};
 use crate::wait::Numbered;
@@ -202,6 +202,11 @@ pub(crate) fn line_of(place: &Location<'_>) -> String {
 /// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
 /// script.
 ///
+/// A handle is of one script, not of a number. The host may have a handle of a script that a
+/// [rollback](crate::Runtime::rollback) takes back: until another rollback brings the script back,
+/// the handle does nothing, and has no result, even if another script has got the number meanwhile. A
+/// restore makes all earlier handles of the host such handles, for good.
+///
 /// # Resumes
 ///
 /// As soon as the script ends: in the same frame and phase.
@@ -220,9 +225,7 @@ pub struct Handle<T> {
 
 /// A handle without the type of its output.
 pub(crate) struct Joins {
-    id: ScriptId,
-    /// A restore begins another epoch, in which this handle is invalid.
-    epoch: u32,
+    of: Handled,
     /// How many restores and rollbacks there had been when it was made.
     restores: u32,
     shared: Weak<Shared>,
@@ -237,10 +240,12 @@ pub(crate) struct Joins {
 }
 
 impl Joins {
-    pub(crate) fn new(shared: &Rc<Shared>, id: ScriptId) -> Self {
+    /// `birth` is `None` in a replay.
+    pub(crate) fn new(shared: &Rc<Shared>, id: ScriptId, birth: Option<Birth>) -> Self {
         let mut joins = Joins::void();
-        joins.id = id;
-        joins.epoch = shared.add_handle(id);
+        let epoch = shared.epoch.get();
+        joins.of = Handled { epoch, id, birth };
+        shared.add_handle(joins.of);
         joins.restores = shared.restores.get();
         joins.shared = Rc::downgrade(shared);
         joins
@@ -255,8 +260,11 @@ impl Joins {
     /// A handle of no script.
     pub(crate) fn void() -> Self {
         Joins {
-            id: ScriptId(0),
-            epoch: 0,
+            of: Handled {
+                epoch: 0,
+                id: ScriptId(0),
+                birth: None,
+            },
             restores: 0,
             shared: Weak::new(),
             replayed_by: Weak::new(),
@@ -275,11 +283,12 @@ impl Joins {
     }
 
     pub(crate) fn id(&self) -> ScriptId {
-        self.id
+        self.of.id
     }
 
+    /// Whether it is of no script: after a restore, or because a rollback has taken its script back.
     fn is_void(&self, shared: &Shared) -> bool {
-        self.epoch != shared.epoch.get()
+        !shared.is_valid(self.of)
     }
 
     #[track_caller]
@@ -295,13 +304,11 @@ impl Joins {
                 Act::Resume => coroutine.resume(),
             };
         }
+        let act = |shared: &Shared| !self.is_void(shared) && shared.act(self.id(), act);
         if context::current().is_some() {
-            return self::act(call, self.id, act);
+            return command(call, act);
         }
-        match self.shared.upgrade() {
-            Some(shared) => !self.is_void(&shared) && shared.act(self.id, act),
-            None => false,
-        }
+        self.shared.upgrade().is_some_and(|shared| act(&shared))
     }
 
     #[cold]
@@ -309,7 +316,7 @@ impl Joins {
     fn unreadable<T: DeserializeOwned>(&self) -> T {
         unreadable::<T>(format_args!(
             "the result of the script {} is not a `{}`",
-            self.id,
+            self.id(),
             std::any::type_name::<T>()
         ))
     }
@@ -334,7 +341,7 @@ impl Joins {
 
     #[track_caller]
     fn poll_durable(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, JoinError>> {
-        let id = self.id;
+        let id = self.id();
         let name = "join";
         let mut line = None;
         let begin = |cell: &ScriptCell| {
@@ -393,7 +400,7 @@ impl Drop for Joins {
             // The host may still ask for a handle that it had at the save, whatever it does with
             // one from before the restore.
             let counts = counts && (self.is_current(&shared) || !shared.may_claim.get());
-            shared.drop_handle(self.epoch, self.id, counts);
+            shared.drop_handle(self.of, counts);
         }
     }
 }
@@ -408,7 +415,7 @@ impl<T> Handle<T> {
 
     /// The number of the script. 0 if it was started outside of a durable script.
     pub fn id(&self) -> ScriptId {
-        self.joins.id
+        self.joins.id()
     }
 
     pub(crate) fn is_void(&self, shared: &Shared) -> bool {
@@ -527,7 +534,7 @@ impl<T: DeserializeOwned> Future for Handle<T> {
 impl<T> fmt::Debug for Handle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Handle")
-            .field("id", &self.joins.id)
+            .field("id", &self.joins.id())
             .finish_non_exhaustive()
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptId;
+use crate::cell::{Birth, ScriptId};
 use crate::events::Settled;
 use crate::handle::{Act, Handle, JoinError, Joins};
 use crate::long::LongChapter;
@@ -205,8 +205,9 @@ impl Host {
         let begun = self.shared.begin(code, chapter);
         // The handle is counted first: a script may end as it starts.
         let next = ScriptId(self.shared.next_script.get());
-        let joins = Joins::new(&self.shared, next);
-        self.shared.make(code, begun, making, None);
+        let birth = Birth::new();
+        let joins = Joins::new(&self.shared, next, Some(birth));
+        self.shared.make(code, begun, making, birth, None);
         joins
     }
 
@@ -218,9 +219,8 @@ impl Host {
     ///
     /// When its result is read, if that is not a `T`.
     pub fn handle<T>(&self, id: ScriptId) -> Option<Handle<T>> {
-        let exists =
-            self.shared.script(id).is_some() || self.shared.ended.borrow().contains_key(&id);
-        exists.then(|| Handle::of(Joins::new(&self.shared, id)))
+        let birth = self.shared.birth(id)?;
+        Some(Handle::of(Joins::new(&self.shared, id, Some(birth))))
     }
 
     /// The result of a script, if it has ended. Otherwise the script is detached.

@@ -8,7 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptId;
+use crate::cell::{Birth, ScriptId};
 use crate::content::Content;
 use crate::events::{Given, Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
@@ -219,12 +219,24 @@ impl<'de> Deserialize<'de> for SaveState {
 
 /// A script that has ended, and whose result is kept. It serialises without the line that has stopped
 /// it, which is [beside it](stop_lines::beside) in a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EndedImage {
     pub(crate) id: ScriptId,
+    #[serde(skip)]
+    pub(crate) birth: Birth,
     pub(crate) result: Result<Bytes, JoinError>,
     pub(crate) order: u64,
 }
+
+impl PartialEq for EndedImage {
+    fn eq(&self, other: &Self) -> bool {
+        // Equal runs are equal, whatever else their processes have made.
+        let said = |of: &Self| (of.id, of.order);
+        said(self) == said(other) && self.result == other.result
+    }
+}
+
+impl Eq for EndedImage {}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OwnerImage {
@@ -241,6 +253,8 @@ pub(crate) struct OwnerImage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ScriptImage {
     pub(crate) id: ScriptId,
+    #[serde(skip)]
+    pub(crate) birth: Birth,
     pub(crate) name: Cow<'static, str>,
     /// The version of its code.
     pub(crate) version: u32,

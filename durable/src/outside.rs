@@ -327,9 +327,10 @@ pub(crate) enum OutsideWait {
     },
     /// The next event that a condition accepts.
     Accepted(Events),
+    /// The first field is dropped first: the last `PlainWatch` wakes what still waits for it.
     Value {
-        of: Rc<PlainWatch>,
         changed: framestep::Changed<Option<Bytes>>,
+        of: Rc<PlainWatch>,
         is_new: bool,
     },
     Permit {

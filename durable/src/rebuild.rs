@@ -186,7 +186,8 @@ impl Shared {
         prepared: &[Prepared<'_>],
     ) -> Result<Vec<CoroutineId>, RestoreError> {
         let mut ids = Vec::with_capacity(prepared.len());
-        for Prepared { cell, .. } in prepared {
+        for Prepared { cell, image, .. } in prepared {
+            cell.birth.set(image.birth.of_save());
             // Each at once, so that whatever fails later, all of them can be cleared away.
             self.scripts.borrow_mut().insert(cell.id, Rc::clone(cell));
             let owner = match cell.owner {
@@ -209,6 +210,7 @@ impl Shared {
     fn load_ended(&self, save: &SaveState) {
         let ended = save.ended.iter().map(|image| {
             let ended = Ended {
+                birth: image.birth.of_save(),
                 result: image.result.clone(),
                 order: image.order,
                 coroutine: None,

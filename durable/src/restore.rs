@@ -8,6 +8,7 @@
 //!    and coroutines are made as they were, and the waits are registered again.
 //! 4. The lists of the executor are filled.
 
+use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
@@ -119,6 +120,7 @@ impl Shared {
             }
             self.try_rebuild(save)?;
         }
+        let save = &*self.with_births(save);
         let mut restored = Restored::default();
         let mut prepared = Preparing::default();
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
@@ -183,6 +185,27 @@ impl Shared {
     pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
         self.check_replaceable()?;
         self.restore(save, &mut |_| Policy::Fail, true).map(drop)
+    }
+
+    /// The save state, where one from a file is of the scripts that have these numbers and names now:
+    /// the handles of the host are theirs.
+    fn with_births<'a>(&self, save: &'a SaveState) -> Cow<'a, SaveState> {
+        let mut save = Cow::Borrowed(save);
+        if !save.is_taken {
+            let save = save.to_mut();
+            for image in &mut save.scripts {
+                let cell = self
+                    .script(image.id)
+                    .filter(|cell| cell.name() == image.name);
+                if let Some(cell) = cell {
+                    image.birth = cell.birth.get();
+                }
+            }
+            for image in &mut save.ended {
+                image.birth = self.birth(image.id).unwrap_or_default();
+            }
+        }
+        save
     }
 
     /// Whether nothing but scripts would be lost with what is there.

@@ -368,6 +368,11 @@ impl Runtime {
     /// their futures; the journals of the others are replayed with new futures. Later
     /// save states remain valid.
     ///
+    /// [Handles](crate::Handle) of the host remain those of their scripts: of a script that is taken
+    /// back, they do nothing, and those of a script that is there again are valid again. A save state
+    /// that was read from bytes does not know which scripts it has: these are the present ones that
+    /// have the same numbers and names.
+    ///
     /// # Errors
     ///
     /// If a script does not fit its journal: it depends on what is not recorded. Or if the

@@ -241,6 +241,7 @@ impl Shared {
         let ended = self.ended.borrow();
         let ended = ended.iter().map(|(&id, ended)| EndedImage {
             id,
+            birth: ended.birth,
             result: ended.result.clone(),
             order: ended.order,
         });
@@ -298,6 +299,7 @@ pub(crate) fn image_of(cell: &ScriptCell, chapter: &mut Chapter) -> ScriptImage 
     let waits = waits.collect();
     ScriptImage {
         id: cell.id,
+        birth: cell.birth.get(),
         name: cell.name().into(),
         version: cell.code.version,
         generation: cell.generation(),

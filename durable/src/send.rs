@@ -5,6 +5,7 @@ use std::mem;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::cell::Birth;
 use crate::image::SaveState;
 use crate::journal::{Journal, SendJournal};
 
@@ -15,6 +16,8 @@ pub struct SendSave {
     /// The save state as it is, serialised, without journals.
     content: Vec<u8>,
     journals: Vec<SendJournal>,
+    /// Of the scripts, then of those that have ended: what is for this process alone.
+    births: Vec<Birth>,
     is_taken: bool,
 }
 
@@ -77,12 +80,21 @@ impl SaveState {
             journal.to_send()
         });
         let journals = journals.collect();
+        let births = self.births().map(|birth| *birth).collect();
         let content = postcard::to_stdvec(&AsItIs(self)).expect("a save state serialises");
         SendSave {
             content,
             journals,
+            births,
             is_taken,
         }
+    }
+}
+
+impl SaveState {
+    fn births(&mut self) -> impl Iterator<Item = &mut Birth> {
+        let alive = self.scripts.iter_mut().map(|script| &mut script.birth);
+        alive.chain(self.ended.iter_mut().map(|ended| &mut ended.birth))
     }
 }
 
@@ -97,6 +109,9 @@ impl SendSave {
         let AsItIs(mut save) = read.expect("a save state that was serialised");
         for (script, journal) in save.scripts.iter_mut().zip(self.journals) {
             script.journal = Journal::of_send(journal);
+        }
+        for (birth, sent) in save.births().zip(self.births) {
+            *birth = sent;
         }
         SaveState {
             is_taken: self.is_taken,

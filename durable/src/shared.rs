@@ -9,7 +9,7 @@ use framestep::durable::Door;
 use framestep::{Clock, Coroutine, CoroutineId, Handle, Owner, Phase};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, ScriptId};
+use crate::cell::{Birth, ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::events::Events;
 use crate::guard::Guard;
@@ -46,7 +46,7 @@ pub(crate) struct Shared {
     /// Where the scripts that have panicked last were.
     panicked: RefCell<VecDeque<(CoroutineId, String)>>,
     /// How many handles of each script there are.
-    handles: RefCell<HashMap<(u32, ScriptId), usize>>,
+    handles: RefCell<HashMap<Handled, usize>>,
     /// Whether the host can still ask for handles that it had at the save: after a restore,
     /// before the next run.
     pub(crate) may_claim: Cell<bool>,
@@ -82,8 +82,20 @@ pub(crate) struct Shared {
 /// Of how many scripts it is known where they have panicked.
 const PANICS: usize = 16;
 
+/// Whose handles are counted together. A restore begins another epoch, in which the earlier handles
+/// are invalid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Handled {
+    pub(crate) epoch: u32,
+    pub(crate) id: ScriptId,
+    /// `None` of handles that replays have made, whose scripts come back with the one that is
+    /// replayed.
+    pub(crate) birth: Option<Birth>,
+}
+
 /// A script that has ended.
 pub(crate) struct Ended {
+    pub(crate) birth: Birth,
     pub(crate) result: Result<Bytes, JoinError>,
     /// A number that is larger than that of each script that has ended before.
     pub(crate) order: u64,
@@ -212,6 +224,7 @@ impl Shared {
         code: Code,
         begun: Begun,
         making: Making,
+        birth: Birth,
         by: Option<&Rc<ScriptCell>>,
     ) -> ScriptId {
         let id = ScriptId(self.next_script.get());
@@ -228,6 +241,7 @@ impl Shared {
             begun.state,
             begun.future,
         );
+        cell.birth.set(birth);
         self.inherit_request(&cell, by);
         self.adopt(&Rc::new(cell), making, by.is_some());
         id
@@ -321,12 +335,13 @@ impl Shared {
         // Of each script, whatever handles the host has: equal runs have equal saves.
         self.ends.set(self.ends.get() + 1);
         let ended = Ended {
+            birth: cell.birth.get(),
             result,
             order: self.ends.get(),
             coroutine,
         };
         self.ended.borrow_mut().insert(cell.id, ended);
-        if !self.is_held(cell.id) {
+        if !self.is_held(cell.id, cell.birth.get()) {
             let unneeded = self.ended.borrow_mut().remove(&cell.id);
             drop(unneeded);
         }
@@ -373,32 +388,51 @@ impl Shared {
     }
 
     /// Whether there are handles of a script.
-    fn is_held(&self, id: ScriptId) -> bool {
-        self.handles.borrow().contains_key(&(self.epoch.get(), id))
+    fn is_held(&self, id: ScriptId, birth: Birth) -> bool {
+        let epoch = self.epoch.get();
+        let handles = self.handles.borrow();
+        let has = |birth| handles.contains_key(&Handled { epoch, id, birth });
+        has(Some(birth)) || has(None)
     }
 
-    /// Counts a handle of a script. Returns the epoch of the handle.
-    pub(crate) fn add_handle(&self, id: ScriptId) -> u32 {
-        let epoch = self.epoch.get();
-        *self.handles.borrow_mut().entry((epoch, id)).or_default() += 1;
-        epoch
+    /// Which script has a number, if it is alive or its result is kept.
+    pub(crate) fn birth(&self, id: ScriptId) -> Option<Birth> {
+        if let Some(cell) = self.scripts.borrow().get(&id) {
+            return Some(cell.birth.get());
+        }
+        self.ended.borrow().get(&id).map(|ended| ended.birth)
+    }
+
+    /// Whether handles are of today's script of their number, and not of one that a restore or a
+    /// rollback has taken back.
+    pub(crate) fn is_valid(&self, of: Handled) -> bool {
+        let is_it = |birth| self.birth(of.id) == Some(birth);
+        of.epoch == self.epoch.get() && of.birth.is_none_or(is_it)
+    }
+
+    /// Counts a handle.
+    pub(crate) fn add_handle(&self, of: Handled) {
+        *self.handles.borrow_mut().entry(of).or_default() += 1;
     }
 
     /// Uncounts a handle. If it `counts`, then without handles, a script is detached, and its
     /// result is dropped.
-    pub(crate) fn drop_handle(&self, epoch: u32, id: ScriptId, counts: bool) {
+    pub(crate) fn drop_handle(&self, of: Handled, counts: bool) {
         let mut handles = self.handles.borrow_mut();
-        let Some(count) = handles.get_mut(&(epoch, id)) else {
+        let Some(count) = handles.get_mut(&of) else {
             return;
         };
         *count -= 1;
         if *count > 0 {
             return;
         }
-        handles.remove(&(epoch, id));
+        handles.remove(&of);
         drop(handles);
-        if counts && epoch == self.epoch.get() {
-            self.detach(id);
+        if counts && self.is_valid(of) {
+            let birth = self.birth(of.id);
+            if birth.is_some_and(|birth| !self.is_held(of.id, birth)) {
+                self.detach(of.id);
+            }
         }
     }
 
@@ -427,13 +461,14 @@ impl Shared {
             let mut ended = self.ended.borrow_mut();
             let (held, unclaimed) = std::mem::take(&mut *ended)
                 .into_iter()
-                .partition::<BTreeMap<_, _>, _>(|&(id, _)| self.is_held(id));
+                .partition::<BTreeMap<_, _>, _>(|(id, ended)| self.is_held(*id, ended.birth));
             *ended = held;
             unclaimed
         };
         drop(unclaimed);
         let scripts: Vec<_> = self.scripts.borrow().values().cloned().collect();
-        for cell in scripts.into_iter().filter(|cell| !self.is_held(cell.id)) {
+        let is_held = |cell: &ScriptCell| self.is_held(cell.id, cell.birth.get());
+        for cell in scripts.into_iter().filter(|cell| !is_held(cell)) {
             let coroutine = cell.coroutine.take();
             drop(coroutine);
         }

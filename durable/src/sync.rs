@@ -302,8 +302,8 @@ fn difference(first: &SaveState, second: &SaveState) -> String {
         }
         None => said(
             "what the host lends differs after the run, and no effect of a script changes it \
-             differently: look at the closures of `animate`, `wait_until` and `defer`, and at \
-             what they call",
+             differently: look at the closures of `animate`, `wait_until` and `defer`, at what \
+             they call, and at the results of every `with` before",
         ),
     }
 }
@@ -313,7 +313,7 @@ fn said(difference: &str) -> String {
     format!(
         "done again from the same state, it ends differently: {difference}. It depends on what is \
          in neither the world nor the runtime, such as a static, a random number or a clock of \
-         the system, or the order of a `HashMap`"
+         the system, the order of a `HashMap`, or a field of a result of `with` that serde skips"
     )
 }
 

@@ -36,7 +36,8 @@ pub use wait::{WaitSignal, WaitSignalFor};
 /// - in the next run of that phase, if the host emits, or a coroutine in another
 ///   phase.
 ///
-/// Several coroutines resume in the order they began to wait.
+/// Several coroutines resume in the order they began to wait. One whose condition refuses the
+/// event begins to wait anew, behind the others.
 ///
 /// # Memory
 ///

@@ -60,7 +60,8 @@ pub use wait::{Changed, WaitWatch};
 /// - in the next run of that phase, if the host changes it, or a coroutine in
 ///   another phase.
 ///
-/// Several coroutines resume in the order they began to wait.
+/// Several coroutines resume in the order they began to wait. One whose condition refuses the new
+/// value begins to wait anew, behind the others.
 ///
 /// # Re-entry
 ///

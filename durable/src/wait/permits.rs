@@ -145,7 +145,7 @@ impl<N: EventName> Permits<N> {
     ///
     /// It keeps its place in the queue until all of them are free, and those behind it wait, even for
     /// fewer. With more permits than there are, the wait lasts until they are [added](Self::add). For
-    /// 0 permits, it is ready at once.
+    /// 0 permits, it is ready at once, and the script is no holder.
     ///
     /// # Resumes
     ///

@@ -1,5 +1,6 @@
 //! Values: named state that scripts share, and whose changes they can await.
 
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -23,7 +24,8 @@ use super::Numbered;
 /// its current state, and saves it.
 ///
 /// Before it is first set, it is the default of its type. Changes resume scripts in their home
-/// phase, in the order in which they began to wait. A script sees the latest state, not every one.
+/// phase, in the order in which they began to wait; one whose condition refuses a change begins to wait
+/// anew. A script sees the latest state, not every one.
 ///
 /// # Keys
 ///
@@ -364,8 +366,8 @@ fn poll_value(
             let changed = of.of.changed();
             let is_new = !skips_present;
             OutsideWait::Value {
-                of,
                 changed,
+                of,
                 is_new,
             }
         });
@@ -373,13 +375,17 @@ fn poll_value(
         numbered.put_outside(slot, &polled);
         return polled;
     };
-    let begin = |cell: &ScriptCell| Slot::Value {
-        listing: cell.shared().await_value(cell, name),
-        is_new: !skips_present,
+    let begins = Cell::new(false);
+    let begin = |cell: &ScriptCell| {
+        begins.set(true);
+        Slot::Value {
+            listing: cell.shared().await_value(cell, name),
+            is_new: !skips_present,
+        }
     };
     let event = Some(Event::Value(base));
     numbered.poll_known(&cell, kind, event, begin, |cell, slot| {
-        let Slot::Value { is_new, .. } = slot else {
+        let Slot::Value { listing, is_new } = slot else {
             return Poll::Pending;
         };
         if !std::mem::take(is_new) {
@@ -388,6 +394,9 @@ fn poll_value(
         let (change, value) = cell.shared().value(name);
         if let Some(value) = cell.in_closure(|| holds(value)) {
             return Poll::Ready(value);
+        }
+        if !begins.get() {
+            cell.shared().await_change_again(listing);
         }
         if cell.shared().value(name).0 != change {
             // The condition has changed it, and is called again: while the wait is
@@ -407,8 +416,8 @@ fn poll_outside(
     holds: &mut dyn FnMut(Option<Bytes>) -> Option<Bytes>,
 ) -> Poll<Bytes> {
     let Some(OutsideWait::Value {
-        of,
         changed,
+        of,
         is_new,
     }) = slot.outside()
     else {

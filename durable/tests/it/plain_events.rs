@@ -1,6 +1,6 @@
 //! Signals, values, permits and promises outside of a runtime: the same helper in both worlds.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -188,6 +188,105 @@ fn a_helper_with_signals_values_permits_and_promises_does_the_same_in_both_world
             world.log
         );
     }
+}
+
+/// Waits for what the host does in frame 8, in its own way, and refuses what is done before.
+async fn refuses(way: u32) {
+    match way {
+        0 => _ = STAGE.wait_for(|stage| *stage > 5).await,
+        1 => _ = timeout(60, STAGE.wait_for(|stage| *stage > 5)).await,
+        2 => while STAGE.changed().await <= 5 {},
+        3 => _ = KNOCK.wait_for(|knock| *knock > 5).await,
+        4 => {
+            let mut knocks = KNOCK.subscribe();
+            while knocks.next().await <= 5 {}
+        }
+        _ => {
+            // The first one passes, the second one does not.
+            let mut knocks = throttle(0.45, KNOCK.subscribe());
+            while knocks.next().await.is_some_and(|knock| knock <= 5) {}
+        }
+    }
+    say_at("the first");
+}
+
+/// Does what the other one refuses later in the run, and waits by then.
+async fn later(way: u32) {
+    wait_frames(4).await;
+    STAGE.set(2);
+    KNOCK.emit(2);
+    match way {
+        0..=2 => _ = STAGE.changed().await,
+        _ => _ = KNOCK.wait().await,
+    }
+    say_at("the later one");
+}
+
+#[durable]
+async fn refusing(way: u32) {
+    refuses(way).await;
+}
+
+#[durable]
+async fn waits_later(way: u32) {
+    later(way).await;
+}
+
+// docs/contract.md#rule-8-refused
+#[test]
+fn a_wait_that_refuses_a_change_or_an_event_begins_to_wait_anew_in_both_worlds() {
+    for way in 0..6 {
+        let mut executor = framestep::Executor::new();
+        let mut plain = World::default();
+        executor.spawn(refuses(way));
+        executor.spawn(later(way));
+        let registry = || Registry::new().with::<Refusing>().with::<WaitsLater>();
+        let mut runtime = Runtime::new(registry());
+        let mut durable = World::default();
+        runtime.spawn(refusing(way)).detach();
+        runtime.spawn(waits_later(way)).detach();
+        for frame in 1..10 {
+            if let 2 | 8 = frame {
+                executor.enter(|| {
+                    STAGE.set(frame);
+                    KNOCK.emit(frame);
+                });
+                runtime.set(&STAGE, frame);
+                runtime.emit(&KNOCK, frame);
+            }
+            executor.run_frame_with(&mut plain, 0.1);
+            runtime.run_frame_with(&mut durable, 0.1);
+            // And each frame of it from a file.
+            let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+            runtime = Runtime::new(registry());
+            runtime.restore(&save, Policy::Fail).unwrap();
+        }
+        assert_eq!(durable.log, plain.log, "{way}");
+        let expected = ["the later one in frame 8", "the first in frame 8"];
+        assert_eq!(plain.log, expected, "{way}");
+    }
+}
+
+#[test]
+fn a_wait_for_a_value_that_is_dropped_wakes_nothing() {
+    let mut executor = framestep::Executor::new();
+    let polled = Rc::new(Cell::new(0));
+    let polls = polled.clone();
+    executor.start(async move {
+        let late = timeout(0.0, STAGE.changed()).await;
+        assert!(late.is_err());
+        std::future::poll_fn::<(), _>(|_| {
+            polls.set(polls.get() + 1);
+            std::task::Poll::Pending
+        })
+        .await;
+    });
+    for _ in 0..4 {
+        executor.run_frame(0.1);
+        assert!(!executor.has_ready());
+    }
+    assert_eq!(polled.get(), 1);
+    assert_eq!(executor.enter(entries_outside), [0; 4]);
 }
 
 #[test]

@@ -251,3 +251,30 @@ fn a_script_that_restarts_or_is_dropped_returns_its_permits() {
         assert_eq!(loaded.available(&SEATS), 2, "{policy:?}");
     }
 }
+
+#[durable]
+async fn stands(frames: u64) {
+    let _none = SEATS.acquire_many(0).await;
+    wait_frames(frames).await;
+}
+
+#[test]
+fn a_permit_of_none_has_no_holder() {
+    let registry = || registry().with::<Stands>();
+    let mut runtime = Runtime::new(registry());
+    runtime.start(stands(3)).detach();
+    runtime.run_frame(0.1);
+    let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+    let mut loaded = Runtime::new(registry());
+    loaded.restore(&save, Policy::Fail).unwrap();
+    for runtime in [&mut runtime, &mut loaded] {
+        runtime.set_permits(&SEATS, 3);
+        assert!(runtime.holders(&SEATS).is_empty());
+    }
+    for _ in 0..4 {
+        assert_eq!(runtime.checksum(), loaded.checksum());
+        runtime.run_frame(0.1);
+        loaded.run_frame(0.1);
+    }
+    assert_eq!(runtime.available(&SEATS), 3);
+}

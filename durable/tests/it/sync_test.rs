@@ -333,6 +333,35 @@ fn what_only_a_replay_does_is_found_in_the_same_frame() {
 }
 
 #[test]
+fn a_result_of_which_serde_skips_a_part_is_found_and_the_message_says_that() {
+    #[derive(Serialize, Deserialize)]
+    struct Chest {
+        gold: u32,
+        #[serde(skip)]
+        keys: u32,
+    }
+
+    #[durable]
+    async fn opens() {
+        let chest = with(|_: &mut World| Chest { gold: 1, keys: 7 });
+        wait_frames(3).await;
+        with(move |world: &mut World| world.gold += chest.gold + chest.keys);
+        wait_frames(9).await;
+    }
+    let registry = Registry::new().with::<Opens>();
+    let mut runtime = Runtime::builder(registry).sync_test::<World>().build();
+    runtime.spawn(opens()).detach();
+    let text = failure_of(&mut runtime);
+    assert_says(
+        &text,
+        &[
+            "failed in frame 4: ",
+            "a field of a result of `with` that serde skips",
+        ],
+    );
+}
+
+#[test]
 fn a_deadline_that_depends_on_the_outside_is_named() {
     let text = failure(6);
     assert_says(&text, &["failed in frame 3"]);

@@ -158,6 +158,86 @@ fn a_handle_that_a_rollback_invalidated_does_not_detach_a_later_script() {
     assert_eq!(runtime.take(after), Some(Ok(15)));
 }
 
+/// Of another type than `Draws`, so that a result which was mistaken for its own could not be read.
+#[derive(Serialize, Deserialize)]
+struct Reads;
+
+impl DurableScript for Reads {
+    const NAME: &'static str = "reads";
+    type Output = String;
+
+    async fn run(self) -> Chapter<Self> {
+        wait_frames(4).await;
+        Chapter::Done("read".into())
+    }
+}
+
+/// In two timelines, number 1 is another script.
+#[test]
+fn a_handle_of_another_timeline_does_nothing_to_the_script_that_has_its_number() {
+    let mut runtime = quiet(Registry::new().with::<Draws>().with::<Reads>());
+    let mut world = World::default();
+    let empty = runtime.save_state().unwrap();
+    let draws = runtime.spawn(Draws);
+    play(&mut runtime, &mut world, 1);
+    let drawing = runtime.save_state().unwrap();
+
+    runtime.rollback(&empty).unwrap();
+    assert!(!draws.stop() && !draws.pause() && !draws.resume() && !draws.ask_to_stop());
+    let reads = runtime.spawn(Reads);
+    assert_eq!(draws.id(), reads.id());
+    play(&mut runtime, &mut world, 1);
+    assert!(!draws.stop() && !draws.pause() && !draws.resume() && !draws.ask_to_stop());
+    let reading = runtime.save_state().unwrap();
+    play(&mut runtime, &mut world, 4);
+    assert_eq!(runtime.result(&draws), None);
+    assert_eq!(runtime.result(&reads), Some(Ok("read".into())));
+
+    // Back in the first one, and back again: each handle is of its own script.
+    runtime.rollback(&drawing).unwrap();
+    assert!(!reads.stop() && draws.pause() && draws.resume());
+    play(&mut runtime, &mut world, 5);
+    assert_eq!(runtime.result(&reads), None);
+    assert!(matches!(runtime.result(&draws), Some(Ok(1..))));
+    runtime
+        .rollback(&reading.into_send().into_save_state())
+        .unwrap();
+    assert!(!draws.stop() && reads.pause() && reads.resume());
+    assert!(runtime.handle::<String>(reads.id()).unwrap().stop());
+    assert!(runtime.take(reads).unwrap().is_err());
+    assert_eq!(runtime.take(draws), None);
+}
+
+#[test]
+fn a_handle_that_a_rollback_invalidated_keeps_no_result_of_another_script() {
+    let mut runtime = blank();
+    let empty = runtime.save_state().unwrap();
+    let before = runtime.spawn(Draws);
+    runtime.rollback(&empty).unwrap();
+    runtime.spawn(Draws).detach();
+    play(&mut runtime, &mut World::default(), 6);
+    // Equal to a runtime in which there has never been such a handle.
+    let mut other = blank();
+    other.spawn(Draws).detach();
+    play(&mut other, &mut World::default(), 6);
+    let saves = [&runtime, &other].map(|runtime| runtime.save_state().unwrap());
+    assert_eq!(saves[0].diff(&saves[1]), []);
+    assert_eq!(runtime.checksum(), other.checksum());
+    drop(before);
+}
+
+#[test]
+fn handles_of_the_host_follow_a_rollback_to_a_file() {
+    let (mut runtime, mut world) = begun(0, 0);
+    let sum = runtime.lend(&mut world, |runtime| runtime.start(Draws));
+    let begun = of_file(&runtime.save_state().unwrap());
+    play(&mut runtime, &mut world, 3);
+    runtime.rollback(&begun).unwrap();
+    assert!(sum.pause() && sum.resume());
+    play(&mut runtime, &mut world, 5);
+    assert!(matches!(runtime.take(sum), Some(Ok(1..))));
+}
+
 /// Runs, saves and rolls back another runtime inside `with`.
 #[derive(Serialize, Deserialize)]
 struct Dreams;

@@ -106,6 +106,30 @@ fn set_by_the_host_it_resumes_in_the_next_run_in_order_of_waiting() {
     assert!(!executor.has_ready());
 }
 
+// docs/contract.md#rule-8-refused
+#[test]
+fn a_wait_that_refuses_a_change_begins_to_wait_anew() {
+    let mut executor = unclamped();
+    let (log, health) = (Log::new(), Watch::new(10));
+    let (first, dying) = (log.clone(), health.clone());
+    executor.start(async move {
+        dying.wait_for(|&health| health <= 0).await;
+        first.say("first");
+    });
+    let (later, changing) = (log.clone(), health.clone());
+    executor.start(async move {
+        wait_frames(2).await;
+        changing.set(9); // refused in F2, when this one waits
+        changing.changed().await;
+        later.say("later");
+    });
+    executor.run_frame(0.25);
+    executor.run_frame(0.25);
+    health.set(0);
+    executor.run_frame(0.25);
+    log.check(&["F3: later", "F3: first"]);
+}
+
 #[test]
 fn a_condition_that_holds_already_ends_at_once() {
     let executor = unclamped();
