@@ -4,6 +4,7 @@ use std::any::{Any, TypeId, type_name};
 use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::Location;
 use std::rc::Rc;
 
 use bevy_ecs::component::Mutable;
@@ -169,7 +170,7 @@ fn why<const N: usize>(
     };
     let component = found.and_then(|found| missing(found).into_iter().flatten().next());
     match component {
-        Some(component) => Missing::Component { entity, component },
+        Some(component) => Missing::component_named(entity, component),
         None => Missing::entity(entity),
     }
 }
@@ -290,12 +291,13 @@ impl<D: QueryData + 'static, F: QueryFilter + 'static> ScriptQuery<D, F> {
         entity: Entity,
         f: impl FnOnce(D::Item<'_, '_>) -> R,
     ) -> Result<R, Missing> {
+        let at = Location::caller();
         with(|world: &mut World| {
             let mut state = borrow(&self.state);
             let found = state.get_mut(world, entity).map(f);
             found.map_err(|error| match error {
-                QueryEntityError::NotSpawned(_) => Missing::entity(entity),
-                _ => Missing::component::<D>(entity),
+                QueryEntityError::NotSpawned(_) => Missing::entity(entity).at(at),
+                _ => Missing::component::<D>(entity).at(at),
             })
         })
     }

@@ -4,13 +4,13 @@ use bevy_ecs::error::warn;
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::EntityCommands;
 #[cfg(feature = "state")]
-use framestep::with_soon;
+use framestep::defer;
 use framestep::{Coroutine, CoroutineId, Handle};
 
 use crate::executor::Shared;
 use crate::link::{Link, ScriptHandle};
 use crate::output::ScriptOutput;
-use crate::script::{EntityScriptFn, ScriptFn, name_of, of_entity, of_nobody, unread};
+use crate::script::{EntityScriptFn, ScriptFn, name_of, of_entity, unread};
 use crate::scripts::{Scripts, nobody, owner_of};
 
 /// Starts scripts that belong to no entity, on a `World`.
@@ -48,8 +48,8 @@ impl WorldScriptsExt for World {
         F: Future<Output: ScriptOutput> + 'static,
     {
         let shared = Shared::of(self);
-        let script = of_nobody(script, shared.witness::<F::Output>());
-        start(self, &shared, name_of::<F>(), script)
+        shared.hear::<F::Output>();
+        start(self, &shared, name_of::<F>(), async { script().await })
     }
 }
 
@@ -104,9 +104,10 @@ impl CommandsScriptsExt for Commands<'_, '_> {
         self.queue(move |world: &mut World| {
             link.begin(world, |world, link| {
                 let name = name_of::<F>();
-                let script = link.around(of_nobody(script, None));
+                let script = link.around(async { script().await });
                 let shared = Shared::of(world);
-                start(world, &shared, name, unread(script, name, None))
+                let script = unread(&shared, script, name, None);
+                start(world, &shared, name, script)
             });
         });
         handle
@@ -148,7 +149,8 @@ impl EntityWorldScriptsExt for EntityWorldMut<'_> {
         let entity = self.id();
         self.world_scope(|world| {
             let shared = Shared::of(world);
-            let witness = shared.witness::<F::Output>();
+            shared.hear::<F::Output>();
+            let witness = F::Output::MAY_FAIL.then(|| shared.witness());
             let script = of_entity(script, entity, shared.speeds(), witness);
             start_on(world, &shared, entity, name_of::<F>(), script)
         })
@@ -266,7 +268,8 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
                     let name = name_of::<F>();
                     let shared = Shared::of(world);
                     let script = link.around(of_entity(script, id, shared.speeds(), None));
-                    start_on(world, &shared, id, name, unread(script, name, Some(id)))
+                    let script = unread(&shared, script, name, Some(id));
+                    start_on(world, &shared, id, name, script)
                 });
             });
         });
@@ -312,7 +315,8 @@ pub trait StateScriptsExt {
     /// `OnEnter(state)`. If the app has no such states at all, the handler gets an error.
     ///
     /// The script has its own entity, with Bevy's `DespawnOnExit`. The entity is despawned
-    /// when the script ends. For scripts of an entity that ends with a state, put both into
+    /// when the script ends in any way: at once, or, if the world is borrowed meanwhile or not
+    /// lent, in the next run of scripts. For scripts of an entity that ends with a state, put both into
     /// its bundle: `(DespawnOnExit(Screen::Game), Scripts::of(boss))`.
     ///
     /// # Panics
@@ -368,16 +372,17 @@ where
         refused_in_state(world, &state, name_of::<F>());
         return;
     }
-    let entity = world.spawn(DespawnOnExit(state)).id();
     link.begin(world, |world, link| {
+        let entity = world.spawn(DespawnOnExit(state)).id();
+        let end = defer(move |world: &mut World| _ = world.try_despawn(entity));
         let name = name_of::<F>();
         let shared = Shared::of(world);
-        let script = link.around(of_nobody(script, None));
-        let script = async move {
-            unread(script, name, None).await;
-            with_soon(move |world: &mut World| _ = world.try_despawn(entity));
-        };
-        start_on(world, &shared, entity, name, script)
+        let script = link.around(async { script().await });
+        let script = unread(&shared, script, name, None);
+        start_on(world, &shared, entity, name, async move {
+            let _end = end;
+            script.await;
+        })
     });
 }
 
@@ -434,7 +439,7 @@ where
     let name = name_of::<F>();
     let script = of_entity(script, entity, shared.speeds(), None);
     if F::Output::MAY_FAIL {
-        let script = unread(script, name, Some(entity));
+        let script = unread(&shared, script, name, Some(entity));
         start_on(world, &shared, entity, name, script);
     } else {
         start_on(world, &shared, entity, name, script);
