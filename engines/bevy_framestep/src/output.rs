@@ -23,12 +23,21 @@ use framestep::{CoroutineId, Handle, current, with_ref};
 /// |---|---|
 /// | commands, or as part of a bundle | the error handler |
 /// | `World`, `EntityWorldMut`, which return a handle | a join, or `take`, of the handle; if the handle is dropped, the error handler |
-/// | [`start`](framestep::start) in a script | the same, for error types of scripts that a system or the host has started |
+/// | [`start`](framestep::start()) in a script, `goblin.start(..)` | the same, if the type is known; else it is dropped with the handle |
+///
+/// Known are `Result<(), Missing>` and `Result<(), BevyError>`; the output of each script that a
+/// system or the host has started, and `Result<(), E>` with its errors; and the types that the
+/// plugin [was told](crate::FramestepPlugin::hear_errors_of).
 ///
 /// The handler is the resource `FallbackErrorHandler`, which panics unless the app sets
 /// another one. Its panic ends the script that failed, and is
 /// [reported](crate::FramestepPlugin::on_report) under its name. The message names the script
-/// and its entity.
+/// and its entity. For a child, it names the entity only if the child was started on it, with
+/// `goblin.start(..)`, and its handle was dropped before it failed.
+///
+/// The text of a [`Missing`](crate::Missing) has the line of the script. For the line of another
+/// error, return a `BevyError`: with `RUST_BACKTRACE=1`, its backtrace goes through the `?` that
+/// has made it. A backtrace of other errors begins after the script.
 ///
 /// # Examples
 ///

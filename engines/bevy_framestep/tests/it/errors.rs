@@ -9,15 +9,15 @@ use bevy_ecs::prelude::*;
 use bevy_framestep::Missing;
 use bevy_framestep::prelude::*;
 
-use super::app;
+use super::app_with;
 
 thread_local! {
     static HEARD: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// An app that notes errors.
-fn app_that_hears() -> App {
-    let mut app = app();
+fn app_that_hears(plugin: FramestepPlugin) -> App {
+    let mut app = app_with(plugin);
     app.insert_resource(FallbackErrorHandler(|error, _| {
         HEARD.with_borrow_mut(|all| all.push(error.to_string()));
     }));
@@ -83,12 +83,32 @@ fn of_a_child_of_every_script() {
         |world| _ = world.spawn_empty().start_script(parent_of),
     ];
     for (at, start) in starts.into_iter().enumerate() {
-        let mut app = app_that_hears();
+        let mut app = app_that_hears(FramestepPlugin::default());
         start(app.world_mut());
         app.world_mut().flush();
         let heard = heard(&mut app);
         assert_eq!(heard.len(), 1, "{at}: {heard:#?}");
         assert!(heard[0].contains("::child`: lost"), "{at}: {heard:#?}");
+    }
+}
+
+/// Those of which the plugin is told, where only children return them.
+#[test]
+fn of_a_child_that_the_app_does_not_start() {
+    for is_told in [false, true] {
+        let mut plugin = FramestepPlugin::default();
+        if is_told {
+            plugin = plugin.hear_errors_of::<Result<u32, Lost>>();
+        }
+        let mut app = app_that_hears(plugin);
+        app.world_mut().start_script(|| async {
+            start(child());
+            start(counts());
+            start(async { Err::<u32, _>(Lost) });
+            wait_frames(2).await;
+        });
+        let expected = if is_told { 3 } else { 0 };
+        assert_eq!(heard(&mut app).len(), expected);
     }
 }
 
@@ -104,7 +124,7 @@ fn of_a_child_of_a_script_in_a_state() {
         Menu,
     }
 
-    let mut app = app_that_hears();
+    let mut app = app_that_hears(FramestepPlugin::default());
     app.add_plugins(StatesPlugin).init_state::<Screen>();
     app.update();
     app.world_mut().start_script_in(Screen::Menu, parent);
@@ -134,12 +154,12 @@ fn with_the_line_and_the_entity() {
         |world, goblin| {
             world.start_script(move || async move {
                 next_frame().await;
-                goblin.start(async move { goblin.get(|purse: &Purse| drop(purse.0)) });
+                goblin.start(async move { goblin.get(|_: &Purse| ()) });
             });
         },
     ];
     for (at, start) in starts.into_iter().enumerate() {
-        let mut app = app_that_hears();
+        let mut app = app_that_hears(FramestepPlugin::default());
         let goblin = app.world_mut().spawn(Name::new("Goblin")).id();
         start(app.world_mut(), goblin);
         app.world_mut().flush();
