@@ -172,7 +172,8 @@ pub trait ScriptEntity: Copy {
 
     /// Starts a script that ends with the entity, up to its first wait.
     ///
-    /// If the entity does not exist, the script counts as stopped before it began.
+    /// If the entity does not exist, the script counts as stopped before it began. An error that
+    /// nothing reads goes to Bevy's error handler, if its type [is known](crate::ScriptOutput).
     #[track_caller]
     fn start<F: Future + 'static>(self, script: F) -> Coroutine<F::Output>;
 

@@ -316,8 +316,8 @@ pub trait StateScriptsExt {
     ///
     /// The script has its own entity, with Bevy's `DespawnOnExit`. The entity is despawned
     /// when the script ends in any way: at once, or, if the world is borrowed meanwhile or not
-    /// lent, in the next run of scripts. For scripts of an entity that ends with a state, put both into
-    /// its bundle: `(DespawnOnExit(Screen::Game), Scripts::of(boss))`.
+    /// lent, in the next run of scripts. For scripts of an entity that ends with a state, put
+    /// both into its bundle: `(DespawnOnExit(Screen::Game), Scripts::of(boss))`.
     ///
     /// # Panics
     ///

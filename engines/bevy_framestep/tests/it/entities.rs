@@ -1,6 +1,7 @@
 //! Scripts end with their entity, in the same frame, in whatever way the entity ends.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use bevy_app::{App, PreUpdate, Update};
 use bevy_ecs::error::FallbackErrorHandler;
@@ -117,7 +118,7 @@ fn a_component_that_a_system_assigns() {
     let (mut app, _) = app_with_goblin();
     app.add_systems(Update, |mut all: Query<&mut Scripts>, time: Res<Time>| {
         for mut scripts in &mut all {
-            if time.elapsed_secs() == 0.25 {
+            if time.elapsed() == Duration::from_millis(250) {
                 *scripts = Scripts::of(flee);
             }
         }

@@ -72,10 +72,8 @@ fn of_a_child_of_every_script() {
         |world| _ = world.commands().start_script(counts),
         |world| _ = world.commands().spawn_empty().start_script(parent_of),
         |world| {
-            _ = world
-                .commands()
-                .spawn_empty()
-                .start_script_handle(parent_of)
+            let mut commands = world.commands();
+            commands.spawn_empty().start_script_handle(parent_of);
         },
         |world| _ = world.spawn(Scripts::of(parent_of)),
         |world| _ = world.start_script(parent),

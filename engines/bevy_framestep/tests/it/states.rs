@@ -135,6 +135,7 @@ fn scripts_that_end_with_a_state() {
 /// In whatever way it ends: nothing of it is left.
 #[test]
 fn the_entity_of_a_script_is_despawned_with_it() {
+    type Start = fn(&mut Commands) -> ScriptHandle;
     type End = fn(&mut App, &ScriptHandle);
 
     async fn waves() {
@@ -158,7 +159,7 @@ fn the_entity_of_a_script_is_despawned_with_it() {
     let by_itself: End = |_, _| ();
 
     for before_it_begins in [false, true] {
-        let starts: [(fn(&mut Commands) -> ScriptHandle, End); 6] = [
+        let starts: [(Start, End); 6] = [
             (
                 |commands| commands.start_script_in(Screen::Menu, waves),
                 by_handle,
