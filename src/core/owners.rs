@@ -304,20 +304,24 @@ impl Owners {
     /// The name of the owner. Without a name: its number, after the name of the closest
     /// owner above that has one.
     pub(crate) fn label(&self, owner: OwnerKey) -> String {
+        let named = self.named_label(owner);
+        named.unwrap_or_else(|| format!("#{}", owner.index.0))
+    }
+
+    /// The same, unless neither the owner nor one above it has a name.
+    pub(crate) fn named_label(&self, owner: OwnerKey) -> Option<String> {
         let mut at = self.find(owner);
         let owner = owner.index;
         // A name from further up would say little.
         for _ in 0..16 {
-            let Some(node) = at.and_then(|at| self.nodes.get(at.get())) else {
-                break;
-            };
+            let node = at.and_then(|at| self.nodes.get(at.get()))?;
             match &node.name {
-                Some(name) if at == Some(owner) => return name.to_string(),
-                Some(name) => return format!("{name}/#{}", owner.0),
+                Some(name) if at == Some(owner) => return Some(name.to_string()),
+                Some(name) => return Some(format!("{name}/#{}", owner.0)),
                 None => at = node.parent.some(),
             }
         }
-        format!("#{}", owner.0)
+        None
     }
 
     /// Whether the owner or an owner above it is paused.

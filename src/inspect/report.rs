@@ -126,6 +126,8 @@ pub enum Report {
         id: CoroutineId,
         /// Its name.
         name: Cow<'static, str>,
+        /// The [name](crate::Owner::named) of its owner, if that or an owner above it has one.
+        owner: Option<String>,
         /// The frame in which it panicked.
         frame: u64,
         /// The phase that was run. `None` if it panicked outside a run.
@@ -351,17 +353,18 @@ impl fmt::Display for Report {
             Report::CoroutinePanicked {
                 id,
                 name,
+                owner,
                 frame,
                 phase,
                 message,
                 from,
             } => {
                 write_moment(f, *frame, *phase)?;
-                write!(
-                    f,
-                    ": coroutine {id} ({name}) panicked: {}",
-                    text_or_none(message.as_deref())
-                )?;
+                write!(f, ": coroutine {id} ({name}) ")?;
+                if let Some(owner) = owner {
+                    write!(f, "of {owner} ")?;
+                }
+                write!(f, "panicked: {}", text_or_none(message.as_deref()))?;
                 match from {
                     Some(from) => write!(f, " (after the .await at {from})"),
                     None => Ok(()),

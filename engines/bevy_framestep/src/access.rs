@@ -12,7 +12,7 @@ use crate::borrow::{Call, with, with_ref};
 use crate::error::Missing;
 use crate::executor::Shared;
 use crate::query::EntityFn;
-use crate::script::name_of;
+use crate::script::{name_of, of_entity};
 use crate::scripts::{nobody, owner_of};
 use crate::start::note;
 use crate::wait::{ComponentChanged, ComponentUntil, Despawned, Events, NextEventOf};
@@ -172,7 +172,8 @@ pub trait ScriptEntity: Copy {
 
     /// Starts a script that ends with the entity, up to its first wait.
     ///
-    /// If the entity does not exist, the script counts as stopped before it began.
+    /// If the entity does not exist, the script counts as stopped before it began. An error that
+    /// nothing reads goes to Bevy's error handler, if its type [is known](crate::ScriptOutput).
     #[track_caller]
     fn start<F: Future + 'static>(self, script: F) -> Coroutine<F::Output>;
 
@@ -264,6 +265,7 @@ pub trait ScriptEntity: Copy {
     ///
     /// Use it for anything that Bevy keeps in components, such as the end of a sound:
     /// `sound.wait_until(|sink: &AudioSink| sink.empty())`.
+    #[track_caller]
     fn wait_until<C: Component>(
         self,
         condition: impl FnMut(&C) -> bool + 'static,
@@ -279,17 +281,19 @@ pub trait ScriptEntity: Copy {
     /// # Errors
     ///
     /// When the entity does not exist.
+    #[track_caller]
     fn removed<C: Component>(self) -> ComponentUntil;
 
     /// Waits for the next event of this type on the entity, after this call.
     ///
     /// # Errors
     ///
-    /// When the entity does not exist.
+    /// When the entity is despawned. If it does not exist when the wait is made: in the next
+    /// run, so that a loop that ignores the error does not hang the frame.
     ///
     /// # Resumes
     ///
-    /// See [`next_event`](crate::next_event).
+    /// As [`next_event`](crate::next_event) does.
     ///
     /// # Examples
     ///
@@ -312,7 +316,7 @@ pub trait ScriptEntity: Copy {
     fn next_event<E: EntityEvent + Clone>(self) -> NextEventOf<E>;
 
     /// A stream of all events of this type on the entity, after this call. It ends with the
-    /// entity.
+    /// entity, at once if that does not exist.
     #[track_caller]
     fn events<E: EntityEvent + Clone>(self) -> Events<E>;
 }
@@ -320,12 +324,11 @@ pub trait ScriptEntity: Copy {
 impl ScriptEntity for Entity {
     #[track_caller]
     fn get<C: Component, R>(self, f: impl FnOnce(&C) -> R) -> Result<R, Missing> {
+        let missing = Missing::component::<C>(self);
         with_ref(GET, |world| {
-            let entity = world.get_entity(self).map_err(|_| Missing::entity(self))?;
-            match entity.get::<C>() {
-                Some(component) => Ok(f(component)),
-                None => Err(Missing::component::<C>(self)),
-            }
+            let entity = world.get_entity(self);
+            let entity = entity.map_err(|_| missing.without_entity())?;
+            entity.get::<C>().map(f).ok_or(missing)
         })
     }
 
@@ -334,9 +337,10 @@ impl ScriptEntity for Entity {
     where
         C: Component<Mutability = Mutable>,
     {
+        let missing = Missing::component::<C>(self);
         with_entity(GET_MUT, self, |mut entity| match entity.get_mut::<C>() {
             Some(mut component) => Ok(f(&mut component)),
-            None => Err(Missing::component::<C>(self)),
+            None => Err(missing),
         })?
     }
 
@@ -345,16 +349,17 @@ impl ScriptEntity for Entity {
     where
         C: Component<Mutability = Mutable> + PartialEq,
     {
+        let missing = Missing::component::<C>(self);
         with_entity(SET_IF_NEQ, self, |mut entity| match entity.get_mut::<C>() {
             Some(mut present) => Ok(present.set_if_neq(component)),
-            None => Err(Missing::component::<C>(self)),
+            None => Err(missing),
         })?
     }
 
     #[track_caller]
     fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing> {
         let place = Location::caller();
-        with(WITH, |world| f.call(world, self, place))
+        with(WITH, |world| f.call(world, self, place)).map_err(|missing| missing.at(place))
     }
 
     #[track_caller]
@@ -388,14 +393,16 @@ impl ScriptEntity for Entity {
 
     #[track_caller]
     fn start<F: Future + 'static>(self, script: F) -> Coroutine<F::Output> {
-        let (owner, speeds) = with(START, |world| {
+        let (owner, speeds, witness) = with(START, |world| {
             let shared = Shared::of(world);
-            (owner_of(world, &shared, self), shared.speeds())
+            let owner = owner_of(world, &shared, self);
+            (owner, shared.speeds(), shared.witness())
         });
         let owner = owner.ok().or_else(|| nobody(&handle()));
         let owner = owner.expect("a script runs in an executor");
         let name = name_of::<F>();
-        let started = owner.script(name).start(speeds.around(self, script));
+        let script = of_entity(|_| script, self, speeds, Some(witness));
+        let started = owner.script(name).start(script);
         if !started.is_finished() {
             let id = started.id();
             with(START, |world| note(world, self, name, id, &handle()));
@@ -413,6 +420,7 @@ impl ScriptEntity for Entity {
         ComponentChanged::new(self)
     }
 
+    #[track_caller]
     fn wait_until<C: Component>(
         self,
         condition: impl FnMut(&C) -> bool + 'static,
@@ -420,6 +428,7 @@ impl ScriptEntity for Entity {
         ComponentUntil::new(self, condition)
     }
 
+    #[track_caller]
     fn removed<C: Component>(self) -> ComponentUntil {
         ComponentUntil::removed::<C>(self)
     }
@@ -452,9 +461,10 @@ fn with_entity<R>(
     entity: Entity,
     f: impl FnOnce(EntityWorldMut<'_>) -> R,
 ) -> Result<R, Missing> {
+    let missing = Missing::entity(entity);
     with(call, |world| match world.get_entity_mut(entity) {
         Ok(entity) => Ok(f(entity)),
-        Err(_) => Err(Missing::entity(entity)),
+        Err(_) => Err(missing),
     })
 }
 

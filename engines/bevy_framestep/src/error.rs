@@ -3,10 +3,13 @@
 use std::any::type_name;
 use std::error::Error;
 use std::fmt;
+use std::panic::Location;
 
 use bevy_ecs::entity::Entity;
 
 /// A script accessed an entity or a component that does not exist.
+///
+/// Its text says what is missing, and in which line of the script.
 ///
 /// # Examples
 ///
@@ -34,6 +37,8 @@ pub enum Missing {
     Entity {
         /// The entity.
         entity: Entity,
+        /// The line that accessed it.
+        at: &'static Location<'static>,
     },
     /// The entity does not have the component.
     Component {
@@ -41,18 +46,48 @@ pub enum Missing {
         entity: Entity,
         /// The type of the component.
         component: &'static str,
+        /// The line that accessed it.
+        at: &'static Location<'static>,
     },
 }
 
 impl Missing {
+    #[track_caller]
     pub(crate) fn entity(entity: Entity) -> Self {
-        Missing::Entity { entity }
+        Missing::Entity {
+            entity,
+            at: Location::caller(),
+        }
     }
 
+    #[track_caller]
     pub(crate) fn component<C>(entity: Entity) -> Self {
+        Self::component_named(entity, type_name::<C>())
+    }
+
+    #[track_caller]
+    pub(crate) fn component_named(entity: Entity, component: &'static str) -> Self {
         Missing::Component {
             entity,
-            component: type_name::<C>(),
+            component,
+            at: Location::caller(),
+        }
+    }
+
+    /// The same in another line.
+    pub(crate) fn at(mut self, line: &'static Location<'static>) -> Self {
+        match &mut self {
+            Missing::Entity { at, .. } | Missing::Component { at, .. } => *at = line,
+        }
+        self
+    }
+
+    /// The same if there is no entity either.
+    pub(crate) fn without_entity(self) -> Self {
+        match self {
+            Missing::Entity { entity, at } | Missing::Component { entity, at, .. } => {
+                Missing::Entity { entity, at }
+            }
         }
     }
 }
@@ -60,10 +95,12 @@ impl Missing {
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Missing::Entity { entity } => write!(f, "there is no entity {entity}"),
-            Missing::Component { entity, component } => {
-                write!(f, "entity {entity} has no {component}")
-            }
+            Missing::Entity { entity, at } => write!(f, "there is no entity {entity}, at {at}"),
+            Missing::Component {
+                entity,
+                component,
+                at,
+            } => write!(f, "entity {entity} has no {component}, at {at}"),
         }
     }
 }

@@ -231,10 +231,14 @@ impl Shared {
         &self.queries
     }
 
-    /// For a script that returns `T`.
-    pub(crate) fn witness<T: ScriptOutput>(&self) -> Option<Witness> {
+    /// Reports errors of this type that nothing can read any more.
+    pub(crate) fn hear<T: ScriptOutput>(&self) {
         self.unread.hear::<T>(&self.handle);
-        self.unread.witness::<T>()
+    }
+
+    /// For a script of an entity whose handle is returned.
+    pub(crate) fn witness(&self) -> Witness {
+        self.unread.witness()
     }
 
     /// Adds a condition to check when runs of `phase` begin.
@@ -403,7 +407,6 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
         }
         executor.run_phase(phase);
     });
-    shared.unread.forget();
     shared.left.forget();
     drop(executor);
     world.flush();

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use bevy_ecs::error::{BevyError, ContextExt, ErrorContext};
 use bevy_ecs::prelude::*;
+use bevy_platform::hash::FixedHasher;
 use bevy_utils::prelude::DebugName;
-use framestep::{Handle, with_ref};
+use framestep::{CoroutineId, Handle, current, with_ref};
 
 /// What a script can return that is started by a system or the host.
 ///
@@ -22,12 +23,21 @@ use framestep::{Handle, with_ref};
 /// |---|---|
 /// | commands, or as part of a bundle | the error handler |
 /// | `World`, `EntityWorldMut`, which return a handle | a join, or `take`, of the handle; if the handle is dropped, the error handler |
-/// | [`start`](framestep::start) in a script | the same, for error types of scripts that a system or the host has started |
+/// | [`start`](framestep::start()) in a script, `goblin.start(..)` | the same, if the type is known; else it is dropped with the handle |
+///
+/// Known are `Result<(), Missing>` and `Result<(), BevyError>`; the output of each script that a
+/// system or the host has started, and `Result<(), E>` with its errors; and the types that the
+/// plugin [was told](crate::FramestepPlugin::hear_errors_of).
 ///
 /// The handler is the resource `FallbackErrorHandler`, which panics unless the app sets
 /// another one. Its panic ends the script that failed, and is
 /// [reported](crate::FramestepPlugin::on_report) under its name. The message names the script
-/// and its entity.
+/// and its entity. For a child, it names the entity only if the child was started on it, with
+/// `goblin.start(..)`, and its handle was dropped before it failed.
+///
+/// The text of a [`Missing`](crate::Missing) has the line of the script. For the line of another
+/// error, return a `BevyError`: with `RUST_BACKTRACE=1`, its backtrace goes through the `?` that
+/// has made it. A backtrace of other errors begins after the script.
 ///
 /// # Examples
 ///
@@ -64,10 +74,9 @@ pub trait ScriptOutput: Sized + 'static {
     /// Whether outputs of this type can be errors.
     const MAY_FAIL: bool = false;
 
-    /// Whether this output is an error.
-    fn has_failed(&self) -> bool {
-        false
-    }
+    /// The output of scripts with the same errors that return nothing else.
+    #[doc(hidden)]
+    type Plain: ScriptOutput;
 
     /// The error, if it is one.
     ///
@@ -81,10 +90,7 @@ pub trait ScriptOutput: Sized + 'static {
 
 impl<T: 'static, E: Into<BevyError> + 'static> ScriptOutput for Result<T, E> {
     const MAY_FAIL: bool = true;
-
-    fn has_failed(&self) -> bool {
-        self.is_err()
-    }
+    type Plain = Result<(), E>;
 
     fn into_result(self) -> Result<(), BevyError> {
         self.map(drop).map_err(Into::into)
@@ -106,7 +112,7 @@ mod never {
 
 macro_rules! values {
     ($($value:ty),*) => {
-        $(impl ScriptOutput for $value {})*
+        $(impl ScriptOutput for $value { type Plain = (); })*
     };
 }
 
@@ -136,28 +142,31 @@ values!(
     framestep::Time
 );
 
-impl<T: 'static> ScriptOutput for Option<T> {}
-impl<T: 'static> ScriptOutput for Vec<T> {}
-impl<T: 'static> ScriptOutput for Box<T> {}
-impl<T: 'static> ScriptOutput for Rc<T> {}
-impl<A: 'static, B: 'static> ScriptOutput for (A, B) {}
-impl<A: 'static, B: 'static, C: 'static> ScriptOutput for (A, B, C) {}
+impl<T: 'static> ScriptOutput for Option<T> {
+    type Plain = ();
+}
+impl<T: 'static> ScriptOutput for Vec<T> {
+    type Plain = ();
+}
+impl<T: 'static> ScriptOutput for Box<T> {
+    type Plain = ();
+}
+impl<T: 'static> ScriptOutput for Rc<T> {
+    type Plain = ();
+}
+impl<A: 'static, B: 'static> ScriptOutput for (A, B) {
+    type Plain = ();
+}
+impl<A: 'static, B: 'static, C: 'static> ScriptOutput for (A, B, C) {
+    type Plain = ();
+}
 
 /// The errors that go to Bevy's handler even if a handle was returned.
 #[derive(Default)]
 pub(crate) struct Unread {
     /// The types of outputs that have a hook.
-    heard: RefCell<HashSet<TypeId>>,
-    /// The script whose future has just returned an error.
-    failed: Rc<Cell<Option<Failed>>>,
-}
-
-/// The script.
-#[derive(Clone, Copy)]
-pub(crate) struct Failed {
-    output: TypeId,
-    name: &'static str,
-    entity: Option<Entity>,
+    heard: RefCell<HashSet<TypeId, FixedHasher>>,
+    latest: Witness,
 }
 
 impl Unread {
@@ -167,57 +176,40 @@ impl Unread {
             return;
         }
         let executor = handle.clone();
-        let failed = self.failed.clone();
+        let latest = self.latest.clone();
         handle.on_unread(move |output: T, by| {
             let Err(error) = output.into_result() else {
                 return;
             };
-            let found = failed.take().filter(|of| of.output == TypeId::of::<T>());
-            let name = match found {
-                Some(of) => Cow::Borrowed(of.name),
-                None => by.into_name(),
-            };
-            let entity = found.and_then(|of| of.entity);
+            let entity = latest.entity_of(by.id());
+            let name = by.into_name();
             // In a script, so that a panic of the handler is reported under its name.
             executor
                 .script(name.clone())
                 .spawn(async move { report(error, name, entity) });
         });
+        self.hear::<T::Plain>(handle);
     }
 
-    /// Records which script has returned an error, for the hook. The hook is called right
-    /// after the script if its handle was dropped.
-    pub(crate) fn witness<T: ScriptOutput>(&self) -> Option<Witness> {
-        T::MAY_FAIL.then(|| Witness(self.failed.clone()))
-    }
-
-    /// From here on, no output belongs to a script that has just returned.
-    pub(crate) fn forget(&self) {
-        self.failed.set(None);
+    pub(crate) fn witness(&self) -> Witness {
+        self.latest.clone()
     }
 }
 
-/// For a script whose handle was returned.
-pub(crate) struct Witness(Rc<Cell<Option<Failed>>>);
+/// Records which script of an entity has returned last, for the hook. The hook is called right
+/// after the script if its handle was dropped.
+#[derive(Clone, Default)]
+pub(crate) struct Witness(Rc<Cell<Option<(CoroutineId, Entity)>>>);
 
 impl Witness {
-    pub(crate) fn polled(&self) {
-        self.0.set(None);
+    /// The calling script is about to return.
+    pub(crate) fn returns(&self, entity: Entity) {
+        self.0.set(Some((current(), entity)));
     }
 
-    pub(crate) fn returned<T: ScriptOutput>(
-        &self,
-        output: &T,
-        name: &'static str,
-        entity: Option<Entity>,
-    ) {
-        if output.has_failed() {
-            self.0.set(Some(Failed {
-                output: TypeId::of::<T>(),
-                name,
-                entity,
-            }));
-        }
+    fn entity_of(&self, script: CoroutineId) -> Option<Entity> {
+        let (latest, entity) = self.0.get()?;
+        (latest == script).then_some(entity)
     }
 }
 

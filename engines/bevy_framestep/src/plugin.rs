@@ -8,8 +8,11 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 use framestep::{Builder, Phase, Report};
 
-use crate::executor::{Framestep, begin_fixed_step, begin_frame, end_fixed_step, run_scripts};
+use crate::executor::{
+    Framestep, Shared, begin_fixed_step, begin_frame, end_fixed_step, run_scripts,
+};
 use crate::last::Runs;
+use crate::output::ScriptOutput;
 use crate::schedules::add_main_schedules;
 use crate::setup::Setup;
 use crate::wake::{self, MakeWake};
@@ -78,6 +81,8 @@ use crate::wake::{self, MakeWake};
 #[must_use = "a plugin does nothing until it is added to an app"]
 pub struct FramestepPlugin {
     setup: Setup,
+    /// Make the scripts' errors of a type heard.
+    heard: Vec<fn(&Shared)>,
     wake: Option<Arc<MakeWake>>,
 }
 
@@ -144,6 +149,35 @@ impl FramestepPlugin {
         self
     }
 
+    /// Has the errors in unread outputs of type `T` passed to Bevy's error handler, and those of
+    /// scripts that return nothing besides such an error.
+    ///
+    /// Only for the errors of scripts that nothing but other scripts start, with
+    /// [`start`](framestep::start()): the types of scripts that a system or the host has started
+    /// [are known](crate::ScriptOutput).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// async fn save() -> Result<u64, std::io::Error> {
+    ///     Err(std::io::Error::other("disk full"))
+    /// }
+    ///
+    /// async fn game() {
+    ///     wait_seconds(60).await;
+    ///     start(save());
+    /// }
+    ///
+    /// let plugin = FramestepPlugin::default().hear_errors_of::<Result<u64, std::io::Error>>();
+    /// # let _ = (plugin, game);
+    /// ```
+    pub fn hear_errors_of<T: ScriptOutput>(mut self) -> Self {
+        self.heard.push(Shared::hear::<T>);
+        self
+    }
+
     /// Has an app woken that sleeps while nothing happens, as with
     /// `WinitSettings::desktop_app()`. `make` gets the world when all plugins are there, and
     /// returns a callback that asks for a frame.
@@ -207,6 +241,10 @@ impl Plugin for FramestepPlugin {
         let executor = self.setup.builder().build();
         self.setup.listen(&executor);
         Framestep::insert(app.world_mut(), executor);
+        let shared = Shared::of(app.world());
+        for hear in &self.heard {
+            hear(&shared);
+        }
         self.setup.add_systems(
             app,
             Runs::Plain,

@@ -173,7 +173,7 @@ fn why<const N: usize>(
     };
     let component = found.and_then(|found| missing(found).into_iter().flatten().next());
     match component {
-        Some(component) => Missing::Component { entity, component },
+        Some(component) => Missing::component_named(entity, component),
         None => Missing::entity(entity),
     }
 }

@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use bevy_ecs::prelude::*;
 use framestep::{Clock, on};
 
+use crate::executor::Shared;
 use crate::output::{ScriptOutput, Witness, report};
 
 /// A function or closure that makes a script: `|| poison(3)`.
@@ -78,12 +79,6 @@ impl Speeds {
             self.set(entity, clock);
             self.own.borrow_mut().insert(entity);
         }
-    }
-
-    /// Runs `script` on the current clock of the entity, in each poll.
-    pub(crate) async fn around<F: Future>(self: Rc<Self>, entity: Entity, script: F) -> F::Output {
-        let mut script = pin!(script);
-        poll_fn(move |cx| self.poll(entity, script.as_mut(), cx)).await
     }
 
     #[inline]
@@ -166,42 +161,31 @@ pub(crate) async fn of_entity<S, F>(
 ) -> F::Output
 where
     S: EntityScriptFn<F>,
-    F: Future<Output: ScriptOutput>,
+    F: Future,
 {
     let mut script = pin!(script(entity));
-    poll_fn(move |cx| {
-        if let Some(witness) = &witness {
-            witness.polled();
-        }
-        let polled = speeds.poll(entity, script.as_mut(), cx);
-        if let (Poll::Ready(output), Some(witness)) = (&polled, &witness) {
-            witness.returned(output, name_of::<F>(), Some(entity));
-        }
-        polled
-    })
-    .await
-}
-
-/// A script that belongs to no entity, whose output the handle returns.
-pub(crate) async fn of_nobody<S, F>(script: S, witness: Option<Witness>) -> F::Output
-where
-    S: ScriptFn<F>,
-    F: Future<Output: ScriptOutput>,
-{
-    let Some(witness) = witness else {
-        return script().await;
-    };
-    let output = script().await;
-    witness.returned(&output, name_of::<F>(), None);
+    let output = poll_fn(move |cx| speeds.poll(entity, script.as_mut(), cx)).await;
+    if let Some(witness) = witness {
+        witness.returns(entity);
+    }
     output
 }
 
-/// A script whose output nothing reads.
-pub(crate) async fn unread<F>(script: F, name: &'static str, entity: Option<Entity>)
+/// A script whose output nothing reads. The errors of the scripts that it starts are heard,
+/// too.
+pub(crate) fn unread<F>(
+    shared: &Shared,
+    script: F,
+    name: &'static str,
+    entity: Option<Entity>,
+) -> impl Future<Output = ()> + use<F>
 where
     F: Future<Output: ScriptOutput>,
 {
-    if let Err(error) = script.await.into_result() {
-        report(error, name.into(), entity);
+    shared.hear::<F::Output>();
+    async move {
+        if let Err(error) = script.await.into_result() {
+            report(error, name.into(), entity);
+        }
     }
 }

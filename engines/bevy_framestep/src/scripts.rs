@@ -12,7 +12,9 @@ use bevy_ecs::error::BevyError;
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::{DeferredWorld, WorldId};
-use framestep::{Clock, CoroutineId, Handle, Owner, OwnerHandle, Remote, SendOwner, with_ref};
+use framestep::{
+    Clock, CoroutineId, Handle, Owner, OwnerHandle, Remote, SendOwner, with, with_ref,
+};
 
 use crate::error::Missing;
 use crate::executor::Shared;
@@ -25,7 +27,9 @@ use crate::start::start_unread;
 ///
 /// It is added with the first script that is started on the entity. As part of a bundle, it
 /// [starts scripts](Self::of) with the entity, or sets the clock that they count on.
-/// Inserting it again adds its scripts, and does not affect running scripts.
+/// Inserting it again adds its scripts, and does not affect running scripts. Assigning another
+/// value, `*scripts = Scripts::of(flee)` with a `Query<&mut Scripts>`, ends the running ones.
+/// Those of the new value begin in the next run of Update, which may be that of the same frame.
 ///
 /// The scripts end at once, before `despawn` returns. A script that despawns its own entity
 /// continues to its next wait. Destructors cannot borrow the world then: they use
@@ -478,6 +482,21 @@ impl Scripts {
 }
 
 impl Live {
+    /// Ends the scripts of a value that was dropped without a hook. If another one was assigned
+    /// in its place, no hook says so.
+    fn end_in_place(self) {
+        let (entity, remote) = (self.entity, self.remote.clone());
+        drop(self);
+        if entity != Entity::PLACEHOLDER {
+            remote.call(move || {
+                with(|world: &mut World| {
+                    settle(&mut world.into(), entity);
+                    world.flush();
+                });
+            });
+        }
+    }
+
     fn apply_speed(&self, speed: f64) {
         let entity = self.entity;
         self.has_speed.store(true, Ordering::Relaxed);
@@ -576,20 +595,22 @@ fn discarded(mut world: DeferredWorld<'_>, context: HookContext) {
 
 impl Drop for Scripts {
     fn drop(&mut self) {
-        let Some(world) = self.discarded else {
+        // If the component was removed, they have been taken.
+        let Some(live) = self.live.take() else {
             return;
         };
-        // If the component was removed, they have been taken.
-        if let Some(live) = self.live.take() {
-            let replaced = Replaced {
-                world,
-                live,
-                base: take(&mut self.base),
-                is_paused: self.is_paused(),
-                speed: self.speed(),
-            };
-            REPLACED.with_borrow_mut(|all| all.push(replaced));
-        }
+        let Some(world) = self.discarded else {
+            live.end_in_place();
+            return;
+        };
+        let replaced = Replaced {
+            world,
+            live,
+            base: take(&mut self.base),
+            is_paused: self.is_paused(),
+            speed: self.speed(),
+        };
+        REPLACED.with_borrow_mut(|all| all.push(replaced));
     }
 }
 
@@ -613,7 +634,11 @@ fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
 }
 
 fn inserted(mut world: DeferredWorld<'_>, context: HookContext) {
-    let entity = context.entity;
+    settle(&mut world, context.entity);
+}
+
+/// Sets up a component that was put there, unless it is there already.
+fn settle(world: &mut DeferredWorld<'_>, entity: Entity) {
     let Some(mut scripts) = world.get_mut::<Scripts>(entity) else {
         return;
     };
@@ -624,7 +649,7 @@ fn inserted(mut world: DeferredWorld<'_>, context: HookContext) {
         .as_ref()
         .is_some_and(|live| live.entity == entity);
     if !is_whole {
-        complete(&mut world, entity);
+        complete(world, entity);
     }
 }
 

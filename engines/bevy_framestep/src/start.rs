@@ -8,13 +8,13 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::system::EntityCommands;
 use bevy_utils::prelude::DebugName;
 #[cfg(feature = "state")]
-use framestep::with_soon;
+use framestep::defer;
 use framestep::{Coroutine, CoroutineId, Handle};
 
 use crate::executor::Shared;
 use crate::link::{Link, ScriptHandle};
 use crate::output::ScriptOutput;
-use crate::script::{EntityScriptFn, ScriptFn, name_of, of_entity, of_nobody, unread};
+use crate::script::{EntityScriptFn, ScriptFn, name_of, of_entity, unread};
 use crate::scripts::{Scripts, nobody, owner_of};
 
 /// The line that starts a script, also where a queued closure does.
@@ -55,9 +55,11 @@ impl WorldScriptsExt for World {
         F: Future<Output: ScriptOutput> + 'static,
     {
         let shared = Shared::of(self);
-        let script = of_nobody(script, shared.witness::<F::Output>());
+        shared.hear::<F::Output>();
         let place = Location::caller();
-        start(self, &shared, name_of::<F>(), place, script)
+        start(self, &shared, name_of::<F>(), place, async {
+            script().await
+        })
     }
 }
 
@@ -115,9 +117,10 @@ impl CommandsScriptsExt for Commands<'_, '_> {
         self.queue(move |world: &mut World| {
             link.begin(world, |world, link| {
                 let name = name_of::<F>();
-                let script = link.around(of_nobody(script, None));
+                let script = link.around(async { script().await });
                 let shared = shared_for(world, name, place);
-                start(world, &shared, name, place, unread(script, name, None))
+                let script = unread(&shared, script, name, None);
+                start(world, &shared, name, place, script)
             });
         });
         handle
@@ -160,7 +163,8 @@ impl EntityWorldScriptsExt for EntityWorldMut<'_> {
         let place = Location::caller();
         self.world_scope(|world| {
             let shared = shared_for(world, name_of::<F>(), place);
-            let witness = shared.witness::<F::Output>();
+            shared.hear::<F::Output>();
+            let witness = F::Output::MAY_FAIL.then(|| shared.witness());
             let script = of_entity(script, entity, shared.speeds(), witness);
             start_on(world, &shared, entity, name_of::<F>(), place, script)
         })
@@ -295,14 +299,8 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
                     let name = name_of::<F>();
                     let shared = shared_for(world, name, place);
                     let script = link.around(of_entity(script, id, shared.speeds(), None));
-                    start_on(
-                        world,
-                        &shared,
-                        id,
-                        name,
-                        place,
-                        unread(script, name, Some(id)),
-                    )
+                    let script = unread(&shared, script, name, Some(id));
+                    start_on(world, &shared, id, name, place, script)
                 });
             });
         });
@@ -348,8 +346,9 @@ pub trait StateScriptsExt {
     /// `OnEnter(state)`. If the app has no such states at all, the handler gets an error.
     ///
     /// The script has its own entity, with Bevy's `DespawnOnExit`. The entity is despawned
-    /// when the script ends. For scripts of an entity that ends with a state, put both into
-    /// its bundle: `(DespawnOnExit(Screen::Game), Scripts::of(boss))`.
+    /// when the script ends in any way: at once, or, if the world is borrowed meanwhile or not
+    /// lent, in the next run of scripts. For scripts of an entity that ends with a state, put
+    /// both into its bundle: `(DespawnOnExit(Screen::Game), Scripts::of(boss))`.
     ///
     /// # Panics
     ///
@@ -408,16 +407,17 @@ where
         refused_in_state(world, &state, name_of::<F>());
         return;
     }
-    let entity = world.spawn(DespawnOnExit(state)).id();
     link.begin(world, |world, link| {
+        let entity = world.spawn(DespawnOnExit(state)).id();
+        let end = defer(move |world: &mut World| _ = world.try_despawn(entity));
         let name = name_of::<F>();
         let shared = shared_for(world, name, place);
-        let script = link.around(of_nobody(script, None));
-        let script = async move {
-            unread(script, name, None).await;
-            with_soon(move |world: &mut World| _ = world.try_despawn(entity));
-        };
-        start_on(world, &shared, entity, name, place, script)
+        let script = link.around(async { script().await });
+        let script = unread(&shared, script, name, None);
+        start_on(world, &shared, entity, name, place, async move {
+            let _end = end;
+            script.await;
+        })
     });
 }
 
@@ -482,7 +482,7 @@ where
     let shared = shared_for(world, name, place);
     let script = of_entity(script, entity, shared.speeds(), None);
     if F::Output::MAY_FAIL {
-        let script = unread(script, name, Some(entity));
+        let script = unread(&shared, script, name, Some(entity));
         start_on(world, &shared, entity, name, place, script);
     } else {
         start_on(world, &shared, entity, name, place, script);

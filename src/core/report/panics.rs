@@ -22,6 +22,8 @@ pub(crate) struct Panicked {
     pub(crate) phase: Option<Phase>,
     /// Where the coroutine continued in that poll, if it was observed.
     pub(crate) from: Option<Line>,
+    /// The owner of the coroutine, if it has a name.
+    owner: Option<String>,
     /// Whether the host hears of the panic, even if no join returns it.
     pub(crate) is_heard: bool,
 }
@@ -75,6 +77,11 @@ impl Panics {
 pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Option<Pending> {
     let mut panicked = panicked_now(core, payload);
     panicked.from = awaited::resumed_from(core, task);
+    // It is still in the list of its owner.
+    panicked.owner = core
+        .owners
+        .of(task)
+        .and_then(|owner| core.owners.borrow().named_label(owner));
     let mut pending = None;
     if core.panics.passes_on(PassOn::All) {
         let report = report_of(core, task, &panicked);
@@ -96,6 +103,7 @@ fn panicked_now(core: &Core, payload: Payload) -> Panicked {
         frame: core.clock.frame(),
         phase: core.running_phase(),
         from: None,
+        owner: None,
         is_heard: false,
     }
 }
@@ -104,6 +112,7 @@ fn report_of(core: &Core, task: Task<'_>, panicked: &Panicked) -> Report {
     Report::CoroutinePanicked {
         id: core.id_of(task),
         name: core.name_of(task),
+        owner: panicked.owner.clone(),
         frame: panicked.frame,
         phase: panicked.phase,
         message: call::message(&**panicked.payload.get()),

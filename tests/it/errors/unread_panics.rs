@@ -90,6 +90,33 @@ mod reported {
         assert_eq!(texts.len(), 1);
     }
 
+    /// Also for a script that a script of the owner has started.
+    #[test]
+    fn with_the_name_of_its_owner() {
+        let mut executor = unclamped();
+        let reports = reports_of(&executor);
+        let goblin = executor.owner().named("Goblin");
+        goblin.script("patrol").start(async {
+            drop(start(panics()).named("step"));
+            wait_frames(2).await;
+            panic!("on purpose");
+        });
+        executor.owner().script("nameless").start(panics());
+        let part = goblin.child();
+        part.script("arm").start(panics());
+        for _ in 0..2 {
+            executor.run_frame(0.25);
+        }
+        let texts = texts(&reports);
+        let says = |text: &str| texts.iter().any(|said| said.ends_with(text));
+        assert!(says("(step) of Goblin panicked: on purpose"), "{texts:?}");
+        assert!(says("(patrol) of Goblin panicked: on purpose"), "{texts:?}");
+        assert!(
+            texts.iter().any(|said| said.contains("(arm) of Goblin/#")),
+            "{texts:?}"
+        );
+    }
+
     #[test]
     fn unless_a_join_has_returned_it() {
         let mut executor = unclamped();

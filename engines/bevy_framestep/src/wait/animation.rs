@@ -33,6 +33,7 @@ use super::ComponentUntil;
 ///     goblin.despawn()
 /// }
 /// ```
+#[track_caller]
 pub fn animation_finished(entity: Entity) -> ComponentUntil {
     ComponentUntil::named(entity, AnimationPlayer::all_finished, |f, of| {
         write!(f, "the end of the animations of {of}")

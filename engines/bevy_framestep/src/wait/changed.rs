@@ -35,6 +35,7 @@ impl<C: Component> ComponentChanged<C> {
     #[track_caller]
     pub(crate) fn new(entity: Entity) -> Self {
         let outcome = Outcome::new(Cell::new(Ok(())));
+        let missing = Missing::component::<C>(entity);
         // From here on, changes have a later tick, even in the current run.
         let (since, scan) = with(CHANGED, |world| {
             (world.increment_change_tick(), Shared::of(world).scan(world))
@@ -42,6 +43,7 @@ impl<C: Component> ComponentChanged<C> {
         scan.waits.set(scan.waits.get() + 1);
         let wait = WaitUntilWorld::of(Changed::<C> {
             entity,
+            missing,
             since,
             checked: 0,
             scan,
@@ -58,6 +60,8 @@ impl<C: Component> ComponentChanged<C> {
 /// A change of a component, or its end.
 struct Changed<C: Component> {
     entity: Entity,
+    /// The error if the entity has no such component.
+    missing: Missing,
     since: Tick,
     /// The run in which it was checked.
     checked: u64,
@@ -68,10 +72,10 @@ struct Changed<C: Component> {
 impl<C: Component> Ask for Changed<C> {
     fn holds(&mut self, world: &World) -> bool {
         let found = world.get_entity(self.entity);
-        let found = found.map_err(|_| Missing::entity(self.entity));
+        let found = found.map_err(|_| self.missing.without_entity());
         let ticks = found.and_then(|found| {
             let ticks = found.get_change_ticks::<C>();
-            ticks.ok_or(Missing::component::<C>(self.entity))
+            ticks.ok_or(self.missing)
         });
         let now = world.read_change_tick();
         match ticks {

@@ -50,7 +50,7 @@ impl<P: FnMut(EntityRef<'_>) -> Option<bool> + 'static> Ask for OfEntity<P> {
                 Some(holds) => return holds,
                 None => self.component,
             },
-            Err(_) => Missing::entity(self.entity),
+            Err(_) => self.component.without_entity(),
         };
         self.outcome.set(Err(missing));
         true
@@ -84,6 +84,7 @@ fn wait_until_entity(
 }
 
 impl ComponentUntil {
+    #[track_caller]
     pub(crate) fn new<C: Component>(
         entity: Entity,
         condition: impl FnMut(&C) -> bool + 'static,
@@ -93,6 +94,7 @@ impl ComponentUntil {
         })
     }
 
+    #[track_caller]
     pub(super) fn named<C: Component>(
         entity: Entity,
         mut condition: impl FnMut(&C) -> bool + 'static,
@@ -105,6 +107,7 @@ impl ComponentUntil {
         ComponentUntil { wait, result }
     }
 
+    #[track_caller]
     pub(crate) fn removed<C: Component>(entity: Entity) -> Self {
         let name: WriteName = |f, of| write!(f, "the removal of {} from {of}", short_name::<C>());
         let missing = Missing::component::<C>(entity);

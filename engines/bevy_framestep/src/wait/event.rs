@@ -392,7 +392,7 @@ pub struct NextEvent<E> {
 /// The future of [`ScriptEntity::next_event`](crate::ScriptEntity::next_event).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextEventOf<E> {
-    entity: Entity,
+    missing: Missing,
     wait: NextEvent<E>,
 }
 
@@ -419,9 +419,14 @@ impl<E: Clone + 'static> NextEvent<E> {
         let Some(events) = &mut self.events else {
             panic!("`next_event` was polled after it had ended");
         };
+        // There was no entity, so nothing would hold up a loop that ignores the error.
+        if events.subscription.is_none() && events.turn.poll_next_run(cx).is_pending() {
+            return Poll::Pending;
+        }
         let polled = Pin::new(events).poll_next(cx);
-        if polled.is_ready() {
-            let rest = self.events.take();
+        if let Poll::Ready(event) = &polled {
+            // A stream that has ended has nothing more.
+            let rest = self.events.take().filter(|_| event.is_some());
             if let Some(rest) = rest.filter(Events::has_more) {
                 with_ref(EVENTS, Shared::of).left().keep(self.entity, rest);
             }
@@ -473,7 +478,7 @@ impl<E: EntityEvent + Clone> NextEventOf<E> {
     pub(crate) fn new(entity: Entity) -> Self {
         let left = Events::left(Some(entity));
         NextEventOf {
-            entity,
+            missing: Missing::entity(entity),
             wait: NextEvent {
                 events: Some(left.unwrap_or_else(|| Events::of(entity))),
                 entity: Some(entity),
@@ -488,7 +493,7 @@ impl<E: Clone + 'static> Future for NextEventOf<E> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let event = self.wait.poll_event(cx);
-        event.map(|event| event.ok_or(Missing::entity(self.entity)))
+        event.map(|event| event.ok_or(self.missing))
     }
 }
 
@@ -509,7 +514,7 @@ impl<E> fmt::Debug for NextEvent<E> {
 impl<E> fmt::Debug for NextEventOf<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NextEventOf")
-            .field("entity", &self.entity)
+            .field("entity", &self.wait.entity)
             .field("done", &self.wait.events.is_none())
             .finish_non_exhaustive()
     }

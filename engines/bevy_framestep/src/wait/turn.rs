@@ -66,6 +66,17 @@ impl Turn {
         polled
     }
 
+    /// Waits for the next run of the phase, for a wait that nothing else can end.
+    #[track_caller]
+    pub(crate) fn poll_next_run(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.is_polled = true;
+        let phase = self.phase;
+        let next = self
+            .next
+            .get_or_insert_with(|| in_phase(phase.unwrap_or_else(home)));
+        Pin::new(next).poll(cx)
+    }
+
     /// Whether the wait is to be polled in this run.
     fn is_due(&mut self) -> bool {
         self.is_polled = true;

@@ -1,12 +1,14 @@
 //! Scripts end with their entity, in the same frame, in whatever way the entity ends.
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use bevy_app::{App, PreUpdate, Update};
 use bevy_ecs::error::FallbackErrorHandler;
 use bevy_ecs::prelude::*;
 use bevy_framestep::Framestep;
 use bevy_framestep::prelude::*;
+use bevy_time::Time;
 
 use super::{alive, app, log, take_log};
 
@@ -55,6 +57,75 @@ impl Started for EntityWorldMut<'_> {
         self.start_script(patrol);
         self.id()
     }
+}
+
+/// Another value ends the scripts that run, and starts its own, as if it were inserted.
+#[test]
+fn a_component_that_is_assigned() {
+    async fn flee(_: Entity) {
+        loop {
+            next_frame().await;
+            log(format!("flees in frame {}", time().frame));
+        }
+    }
+
+    fn assign(app: &mut App, value: Scripts) {
+        let mut all = app.world_mut().query::<&mut Scripts>();
+        *all.single_mut(app.world_mut()).unwrap() = value;
+    }
+
+    let (mut app, goblin) = app_with_goblin();
+    assign(&mut app, Scripts::of(flee));
+    assert_eq!(alive(&app), 0);
+    app.update();
+    app.update();
+    let lines = take_log(&mut app);
+    assert_eq!(lines.last().unwrap(), "flees in frame 3");
+    assert!(!lines.iter().any(|line| line.starts_with("patrol in")));
+    assert!(app.world().get::<Scripts>(goblin).unwrap().stop("flee"));
+    app.update();
+    assert_eq!(alive(&app), 0);
+
+    // With what is set in the value.
+    let paused = Scripts::of(flee);
+    paused.pause();
+    assign(&mut app, paused);
+    for _ in 0..3 {
+        app.update();
+    }
+    assert_eq!((alive(&app), take_log(&mut app).len()), (1, 0));
+    assign(&mut app, Scripts::new());
+    assert_eq!(alive(&app), 0);
+    app.world_mut().entity_mut(goblin).start_script(flee);
+    app.update();
+    assert_eq!(alive(&app), 1);
+
+    // Nothing begins on an entity that is gone.
+    assign(&mut app, Scripts::of(patrol));
+    app.world_mut().despawn(goblin);
+    app.update();
+    assert_eq!(alive(&app), 0);
+}
+
+/// The same in a system, on whichever thread that runs.
+#[test]
+fn a_component_that_a_system_assigns() {
+    async fn flee(_: Entity) {
+        in_phase(Phase::EndOfFrame).await;
+        log(format!("fled in frame {}", time().frame));
+    }
+
+    let (mut app, _) = app_with_goblin();
+    app.add_systems(Update, |mut all: Query<&mut Scripts>, time: Res<Time>| {
+        for mut scripts in &mut all {
+            if time.elapsed() == Duration::from_millis(250) {
+                *scripts = Scripts::of(flee);
+            }
+        }
+    });
+    app.update();
+    assert_eq!(take_log(&mut app).last().unwrap(), "fled in frame 2");
+    assert_eq!(alive(&app), 0);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod conditions;
 #[cfg(feature = "durable")]
 mod durable;
 mod entities;
+mod errors;
 mod first_week;
 mod handles;
 mod left;

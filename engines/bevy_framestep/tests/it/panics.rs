@@ -42,6 +42,30 @@ fn to_the_hook() {
     assert!(reports[0].contains("no such door"), "{}", reports[0]);
 }
 
+/// Together with the entity, also of a script that a script of the entity has started.
+#[test]
+fn with_the_name_of_the_entity() {
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let hook = reports.clone();
+    let plugin = FramestepPlugin::default()
+        .on_report(move |report| hook.lock().unwrap().push(report.to_string()));
+    let mut app = app_with(plugin);
+    let mut goblin = app.world_mut().spawn(Name::new("Goblin"));
+    goblin.start_script(|_| fails());
+    goblin.start_script(|_| async {
+        start(fails());
+        wait_frames(2).await;
+    });
+    let goblin = goblin.id();
+    app.update();
+    let reports = reports.lock().unwrap();
+    assert_eq!(reports.len(), 2, "{reports:#?}");
+    for report in &*reports {
+        let says = format!("fails) of Goblin {goblin} panicked: no such door");
+        assert!(report.contains(&says), "{report}");
+    }
+}
+
 /// Out of `App::update`, as a panic of a system.
 #[test]
 fn to_the_app() {

@@ -59,12 +59,12 @@ fn several_components_of_which_one_is_missing() {
     let guard = app.world_mut().spawn(Position(1.0)).id();
     let script = app.world_mut().start_script(move || async move {
         let missing = guard.with(|_: &mut Position, _: &Speed| ()).unwrap_err();
-        assert!(missing.to_string().ends_with("Speed"), "{missing}");
+        assert!(missing.to_string().contains("Speed, at "), "{missing}");
         let missing = guard.with(|_: &Shield, _: &Position| ()).unwrap_err();
-        assert!(missing.to_string().ends_with("Shield"), "{missing}");
+        assert!(missing.to_string().contains("Shield, at "), "{missing}");
         guard.despawn().unwrap();
         let missing = guard.with(|_: &mut Position, _: &Speed| ()).unwrap_err();
-        assert_eq!(missing, Missing::Entity { entity: guard });
+        assert!(matches!(missing, Missing::Entity { entity, .. } if entity == guard));
     });
     assert!(script.is_finished());
     assert!(script.take().unwrap().is_ok());
@@ -150,10 +150,8 @@ fn a_query_for_the_life_of_a_script() {
         assert_eq!(moving.get(first, |at| at.0), Ok(7.0));
         let none = query::<&Shield>().get(first, |_| ()).unwrap_err();
         assert!(matches!(none, Missing::Component { .. }));
-        assert_eq!(
-            moving.get(second, |_| ()),
-            Err(Missing::Entity { entity: second })
-        );
+        let none = moving.get(second, |_| ()).unwrap_err();
+        assert!(matches!(none, Missing::Entity { entity, .. } if entity == second));
     });
     assert!(script.take().unwrap().is_ok());
 }
@@ -172,10 +170,11 @@ fn conditions_on_a_component() {
         assert_eq!(time().phase, Some(Phase::LateUpdate));
         log(format!("open in frame {}", time().frame));
         let missing = boss.wait_until(|_: &Shield| false).await.unwrap_err();
-        assert!(missing.to_string().ends_with("Shield"));
+        assert!(missing.to_string().contains("Shield, at "));
         let missing = boss.removed::<Position>();
         boss.despawn().unwrap();
-        assert_eq!(missing.await, Err(Missing::Entity { entity: boss }));
+        let missing = missing.await.unwrap_err();
+        assert!(matches!(missing, Missing::Entity { entity, .. } if entity == boss));
         log("gone");
     });
     app.update();

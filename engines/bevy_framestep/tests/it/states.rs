@@ -4,7 +4,8 @@ use std::cell::RefCell;
 
 use bevy_app::App;
 use bevy_ecs::error::FallbackErrorHandler;
-use bevy_ecs::system::Commands;
+use bevy_ecs::prelude::*;
+use bevy_framestep::ScriptHandle;
 use bevy_framestep::prelude::*;
 use bevy_state::app::{AppExtStates, StatesPlugin};
 use bevy_state::prelude::*;
@@ -129,6 +130,90 @@ fn scripts_that_end_with_a_state() {
     assert_eq!(scoped.iter(app.world()).count(), 0);
     let handle = app.world_mut().start_script_in(Screen::Menu, music);
     assert!(!handle.is_finished());
+}
+
+/// In whatever way it ends: nothing of it is left.
+#[test]
+fn the_entity_of_a_script_is_despawned_with_it() {
+    type Start = fn(&mut Commands) -> ScriptHandle;
+    type End = fn(&mut App, &ScriptHandle);
+
+    async fn waves() {
+        wait_seconds(60).await;
+    }
+
+    async fn panics_at_once() {
+        panic!("no waves");
+    }
+
+    let by_handle: End = |_, handle| handle.stop();
+    let stop_all: End = |app, _| {
+        let mut scripts = app.world_mut().query::<&Scripts>();
+        scripts.iter(app.world()).for_each(Scripts::stop_all);
+    };
+    let remove: End = |app, _| {
+        let mut entities = app.world_mut().query_filtered::<Entity, With<Scripts>>();
+        let entity = entities.single(app.world()).unwrap();
+        app.world_mut().entity_mut(entity).remove::<Scripts>();
+    };
+    let by_itself: End = |_, _| ();
+
+    for before_it_begins in [false, true] {
+        let starts: [(Start, End); 6] = [
+            (
+                |commands| commands.start_script_in(Screen::Menu, waves),
+                by_handle,
+            ),
+            (
+                |commands| commands.start_script_in(Screen::Menu, waves),
+                stop_all,
+            ),
+            (
+                |commands| commands.start_script_in(Screen::Menu, waves),
+                remove,
+            ),
+            (
+                |commands| commands.start_script_in(Screen::Menu, panics_at_once),
+                by_itself,
+            ),
+            (
+                |commands| {
+                    commands.start_script_in(Screen::Menu, || async {
+                        next_frame().await;
+                        panic!("no waves any more");
+                    })
+                },
+                by_itself,
+            ),
+            (
+                |commands| {
+                    commands.start_script_in(Screen::Menu, || async {
+                        next_frame().await;
+                        stop(current());
+                        waves().await;
+                    })
+                },
+                by_itself,
+            ),
+        ];
+        for (start, end) in starts {
+            let mut app = app_with_states();
+            app.update();
+            let before = app.world().entities().count_spawned();
+            let handle = start(&mut app.world_mut().commands());
+            if before_it_begins {
+                handle.stop();
+            }
+            app.update();
+            if !before_it_begins {
+                end(&mut app, &handle);
+            }
+            app.update();
+            assert!(handle.is_finished());
+            assert_eq!(super::alive(&app), 0);
+            assert_eq!(app.world().entities().count_spawned(), before);
+        }
+    }
 }
 
 thread_local! {

@@ -232,10 +232,8 @@ fn events_of_an_entity() {
             match door.next_event::<Clicked>().await {
                 Ok(clicked) => log(format!("button {}", clicked.button)),
                 Err(missing) => {
-                    assert_eq!(missing, Missing::Entity { entity: door });
+                    assert!(matches!(missing, Missing::Entity { entity, .. } if entity == door));
                     log(format!("gone in frame {}", time().frame));
-                    // It is ready at once from now on.
-                    assert!(door.next_event::<Clicked>().await.is_err());
                     return;
                 }
             }
@@ -256,6 +254,46 @@ fn events_of_an_entity() {
     app.update();
     assert_eq!(take_log(&mut app), ["gone in frame 3"]);
     assert_eq!(alive(&app), 0);
+}
+
+/// A loop that ignores the error goes on once in a frame, as it does with other waits.
+#[test]
+fn events_of_an_entity_that_is_gone_take_a_frame() {
+    let mut app = app();
+    let door = app.world_mut().spawn_empty().id();
+    app.world_mut().start_script(move || async move {
+        loop {
+            let clicked = door.next_event::<Clicked>().await;
+            log(format!("{} in frame {}", clicked.is_ok(), time().frame));
+        }
+    });
+    app.world_mut().trigger(Clicked {
+        entity: door,
+        button: 1,
+    });
+    app.update();
+    assert_eq!(take_log(&mut app), ["true in frame 1"]);
+    app.world_mut().despawn(door);
+    for _ in 0..3 {
+        app.update();
+    }
+    let expected = ["false in frame 2", "false in frame 3", "false in frame 4"];
+    assert_eq!(take_log(&mut app), expected);
+    // In the phase of the wait. As a stream, it has ended.
+    app.world_mut().start_script(move || async move {
+        let late = door.next_event::<Clicked>().in_phase(Phase::LateUpdate);
+        assert!(late.await.is_err());
+        log(format!(
+            "{} in frame {}",
+            time().phase.unwrap(),
+            time().frame
+        ));
+        assert!(door.events::<Clicked>().next().await.is_none());
+        log("the end");
+    });
+    app.update();
+    let expected = ["false in frame 5", "LateUpdate in frame 5", "the end"];
+    assert_eq!(take_log(&mut app), expected);
 }
 
 /// The end of an entity, by a script of the same run and by the host.

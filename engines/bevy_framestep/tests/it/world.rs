@@ -14,6 +14,12 @@ struct Health(u32);
 #[derive(Component)]
 struct Shield;
 
+#[derive(Component, PartialEq)]
+struct Armor(u32);
+
+#[derive(EntityEvent, Clone, Debug)]
+struct Hit(Entity);
+
 #[derive(Resource)]
 struct Gold(u32);
 
@@ -45,18 +51,18 @@ fn components_by_type() {
         goblin.get_mut(|health: &mut Health| health.0 -= 3)?;
         assert_eq!(goblin.get(|health: &Health| health.0), Ok(7));
         let missing = goblin.get(|_: &Shield| ()).unwrap_err();
-        assert!(missing.to_string().ends_with("Shield"), "{missing}");
+        assert!(missing.to_string().contains("Shield, at "), "{missing}");
         goblin.insert(Shield)?;
         assert!(goblin.has::<Shield>());
         goblin.remove::<Shield>()?;
         assert!(!goblin.has::<Shield>());
         goblin.despawn()?;
         assert!(!goblin.exists());
-        assert_eq!(goblin.despawn(), Err(Missing::Entity { entity: goblin }));
-        assert_eq!(
-            goblin.get(|health: &Health| health.0),
-            Err(Missing::Entity { entity: goblin })
+        assert!(
+            matches!(goblin.despawn(), Err(Missing::Entity { entity, .. }) if entity == goblin)
         );
+        let missing = goblin.get(|health: &Health| health.0);
+        assert!(matches!(missing, Err(Missing::Entity { .. })));
         goblin.insert(Shield)
     });
     let joined = app.world_mut().start_script(|| script);
@@ -66,6 +72,62 @@ fn components_by_type() {
         assert!(matches!(result, Err(Missing::Entity { .. })));
     });
     assert!(result.is_finished());
+}
+
+/// An error names the line that the script is in, not one of the library.
+#[test]
+fn what_is_missing_in_which_line() {
+    fn line_of(missing: Missing) -> u32 {
+        let (Missing::Entity { at, .. } | Missing::Component { at, .. }) = missing else {
+            unreachable!("{missing}");
+        };
+        assert_eq!(at.file(), file!());
+        assert!(missing.to_string().ends_with(&format!(", at {at}")));
+        at.line()
+    }
+
+    let mut app = app();
+    let script = app.world_mut().start_script(|| async {
+        for has_entity in [true, false] {
+            let goblin = commands(|commands| commands.spawn_empty().id());
+            if !has_entity {
+                goblin.despawn().unwrap();
+            }
+            let here = line!();
+            let missing = [
+                goblin.get(|_: &Health| ()).unwrap_err(),
+                goblin.get_mut(|_: &mut Health| ()).unwrap_err(),
+                goblin.with(|_: &Health, _: &Shield| ()).unwrap_err(),
+                goblin.set_if_neq(Armor(1)).unwrap_err(),
+                query::<&Health>().get(goblin, |_| ()).unwrap_err(),
+                goblin.wait_until(|_: &Health| true).await.unwrap_err(),
+                goblin.changed::<Health>().await.unwrap_err(),
+            ];
+            for (at, missing) in (2..).zip(missing) {
+                assert_eq!(line_of(missing), here + at);
+            }
+            if has_entity {
+                continue;
+            }
+            let here = line!();
+            let missing = [
+                goblin.insert(Shield).unwrap_err(),
+                goblin.remove::<Shield>().unwrap_err(),
+                goblin.despawn().unwrap_err(),
+                goblin.removed::<Health>().await.unwrap_err(),
+                goblin.next_event::<Hit>().await.unwrap_err(),
+            ];
+            for (at, missing) in (2..).zip(missing) {
+                assert_eq!(line_of(missing), here + at);
+            }
+        }
+        log("done");
+    });
+    for _ in 0..6 {
+        app.update();
+    }
+    assert!(script.take().unwrap().is_ok());
+    assert_eq!(take_log(&mut app), ["done"]);
 }
 
 #[test]
