@@ -80,6 +80,7 @@ const SAME_WAITS: &[&str] = &[
     // They make a coroutine, as `start` does.
     "spawn",
     "spawn_in",
+    "start_from",
     "start_in",
     "start_with",
     // They return a handle, or a wait for its end.
