@@ -236,7 +236,8 @@ impl Runtime {
             None => Some(shared.save_state().map_err(unsavable)?),
         };
         let save = save.or(now.as_ref()).expect("one of them is there");
-        let save = &shared.with_described_states(save);
+        let save = shared.with_births(save);
+        let save = &shared.with_described_states(&save);
         let exchange = Exchange::begin(shared, registry);
         let restored = shared.restore(save, &mut policy, true)?;
         exchange.keep();
@@ -264,7 +265,8 @@ impl Runtime {
         let shared = self.shared();
         shared.door.assert_idle("rollback");
         shared.check_replaceable()?;
-        shared.restore(save, &mut |_| policy, true)
+        let save = shared.with_births(save);
+        shared.restore(&save, &mut |_| policy, true)
     }
 
     /// The names of the types that the host has lent, for `framestep_live`.

@@ -120,7 +120,6 @@ impl Shared {
             }
             self.try_rebuild(save)?;
         }
-        let save = &*self.with_births(save);
         let mut restored = Restored::default();
         let mut prepared = Preparing::default();
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
@@ -184,12 +183,13 @@ impl Shared {
     /// Goes back to a save state of this runtime.
     pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
         self.check_replaceable()?;
-        self.restore(save, &mut |_| Policy::Fail, true).map(drop)
+        let save = self.with_births(save);
+        self.restore(&save, &mut |_| Policy::Fail, true).map(drop)
     }
 
     /// The save state, where one from a file is of the scripts that have these numbers and names now:
     /// the handles of the host are theirs.
-    fn with_births<'a>(&self, save: &'a SaveState) -> Cow<'a, SaveState> {
+    pub(crate) fn with_births<'a>(&self, save: &'a SaveState) -> Cow<'a, SaveState> {
         let mut save = Cow::Borrowed(save);
         if !save.is_taken {
             let save = save.to_mut();
