@@ -1,7 +1,6 @@
 //! Borrows of the world by the functions of this crate, and why one is refused, in Bevy's words.
 
 use std::panic::Location;
-use std::thread;
 
 use bevy_ecs::world::World;
 use framestep::{WithError, try_with, try_with_ref};
@@ -61,18 +60,19 @@ pub(crate) fn with_condition<R>(f: impl FnOnce(&World) -> R) -> Result<R, WithEr
 }
 
 /// A durable script records what it does and reads, or it cannot be restored.
+#[cfg(feature = "durable")]
 #[inline]
 #[track_caller]
 fn expect_recorded(call: Call) {
-    #[cfg(feature = "durable")]
     if let Some(script) = framestep_durable::unrecorded()
-        && !thread::panicking()
+        && !std::thread::panicking()
     {
         not_recorded(call, script);
     }
-    #[cfg(not(feature = "durable"))]
-    let _ = (call, thread::panicking);
 }
+
+#[cfg(not(feature = "durable"))]
+fn expect_recorded(_: Call) {}
 
 #[cfg(feature = "durable")]
 #[cold]
