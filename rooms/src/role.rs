@@ -386,7 +386,7 @@ impl Role {
 
     /// Whether it is time to read the newest save of another build, which may have to hand over. As
     /// long as no node of that runs, the save is the same one. Not before all of the log is read: where
-    /// that takes longer than the wait, a node would begin again for ever.
+    /// that takes longer than the wait, a node would begin again without end.
     fn is_to_try_again(&self, now: Duration, members: &Members) -> bool {
         self.is_caught_up
             && !self.has_state

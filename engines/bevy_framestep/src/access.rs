@@ -359,7 +359,7 @@ impl ScriptEntity for Entity {
     #[track_caller]
     fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing> {
         let place = Location::caller();
-        with(WITH, |world| f.call(world, self, place)).map_err(|missing| missing.at(place))
+        with(WITH, |world| f.call(world, self, place))
     }
 
     #[track_caller]

@@ -5,6 +5,9 @@ use std::panic::Location;
 use bevy_ecs::world::World;
 use framestep::{WithError, try_with, try_with_ref};
 
+/// A line of a script, or of the system that starts one.
+pub(crate) type Place = &'static Location<'static>;
+
 /// A function that borrows the world, for messages.
 #[derive(Clone, Copy)]
 pub(crate) struct Call {

@@ -15,7 +15,7 @@ use bevy_ecs::query::{
     SingleEntityQueryData,
 };
 
-use crate::borrow::{Call, with};
+use crate::borrow::{Call, Place, with};
 use crate::error::Missing;
 use crate::executor::Shared;
 
@@ -138,7 +138,7 @@ macro_rules! entity_fn {
                 });
                 found.map_err(|error| {
                     let missing = |entity: EntityRef<'_>| [$($param::missing(entity)),*];
-                    why(world, entity, &error, missing)
+                    why(world, entity, &error, missing).at(place)
                 })
             }
         }
@@ -177,9 +177,6 @@ fn why<const N: usize>(
         None => Missing::entity(entity),
     }
 }
-
-/// The line of a script.
-type Place = &'static Location<'static>;
 
 type State<D, F> = Rc<RefCell<QueryState<D, F>>>;
 
@@ -300,8 +297,8 @@ fn matches<D: QueryData + 'static>(entity: Entity) -> bool {
 ///
 /// For the filters [`Changed`] and [`Added`], and for [`Ref`] and [`Mut`], a change is new if it
 /// was made since this query was last used in an earlier run of the scripts. That is what a
-/// system sees of its last run: a query that a script keeps misses nothing, whoever makes the
-/// change, and in whichever order the scripts run. What its own closure changes is not new to
+/// system sees of its last run: a query that a script keeps misses nothing, of scripts and
+/// of systems, and in each order in which the scripts run. What its own closure changes is not new to
 /// it. Before its first use everything is new, as in the first run of a system.
 ///
 /// So make the query before the loop. One that is made anew in each frame finds everything in
@@ -414,12 +411,12 @@ impl<D: QueryData + 'static, F: QueryFilter + 'static> ScriptQuery<D, F> {
             } else {
                 uses.last
             };
-            let age = u32::try_from(now - before).unwrap_or(MAX_CHANGE_AGE);
-            let since = match before {
+            let age = match before {
                 0 => MAX_CHANGE_AGE,
-                _ => age.min(MAX_CHANGE_AGE),
+                _ => u32::try_from(now - before)
+                    .map_or(MAX_CHANGE_AGE, |age| age.min(MAX_CHANGE_AGE)),
             };
-            let since = Tick::new(tick.get().wrapping_sub(since));
+            let since = Tick::new(tick.get().wrapping_sub(age));
             let mut state = borrow(&self.state);
             let result = world.last_change_tick_scope(since, |world| f(state.query_mut(world)));
             self.uses.set(Uses {

@@ -11,14 +11,12 @@ use bevy_utils::prelude::DebugName;
 use framestep::defer;
 use framestep::{Coroutine, CoroutineId, Handle};
 
+use crate::borrow::Place;
 use crate::executor::Shared;
 use crate::link::{Link, ScriptHandle};
 use crate::output::ScriptOutput;
 use crate::script::{EntityScriptFn, ScriptFn, name_of, of_entity, unread};
 use crate::scripts::{Scripts, nobody, owner_of};
-
-/// The line that starts a script, also where a queued closure does.
-pub(crate) type Place = &'static Location<'static>;
 
 /// Starts scripts that belong to no entity, on a `World`.
 ///

@@ -43,7 +43,9 @@ impl Sender {
     /// Takes an input that may be sent. `false` if it was taken before.
     pub(super) fn take(&mut self, envelope: &Envelope) -> bool {
         let is_first = self.doubles.is_first(envelope.session, envelope.number);
-        self.budget -= if is_first { 1_000 } else { 0 };
+        if is_first {
+            self.budget -= 1_000;
+        }
         is_first
     }
 }

@@ -47,7 +47,7 @@ fn app_with_goblin() -> (App, Entity) {
     (app, goblin)
 }
 
-/// Whoever comes first in a run: what comes later is seen in the next frame. At first,
+/// Either script may come first in a run: what comes later is seen in the next frame. At first,
 /// everything is new.
 #[test]
 fn changes_of_a_script_in_either_order() {
