@@ -84,9 +84,9 @@ const chapters = [
   ['# Compare'],
   ['COMPARE.md'], ['benches/compare/README.md'],
   ['# Packages'],
-  ['durable/README.md'], ['durable/macros/README.md'], ['live/README.md'], ['engines/bevy_framestep/README.md'],
-  ['engines/bevy_framestep/docs/tutorial.md'], ['engines/godot_framestep/README.md'],
-  ['tools/framestep_timeline/README.md'], ['tools/framestep_panel/README.md'], ['rooms/README.md'],
+  ['crates/framestep_durable/README.md'], ['crates/framestep_durable_macros/README.md'], ['crates/framestep_live/README.md'], ['crates/bevy_framestep/README.md'],
+  ['crates/bevy_framestep/docs/tutorial.md'], ['crates/godot_framestep/README.md'],
+  ['crates/framestep_timeline/README.md'], ['crates/framestep_panel/README.md'], ['crates/framestep_rooms/README.md'],
   ['# The project'],
   ['docs/contract.md'], ['docs/design.md'], ['docs/reliability.md'], ['ARCHITECTURE.md'], ['CONTRIBUTING.md'],
   ['CHANGELOG.md'], ['SECURITY.md'], ['examples/README.md'],
@@ -165,9 +165,9 @@ function relink(from, text) {
 
 // Its first pages are READMEs, whose links lead into the repository; and pages that rustdoc copies from
 // other crates keep links that lead nowhere here.
-const packages = { framestep: '.', framestep_durable: 'durable', framestep_durable_macros: 'durable/macros',
-  framestep_live: 'live', framestep_timeline: 'tools/framestep_timeline', framestep_panel: 'tools/framestep_panel',
-  bevy_framestep: 'engines/bevy_framestep', godot_framestep: 'engines/godot_framestep', framestep_rooms: 'rooms' };
+const packages = { framestep: '.', framestep_durable: 'crates/framestep_durable', framestep_durable_macros: 'crates/framestep_durable_macros',
+  framestep_live: 'crates/framestep_live', framestep_timeline: 'crates/framestep_timeline', framestep_panel: 'crates/framestep_panel',
+  bevy_framestep: 'crates/bevy_framestep', godot_framestep: 'crates/godot_framestep', framestep_rooms: 'crates/framestep_rooms' };
 const reference = join(site, 'reference');
 const pages = existsSync(reference) ? readdirSync(reference, { recursive: true }).filter((path) => path.endsWith('.html')) : [];
 for (const path of pages) {

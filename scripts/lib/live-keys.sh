@@ -1,4 +1,4 @@
-# Presses the keys of examples/live in its window, saves its scripts, and looks at the pictures. For
+# Presses the keys of demos/live in its window, saves its scripts, and looks at the pictures. For
 # scripts/plays/live, in a virtual screen.
 #
 # usage: bash scripts/lib/live-keys.sh PROGRAM PICTURES

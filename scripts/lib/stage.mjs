@@ -24,9 +24,9 @@ const archive = execFileSync('git', ['archive', 'HEAD'], { maxBuffer: 2 ** 30 })
 execFileSync('tar', ['-x', '-C', stage], { input: archive });
 
 // Dependencies first.
-const folders = { framestep_durable_macros: 'durable/macros', framestep: '.', framestep_durable: 'durable',
-  framestep_timeline: 'tools/framestep_timeline', framestep_panel: 'tools/framestep_panel',
-  bevy_framestep: 'engines/bevy_framestep', godot_framestep: 'engines/godot_framestep', framestep_live: 'live',
+const folders = { framestep_durable_macros: 'crates/framestep_durable_macros', framestep: '.', framestep_durable: 'durable',
+  framestep_timeline: 'crates/framestep_timeline', framestep_panel: 'crates/framestep_panel',
+  bevy_framestep: 'crates/bevy_framestep', godot_framestep: 'crates/godot_framestep', framestep_live: 'live',
   framestep_rooms: 'rooms' };
 for (const path of execFileSync('git', ['ls-files', '*Cargo.toml'], { encoding: 'utf8' }).trim().split('\n')) {
   const folder = dirname(path);
@@ -126,7 +126,7 @@ for (const name of names) {
   writeFileSync(manifest(name), text);
 }
 for (const other of ['engines', 'tools']) rmSync(join(stage, other, 'Cargo.toml'));
-for (const lock of ['Cargo.lock', 'engines/Cargo.lock', 'tools/Cargo.lock', 'live/Cargo.lock', 'rooms/Cargo.lock']) {
+for (const lock of ['Cargo.lock', 'engines/Cargo.lock', 'tools/Cargo.lock', 'crates/framestep_live/Cargo.lock', 'crates/framestep_rooms/Cargo.lock']) {
   rmSync(join(stage, lock), { force: true });
 }
 

@@ -35,7 +35,7 @@ fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
 
 /// All pages, except one: rustdoc checks the links of the page of a module.
 fn documents() -> Vec<PathBuf> {
-    let of_a_module = root().join("engines/bevy_framestep/docs/durable.md");
+    let of_a_module = root().join("crates/bevy_framestep/docs/durable.md");
     let mut documents = files(&root(), ".md");
     documents.retain(|document| *document != of_a_module);
     documents
@@ -164,11 +164,11 @@ fn the_code_of_each_page_of_the_guide_is_tested() {
     // The pages about a package are tested with it.
     let lists = [
         "tests/guide.rs",
-        "durable/src/lib.rs",
-        "tools/framestep_timeline/src/lib.rs",
-        "engines/bevy_framestep/docs/pages/src/lib.rs",
-        "live/src/lib.rs",
-        "rooms/src/lib.rs",
+        "crates/framestep_durable/src/lib.rs",
+        "crates/framestep_timeline/src/lib.rs",
+        "crates/bevy_framestep/docs/pages/src/lib.rs",
+        "crates/framestep_live/src/lib.rs",
+        "crates/framestep_rooms/src/lib.rs",
     ];
     let tested = lists.map(|list| fs::read_to_string(root().join(list)).unwrap());
     let guide = root().join("docs/guide");

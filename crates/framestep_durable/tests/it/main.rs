@@ -1,0 +1,75 @@
+//! Durable scripts, at the public boundary.
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_lossless,
+    clippy::unsafe_derive_deserialize,
+    reason = "small numbers; and the macros of framestep pin with `pin!`"
+)]
+
+mod after_wait;
+mod borrowed;
+mod caught;
+mod changed_code;
+mod changed_waits;
+mod chapters;
+mod clocks;
+mod closures;
+mod combinators;
+mod damaged_lists;
+mod described;
+mod destructors;
+mod differences;
+mod dry_runs;
+mod elsewhere;
+mod ends;
+mod every_wait;
+mod everything;
+mod families;
+mod files;
+mod first_polls;
+mod forged;
+mod forged_at_random;
+mod groups;
+mod guards;
+mod handing_over;
+mod hooks;
+mod host_in_effects;
+mod keys;
+mod macros;
+mod on_clock;
+mod once;
+mod owners;
+mod panics;
+mod patches;
+mod pauses;
+#[path = "../../../../tests/it/support/phases.rs"]
+mod phases;
+mod plain_events;
+mod policies;
+mod ported;
+mod promises;
+mod questions;
+mod random;
+mod refusals;
+mod reload;
+mod requests;
+mod scenes;
+mod seats;
+mod shown;
+mod signals;
+mod sleeps;
+mod stopped;
+mod stops;
+mod streams;
+mod subscriptions;
+mod sync_test;
+mod themselves;
+mod threads;
+mod timelines;
+mod trials;
+mod twin;
+mod unrecorded;
+mod versions;
+mod voided;
+mod yields;

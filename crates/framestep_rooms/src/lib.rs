@@ -1,0 +1,46 @@
+//! Game servers whose rooms survive the loss of a machine, in the middle of a script's `.await`.
+//!
+//! A [`Room`] is a state and its durable scripts: a function of the inputs of its players, which are
+//! in a [`log`]. A [`Server`] is a node; each runs its part of all rooms, and follows
+//! others as a standby. A [`Client`] opens rooms, sends inputs and watches.
+//!
+//! The README shows how it works, what is promised, and what is not.
+
+mod body;
+mod client;
+mod doubles;
+mod driver;
+mod entry;
+pub mod log;
+mod member;
+mod news;
+mod notes;
+mod probe;
+mod replay;
+mod role;
+mod room;
+mod saves;
+mod server;
+mod shard;
+#[cfg(any(test, feature = "simulate"))]
+#[doc(hidden)]
+pub mod simulate;
+
+pub use client::{Client, RoomClient, View, Watch};
+pub use driver::ShardStatus;
+pub use entry::{Entry, Player, Topic, is_name};
+pub use notes::ServerNote;
+pub use replay::{Replay, ReplayedFrame};
+pub use room::{EffectKey, Effects, Format, Room};
+pub use server::{Fault, Server};
+pub use shard::{Refused, RoomStatus};
+
+/// The code of the README is tested.
+#[cfg(all(doctest, feature = "nats"))]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
+/// The code of the page in the guide is tested.
+#[cfg(all(doctest, feature = "nats"))]
+#[doc = include_str!("../../../docs/guide/rooms.md")]
+mod guide {}
