@@ -11,7 +11,8 @@
 #     ./weigh.sh --update   writes the bytes of now to that file
 #
 # Bytes repeat exactly, seconds do not. Dependencies are built before and not counted. The
-# profiles are cargo's own: without debug information, a debug build has 10 % less code.
+# profiles are those of a new game, `weight` its debug build: without debug information, that has
+# 10 % less code.
 # Bytes may be 2 % above the file. Another compiler makes other code, so with another rustc
 # than the file names, that is a warning and 15 % fails.
 set -euo pipefail
@@ -28,9 +29,7 @@ build() {
 
 # symbols PACKAGE PROFILE: prints the size and the name of each function that was built.
 symbols() {
-    local folder=$2
-    [ "$2" = dev ] && folder=debug
-    nm --print-size --radix=d --demangle "${CARGO_TARGET_DIR:-target}/$folder/lib$1.rlib" 2>/dev/null |
+    nm --print-size --radix=d --demangle "${CARGO_TARGET_DIR:-../../target}/$2/lib$1.rlib" 2>/dev/null |
         awk '$3 ~ /^[tTwW]$/ { size = $2 + 0; sub(/^[0-9]+ [0-9]+ . /, ""); print size, $0 }'
 }
 
@@ -76,14 +75,14 @@ case ${1:-} in
     echo 'kB of code, by the crate that defines the function; seconds of CPU'
     printf '%-8s %-8s %8s %10s %8s %8s %8s\n' scripts profile all framestep others scripts seconds
     for package in "${both[@]}"; do
-        weigh "$package" dev
+        weigh "$package" weight
         weigh "$package" release
     done
     ;;
 --symbols)
     package=${PACKAGE:-weight}
-    build "$package" dev
-    symbols "$package" dev | sed -E "s/$package::[a-z]+::[a-z]+/$package::N::M/g" | awk '{
+    build "$package" weight
+    symbols "$package" weight | sed -E "s/$package::[a-z]+::[a-z]+/$package::N::M/g" | awk '{
         size = $1
         sub(/^[0-9]+ /, "")
         bytes[$0] += size
@@ -93,11 +92,11 @@ case ${1:-} in
     ;;
 --check | --update)
     for package in "${both[@]}"; do
-        build "$package" dev
+        build "$package" weight
     done
     all_bytes() {
         for package in "${both[@]}"; do
-            bytes "$package" dev
+            bytes "$package" weight
         done
     }
     if [ "$1" = --update ]; then

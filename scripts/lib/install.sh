@@ -3,6 +3,8 @@
 
 skip() {
     echo "skipped: $1"
+    # .ci/run counts them.
+    [ -z "${FRAMESTEP_SKIPPED:-}" ] || echo "$1" >>"$FRAMESTEP_SKIPPED"
     exit 0
 }
 

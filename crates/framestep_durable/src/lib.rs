@@ -50,6 +50,8 @@
 //! loads one. [`Runtime::save_state`] and [`Runtime::rollback`] do the same in memory, many
 //! times a second.
 
+#![forbid(unsafe_code)]
+
 /// The code of the README is tested.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

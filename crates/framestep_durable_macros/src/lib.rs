@@ -4,6 +4,8 @@
 //!
 //! [`framestep_durable`]: https://docs.rs/framestep_durable
 
+#![forbid(unsafe_code)]
+
 /// The code of the README is tested.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -36,6 +36,8 @@
 //! assert!(panel.warnings().is_empty());
 //! ```
 
+#![forbid(unsafe_code)]
+
 mod model;
 
 #[cfg(feature = "egui_0_31")]

@@ -6,6 +6,8 @@
 //!
 //! The README shows how it works, what is promised, and what is not.
 
+#![forbid(unsafe_code)]
+
 mod body;
 mod client;
 mod doubles;

@@ -3,6 +3,8 @@
 //! `cargo run --release` starts all of it on this machine: `nats-server`, the nodes, the players,
 //! and an oracle that reads the log and computes everything again.
 
+#![forbid(unsafe_code)]
+
 mod cluster;
 mod game;
 mod load;

@@ -1,4 +1,4 @@
-//! A boss whose patterns are changed while it shoots. Start it with `cargo run` in this folder, and
+//! A boss whose patterns are changed while it shoots. Start it with `cargo run --profile play` in this folder, and
 //! save `scripts/src/lib.rs`.
 //!
 //! - `scripts/src/lib.rs` is what happens over time: change that.

@@ -4,7 +4,12 @@
 #![no_main]
 
 // The wheel is no part of the public surface, and needs nothing of the crate.
-#[allow(dead_code, unreachable_pub, unused_imports, reason = "the crate's own file")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    unused_imports,
+    reason = "the crate's own file"
+)]
 #[path = "../../../src/core/timer/wheel/mod.rs"]
 mod wheel;
 

@@ -158,7 +158,10 @@ fn scripts_go_on_at_their_awaits_in_the_new_code_with_deadlines_and_handles() {
         places.iter().map(line).collect()
     };
     let moved = reloaded.continued.iter().map(|it| {
-        assert!(it.has_moved() && it.from[0].starts_with("crates/framestep_durable/tests/it/reload.rs:"));
+        assert!(
+            it.has_moved()
+                && it.from[0].starts_with("crates/framestep_durable/tests/it/reload.rs:")
+        );
         (it.name.as_str(), lines(&it.to)[0] - lines(&it.from)[0])
     });
     let moved: Vec<_> = moved.collect();

@@ -102,10 +102,16 @@ fn any_phase(world: &World) -> Phase {
 fn of_the_table(world: &Rc<World>, clocked: bool) -> LocalBoxFuture<'static, ()> {
     // A join would begin a coroutine that the world does not know.
     let rows = || WAITS.iter().filter(|row| row.rule != Rule::Join);
-    let row = rows().nth(world.below(rows().count())).expect("it is there");
+    let row = rows()
+        .nth(world.below(rows().count()))
+        .expect("it is there");
     let phase = any_phase(world);
     let length = Duration::from_nanos(LENGTHS[world.below(LENGTHS.len())]);
-    let length = if row.is_period { length.max(SHORTEST_PERIOD) } else { length };
+    let length = if row.is_period {
+        length.max(SHORTEST_PERIOD)
+    } else {
+        length
+    };
     let mut given = world.given.clone();
     given.phase = Some(phase);
     given.count = world.below(5) as u64;
@@ -150,7 +156,11 @@ fn of_the_table(world: &Rc<World>, clocked: bool) -> LocalBoxFuture<'static, ()>
             Rule::Runs => given.count.max(1),
             _ => 0,
         };
-        assert!(runs_of(&world) >= runs_of_phase + runs, "{} is early", row.call);
+        assert!(
+            runs_of(&world) >= runs_of_phase + runs,
+            "{} is early",
+            row.call
+        );
         let reached = match row.rule {
             Rule::Time(OnClock::Realtime) => clock.now(),
             // A script on a clock of its own has another one than `clock()`, and a clock may

@@ -4,8 +4,8 @@
 //! panel lists only its scripts.
 //!
 //! ```sh
-//! cargo run --ignore-rust-version                  # Bevy builds with an older Rust than it states
-//! cargo run --ignore-rust-version -- picture.png   # saves a picture, and ends
+//! cargo run --profile play --ignore-rust-version                  # Bevy builds with an older Rust than it states
+//! cargo run --profile play --ignore-rust-version -- picture.png   # saves a picture, and ends
 //! ```
 
 mod panel;

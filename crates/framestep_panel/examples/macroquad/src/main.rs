@@ -3,8 +3,8 @@
 //! F1 opens and closes it. In the browser it is open.
 //!
 //! ```sh
-//! cargo run                   # the game
-//! cargo run -- picture.png    # saves a picture, and ends
+//! cargo run --profile play                   # the game
+//! cargo run --profile play -- picture.png    # saves a picture, and ends
 //! ```
 
 mod balls;
