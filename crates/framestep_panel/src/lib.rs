@@ -37,6 +37,11 @@
 //! ```
 
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::cast_precision_loss,
+    reason = "a picture needs no more digits than a float has"
+)]
+#![allow(clippy::format_push_string, reason = "it reads better than `write!`")]
 
 mod model;
 

@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release --example cost`
 
+#![expect(clippy::cast_precision_loss, reason = "for people")]
+
 use std::time::{Duration, Instant};
 
 use framestep::TraceEvent;

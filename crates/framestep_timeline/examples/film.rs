@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example film [folder] [light|dark]`
 
+#![expect(clippy::cast_precision_loss, reason = "for people")]
+
 use std::path::PathBuf;
 
 use framestep::prelude::*;

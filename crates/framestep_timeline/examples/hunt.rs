@@ -2,6 +2,8 @@
 //!
 //! `cargo run --example hunt [folder]`
 
+#![expect(clippy::result_large_err, reason = "as in the library")]
+
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::rc::Rc;

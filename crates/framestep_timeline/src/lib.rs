@@ -1,5 +1,13 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::cast_precision_loss,
+    reason = "a picture needs no more digits than a float has"
+)]
+#![allow(
+    clippy::result_large_err,
+    reason = "an error that names the frame, the script and the line is worth its bytes"
+)]
 
 /// The code of the page in the guide is tested.
 #[cfg(doctest)]
