@@ -7,6 +7,8 @@
 //! Then any of `--light`, `--scripts N`, `--hunt`, `--frames N`, `--select NAME`, `--terminal` (the view
 //! for terminals), `--time` (prints what a frame costs).
 
+#![expect(clippy::cast_precision_loss, reason = "as in the library")]
+
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
