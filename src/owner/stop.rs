@@ -11,6 +11,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::Core;
+use crate::core::life::end::owned;
 use crate::core::life::end::requests::{self, Then};
 use crate::core::owners::{Asks, NextEnd, OwnerKey};
 use crate::core::scope;
@@ -240,7 +241,10 @@ pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds)
         left: left.clone(),
     };
     let end = registry::with_executor(executor, |core| {
-        requests::ask_within(core, owner, length_ns, then)
+        let end = requests::add(core, owner, length_ns, then);
+        owned::ask_to_stop(core, owner);
+        core.host.notify();
+        end
     });
     StopWithin {
         ended: Ended::of_end(executor, owner, end.unwrap_or(NextEnd::COME)),

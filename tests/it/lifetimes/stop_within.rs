@@ -67,7 +67,11 @@ fn stop_after_call_in(caller: Option<Phase>, home: Phase, pauses: impl Fn(&Owner
     pauses(&above);
     executor.run_frames(9, 0.25);
     if !above.is_paused() {
-        assert_eq!(fades.take().unwrap().ok(), Some("faded"), "{home:?}, {caller:?}");
+        assert_eq!(
+            fades.take().unwrap().ok(),
+            Some("faded"),
+            "{home:?}, {caller:?}"
+        );
         assert_eq!(reads.take().unwrap().ok(), Some(()), "{home:?}, {caller:?}");
     }
     executor.assert_empty();
@@ -139,7 +143,13 @@ fn scripts_of_several_homes_each_have_their_time() {
 // docs/contract.md#decided-stop-within
 #[test]
 fn a_fade_on_fixed_steps_ends_by_itself_at_every_rate() {
-    for (dt, step) in [(0.25, 0.25), (0.0625, 0.25), (0.25, 0.0625), (0.2, 0.07), (0.07, 0.2)] {
+    for (dt, step) in [
+        (0.25, 0.25),
+        (0.0625, 0.25),
+        (0.25, 0.0625),
+        (0.2, 0.07),
+        (0.07, 0.2),
+    ] {
         for length in [0.0, 0.1, 0.5, 1.0] {
             let builder = Executor::builder().max_delta(1000);
             let mut executor = builder.fixed_delta(step).build();
@@ -424,12 +434,18 @@ fn a_sleeping_host_wakes_for_it() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let script = owner.start(forever());
-    assert_eq!((executor.has_ready(), executor.next_deadline()), (false, None));
+    assert_eq!(
+        (executor.has_ready(), executor.next_deadline()),
+        (false, None)
+    );
     drop(owner.stop_within(60));
     assert!(executor.has_ready());
     executor.run_frame(0.25);
     let minute = Duration::from_secs(60);
-    assert_eq!((executor.has_ready(), executor.idle_until()), (false, Some(minute)));
+    assert_eq!(
+        (executor.has_ready(), executor.idle_until()),
+        (false, Some(minute))
+    );
     executor.run_frame(60);
     assert!(script.is_finished());
     assert_eq!((executor.has_ready(), executor.idle_until()), (false, None));
@@ -447,9 +463,29 @@ fn zero_and_negative_lengths_are_over_a_frame_later_and_infinity_only_asks() {
             executor.run_frame(0.25);
             executor.time().frame
         };
-        let stopped = std::iter::repeat_with(&mut frame).take(9).find(|_| owner.is_empty());
+        let stopped = std::iter::repeat_with(&mut frame)
+            .take(9)
+            .find(|_| owner.is_empty());
         assert_eq!(stopped, frames);
     }
+}
+
+#[test]
+fn snapshots_show_the_requests_that_are_not_over() {
+    let mut executor = unclamped();
+    let owner = executor.owner().named("crowd");
+    owner.start(forever());
+    let line = line!() + 1;
+    drop(owner.stop_within(1));
+    let what = "a request to stop the scripts of `crowd`";
+    let made = format!("made at {}:{line}", file!());
+    let shown = |executor: &Executor| executor.snapshot().to_string();
+    assert!(shown(&executor).contains(&format!("\n  {what}, {made}\n")));
+    executor.run_frame(0.25);
+    executor.run_frame(0.25);
+    assert!(shown(&executor).contains(&format!("\n  {what}, over in 750ms, {made}\n")));
+    owner.stop_all();
+    assert_eq!(executor.snapshot().stops().count(), 0);
 }
 
 #[test]
@@ -474,7 +510,10 @@ fn requests_cost_nothing_once_they_are_over() {
     }
     executor.run_frames(3, 0.25);
     assert_eq!(executor.next_deadline(), None);
-    assert_eq!(crate::support::allocations_of(|| executor.run_frames(100, 0.25)), 0);
+    assert_eq!(
+        crate::support::allocations_of(|| executor.run_frames(100, 0.25)),
+        0
+    );
 }
 
 /// Awaits `own`, the handle of the calling coroutine, behind a combinator.
@@ -506,19 +545,23 @@ fn a_coroutine_that_awaits_itself_panics_behind_every_combinator() {
     assert!(awaits_itself(|own| async move {
         select! { _ = own => {} () = wait_seconds(9) => {} }
     }));
-    assert!(awaits_itself(|own| async move { drop(timeout(9, own).await) }));
-    assert!(awaits_itself(|own| async move { join_all([own]).await.clear() }));
+    assert!(awaits_itself(
+        |own| async move { drop(timeout(9, own).await) }
+    ));
+    assert!(awaits_itself(
+        |own| async move { join_all([own]).await.clear() }
+    ));
     assert!(awaits_itself(|own| async move {
-        when_each([own]).next().await.map_or((), drop);
+        drop(when_each([own]).next().await);
     }));
     assert!(awaits_itself(|own| async move {
         let mut all = FuturesUnordered::from_iter([own]);
-        all.next().await.map_or((), drop);
+        drop(all.next().await);
     }));
     assert!(awaits_itself(|own| async move {
         let end = own.finished();
         let mut all = FuturesUnordered::from_iter([end]);
-        all.next().await.map_or((), drop);
+        drop(all.next().await);
     }));
 }
 
@@ -537,11 +580,14 @@ fn the_end_of_its_own_owner_behind_a_combinator_panics_too() {
             if wait {
                 all.push(Box::pin(ended));
             } else {
-                all.push(Box::pin(async move { drop(stopped.await) }));
+                all.push(Box::pin(async move { assert_eq!(stopped.await, 0) }));
             }
             futures::StreamExt::next(&mut all).await;
         });
         let error = script.take().unwrap().unwrap_err();
-        assert!(panic_of(|| std::panic::resume_unwind(error.into_panic())).contains("on which it runs itself"));
+        assert!(
+            panic_of(|| std::panic::resume_unwind(error.into_panic()))
+                .contains("on which it runs itself")
+        );
     }
 }

@@ -15,15 +15,19 @@ use std::collections::VecDeque;
 use std::mem;
 use std::panic::Location;
 use std::rc::Rc;
+use std::time::Duration;
 
 use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::cell::Guarded;
+use crate::core::image::ClockNames;
 use crate::core::life::end::owned;
 use crate::core::owners::{NextEnd, OwnerKey, Owners};
 use crate::core::phase::state::{PhaseState, frame_of};
 use crate::core::report;
-use crate::inspect::Report;
+use crate::image::{Damaged, Reader, Writer};
+use crate::inspect::{PendingStop, Report};
+use crate::owner::Owner;
 use crate::time::{ClockRef, ClockState, PhaseIndex};
 
 /// The requests of an executor that have a time, in the order of their calls.
@@ -63,8 +67,8 @@ pub(crate) enum Then {
         /// Receives their number.
         left: Rc<Cell<usize>>,
     },
-    /// This is called. It may be user code.
-    Call(Rc<dyn Fn()>),
+    /// This is called, which stops them. `number` is that of the request in images.
+    Call { number: u64, call: Rc<dyn Fn()> },
 }
 
 /// How far a request has come in a home phase of its coroutines.
@@ -272,7 +276,7 @@ impl Home {
     fn standing(&self, core: &Core) -> Standing {
         if self.is_done {
             Standing::Done
-        } else if core.clock.frame() > self.seen + 1 || !self.may_run(core) {
+        } else if core.clock.frame() > self.seen.saturating_add(1) || !self.may_run(core) {
             Standing::Missing
         } else {
             Standing::Waiting
@@ -294,23 +298,15 @@ fn frame_ns(core: &Core, clock: ClockRef<'_>) -> u64 {
     core.phases.update().reached_ns(&core.clock, clock)
 }
 
-/// Asks the coroutines of an owner and of the owners below it to stop. Then adds a request, so that
-/// `then` happens after `length_ns`, unless that is infinite. Returns the end of the owner.
-pub(crate) fn ask_within(
-    core: &Core,
-    owner: OwnerKey,
-    length_ns: Option<u64>,
-    then: Then,
-) -> NextEnd {
+/// Adds a request, so that `then` happens after `length_ns`, unless that is infinite or the owner has
+/// no coroutine. Returns the end of the owner. The caller asks the coroutines, and notifies the host.
+pub(crate) fn add(core: &Core, owner: OwnerKey, length_ns: Option<u64>, then: Then) -> NextEnd {
     let end = core.owners.borrow().next_end(owner);
-    if end.is_open() && !core.is_closed() {
-        if let Some(length_ns) = length_ns {
-            let request = Request::new(core, owner, length_ns, homes_of(core, owner), then);
-            core.requests.add(request);
-            core.host.note_due();
-        }
-        owned::ask_to_stop(core, owner);
-        core.host.notify();
+    let length_ns = length_ns.filter(|_| end.is_open() && !core.is_closed());
+    if let Some(length_ns) = length_ns {
+        let request = Request::new(core, owner, length_ns, homes_of(core, owner), then);
+        core.requests.add(request);
+        core.host.note_due();
     }
     end
 }
@@ -365,7 +361,7 @@ pub(crate) fn serve_next(core: &Core) -> bool {
     match &request.then {
         _ if is_over => {}
         Then::Stop { place, left } => stop_what_is_left(core, request.owner, place, left),
-        Then::Call(call) => call::out(|| call()),
+        Then::Call { call, .. } => call::out(|| call()),
     }
     true
 }
@@ -415,4 +411,130 @@ pub(crate) fn next_deadline(core: &Core) -> Option<u64> {
         }
     });
     next
+}
+
+/// The requests that are not over, for a snapshot.
+pub(crate) fn pending(core: &Core) -> Vec<PendingStop> {
+    let mut pending = Vec::new();
+    let owners = core.owners.borrow();
+    core.requests.each(&owners, |request| {
+        let left = match request.outlook(core) {
+            Outlook::NextRun => None,
+            Outlook::After(dt) => dt.map(Duration::from_nanos),
+        };
+        let place = match request.then {
+            Then::Stop { place, .. } => Some(place),
+            Then::Call { .. } => None,
+        };
+        pending.push(PendingStop {
+            owner: owners.label(request.owner),
+            left,
+            place,
+        });
+    });
+    pending
+}
+
+/// Writes the requests that have a number to an image. Their owners are among `owners`.
+pub(crate) fn save(core: &Core, owners: &[&Owner], clocks: &ClockNames, out: &mut Writer) {
+    let mut saved = Vec::new();
+    let table = core.owners.borrow();
+    core.requests.each(&table, |request| {
+        let at = owners.iter().position(|owner| owner.key() == request.owner);
+        let clock = clocks.number(request.clock().index());
+        if let (Then::Call { number, .. }, Some(at), Some(clock)) = (&request.then, at, clock) {
+            saved.push((*number, at, clock, request.save_rest()));
+        }
+    });
+    out.put_all(saved, |out, (number, owner, clock, rest)| {
+        out.put(number);
+        out.put_len(owner);
+        out.put(clock);
+        out.put_all(rest, Writer::put);
+    });
+}
+
+/// Reads what [`save`] has written, in place of what there is. The owners have their coroutines
+/// already. `call` makes what a request of a number calls.
+pub(crate) fn load(
+    core: &Core,
+    owners: &[&Owner],
+    clocks: &ClockNames,
+    image: &mut Reader<'_>,
+    call: &mut dyn FnMut(u64) -> Option<Rc<dyn Fn()>>,
+) -> Result<(), Damaged> {
+    core.requests.clear();
+    for _ in 0..image.take_len()? {
+        let number = image.take()?;
+        let then = Then::Call {
+            number,
+            call: call(number).ok_or(Damaged)?,
+        };
+        let owner = owners[image.take_index(owners.len())?].key();
+        let end = core.owners.borrow().next_end(owner);
+        let clock = match clocks.clock(image.take()?)? {
+            ClockRef::Game => None,
+            ClockRef::Realtime => Some(core.realtime().state().clone()),
+            ClockRef::Child(clock) => Some(clock.clone()),
+        };
+        let mut rest = Vec::new();
+        for _ in 0..image.take_len()? {
+            rest.push(image.take()?);
+        }
+        let request = Request::load((owner, end, clock), &rest, then).ok_or(Damaged)?;
+        if !request.end.is_open() {
+            return Err(Damaged);
+        }
+        core.requests.add(request);
+    }
+    Ok(())
+}
+
+/// How many numbers an image has of each home phase.
+const OF_HOME: usize = 7;
+
+impl Request {
+    /// The numbers of a request besides its owner and its clock.
+    fn save_rest(&self) -> Vec<u64> {
+        let mut rest = vec![self.length_ns, self.frame, self.due_ns];
+        for home in &self.homes {
+            let (first, due_ns) = home.begun.unwrap_or_default();
+            let (has_begun, is_done) = (home.begun.is_some(), home.is_done);
+            let phase = home.phase.as_usize() as u64;
+            let flags = [has_begun, is_done].map(u64::from);
+            rest.extend([phase, home.called, home.seen, first, due_ns]);
+            rest.extend(flags);
+        }
+        rest
+    }
+
+    fn load(
+        (owner, end, clock): (OwnerKey, NextEnd, Option<Rc<ClockState>>),
+        rest: &[u64],
+        then: Then,
+    ) -> Option<Self> {
+        let (&[length_ns, frame, due_ns], homes) = rest.split_first_chunk::<3>()?;
+        let homes = homes.chunks(OF_HOME).map(|home| {
+            let &[phase, called, seen, first, due_ns, has_begun, is_done] = home else {
+                return None;
+            };
+            Some(Home {
+                phase: PhaseIndex::from_number(phase)?,
+                called,
+                seen,
+                begun: (has_begun != 0).then_some((first, due_ns)),
+                is_done: is_done != 0,
+            })
+        });
+        Some(Request {
+            owner,
+            end,
+            clock,
+            length_ns,
+            frame,
+            due_ns,
+            homes: homes.collect::<Option<_>>()?,
+            then,
+        })
+    }
 }
