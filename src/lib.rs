@@ -407,8 +407,8 @@ pub use coroutine::{
 };
 pub use executor::{Builder, Executor, Handle, Remote, TraceHook};
 pub use inspect::{
-    CoroutineInfo, Moment, Profile, Refusal, Report, Snapshot, Source, SourceKind, State,
-    TimerClock, TraceEvent, Traced, Wait, WaitNote, Waiting, describe,
+    CoroutineInfo, Moment, PendingStop, Profile, Refusal, Report, Snapshot, Source, SourceKind,
+    State, TimerClock, TraceEvent, Traced, Wait, WaitNote, Waiting, describe,
 };
 pub use lend::{
     Defer, DeferCall, Lend, WithError, defer, defer_call, try_with, try_with_as, try_with_ref,

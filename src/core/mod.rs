@@ -37,6 +37,7 @@ use base::cell::Guarded;
 use cold::Colds;
 use inspect::event_waits::EventWaits;
 use life::end::deferred::Ends;
+use life::end::requests::Requests;
 use life::start::deferred::Starts;
 use owners::Owners;
 use pause::counts::Pauses;
@@ -76,6 +77,7 @@ pub(crate) struct Core {
     panics: Panics,
     unread: Unread,
     pub(crate) owners: Guarded<Owners>,
+    pub(crate) requests: Requests,
     /// A buffer for the coroutines of one owner, kept to reuse its memory.
     owned: Guarded<Vec<TaskKey>>,
     pub(crate) pauses: Pauses,
@@ -119,6 +121,7 @@ impl Core {
             panics: Panics::new(pass_on),
             unread: Unread::default(),
             owners: Guarded::default(),
+            requests: Requests::default(),
             owned: Guarded::default(),
             pauses: Pauses::default(),
             lent: Lending::default(),

@@ -81,6 +81,8 @@ struct Node {
     /// Counts the owner itself if it has a coroutine, and each child that is busy. The owner
     /// is busy if this is not zero.
     busy: u32,
+    /// How often the owner has ceased to be busy: how often it has *ended*.
+    ends: u64,
     /// What few owners have.
     awaited: Option<Box<Awaited>>,
     /// The clock of the coroutines, unless that is the game clock.
@@ -126,6 +128,24 @@ struct Awaited {
 /// The waits for a request to stop. Shared with these waits: nothing of them is dropped with
 /// an owner.
 pub(crate) type Asks = RefCell<Waiters<()>>;
+
+/// The end of an owner that something awaits. Whether it has come is stored with the owner, as a
+/// number: what has begun to wait may find the owner busy again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NextEnd {
+    /// How often the owner had ended before. `None` if the end has come.
+    before: Option<u64>,
+}
+
+impl NextEnd {
+    /// An end that has come.
+    pub(crate) const COME: NextEnd = NextEnd { before: None };
+
+    /// Whether the end had not come when it was looked up.
+    pub(crate) fn is_open(self) -> bool {
+        self.before.is_some()
+    }
+}
 
 /// A state of an owner that applies to the owners below it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -217,6 +237,7 @@ impl Owners {
             last_member: NONE,
             ending: 0,
             busy: 0,
+            ends: 0,
             awaited: None,
             clock,
             name: None,
@@ -416,6 +437,7 @@ impl Owners {
             if node.busy > 0 {
                 return;
             }
+            node.ends += 1;
             if let Some(awaited) = &mut node.awaited {
                 self.ended.append(&mut awaited.ends);
             }
@@ -498,10 +520,26 @@ impl Owners {
         }
     }
 
-    /// The owner above an owner.
-    pub(crate) fn parent(&self, owner: OwnerKey) -> Option<OwnerKey> {
-        let parent = self.node(owner)?.parent.some()?;
-        Some(self.key(parent))
+    /// The next end of an owner. It has come if the owner has no coroutine.
+    pub(crate) fn next_end(&self, owner: OwnerKey) -> NextEnd {
+        if self.is_empty(owner) {
+            NextEnd::COME
+        } else {
+            self.end_from_now(owner)
+        }
+    }
+
+    /// The next end of an owner that is about to get its coroutines, or has them.
+    pub(crate) fn end_from_now(&self, owner: OwnerKey) -> NextEnd {
+        NextEnd {
+            before: self.node(owner).map(|node| node.ends),
+        }
+    }
+
+    /// Whether an end of an owner has come. If the owner has been removed, it has.
+    pub(crate) fn has_come(&self, owner: OwnerKey, end: NextEnd) -> bool {
+        let ends = self.node(owner).map(|node| node.ends);
+        end.before.is_none() || end.before != ends
     }
 
     /// Adds a wait for the end of an owner that has coroutines. `is_live` says which waits

@@ -84,15 +84,6 @@ impl Resolved {
         }
     }
 
-    /// Of a call that makes a coroutine without an owner, with the home of the calling
-    /// coroutine.
-    pub(crate) fn in_call(core: Option<Rc<Core>>) -> Self {
-        Resolved {
-            home: Home::in_call(core.as_deref()),
-            ..Resolved::of_host(core)
-        }
-    }
-
     /// With `phase` as home.
     pub(crate) fn at(mut self, phase: Phase) -> Self {
         self.home = Home::named(phase);

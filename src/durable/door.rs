@@ -14,15 +14,16 @@ use crate::core::cold::Cold;
 use crate::core::image::names::Names;
 use crate::core::image::{self, ClockNames, Unsavable};
 use crate::core::inspect::observe;
+use crate::core::life::end::requests::{self, Then};
 use crate::core::life::end::{self, Place, owned};
 use crate::core::life::start::{self, Home};
-use crate::core::owners::OwnerKey;
+use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::pause::own::OwnTime;
 use crate::core::report::{self, panics};
 use crate::core::run;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::core::wake;
-use crate::coroutine::{Coroutine, CoroutineId, Named, Resolved};
+use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::Report;
@@ -32,6 +33,13 @@ use crate::wait::polled;
 
 use super::clock::SavedGuard;
 use super::wait::{DurableWait, EndOf};
+
+/// A request to stop the coroutines of an owner.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnerStop {
+    owner: OwnerKey,
+    end: NextEnd,
+}
 
 /// Access to the state of an executor.
 #[derive(Clone)]
@@ -136,15 +144,34 @@ impl Door {
         }
     }
 
-    /// Spawns a coroutine without an owner, with the home of the coroutine being polled: the run under
-    /// way polls it.
-    #[track_caller]
-    pub fn spawn_beside<F>(&self, future: F, name: Cow<'static, str>) -> Coroutine<()>
-    where
-        F: Future<Output = ()> + 'static,
-    {
-        let beside = Resolved::in_call(Some(Rc::clone(&self.core)));
-        Named::new(name, beside).spawn(future)
+    /// Adds a request to stop to an owner whose coroutines the caller asks itself: after `length_ns`,
+    /// `call` is called, which stops what is left. `number` names the request in images.
+    pub fn stop_within(
+        &self,
+        owner: &Owner,
+        length_ns: Option<u64>,
+        number: u64,
+        call: Rc<dyn Fn()>,
+    ) -> OwnerStop {
+        let then = Then::Call { number, call };
+        OwnerStop {
+            owner: owner.key(),
+            end: requests::add(&self.core, owner.key(), length_ns, then),
+        }
+    }
+
+    /// The same for a request that is read from an image, whose owner has its coroutines.
+    #[must_use]
+    pub fn loaded_stop(&self, owner: &Owner) -> OwnerStop {
+        let owner = owner.key();
+        let end = self.core.owners.borrow().next_end(owner);
+        OwnerStop { owner, end }
+    }
+
+    /// Whether a request is over, because its owner has ended.
+    #[must_use]
+    pub fn is_over(&self, stop: &OwnerStop) -> bool {
+        self.core.owners.borrow().has_come(stop.owner, stop.end)
     }
 
     /// Wakes coroutines, like calls of their wakers. The host is notified after the last one: its
@@ -300,10 +327,12 @@ impl Door {
         image::check_waits(&self.core, &names)?;
         image::save_lists(&self.core, &names, out);
         image::save_owner_ends(&self.core, owners, &names, out);
+        requests::save(&self.core, owners, clocks, out);
         Ok(())
     }
 
-    /// Reads what [`save_lists`](Self::save_lists) has written.
+    /// Reads what [`save_lists`](Self::save_lists) has written. `stops` makes what a [request to
+    /// stop](Self::stop_within) of a number calls; `None` if there is none of that number.
     ///
     /// # Errors
     ///
@@ -314,13 +343,15 @@ impl Door {
         waits: &[&DurableWait],
         owners: &[&Owner],
         clocks: &ClockNames,
+        stops: &mut dyn FnMut(u64) -> Option<Rc<dyn Fn()>>,
         image: &mut Reader<'_>,
     ) -> Result<(), Damaged> {
         let tasks = self.keys(coroutines).map_err(|_| Damaged)?;
         let waits = keys_of(&self.core, waits);
         let names = Names::new(&tasks, &waits, clocks);
         image::load_lists(&self.core, &names, image)?;
-        image::load_owner_ends(&self.core, owners, &names, image)
+        image::load_owner_ends(&self.core, owners, &names, image)?;
+        requests::load(&self.core, owners, clocks, image, stops)
     }
 
     /// Reports that no script of an owner has read the request to stop that `place` has made, and

@@ -14,7 +14,9 @@ pub use crate::image::{Damaged, Reader, Writer};
 pub use crate::owner::outputs::{Outputs, flat, nested};
 pub use beside::beside;
 pub use clock::{FutureClock, SavedGuard, ShowsClock};
-pub use door::{Door, home, load_time, own_time, phase_number, phase_of, save_time, saved_time};
+pub use door::{
+    Door, OwnerStop, home, load_time, own_time, phase_number, phase_of, save_time, saved_time,
+};
 pub use event::{Event, EventNote, in_line, take_outside_wait};
 pub use futures::stream::Stream;
 pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, length_ns, next_item};

@@ -345,7 +345,7 @@ impl DurableWait {
             },
             Kind::OwnerEnd(wait) => {
                 out.put(6);
-                wait.registration().save(core, out);
+                wait.save(core, out);
             }
         }
         Ok(())

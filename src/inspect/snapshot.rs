@@ -7,6 +7,7 @@ use crate::time::Time;
 
 use super::coroutine::{CoroutineInfo, State};
 use super::cycles;
+use super::stop::PendingStop;
 use super::wait::Wait;
 
 /// What every coroutine of an executor waited for at one moment.
@@ -25,6 +26,7 @@ use super::wait::Wait;
 /// - the phase, unless it is `Update`,
 /// - the clock, unless it is the game clock,
 /// - the owners, if there are any,
+/// - the requests to stop whose time is not over,
 /// - if the executor was built with [`inspect`](crate::Builder::inspect): since
 ///   when each coroutine waits, which coroutine spawned it, and where.
 ///
@@ -68,12 +70,18 @@ pub struct Snapshot {
     time: Time,
     /// By id.
     coroutines: Vec<CoroutineInfo>,
+    /// In the order of their calls.
+    stops: Vec<PendingStop>,
 }
 
 impl Snapshot {
-    pub(crate) fn new(time: Time, coroutines: Vec<CoroutineInfo>) -> Self {
+    pub(crate) fn new(time: Time, coroutines: Vec<CoroutineInfo>, stops: Vec<PendingStop>) -> Self {
         debug_assert!(coroutines.is_sorted_by_key(|coroutine| coroutine.id));
-        Snapshot { time, coroutines }
+        Snapshot {
+            time,
+            coroutines,
+            stops,
+        }
     }
 
     /// The readings of the clocks when the snapshot was taken.
@@ -94,6 +102,12 @@ impl Snapshot {
     /// All coroutines, by id.
     pub fn iter(&self) -> slice::Iter<'_, CoroutineInfo> {
         self.coroutines.iter()
+    }
+
+    /// The requests to stop whose time is not over, in the order of the calls of
+    /// [`stop_within`](crate::Owner::stop_within).
+    pub fn stops(&self) -> slice::Iter<'_, PendingStop> {
+        self.stops.iter()
     }
 
     /// The coroutine of that id, if it was alive.

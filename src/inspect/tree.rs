@@ -196,6 +196,9 @@ impl fmt::Display for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_head(f)?;
         self.write_warnings(f)?;
+        for stop in self.stops() {
+            writeln!(f, "  {}", in_one_line(stop.to_string()))?;
+        }
         if self.is_empty() {
             return Ok(());
         }

@@ -8,11 +8,11 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::Core;
-use crate::core::owners::OwnerKey;
+use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::registration::{Bound, Registration, WaitList, join};
 use crate::core::scope::registry;
 use crate::core::task::Task;
-use crate::image::{Damaged, Reader};
+use crate::image::{Damaged, Reader, Writer};
 use crate::time::PhaseIndex;
 use crate::wait::polled_again;
 
@@ -22,14 +22,27 @@ use crate::wait::polled_again;
 pub struct Ended {
     executor: u32,
     owner: OwnerKey,
+    /// The end that it waits for. `None` before the first poll.
+    end: Option<NextEnd>,
     registration: Registration,
 }
 
 impl Ended {
+    /// A wait for the next end, or none if the owner has no coroutine, as of the first poll.
     pub(super) fn of(executor: u32, owner: OwnerKey) -> Self {
+        Self::new(executor, owner, None)
+    }
+
+    /// A wait for this end.
+    pub(super) fn of_end(executor: u32, owner: OwnerKey, end: NextEnd) -> Self {
+        Self::new(executor, owner, Some(end))
+    }
+
+    fn new(executor: u32, owner: OwnerKey, end: Option<NextEnd>) -> Self {
         Ended {
             executor,
             owner,
+            end,
             registration: Registration::new(PhaseIndex::HOME, Bound::Run),
         }
     }
@@ -42,11 +55,27 @@ impl Ended {
         image: &mut Reader<'_>,
     ) -> Result<Self, Damaged> {
         let registration = Registration::load(core, task, image, true)?;
+        let end = if registration.is_registered() {
+            core.owners.borrow().end_from_now(owner)
+        } else {
+            NextEnd::COME
+        };
         Ok(Ended {
             executor: core.id,
             owner,
+            end: Some(end),
             registration,
         })
+    }
+
+    /// Writes the wait to an image.
+    pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
+        let has_come = |end| core.owners.borrow().has_come(self.owner, end);
+        if self.end.is_some_and(has_come) {
+            self.registration.save_endless(out);
+        } else {
+            self.registration.save(core, out);
+        }
     }
 
     /// The part that all waits have in common.
@@ -74,12 +103,13 @@ impl Future for Ended {
         if this.registration.is_done() {
             polled_again("Owner::ended()");
         }
-        let (owner, registration) = (this.owner, &mut this.registration);
-        let core = registry::with_executor(this.executor, Core::rc);
-        match core {
-            Some(core) => registration.poll_owner_end(&core, cx, owner, "ended()"),
-            None => registration.end_without_owner(),
-        }
+        let registration = &mut this.registration;
+        let Some(core) = registry::with_executor(this.executor, Core::rc) else {
+            return registration.end_without_owner();
+        };
+        let next = || core.owners.borrow().next_end(this.owner);
+        let end = *this.end.get_or_insert_with(next);
+        registration.poll_owner_end(&core, cx, this.owner, end, "ended()")
     }
 }
 

@@ -480,18 +480,20 @@ impl Owner {
     /// stop, at once. After `seconds`, stops the coroutines that are left on them, as
     /// [`stop_all`](Owner::stop_all) does.
     ///
-    /// That happens even if the returned future is dropped. To await it says when all are
-    /// over.
+    /// That happens even if the returned future is dropped. The returned future resolves once all
+    /// have ended. The request is state of the owner, not a coroutine.
     ///
-    /// The time counts on the clock of the owner, from the run in which the scripts read the
-    /// request: the current run of the caller's home phase, or the next one. So a fade of
-    /// `seconds` ends by itself. A zero or negative length is over a frame later, and with
-    /// infinity, nothing is stopped. A pause of an owner *above* this one moves the
-    /// deadline; a pause of this owner does not.
+    /// The time counts on the clock of the owner. It begins in the first run of the coroutines'
+    /// home phase that begins after this call, and is over at the end of the run that reaches it.
+    /// So a script that reads the request, and then waits for `seconds` at home, ends by itself.
+    /// If the coroutines have several home phases, the time is over once it is over in each. A
+    /// zero or negative length is over a frame later, and with infinity, nothing is stopped. A
+    /// pause of the owner, or of one above it, does not move the deadline; a pause of its clock
+    /// does.
     ///
-    /// It is done once all coroutines of the owner have ended: what is started on the owner later
-    /// goes on. What is started there while one is left is stopped with it. To use an owner again,
-    /// await this first.
+    /// The request is over once all coroutines of the owner have ended: what is started on the
+    /// owner later goes on. What is started there while one is left is stopped with it. To use an
+    /// owner again, await this first.
     ///
     /// # Resumes
     ///

@@ -12,14 +12,12 @@ use futures::future::FusedFuture;
 
 use crate::core::Core;
 use crate::core::life::end::owned;
-use crate::core::owners::{Asks, OwnerKey};
-use crate::core::report;
+use crate::core::life::end::requests::{self, Then};
+use crate::core::owners::{Asks, NextEnd, OwnerKey};
 use crate::core::scope;
 use crate::core::scope::registry;
-use crate::coroutine::{Named, Resolved};
-use crate::inspect::Report;
-use crate::time::{AwaitedClock, ClockIndex, Nanos, Seconds};
-use crate::wait::{Timer, WaitSeconds, polled, polled_again};
+use crate::time::{Nanos, Seconds};
+use crate::wait::{polled, polled_again};
 use crate::waiters::Waiting;
 
 use super::Ended;
@@ -228,77 +226,30 @@ impl fmt::Debug for StopAsked {
 /// Asks the scripts of an owner to stop, and stops those that are left after `seconds`.
 #[track_caller]
 pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds) -> StopWithin {
-    let length = seconds.length_ns();
-    assert!(
-        !matches!(length, Nanos::NotANumber),
-        "`stop_within` got a length of NaN: give it a number of seconds (with infinity, it only \
-         asks)"
-    );
-    let place = Location::caller();
+    let length_ns = match seconds.length_ns() {
+        Nanos::Finite(ns) => Some(ns),
+        Nanos::Negative => Some(0),
+        Nanos::Overflow | Nanos::Infinite => None,
+        Nanos::NotANumber => panic!(
+            "`stop_within` got a length of NaN: give it a number of seconds (with infinity, it \
+             only asks)"
+        ),
+    };
     let left = Rc::new(Cell::new(0));
-    registry::with_executor(executor, |core| {
+    let then = Then::Stop {
+        place: Location::caller(),
+        left: left.clone(),
+    };
+    let end = registry::with_executor(executor, |core| {
+        let end = requests::add(core, owner, length_ns, then);
         owned::ask_to_stop(core, owner);
-        let (is_empty, parent, clock) = {
-            let owners = core.owners.borrow();
-            let clock = owners.clock(owner).map(AwaitedClock::new);
-            (owners.is_empty(owner), owners.parent(owner), clock)
-        };
-        if is_empty {
-            return;
-        }
-        // Beside the owner: it ends with what is above, and is not stopped with the rest.
-        let core = Some(core.rc());
-        let beside = match parent {
-            Some(parent) => Resolved::of_owner(core, parent),
-            None => Resolved::in_call(core),
-        };
-        let index = clock
-            .as_ref()
-            .map_or(ClockIndex::GAME, |clock| clock.state().index());
-        let wait = WaitSeconds {
-            timer: Timer::new(seconds, index, clock),
-        };
-        let (ended, left) = (Ended::of(executor, owner), left.clone());
-        // Spawned after the wakes: the time counts from the run in which the scripts read the
-        // request, and a script that ends when it is over ends by itself.
-        Named::new("stop_within".into(), beside).spawn(async move {
-            crate::select! {
-                () = ended => {}
-                () = wait => stop_what_is_left(executor, owner, place, &left),
-            }
-        });
+        core.host.notify();
+        end
     });
     StopWithin {
-        ended: Ended::of(executor, owner),
+        ended: Ended::of_end(executor, owner, end.unwrap_or(NextEnd::COME)),
         left,
     }
-}
-
-/// Stops the scripts of an owner that has been asked. Sets `left` to their number.
-fn stop_what_is_left(
-    executor: u32,
-    owner: OwnerKey,
-    place: &'static Location<'static>,
-    left: &Cell<usize>,
-) {
-    registry::with_executor(executor, |core| {
-        let (is_heard, label) = {
-            let owners = core.owners.borrow();
-            let mut tasks = Vec::new();
-            owners.tasks(owner, &mut tasks);
-            left.set(tasks.len());
-            (owners.is_heard(owner), owners.label(owner))
-        };
-        if left.get() > 0 && !is_heard {
-            let report = Report::StopUnread {
-                owner: label,
-                place,
-                scripts: left.get(),
-            };
-            report::send(core, &report);
-        }
-        owned::stop_owned(core, owner, Some(place));
-    });
 }
 
 /// The future of [`Owner::stop_within`](crate::Owner::stop_within). Dropping it changes

@@ -8,6 +8,7 @@ use crate::cell::ScriptId;
 use crate::content::Content;
 use crate::error::{said_at, waits};
 use crate::events::Listed;
+use crate::file::stops_of;
 use crate::image::{NamedWait, SaveState, ScriptImage};
 use crate::journal::{Entry, Kind};
 use crate::look::{permits_text, promise_text, stream_text, text_of, value_text};
@@ -105,6 +106,10 @@ impl SaveState {
             (
                 "the scripts that have been asked to stop",
                 self.asked == other.asked,
+            ),
+            (
+                "the requests to stop",
+                stops_of(&self.stops) == stops_of(&other.stops),
             ),
             ("the waits for signals", self.signals == other.signals),
             (

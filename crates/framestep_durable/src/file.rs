@@ -13,14 +13,14 @@ use crate::error::{RestoreError, SaveError};
 use crate::events::{Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::hash::StableHash;
-use crate::image::{EndedImage, OwnerImage, PermitsImage, SaveState};
-use crate::owner::ClockId;
+use crate::image::{EndedImage, OwnerImage, PermitsImage, SaveState, StopImage};
+use crate::owner::{ClockId, OwnerId};
 use crate::topic::Topic;
 use crate::tree::Tree;
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the bytes that are written here and by the executor. It changes whenever they do.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 /// Files also have numbers of phases, which depend on how many there are.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
 const VERSION: u32 = 10 * FORMAT + Phase::NAMED.len() as u32;
@@ -229,6 +229,7 @@ impl SaveState {
             clock_parents: &self.clock_parents,
             owners: &self.owners,
             asked: &self.asked,
+            stops: &stops_of(&self.stops),
             ended: &self.ended,
             signals: &self.signals,
             streams: &self.streams,
@@ -279,12 +280,18 @@ pub(crate) struct Summed<'a> {
     pub(crate) clock_parents: &'a [ClockId],
     pub(crate) owners: &'a [OwnerImage],
     pub(crate) asked: &'a [ScriptId],
+    pub(crate) stops: &'a [(ScriptId, OwnerId, u64)],
     pub(crate) ended: &'a [EndedImage],
     pub(crate) signals: &'a [(Topic, Vec<Listed>)],
     pub(crate) streams: &'a [(Owned, Stream)],
     pub(crate) values: &'a [(Topic, Option<Content>, Vec<Listed>)],
     pub(crate) permits: &'a [PermitsImage],
     pub(crate) promises: &'a [(Owned, PromiseEntry)],
+}
+
+/// The requests to stop in a checksum, which has no lines.
+pub(crate) fn stops_of(stops: &[StopImage]) -> Vec<(ScriptId, OwnerId, u64)> {
+    stops.iter().map(StopImage::without_line).collect()
 }
 
 /// A checksum of numbers (the hashes of the scripts, clocks, waits, lists, counters), of the rest

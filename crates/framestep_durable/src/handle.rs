@@ -20,7 +20,8 @@ use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::shared::{Handled, Shared};
 use crate::site::Call;
-use crate::slot::{Join, Slot};
+use crate::slot::{Join, OwnerEnd, Slot};
+use crate::stop::expect_from_outside;
 use crate::wait::Numbered;
 
 /// Why a script has no result.
@@ -143,8 +144,8 @@ impl JoinError {
     }
 
     /// The name of the script that stopped this one: by its handle, its number or its owner. `None`
-    /// if it panicked, if the host stopped it, or if that is not known. What is left of an owner
-    /// after [`stop_within`](crate::OwnerId::stop_within) is stopped by `stop_within()`.
+    /// if it panicked, if the host stopped it, or if that is not known: as when the time of
+    /// [`stop_within`](crate::OwnerId::stop_within) was over.
     #[must_use]
     pub fn stopped_by(&self) -> Option<&str> {
         match self {
@@ -345,7 +346,12 @@ impl Joins {
         let name = "join";
         let mut line = None;
         let begin = |cell: &ScriptCell| {
-            let cell = cell.shared().script(id);
+            let shared = cell.shared();
+            if let Some(owner) = shared.owner_to_stop(id) {
+                expect_from_outside(cell, owner, "stop_within()");
+                return OwnerEnd::begin(shared, owner);
+            }
+            let cell = shared.script(id);
             let coroutine = cell.as_ref().and_then(|cell| {
                 let coroutine = cell.coroutine.borrow();
                 coroutine.as_ref().map(DurableWait::end)
@@ -357,10 +363,13 @@ impl Joins {
             }
         };
         let recorded = self.wait.poll(name, None, begin, |cell, slot| {
-            if let Slot::Join(join) = slot {
-                if join.end.poll(cx, name).is_pending() {
-                    return Poll::Pending;
-                }
+            let end = match slot {
+                Slot::Join(join) => Some(&mut join.end),
+                Slot::OwnerEnd(awaited) => Some(&mut awaited.end),
+                _ => None,
+            };
+            if end.is_some_and(|end| end.poll(cx, name).is_pending()) {
+                return Poll::Pending;
             }
             let shared = cell.shared();
             let Some(result) = shared.join(id) else {

@@ -18,7 +18,6 @@ use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin_once};
 use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
-use crate::stop::Stopper;
 use crate::topic::EventName;
 use crate::wait::{Permits, Request, RequestId, Resolver, Signal, Value, expect_countable};
 
@@ -667,7 +666,7 @@ impl Host {
     /// [Asks](Self::ask_owner_to_stop) the scripts of an owner to stop, and stops those that are left
     /// after `seconds`, even if the handle is dropped. See [`OwnerId::stop_within`].
     ///
-    /// The handle is that of a script which waits for that. It returns how many scripts had to be
+    /// The handle is that of the request, which is no script. It returns how many scripts had to be
     /// stopped.
     ///
     /// # Panics
@@ -699,14 +698,9 @@ impl Host {
     #[track_caller]
     pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> Handle<usize> {
         let length_ns = length_ns(seconds);
-        let making = self.shared.making_of_stopper(id, None);
-        let mut script = Some(self.shared.stopper(id, length_ns));
-        let joins = self.make_any(making, Code::of::<Stopper>(), &mut || {
-            self.shared.ask_owner(id);
-            begin_once(&mut script)
-        });
+        let request = (ScriptId(self.shared.next_script.get()), Birth::new());
         let place = Location::caller();
-        self.shared.note_stop_place(joins.id(), place, true);
+        let joins = self.shared.stop_owner_within(request, id, length_ns, place);
         Handle::of(joins)
     }
 

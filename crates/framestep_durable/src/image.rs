@@ -48,6 +48,8 @@ pub struct SaveState {
     pub(crate) scripts: Vec<KeptImage>,
     /// Those of them that have been asked to stop.
     pub(crate) asked: Vec<ScriptId>,
+    /// The requests to stop with a time that are not over.
+    pub(crate) stops: Vec<StopImage>,
     /// The waits of framestep in all slots, in order.
     pub(crate) waits: Vec<u64>,
     /// The lists of the executor.
@@ -142,7 +144,18 @@ impl SaveState {
             && self.scripts.iter().all(|it| it.has_sorted_waits())
             && self.asked.is_sorted_by(|a, b| a < b)
             && self.asked.iter().all(|&id| self.has_script(id))
+            && self.stops.is_sorted_by(|a, b| a.id < b.id)
+            && self.stops.iter().all(|it| self.is_possible(it))
             && self.has_consistent_events()
+    }
+
+    /// Whether the number of a request is of nothing else, and its owner is there.
+    fn is_possible(&self, stop: &StopImage) -> bool {
+        let is_given = stop.id.0 < self.next_script && !self.has_script(stop.id);
+        let mut ended = self.ended.iter();
+        is_given
+            && ended.all(|ended| ended.id != stop.id)
+            && self.owners.iter().any(|owner| owner.id == stop.owner)
     }
 
     /// How many permits a wait needs. `None` if it is no wait for permits.
@@ -237,6 +250,26 @@ impl PartialEq for EndedImage {
 }
 
 impl Eq for EndedImage {}
+
+/// A request to stop with a time. The executor's lists have its deadline.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StopImage {
+    pub(crate) id: ScriptId,
+    #[serde(skip)]
+    pub(crate) birth: Birth,
+    pub(crate) owner: OwnerId,
+    /// How many scripts it has stopped.
+    pub(crate) left: u64,
+    /// The line of the call.
+    pub(crate) line: String,
+}
+
+impl StopImage {
+    /// What two builds have in common.
+    pub(crate) fn without_line(&self) -> (ScriptId, OwnerId, u64) {
+        (self.id, self.owner, self.left)
+    }
+}
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct OwnerImage {

@@ -148,6 +148,10 @@ impl fmt::Display for SaveState {
             }
             writeln!(f)?;
         }
+        for stop in &self.stops {
+            let (owner, line) = (stop.owner.0, &stop.line);
+            writeln!(f, "a request to stop owner #{owner}, made at {line}")?;
+        }
         for ended in &self.ended {
             let script = ended.id;
             match &ended.result {

@@ -21,6 +21,7 @@ use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared};
 use crate::slot::{
     Animation, Awaited, Join, NextWait, OwnerEnd, Pending, Request, Slot, Tick, Waits,
 };
+use crate::stop::StopRequest;
 use crate::topic::Topic;
 
 impl Shared {
@@ -47,6 +48,7 @@ impl Shared {
         let ids = self.make_coroutines(prepared)?;
         self.load_ended(save);
         self.asked.replace(save.asked.iter().copied().collect());
+        self.load_stops(save);
         self.load_waits(save, prepared, &ids)?;
         self.load_events(save);
         self.ask_again();
@@ -109,6 +111,7 @@ impl Shared {
         }
         self.events.clear();
         self.asked.take();
+        self.stops.take();
         self.owners.take();
         // After the scripts, which have left their guards alone.
         let guards = self.guards.take();
@@ -221,6 +224,22 @@ impl Shared {
         self.ends.set(save.ends);
     }
 
+    /// Their deadlines are among the lists of the executor.
+    fn load_stops(&self, save: &SaveState) {
+        let stops = save.stops.iter().map(|image| {
+            let owner = self.owner(image.owner);
+            let request = StopRequest {
+                birth: image.birth.of_save(),
+                owner: image.owner,
+                stop: owner.map(|owner| self.door.loaded_stop(&owner)),
+                left: image.left,
+                line: image.line.clone(),
+            };
+            (image.id, request)
+        });
+        self.stops.replace(stops.collect());
+    }
+
     /// Gives the scripts the waits of the save state, and puts them into the lists of the
     /// executor.
     fn load_waits(
@@ -273,7 +292,14 @@ impl Shared {
         let mut lists = Reader::new(&save.lists);
         let owners = self.owners.borrow();
         let all: Vec<&Owner> = owners.values().map(|entry| &*entry.owner).collect();
-        let loaded = self.door.load_lists(ids, &waits, &all, &clocks, &mut lists);
+        let mut stops = |number| {
+            let id = ScriptId(number);
+            let is_known = self.stops.borrow().contains_key(&id);
+            is_known.then(|| self.call_of_stop(id))
+        };
+        let loaded = self
+            .door
+            .load_lists(ids, &waits, &all, &clocks, &mut stops, &mut lists);
         loaded.map_err(|_| RestoreError::Damaged)
     }
 

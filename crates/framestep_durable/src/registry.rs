@@ -16,7 +16,6 @@ use crate::runtime::Runtime;
 use crate::script::{
     Begun, Code, Continues, DurableScript, Migrates, OldState, continues, migrates,
 };
-use crate::stop::Stopper;
 use crate::wait::Value;
 
 /// The durable scripts of a game, by name: a restore looks them up here.
@@ -229,8 +228,7 @@ impl Registry {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<Known> {
-        let known = self.scripts.get(name).copied();
-        known.or_else(|| (name == Stopper::NAME).then(Known::of::<Stopper>))
+        self.scripts.get(name).copied()
     }
 
     /// What does not fit this code in a save state, with lines: each script is replayed, without a

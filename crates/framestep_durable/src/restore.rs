@@ -204,6 +204,9 @@ impl Shared {
             for image in &mut save.ended {
                 image.birth = self.birth(image.id).unwrap_or_default();
             }
+            for image in &mut save.stops {
+                image.birth = self.birth(image.id).unwrap_or_default();
+            }
         }
         save
     }

@@ -11,10 +11,10 @@ use crate::cell::{Chapter, ScriptCell, ScriptId};
 use crate::content::Content;
 use crate::error::{SaveError, said_at};
 use crate::events::{Listed, Owned};
-use crate::file::{Summed, World, checksum_of};
+use crate::file::{Summed, World, checksum_of, stops_of};
 use crate::image::{
     EndedImage, OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage,
-    WaitImage,
+    StopImage, WaitImage,
 };
 use crate::owner::ClockId;
 use crate::shared::Shared;
@@ -56,6 +56,7 @@ impl Shared {
 
     /// Takes a save state.
     pub(crate) fn save_state(&self) -> Result<SaveState, SaveError> {
+        self.settle_stops();
         let guards = self.save_guards();
         let mut numbers = Numbers::default();
         self.save_numbers(guards.len(), &mut numbers)?;
@@ -70,6 +71,7 @@ impl Shared {
             owners: self.save_owners(),
             scripts: scripts.values().map(|cell| cell.image()).collect(),
             asked: self.save_asked(),
+            stops: self.save_stops(),
             waits: numbers.waits.into_numbers(),
             lists: numbers.lists.into_numbers(),
             ended: self.save_ended(),
@@ -92,6 +94,7 @@ impl Shared {
     /// The checksum of a save state taken now, with the game's own state.
     #[track_caller]
     pub(crate) fn checksum(&self, world: &World<'_>) -> Result<u64, SaveError> {
+        self.settle_stops();
         let guards = self.save_guards();
         let mut numbers = self.numbers.take();
         numbers.clear();
@@ -110,6 +113,7 @@ impl Shared {
             clock_parents: &self.clock_parents(),
             owners: &self.save_owners(),
             asked: &self.save_asked(),
+            stops: &stops_of(&self.save_stops()),
             ended: &self.save_ended(),
             signals: &self.save_signals(),
             streams: &save_owned(&self.events.streams),
@@ -138,6 +142,19 @@ impl Shared {
     /// The scripts that have been asked to stop.
     fn save_asked(&self) -> Vec<ScriptId> {
         self.asked.borrow().iter().copied().collect()
+    }
+
+    /// The requests to stop with a time that are not over.
+    fn save_stops(&self) -> Vec<StopImage> {
+        let stops = self.stops.borrow();
+        let stops = stops.iter().map(|(&id, request)| StopImage {
+            id,
+            birth: request.birth,
+            owner: request.owner,
+            left: request.left,
+            line: request.line.clone(),
+        });
+        stops.collect()
     }
 
     fn clock_parents(&self) -> Vec<ClockId> {

@@ -21,6 +21,7 @@ use crate::registry::Registry;
 use crate::save::Numbers;
 use crate::script::{Begun, Code};
 use crate::site::SiteTable;
+use crate::stop::StopRequest;
 use crate::sync::Trail;
 
 /// The state of a runtime beside its executor.
@@ -37,7 +38,9 @@ pub(crate) struct Shared {
     pub(crate) ended: RefCell<BTreeMap<ScriptId, Ended>>,
     /// The scripts that have been asked to stop.
     pub(crate) asked: RefCell<BTreeSet<ScriptId>>,
-    /// Where the scripts that stop others after some time were made, for reports.
+    /// The requests to stop with a time that are not over.
+    pub(crate) stops: RefCell<BTreeMap<ScriptId, StopRequest>>,
+    /// Where these were made, for reports.
     pub(crate) stop_places: RefCell<HashMap<ScriptId, &'static Location<'static>>>,
     /// Where `stop_within` was called, while that stops scripts.
     pub(crate) stop_line: RefCell<Option<String>>,
@@ -97,7 +100,8 @@ pub(crate) struct Handled {
 pub(crate) struct Ended {
     pub(crate) birth: Birth,
     pub(crate) result: Result<Bytes, JoinError>,
-    /// A number that is larger than that of each script that has ended before.
+    /// A number that is larger than that of each script that has ended before. 0 of a request to
+    /// stop.
     pub(crate) order: u64,
     /// Its coroutine, which keeps its panic until it is joined.
     pub(crate) coroutine: Option<Coroutine<()>>,
@@ -144,8 +148,6 @@ pub(crate) struct Making {
     pub(crate) home: Option<Phase>,
     /// Whether it is polled at once.
     pub(crate) starts: bool,
-    /// Whether it does not inherit the owner of the script that makes it.
-    pub(crate) is_apart: bool,
 }
 
 impl Shared {
@@ -165,6 +167,7 @@ impl Shared {
             ends: Cell::new(0),
             panicked: RefCell::default(),
             asked: RefCell::default(),
+            stops: RefCell::default(),
             stop_places: RefCell::default(),
             stop_line: RefCell::default(),
             handles: RefCell::default(),
@@ -229,7 +232,7 @@ impl Shared {
     ) -> ScriptId {
         let id = ScriptId(self.next_script.get());
         self.next_script.set(id.0 + 1);
-        let inherited = by.filter(|_| !making.is_apart).and_then(|by| by.owner);
+        let inherited = by.and_then(|by| by.owner);
         let owner = making.owner.or(inherited);
         let home = making.home.or(by.map(|by| by.home));
         let cell = ScriptCell::new(
@@ -275,10 +278,7 @@ impl Shared {
                 // It inherits its home, and begins in the run under way.
                 (false, ..) => owner.script(name).spawn(driver),
             },
-            None if is_by_script && making.is_apart && !making.starts => {
-                self.door.spawn_beside(driver, name.into())
-            }
-            None if is_by_script && !making.is_apart => match (making.starts, making.home) {
+            None if is_by_script => match (making.starts, making.home) {
                 (true, None) => framestep::named(name).start(driver),
                 (true, Some(home)) => framestep::named(name).start_in(home, driver),
                 (false, None) => framestep::named(name).spawn(driver),
@@ -369,6 +369,7 @@ impl Shared {
 
     /// The result of a script that has ended. If it has panicked, the panic counts as joined.
     pub(crate) fn join(&self, id: ScriptId) -> Option<Result<Bytes, JoinError>> {
+        self.settle_stops();
         let (result, coroutine) = {
             let mut ended = self.ended.borrow_mut();
             let ended = ended.get_mut(&id)?;
@@ -388,17 +389,20 @@ impl Shared {
     }
 
     /// Whether there are handles of a script.
-    fn is_held(&self, id: ScriptId, birth: Birth) -> bool {
+    pub(crate) fn is_held(&self, id: ScriptId, birth: Birth) -> bool {
         let epoch = self.epoch.get();
         let handles = self.handles.borrow();
         let has = |birth| handles.contains_key(&Handled { epoch, id, birth });
         has(Some(birth)) || has(None)
     }
 
-    /// Which script has a number, if it is alive or its result is kept.
+    /// Which script has a number, if it is alive or its result is kept; or which request to stop.
     pub(crate) fn birth(&self, id: ScriptId) -> Option<Birth> {
         if let Some(cell) = self.scripts.borrow().get(&id) {
             return Some(cell.birth.get());
+        }
+        if let Some(request) = self.stops.borrow().get(&id) {
+            return Some(request.birth);
         }
         self.ended.borrow().get(&id).map(|ended| ended.birth)
     }

@@ -11,6 +11,7 @@ use crate::events::{Listing, OfSignal, OfValue, Owned, PermitWait, SignalWait, S
 use crate::image::NamedWait;
 use crate::outside::OutsideWait;
 use crate::owner::OwnerId;
+use crate::shared::Shared;
 use crate::site::{Call, Known};
 use crate::topic::Topic;
 
@@ -292,6 +293,20 @@ pub(crate) struct Join {
 pub(crate) struct OwnerEnd {
     pub(crate) owner: OwnerId,
     pub(crate) end: DurableWait,
+}
+
+impl OwnerEnd {
+    /// The state of a wait that begins.
+    pub(crate) fn begin(shared: &Shared, owner: OwnerId) -> Slot {
+        match shared.owner(owner) {
+            Some(awaited) => Slot::OwnerEnd(Box::new(OwnerEnd {
+                owner,
+                end: DurableWait::owner_end(&awaited),
+            })),
+            // It has been dropped.
+            None => Slot::Replayed,
+        }
+    }
 }
 
 /// A tick of an interval: its timer, and when it is due on the script's clock.

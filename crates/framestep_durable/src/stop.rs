@@ -7,22 +7,18 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
-use framestep::durable::length_ns;
-use framestep::{Seconds, select};
-use serde::{Deserialize, Serialize};
+use framestep::Seconds;
+use framestep::durable::{OwnerStop, length_ns};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, ScriptId};
+use crate::cell::{Birth, ScriptCell, ScriptId};
 use crate::context;
-use crate::effect::{expect_read, make_any};
-use crate::handle::{Handle, JoinError, command, line_of};
-use crate::owner::{ClockId, OwnerId};
-use crate::script::{Chapter, Code, DurableScript, begin_once};
-use crate::shared::{Making, Shared, with_those_below};
+use crate::effect::expect_read;
+use crate::handle::{Handle, JoinError, Joins, command, line_of};
+use crate::owner::OwnerId;
+use crate::shared::{Ended, Shared, with_those_below};
 use crate::site::Call;
-use crate::stop_lines::StopLines;
 
 /// Whether the calling script has been asked to stop: see [`stop_asked`](crate::stop_asked).
 ///
@@ -86,10 +82,9 @@ impl OwnerId {
     /// [Asks](Self::ask_to_stop) the scripts of the owner, and of the owners below it, to stop, at
     /// once. After `seconds`, stops those that are left. See [`framestep::Owner::stop_within`].
     ///
-    /// That happens even if the returned future is dropped, and after a restore. The time counts on
-    /// the clock of the owner, from the run in which the scripts read the request. A script of the
-    /// runtime, `stop_within()`, waits for that beside the owner, so it is one of
-    /// [`scripts`](crate::Host::scripts).
+    /// That happens even if the returned future is dropped, and after a restore: the request is state
+    /// of the owner, and is saved. The time counts on the clock of the owner, from the first run of
+    /// the scripts' home phase that begins after the call.
     ///
     /// # Resumes
     ///
@@ -146,48 +141,44 @@ impl OwnerId {
     pub fn stop_within(self, seconds: impl Seconds) -> StopWithin {
         let length_ns = length_ns(seconds);
         let cell = context::expect_outside_of_closures("stop_within");
-        let shared = cell.shared();
-        let making = shared.making_of_stopper(self, Some(&cell));
-        let mut script = Some(shared.stopper(self, length_ns));
-        let code = Code::of::<Stopper>();
-        let joins = make_any("stop_within", making, code, &mut || {
-            shared.ask_owner(self);
-            begin_once(&mut script)
+        let (shared, place) = (cell.shared(), Location::caller());
+        let mut birth = None;
+        let made = cell.effect(Call::new("stop_within", ""), || {
+            birth = Some(Birth::new());
+            Bytes::of(&shared.next_script.get())
         });
-        shared.note_stop_place(joins.id(), Location::caller(), cell.has_effects());
-        StopWithin {
-            owner: self,
-            stopper: Handle::of(joins),
-        }
+        let Some(made) = made else {
+            return StopWithin(Handle::of(Joins::void()));
+        };
+        let id = ScriptId(expect_read(&made));
+        let joins = match birth {
+            Some(birth) => shared.stop_owner_within((id, birth), self, length_ns, place),
+            None => Joins::new(shared, id, None).replayed_by(&cell),
+        };
+        shared.note_stop_place(id, place);
+        StopWithin(Handle::of(joins))
     }
 }
 
 /// The future of [`OwnerId::stop_within`]. Dropping it changes nothing: the scripts are stopped all
 /// the same.
-pub struct StopWithin {
-    owner: OwnerId,
-    stopper: Handle<usize>,
-}
+pub struct StopWithin(Handle<usize>);
 
 impl Future for StopWithin {
     type Output = usize;
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<usize> {
-        if let Some(cell) = context::current() {
-            expect_from_outside(&cell, self.owner, "stop_within()");
-        }
-        let stopped = Pin::new(&mut self.stopper).poll(cx);
-        // Stopped with the owner above, it has stopped nothing itself.
+        let stopped = Pin::new(&mut self.0).poll(cx);
+        // Without a result, a restore has taken the request back.
         stopped.map(|stopped| stopped.unwrap_or(0))
     }
 }
 
 impl fmt::Debug for StopWithin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StopWithin")
-            .field("owner", &self.owner)
-            .finish_non_exhaustive()
+        let id = self.0.id();
+        f.debug_tuple("StopWithin").field(&id).finish()
     }
 }
 
@@ -205,40 +196,18 @@ pub(crate) fn expect_from_outside(cell: &ScriptCell, owner: OwnerId, function: &
     );
 }
 
-/// The script of [`OwnerId::stop_within`], which each registry knows.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Stopper {
-    owner: OwnerId,
-    clock: ClockId,
-    length_ns: Option<u64>,
-}
-
-impl DurableScript for Stopper {
-    const NAME: &'static str = "stop_within()";
-    type Output = usize;
-
-    async fn run(self) -> Chapter<Self> {
-        let Stopper { owner, clock, .. } = self;
-        let limit = match self.length_ns {
-            Some(ns) => clock.wait_seconds(Duration::from_nanos(ns)),
-            None => clock.wait_seconds(f64::INFINITY),
-        };
-        let left = select! { () = owner.ended() => 0, () = limit => stop_what_is_left(owner) };
-        Chapter::Done(left)
-    }
-}
-
-/// Stops the scripts of an owner that has been asked. Returns how many there were.
-#[track_caller]
-fn stop_what_is_left(owner: OwnerId) -> usize {
-    let caller = Call::new("stop_within", "");
-    let cell = context::expect("stop_within");
-    let left = cell.effect(caller, || {
-        // What a hook does with signals is no effect of this script.
-        let left = cell.in_closure(|| cell.shared().stop_what_is_left(owner, cell.id));
-        Bytes::of(&left)
-    });
-    left.map_or(0, |left| expect_read(&left))
+/// A request to stop the scripts of an owner that is not over. It has a number among the scripts, so
+/// that a [handle](Handle) returns its result, and is none of them.
+#[derive(Debug)]
+pub(crate) struct StopRequest {
+    pub(crate) birth: Birth,
+    pub(crate) owner: OwnerId,
+    /// `None` if there is no such owner.
+    pub(crate) stop: Option<OwnerStop>,
+    /// How many scripts it has stopped.
+    pub(crate) left: u64,
+    /// The line of the call.
+    pub(crate) line: String,
 }
 
 /// The most places that are kept for reports.
@@ -359,92 +328,127 @@ impl Shared {
         self.owner(id).is_none_or(|owner| owner.is_empty())
     }
 
-    /// The script that stops what is left of an owner after a length.
-    pub(crate) fn stopper(&self, owner: OwnerId, length_ns: Option<u64>) -> Stopper {
-        let owners = self.owners.borrow();
-        let mut at = owners.get(&owner);
-        let clock = loop {
-            match at {
-                Some(entry) if entry.clock.is_none() => {
-                    at = entry.parent.and_then(|parent| owners.get(&parent));
-                }
-                found => break found.and_then(|entry| entry.clock),
-            }
-        };
-        Stopper {
+    /// Asks the scripts of an owner to stop, and stops those that are left after a length. `id` is the
+    /// next number of a script. The call is at `place`.
+    pub(crate) fn stop_owner_within(
+        self: &Rc<Self>,
+        (id, birth): (ScriptId, Birth),
+        owner: OwnerId,
+        length_ns: Option<u64>,
+        place: &'static Location<'static>,
+    ) -> Joins {
+        self.next_script.set(id.0 + 1);
+        let joins = Joins::new(self, id, Some(birth));
+        let stops = self.owner(owner);
+        let stop = stops.map(|of| {
+            let call = self.call_of_stop(id);
+            self.door.stop_within(&of, length_ns, id.0, call)
+        });
+        let request = StopRequest {
+            birth,
             owner,
-            clock: clock.unwrap_or(ClockId::GAME),
-            length_ns,
+            stop,
+            left: 0,
+            line: line_of(place),
+        };
+        self.stops.borrow_mut().insert(id, request);
+        self.note_stop_place(id, place);
+        self.ask_owner(owner);
+        joins
+    }
+
+    /// What the executor calls when the time of a request is over.
+    pub(crate) fn call_of_stop(self: &Rc<Self>, id: ScriptId) -> Rc<dyn Fn()> {
+        let shared = Rc::downgrade(self);
+        Rc::new(move || {
+            if let Some(shared) = shared.upgrade() {
+                shared.stop_what_is_left(id);
+            }
+        })
+    }
+
+    /// The owner of a request that is not over.
+    pub(crate) fn owner_to_stop(&self, id: ScriptId) -> Option<OwnerId> {
+        self.settle_stops();
+        self.stops.borrow().get(&id).map(|request| request.owner)
+    }
+
+    /// Makes results of the requests that are over. To be called before something looks at results:
+    /// so it makes no difference when it is called.
+    pub(crate) fn settle_stops(&self) {
+        let mut stops = self.stops.borrow_mut();
+        if stops.is_empty() {
+            return;
+        }
+        let is_over = |request: &StopRequest| request.stop.is_none_or(|it| self.door.is_over(&it));
+        let over: Vec<ScriptId> = stops
+            .iter()
+            .filter(|(_, request)| is_over(request))
+            .map(|(&id, _)| id)
+            .collect();
+        for id in over {
+            let request = stops.remove(&id).expect("it has been found");
+            if self.is_held(id, request.birth) {
+                let ended = Ended {
+                    birth: request.birth,
+                    result: Ok(Bytes::of(&request.left)),
+                    order: 0,
+                    coroutine: None,
+                };
+                self.ended.borrow_mut().insert(id, ended);
+            }
         }
     }
 
-    /// How that script is made: beside the owner, so that it ends with what is above, and is not
-    /// stopped with the rest.
-    pub(crate) fn making_of_stopper(&self, owner: OwnerId, by: Option<&ScriptCell>) -> Making {
-        let parent = self.owners.borrow().get(&owner).and_then(|it| it.parent);
-        // Spawned after the wakes: the time counts from the run in which the scripts read the request.
-        // Without scripts, it is over at once.
-        let starts = self.is_owner_empty(owner);
-        Making {
-            owner: parent,
-            home: by.filter(|_| starts).map(|by| by.home),
-            starts,
-            is_apart: true,
-        }
-    }
-
-    /// Notes the line of a call of `stop_within`, for a report. If the call `is_new` and no replay of
-    /// one, also for the errors of those that it stops: these are the same after a restore.
-    pub(crate) fn note_stop_place(
-        &self,
-        stopper: ScriptId,
-        at: &'static Location<'static>,
-        is_new: bool,
-    ) {
-        if let Some(cell) = self.script(stopper).filter(|_| is_new) {
-            cell.change()
-                .stop_lines
-                .insert(StopLines::OWN, &line_of(at));
-        }
+    /// Notes the line of a call of `stop_within`, for a report: a replay notes it, too.
+    pub(crate) fn note_stop_place(&self, id: ScriptId, at: &'static Location<'static>) {
         let mut places = self.stop_places.borrow_mut();
         if places.len() >= PLACES {
-            places.retain(|&id, _| self.script(id).is_some());
+            let stops = self.stops.borrow();
+            places.retain(|id, _| stops.contains_key(id));
         }
-        places.insert(stopper, at);
+        places.insert(id, at);
     }
 
-    fn stop_what_is_left(&self, id: OwnerId, stopper: ScriptId) -> usize {
+    fn stop_what_is_left(&self, id: ScriptId) {
+        let (owner_id, line) = match self.stops.borrow().get(&id) {
+            Some(request) => (request.owner, request.line.clone()),
+            None => return,
+        };
+        let Some(owner) = self.owner(owner_id) else {
+            return;
+        };
         let left = {
-            let below = with_those_below(&self.owners.borrow(), id);
+            let below = with_those_below(&self.owners.borrow(), owner_id);
             let scripts = self.scripts.borrow();
             let owners = scripts.values().filter_map(|cell| cell.owner);
             owners.filter(|owner| below.contains(owner)).count()
         };
-        let Some(owner) = self.owner(id) else {
-            return left;
-        };
-        let is_heard = self.owners.borrow().get(&id).is_some_and(|it| it.is_heard);
-        let place = self.stop_places.borrow().get(&stopper).copied();
+        if let Some(request) = self.stops.borrow_mut().get_mut(&id) {
+            request.left = left as u64;
+        }
+        let is_heard = self
+            .owners
+            .borrow()
+            .get(&owner_id)
+            .is_some_and(|it| it.is_heard);
+        let place = self.stop_places.borrow().get(&id).copied();
         if let (Some(place), false, true) = (place, is_heard, left > 0) {
             self.door.report_stop_unread(&owner, place, left);
         }
-        let line = self.script(stopper).and_then(|cell| {
-            let chapter = cell.chapter();
-            chapter.stop_lines.of(StopLines::OWN).map(str::to_owned)
-        });
-        self.stop_line.replace(line);
+        self.stop_line.replace(Some(line));
         self.door.stop_all(&owner, None);
         self.stop_line.take();
-        left
     }
 
     /// The error of a script that is being stopped.
     pub(crate) fn stopped(&self, cell: &ScriptCell) -> JoinError {
         let stopper = cell.coroutine_id().map(|id| self.door.stopper(id));
         let (by, place) = stopper.unwrap_or_default();
-        let at = match place {
-            None if by.as_deref() == Some(Stopper::NAME) => self.stop_line.borrow().clone(),
-            place => place.map(line_of),
+        let at = match (&by, place) {
+            // No other stop by the runtime itself has a line.
+            (None, None) => self.stop_line.borrow().clone(),
+            (_, place) => place.map(line_of),
         };
         let by = by.map(Cow::into_owned);
         JoinError::Stopped { by, at }

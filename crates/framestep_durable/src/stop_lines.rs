@@ -11,9 +11,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) struct StopLines(Option<Rc<Vec<(u32, String)>>>);
 
 impl StopLines {
-    /// The entry under which the script of `stop_within` keeps the line of that call.
-    pub(crate) const OWN: u32 = 0;
-
     /// The line of an entry.
     pub(crate) fn of(&self, entry: u32) -> Option<&str> {
         let lines = self.0.as_ref()?;
@@ -22,7 +19,7 @@ impl StopLines {
         Some(&lines[at.ok()?].1)
     }
 
-    /// Adds that of the latest entry, or the script's own before there is one.
+    /// Adds that of the latest entry.
     pub(crate) fn insert(&mut self, entry: u32, line: &str) {
         let lines = self.0.get_or_insert_default();
         Rc::make_mut(lines).push((entry, line.to_owned()));

@@ -11,6 +11,7 @@ use std::time::Duration;
 use crate::core::Core;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::inspect::awaited::NotedLines;
+use crate::core::life::end::requests;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
 use crate::core::phase::state::{Listed, PhaseState};
@@ -395,7 +396,8 @@ impl<'a> Draft<'a> {
                 State::Waiting | State::Paused => {}
             }
         }
-        Snapshot::new(self.core.game_time(), self.coroutines)
+        let stops = requests::pending(self.core);
+        Snapshot::new(self.core.game_time(), self.coroutines, stops)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
+use crate::core::life::end::requests;
 use crate::core::phase::ready::ReadyKey;
 use crate::core::phase::schedule;
 use crate::core::task::Flags;
@@ -9,8 +10,8 @@ use crate::core::timer::wheel::{Standing, TimerEntry};
 use crate::time::ClockRef;
 
 /// Whether something is due in the next runs: a coroutine that is not paused is ready, waits
-/// for a phase, or counts frames or steps, or a message, a call or a deferred start has
-/// arrived.
+/// for a phase, or counts frames or steps; a message, a call or a deferred start has arrived; or
+/// the time of a request to stop begins.
 pub(crate) fn has_ready(core: &Core) -> bool {
     core.host.look(core.runs.phase().is_some());
     if core.host.injected.has_messages() || core.arrivals.has_news() || core.starts.has_any() {
@@ -38,10 +39,11 @@ pub(crate) fn has_ready(core: &Core) -> bool {
         ready |= state.ready.keys.iter().any(is_ready)
             || state.has_waits(moment, standing) && (!state.is_fixed || may_step());
     });
-    ready
+    ready || requests::wait_for_run(core)
 }
 
-/// The dt, in nanoseconds, after which the earliest timer is due.
+/// The dt, in nanoseconds, after which the earliest timer is due, or the time of a request to stop
+/// is over.
 pub(crate) fn next_deadline(core: &Core) -> Option<u64> {
     core.host.look(core.runs.phase().is_some());
     let mut next: Option<u64> = None;
@@ -54,5 +56,5 @@ pub(crate) fn next_deadline(core: &Core) -> Option<u64> {
         let standing = |clock, due| core.paused_timers().standing(phase, clock, due);
         timers.each_earliest(core.pauses.changes(), standing, due_at);
     });
-    next
+    next.into_iter().chain(requests::next_deadline(core)).min()
 }

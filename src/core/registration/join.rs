@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::awaited;
-use crate::core::owners::OwnerKey;
+use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::registration::renew::{foreign_waker, renew_entry};
 use crate::core::registration::tag::Stage;
 use crate::core::registration::{Registration, WaitList};
@@ -25,10 +25,11 @@ impl Registration {
             // at the end of the task.
             let scope = scope.filter(|scope| scope.core().id == core.id);
             let target = core.tasks.of(target);
-            let own = scope.and_then(|scope| scope.own_task(cx));
-            if own == Some(target) {
+            // Behind a combinator, too, whose waker is not that of the coroutine.
+            if scope.and_then(Scope::polled) == Some(target) {
                 return true;
             }
+            let own = scope.and_then(|scope| scope.own_task(cx));
             let task = scope.and_then(Scope::current);
             let key = task.map_or(TaskKey::NOBODY, |task| task.task_key());
             let waker = foreign_waker(cx, own);
@@ -57,20 +58,20 @@ impl Registration {
         );
     }
 
-    /// Waits until no coroutine is left on an owner of `core` and on the owners below it.
-    /// `function` is the call that made the wait, for messages.
+    /// Waits for an end of an owner of `core`. `function` is the call that made the wait, for
+    /// messages.
     #[track_caller]
     pub(crate) fn poll_owner_end(
         &mut self,
         core: &Core,
         cx: &Context<'_>,
         owner: OwnerKey,
+        end: NextEnd,
         function: &str,
     ) -> Poll<()> {
         let line = Location::caller();
-        let is_over = || core.owners.borrow().is_empty(owner);
-        let is_served = self.has_begun() && !core.waits().is_live(self.key);
-        if is_served || is_over() {
+        let is_over = || core.owners.borrow().has_come(owner, end);
+        if is_over() {
             return self.end_without_owner();
         }
         expect_from_outside(core, owner, function);
@@ -116,9 +117,7 @@ impl Registration {
 #[track_caller]
 pub(crate) fn expect_from_outside(core: &Core, owner: OwnerKey, function: &str) {
     let inside = scope::with(|scope| {
-        let task = scope
-            .filter(|scope| scope.core().id == core.id)?
-            .current()?;
+        let task = scope.filter(|scope| scope.core().id == core.id)?.polled()?;
         let of_task = core.owners.of(task)?;
         let is_within = core.owners.borrow().is_within(of_task, owner);
         is_within.then(|| core.id_of(task))

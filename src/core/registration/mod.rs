@@ -129,6 +129,11 @@ impl Registration {
         self.key
     }
 
+    /// Whether the wait has a key. It is stale once the wait was served.
+    pub(crate) fn is_registered(&self) -> bool {
+        self.key != WaitKey::NONE
+    }
+
     /// What snapshots and traces know the wait by.
     #[inline(always)]
     pub(crate) fn key_and_phase(&self) -> (WaitKey, PhaseIndex) {

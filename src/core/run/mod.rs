@@ -6,6 +6,7 @@
 //! 3  counts    by frame or run, then registration
 //! 4  timers    clock by clock, by deadline, then registration
 //! 5  ready     tasks that become ready during the run, in order
+//! 6  requests  to stop whose time is over: what is left is stopped
 //! ```
 //!
 //! After every poll, the joiners of the coroutines that ended in it are polled. A
@@ -33,7 +34,7 @@ use crate::core::base::call::{self, Payload};
 use crate::core::base::cell::Restore;
 use crate::core::base::key::WaitKey;
 use crate::core::inspect::{observe, trace};
-use crate::core::life::end;
+use crate::core::life::end::{self, requests};
 use crate::core::pause;
 use crate::core::phase::ready::Listing;
 use crate::core::phase::state::PhaseState;
@@ -66,6 +67,8 @@ struct Run<'a> {
     next_waiter: usize,
     next_count: usize,
     next_timer: usize,
+    /// Whether the requests to stop have been looked at.
+    has_noted: bool,
     /// Counts the polls of this run.
     _limits: Restore<'a, u64>,
 }
@@ -101,7 +104,7 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
         return run_phase_with_news(core, phase);
     }
     let state = begin_run(core, clock, phase);
-    if state.is_idle() {
+    if state.is_idle() && !core.requests.any() {
         // Most phases of most frames end here.
         core.host.rearm();
     } else {
@@ -126,7 +129,7 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     observe::send_events(core);
     calls::make(core);
     let state = begin_run(core, &core.clock, phase);
-    if state.is_idle() && !core.starts.has_any() {
+    if state.is_idle() && !core.starts.has_any() && !core.requests.any() {
         core.host.rearm();
         end_run(core);
     } else {
@@ -151,7 +154,7 @@ fn run_due(core: &Core, state: &PhaseState) {
         trace::note_phase_began(core, state.index);
     }
     let mut run = Run::begin(core, state);
-    if !run.is_idle() {
+    if !run.is_idle() || core.requests.any() {
         run.poll_all();
     }
     drop(run);
@@ -181,6 +184,7 @@ impl<'a> Run<'a> {
             next_waiter: 0,
             next_count: 0,
             next_timer: 0,
+            has_noted: false,
             _limits: runs.limits.begin(core.tasks.alive()),
         };
         runs.phase.set(Some(phase));
@@ -278,11 +282,28 @@ impl<'a> Run<'a> {
         }
         drop(counts);
         self.poll_timers(resumer, &mut cx);
-        while let Some(key) = core.ready.pop() {
-            resumer.resume_ready_in_run(key, &mut cx);
+        loop {
+            while let Some(key) = core.ready.pop() {
+                resumer.resume_ready_in_run(key, &mut cx);
+                resumer.poll_joiners(&mut cx);
+            }
+            scope.clear_current();
+            // After everything that is due: what ends by itself in this run is not stopped.
+            if !core.requests.any() || !self.serve_request() {
+                return;
+            }
             resumer.poll_joiners(&mut cx);
         }
-        scope.clear_current();
+    }
+
+    /// Stops what the next request to stop has left over. Returns `false` if there is none.
+    #[cold]
+    #[inline(never)]
+    fn serve_request(&mut self) -> bool {
+        if !mem::replace(&mut self.has_noted, true) {
+            requests::note_run(self.core, self.state);
+        }
+        requests::serve_next(self.core)
     }
 
     /// The hot loop: coroutines that waited for the phase, and mostly wait for it

@@ -75,6 +75,11 @@ impl<'c> Scope<'c> {
         self.current.get()
     }
 
+    /// The coroutine that is being polled.
+    pub(crate) fn polled(&self) -> Option<Task<'c>> {
+        self.current().filter(|task| task.is_polled())
+    }
+
     /// The home phase of the coroutine that is being polled or dropped. Update for other
     /// user code.
     #[inline]

@@ -224,8 +224,12 @@ impl FrameClock {
     /// holds them back.
     #[inline]
     pub(crate) fn has_steps_left_over(&self) -> bool {
-        let behind_ns = self.game_ns.get().saturating_sub(self.fixed_ns.get());
-        behind_ns >= self.fixed_delta_ns && !self.holds_steps.get()
+        self.owes_step() && !self.holds_steps.get()
+    }
+
+    /// Whether the game clock has reached the end of the next step.
+    pub(crate) fn owes_step(&self) -> bool {
+        self.game_ns.get().saturating_sub(self.fixed_ns.get()) >= self.fixed_delta_ns
     }
 
     /// Ends the fixed steps until the next one begins.

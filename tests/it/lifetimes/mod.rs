@@ -15,3 +15,4 @@ mod spawn_start;
 mod start_limits;
 mod stop;
 mod stop_requests;
+mod stop_within;

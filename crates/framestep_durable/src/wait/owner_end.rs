@@ -4,13 +4,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use framestep::durable::DurableWait;
-
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::handle::command;
 use crate::owner::OwnerId;
-use crate::slot::{self, Slot};
+use crate::slot::{OwnerEnd, Slot};
 use crate::stop::expect_from_outside;
 
 use super::Numbered;
@@ -111,14 +109,7 @@ impl Future for Ended {
         let (owner, kind) = (*owner, "ended()");
         let begin = |cell: &ScriptCell| {
             expect_from_outside(cell, owner, kind);
-            match cell.shared().owner(owner) {
-                Some(awaited) => Slot::OwnerEnd(Box::new(slot::OwnerEnd {
-                    owner,
-                    end: DurableWait::owner_end(&awaited),
-                })),
-                // It has been dropped.
-                None => Slot::Replayed,
-            }
+            OwnerEnd::begin(cell.shared(), owner)
         };
         let polled = numbered.poll(kind, None, begin, |_, slot| match slot {
             Slot::OwnerEnd(awaited) => awaited.end.poll(cx, kind).map(|()| Bytes::EMPTY),

@@ -430,6 +430,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
     let inactive = runtime.owner_on(still);
     runtime.set_owner_active(inactive, false);
     let room = runtime.owner();
+    let leaving = runtime.owner_on(slow);
 
     let actor = |role, owner| Actor {
         role,
@@ -474,6 +475,10 @@ pub(crate) fn begun() -> (Runtime, Log) {
         let asked = runtime.start(Helper::Serves(20));
         runtime.ask_to_stop(asked.id());
         asked.detach();
+        for frames in [1, 90] {
+            runtime.start_on(leaving, Helper::Serves(frames)).detach();
+        }
+        runtime.stop_owner_within(leaving, 0.3).detach();
         for owner in [top, below, paused] {
             let role = Role::Waits {
                 kind: "seconds".into(),

@@ -179,8 +179,9 @@ fn until_stopped(
 /// The script that the error names.
 fn stopped_by(way: Way) -> Option<&'static str> {
     match way {
-        Way::Within | Way::HostWithin => Some("stop_within()"),
-        Way::HostNumber
+        Way::Within
+        | Way::HostWithin
+        | Way::HostNumber
         | Way::HostHandle
         | Way::HostStopAll
         | Way::HostDropsOwner
@@ -372,7 +373,7 @@ fn a_script_that_has_joined_it_knows_it_in_each_replay() {
             "the script was stopped, by `joins`",
             "the script was stopped, by `joins`",
             "the script was stopped, by `joins`",
-            "the script was stopped, by `stop_within()`",
+            "the script was stopped",
         ]
     );
     assert_eq!(log.len(), 8);

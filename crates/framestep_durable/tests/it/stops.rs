@@ -2,7 +2,11 @@
 //! replayed in the middle.
 
 use std::cell::RefCell;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use framestep::Report;
 use framestep_durable::prelude::*;
@@ -218,6 +222,126 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
     assert_eq!(ends[..2], [("plain", ends[0].1), ("durable", ends[0].1)]);
     assert_eq!(runtime.take(leave), Some(Ok(1)));
     assert_eq!(leave_plain.take().unwrap().unwrap(), 1);
+}
+
+/// Awaits a future, and says whether that panics.
+struct Catch<F>(Pin<Box<F>>);
+
+impl<F: Future> Future for Catch<F> {
+    type Output = bool;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<bool> {
+        let polled = catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(cx)));
+        polled.map_or(Poll::Ready(true), |polled| polled.map(|_| false))
+    }
+}
+
+#[test]
+fn a_script_that_catches_the_panic_of_a_wait_for_its_own_end_is_saved_and_loaded() {
+    #[durable]
+    async fn quest(above: OwnerId, waits_for_end: bool) -> bool {
+        let panics = if waits_for_end {
+            Catch(Box::pin(above.ended())).await
+        } else {
+            Catch(Box::pin(above.stop_within(9))).await
+        };
+        wait_seconds(1).await;
+        panics
+    }
+
+    for waits_for_end in [true, false] {
+        let registry = || Registry::new().with::<Quest>();
+        let mut runtime = quiet(registry());
+        let above = runtime.owner();
+        let below = runtime.child_owner(above);
+        let quest = runtime.start_on(below, quest(above, waits_for_end));
+        runtime.run_frame(0.25);
+        let file = runtime.save().unwrap().to_bytes();
+        let mut other = quiet(registry());
+        let save = SaveState::from_bytes(&file).unwrap();
+        other.restore(&save, Policy::Fail).unwrap();
+        let quest = other.handle::<bool>(quest.id()).unwrap();
+        for _ in 0..4 {
+            other.run_frame(0.25);
+        }
+        assert_eq!(other.take(quest), Some(Ok(true)));
+    }
+}
+
+/// ```text
+/// frame  1 (0.25 s)    2       3       4      5
+/// level  read          saved   ..      ..     over: one is stopped
+/// ```
+#[test]
+fn a_request_is_saved_with_its_deadline_and_is_no_script() {
+    let mut runtime = quiet(registry());
+    let level = runtime.owner();
+    let mut log = Log::new();
+    runtime.lend(&mut log, |runtime| {
+        runtime.start_on(level, Actor::Deaf).detach();
+    });
+    let stopped = runtime.stop_owner_within(level, 1);
+    assert_eq!((runtime.scripts().len(), runtime.executor().len()), (1, 1));
+    assert!(runtime.handle::<usize>(stopped.id()).is_some());
+    runtime.run_frame_with(&mut log, 0.25);
+    runtime.run_frame_with(&mut log, 0.25);
+    let save = runtime.save().unwrap();
+    assert!(
+        save.to_string()
+            .contains("a request to stop owner #1, made at ")
+    );
+    let end = |runtime: &mut Runtime, stopped: &Handle<usize>| {
+        let mut log = Log::new();
+        while runtime.result(stopped).is_none() {
+            runtime.run_frame_with(&mut log, 0.25);
+        }
+        (runtime.time().frame, runtime.result(stopped))
+    };
+    let expected = (5, Some(Ok(1)));
+    assert_eq!(end(&mut runtime, &stopped), expected);
+    // Taken back, the request is pending again, with the same handle.
+    runtime.rollback(&save).unwrap();
+    assert_eq!(runtime.result(&stopped), None);
+    assert_eq!(runtime.checksum().unwrap(), save.checksum());
+    assert_eq!(end(&mut runtime, &stopped), expected);
+    let mut other = quiet(registry());
+    other
+        .restore(
+            &SaveState::from_bytes(&save.to_bytes()).unwrap(),
+            Policy::Fail,
+        )
+        .unwrap();
+    assert_eq!(other.checksum().unwrap(), save.checksum());
+    let stopped = other.handle::<usize>(stopped.id()).unwrap();
+    assert_eq!(end(&mut other, &stopped), expected);
+    // Its number is that of a script, and no script can be stopped or paused by it.
+    assert!(!other.stop(stopped.id()) && !other.is_alive(stopped.id()));
+}
+
+#[test]
+fn what_is_started_after_the_owner_has_ended_goes_on_after_a_restore_too() {
+    let mut runtime = quiet(registry());
+    let level = runtime.owner();
+    let mut log = Log::new();
+    let stopped = runtime.lend(&mut log, |runtime| {
+        runtime.start_on(level, Actor::Fades(1)).detach();
+        let stopped = runtime.stop_owner_within(level, 1);
+        runtime.stop_all(level);
+        runtime.start_on(level, Actor::Deaf).detach();
+        stopped
+    });
+    let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+    let mut other = quiet(registry());
+    other.restore(&save, Policy::Fail).unwrap();
+    let handle = other.handle::<usize>(stopped.id()).unwrap();
+    for runtime in [&mut runtime, &mut other] {
+        for _ in 0..9 {
+            runtime.run_frame_with(&mut log, 0.25);
+        }
+        assert!(!runtime.is_owner_empty(level));
+    }
+    assert_eq!(runtime.take(stopped), Some(Ok(0)));
+    assert_eq!(other.take(handle), Some(Ok(0)));
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub(super) fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     }
     // All deferred ends, even if this call is nested in other ends.
     depth::work_off_rest(core);
+    core.requests.clear();
     core.lent.close();
     unread::close_unread(core);
     let panic = panics::close_panics(core, may_raise);

@@ -4,6 +4,7 @@ pub(crate) mod close;
 pub(crate) mod deferred;
 pub(crate) mod depth;
 pub(crate) mod owned;
+pub(crate) mod requests;
 pub(crate) mod result;
 
 use std::mem;

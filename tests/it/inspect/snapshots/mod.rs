@@ -462,20 +462,6 @@ fn a_cycle_with_a_way_out_is_not_reported() {
 }
 
 #[test]
-fn one_that_joins_itself_behind_a_combinator_is_a_cycle_of_one() {
-    let mut executor = unclamped();
-    let give = Rc::new(Cell::new(None::<Coroutine<()>>));
-    let take = give.clone();
-    let own = executor.spawn(async move { drop(swallow(take.take().unwrap()).await) });
-    let id = own.id();
-    give.set(Some(own));
-    update(&mut executor, 0.25);
-    let snapshot = executor.snapshot();
-    assert_eq!(snapshot.cycles(), [[id]]);
-    assert!(snapshot.to_string().contains("a cycle that never ends"));
-}
-
-#[test]
 fn owners_and_their_clocks_are_named() {
     let executor = unclamped();
     let level = executor.owner().named("level");

@@ -6,6 +6,7 @@
 //! clock, by deadline, then registration. Then coroutines that become ready
 //! during the run.
 
+mod acts;
 mod counting;
 
 use std::cell::Cell;

@@ -33,6 +33,7 @@ const OTHER_TYPES: &[&str] = &[
     "Owner",
     "OwnerGuard",
     "OwnerHandle",
+    "PendingStop",
     "Permit",
     "Permits",
     "Phase",

@@ -143,8 +143,8 @@ impl Core {
                 if self.outcome(of).0.is_some() {
                     return None;
                 }
-                let own = coroutine == Some(of) && self.is_own_waker(coroutine, cx);
-                assert!(!own, "a coroutine awaits itself");
+                // docs/contract.md#decided-self-join
+                assert!(coroutine != Some(of), "a coroutine awaits itself");
                 Kind::Join(of)
             }
             Plan::Ended(owner) => {
@@ -243,7 +243,7 @@ impl Core {
         wait.wrapped = !own;
         if !wait.ready {
             let itself = matches!(wait.kind, Kind::Join(of) if coroutine == Some(of));
-            assert!(!(itself && own), "a coroutine awaits itself");
+            assert!(!itself, "a coroutine awaits itself");
             return false;
         }
         if matches!(wait.kind, Kind::Again) {

@@ -1,0 +1,540 @@
+//! Requests to stop with a time: state of their owners, which the runs serve.
+//!
+//! ```text
+//! stop_within ─► called ─► begun, in each home phase ─► done, in each of them ─► stopped
+//!                  │                                                              ▲
+//!                  └── the owner ends: the request is over ──► removed            │
+//!                                     at the end of the run in which all are done ┘
+//! ```
+//!
+//! A request is no coroutine: nothing counts, pauses, stops or orders it like one. It is over
+//! once its owner has ended, which is a number of the owner, and not the lack of something.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::mem;
+use std::panic::Location;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::core::Core;
+use crate::core::base::call;
+use crate::core::base::cell::Guarded;
+use crate::core::image::ClockNames;
+use crate::core::life::end::owned;
+use crate::core::owners::{NextEnd, OwnerKey, Owners};
+use crate::core::phase::state::{PhaseState, frame_of};
+use crate::core::report;
+use crate::image::{Damaged, Reader, Writer};
+use crate::inspect::{PendingStop, Report};
+use crate::owner::Owner;
+use crate::time::{ClockRef, ClockState, PhaseIndex};
+
+/// The requests of an executor that have a time, in the order of their calls.
+#[derive(Default)]
+pub(crate) struct Requests {
+    /// Whether there may be any.
+    any: Cell<bool>,
+    pending: Guarded<Vec<Request>>,
+    /// Those whose time is over, and which the run under way has yet to serve.
+    due: Guarded<VecDeque<Request>>,
+}
+
+/// A request to stop the coroutines of an owner that are left after some time.
+pub(crate) struct Request {
+    pub(crate) owner: OwnerKey,
+    /// The end of the owner, which ends the request.
+    end: NextEnd,
+    /// The clock, unless it is the game clock.
+    clock: Option<Rc<ClockState>>,
+    length_ns: u64,
+    /// The frame of the call.
+    frame: u64,
+    /// The deadline in frame time, counted from the call: in place of phases that do not run.
+    due_ns: u64,
+    /// The home phases of the coroutines that were asked.
+    homes: Vec<Home>,
+    pub(crate) then: Then,
+}
+
+/// What happens when the time of a request is over.
+#[derive(Clone)]
+pub(crate) enum Then {
+    /// The coroutines that are left are stopped.
+    Stop {
+        /// The line of the call.
+        place: &'static Location<'static>,
+        /// Receives their number.
+        left: Rc<Cell<usize>>,
+    },
+    /// This is called, which stops them. `number` is that of the request in images.
+    Call { number: u64, call: Rc<dyn Fn()> },
+}
+
+/// How far a request has come in a home phase of its coroutines.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home {
+    phase: PhaseIndex,
+    /// The moment of the phase at the call.
+    called: u64,
+    /// The latest frame in which the phase has run, or no fixed step was owed to it; at first that
+    /// of the call.
+    seen: u64,
+    /// The moment of the first run that began after the call, and the deadline, in the time of
+    /// the phase.
+    begun: Option<(u64, u64)>,
+    /// Whether a later run has reached the deadline.
+    is_done: bool,
+}
+
+/// How a request stands in a home phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// A run of the phase has reached the deadline.
+    Done,
+    /// The phase runs, and its clock has not reached the deadline.
+    Waiting,
+    /// The host does not run the phase.
+    Missing,
+}
+
+/// When the time of a request is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outlook {
+    /// Not known before the next run of a home phase.
+    NextRun,
+    /// After this dt, in nanoseconds. `None` while a clock stands still.
+    After(Option<u64>),
+}
+
+impl Requests {
+    /// Whether a run has to look at requests.
+    #[inline(always)]
+    pub(crate) fn any(&self) -> bool {
+        self.any.get()
+    }
+
+    fn note_any(&self) {
+        let any = !self.pending.borrow().is_empty() || !self.due.borrow().is_empty();
+        self.any.set(any);
+    }
+
+    pub(crate) fn add(&self, request: Request) {
+        self.pending.borrow_mut().push(request);
+        self.any.set(true);
+    }
+
+    /// Removes all of them.
+    pub(crate) fn clear(&self) {
+        let (pending, due) = (self.pending.take(), self.due.take());
+        self.any.set(false);
+        drop((pending, due));
+    }
+
+    /// Calls `f` with each request that is not over, in the order of the calls.
+    pub(crate) fn each(&self, owners: &Owners, mut f: impl FnMut(&Request)) {
+        if self.any() {
+            let (due, pending) = (self.due.borrow(), self.pending.borrow());
+            let all = due.iter().chain(pending.iter());
+            all.filter(|request| !request.is_over(owners))
+                .for_each(&mut f);
+        }
+    }
+}
+
+impl Request {
+    /// A request that is made now, of an owner with coroutines whose home phases are `homes`.
+    pub(crate) fn new(
+        core: &Core,
+        owner: OwnerKey,
+        length_ns: u64,
+        homes: impl IntoIterator<Item = PhaseIndex>,
+        then: Then,
+    ) -> Self {
+        let (end, clock) = {
+            let owners = core.owners.borrow();
+            (owners.next_end(owner), owners.clock(owner).cloned())
+        };
+        let frame = core.clock.frame();
+        let mut known: Vec<Home> = Vec::new();
+        for phase in homes {
+            if known.iter().all(|home| home.phase != phase) {
+                known.push(Home {
+                    phase,
+                    called: core.phases.get(phase).moment.get(),
+                    seen: frame,
+                    begun: None,
+                    is_done: false,
+                });
+            }
+        }
+        let now_ns = frame_ns(core, clock_of(clock.as_ref()));
+        Request {
+            owner,
+            end,
+            clock,
+            length_ns,
+            frame,
+            due_ns: now_ns.saturating_add(length_ns),
+            homes: known,
+            then,
+        }
+    }
+
+    fn clock(&self) -> ClockRef<'_> {
+        clock_of(self.clock.as_ref())
+    }
+
+    /// Whether the owner has ended since the call.
+    fn is_over(&self, owners: &Owners) -> bool {
+        owners.has_come(self.owner, self.end)
+    }
+
+    /// Notes the end of a run of `state`. Returns whether the time is over.
+    fn note_run(&mut self, core: &Core, state: &PhaseState) -> bool {
+        let clock = clock_of(self.clock.as_ref());
+        for home in &mut self.homes {
+            home.note_run(core, state, clock, self.length_ns);
+        }
+        let mut standings = self.homes.iter().map(|home| home.standing(core));
+        let mut all_done = !self.homes.is_empty();
+        let none_waits = standings.all(|standing| {
+            all_done &= standing == Standing::Done;
+            standing != Standing::Waiting
+        });
+        none_waits && (all_done || self.is_over_in_frame_time(core))
+    }
+
+    /// Whether the time is over in place of the phases that do not run.
+    fn is_over_in_frame_time(&self, core: &Core) -> bool {
+        core.clock.frame() > self.frame && frame_ns(core, self.clock()) >= self.due_ns
+    }
+
+    /// When the time is over, as is known between two runs.
+    fn outlook(&self, core: &Core) -> Outlook {
+        let clock = self.clock();
+        let mut after = Some(0);
+        let mut is_whole = !self.homes.is_empty();
+        for home in &self.homes {
+            let state = core.phases.get(home.phase);
+            let dt = match (home.standing(core), home.begun) {
+                (Standing::Done, _) => continue,
+                (Standing::Missing, _) => {
+                    is_whole = false;
+                    continue;
+                }
+                (Standing::Waiting, None) => return Outlook::NextRun,
+                (Standing::Waiting, Some((_, due_ns))) => {
+                    state.dt_until(&core.clock, clock, due_ns)
+                }
+            };
+            after = after.zip(dt).map(|(after, dt)| dt.max(after));
+        }
+        if !is_whole {
+            let dt = core
+                .phases
+                .update()
+                .dt_until(&core.clock, clock, self.due_ns);
+            after = after.zip(dt).map(|(after, dt)| dt.max(after));
+        }
+        Outlook::After(after)
+    }
+}
+
+impl Home {
+    /// Notes the end of a run of `state`, which may be that of another phase.
+    fn note_run(&mut self, core: &Core, state: &PhaseState, clock: ClockRef<'_>, length_ns: u64) {
+        let frame = core.clock.frame();
+        if self.phase != state.index {
+            let is_owed = self.phase != PhaseIndex::FIXED_UPDATE || core.clock.owes_step();
+            if !is_owed || !self.may_run(core) {
+                self.seen = frame;
+            }
+            return;
+        }
+        self.seen = frame;
+        let began = state.run_began.get();
+        match self.begun {
+            // The run began before the call. Its coroutines may have been polled before.
+            None if began <= self.called => {}
+            None => {
+                let from_ns = state.begin_ns(&core.clock, clock, length_ns);
+                self.begun = Some((began, from_ns.saturating_add(length_ns)));
+            }
+            // As with `wait_seconds`: in a later frame, or on fixed steps in a later step.
+            Some((first, due_ns)) => {
+                let is_later = if state.is_fixed {
+                    began > first
+                } else {
+                    frame_of(began) > frame_of(first)
+                };
+                self.is_done |= is_later && state.reached_ns(&core.clock, clock) >= due_ns;
+            }
+        }
+    }
+
+    fn standing(&self, core: &Core) -> Standing {
+        if self.is_done {
+            Standing::Done
+        } else if core.clock.frame() > self.seen.saturating_add(1) || !self.may_run(core) {
+            Standing::Missing
+        } else {
+            Standing::Waiting
+        }
+    }
+
+    /// Whether the host can run the phase: no fixed step begins while the game clock stands still.
+    fn may_run(&self, core: &Core) -> bool {
+        self.phase != PhaseIndex::FIXED_UPDATE || core.clock.dt_until_step_at(0).is_some()
+    }
+}
+
+fn clock_of(clock: Option<&Rc<ClockState>>) -> ClockRef<'_> {
+    clock.map_or(ClockRef::Game, ClockState::as_ref)
+}
+
+/// What a clock reads in the time of the frame.
+fn frame_ns(core: &Core, clock: ClockRef<'_>) -> u64 {
+    core.phases.update().reached_ns(&core.clock, clock)
+}
+
+/// Adds a request, so that `then` happens after `length_ns`, unless that is infinite or the owner has
+/// no coroutine. Returns the end of the owner. The caller asks the coroutines, and notifies the host.
+pub(crate) fn add(core: &Core, owner: OwnerKey, length_ns: Option<u64>, then: Then) -> NextEnd {
+    let end = core.owners.borrow().next_end(owner);
+    let length_ns = length_ns.filter(|_| end.is_open() && !core.is_closed());
+    if let Some(length_ns) = length_ns {
+        let request = Request::new(core, owner, length_ns, homes_of(core, owner), then);
+        core.requests.add(request);
+        core.host.note_due();
+    }
+    end
+}
+
+/// The home phases of the coroutines of an owner and of the owners below it.
+fn homes_of(core: &Core, owner: OwnerKey) -> Vec<PhaseIndex> {
+    let mut keys = Vec::new();
+    core.owners.borrow().tasks(owner, &mut keys);
+    let tasks = keys.into_iter().filter_map(|key| core.tasks.get(key));
+    tasks.map(|task| task.home()).collect()
+}
+
+/// Notes that the run of `state` comes to its end. The requests whose time is over wait to be
+/// [served](serve_next).
+#[cold]
+#[inline(never)]
+pub(crate) fn note_run(core: &Core, state: &PhaseState) {
+    let mut over = Vec::new();
+    {
+        let owners = core.owners.borrow();
+        let (mut pending, mut due) = (
+            core.requests.pending.borrow_mut(),
+            core.requests.due.borrow_mut(),
+        );
+        let mut kept = Vec::with_capacity(pending.len());
+        for mut request in mem::take(&mut *pending) {
+            if request.is_over(&owners) {
+                over.push(request);
+            } else if request.note_run(core, state) {
+                due.push_back(request);
+            } else {
+                kept.push(request);
+            }
+        }
+        *pending = kept;
+    }
+    drop(over);
+    core.requests.note_any();
+}
+
+/// Serves the next request whose time is over: calls user code, the destructors of the coroutines
+/// that it stops. Returns `false` if there is none.
+#[cold]
+#[inline(never)]
+pub(crate) fn serve_next(core: &Core) -> bool {
+    let next = core.requests.due.borrow_mut().pop_front();
+    let Some(request) = next else {
+        core.requests.note_any();
+        return false;
+    };
+    let is_over = request.is_over(&core.owners.borrow());
+    match &request.then {
+        _ if is_over => {}
+        Then::Stop { place, left } => stop_what_is_left(core, request.owner, place, left),
+        Then::Call { call, .. } => call::out(|| call()),
+    }
+    true
+}
+
+/// Stops the coroutines of an owner that has been asked. Sets `left` to their number.
+fn stop_what_is_left(
+    core: &Core,
+    owner: OwnerKey,
+    place: &'static Location<'static>,
+    left: &Cell<usize>,
+) {
+    let (is_heard, label) = {
+        let owners = core.owners.borrow();
+        let mut tasks = Vec::new();
+        owners.tasks(owner, &mut tasks);
+        left.set(tasks.len());
+        (owners.is_heard(owner), owners.label(owner))
+    };
+    if left.get() > 0 && !is_heard {
+        let report = Report::StopUnread {
+            owner: label,
+            place,
+            scripts: left.get(),
+        };
+        report::send(core, &report);
+    }
+    owned::stop_owned(core, owner, Some(place));
+}
+
+/// Whether a request waits for the next run of a phase.
+pub(crate) fn wait_for_run(core: &Core) -> bool {
+    let mut any = false;
+    let owners = core.owners.borrow();
+    core.requests.each(&owners, |request| {
+        any |= request.outlook(core) == Outlook::NextRun;
+    });
+    any
+}
+
+/// The dt, in nanoseconds, after which the time of a request is over.
+pub(crate) fn next_deadline(core: &Core) -> Option<u64> {
+    let mut next: Option<u64> = None;
+    let owners = core.owners.borrow();
+    core.requests.each(&owners, |request| {
+        if let Outlook::After(dt) = request.outlook(core) {
+            next = next.into_iter().chain(dt).min();
+        }
+    });
+    next
+}
+
+/// The requests that are not over, for a snapshot.
+pub(crate) fn pending(core: &Core) -> Vec<PendingStop> {
+    let mut pending = Vec::new();
+    let owners = core.owners.borrow();
+    core.requests.each(&owners, |request| {
+        let left = match request.outlook(core) {
+            Outlook::NextRun => None,
+            Outlook::After(dt) => dt.map(Duration::from_nanos),
+        };
+        let place = match request.then {
+            Then::Stop { place, .. } => Some(place),
+            Then::Call { .. } => None,
+        };
+        pending.push(PendingStop {
+            owner: owners.label(request.owner),
+            left,
+            place,
+        });
+    });
+    pending
+}
+
+/// Writes the requests that have a number to an image. Their owners are among `owners`.
+pub(crate) fn save(core: &Core, owners: &[&Owner], clocks: &ClockNames, out: &mut Writer) {
+    let mut saved = Vec::new();
+    let table = core.owners.borrow();
+    core.requests.each(&table, |request| {
+        let at = owners.iter().position(|owner| owner.key() == request.owner);
+        let clock = clocks.number(request.clock().index());
+        if let (Then::Call { number, .. }, Some(at), Some(clock)) = (&request.then, at, clock) {
+            saved.push((*number, at, clock, request.save_rest()));
+        }
+    });
+    out.put_all(saved, |out, (number, owner, clock, rest)| {
+        out.put(number);
+        out.put_len(owner);
+        out.put(clock);
+        out.put_all(rest, Writer::put);
+    });
+}
+
+/// Reads what [`save`] has written, in place of what there is. The owners have their coroutines
+/// already. `call` makes what a request of a number calls.
+pub(crate) fn load(
+    core: &Core,
+    owners: &[&Owner],
+    clocks: &ClockNames,
+    image: &mut Reader<'_>,
+    call: &mut dyn FnMut(u64) -> Option<Rc<dyn Fn()>>,
+) -> Result<(), Damaged> {
+    core.requests.clear();
+    for _ in 0..image.take_len()? {
+        let number = image.take()?;
+        let then = Then::Call {
+            number,
+            call: call(number).ok_or(Damaged)?,
+        };
+        let owner = owners[image.take_index(owners.len())?].key();
+        let end = core.owners.borrow().next_end(owner);
+        let clock = match clocks.clock(image.take()?)? {
+            ClockRef::Game => None,
+            ClockRef::Realtime => Some(core.realtime().state().clone()),
+            ClockRef::Child(clock) => Some(clock.clone()),
+        };
+        let mut rest = Vec::new();
+        for _ in 0..image.take_len()? {
+            rest.push(image.take()?);
+        }
+        let request = Request::load((owner, end, clock), &rest, then).ok_or(Damaged)?;
+        if !request.end.is_open() {
+            return Err(Damaged);
+        }
+        core.requests.add(request);
+    }
+    Ok(())
+}
+
+/// How many numbers an image has of each home phase.
+const OF_HOME: usize = 7;
+
+impl Request {
+    /// The numbers of a request besides its owner and its clock.
+    fn save_rest(&self) -> Vec<u64> {
+        let mut rest = vec![self.length_ns, self.frame, self.due_ns];
+        for home in &self.homes {
+            let (first, due_ns) = home.begun.unwrap_or_default();
+            let (has_begun, is_done) = (home.begun.is_some(), home.is_done);
+            let phase = home.phase.as_usize() as u64;
+            let flags = [has_begun, is_done].map(u64::from);
+            rest.extend([phase, home.called, home.seen, first, due_ns]);
+            rest.extend(flags);
+        }
+        rest
+    }
+
+    fn load(
+        (owner, end, clock): (OwnerKey, NextEnd, Option<Rc<ClockState>>),
+        rest: &[u64],
+        then: Then,
+    ) -> Option<Self> {
+        let (&[length_ns, frame, due_ns], homes) = rest.split_first_chunk::<3>()?;
+        let homes = homes.chunks(OF_HOME).map(|home| {
+            let &[phase, called, seen, first, due_ns, has_begun, is_done] = home else {
+                return None;
+            };
+            Some(Home {
+                phase: PhaseIndex::from_number(phase)?,
+                called,
+                seen,
+                begun: (has_begun != 0).then_some((first, due_ns)),
+                is_done: is_done != 0,
+            })
+        });
+        Some(Request {
+            owner,
+            end,
+            clock,
+            length_ns,
+            frame,
+            due_ns,
+            homes: homes.collect::<Option<_>>()?,
+            then,
+        })
+    }
+}
