@@ -53,6 +53,12 @@ use task::{Flags, Task, Tasks};
 use wake::arrivals::Arrivals;
 use wake::host::Host;
 
+/// The limits that a host sets.
+pub(crate) struct Bounds {
+    pub(crate) max_polls_per_run: u32,
+    pub(crate) max_coroutines: usize,
+}
+
 /// The state of one executor.
 pub(crate) struct Core {
     /// The number of this executor, unique in the program.
@@ -86,13 +92,18 @@ pub(crate) struct Core {
     pub(crate) instruments: Instruments,
     /// What `framestep_durable` keeps for the coroutines of this executor.
     pub(crate) beside: OnceCell<Rc<dyn Any>>,
+    /// How many coroutines may be alive. 0 once the executor is closed.
+    room: Cell<usize>,
     closed: Cell<bool>,
 }
 
 impl Core {
     pub(crate) fn new(
         clock: FrameClock,
-        max_polls_per_run: u32,
+        Bounds {
+            max_polls_per_run,
+            max_coroutines,
+        }: Bounds,
         pass_on: PassOn,
         instruments: Instruments,
     ) -> Rc<Core> {
@@ -127,6 +138,7 @@ impl Core {
             reports: Reports::default(),
             instruments,
             beside: OnceCell::new(),
+            room: Cell::new(max_coroutines),
             closed: Cell::new(false),
         });
         let this = Rc::downgrade(&core);
@@ -150,6 +162,23 @@ impl Core {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.get()
+    }
+
+    /// Refuses coroutines from now on.
+    pub(crate) fn close(&self) {
+        self.closed.set(true);
+        self.room.set(0);
+    }
+
+    /// How many coroutines may be alive.
+    pub(crate) fn room(&self) -> usize {
+        self.room.get()
+    }
+
+    /// Whether one more coroutine may be alive.
+    #[inline(always)]
+    pub(crate) fn has_room(&self) -> bool {
+        self.tasks.alive() < self.room.get()
     }
 
     /// The waits of the coroutines, by their keys.

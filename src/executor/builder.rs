@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::core::Core;
+use crate::core::{Bounds, Core};
 use crate::core::report::panics::PassOn;
 use crate::core::scope::registry;
 use crate::executor::Executor;
@@ -34,6 +34,7 @@ pub struct Builder {
     fixed_delta_ns: u64,
     max_delta_ns: u64,
     max_polls_per_run: u32,
+    max_coroutines: usize,
     propagate_panics: bool,
     strict: bool,
     inspect: bool,
@@ -50,6 +51,7 @@ impl Default for Builder {
             // is not cut.
             max_delta_ns: 333_333_340,
             max_polls_per_run: 1000,
+            max_coroutines: usize::MAX,
             propagate_panics: false,
             strict: false,
             inspect: false,
@@ -108,6 +110,13 @@ impl Builder {
     /// [reported](Executor::on_report). So two coroutines that keep waking each other
     /// cannot block a frame, and neither can a coroutine that keeps yielding.
     ///
+    /// A hundred times this number, 100,000 by default, is the limit of what may follow one
+    /// another in a run: starts, spawns and joins, ends that cause ends, closures of
+    /// [`with_soon`](crate::with_soon) that add more. One for each coroutine that is alive comes
+    /// on top. The rest continues in the next run, as [`Report::Runaway`](crate::Report::Runaway)
+    /// says. So a script that starts itself without end takes bounded time in each run. To bound
+    /// its memory as well, see [`max_coroutines`](Self::max_coroutines).
+    ///
     /// # Panics
     ///
     /// If `polls` is zero.
@@ -115,6 +124,44 @@ impl Builder {
     pub fn max_polls_per_run(mut self, polls: u32) -> Self {
         assert!(polls > 0, "`max_polls_per_run` must be at least 1");
         self.max_polls_per_run = polls;
+        self
+    }
+
+    /// Sets how many coroutines may be alive at the same time; no limit by default.
+    ///
+    /// For hosts that run code that they do not know: mods, a playground. A coroutine that would
+    /// be one too many is refused: its future is dropped, its handle is that of a stopped
+    /// coroutine, and a [report](crate::Report::Refused) names it, the line of the call and this
+    /// limit. All others go on. Once some have ended, new ones are accepted again.
+    ///
+    /// Coroutines that a save state brings back are not refused.
+    ///
+    /// # Panics
+    ///
+    /// If `coroutines` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn flood() {
+    ///     loop {
+    ///         spawn(flood()).detach();
+    ///         next_frame().await;
+    ///     }
+    /// }
+    ///
+    /// let mut executor = Executor::builder().max_coroutines(100).build();
+    /// executor.on_report(|report| eprintln!("{report}"));
+    /// executor.spawn(flood()).detach();
+    /// executor.run_frames(20, 0.25);
+    /// assert_eq!(executor.len(), 100); // without a limit: a million
+    /// ```
+    #[track_caller]
+    pub fn max_coroutines(mut self, coroutines: usize) -> Self {
+        assert!(coroutines > 0, "`max_coroutines` must be at least 1");
+        self.max_coroutines = coroutines;
         self
     }
 
@@ -345,12 +392,16 @@ impl Builder {
         let clock = FrameClock::new(self.fixed_delta_ns, self.max_delta_ns);
         let instruments =
             Instruments::new(self.inspect, self.profile, self.slow_poll, self.time_source);
+        let bounds = Bounds {
+            max_polls_per_run: self.max_polls_per_run,
+            max_coroutines: self.max_coroutines,
+        };
         let pass_on = match (self.strict, self.propagate_panics) {
             (true, _) => PassOn::All,
             (false, true) => PassOn::Unread,
             (false, false) => PassOn::Nothing,
         };
-        let core = Core::new(clock, self.max_polls_per_run, pass_on, instruments);
+        let core = Core::new(clock, bounds, pass_on, instruments);
         registry::know(&core);
         Executor::with_core(core)
     }

@@ -93,6 +93,10 @@ pub enum Report {
         frame: u64,
         /// The phase that was run. `None` outside a run.
         phase: Option<Phase>,
+        /// How many of these one run may have, beside one for each coroutine that is alive: a
+        /// hundred times [`max_polls_per_run`](crate::Builder::max_polls_per_run). `None` if starts
+        /// nest more than 100 deep, which no setting moves.
+        polls: Option<u64>,
     },
     /// A poll of a coroutine reached the limit that
     /// [`slow_poll`](crate::Builder::slow_poll) sets.
@@ -229,15 +233,25 @@ pub enum Refusal {
     OwnerGone,
     /// Its executor has been dropped or is being dropped.
     ExecutorGone,
+    /// As many coroutines are alive as
+    /// [`Builder::max_coroutines`](crate::Builder::max_coroutines) allows: this many.
+    TooMany(usize),
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let text = match self {
             Refusal::OwnerInactive => "its owner, or an owner above that, is inactive",
             Refusal::OwnerGone => "its owner, or an owner above that, is gone",
             Refusal::ExecutorGone => "its executor is gone",
-        })
+            Refusal::TooMany(limit) => {
+                return write!(
+                    f,
+                    "{limit} coroutines are alive, the limit that `Builder::max_coroutines` sets"
+                );
+            }
+        };
+        f.write_str(text)
     }
 }
 
@@ -326,8 +340,8 @@ impl fmt::Display for Report {
             } => write!(
                 f,
                 "frame {frame}, {phase}: coroutine {id} ({name}) was polled {polls} times in one \
-                 run because others kept waking it, or because it kept yielding; it continues in \
-                 the next run"
+                 run (the limit that `Builder::max_polls_per_run` sets) because others kept waking \
+                 it, or because it kept yielding; it continues in the next run"
             ),
             Report::SlowPoll {
                 id,
@@ -383,6 +397,7 @@ impl fmt::Display for Report {
                 name,
                 frame,
                 phase,
+                polls,
             } => {
                 write_moment(f, *frame, *phase)?;
                 f.write_str(
@@ -391,7 +406,16 @@ impl fmt::Display for Report {
                 if let (Some(id), Some(name)) = (id, name) {
                     write!(f, ", at last {id} ({name})")?;
                 }
-                f.write_str("; the rest continue later")
+                match polls {
+                    Some(polls) => write!(
+                        f,
+                        "; after {polls} beyond those alive (100 times \
+                         `Builder::max_polls_per_run`), the rest continue later"
+                    ),
+                    None => f.write_str(
+                        "; starts in starts nest at most 100 deep, so the rest continue later",
+                    ),
+                }
             }
             Report::StopUnread {
                 owner,

@@ -408,7 +408,7 @@ impl FrameClock {
 
     /// The dt until the game clock reads `deadline_ns`. `None` if it never does.
     pub(crate) fn dt_until_game_at(&self, deadline_ns: u64) -> Option<u64> {
-        let source_ns = self.scaling.source_at(deadline_ns)?;
+        let source_ns = self.scaling.source_when(deadline_ns)?;
         Some(source_ns.saturating_sub(self.source_ns.get()))
     }
 
