@@ -42,6 +42,7 @@ use owners::Owners;
 use pause::counts::Pauses;
 use pause::timers::PausedTimers;
 use phase::ready::Ready;
+use phase::skipped::Looks;
 use phase::state::Phases;
 use registration::entries::Entries;
 use registration::waits::Waits;
@@ -52,11 +53,15 @@ use scope::shown::ShownClock;
 use task::{Flags, Task, Tasks};
 use wake::arrivals::Arrivals;
 use wake::host::Host;
+use wake::kept::{Grants, Keepers};
 
 /// The limits that a host sets.
 pub(crate) struct Bounds {
     pub(crate) max_polls_per_run: u32,
     pub(crate) max_coroutines: usize,
+    pub(crate) max_frames: u64,
+    pub(crate) skipped_phase: u64,
+    pub(crate) untaken_grant: u64,
 }
 
 /// The state of one executor.
@@ -75,6 +80,7 @@ pub(crate) struct Core {
     entries: Guarded<Entries>,
     event_waits: Guarded<EventWaits>,
     pub(crate) phases: Phases,
+    looks: Looks,
     ready: Ready,
     pub(crate) runs: Runs,
     pub(crate) starts: Starts,
@@ -88,10 +94,14 @@ pub(crate) struct Core {
     pub(crate) lent: Lending,
     pub(crate) host: Host,
     arrivals: Arrivals,
+    pub(crate) keepers: Keepers,
+    grants: Grants,
     pub(crate) reports: Reports,
     pub(crate) instruments: Instruments,
     /// What `framestep_durable` keeps for the coroutines of this executor.
     pub(crate) beside: OnceCell<Rc<dyn Any>>,
+    /// How many frames a call may run until something happens.
+    pub(crate) max_frames: u64,
     /// How many coroutines may be alive. 0 once the executor is closed.
     room: Cell<usize>,
     closed: Cell<bool>,
@@ -103,6 +113,9 @@ impl Core {
         Bounds {
             max_polls_per_run,
             max_coroutines,
+            max_frames,
+            skipped_phase,
+            untaken_grant,
         }: Bounds,
         pass_on: PassOn,
         instruments: Instruments,
@@ -123,6 +136,7 @@ impl Core {
             entries: Guarded::new(Entries::new(id)),
             event_waits: Guarded::default(),
             phases: Phases::new(id),
+            looks: Looks::new(skipped_phase, untaken_grant),
             ready: Ready::default(),
             runs: Runs::new(max_polls_per_run),
             starts: Starts::default(),
@@ -135,9 +149,12 @@ impl Core {
             lent: Lending::default(),
             host,
             arrivals: Arrivals::default(),
+            keepers: Keepers::new(id),
+            grants: Grants::default(),
             reports: Reports::default(),
             instruments,
             beside: OnceCell::new(),
+            max_frames,
             room: Cell::new(max_coroutines),
             closed: Cell::new(false),
         });

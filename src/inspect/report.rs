@@ -181,6 +181,51 @@ pub enum Report {
         /// How many scripts were stopped.
         scripts: usize,
     },
+    /// The host has not run a phase for many frames, although coroutines wait for it. Nothing
+    /// else can resume them. Until the phase is run, these waits do not keep a
+    /// [sleeping host](crate::Executor::idle_until) awake.
+    ///
+    /// [`Builder::skipped_phase`](crate::Builder::skipped_phase) sets the number of frames, and
+    /// says which phases count.
+    PhaseSkipped {
+        /// The phase.
+        phase: Phase,
+        /// The frame.
+        frame: u64,
+        /// For how many frames it has not been run.
+        frames: u64,
+        /// How many coroutines wait for it, or are ready to run in it. Those that are paused
+        /// do not count.
+        waiting: usize,
+        /// One of them.
+        id: CoroutineId,
+        /// Its name.
+        name: Cow<'static, str>,
+        /// The line of its `.await`. `None` if it is not observed
+        /// ([`inspect`](crate::Builder::inspect), a trace), or has not begun.
+        at: Option<&'static Location<'static>>,
+    },
+    /// A coroutine was granted a permit, or an event by
+    /// [`Signal::emit_one`](crate::Signal::emit_one), and has not taken it for many frames: it
+    /// has kept the wait, and polls something else. What it was granted is lost to all others until the wait is polled or dropped.
+    ///
+    /// [`Builder::untaken_grant`](crate::Builder::untaken_grant) sets the number of frames.
+    GrantUntaken {
+        /// What it was granted: "a permit of `attack tokens`".
+        what: String,
+        /// The frame.
+        frame: u64,
+        /// How many frames ago.
+        frames: u64,
+        /// The coroutine.
+        id: CoroutineId,
+        /// Its name.
+        name: Cow<'static, str>,
+        /// Where it last polled the wait: the line of the `.await`, of the macro or of the
+        /// combinator. `None` if code of another crate polled it, and the coroutine is not
+        /// observed ([`inspect`](crate::Builder::inspect), a trace).
+        at: Option<&'static Location<'static>>,
+    },
     /// A call that is allowed and does what the text says, but is probably not meant: a timer
     /// that is moved into the past, or fewer permits than are taken.
     Doubtful {
@@ -427,6 +472,57 @@ impl fmt::Display for Report {
                  of them: {scripts} were stopped when its time was over; await `stop_asked()` in \
                  them beside their waits, or call `stop_all()`"
             ),
+            Report::PhaseSkipped {
+                phase,
+                frame,
+                frames,
+                waiting,
+                id,
+                name,
+                at,
+            } => {
+                let others = waiting - 1;
+                write!(
+                    f,
+                    "frame {frame}: {phase} has not been run for {frames} frames, but coroutine {id} \
+                     ({name}) "
+                )?;
+                match others {
+                    0 => f.write_str("waits for it")?,
+                    1 => f.write_str("and another one wait for it")?,
+                    _ => write!(f, "and {others} others wait for it")?,
+                }
+                if let Some(at) = at {
+                    write!(f, ", at {at}")?;
+                }
+                write!(
+                    f,
+                    ": run it in each frame with `run_phase`, or wait for a phase that is run; \
+                     `Builder::skipped_phase` sets the number of frames"
+                )
+            }
+            Report::GrantUntaken {
+                what,
+                frame,
+                frames,
+                id,
+                name,
+                at,
+            } => {
+                write!(
+                    f,
+                    "frame {frame}: coroutine {id} ({name}) was granted {what} {frames} frames ago \
+                     and has not taken it: it keeps the wait"
+                )?;
+                match at {
+                    Some(at) => write!(f, " that it polled at {at}")?,
+                    None => f.write_str(" (`Builder::inspect` shows its line)")?,
+                }
+                f.write_str(
+                    ", but polls it no more, so no other coroutine gets that; await the wait, or \
+                     drop it (`Builder::untaken_grant` sets the number of frames)",
+                )
+            }
             Report::Doubtful { place, text } => write!(f, "at {place}: {text}"),
             Report::WithSoonPanicked { .. }
             | Report::BehaviourPanicked { .. }

@@ -3,6 +3,7 @@
 pub(crate) mod arrivals;
 pub(crate) mod calls;
 pub(crate) mod host;
+pub(crate) mod kept;
 pub(crate) mod waker;
 pub(crate) mod yielding;
 

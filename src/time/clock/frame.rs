@@ -228,6 +228,11 @@ impl FrameClock {
         behind_ns >= self.fixed_delta_ns && !self.holds_steps.get()
     }
 
+    /// Whether a fixed step is due, and no pause of the game clock holds it back.
+    pub(crate) fn owes_step(&self) -> bool {
+        self.has_steps_left_over() && !self.speed.is_paused()
+    }
+
     /// Ends the fixed steps until the next one begins.
     pub(crate) fn end_fixed_step(&self) {
         self.in_fixed_step.set(false);

@@ -99,6 +99,9 @@ impl Rate {
     /// up, too: 1.999999999 s at half speed.
     pub(super) fn divide(self, target_ns: u64) -> Option<u64> {
         let least = self.invert(target_ns)?;
+        if least == 0 {
+            return Some(0);
+        }
         let (target, mantissa) = (u128::from(target_ns), u128::from(self.mantissa));
         let shift = self.exponent.unsigned_abs();
         let (dividend, divisor) = match self.exponent {
