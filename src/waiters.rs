@@ -70,9 +70,10 @@ impl Waiting {
     pub(crate) fn grant(&self, kind: GrantKind, source: Option<Source>) -> Option<Grant> {
         let keeper = self.keeper.as_ref()?;
         let noted = self.noted.as_ref().and_then(EventWait::line);
+        let line = noted.unwrap_or(self.line);
         // A reference to a wait is polled by a function of the standard library.
-        let own = Some(self.line).filter(|line| !line.file().starts_with("/rustc/"));
-        keeper.grant(noted.or(own), kind, source)
+        let is_of_script = !line.file().starts_with("/rustc/");
+        keeper.grant(is_of_script.then_some(line), kind, source)
     }
 
     /// Wakes the waiter. A panic of the waker is swallowed, so that the waiters after this one are

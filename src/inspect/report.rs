@@ -222,8 +222,7 @@ pub enum Report {
         /// Its name.
         name: Cow<'static, str>,
         /// Where it last polled the wait: the line of the `.await`, of the macro or of the
-        /// combinator. `None` if code of another crate polled it, and the coroutine is not
-        /// observed ([`inspect`](crate::Builder::inspect), a trace).
+        /// combinator. `None` if it was polled through a reference.
         at: Option<&'static Location<'static>>,
     },
     /// A call that is allowed and does what the text says, but is probably not meant: a timer
@@ -514,9 +513,8 @@ impl fmt::Display for Report {
                     "frame {frame}: coroutine {id} ({name}) was granted {what} {frames} frames ago \
                      and has not taken it: it keeps the wait"
                 )?;
-                match at {
-                    Some(at) => write!(f, " that it polled at {at}")?,
-                    None => f.write_str(" (`Builder::inspect` shows its line)")?,
+                if let Some(at) = at {
+                    write!(f, " that it polled at {at}")?;
                 }
                 f.write_str(
                     ", but polls it no more, so no other coroutine gets that; await the wait, or \

@@ -151,7 +151,7 @@ fn run_until_does_not_mind_the_panics_of_others() {
     assert_eq!(result, 5);
 }
 
-// Frames without an end
+// Frames without an end: docs/contract.md#decided-run-until
 
 /// Waits for a bell that nobody rings.
 async fn waits_for_ever(bell: Signal<()>) {

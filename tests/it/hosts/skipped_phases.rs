@@ -82,7 +82,7 @@ fn a_phase_that_is_not_run_is_reported_once_with_those_that_wait_for_it() {
 #[test]
 fn the_report_says_where_an_observed_coroutine_waits_and_what_to_do() {
     let (mut executor, reports) = with_reports(Executor::builder().inspect(true));
-    let line = line!() + 1;
+    let line = line!() + 2;
     executor
         .spawn(async { in_phase(Phase::Custom(7)).await })
         .named("door");
