@@ -322,6 +322,107 @@ impl Report {
         }
     }
 
+    /// Writes a report of a limit of a run.
+    fn write_of_limit(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Report::Greedy {
+                id,
+                name,
+                frame,
+                phase,
+                polls,
+            } => write!(
+                f,
+                "frame {frame}, {phase}: coroutine {id} ({name}) was polled {polls} times in one \
+                 run (the limit that `Builder::max_polls_per_run` sets) because others kept waking \
+                 it, or because it kept yielding; it continues in the next run"
+            ),
+            Report::Runaway {
+                id,
+                name,
+                frame,
+                phase,
+                polls,
+            } => {
+                write_moment(f, *frame, *phase)?;
+                f.write_str(
+                    ": coroutines kept starting, spawning, stopping or joining one another",
+                )?;
+                if let (Some(id), Some(name)) = (id, name) {
+                    write!(f, ", at last {id} ({name})")?;
+                }
+                match polls {
+                    Some(polls) => write!(
+                        f,
+                        "; after {polls} beyond those alive (100 times \
+                         `Builder::max_polls_per_run`), the rest continue later"
+                    ),
+                    None => f.write_str(
+                        "; starts in starts nest at most 100 deep, so the rest continue later",
+                    ),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a report of a wait that nothing ends.
+    fn write_of_wait(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Report::PhaseSkipped {
+                phase,
+                frame,
+                frames,
+                waiting,
+                id,
+                name,
+                at,
+            } => {
+                let others = waiting - 1;
+                write!(
+                    f,
+                    "frame {frame}: {phase} has not been run for {frames} frames, but coroutine {id} \
+                     ({name}) "
+                )?;
+                match others {
+                    0 => f.write_str("waits for it")?,
+                    1 => f.write_str("and another one wait for it")?,
+                    _ => write!(f, "and {others} others wait for it")?,
+                }
+                if let Some(at) = at {
+                    write!(f, ", at {at}")?;
+                }
+                write!(
+                    f,
+                    ": run it in each frame with `run_phase`, or wait for a phase that is run; \
+                     `Builder::skipped_phase` sets the number of frames"
+                )
+            }
+            Report::GrantUntaken {
+                what,
+                frame,
+                frames,
+                id,
+                name,
+                at,
+            } => {
+                write!(
+                    f,
+                    "frame {frame}: coroutine {id} ({name}) was granted {what} {frames} frames ago \
+                     and has not taken it: it keeps the wait"
+                )?;
+                if let Some(at) = at {
+                    write!(f, " that it polled at {at}")?;
+                }
+                f.write_str(
+                    ", but polls it no more, so no other coroutine gets that; await the wait, or \
+                     drop it (`Builder::untaken_grant` sets the number of frames)",
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes a report of a panic in code that is not a coroutine's.
     fn write_of_callback(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -375,18 +476,6 @@ pub(crate) const NO_STATE: &str = "()";
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Report::Greedy {
-                id,
-                name,
-                frame,
-                phase,
-                polls,
-            } => write!(
-                f,
-                "frame {frame}, {phase}: coroutine {id} ({name}) was polled {polls} times in one \
-                 run (the limit that `Builder::max_polls_per_run` sets) because others kept waking \
-                 it, or because it kept yielding; it continues in the next run"
-            ),
             Report::SlowPoll {
                 id,
                 name,
@@ -436,31 +525,6 @@ impl fmt::Display for Report {
                 f,
                 "coroutine `{name}`, made at {place}, was refused and does not run: {reason}"
             ),
-            Report::Runaway {
-                id,
-                name,
-                frame,
-                phase,
-                polls,
-            } => {
-                write_moment(f, *frame, *phase)?;
-                f.write_str(
-                    ": coroutines kept starting, spawning, stopping or joining one another",
-                )?;
-                if let (Some(id), Some(name)) = (id, name) {
-                    write!(f, ", at last {id} ({name})")?;
-                }
-                match polls {
-                    Some(polls) => write!(
-                        f,
-                        "; after {polls} beyond those alive (100 times \
-                         `Builder::max_polls_per_run`), the rest continue later"
-                    ),
-                    None => f.write_str(
-                        "; starts in starts nest at most 100 deep, so the rest continue later",
-                    ),
-                }
-            }
             Report::StopUnread {
                 owner,
                 place,
@@ -471,60 +535,12 @@ impl fmt::Display for Report {
                  of them: {scripts} were stopped when its time was over; await `stop_asked()` in \
                  them beside their waits, or call `stop_all()`"
             ),
-            Report::PhaseSkipped {
-                phase,
-                frame,
-                frames,
-                waiting,
-                id,
-                name,
-                at,
-            } => {
-                let others = waiting - 1;
-                write!(
-                    f,
-                    "frame {frame}: {phase} has not been run for {frames} frames, but coroutine {id} \
-                     ({name}) "
-                )?;
-                match others {
-                    0 => f.write_str("waits for it")?,
-                    1 => f.write_str("and another one wait for it")?,
-                    _ => write!(f, "and {others} others wait for it")?,
-                }
-                if let Some(at) = at {
-                    write!(f, ", at {at}")?;
-                }
-                write!(
-                    f,
-                    ": run it in each frame with `run_phase`, or wait for a phase that is run; \
-                     `Builder::skipped_phase` sets the number of frames"
-                )
-            }
-            Report::GrantUntaken {
-                what,
-                frame,
-                frames,
-                id,
-                name,
-                at,
-            } => {
-                write!(
-                    f,
-                    "frame {frame}: coroutine {id} ({name}) was granted {what} {frames} frames ago \
-                     and has not taken it: it keeps the wait"
-                )?;
-                if let Some(at) = at {
-                    write!(f, " that it polled at {at}")?;
-                }
-                f.write_str(
-                    ", but polls it no more, so no other coroutine gets that; await the wait, or \
-                     drop it (`Builder::untaken_grant` sets the number of frames)",
-                )
-            }
             Report::Doubtful { place, text } => write!(f, "at {place}: {text}"),
             Report::WithSoonPanicked { .. }
             | Report::BehaviourPanicked { .. }
             | Report::HookPanicked { .. } => self.write_of_callback(f),
+            Report::Greedy { .. } | Report::Runaway { .. } => self.write_of_limit(f),
+            Report::PhaseSkipped { .. } | Report::GrantUntaken { .. } => self.write_of_wait(f),
             Report::InvalidDelta { .. }
             | Report::TimeDropped { .. }
             | Report::StepsDropped { .. } => self.write_of_frame(f),

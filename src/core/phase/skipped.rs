@@ -105,13 +105,13 @@ fn look_at_phases(core: &Core) {
     let mut reports = Vec::new();
     core.phases.each(|phase, state| {
         let seen = state.seen_since_run();
-        // Between two steps of the fixed phase, a host owes it no run.
-        let is_owed = !state.is_fixed || core.clock.owes_step();
-        if seen == Seen::Skipped || !is_owed {
+        if seen == Seen::Skipped {
             return;
         }
-        if seen == Seen::NoWaiter {
-            let now = if state.has_keys() {
+        // Between two steps of the fixed phase, a host owes it no run.
+        let is_owed = !state.is_fixed || core.clock.owes_step();
+        if seen == Seen::NoWaiter || !is_owed {
+            let now = if is_owed && state.has_keys() {
                 Seen::Waiters
             } else {
                 Seen::NoWaiter
