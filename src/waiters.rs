@@ -13,7 +13,8 @@ use slab::Slab;
 
 use crate::core::base::call::{self, Foreign};
 use crate::core::inspect::events::EventWait;
-use crate::inspect::Source;
+use crate::core::wake::kept::{Grant, GrantKind, Keeper};
+use crate::inspect::{Line, Source};
 
 /// The waiters of one source, each with the data that the source keeps for it.
 pub(crate) struct Waiters<D> {
@@ -46,6 +47,9 @@ struct Place {
 pub(crate) struct Waiting {
     waker: Foreign<Waker>,
     noted: Option<EventWait>,
+    /// The coroutine, if the waker is its own.
+    keeper: Option<Keeper>,
+    line: Line,
 }
 
 impl Waiting {
@@ -56,7 +60,20 @@ impl Waiting {
         Waiting {
             waker: Foreign::new(call::out(|| cx.waker().clone())),
             noted: EventWait::begin(source, Location::caller()),
+            keeper: Keeper::of(cx),
+            line: Location::caller(),
         }
+    }
+
+    /// Notes that the waiter is granted something. The source keeps the result until the waiter
+    /// takes it, or is gone.
+    pub(crate) fn grant(&self, kind: GrantKind, source: Option<Source>) -> Option<Grant> {
+        let keeper = self.keeper.as_ref()?;
+        let noted = self.noted.as_ref().and_then(EventWait::line);
+        let line = noted.unwrap_or(self.line);
+        // A reference to a wait is polled by a function of the standard library.
+        let is_of_script = !line.file().starts_with("/rustc/");
+        keeper.grant(is_of_script.then_some(line), kind, source)
     }
 
     /// Wakes the waiter. A panic of the waker is swallowed, so that the waiters after this one are

@@ -43,6 +43,7 @@ use owners::Owners;
 use pause::counts::Pauses;
 use pause::timers::PausedTimers;
 use phase::ready::Ready;
+use phase::skipped::Looks;
 use phase::state::Phases;
 use registration::entries::Entries;
 use registration::waits::Waits;
@@ -53,6 +54,16 @@ use scope::shown::ShownClock;
 use task::{Flags, Task, Tasks};
 use wake::arrivals::Arrivals;
 use wake::host::Host;
+use wake::kept::{Grants, Keepers};
+
+/// The limits that a host sets.
+pub(crate) struct Bounds {
+    pub(crate) max_polls_per_run: u32,
+    pub(crate) max_coroutines: usize,
+    pub(crate) max_frames: u64,
+    pub(crate) skipped_phase: u64,
+    pub(crate) untaken_grant: u64,
+}
 
 /// The state of one executor.
 pub(crate) struct Core {
@@ -70,6 +81,7 @@ pub(crate) struct Core {
     entries: Guarded<Entries>,
     event_waits: Guarded<EventWaits>,
     pub(crate) phases: Phases,
+    looks: Looks,
     ready: Ready,
     pub(crate) runs: Runs,
     pub(crate) starts: Starts,
@@ -84,17 +96,29 @@ pub(crate) struct Core {
     pub(crate) lent: Lending,
     pub(crate) host: Host,
     arrivals: Arrivals,
+    pub(crate) keepers: Keepers,
+    grants: Grants,
     pub(crate) reports: Reports,
     pub(crate) instruments: Instruments,
     /// What `framestep_durable` keeps for the coroutines of this executor.
     pub(crate) beside: OnceCell<Rc<dyn Any>>,
+    /// How many frames a call may run until something happens.
+    pub(crate) max_frames: u64,
+    /// How many coroutines may be alive. 0 once the executor is closed.
+    room: Cell<usize>,
     closed: Cell<bool>,
 }
 
 impl Core {
     pub(crate) fn new(
         clock: FrameClock,
-        max_polls_per_run: u32,
+        Bounds {
+            max_polls_per_run,
+            max_coroutines,
+            max_frames,
+            skipped_phase,
+            untaken_grant,
+        }: Bounds,
         pass_on: PassOn,
         instruments: Instruments,
     ) -> Rc<Core> {
@@ -114,6 +138,7 @@ impl Core {
             entries: Guarded::new(Entries::new(id)),
             event_waits: Guarded::default(),
             phases: Phases::new(id),
+            looks: Looks::new(skipped_phase, untaken_grant),
             ready: Ready::default(),
             runs: Runs::new(max_polls_per_run),
             starts: Starts::default(),
@@ -127,9 +152,13 @@ impl Core {
             lent: Lending::default(),
             host,
             arrivals: Arrivals::default(),
+            keepers: Keepers::new(id),
+            grants: Grants::default(),
             reports: Reports::default(),
             instruments,
             beside: OnceCell::new(),
+            max_frames,
+            room: Cell::new(max_coroutines),
             closed: Cell::new(false),
         });
         let this = Rc::downgrade(&core);
@@ -153,6 +182,23 @@ impl Core {
 
     pub(crate) fn is_closed(&self) -> bool {
         self.closed.get()
+    }
+
+    /// Refuses coroutines from now on.
+    pub(crate) fn close(&self) {
+        self.closed.set(true);
+        self.room.set(0);
+    }
+
+    /// How many coroutines may be alive.
+    pub(crate) fn room(&self) -> usize {
+        self.room.get()
+    }
+
+    /// Whether one more coroutine may be alive.
+    #[inline(always)]
+    pub(crate) fn has_room(&self) -> bool {
+        self.tasks.alive() < self.room.get()
     }
 
     /// The waits of the coroutines, by their keys.

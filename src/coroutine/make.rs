@@ -246,7 +246,7 @@ fn start_resolved<'f>(
 /// executor, if there is one.
 #[cold]
 #[inline(never)]
-fn refuse(
+pub(crate) fn refuse(
     core: Option<&Core>,
     name: Name,
     future: Moving<'_>,

@@ -16,4 +16,4 @@ pub use id::CoroutineId;
 pub use named::Named;
 pub use returned_by::ReturnedBy;
 
-pub(crate) use make::{ByHost, ByScript, Placed, Resolved, outside, spawn, start};
+pub(crate) use make::{ByHost, ByScript, Placed, Resolved, outside, refuse, spawn, start};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::core::Core;
 use crate::core::report::panics::PassOn;
 use crate::core::scope::registry;
+use crate::core::{Bounds, Core};
 use crate::executor::Executor;
 use crate::inspect::{Instruments, TimeSource};
 use crate::time::FrameClock;
@@ -34,6 +34,10 @@ pub struct Builder {
     fixed_delta_ns: u64,
     max_delta_ns: u64,
     max_polls_per_run: u32,
+    max_coroutines: usize,
+    max_frames: u64,
+    skipped_phase: u64,
+    untaken_grant: u64,
     propagate_panics: bool,
     strict: bool,
     inspect: bool,
@@ -50,6 +54,10 @@ impl Default for Builder {
             // is not cut.
             max_delta_ns: 333_333_340,
             max_polls_per_run: 1000,
+            max_coroutines: usize::MAX,
+            max_frames: 10_000_000,
+            skipped_phase: 60,
+            untaken_grant: 300,
             propagate_panics: false,
             strict: false,
             inspect: false,
@@ -108,6 +116,13 @@ impl Builder {
     /// [reported](Executor::on_report). So two coroutines that keep waking each other
     /// cannot block a frame, and neither can a coroutine that keeps yielding.
     ///
+    /// A hundred times this number, 100,000 by default, is the limit of what may follow one
+    /// another in a run: starts, spawns and joins, ends that cause ends, closures of
+    /// [`with_soon`](crate::with_soon) that add more. One for each coroutine that is alive comes
+    /// on top. The rest continues in the next run, as [`Report::Runaway`](crate::Report::Runaway)
+    /// says. So a script that starts itself without end takes bounded time in each run. To bound
+    /// its memory as well, see [`max_coroutines`](Self::max_coroutines).
+    ///
     /// # Panics
     ///
     /// If `polls` is zero.
@@ -115,6 +130,174 @@ impl Builder {
     pub fn max_polls_per_run(mut self, polls: u32) -> Self {
         assert!(polls > 0, "`max_polls_per_run` must be at least 1");
         self.max_polls_per_run = polls;
+        self
+    }
+
+    /// Sets how many coroutines may be alive at the same time; no limit by default.
+    ///
+    /// For hosts that run code that they do not know: mods, a playground. A coroutine that would
+    /// be one too many is refused: its future is dropped, its handle is that of a stopped
+    /// coroutine, and a [report](crate::Report::Refused) names it, the line of the call and this
+    /// limit. All others go on. Once some have ended, new ones are accepted again.
+    ///
+    /// Coroutines that a save state brings back are not refused.
+    ///
+    /// # Panics
+    ///
+    /// If `coroutines` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn flood() {
+    ///     loop {
+    ///         spawn(flood());
+    ///         next_frame().await;
+    ///     }
+    /// }
+    ///
+    /// let mut executor = Executor::builder().max_coroutines(100).build();
+    /// executor.on_report(|report| eprintln!("{report}"));
+    /// executor.spawn(flood());
+    /// executor.run_frames(20, 0.25);
+    /// assert_eq!(executor.len(), 100); // without a limit: a million
+    /// ```
+    #[track_caller]
+    pub fn max_coroutines(mut self, coroutines: usize) -> Self {
+        assert!(coroutines > 0, "`max_coroutines` must be at least 1");
+        self.max_coroutines = coroutines;
+        self
+    }
+
+    /// Sets how many frames [`run_until`](Executor::run_until) and
+    /// [`run_to_next_deadline`](Executor::run_to_next_deadline) may run in one call; ten
+    /// million by default. `u64::MAX` is no limit.
+    ///
+    /// A call that would run more panics. The message names this limit, the coroutine and what
+    /// it waits for. If nothing is due in the executor, but code that is not a coroutine, such as
+    /// another thread, may wake one, `run_until` sleeps for a millisecond now and then. Each time
+    /// counts as 1,000 frames. So with the default, it waits about ten seconds for an answer
+    /// from another thread.
+    ///
+    /// # Panics
+    ///
+    /// If `frames` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```should_panic
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::builder().max_frames(1_000).build();
+    /// executor.run_until(wait_until(|| 1 + 1 == 3), 0.25);
+    /// ```
+    #[track_caller]
+    pub fn max_frames(mut self, frames: u64) -> Self {
+        assert!(frames > 0, "`max_frames` must be at least 1");
+        self.max_frames = frames;
+        self
+    }
+
+    /// Sets after how many frames without a run of a phase it is
+    /// [reported](crate::Report::PhaseSkipped) that coroutines wait for it; 60 by default.
+    /// `u64::MAX` switches the report off.
+    ///
+    /// The phases are looked at once in so many frames. A phase is reported if coroutines waited
+    /// for it at two looks, one after the other, and it was not run in between. So the report
+    /// comes after one to two times that many frames, and once until the phase is run. From then
+    /// on, and also until the phase is run, its waits do not count for
+    /// [`has_ready`](Executor::has_ready), [`next_deadline`](Executor::next_deadline) and
+    /// [`idle_until`](Executor::idle_until): a frame would not end them.
+    ///
+    /// - [`Phase::FixedUpdate`](crate::Phase::FixedUpdate) counts only while a fixed step is due:
+    ///   not while the game clock is paused, and not between two steps.
+    /// - A custom phase that has been run once is not reported any more: hosts may run such a
+    ///   phase seldom, as at the end of a turn.
+    /// - Paused coroutines do not count.
+    ///
+    /// # Panics
+    ///
+    /// If `frames` is zero.
+    ///
+    /// # Examples
+    ///
+    /// A server without rendering, which leaves out the end of the frame:
+    ///
+    /// ```
+    /// use std::{cell::Cell, rc::Rc};
+    /// use framestep::{Report, prelude::*};
+    ///
+    /// let mut executor = Executor::builder().skipped_phase(10).build();
+    /// let reported = Rc::new(Cell::new(None));
+    /// let hook = reported.clone();
+    /// executor.on_report(move |report| {
+    ///     if let Report::PhaseSkipped { phase, .. } = report {
+    ///         hook.set(Some(*phase));
+    ///     }
+    /// });
+    /// executor.start(end_of_frame());
+    /// assert!(executor.has_ready());
+    /// for _ in 0..30 {
+    ///     executor.begin_frame(0.05);
+    ///     executor.run_phase(Phase::Update);
+    /// }
+    /// assert_eq!(reported.get(), Some(Phase::EndOfFrame));
+    /// assert_eq!(executor.idle_until(), None);
+    /// ```
+    #[track_caller]
+    pub fn skipped_phase(mut self, frames: u64) -> Self {
+        assert!(frames > 0, "`skipped_phase` must be at least 1 frame");
+        self.skipped_phase = frames;
+        self
+    }
+
+    /// Sets after how many frames it is [reported](crate::Report::GrantUntaken) that a coroutine
+    /// was granted a permit, or an event of [`emit_one`](crate::Signal::emit_one), and has not
+    /// taken it; 300 by default. `u64::MAX` switches the report off.
+    ///
+    /// The grants are looked at once in so many frames. So the report comes after one to two times
+    /// that many frames, once for each grant. A coroutine that is paused, or has not been polled
+    /// since the grant, does not count.
+    ///
+    /// # Panics
+    ///
+    /// If `frames` is zero.
+    ///
+    /// # Examples
+    ///
+    /// A script that keeps a wait without polling it:
+    ///
+    /// ```
+    /// use std::{cell::Cell, rc::Rc};
+    /// use framestep::{Report, prelude::*};
+    ///
+    /// let mut executor = Executor::builder().untaken_grant(10).build();
+    /// let reported = Rc::new(Cell::new(false));
+    /// let hook = reported.clone();
+    /// executor.on_report(move |report| {
+    ///     hook.set(matches!(report, Report::GrantUntaken { .. }));
+    /// });
+    /// let tokens = Permits::new(1);
+    /// let token = tokens.try_acquire();
+    /// let mut acquire = tokens.acquire();
+    /// executor.start(async move {
+    ///     select! {
+    ///         _token = &mut acquire => {}
+    ///         () = wait_frames(2) => {}
+    ///     }
+    ///     wait_seconds(3600).await; // meanwhile, nobody else gets the token
+    /// });
+    /// executor.run_frames(3, 0.1);
+    /// drop(token);
+    /// executor.run_frames(20, 0.1);
+    /// assert!(reported.get());
+    /// ```
+    #[track_caller]
+    pub fn untaken_grant(mut self, frames: u64) -> Self {
+        assert!(frames > 0, "`untaken_grant` must be at least 1 frame");
+        self.untaken_grant = frames;
         self
     }
 
@@ -345,12 +528,19 @@ impl Builder {
         let clock = FrameClock::new(self.fixed_delta_ns, self.max_delta_ns);
         let instruments =
             Instruments::new(self.inspect, self.profile, self.slow_poll, self.time_source);
+        let bounds = Bounds {
+            max_polls_per_run: self.max_polls_per_run,
+            max_coroutines: self.max_coroutines,
+            max_frames: self.max_frames,
+            skipped_phase: self.skipped_phase,
+            untaken_grant: self.untaken_grant,
+        };
         let pass_on = match (self.strict, self.propagate_panics) {
             (true, _) => PassOn::All,
             (false, true) => PassOn::Unread,
             (false, false) => PassOn::Nothing,
         };
-        let core = Core::new(clock, self.max_polls_per_run, pass_on, instruments);
+        let core = Core::new(clock, bounds, pass_on, instruments);
         registry::know(&core);
         Executor::with_core(core)
     }

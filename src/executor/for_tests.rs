@@ -19,6 +19,13 @@ impl Executor {
     ///
     /// Returns `None`, and runs no frame, if nothing is due before an event from outside.
     ///
+    /// The time is exact to the nanosecond in which the clock of the timer reaches the deadline,
+    /// at any scale.
+    ///
+    /// # Panics
+    ///
+    /// If that would take more than [`max_frames`](Builder::max_frames).
+    ///
     /// # Examples
     ///
     /// ```
@@ -44,6 +51,13 @@ impl Executor {
             None => return None,
         };
         let longest = self.core.clock.max_delta().max(Duration::from_nanos(1));
+        let frames = total.as_nanos().div_ceil(longest.as_nanos());
+        assert!(
+            frames <= u128::from(self.core.max_frames),
+            "the next deadline is in {total:?}, after {frames} frames of at most {longest:?} \
+             (`Builder::max_delta`), which are more than `Builder::max_frames` allows: make the \
+             executor with a `max_delta` of infinity, to get there in one frame"
+        );
         let mut left = total;
         loop {
             let dt = left.min(longest);

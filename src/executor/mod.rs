@@ -5,6 +5,7 @@ mod for_tests;
 mod handle;
 mod lend;
 mod observe;
+mod patience;
 mod remote;
 mod trace_hook;
 
@@ -25,6 +26,8 @@ use crate::core::scope;
 use crate::coroutine::{self, ByHost, Coroutine, CoroutineId, Named, Resolved};
 use crate::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
+
+pub(crate) use patience::Patience;
 
 pub use builder::Builder;
 pub use handle::Handle;
@@ -463,8 +466,8 @@ impl Executor {
     /// Starts `future`, runs frames of `dt` until it has returned, and returns its
     /// output.
     ///
-    /// For tools and tests: it does not sleep, so the frames run as fast as possible. If the
-    /// future never returns, neither does `run_until`.
+    /// For tools and tests: the frames run as fast as possible. It sleeps only while nothing is due
+    /// and another thread may wake a coroutine.
     ///
     /// If another coroutine may stop the script, spawn it and pass its handle as
     /// `future`: then the output is a `Result`.
@@ -473,6 +476,12 @@ impl Executor {
     ///
     /// - If the future panics, with the same payload.
     /// - If the future is stopped, by itself or by another coroutine.
+    /// - If the future cannot return: nothing in the executor is due, and nothing has a waker of a
+    ///   coroutine but signals, watches, permits and promises, which only a coroutine could serve.
+    ///   This is checked every 64 frames, unless a trace hook is set.
+    /// - If it has not returned after [`max_frames`](Builder::max_frames), ten million by default.
+    ///
+    /// The last two have the [snapshot](Self::snapshot) in their messages.
     ///
     /// # Examples
     ///
@@ -495,8 +504,12 @@ impl Executor {
     {
         run::assert_idle(&self.core, "run_until");
         let coroutine = self.start(future);
+        let mut patience = Patience::alone(coroutine.id());
         while !coroutine.is_finished() {
             self.run_frame(dt);
+            if !coroutine.is_finished() {
+                patience.end_frame(self);
+            }
         }
         panics::let_each_panic_through(&self.core);
         output_of(coroutine)

@@ -65,7 +65,8 @@ impl Executor {
     }
 
     /// Calls `hook` with every [`Report`]: an invalid dt, dropped time, a panic, a
-    /// coroutine that is woken again and again.
+    /// coroutine that is woken again and again, a limit that is reached, a wait that nothing
+    /// ends.
     ///
     /// Without a hook, the first report of each kind for each script is printed to
     /// standard error: see [`Report`]. Dropping the executor drops the hook, so later
@@ -307,6 +308,9 @@ impl Executor {
     /// - A timer in [`Phase::FixedUpdate`] is due in a fixed step. Steps are
     ///   assumed to follow the game clock, each as long as the latest. So such a
     ///   timer does not count while the game clock is paused.
+    /// - It is the length divided by the scales, to the nearest nanosecond at which the clock has
+    ///   reached the deadline: 2 s for 1 s at half speed.
+    /// - Timers in a phase that the host [does not run](Report::PhaseSkipped) do not count.
     /// - While any live coroutine has ever been paused, the cost is linear in the number
     ///   of timers.
     pub fn next_deadline(&self) -> Option<Duration> {
@@ -317,7 +321,8 @@ impl Executor {
     /// waits for a phase or a condition, or counts frames or steps.
     ///
     /// Waits for a fixed step do not count while no step can begin: while the game
-    /// clock is paused, or at a scale of 0.
+    /// clock is paused, or at a scale of 0. Neither do waits for a phase that the host
+    /// [does not run](Report::PhaseSkipped).
     pub fn has_ready(&self) -> bool {
         idle::has_ready(&self.core)
     }

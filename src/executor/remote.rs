@@ -13,7 +13,7 @@ use crate::core::scope::registry;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::core::wake::waker::sync::Arc;
 use crate::core::wake::waker::{InjectionQueue, Message, Order};
-use crate::coroutine::CoroutineId;
+use crate::coroutine::{self, CoroutineId};
 use crate::time::Phase;
 
 /// A handle of an [`Executor`](crate::Executor) for other threads: it spawns and
@@ -231,8 +231,12 @@ impl MoveIn for Ordered<'_> {
 
     fn move_in(self, future: Moving<'_>) -> Option<((), Moved<'_>)> {
         let Ordered { core, home, place } = self;
-        if !start::accepts(core, None) {
+        if core.is_closed() {
             call::quietly(|| refuse(future));
+            return None;
+        }
+        if !start::accepts(core, None) {
+            call::quietly(|| coroutine::refuse(Some(core), None, future, None, place));
             return None;
         }
         let task = match home {

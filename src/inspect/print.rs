@@ -31,6 +31,8 @@ impl Subject {
             | Report::CoroutinePanicked { name, .. } => (name.to_string(), None),
             Report::Refused { name, place, .. } => (name.to_string(), Some(*place)),
             Report::StopUnread { owner, place, .. } => (owner.clone(), Some(*place)),
+            Report::GrantUntaken { name, at, .. } => (name.to_string(), *at),
+            Report::PhaseSkipped { phase, .. } => (phase.to_string(), None),
             Report::Doubtful { place, .. } => (String::new(), Some(*place)),
             Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),
             Report::BehaviourPanicked {

@@ -93,6 +93,10 @@ pub enum Report {
         frame: u64,
         /// The phase that was run. `None` outside a run.
         phase: Option<Phase>,
+        /// How many of these one run may have, beside one for each coroutine that is alive: a
+        /// hundred times [`max_polls_per_run`](crate::Builder::max_polls_per_run). `None` if starts
+        /// nest more than 100 deep, which no setting moves.
+        polls: Option<u64>,
     },
     /// A poll of a coroutine reached the limit that
     /// [`slow_poll`](crate::Builder::slow_poll) sets.
@@ -177,6 +181,50 @@ pub enum Report {
         /// How many scripts were stopped.
         scripts: usize,
     },
+    /// The host has not run a phase for many frames, although coroutines wait for it. Nothing
+    /// else can resume them. Until the phase is run, these waits do not keep a
+    /// [sleeping host](crate::Executor::idle_until) awake.
+    ///
+    /// [`Builder::skipped_phase`](crate::Builder::skipped_phase) sets the number of frames, and
+    /// says which phases count.
+    PhaseSkipped {
+        /// The phase.
+        phase: Phase,
+        /// The frame.
+        frame: u64,
+        /// For how many frames it has not been run.
+        frames: u64,
+        /// How many coroutines wait for it, or are ready to run in it. Those that are paused
+        /// do not count.
+        waiting: usize,
+        /// One of them.
+        id: CoroutineId,
+        /// Its name.
+        name: Cow<'static, str>,
+        /// The line of its `.await`. `None` if it is not observed
+        /// ([`inspect`](crate::Builder::inspect), a trace), or has not begun.
+        at: Option<&'static Location<'static>>,
+    },
+    /// A coroutine was granted a permit, or an event by
+    /// [`Signal::emit_one`](crate::Signal::emit_one), and has not taken it for many frames: it
+    /// has kept the wait, and polls something else. What it was granted is lost to all others until the wait is polled or dropped.
+    ///
+    /// [`Builder::untaken_grant`](crate::Builder::untaken_grant) sets the number of frames.
+    GrantUntaken {
+        /// What it was granted: "a permit of `attack tokens`".
+        what: String,
+        /// The frame.
+        frame: u64,
+        /// How many frames ago.
+        frames: u64,
+        /// The coroutine.
+        id: CoroutineId,
+        /// Its name.
+        name: Cow<'static, str>,
+        /// Where it last polled the wait: the line of the `.await`, of the macro or of the
+        /// combinator. `None` if it was polled through a reference.
+        at: Option<&'static Location<'static>>,
+    },
     /// A call that is allowed and does what the text says, but is probably not meant: a timer
     /// that is moved into the past, or fewer permits than are taken.
     Doubtful {
@@ -229,15 +277,25 @@ pub enum Refusal {
     OwnerGone,
     /// Its executor has been dropped or is being dropped.
     ExecutorGone,
+    /// As many coroutines are alive as
+    /// [`Builder::max_coroutines`](crate::Builder::max_coroutines) allows: this many.
+    TooMany(usize),
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        let text = match self {
             Refusal::OwnerInactive => "its owner, or an owner above that, is inactive",
             Refusal::OwnerGone => "its owner, or an owner above that, is gone",
             Refusal::ExecutorGone => "its executor is gone",
-        })
+            Refusal::TooMany(limit) => {
+                return write!(
+                    f,
+                    "{limit} coroutines are alive, the limit that `Builder::max_coroutines` sets"
+                );
+            }
+        };
+        f.write_str(text)
     }
 }
 
@@ -260,6 +318,107 @@ impl Report {
                 "frame {frame}: fixed steps for {dropped:?} exceed what max_delta allows; \
                  fixed time skips them"
             ),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a report of a limit of a run.
+    fn write_of_limit(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Report::Greedy {
+                id,
+                name,
+                frame,
+                phase,
+                polls,
+            } => write!(
+                f,
+                "frame {frame}, {phase}: coroutine {id} ({name}) was polled {polls} times in one \
+                 run (the limit that `Builder::max_polls_per_run` sets) because others kept waking \
+                 it, or because it kept yielding; it continues in the next run"
+            ),
+            Report::Runaway {
+                id,
+                name,
+                frame,
+                phase,
+                polls,
+            } => {
+                write_moment(f, *frame, *phase)?;
+                f.write_str(
+                    ": coroutines kept starting, spawning, stopping or joining one another",
+                )?;
+                if let (Some(id), Some(name)) = (id, name) {
+                    write!(f, ", at last {id} ({name})")?;
+                }
+                match polls {
+                    Some(polls) => write!(
+                        f,
+                        "; after {polls} beyond those alive (100 times \
+                         `Builder::max_polls_per_run`), the rest continue later"
+                    ),
+                    None => f.write_str(
+                        "; starts in starts nest at most 100 deep, so the rest continue later",
+                    ),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a report of a wait that nothing ends.
+    fn write_of_wait(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Report::PhaseSkipped {
+                phase,
+                frame,
+                frames,
+                waiting,
+                id,
+                name,
+                at,
+            } => {
+                let others = waiting - 1;
+                write!(
+                    f,
+                    "frame {frame}: {phase} has not been run for {frames} frames, but coroutine {id} \
+                     ({name}) "
+                )?;
+                match others {
+                    0 => f.write_str("waits for it")?,
+                    1 => f.write_str("and another one wait for it")?,
+                    _ => write!(f, "and {others} others wait for it")?,
+                }
+                if let Some(at) = at {
+                    write!(f, ", at {at}")?;
+                }
+                write!(
+                    f,
+                    ": run it in each frame with `run_phase`, or wait for a phase that is run; \
+                     `Builder::skipped_phase` sets the number of frames"
+                )
+            }
+            Report::GrantUntaken {
+                what,
+                frame,
+                frames,
+                id,
+                name,
+                at,
+            } => {
+                write!(
+                    f,
+                    "frame {frame}: coroutine {id} ({name}) was granted {what} {frames} frames ago \
+                     and has not taken it: it keeps the wait"
+                )?;
+                if let Some(at) = at {
+                    write!(f, " that it polled at {at}")?;
+                }
+                f.write_str(
+                    ", but polls it no more, so no other coroutine gets that; await the wait, or \
+                     drop it (`Builder::untaken_grant` sets the number of frames)",
+                )
+            }
             _ => Ok(()),
         }
     }
@@ -317,18 +476,6 @@ pub(crate) const NO_STATE: &str = "()";
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Report::Greedy {
-                id,
-                name,
-                frame,
-                phase,
-                polls,
-            } => write!(
-                f,
-                "frame {frame}, {phase}: coroutine {id} ({name}) was polled {polls} times in one \
-                 run because others kept waking it, or because it kept yielding; it continues in \
-                 the next run"
-            ),
             Report::SlowPoll {
                 id,
                 name,
@@ -378,21 +525,6 @@ impl fmt::Display for Report {
                 f,
                 "coroutine `{name}`, made at {place}, was refused and does not run: {reason}"
             ),
-            Report::Runaway {
-                id,
-                name,
-                frame,
-                phase,
-            } => {
-                write_moment(f, *frame, *phase)?;
-                f.write_str(
-                    ": coroutines kept starting, spawning, stopping or joining one another",
-                )?;
-                if let (Some(id), Some(name)) = (id, name) {
-                    write!(f, ", at last {id} ({name})")?;
-                }
-                f.write_str("; the rest continue later")
-            }
             Report::StopUnread {
                 owner,
                 place,
@@ -407,6 +539,8 @@ impl fmt::Display for Report {
             Report::WithSoonPanicked { .. }
             | Report::BehaviourPanicked { .. }
             | Report::HookPanicked { .. } => self.write_of_callback(f),
+            Report::Greedy { .. } | Report::Runaway { .. } => self.write_of_limit(f),
+            Report::PhaseSkipped { .. } | Report::GrantUntaken { .. } => self.write_of_wait(f),
             Report::InvalidDelta { .. }
             | Report::TimeDropped { .. }
             | Report::StepsDropped { .. } => self.write_of_frame(f),

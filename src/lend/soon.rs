@@ -9,7 +9,7 @@ use crate::core::life::start;
 use crate::core::life::start::refuse;
 use crate::core::report;
 use crate::core::report::panics;
-use crate::core::run::runaway;
+use crate::core::run::runaway::{self, Reached};
 use crate::core::scope;
 use crate::inspect::Report;
 
@@ -151,7 +151,7 @@ fn work_off_waiting(core: &Core, note: LentRef<'_>) {
         call_alone(core, || call(note), soon.origin);
     }
     if note.has_soon() {
-        runaway::report_runaway(core);
+        runaway::report_runaway(core, Reached::Polls);
     }
 }
 

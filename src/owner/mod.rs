@@ -420,7 +420,7 @@ impl Owner {
     /// Whether coroutines can be added: neither this owner nor an owner above it is
     /// inactive or dropped, and the executor is alive.
     pub fn is_active(&self) -> bool {
-        let active = self.with_core(|core| start::accepts(core, Some(self.key)));
+        let active = self.with_core(|core| start::is_open(core, self.key));
         active.unwrap_or(false)
     }
 

@@ -12,6 +12,7 @@ use std::task::Context;
 
 use crate::core::inspect::{events, named};
 use crate::core::report;
+use crate::core::wake::kept::{Grant, GrantKind};
 use crate::inspect::SourceKind;
 use crate::waiters::{Waiters, Waiting};
 
@@ -32,7 +33,9 @@ pub use permit::Permit;
 ///
 /// First come, first served: coroutines get permits in the order they began to wait.
 /// A returned permit belongs at once to the first coroutine that waits, even if that
-/// coroutine resumes later or is paused.
+/// coroutine resumes later or is paused. A wait that is kept, but not polled any more, such as
+/// one that `select!` has borrowed, keeps the permit from all others. That is
+/// [reported](crate::Report::GrantUntaken).
 ///
 /// # Resumes
 ///
@@ -90,11 +93,12 @@ struct State {
 }
 
 /// What a waiter waits for.
-#[derive(Clone, Copy)]
 struct Request {
     count: usize,
     /// Whether it has been granted its permits, which it has not taken yet.
     is_granted: bool,
+    /// The note of that, for the executor of the waiter.
+    grant: Option<Grant>,
 }
 
 impl Permits {
@@ -347,6 +351,7 @@ impl Shared {
         let request = Request {
             count,
             is_granted: false,
+            grant: None,
         };
         self.state.borrow_mut().waiters.add(request)
     }
@@ -487,7 +492,9 @@ impl State {
     /// Makes a waiter wait, unless the clone of its waker has made its permits
     /// available. Returns a value for the caller to drop.
     fn wait(&mut self, waiter: usize, waiting: Waiting) -> Option<Waiting> {
-        let Request { count, is_granted } = *self.waiters.data(waiter);
+        let Request {
+            count, is_granted, ..
+        } = *self.waiters.data(waiter);
         if is_granted || self.take_free(count) {
             self.waiters.data_mut(waiter).is_granted = true;
             return Some(waiting);
@@ -502,8 +509,10 @@ impl State {
             return None;
         }
         self.take(count);
+        let source = self.waiters.source();
         let (waiting, request) = self.waiters.next_with_data(u64::MAX)?;
         request.is_granted = true;
+        request.grant = waiting.grant(GrantKind::Permit, source);
         Some(waiting)
     }
 }

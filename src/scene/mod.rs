@@ -11,8 +11,7 @@ use std::future::Future;
 use std::rc::Rc;
 
 use crate::core::run;
-use crate::executor::Executor;
-use crate::executor::output_of;
+use crate::executor::{Executor, Patience, output_of};
 use crate::lend;
 use crate::time::{Phase, PhaseIndex, Seconds};
 
@@ -248,7 +247,8 @@ impl Scene {
     ///
     /// # Panics
     ///
-    /// If the future panics, with the same payload; or if it is stopped. Also like
+    /// If the future panics, with the same payload; if it is stopped; or if it has not returned
+    /// after [`max_frames`](crate::Builder::max_frames). Also like
     /// [`run_frame`](Scene::run_frame).
     ///
     /// # Examples
@@ -280,8 +280,12 @@ impl Scene {
         self.expect_not_borrowed();
         run::assert_idle(self.executor.core(), "run_until");
         let coroutine = self.executor.start(future);
+        let mut patience = Patience::with_host(coroutine.id());
         while !coroutine.is_finished() {
             self.run_frame(dt);
+            if !coroutine.is_finished() {
+                patience.end_frame(&self.executor);
+            }
         }
         output_of(coroutine)
     }

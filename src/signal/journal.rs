@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use crate::core::wake::kept::{Grant, GrantKind};
 use crate::waiters::{Waiters, Waiting};
 
 /// A stored value. Readers share it while they clone it. It is `None` only in a
@@ -40,6 +41,8 @@ pub(super) struct Direct<T> {
     pub(super) value: T,
     /// If the reader does not take it, it goes to one that began to wait before this.
     pub(super) began_before: u64,
+    /// The note of it, for the executor of the reader.
+    _grant: Option<Grant>,
 }
 
 struct Event<T> {
@@ -161,10 +164,12 @@ impl<T> Journal<T> {
         let Some((reader, waiting)) = self.readers.next_waiter(limit) else {
             return Err(value);
         };
+        let grant = waiting.grant(GrantKind::Event, self.readers.source());
         self.directs.push(Direct {
             reader,
             value,
             began_before: limit,
+            _grant: grant,
         });
         Ok(waiting)
     }

@@ -207,7 +207,9 @@ impl<T> Signal<T> {
     /// A waiting [subscription](Signal::subscribe) receives it, too; subscriptions that do not
     /// wait, and all others, do not. If the coroutine is stopped before it resumes, or if its
     /// [`wait_for`](Signal::wait_for) refuses the value or panics, the event goes to the next of
-    /// those that have waited since the call, and is dropped with the last.
+    /// those that have waited since the call, and is dropped with the last. If it keeps the wait
+    /// and does not poll it any more, no other coroutine gets the event, which is
+    /// [reported](crate::Report::GrantUntaken).
     ///
     /// # Examples
     ///

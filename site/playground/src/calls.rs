@@ -335,11 +335,12 @@ pub(crate) fn function(
             let (script_name, running) = arguments.code()?;
             let code = script(context.clone(), running);
             let script = named(script_name.to_string());
-            handle_of(if name == "start" {
+            let handle = if name == "start" {
                 script.start(code)
             } else {
                 script.spawn(code)
-            })
+            };
+            handle_of(context.machine.started(place, handle)?)
         }
         "join" => match arguments.next("a handle")? {
             handle @ Value::Handle(_) => handle,
@@ -589,11 +590,13 @@ fn of_owner(
         let (script_name, running) = arguments.code()?;
         let code = script(context.clone(), running);
         let script = handle.script(script_name.to_string());
-        return Ok(Some(handle_of(if name == "start" {
+        let started = if name == "start" {
             script.start(code)
         } else {
             script.spawn(code)
-        })));
+        };
+        let started = context.machine.started(arguments.place, started)?;
+        return Ok(Some(handle_of(started)));
     }
     let slot = owner.borrow();
     let Some(owner) = &*slot else {

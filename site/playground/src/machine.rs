@@ -15,6 +15,8 @@ use crate::tree::Function;
 const STEPS: u32 = 100_000;
 /// Scripts that are started in a frame.
 const STARTS: u32 = 1_000;
+/// Scripts that are alive at the same time. The page draws each of them in each frame.
+pub(crate) const ALIVE: usize = 500;
 /// Lines that are printed in a run.
 const PRINTED: usize = 5_000;
 
@@ -66,6 +68,8 @@ pub(crate) struct Machine {
     pub(crate) errors: RefCell<Vec<(CoroutineId, Error)>>,
     steps: Cell<u32>,
     starts: Cell<u32>,
+    /// The executor has refused a script, because so many are alive.
+    pub(crate) refused: Cell<bool>,
     /// A `with` is under way.
     pub(crate) is_lent: Cell<bool>,
 }
@@ -104,6 +108,18 @@ impl Machine {
             return Ok(());
         }
         let words = format!("more than {STARTS} scripts are started in this frame");
+        Err(Error::new(place, words))
+    }
+
+    /// A script has been started, unless too many are alive.
+    pub(crate) fn started<R>(&self, place: Place, handle: R) -> Result<R, Error> {
+        if !self.refused.take() {
+            return Ok(handle);
+        }
+        let words = format!(
+            "more than {ALIVE} scripts are alive: does each of them start others, without end? In a \
+             game, `Builder::max_coroutines` sets such a limit"
+        );
         Err(Error::new(place, words))
     }
 

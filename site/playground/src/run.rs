@@ -7,11 +7,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Outcome, State, TraceEvent, Traced, Wait};
+use framestep::{CoroutineId, Outcome, Refusal, Report, State, TraceEvent, Traced, Wait};
 
 use crate::error::{Error, Place};
 use crate::evaluate::{call, script};
-use crate::machine::{Machine, Printed, World};
+use crate::machine::{ALIVE, Machine, Printed, World};
 use crate::parse::parse;
 use crate::value::{Context, Scope};
 
@@ -146,7 +146,19 @@ pub fn run(text: &str, options: Options) -> Result<Run, Error> {
         depth: 0,
     };
     let game = script(context.clone(), call(&context, &first, Vec::new()));
+    let hook = Rc::clone(&machine);
     let mut recording = record(options, &*machine, |executor| {
+        executor.on_report(move |report| {
+            if matches!(
+                report,
+                Report::Refused {
+                    reason: Refusal::TooMany(_),
+                    ..
+                }
+            ) {
+                hook.refused.set(true);
+            }
+        });
         drop(executor.script(FIRST).start(game));
     });
     for (script, error) in machine.errors.take() {
@@ -202,7 +214,10 @@ impl Source for Machine {
 
 /// Runs scripts, and records them: first `begin`, which starts them.
 pub fn record(options: Options, source: &impl Source, begin: impl FnOnce(&Executor)) -> Run {
-    let mut executor = Executor::builder().inspect(true).build();
+    let mut executor = Executor::builder()
+        .inspect(true)
+        .max_coroutines(ALIVE)
+        .build();
     // A playground has frames of any length.
     executor.on_report(|_| {});
     let heard = Rc::new(RefCell::new(Vec::new()));

@@ -145,8 +145,12 @@ fn mistakes_of_a_run_end_the_script() {
             "2: the scripts do too much in this frame: is there a loop without an `.await`?",
         ),
         (
-            "loop { spawn(other()); }",
+            "loop { start(async move {}); }",
             "2: more than 1000 scripts are started in this frame",
+        ),
+        (
+            "loop { spawn(other()); }",
+            "2: more than 500 scripts are alive: does each of them start others, without end?",
         ),
         (
             "wait_seconds(\"1\").await;",
@@ -232,4 +236,19 @@ fn a_mistake_ends_one_script_alone() {
     assert_eq!(printed, ["true", "end"]);
     assert_eq!((run.mistakes.len(), run.mistakes[0].frame), (1, 1));
     assert!(!run.goes_on);
+}
+
+#[test]
+fn scripts_that_start_others_without_end_leave_the_rest_of_the_frames() {
+    for start in ["start", "spawn"] {
+        let run = play(&format!(
+            "async fn flood() {{ loop {{ {start}(flood()); {start}(flood()); next_frame().await; }} }}
+             async fn game() {{ {start}(flood()); wait_seconds(5).await; println!(\"end\"); }}"
+        ))
+        .expect("it can be read");
+        assert!(!run.mistakes.is_empty());
+        assert_eq!(run.frames.len(), 41, "no frame is missing");
+        assert!(run.frames.iter().all(|frame| frame.waits.len() <= 500));
+        assert!(run.frames[20].printed.iter().any(|line| line.text == "end"));
+    }
 }

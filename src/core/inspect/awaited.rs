@@ -179,7 +179,8 @@ impl NotedLines {
     }
 }
 
-fn line_of(core: &Core, task: Task<'_>, id: WaitId) -> Option<Line> {
+/// The line of a wait of `task`, if it was noted.
+pub(crate) fn line_of(core: &Core, task: Task<'_>, id: WaitId) -> Option<Line> {
     let find = |notes: &mut Observed| {
         let noted = notes.waits.iter().find(|noted| noted.id == id);
         noted.and_then(|noted| noted.at)

@@ -49,6 +49,12 @@ impl EventWaits {
         noted.source.clone().map(|source| (noted.task, source))
     }
 
+    /// The coroutine of a wait, and its serial number.
+    pub(crate) fn of(&self, index: usize) -> Option<(TaskKey, u64)> {
+        let noted = self.waits.get(index)?;
+        Some((noted.task, noted.serial))
+    }
+
     /// Whether a wait has not ended.
     pub(crate) fn is_live(&self, index: usize, serial: u64) -> bool {
         let noted = self.waits.get(index);

@@ -69,6 +69,16 @@ impl EventWait {
         }
     }
 
+    /// The line of the `.await`, if it was noted.
+    pub(crate) fn line(&self) -> Option<Line> {
+        let line = registry::with_executor(self.executor, |core| {
+            let (task, serial) = core.event_waits.borrow().of(self.index)?;
+            let id = WaitId::Event(self.index, serial);
+            awaited::line_of(core, core.tasks.get(task)?, id)
+        });
+        line.flatten()
+    }
+
     /// Notes that the source is about to wake the coroutine.
     pub(crate) fn note_woken(&self) {
         registry::with_executor(self.executor, |core| {

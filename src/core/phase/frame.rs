@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use crate::core::Core;
+use crate::core::phase::skipped;
 use crate::core::report;
 use crate::inspect::Report;
 use crate::time::{Nanos, Step};
 
 /// Begins a frame of length `dt`. Calls user code: the hook for reports.
 pub(crate) fn begin_frame(core: &Core, dt: Nanos) {
+    skipped::end_frame(core);
     let dt = Step::of(dt);
     let clock = &*core.clock;
     let dropped_ns = clock.begin_frame(dt);
@@ -37,6 +39,7 @@ fn report_dt(core: &Core, dt: Step, dropped_ns: u64) {
 
 /// Begins a frame for a host that also passes the length of the game clock's step.
 pub(crate) fn begin_frame_with(core: &Core, dt: Nanos, game_dt: Nanos) {
+    skipped::end_frame(core);
     let (dt, game_dt) = (Step::of(dt), Step::of(game_dt));
     core.clock.begin_frame_with(dt, game_dt);
     core.shown.note_moved(&core.clock);

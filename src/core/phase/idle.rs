@@ -5,13 +5,15 @@ use crate::core::base::key::WaitKey;
 use crate::core::life::end::requests;
 use crate::core::phase::ready::ReadyKey;
 use crate::core::phase::schedule;
+use crate::core::phase::skipped::Seen;
 use crate::core::task::Flags;
 use crate::core::timer::wheel::{Standing, TimerEntry};
 use crate::time::ClockRef;
 
 /// Whether something is due in the next runs: a coroutine that is not paused is ready, waits
 /// for a phase, or counts frames or steps; a message, a call or a deferred start has arrived; or
-/// the time of a request to stop begins.
+/// the time of a request to stop begins. A phase that the host [skips](super::skipped) does not
+/// count.
 pub(crate) fn has_ready(core: &Core) -> bool {
     core.host.look(core.runs.phase().is_some());
     if core.host.injected.has_messages() || core.arrivals.has_news() || core.starts.has_any() {
@@ -36,6 +38,9 @@ pub(crate) fn has_ready(core: &Core) -> bool {
     let moment = core.pauses.changes();
     let mut ready = false;
     core.phases.each(|_, state| {
+        if state.seen_since_run() == Seen::Skipped {
+            return;
+        }
         ready |= state.ready.keys.iter().any(is_ready)
             || state.has_waits(moment, standing) && (!state.is_fixed || may_step());
     });
@@ -48,6 +53,9 @@ pub(crate) fn next_deadline(core: &Core) -> Option<u64> {
     core.host.look(core.runs.phase().is_some());
     let mut next: Option<u64> = None;
     core.phases.each(|phase, state| {
+        if state.seen_since_run() == Seen::Skipped {
+            return;
+        }
         let mut timers = state.timers.borrow_mut();
         let due_at = |clock: ClockRef<'_>, deadline_ns| {
             let dt = state.dt_until(&core.clock, clock, deadline_ns);

@@ -6,6 +6,7 @@ use crate::core::base::cell::Guarded;
 use crate::core::base::key::WaitKey;
 use crate::core::phase::queue::Queue;
 use crate::core::phase::ready::ReadyList;
+use crate::core::phase::skipped::Seen;
 use crate::core::registration::tag::{Bound, Tag};
 use crate::core::timer::wheel::{Standing, TimerEntry};
 use crate::core::timer::{Counts, Fate, PhaseTimers, TimerList, Unit};
@@ -49,6 +50,8 @@ pub(crate) struct PhaseState {
     has_others: Cell<bool>,
     /// Of a custom phase: whether it is among those that have been used.
     is_used: Cell<bool>,
+    /// What was seen at the latest look, and how many runs had begun by then.
+    seen: Cell<(Seen, u64)>,
 }
 
 /// In which list of a phase a wait is.
@@ -89,6 +92,7 @@ impl PhaseState {
             timers,
             has_others: Cell::new(false),
             is_used: Cell::new(false),
+            seen: Cell::default(),
         }
     }
 
@@ -236,6 +240,25 @@ impl PhaseState {
         counts.is_empty() && timers.is_idle(|clock| self.now_ns(clock))
     }
 
+    /// Whether a key is in a list, which may be stale.
+    pub(crate) fn has_keys(&self) -> bool {
+        !self.ready.keys.is_empty() || !self.queue.keys().is_empty() || self.has_others.get()
+    }
+
+    /// What has been seen of the phase since its latest run.
+    pub(crate) fn seen_since_run(&self) -> Seen {
+        let (seen, runs) = self.seen.get();
+        if runs == self.runs.get() {
+            seen
+        } else {
+            Seen::NoWaiter
+        }
+    }
+
+    pub(crate) fn see(&self, seen: Seen) {
+        self.seen.set((seen, self.runs.get()));
+    }
+
     /// Notes that `counts` or `timers` is about to receive a wait.
     #[inline(always)]
     pub(crate) fn note_other(&self) {
@@ -296,6 +319,7 @@ impl PhaseState {
         *self.counts.borrow_mut() = Counts::default();
         self.timers.borrow_mut().clear();
         self.ready.keys.clear();
+        self.see(Seen::NoWaiter);
     }
 
     /// Three counters, and two readings.

@@ -15,7 +15,7 @@ use crate::core::base::key::TaskKey;
 use crate::core::life::end;
 use crate::core::report;
 use crate::core::report::panics;
-use crate::core::run::runaway;
+use crate::core::run::runaway::{self, Reached};
 use crate::core::task::{Reference, Task};
 use crate::coroutine::ReturnedBy;
 use crate::inspect::Hook;
@@ -121,7 +121,7 @@ fn work_off(core: &Core) {
         end::drop_reference(core, reference);
     }
     if !core.unread.waiting.borrow().is_empty() {
-        runaway::leave_to_next_run(core);
+        runaway::leave_to_next_run(core, Reached::Polls);
     }
 }
 

@@ -67,8 +67,12 @@ impl Limits {
     /// for unread outputs, may follow one another; and how many ends of coroutines one end
     /// may cause. `tasks` is the number of tasks that count towards it.
     pub(crate) fn most_in_sequence(&self, tasks: usize) -> u64 {
-        let extra = FACTOR * u64::from(self.max_polls_per_run);
-        (tasks as u64).saturating_add(extra)
+        (tasks as u64).saturating_add(self.extra())
+    }
+
+    /// The same for no task.
+    pub(crate) fn extra(&self) -> u64 {
+        FACTOR * u64::from(self.max_polls_per_run)
     }
 
     /// Takes one of the polls that the run has left. Returns `false` if no poll is left.

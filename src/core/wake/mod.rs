@@ -3,6 +3,7 @@
 pub(crate) mod arrivals;
 pub(crate) mod calls;
 pub(crate) mod host;
+pub(crate) mod kept;
 pub(crate) mod waker;
 pub(crate) mod yielding;
 
@@ -132,6 +133,8 @@ fn take_waiting_messages(core: &Core) {
                         queue_ready(core, task, task.home());
                     }
                 }
+                // Without room, it is refused when a run begins: its destructor is user code.
+                Message::Spawn(spawn) if !core.has_room() => core.arrivals.add_call(spawn),
                 Message::Spawn(spawn) => spawn.into_inner()(core.id),
                 Message::Call(call) => core.arrivals.add_call(call),
             }

@@ -232,6 +232,11 @@ impl FrameClock {
         self.game_ns.get().saturating_sub(self.fixed_ns.get()) >= self.fixed_delta_ns
     }
 
+    /// Whether a fixed step is due, and no pause of the game clock holds it back.
+    pub(crate) fn owes_step(&self) -> bool {
+        self.has_steps_left_over() && !self.speed.is_paused()
+    }
+
     /// Ends the fixed steps until the next one begins.
     pub(crate) fn end_fixed_step(&self) {
         self.in_fixed_step.set(false);
@@ -412,7 +417,7 @@ impl FrameClock {
 
     /// The dt until the game clock reads `deadline_ns`. `None` if it never does.
     pub(crate) fn dt_until_game_at(&self, deadline_ns: u64) -> Option<u64> {
-        let source_ns = self.scaling.source_at(deadline_ns)?;
+        let source_ns = self.scaling.source_when(deadline_ns)?;
         Some(source_ns.saturating_sub(self.source_ns.get()))
     }
 

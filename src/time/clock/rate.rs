@@ -90,6 +90,31 @@ impl Rate {
         };
         u64::try_from(least_product.div_ceil(mantissa)).ok()
     }
+
+    /// The quotient of `target_ns` and the rate, rounded to the nearest; one more where
+    /// [`apply`](Self::apply) would map that to less than `target_ns`. `None` if there is no
+    /// such `ns`.
+    ///
+    /// [`invert`](Self::invert) may be up to `0.5 / rate` less, because a product is rounded
+    /// up, too: 1.999999999 s at half speed.
+    pub(super) fn divide(self, target_ns: u64) -> Option<u64> {
+        let least = self.invert(target_ns)?;
+        if least == 0 {
+            return Some(0);
+        }
+        let (target, mantissa) = (u128::from(target_ns), u128::from(self.mantissa));
+        let shift = self.exponent.unsigned_abs();
+        let (dividend, divisor) = match self.exponent {
+            // Of such a product, one nanosecond is enough.
+            64.. => return Some(least),
+            0.. => (target, mantissa << shift),
+            // The quotient does not fit.
+            _ if shift > target.leading_zeros() => return Some(least),
+            _ => (target << shift, mantissa),
+        };
+        let quotient = dividend / divisor + u128::from(dividend % divisor >= divisor.div_ceil(2));
+        Some(u64::try_from(quotient).map_or(least, |nearest| nearest.max(least)))
+    }
 }
 
 #[cfg(test)]
@@ -164,6 +189,33 @@ mod tests {
                 None => rate.apply(u64::MAX) < target,
             };
             assert!(suffices, "{factor:e}, {target}");
+        }
+    }
+
+    #[test]
+    fn a_quotient_suffices_and_is_the_nearest_that_does() {
+        let mut random = Random(0x5EED_0104);
+        for _ in 0..CASES {
+            let (factor, target) = (any_factor(&mut random), any_ns(&mut random));
+            let rate = Rate::new(factor);
+            let (least, quotient) = (rate.invert(target), rate.divide(target));
+            assert_eq!(least.is_some(), quotient.is_some(), "{factor:e}, {target}");
+            if let (Some(least), Some(quotient)) = (least, quotient) {
+                assert!(quotient >= least && rate.apply(quotient) >= target);
+                // Half a nanosecond of the clock, and as much of its source.
+                let most = 0.5 / factor + 1.0;
+                assert!((quotient - least) as f64 <= most, "{factor:e}, {target}");
+            }
+        }
+        for (factor, target, quotient) in [
+            (0.5, 1_000_000_000, 2_000_000_000),
+            (0.3, 300_000_000, 1_000_000_000),
+            (0.1, 1_000_000_000, 10_000_000_000),
+            (0.25, 1, 4),
+            (3.0, 1_000_000_000, 333_333_334),
+            (4.0, 1, 1),
+        ] {
+            assert_eq!(Rate::new(factor).divide(target), Some(quotient), "{factor}");
         }
     }
 

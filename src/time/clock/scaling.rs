@@ -58,6 +58,15 @@ impl Scaling {
         self.source_anchor_ns.get().checked_add(passed_ns)
     }
 
+    /// The reading of the source when the clock reads `ns` exactly, to the nearest
+    /// nanosecond at which the clock has reached it: for people and for hosts that sleep.
+    /// `None` if there is none.
+    pub(super) fn source_when(&self, ns: u64) -> Option<u64> {
+        let missing_ns = ns.saturating_sub(self.anchor_ns.get());
+        let passed_ns = self.rate.get().divide(missing_ns)?;
+        self.source_anchor_ns.get().checked_add(passed_ns)
+    }
+
     /// Changes to the rate of `factor`, from the present reading of the source on.
     pub(super) fn shift(&self, factor: f64, source_ns: u64) {
         let rate = Rate::new(factor);

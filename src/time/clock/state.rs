@@ -311,7 +311,7 @@ impl ClockState {
     fn top_at(&self, ns: u64, pace: Pace) -> Option<u64> {
         let (mut clock, mut ns) = (self, ns);
         while let Role::Child(child) = &clock.role {
-            ns = child.course(pace).scaling.source_at(ns)?;
+            ns = child.course(pace).scaling.source_when(ns)?;
             clock = &child.parent;
         }
         Some(ns)

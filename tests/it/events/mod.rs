@@ -6,6 +6,7 @@ mod promise;
 mod remote;
 mod signal;
 mod std_futures;
+mod untaken_grants;
 mod wakes;
 mod wandering;
 mod watch;

@@ -8,6 +8,7 @@ mod contexts;
 mod corners;
 mod deep_stack;
 mod depth;
+mod endless;
 mod foreign_wakers;
 mod forgotten;
 mod hooks;

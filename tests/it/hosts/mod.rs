@@ -11,6 +11,7 @@ mod on_wake;
 mod prelude;
 mod run_until;
 mod scene;
+mod skipped_phases;
 mod stopwatch;
 mod test_kit;
 mod with_soon;

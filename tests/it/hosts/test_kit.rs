@@ -62,9 +62,8 @@ fn it_follows_scales_pauses_and_other_clocks() {
     let script = executor.start(async move { clock.wait_seconds(2).await });
     let paused = executor.start(wait_seconds(1));
     paused.pause();
-    // A nanosecond less: the clock's reading is rounded to the nearest one.
     let took = executor.run_to_next_deadline();
-    assert_eq!(took, Some(Duration::from_nanos(3_999_999_999)));
+    assert_eq!(took, Some(Duration::from_secs(4)));
     assert!(script.is_finished());
     assert_eq!(executor.run_to_next_deadline(), None);
 }
@@ -161,4 +160,55 @@ fn a_failure_at_one_frame_rate_fails_the_test() {
     });
     assert_eq!(message, "on purpose");
     assert_eq!(tried, 3); // 10, 20, 24 frames a second
+}
+
+#[test]
+fn the_time_to_the_next_timer_is_a_length_that_people_expect_at_any_scale() {
+    for (scale, waits, takes) in [
+        (0.5, 1_000, 2_000),
+        (0.25, 500, 2_000),
+        (0.3, 300, 1_000),
+        (0.1, 1_000, 10_000),
+        (2.0, 1_000, 500),
+        (1.5, 1_500, 1_000),
+    ] {
+        for is_stepped in [false, true] {
+            let mut executor = Executor::builder()
+                .max_delta(f32::INFINITY)
+                .fixed_delta(0.1)
+                .build();
+            executor.clock().set_scale(scale);
+            let length = Duration::from_millis(waits);
+            let script = executor.start(async move {
+                match is_stepped {
+                    true => drop(wait_seconds(length).in_phase(Phase::FixedUpdate).await),
+                    false => drop(wait_seconds(length).await),
+                }
+            });
+            let took = executor.run_to_next_deadline();
+            assert_eq!(
+                took,
+                Some(Duration::from_millis(takes)),
+                "{scale}, {is_stepped}"
+            );
+            assert!(script.is_finished(), "{scale}, {is_stepped}");
+        }
+    }
+}
+
+#[test]
+fn a_timer_too_far_away_for_the_frames_that_are_allowed_is_a_mistake_that_names_the_fix() {
+    let mut executor = Executor::builder()
+        .max_delta(0.25)
+        .max_frames(1_000)
+        .build();
+    drop(executor.start(wait_seconds(251)));
+    let text = panic_of(|| executor.run_to_next_deadline());
+    for part in [
+        "the next deadline is in 251s, after 1004 frames of at most 250ms (`Builder::max_delta`)",
+        "`Builder::max_frames`",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    assert_eq!(executor.time().frame, 0, "no frame was run");
 }

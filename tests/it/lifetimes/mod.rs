@@ -1,5 +1,6 @@
 //! How coroutines begin, pause and end, owners, and handles.
 
+mod coroutine_limit;
 mod ended;
 mod groups;
 mod handle_by_value;

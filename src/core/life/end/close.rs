@@ -13,7 +13,7 @@ use crate::core::task::Stop;
 /// Ends all coroutines of an executor that is being dropped, or defers that. Returns the
 /// payload of a panic that the drop must raise.
 pub(crate) fn close(core: &Core) -> Option<Payload> {
-    core.closed.set(true);
+    core.close();
     if depth::may_begin(core) {
         let _deeper = Deeper::new(core);
         end_all(core, true)

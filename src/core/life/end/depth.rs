@@ -19,7 +19,7 @@ use std::rc::Rc;
 use crate::core::Core;
 use crate::core::life::end::deferred::End;
 use crate::core::life::end::{self, close};
-use crate::core::run::runaway;
+use crate::core::run::runaway::{self, Reached};
 
 /// The depth to which starts nest on a thread, and ends. Deeper ones are deferred.
 pub(crate) const MAX_DEPTH: u32 = 100;
@@ -140,7 +140,7 @@ fn work_off(core: &Core) {
         carry_out_here(core, next);
     }
     if core.ends.leave_rest() {
-        runaway::leave_to_next_run(core);
+        runaway::leave_to_next_run(core, Reached::Polls);
         core.host.notify();
     }
 }

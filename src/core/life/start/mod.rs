@@ -26,7 +26,7 @@ use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
 use crate::core::report::unread;
 use crate::core::run::poll;
-use crate::core::run::runaway;
+use crate::core::run::runaway::{self, Reached};
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Moved, Moving, Polled, Task};
 use crate::core::wake;
@@ -174,7 +174,12 @@ fn defer_start(core: &Core, key: TaskKey) {
     if core.starts.are_held() {
         core.arrivals.note_news();
     } else {
-        runaway::leave_to_next_run(core);
+        let reached = if scope::depth() < MAX_DEPTH {
+            Reached::Polls
+        } else {
+            Reached::Depth
+        };
+        runaway::leave_to_next_run(core, reached);
     }
 }
 
@@ -215,10 +220,15 @@ pub(crate) fn accepts_after_messages(core: &Core, owner: Option<OwnerKey>) -> bo
     accepts(core, owner)
 }
 
-/// Whether a new coroutine is accepted: the executor is not closed, and `owner` is open.
+/// Whether a new coroutine is accepted: the executor has room for it, and `owner` is open.
 #[inline]
 pub(crate) fn accepts(core: &Core, owner: Option<OwnerKey>) -> bool {
-    !core.is_closed() && owner.is_none_or(|owner| core.owners.borrow().is_open(owner))
+    core.has_room() && owner.is_none_or(|owner| core.owners.borrow().is_open(owner))
+}
+
+/// Whether the executor is not closed, and `owner` is open.
+pub(crate) fn is_open(core: &Core, owner: OwnerKey) -> bool {
+    !core.is_closed() && core.owners.borrow().is_open(owner)
 }
 
 /// Why a new coroutine is not [accepted](accepts).
@@ -226,8 +236,9 @@ pub(crate) fn accepts(core: &Core, owner: Option<OwnerKey>) -> bool {
 pub(crate) fn refusal(core: &Core, owner: Option<OwnerKey>) -> Refusal {
     match owner {
         _ if core.is_closed() => Refusal::ExecutorGone,
-        Some(owner) if !core.owners.borrow().is_leaving(owner) => Refusal::OwnerInactive,
-        _ => Refusal::OwnerGone,
+        Some(owner) if core.owners.borrow().is_leaving(owner) => Refusal::OwnerGone,
+        Some(owner) if !core.owners.borrow().is_open(owner) => Refusal::OwnerInactive,
+        _ => Refusal::TooMany(core.room()),
     }
 }
 
@@ -294,7 +305,7 @@ fn start_deferred(core: &Core, from: usize) {
         let _counted = count_polls(core);
         start_each_deferred(core, from);
     } else if !core.starts.are_held() {
-        runaway::leave_to_next_run(core);
+        runaway::leave_to_next_run(core, Reached::Depth);
     }
 }
 
@@ -305,7 +316,7 @@ fn start_each_deferred(core: &Core, from: usize) {
     let mut next = from;
     while let Some(key) = deferred.get(next) {
         if !core.runs.limits.has_left() {
-            runaway::leave_to_next_run(core);
+            runaway::leave_to_next_run(core, Reached::Polls);
             return;
         }
         deferred.set(next, TaskKey::NOBODY);

@@ -188,12 +188,18 @@ impl TaskWaker {
         LentWaker(self.0)
     }
 
-    /// Whether somebody may have a waker. Wakers for other threads are not counted: once
-    /// there has been one, the answer stays yes.
+    /// Whether somebody may have a waker.
     pub(crate) fn is_held(&self) -> bool {
+        self.held() != Some(0)
+    }
+
+    /// How many wakers there are. `None` if it is not known: wakers for other threads are not
+    /// counted, and once there has been one, there may be others.
+    pub(crate) fn held(&self) -> Option<u64> {
         let at_home = self.0.at_home.load(Ordering::Relaxed);
         let away = self.0.away.load(Ordering::Relaxed);
-        at_home.wrapping_add(away) != CREDIT || self.0.remote.get().is_some()
+        let is_known = self.0.remote.get().is_none();
+        is_known.then(|| at_home.wrapping_add(away).wrapping_sub(CREDIT))
     }
 }
 

@@ -161,6 +161,7 @@ fn endless_spawns_and_joins_continue_in_the_next_frame_and_are_reported() {
                 name: Some(_),
                 frame,
                 phase: Some(Phase::Update),
+                polls: Some(100),
             } => *frame,
             report => panic!("{report:?}"),
         };

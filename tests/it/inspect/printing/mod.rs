@@ -71,7 +71,11 @@ fn reports_say_when_what_and_what_comes_of_it() {
                 phase,
                 polls: 1000,
             },
-            ["frame 7, Update", "0v1 (door)", "1000 times"],
+            [
+                "frame 7, Update",
+                "0v1 (door)",
+                "1000 times in one run (the limit that `Builder::max_polls_per_run` sets)",
+            ],
         ),
         (
             Report::Runaway {
@@ -79,11 +83,12 @@ fn reports_say_when_what_and_what_comes_of_it() {
                 name: None,
                 frame,
                 phase: None,
+                polls: Some(100_000),
             },
             [
                 "frame 7: coroutines",
-                "starting, spawning, stopping or joining one another; the",
-                "continue later",
+                "stopping or joining one another; after 100000 beyond those alive",
+                "(100 times `Builder::max_polls_per_run`), the rest continue later",
             ],
         ),
         (
@@ -92,8 +97,9 @@ fn reports_say_when_what_and_what_comes_of_it() {
                 name: Some(name()),
                 frame,
                 phase: Some(phase),
+                polls: None,
             },
-            ["frame 7, Update", "0v1 (door)", "continue later"],
+            ["frame 7, Update", "0v1 (door)", "at most 100 deep"],
         ),
         (
             Report::HookPanicked {

@@ -1,0 +1,191 @@
+//! Phases that the host does not run, although coroutines wait for them.
+//!
+//! Every so many frames, all phases are looked at. A phase that has not been run since the
+//! look before, and for which coroutines waited at both looks, is *skipped*: until it runs,
+//! its waits do not keep a sleeping host awake.
+
+use std::cell::Cell;
+use std::panic::Location;
+
+use crate::core::Core;
+use crate::core::base::key::WaitKey;
+use crate::core::inspect::awaited;
+use crate::core::phase::schedule;
+use crate::core::phase::state::{Listed, PhaseState};
+use crate::core::report;
+use crate::core::task::{Flags, Task};
+use crate::core::wake::kept;
+use crate::coroutine::CoroutineId;
+use crate::inspect::{Report, WaitId};
+use crate::time::Phase;
+
+/// When a frame ends with a look at what nothing may ever end.
+pub(crate) struct Looks {
+    /// The earliest frame with a look.
+    next: Cell<u64>,
+    phases: Rounds,
+    grants: Rounds,
+}
+
+/// A look that comes round.
+struct Rounds {
+    next: Cell<u64>,
+    /// How many frames are between two looks. `u64::MAX` for no look at all.
+    every: u64,
+}
+
+impl Looks {
+    pub(crate) fn new(phases: u64, grants: u64) -> Self {
+        Looks {
+            next: Cell::new(phases.min(grants)),
+            phases: Rounds::new(phases),
+            grants: Rounds::new(grants),
+        }
+    }
+}
+
+impl Rounds {
+    fn new(every: u64) -> Self {
+        Rounds {
+            next: Cell::new(every),
+            every,
+        }
+    }
+
+    /// Whether it is due in this frame. Then the next one is later.
+    fn is_due(&self, frame: u64) -> bool {
+        let is_due = frame >= self.next.get();
+        if is_due {
+            self.next.set(frame.saturating_add(self.every));
+        }
+        is_due
+    }
+}
+
+/// What the looks at a phase have found since its latest run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Seen {
+    #[default]
+    NoWaiter,
+    /// At the latest look, coroutines seemed to wait for it: keys may be stale.
+    Waiters,
+    /// At the look after that, coroutines waited for it.
+    Skipped,
+}
+
+/// A frame has ended: looks at what waits, if it is time for that. Calls user code: the hook for
+/// reports.
+#[inline(always)]
+pub(crate) fn end_frame(core: &Core) {
+    if core.clock.frame() >= core.looks.next.get() {
+        look(core);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn look(core: &Core) {
+    let Looks {
+        next,
+        phases,
+        grants,
+    } = &core.looks;
+    let frame = core.clock.frame();
+    let (at_phases, at_grants) = (phases.is_due(frame), grants.is_due(frame));
+    next.set(phases.next.get().min(grants.next.get()));
+    if at_phases {
+        look_at_phases(core);
+    }
+    if at_grants {
+        kept::report_untaken(core, grants.every);
+    }
+}
+
+fn look_at_phases(core: &Core) {
+    let mut reports = Vec::new();
+    core.phases.each(|phase, state| {
+        let seen = state.seen_since_run();
+        if seen == Seen::Skipped {
+            return;
+        }
+        // Between two steps of the fixed phase, a host owes it no run.
+        let is_owed = !state.is_fixed || core.clock.owes_step();
+        if seen == Seen::NoWaiter || !is_owed {
+            let now = if is_owed && state.has_keys() {
+                Seen::Waiters
+            } else {
+                Seen::NoWaiter
+            };
+            return state.see(now);
+        }
+        let waiters = Waiters::of(core, state);
+        if waiters.first.is_none() {
+            return state.see(Seen::NoWaiter);
+        }
+        state.see(Seen::Skipped);
+        // A host that has run a custom phase knows it, and may run it seldom.
+        let is_known = matches!(phase.phase(), Phase::Custom(_)) && state.runs.get() > 0;
+        if !is_known {
+            reports.extend(waiters.report(core, state));
+        }
+    });
+    for report in reports {
+        report::send(core, &report);
+    }
+}
+
+/// The coroutines that a run of a phase would resume.
+#[derive(Default)]
+struct Waiters {
+    /// The indices of their tasks, one for each wait.
+    tasks: Vec<u32>,
+    first: Option<(CoroutineId, Option<&'static Location<'static>>)>,
+}
+
+impl Waiters {
+    fn of(core: &Core, state: &PhaseState) -> Self {
+        let mut waiters = Waiters::default();
+        for key in state.ready.keys.iter() {
+            if let Some(task) = schedule::task(core, key) {
+                waiters.add(core, task, None);
+            }
+        }
+        state.each_wait(|key, listed| {
+            let is_due = match listed {
+                Listed::Timer(clock, due_ns, _) => due_ns <= state.reached_ns(&core.clock, clock),
+                Listed::Queue { .. } | Listed::Count(..) => true,
+            };
+            if let Some(task) = core.waits().task(key).filter(|_| is_due) {
+                waiters.add(core, task, Some(key));
+            }
+        });
+        waiters.tasks.sort_unstable();
+        waiters.tasks.dedup();
+        waiters
+    }
+
+    fn add(&mut self, core: &Core, task: Task<'_>, key: Option<WaitKey>) {
+        if task.has(Flags::PAUSED) {
+            return;
+        }
+        self.tasks.push(task.index());
+        self.first.get_or_insert_with(|| {
+            let line = key.and_then(|key| awaited::line_of(core, task, WaitId::Registered(key)));
+            (core.id_of(task), line)
+        });
+    }
+
+    fn report(self, core: &Core, state: &PhaseState) -> Option<Report> {
+        let (id, at) = self.first?;
+        let task = core.tasks.get(core.key_of(id)?)?;
+        Some(Report::PhaseSkipped {
+            phase: state.index.phase(),
+            frame: core.clock.frame(),
+            frames: state.frame() - state.frame_of_run(),
+            waiting: self.tasks.len(),
+            id,
+            name: core.name_of(task),
+            at,
+        })
+    }
+}
