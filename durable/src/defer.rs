@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::context;
+use crate::locals::ChangesNoLocal;
 
 /// Calls `f` with the world when the guard is dropped: at the end of its block, or when the
 /// script is stopped. It is not called while a script is restored or rolled back. Outside of a
@@ -122,7 +123,7 @@ impl<W: 'static, F: FnOnce(&mut W) + 'static> fmt::Debug for Defer<W, F> {
 /// assert_eq!(SOUNDS.get(), 1);
 /// ```
 #[track_caller]
-pub fn defer_call<F: FnOnce()>(f: F) -> DeferCall<F> {
+pub fn defer_call<F: FnOnce() + ChangesNoLocal>(f: F) -> DeferCall<F> {
     let made = match context::current() {
         Some(_) => Made::ByScript(Some(f)),
         None => Made::Outside(framestep::defer_call(f)),

@@ -234,7 +234,7 @@ impl Shared {
         let numbers = SiteNumbers::of_save(self, save);
         prepared.scripts.reserve(save.scripts.len());
         for image in &save.scripts {
-            let script = self.prepare(image, &numbers, policy, compares_lines, restored)?;
+            let script = self.prepare(save, image, &numbers, policy, compares_lines, restored)?;
             prepared.scripts.push(script);
         }
         // A destructor in a replay may have ended, through the host, a script that was to stay.
@@ -243,7 +243,7 @@ impl Shared {
         };
         while let Some(at) = prepared.scripts.iter().position(has_ended) {
             let image = prepared.scripts[at].image;
-            let script = self.prepare(image, &numbers, policy, compares_lines, restored)?;
+            let script = self.prepare(save, image, &numbers, policy, compares_lines, restored)?;
             prepared.scripts[at] = script;
         }
         Ok(())
@@ -252,6 +252,7 @@ impl Shared {
     /// Makes a script of a save state. One that has changed nothing since stays as it is.
     fn prepare<'a>(
         self: &Rc<Self>,
+        save: &SaveState,
         image: &'a ScriptImage,
         numbers: &SiteNumbers,
         policy: &mut dyn FnMut(&Divergence) -> Policy,
@@ -262,7 +263,7 @@ impl Shared {
         if let Some(cell) = self.unchanged(image) {
             return Ok(prepared(cell, Fate::Stays));
         }
-        let error = match self.replay(image, numbers, compares_lines) {
+        let error = match self.replay(image, Some(save), numbers, compares_lines) {
             Ok(cell) => return Ok(prepared(cell, Fate::GoesOn)),
             Err(error) => error,
         };

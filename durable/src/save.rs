@@ -360,7 +360,7 @@ fn save_slot(slot: &Slot) -> SlotImage {
             due_ns: tick.due_ns,
         },
         // Outside of polls and replays, a slot has its state.
-        Slot::Replayed | Slot::Polled | Slot::Outside(_) => {
+        Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => {
             unreachable!("the script is being polled")
         }
     }

@@ -284,7 +284,7 @@ fn replay_changed(
     };
     let changed = after.scripts.iter().filter(|image| !is_unchanged(image));
     for image in changed {
-        let replayed = shared.replay(image, &SiteNumbers::same(), true);
+        let replayed = shared.replay(image, Some(after), &SiteNumbers::same(), true);
         let cell = replayed.map_err(|error| SaveError::Verify(error).to_string())?;
         cell.drop_trial();
     }

@@ -62,6 +62,7 @@ mod sleeps;
 mod stopped;
 mod stops;
 mod streams;
+mod subjects;
 mod subscriptions;
 mod sync_test;
 mod themselves;
