@@ -138,6 +138,9 @@ pub(crate) struct Chapter {
     pub(crate) stop_lines: StopLines,
     /// What the script has done once in its life.
     pub(crate) once: Once,
+    /// A hash of what was before the chapter: of earlier chapters, and of the script that has made this
+    /// one. Two timelines that have led to the same chapter in different ways differ in it.
+    pub(crate) history: u64,
     /// Whether it has been polled.
     pub(crate) has_begun: bool,
     /// Whether it waits as the code of its save did, and restarts then.
@@ -262,6 +265,7 @@ impl ScriptCell {
                 waits: Waits::default(),
                 stop_lines: StopLines::default(),
                 once: Once::default(),
+                history: 0,
                 has_begun: false,
                 restarts_after_wait: false,
             }),
@@ -360,13 +364,23 @@ impl ScriptCell {
         self.coroutine_id.get()
     }
 
+    /// A hash of all that the script has done and been told, and of what has led to it.
+    pub(crate) fn history(&self) -> u64 {
+        let chapter = self.chapter();
+        let mut hash = StableHash::new();
+        hash.add(chapter.history);
+        hash.add_bytes(chapter.state.get());
+        hash.add(chapter.journal.hash().state());
+        hash.finish()
+    }
+
     /// A number for a question or a promise that begins now. Another one has the same number only if
-    /// the same script makes it, with the same content, at the same time.
+    /// the same script makes it, with the same content, at the same time, after the same history.
     pub(crate) fn stamp(&self, content: &[u8]) -> u64 {
         let time = self.shared.executor.time();
         let time = time.map(|time| (time.frame, time.elapsed, time.unscaled_elapsed));
         let mut hash = StableHash::new();
-        hash.add_bytes(Bytes::of(&(self.id, time, content)).get());
+        hash.add_bytes(Bytes::of(&(self.id, time, content, self.history())).get());
         hash.finish()
     }
 
@@ -423,7 +437,9 @@ impl ScriptCell {
     pub(crate) fn begin_chapter(&self, state: Bytes, future: ChapterFuture) {
         self.drop_waits();
         self.shared.drop_all_of(self.id);
+        let history = self.history();
         let mut chapter = self.change();
+        chapter.history = history;
         chapter.state = state;
         chapter.journal.restart();
         chapter.stop_lines = StopLines::default();

@@ -77,7 +77,7 @@ impl<W: 'static, F: FnOnce(&mut W) + 'static> Defer<W, F> {
 impl<W: 'static, F: FnOnce(&mut W) + 'static> Drop for Defer<W, F> {
     fn drop(&mut self) {
         if let Some(f) = self.made.take() {
-            drop(framestep::defer(f));
+            in_closure(|| drop(framestep::defer(f)));
         }
     }
 }
@@ -86,6 +86,12 @@ impl<W: 'static, F: FnOnce(&mut W) + 'static> fmt::Debug for Defer<W, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Defer").finish_non_exhaustive()
     }
+}
+
+/// Calls `f` as a part of the script that drops a guard: a replay does not call it.
+fn in_closure(f: impl FnOnce()) {
+    let cell = context::current();
+    crate::cell::in_closure(cell.as_deref(), f);
 }
 
 /// Calls `f` when the guard is dropped, like [`defer`] for a closure that needs no world. It is not
@@ -150,7 +156,7 @@ impl<F: FnOnce()> DeferCall<F> {
 impl<F: FnOnce()> Drop for DeferCall<F> {
     fn drop(&mut self) {
         if let Some(f) = self.made.take() {
-            drop(framestep::defer_call(f));
+            in_closure(|| drop(framestep::defer_call(f)));
         }
     }
 }

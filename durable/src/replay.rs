@@ -98,6 +98,7 @@ impl Shared {
         ));
         let mut chapter = cell.change();
         chapter.once = image.once.clone();
+        chapter.history = image.history;
         chapter.stop_lines = image.stop_lines.clone();
         drop(chapter);
         // Other code may have moved, as in a file of another build.

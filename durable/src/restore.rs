@@ -173,6 +173,7 @@ impl Shared {
         let restored = catch_unwind(AssertUnwindSafe(restore));
         if matches!(restored, Ok(Ok(_))) {
             self.long_chapters.keep_reported(|_| false);
+            self.begin_timeline();
         } else {
             self.epoch.set(before);
         }
@@ -184,6 +185,7 @@ impl Shared {
     pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
         self.check_replaceable()?;
         let save = self.with_births(save);
+        self.note_reached();
         self.restore(&save, &mut |_| Policy::Fail, true).map(drop)
     }
 
@@ -324,7 +326,10 @@ impl Shared {
             begun.state,
             begun.future,
         );
-        cell.change().once = image.once.clone();
+        let mut chapter = cell.change();
+        chapter.once = image.once.clone();
+        chapter.history = image.history;
+        drop(chapter);
         Some(Rc::new(cell))
     }
 

@@ -84,6 +84,8 @@ impl Shared {
             next_owner: self.next_owner.get(),
             next_guard: self.next_guard.get(),
             last_ticket: self.events.last_ticket.get(),
+            runs: self.runs_in_frame(),
+            effects: self.trail.effects(),
             is_described: false,
             is_taken: true,
         })
@@ -309,6 +311,7 @@ pub(crate) fn image_of(cell: &ScriptCell, chapter: &mut Chapter) -> ScriptImage 
         journal: chapter.journal.clone(),
         stop_lines: chapter.stop_lines.clone(),
         once: chapter.once.clone(),
+        history: chapter.history,
         has_begun: chapter.has_begun,
         restarts_after_wait: chapter.restarts_after_wait,
         waits,

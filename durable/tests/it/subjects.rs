@@ -32,8 +32,8 @@ macro_rules! builds {
                 use super::*;
 
                 #[derive(Serialize, Deserialize)]
-                pub struct Hero {
-                    pub owners: [OwnerId; 2],
+                pub(super) struct Hero {
+                    owners: [OwnerId; 2],
                 }
 
                 impl DurableScript for Hero {
@@ -47,7 +47,7 @@ macro_rules! builds {
                     }
                 }
 
-                pub struct This;
+                pub(super) struct This;
 
                 impl Build for This {
                     fn registry() -> Registry {
