@@ -160,14 +160,16 @@ impl SaveState {
                     let (name, script) = (&effect.name, effect.script);
                     format!("{} of script `{name}` ({script})", effect.text)
                 };
-                [
-                    format!("it does {}", did(one)),
-                    format!("it is {}", did(other)),
-                ]
+                return Some(Difference {
+                    script: None,
+                    entry: None,
+                    here: format!("the next effect is {}", did(one)),
+                    there: did(other),
+                });
             }
             [Some(one), Some(other)] if one.hashes[0] == other.hashes[0] => [
                 format!("{} leaves what the host lends in one state", one.text),
-                format!("in another, and it was the same state before"),
+                "in another, and it was the same state before".to_owned(),
             ],
             [Some(one), Some(_)] => [
                 format!("before {}, what the host lends is one state", one.text),

@@ -304,12 +304,13 @@ impl SyncTest {
     fn try_run(&self, shared: &Rc<Shared>, run: &mut dyn FnMut()) -> Result<(), String> {
         self.expect_all_listed(shared)?;
         let before = self.before(shared)?;
+        // The runtime goes on from the second run, with the state as it is.
+        self.read_back(shared)?;
         run();
         let first = shared.save_state();
         let first = first.map_err(|error| shared.explain(error).to_string())?;
         let first_worlds = self.checksums(shared);
         self.go_back(shared, &before)?;
-        self.read_back(shared)?;
         run();
         let second = shared.save_state();
         let second = second.map_err(|error| shared.explain(error).to_string())?;
@@ -390,7 +391,7 @@ impl SyncTest {
             }
             Ok::<_, String>(shared.trail.of(&self.lent, run))
         };
-        let (first, second) = (trail(false)?, trail(true)?);
+        let (first, second) = (trail(true)?, trail(false)?);
         let same = first.iter().zip(&second).take_while(|(a, b)| a == b);
         let at = same.count();
         let sites = shared.sites.sites();
@@ -436,9 +437,10 @@ fn suspects(events: &[Event], before: &SaveState, sites: &Sites) -> Option<Strin
     let texts = texts.join("; ");
     Some(format!(
         "a script that is read back from its journal does something else than the one that has run: {one}\
-         {texts}{of}. It depends on a local variable that a replay does not restore: one with interior \
-         mutability, such as a `Cell`, an `Rc` or a `Mutex`, which the closure of an effect before it has \
-         changed. Return the value from that closure, or keep it in the world"
+         {texts}{of}. It depends on a local variable that a replay does not restore: a field of a result of \
+         `with` that serde skips; or a `Cell`, an `Rc` or another variable with interior mutability that \
+         the closure of an earlier effect has changed. Return all of it from the closure, or keep it in the \
+         world"
     ))
 }
 

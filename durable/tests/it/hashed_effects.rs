@@ -177,7 +177,7 @@ fn a_difference_that_no_effect_has_made_is_said_to_be_before_one() {
         Fault::Condition,
     ] {
         let said = first(fault);
-        assert!(said.contains(": before a `with"), "{fault:?}: {said}");
+        assert!(said.contains(": before a `"), "{fault:?}: {said}");
         assert!(
             said.contains("the host changes it, or a closure of `animate`"),
             "{said}"
@@ -188,7 +188,15 @@ fn a_difference_that_no_effect_has_made_is_said_to_be_before_one() {
 #[test]
 fn an_effect_that_only_one_peer_does_is_named() {
     let said = first(Fault::MoreEffects);
-    assert!(said.starts_with("script `lord` (#2), entry 6: "), "{said}");
+    assert!(
+        said.starts_with("the next effect is a `with` at "),
+        "{said}"
+    );
+    assert!(
+        said.contains(" of script `rounds` (#3); there a `with` at "),
+        "{said}"
+    );
+    assert!(said.ends_with(" of script `lord` (#2)"), "{said}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ mod damaged_lists;
 mod described;
 mod destructors;
 mod differences;
+mod documents;
 mod dry_runs;
 mod elsewhere;
 mod ends;

@@ -1,7 +1,6 @@
 //! Frames that are run again after a rollback, and what is done once in each of them.
 
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
 
@@ -255,7 +254,7 @@ fn a_deed_that_panics_counts_as_not_done() {
     let save = runtime.save_state().unwrap();
     for _ in 0..2 {
         runtime.rollback(&save).unwrap();
-        assert!(catch_unwind(AssertUnwindSafe(|| runtime.run_frame(0.1))).is_err());
+        runtime.run_frame(0.1);
     }
     assert_eq!(heard(), ["fall", "fall"]);
 }
