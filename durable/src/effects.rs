@@ -89,7 +89,10 @@ impl Serialize for Effects {
     }
 }
 
-fn serialized(effects: &VecDeque<Effect>) -> Vec<(ScriptId, &str, u32, u32, &str, [u64; 2])> {
+/// An effect as it is serialised.
+type Parts<T> = (ScriptId, T, u32, u32, T, [u64; 2]);
+
+fn serialized(effects: &VecDeque<Effect>) -> Vec<Parts<&str>> {
     let effects = effects.iter().map(|effect| {
         let (name, text) = (&*effect.name, &*effect.text);
         (
@@ -106,8 +109,7 @@ fn serialized(effects: &VecDeque<Effect>) -> Vec<(ScriptId, &str, u32, u32, &str
 
 impl<'de> Deserialize<'de> for Effects {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        type Read = (ScriptId, String, u32, u32, String, [u64; 2]);
-        let (earlier, latest) = <(u64, Vec<Read>)>::deserialize(deserializer)?;
+        let (earlier, latest) = <(u64, Vec<Parts<String>>)>::deserialize(deserializer)?;
         let latest = latest
             .into_iter()
             .map(|(script, name, entry, what, text, hashes)| Effect {

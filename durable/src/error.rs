@@ -425,6 +425,7 @@ pub(crate) fn said_at(kind: Kind, site: SiteId, sites: &Sites) -> String {
 
 impl Found {
     /// The divergence of a script from a journal with these sites.
+    #[expect(clippy::too_many_lines, reason = "a case for each kind")]
     pub(crate) fn of(
         self,
         script: ScriptId,

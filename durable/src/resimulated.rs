@@ -235,15 +235,15 @@ pub fn effect_once_per_frame(label: impl AsRef<str>, f: impl FnOnce() + ChangesN
         within: type_name_of(&f),
         ..Call::new("effect_once_per_frame", "")
     };
-    let Some(cell) = context::current() else {
+    let Some(script) = context::current() else {
         return f();
     };
-    cell.effect(call, || {
-        let shared = cell.shared();
+    script.effect(call, || {
+        let shared = script.shared();
         let frame = shared.position().frame;
-        let deed = (cell.id, label.as_ref().to_owned());
+        let deed = (script.id, label.as_ref().to_owned());
         if !shared.is_done_in_frame(frame, &deed) {
-            cell.in_closure(f);
+            script.in_closure(f);
             shared.note_done_in_frame(frame, deed);
         }
         Bytes::EMPTY

@@ -308,7 +308,7 @@ async fn does(name: &str) {
         "effect" => say(&format!("{}", effect(|| 3))),
         "effect_once_per_frame" => {
             effect_once_per_frame("hit", || {
-                framestep::with(|world: &mut World| world.gold += 1)
+                framestep::with(|world: &mut World| world.gold += 1);
             });
         }
         "end_of_frame" => end_of_frame().await,

@@ -58,7 +58,7 @@ async fn hits() {
 async fn lord() {
     wait_frames(3).await;
     with_once("reward", |world: &mut World| {
-        world.damage += has(Fault::WithOnce)
+        world.damage += has(Fault::WithOnce);
     });
     animate(0.3, |share| {
         with(|world: &mut World| world.moved = share + has(Fault::Animation) as f32);

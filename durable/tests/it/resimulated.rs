@@ -36,7 +36,7 @@ async fn hero() {
         });
         if blow.0 != '.' {
             effect_once_per_frame(format!("{}", blow.0), move || {
-                play(format!("{}{}", blow.0, blow.1))
+                play(format!("{}{}", blow.0, blow.1));
             });
         }
         next_frame().await;
@@ -227,8 +227,10 @@ fn a_game_that_goes_on_from_the_past_is_heard_again() {
 #[test]
 fn the_second_run_of_the_sync_test_is_resimulated() {
     let mut runtime = Runtime::builder(registry()).sync_test::<World>().build();
-    let mut world = World::default();
-    world.input = 'a';
+    let mut world = World {
+        input: 'a',
+        ..World::default()
+    };
     runtime.spawn(hero()).detach();
     runtime.spawn(phases()).detach();
     for _ in 0..2 {
