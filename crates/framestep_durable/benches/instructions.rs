@@ -51,6 +51,22 @@ async fn timers() -> Chapter {
     Chapter::Next(timers())
 }
 
+/// Starts a script in every frame, and joins it.
+#[durable]
+async fn parents() -> Chapter {
+    for number in 0..100 {
+        let joined = start(child(number)).await;
+        black_box(joined.unwrap_or_default());
+    }
+    Chapter::Next(parents())
+}
+
+#[durable]
+async fn child(number: u32) -> u32 {
+    next_frame().await;
+    number
+}
+
 /// A typical script of a game: it does something every few frames, up to `length` entries in a
 /// chapter. The first chapter is shorter, so that not all scripts begin one at the same time.
 #[durable]
@@ -64,7 +80,8 @@ async fn actor(number: u32, length: u32, skipped: u32) -> Chapter {
 
 fn runtime() -> Runtime {
     let registry = Registry::new().with::<Frames>().with::<Changes>();
-    Runtime::new(registry.with::<Timers>().with::<Actor>())
+    let registry = registry.with::<Timers>().with::<Actor>();
+    Runtime::new(registry.with::<Parents>().with::<Child>())
 }
 
 /// 100 actors, whose chapters have `entries` entries on average.
@@ -99,14 +116,11 @@ fn polls(make: impl Fn(&Runtime)) -> u32 {
     100_000
 }
 
-fn plain() -> u32 {
+/// The same with scripts that are not durable.
+fn plain<F: Future<Output = ()> + 'static>(script: impl Fn() -> F) -> u32 {
     let mut executor = framestep::Executor::new();
     for _ in 0..1_000 {
-        executor.start(async {
-            loop {
-                framestep::next_frame().await;
-            }
-        });
+        executor.start(script());
     }
     let mut frames = |count| {
         for _ in 0..count {
@@ -186,8 +200,28 @@ fn loads() -> u32 {
 
 type Row = (&'static str, &'static str, fn() -> u32);
 
-const ROWS: [Row; 12] = [
-    ("plain", "poll", plain),
+const ROWS: [Row; 14] = [
+    ("plain", "poll", || {
+        plain(|| async {
+            loop {
+                framestep::next_frame().await;
+            }
+        })
+    }),
+    ("plain-start", "child", || {
+        plain(|| async {
+            for number in 0_u32.. {
+                let child = framestep::start(async move {
+                    framestep::next_frame().await;
+                    number
+                });
+                black_box(child.await.unwrap_or_default());
+            }
+        })
+    }),
+    ("start", "child", || {
+        polls(|it| it.start(parents()).detach())
+    }),
     ("next_frame", "poll", || {
         polls(|it| it.start(frames()).detach())
     }),

@@ -30,7 +30,7 @@ trap 'rm -rf "$work"' EXIT
 binary=$(built_bench ..)
 
 rows() {
-    count_rows "$binary" ${*:-plain next_frame with wait_seconds save tick-2 tick-52 tick-239 room-2 room-52 room-239 load}
+    count_rows "$binary" ${*:-plain plain-start start next_frame with wait_seconds save tick-2 tick-52 tick-239 room-2 room-52 room-239 load}
 }
 
 compiler=$(rustc --version)

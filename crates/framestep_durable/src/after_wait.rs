@@ -55,6 +55,6 @@ fn is_over(slot: &mut Slot, cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
         Slot::Promise(number) => cell.shared().is_settled((cell.id, *number)),
         Slot::Request(request) => request.answer.is_some(),
         Slot::Animate(animation) => poll_animation(animation, cx, |_| ()).is_ready(),
-        Slot::Replayed | Slot::Polled | Slot::Outside(_) => false,
+        Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => false,
     }
 }

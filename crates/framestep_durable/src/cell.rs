@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::bytes::{self, Bytes};
 use crate::context;
 use crate::driver::{dispose, message_of};
-use crate::error::Found;
+use crate::error::{Found, OtherWaits};
 use crate::hash::StableHash;
 use crate::image::NamedWait;
 use crate::journal::{self, Journal, Kind, Word};
@@ -33,6 +33,7 @@ use crate::shift::Shifts;
 use crate::site::{Call, Known, SiteId, Sites};
 use crate::slot::{Pending, Slot, Waits};
 use crate::stop_lines::StopLines;
+use crate::typed::Typed;
 
 /// The number of a script, which no other script of the runtime has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -137,6 +138,9 @@ pub(crate) struct Chapter {
     pub(crate) stop_lines: StopLines,
     /// What the script has done once in its life.
     pub(crate) once: Once,
+    /// A hash of what was before the chapter: of earlier chapters, and of the script that has made this
+    /// one. Two timelines that have led to the same chapter in different ways differ in it.
+    pub(crate) history: u64,
     /// Whether it has been polled.
     pub(crate) has_begun: bool,
     /// Whether it waits as the code of its save did, and restarts then.
@@ -160,6 +164,8 @@ struct Replay {
     /// For each recorded site of another build, the site that it has been found to be now.
     compared: Vec<Option<SiteId>>,
     divergence: Option<Found>,
+    /// The subscriptions and promises that it has made.
+    held: Vec<Typed>,
     /// How many effects have had no result since.
     without_result: u32,
 }
@@ -259,6 +265,7 @@ impl ScriptCell {
                 waits: Waits::default(),
                 stop_lines: StopLines::default(),
                 once: Once::default(),
+                history: 0,
                 has_begun: false,
                 restarts_after_wait: false,
             }),
@@ -357,13 +364,23 @@ impl ScriptCell {
         self.coroutine_id.get()
     }
 
+    /// A hash of all that the script has done and been told, and of what has led to it.
+    pub(crate) fn history(&self) -> u64 {
+        let chapter = self.chapter();
+        let mut hash = StableHash::new();
+        hash.add(chapter.history);
+        hash.add_bytes(chapter.state.get());
+        hash.add(chapter.journal.hash().state());
+        hash.finish()
+    }
+
     /// A number for a question or a promise that begins now. Another one has the same number only if
-    /// the same script makes it, with the same content, at the same time.
+    /// the same script makes it, with the same content, at the same time, after the same history.
     pub(crate) fn stamp(&self, content: &[u8]) -> u64 {
         let time = self.shared.executor.time();
         let time = time.map(|time| (time.frame, time.elapsed, time.unscaled_elapsed));
         let mut hash = StableHash::new();
-        hash.add_bytes(Bytes::of(&(self.id, time, content)).get());
+        hash.add_bytes(Bytes::of(&(self.id, time, content, self.history())).get());
         hash.finish()
     }
 
@@ -420,7 +437,9 @@ impl ScriptCell {
     pub(crate) fn begin_chapter(&self, state: Bytes, future: ChapterFuture) {
         self.drop_waits();
         self.shared.drop_all_of(self.id);
+        let history = self.history();
         let mut chapter = self.change();
+        chapter.history = history;
         chapter.state = state;
         chapter.journal.restart();
         chapter.stop_lines = StopLines::default();
@@ -500,6 +519,38 @@ impl ScriptCell {
     pub(crate) fn awaited(&self) -> Vec<NamedWait> {
         let mut chapter = self.change();
         chapter.waits.sorted().iter().map(Pending::named).collect()
+    }
+
+    /// Notes in a replay what a pending wait is about.
+    pub(crate) fn note_wait(&self, number: u32, typed: Typed) {
+        self.with_slot(number, |slot| {
+            if matches!(slot, Slot::Replayed) {
+                *slot = Slot::Typed(Box::new(typed));
+            }
+        });
+    }
+
+    /// Notes in a replay that the script has something in which values are stored.
+    pub(crate) fn note_held(&self, held: Typed) {
+        if self.is_replayed() {
+            self.replay.borrow_mut().held.push(held);
+        }
+    }
+
+    /// What the replay has noted.
+    pub(crate) fn noted(&self) -> Vec<Typed> {
+        let mut noted = self.replay.borrow().held.clone();
+        let mut chapter = self.change();
+        noted.extend(
+            chapter
+                .waits
+                .iter_mut()
+                .filter_map(|wait| match &wait.slot {
+                    Slot::Typed(typed) => Some(**typed),
+                    _ => None,
+                }),
+        );
+        noted
     }
 
     /// How many entries a replay has taken.
@@ -692,22 +743,30 @@ impl ScriptCell {
         None
     }
 
-    /// Whether the script waits for what it waited for at the save.
-    pub(crate) fn awaits_the_same(&self, saved: &[NamedWait], now: &[NamedWait]) -> bool {
+    /// Why the script does not wait for what it waited for at the save. `None` if it does.
+    pub(crate) fn other_waits(&self, saved: &[NamedWait], now: &[NamedWait]) -> Option<OtherWaits> {
         let sites = self.shared.sites.sites();
         let mut replay = self.replay.borrow_mut();
-        let mut fits = |saved: &NamedWait, now: &NamedWait| {
+        if saved.len() != now.len() {
+            return Some(OtherWaits::Calls);
+        }
+        saved.iter().zip(now).find_map(|(saved, now)| {
             let (Some(then), Some(here)) = (sites.get(saved.site), sites.get(now.site)) else {
-                return false;
+                return Some(OtherWaits::Calls);
             };
+            if !then.is_like(here) {
+                return Some(OtherWaits::Calls);
+            }
+            if saved.number != now.number {
+                return Some(OtherWaits::Number(saved.number, now.number));
+            }
             let is_in_place = if replay.compares_lines {
                 saved.site == now.site
             } else {
                 replay.shifts.fits("", then, here)
             };
-            saved.number == now.number && then.is_like(here) && is_in_place
-        };
-        saved.len() == now.len() && saved.iter().zip(now).all(|(saved, now)| fits(saved, now))
+            (!is_in_place).then_some(OtherWaits::Place)
+        })
     }
 
     /// Ends a pending wait of framestep without a value, if it resumes the coroutine. Calls no user

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::context;
+use crate::locals::ChangesNoLocal;
 
 /// Calls `f` with the world when the guard is dropped: at the end of its block, or when the
 /// script is stopped. It is not called while a script is restored or rolled back. Outside of a
@@ -76,7 +77,7 @@ impl<W: 'static, F: FnOnce(&mut W) + 'static> Defer<W, F> {
 impl<W: 'static, F: FnOnce(&mut W) + 'static> Drop for Defer<W, F> {
     fn drop(&mut self) {
         if let Some(f) = self.made.take() {
-            drop(framestep::defer(f));
+            in_closure(|| drop(framestep::defer(f)));
         }
     }
 }
@@ -85,6 +86,12 @@ impl<W: 'static, F: FnOnce(&mut W) + 'static> fmt::Debug for Defer<W, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Defer").finish_non_exhaustive()
     }
+}
+
+/// Calls `f` as a part of the script that drops a guard: a replay does not call it.
+fn in_closure(f: impl FnOnce()) {
+    let cell = context::current();
+    crate::cell::in_closure(cell.as_deref(), f);
 }
 
 /// Calls `f` when the guard is dropped, like [`defer`] for a closure that needs no world. It is not
@@ -122,7 +129,7 @@ impl<W: 'static, F: FnOnce(&mut W) + 'static> fmt::Debug for Defer<W, F> {
 /// assert_eq!(SOUNDS.get(), 1);
 /// ```
 #[track_caller]
-pub fn defer_call<F: FnOnce()>(f: F) -> DeferCall<F> {
+pub fn defer_call<F: FnOnce() + ChangesNoLocal>(f: F) -> DeferCall<F> {
     let made = match context::current() {
         Some(_) => Made::ByScript(Some(f)),
         None => Made::Outside(framestep::defer_call(f)),
@@ -149,7 +156,7 @@ impl<F: FnOnce()> DeferCall<F> {
 impl<F: FnOnce()> Drop for DeferCall<F> {
     fn drop(&mut self) {
         if let Some(f) = self.made.take() {
-            drop(framestep::defer_call(f));
+            in_closure(|| drop(framestep::defer_call(f)));
         }
     }
 }

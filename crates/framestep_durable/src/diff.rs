@@ -6,6 +6,7 @@ use std::fmt;
 use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
+use crate::effects::Effect;
 use crate::error::{said_at, waits};
 use crate::events::Listed;
 use crate::file::stops_of;
@@ -52,8 +53,9 @@ impl Difference {
 impl SaveState {
     /// What differs between this save state and another one, such as those of two peers for the
     /// same frame: for each script its first difference, then values, signals and the rest. Empty
-    /// if both have the same [checksum](Self::checksum). Lines of the code may differ, as in
-    /// different builds.
+    /// if both have the same [checksum](Self::checksum), unless the lent states differ: the first is the
+    /// first effect that has done something else, if both runtimes [hash
+    /// them](crate::RuntimeBuilder::hash_effects). Lines of the code may differ, as in different builds.
     ///
     /// # Examples
     ///
@@ -92,6 +94,7 @@ impl SaveState {
             there: other,
         };
         let mut found = Vec::new();
+        found.extend(self.first_effect(other));
         sides.compare_scripts(&mut found);
         sides.compare_events(&mut found);
         let rest = [
@@ -147,6 +150,52 @@ impl SaveState {
             }
         }
         found
+    }
+}
+
+impl SaveState {
+    /// The first effect around which the lent states differ, if they are hashed.
+    fn first_effect(&self, other: &SaveState) -> Option<Difference> {
+        let pair = self.effects.first_difference(&other.effects)?;
+        let [one, there] = pair;
+        let of = one.or(there)?;
+        let [here, there] = match pair {
+            [Some(one), Some(other)] if !one.is_same_call(other) => {
+                let did = |effect: &Effect| {
+                    let (name, script) = (&effect.name, effect.script);
+                    format!("{} of script `{name}` ({script})", effect.text)
+                };
+                return Some(Difference {
+                    script: None,
+                    entry: None,
+                    here: format!("the next effect is {}", did(one)),
+                    there: did(other),
+                });
+            }
+            [Some(one), Some(other)] if one.hashes[0] == other.hashes[0] => [
+                format!("{} leaves what the host lends in one state", one.text),
+                "in another, and it was the same state before".to_owned(),
+            ],
+            [Some(one), Some(_)] => [
+                format!("before {}, what the host lends is one state", one.text),
+                "another, and after each effect before it is the same: the host changes it, or a \
+                 closure of `animate`, `wait_until` or `defer`"
+                    .to_owned(),
+            ],
+            _ => {
+                let says = |effect: Option<&Effect>| match effect {
+                    Some(effect) => effect.text.to_string(),
+                    None => "it has not come so far".to_owned(),
+                };
+                pair.map(says)
+            }
+        };
+        Some(Difference {
+            script: Some((of.script, of.name.to_string())),
+            entry: Some(of.entry),
+            here,
+            there,
+        })
     }
 }
 

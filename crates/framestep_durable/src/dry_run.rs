@@ -85,7 +85,7 @@ impl Shared {
         let numbers = SiteNumbers::of_save(self, save);
         let compares_lines = self.is_of_this_build(save);
         let misfits = save.scripts.iter().filter_map(|image| {
-            let error = match self.replay(image, &numbers, compares_lines) {
+            let error = match self.replay(image, Some(save), &numbers, compares_lines) {
                 Ok(cell) => {
                     cell.drop_trial();
                     return None;

@@ -13,6 +13,7 @@ use crate::bytes::{self, Bytes};
 use crate::cell::{Birth, Done, ScriptCell, ScriptId, leave, unreadable};
 use crate::context;
 use crate::handle::{Handle, Joins, command};
+use crate::locals::ChangesNoLocal;
 use crate::owner::OwnerId;
 use crate::script::{Begun, Code, DurableScript, begin_once, run_chapters};
 use crate::shared::Making;
@@ -42,7 +43,9 @@ use crate::site::Call;
 /// # }
 /// ```
 #[track_caller]
-pub fn with<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) -> R) -> R {
+pub fn with<W: 'static, R: Serialize + DeserializeOwned>(
+    f: impl FnOnce(&mut W) -> R + ChangesNoLocal,
+) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
     lends_mut("with", within, &mut |state| match f.take() {
@@ -59,7 +62,9 @@ pub fn with<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut W) 
 ///
 /// As [`with()`].
 #[track_caller]
-pub fn with_ref<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&W) -> R) -> R {
+pub fn with_ref<W: 'static, R: Serialize + DeserializeOwned>(
+    f: impl FnOnce(&W) -> R + ChangesNoLocal,
+) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
     lends_ref("with_ref", within, &mut |state| match f.take() {
@@ -115,7 +120,7 @@ pub fn with_ref<W: 'static, R: Serialize + DeserializeOwned>(f: impl FnOnce(&W) 
 /// assert_eq!(gold, 100);
 /// ```
 #[track_caller]
-pub fn with_once<W, R>(label: impl AsRef<str>, f: impl FnOnce(&mut W) -> R) -> R
+pub fn with_once<W, R>(label: impl AsRef<str>, f: impl FnOnce(&mut W) -> R + ChangesNoLocal) -> R
 where
     W: 'static,
     R: Serialize + DeserializeOwned,
@@ -188,7 +193,7 @@ fn once(
 /// # }
 /// ```
 #[track_caller]
-pub fn effect<R: Serialize + DeserializeOwned>(f: impl FnOnce() -> R) -> R {
+pub fn effect<R: Serialize + DeserializeOwned>(f: impl FnOnce() -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
     records("effect", within, &mut || match f.take() {

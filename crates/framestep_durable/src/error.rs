@@ -259,6 +259,44 @@ impl fmt::Display for Divergence {
     }
 }
 
+/// Why pending waits are not those of the save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OtherWaits {
+    /// Other calls, or for something else.
+    Calls,
+    /// The number of a wait in the save, and now.
+    Number(u32, u32),
+    /// They are in other lines, or not as far from the calls before them as they were.
+    Place,
+}
+
+impl OtherWaits {
+    /// What is said after the waits of the present code.
+    fn why(self) -> String {
+        match self {
+            OtherWaits::Calls => String::new(),
+            OtherWaits::Number(saved, now) => as_another_wait(saved, now),
+            OtherWaits::Place => format!(", {MOVED}"),
+        }
+    }
+}
+
+/// Why a call is not the one that was recorded, although it is the same for the same thing.
+const MOVED: &str = "which does not follow what is before it as it did: lines between the two have \
+                     been added or removed";
+
+/// Why an effect is not the one that was recorded, although it is the same call in the same line.
+const EARLIER: &str = ", without the wait before it";
+
+/// The same for a wait whose number is another one.
+fn as_another_wait(saved: u32, now: u32) -> String {
+    let [saved, now] = [saved, now].map(|number| number + 1);
+    format!(
+        ", as wait number {now} of its chapter instead of {saved}: before it, a wait has been added or \
+         removed, such as that of a `timeout`"
+    )
+}
+
 /// A divergence, as found by a replay.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
@@ -308,6 +346,20 @@ pub(crate) enum Found {
         entry: u32,
         saved: Vec<NamedWait>,
         now: Vec<NamedWait>,
+        why: OtherWaits,
+    },
+    /// A wait is about another script, owner, subscription or promise: what it is about in the save,
+    /// and now.
+    OtherSubject {
+        entry: u32,
+        wait: NamedWait,
+        says: [String; 2],
+    },
+    /// A value that is stored for the script is of another type than it reads.
+    OtherStored {
+        entry: u32,
+        what: String,
+        type_name: &'static str,
     },
     OtherVersion {
         saved: u32,
@@ -373,6 +425,7 @@ pub(crate) fn said_at(kind: Kind, site: SiteId, sites: &Sites) -> String {
 
 impl Found {
     /// The divergence of a script from a journal with these sites.
+    #[expect(clippy::too_many_lines, reason = "a case for each kind")]
     pub(crate) fn of(
         self,
         script: ScriptId,
@@ -397,11 +450,11 @@ impl Found {
                 "an entry that cannot be read".to_owned(),
                 "cannot continue".to_owned(),
             ),
-            Found::NotReached { entry, now } => (
-                entry,
-                recorded_entry(entry),
-                format!("awaits {}", waits(&now, sites)),
-            ),
+            Found::NotReached { entry, now } => {
+                let why = not_reached(journal, entry, &now, sites);
+                let found = format!("awaits {}{why}", waits(&now, sites));
+                (entry, recorded_entry(entry), found)
+            }
             Found::OtherLine { entry, here } => (
                 entry,
                 recorded_entry(entry),
@@ -410,23 +463,21 @@ impl Found {
             Found::OtherShift { entry, here } => (
                 entry,
                 recorded_entry(entry),
-                format!(
-                    "does so at {}, which does not follow what is before it as it did",
-                    sites.place(here)
-                ),
+                format!("does so at {}, {MOVED}", sites.place(here)),
             ),
-            Found::Other { entry, kind, here } => (
-                entry,
-                recorded_entry(entry),
-                match kind {
+            Found::Other { entry, kind, here } => {
+                let now = match kind {
                     Kind::Ended(_) | Kind::Failed(_) => {
                         format!("awaits {}", at(&awaited(here, sites), here, sites))
                     }
                     Kind::Effect | Kind::Panicked => {
                         format!("does {}", at(&done(here, sites), here, sites))
                     }
-                },
-            ),
+                };
+                let is_same = journal.at(entry) == Some((kind, here));
+                let why = if is_same { EARLIER } else { "" };
+                (entry, recorded_entry(entry), format!("{now}{why}"))
+            }
             Found::OtherValue { entry, type_name } => (
                 entry,
                 recorded_entry(entry),
@@ -463,11 +514,30 @@ impl Found {
                 );
                 (entry, recorded_entry(entry), found)
             }
-            Found::OtherWaits { entry, saved, now } => (
+            Found::OtherWaits {
+                entry,
+                saved,
+                now,
+                why,
+            } => (
                 entry,
                 format!("it awaiting {}", waits(&saved, sites)),
-                format!("awaits {}", waits(&now, sites)),
+                format!("awaits {}{}", waits(&now, sites), why.why()),
             ),
+            Found::OtherSubject { entry, wait, says } => {
+                let [saved, now] = says;
+                let wait = waits(&[wait], sites);
+                let recorded = format!("it awaiting {wait}, for {saved}");
+                (entry, recorded, format!("is for {now}"))
+            }
+            Found::OtherStored {
+                entry,
+                what,
+                type_name,
+            } => {
+                let found = format!("reads that as a `{type_name}`, which it is not");
+                (entry, what, found)
+            }
             Found::OtherVersion { saved, now } => {
                 let recorded = format!("version {saved} of it");
                 return divergence(Some(0), recorded, format!("is version {now}"));
@@ -480,6 +550,22 @@ impl Found {
         };
         divergence(Some(entry + 1), recorded, found)
     }
+}
+
+/// Why an entry is not reached, if the script awaits the same call for the same thing.
+fn not_reached(journal: &Journal, entry: u32, now: &[NamedWait], sites: &Sites) -> String {
+    let Some((Kind::Ended(saved) | Kind::Failed(saved), site)) = journal.at(entry) else {
+        return String::new();
+    };
+    let is_like = |wait: &&NamedWait| match (sites.get(site), sites.get(wait.site)) {
+        (Some(then), Some(here)) => then.is_like(here),
+        _ => false,
+    };
+    if now.iter().any(|wait| wait.number == saved) {
+        return String::new();
+    }
+    let same = now.iter().find(is_like);
+    same.map_or_else(String::new, |wait| as_another_wait(saved, wait.number))
 }
 
 /// The name of one of framestep's own waits, from the message of its panic when it is polled

@@ -22,6 +22,7 @@ use crate::shared::{Handled, Shared};
 use crate::site::Call;
 use crate::slot::{Join, OwnerEnd, Slot};
 use crate::stop::expect_from_outside;
+use crate::typed::{ReadAs, Typed};
 use crate::wait::Numbered;
 
 /// Why a script has no result.
@@ -529,9 +530,15 @@ impl<T: DeserializeOwned> Future for Handle<T> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let output = match ready!(self.joins.poll(cx)) {
-            Ok(output) => output,
-            Err(error) => return Poll::Ready(Err(error)),
+        let output = match self.joins.poll(cx) {
+            Poll::Ready(Ok(output)) => output,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => {
+                let id = self.id();
+                let typed = |number| Typed::Join(number, id, ReadAs::of::<T>());
+                self.joins.wait.note(typed);
+                return Poll::Pending;
+            }
         };
         Poll::Ready(Ok(match output.read() {
             Some(output) => output,

@@ -502,6 +502,36 @@ impl Host {
         self.shared.settle(promise, stamp, Settled::Cancelled)
     }
 
+    /// Whether the run under way was done before, because a rollback has gone back behind it; between two
+    /// runs, whether the next one was. See [`is_resimulated`](crate::is_resimulated).
+    pub fn is_resimulated(&self) -> bool {
+        self.shared.is_resimulated()
+    }
+
+    /// Takes the present for the furthest that the runtime has come: the next runs are not
+    /// [resimulated](Self::is_resimulated), and do again what was done
+    /// [once in their frames](crate::effect_once_per_frame). For a game that rewinds, when it goes on from
+    /// an earlier point.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut runtime = Runtime::new(Registry::new());
+    /// let save = runtime.save_state()?;
+    /// runtime.run_frame(0.1);
+    /// runtime.rollback(&save)?;
+    /// assert!(runtime.is_resimulated());
+    /// runtime.forget_future();
+    /// assert!(!runtime.is_resimulated());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forget_future(&self) {
+        self.shared.forget_future();
+    }
+
     /// The open questions of scripts that this call has not returned before, in the order in
     /// which they were asked. After a restore or a rollback, it returns all open questions again.
     ///

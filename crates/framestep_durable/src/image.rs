@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::Bytes;
 use crate::cell::{Birth, ScriptId};
 use crate::content::Content;
+use crate::effects::Effects;
 use crate::events::{Given, Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::handle::JoinError;
@@ -69,6 +70,10 @@ pub struct SaveState {
     pub(crate) next_owner: u64,
     pub(crate) next_guard: u64,
     pub(crate) last_ticket: u64,
+    /// How many runs of phases there have been in the present frame.
+    pub(crate) runs: u64,
+    /// The latest effects, if they are [hashed](crate::RuntimeBuilder::hash_effects).
+    pub(crate) effects: Effects,
     /// Whether states and values are described, and so is the world beside it.
     pub(crate) is_described: bool,
     /// Whether a runtime of this process has taken it. What was read may be damaged.
@@ -301,6 +306,8 @@ pub(crate) struct ScriptImage {
     pub(crate) journal: Journal,
     pub(crate) stop_lines: StopLines,
     pub(crate) once: Once,
+    /// A hash of what was before the chapter.
+    pub(crate) history: u64,
     pub(crate) has_begun: bool,
     /// Whether it waits as earlier code did, and restarts its chapter then.
     pub(crate) restarts_after_wait: bool,

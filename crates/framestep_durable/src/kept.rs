@@ -33,7 +33,8 @@ impl KeptImage {
     pub(crate) fn is_like(&self, other: &ScriptImage) -> bool {
         let content = |of: &ScriptImage| {
             let begins = (of.has_begun, of.restarts_after_wait);
-            Bytes::of(&(&of.state, &of.stop_lines, &of.once, begins, &of.waits))
+            let before = (&of.state, of.history);
+            Bytes::of(&(before, &of.stop_lines, &of.once, begins, &of.waits))
         };
         self.journal.is(&other.journal) && content(self) == content(other)
     }

@@ -53,6 +53,8 @@ impl Shared {
         self.load_events(save);
         self.ask_again();
         self.may_claim.set(true);
+        self.go_to_run(save.runs);
+        self.trail.replace_effects(&save.effects);
         self.restores.set(self.restores.get().wrapping_add(1));
         let by_id = |id| prepared.binary_search_by_key(&id, |script| script.cell.id);
         self.long_chapters.keep_reported(|id| by_id(id).is_ok());

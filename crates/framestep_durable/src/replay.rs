@@ -15,6 +15,7 @@ use crate::journal::Journal;
 use crate::quiet;
 use crate::shared::Shared;
 use crate::site::{SiteId, Sites};
+use crate::typed;
 
 impl Shared {
     /// Takes a save state, replays its journals with new futures, and drops these.
@@ -22,7 +23,7 @@ impl Shared {
         let save = self.save_state().map_err(|error| self.explain(error))?;
         let numbers = SiteNumbers::same();
         for image in &save.scripts {
-            let cell = self.replay(image, &numbers, true);
+            let cell = self.replay(image, Some(&save), &numbers, true);
             cell.map_err(SaveError::Verify)?.drop_trial();
         }
         Ok(save)
@@ -39,7 +40,7 @@ impl Shared {
         };
         let image = cell.image();
         let numbers = SiteNumbers::same();
-        match self.replay(&image, &numbers, true) {
+        match self.replay(&image, None, &numbers, true) {
             Ok(cell) => {
                 cell.drop_trial();
                 error
@@ -48,10 +49,12 @@ impl Shared {
         }
     }
 
-    /// Makes a script and replays its journal.
+    /// Makes a script and replays its journal. With `save`, also reads the values for it that are stored
+    /// outside of its image.
     pub(crate) fn replay(
         self: &Rc<Self>,
         image: &ScriptImage,
+        save: Option<&SaveState>,
         numbers: &SiteNumbers,
         compares_lines: bool,
     ) -> Result<Rc<ScriptCell>, RestoreError> {
@@ -95,15 +98,19 @@ impl Shared {
         ));
         let mut chapter = cell.change();
         chapter.once = image.once.clone();
+        chapter.history = image.history;
         chapter.stop_lines = image.stop_lines.clone();
         drop(chapter);
         // Other code may have moved, as in a file of another build.
         let compares_lines = compares_lines && image.generation == self.generation.get();
         if image.has_begun {
-            if let Err(found) = replay_journal(&cell, image, numbers, compares_lines) {
+            let replayed = replay_journal(&cell, image, numbers, compares_lines)
+                .and_then(|()| typed::compare(&cell, &cell.noted(), image, save));
+            if let Err(found) = replayed {
                 cell.drop_trial();
                 return Err(diverged(found));
             }
+            cell.end_replay();
         }
         Ok(cell)
     }
@@ -173,12 +180,18 @@ fn replay_journal(
     let mut saved: Vec<_> = saved.collect();
     saved.sort_unstable_by_key(|wait| wait.number);
     let now = cell.awaited();
-    if !cell.awaits_the_same(&saved, &now) {
-        let entry = cell.replayed();
-        return Err(Found::OtherWaits { entry, saved, now });
+    match cell.other_waits(&saved, &now) {
+        None => Ok(()),
+        Some(why) => {
+            let entry = cell.replayed();
+            Err(Found::OtherWaits {
+                entry,
+                saved,
+                now,
+                why,
+            })
+        }
     }
-    cell.end_replay();
-    Ok(())
 }
 
 /// Translates the numbers of sites in a save state into those of the runtime.

@@ -173,6 +173,7 @@ impl Shared {
         let restored = catch_unwind(AssertUnwindSafe(restore));
         if matches!(restored, Ok(Ok(_))) {
             self.long_chapters.keep_reported(|_| false);
+            self.begin_timeline();
         } else {
             self.epoch.set(before);
         }
@@ -184,6 +185,7 @@ impl Shared {
     pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
         self.check_replaceable()?;
         let save = self.with_births(save);
+        self.note_reached();
         self.restore(&save, &mut |_| Policy::Fail, true).map(drop)
     }
 
@@ -237,7 +239,7 @@ impl Shared {
         let numbers = SiteNumbers::of_save(self, save);
         prepared.scripts.reserve(save.scripts.len());
         for image in &save.scripts {
-            let script = self.prepare(image, &numbers, policy, compares_lines, restored)?;
+            let script = self.prepare(save, image, &numbers, policy, compares_lines, restored)?;
             prepared.scripts.push(script);
         }
         // A destructor in a replay may have ended, through the host, a script that was to stay.
@@ -246,7 +248,7 @@ impl Shared {
         };
         while let Some(at) = prepared.scripts.iter().position(has_ended) {
             let image = prepared.scripts[at].image;
-            let script = self.prepare(image, &numbers, policy, compares_lines, restored)?;
+            let script = self.prepare(save, image, &numbers, policy, compares_lines, restored)?;
             prepared.scripts[at] = script;
         }
         Ok(())
@@ -255,6 +257,7 @@ impl Shared {
     /// Makes a script of a save state. One that has changed nothing since stays as it is.
     fn prepare<'a>(
         self: &Rc<Self>,
+        save: &SaveState,
         image: &'a ScriptImage,
         numbers: &SiteNumbers,
         policy: &mut dyn FnMut(&Divergence) -> Policy,
@@ -265,7 +268,7 @@ impl Shared {
         if let Some(cell) = self.unchanged(image) {
             return Ok(prepared(cell, Fate::Stays));
         }
-        let error = match self.replay(image, numbers, compares_lines) {
+        let error = match self.replay(image, Some(save), numbers, compares_lines) {
             Ok(cell) => return Ok(prepared(cell, Fate::GoesOn)),
             Err(error) => error,
         };
@@ -326,7 +329,10 @@ impl Shared {
             begun.state,
             begun.future,
         );
-        cell.change().once = image.once.clone();
+        let mut chapter = cell.change();
+        chapter.once = image.once.clone();
+        chapter.history = image.history;
+        drop(chapter);
         Some(Rc::new(cell))
     }
 

@@ -5,6 +5,7 @@ use std::ops::Deref;
 
 use framestep::{Builder, Executor, Phase, Seconds, Time};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::bytes;
 use crate::dry_run::DryRun;
@@ -17,7 +18,7 @@ use crate::outside::beside_of;
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
 use crate::shared::Shared;
-use crate::sync::{Lent, SyncTest};
+use crate::sync::{Lent, Summed, SyncTest};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
 ///
@@ -87,6 +88,7 @@ impl Runtime {
             registry,
             max_entries: u32::MAX,
             lent: Vec::new(),
+            hashed: Vec::new(),
         }
     }
 
@@ -113,30 +115,38 @@ impl Runtime {
     /// Runs a frame. See [`Executor::run_frame`].
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
-        self.host.shared().begin_run("run_frame");
+        let shared = self.host.shared();
+        shared.begin_run("run_frame");
         let executor = &mut self.executor;
+        let mut run = || {
+            shared.begin_frame();
+            executor.run_frame(dt);
+        };
         match &self.sync_test {
-            None => executor.run_frame(dt),
-            Some(test) => {
-                let shared = self.host.shared();
-                test.run(shared, "run_frame", &mut || executor.run_frame(dt));
-            }
+            None => run(),
+            Some(test) => test.run(shared, "run_frame", &mut run),
         }
     }
 
     /// Runs a frame with the world lent. See [`Executor::run_frame_with`].
     #[track_caller]
     pub fn run_frame_with<W: 'static>(&mut self, world: &mut W, dt: impl Seconds) {
-        self.host.shared().begin_run("run_frame_with");
-        self.host.shared().note_lent(std::any::type_name::<W>());
+        let shared = self.host.shared();
+        shared.begin_run("run_frame_with");
+        shared.note_lent(std::any::type_name::<W>());
         let executor = &mut self.executor;
         match &self.sync_test {
-            None => executor.run_frame_with(world, dt),
+            None => {
+                shared.begin_frame();
+                executor.run_frame_with(world, dt);
+            }
             Some(test) => {
-                let shared = self.host.shared();
                 shared.door.assert_idle("run_frame_with");
                 executor.lend(world, |executor| {
-                    test.run(shared, "run_frame_with", &mut || executor.run_frame(dt));
+                    test.run(shared, "run_frame_with", &mut || {
+                        shared.begin_frame();
+                        executor.run_frame(dt);
+                    });
                 });
             }
         }
@@ -145,12 +155,14 @@ impl Runtime {
     /// Begins a frame. See [`Executor::begin_frame`].
     #[track_caller]
     pub fn begin_frame(&mut self, dt: impl Seconds) {
+        self.host.shared().begin_frame();
         self.executor.begin_frame(dt);
     }
 
     /// Begins a frame by the clocks of an engine. See [`Executor::begin_frame_with`].
     #[track_caller]
     pub fn begin_frame_with(&mut self, dt: impl Seconds, game_dt: impl Seconds) {
+        self.host.shared().begin_frame();
         self.executor.begin_frame_with(dt, game_dt);
     }
 
@@ -176,6 +188,7 @@ impl Runtime {
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         self.host.shared().begin_run("run_phase");
+        self.host.shared().note_reached();
         let executor = &mut self.executor;
         match &self.sync_test {
             None => executor.run_phase(phase),
@@ -396,6 +409,7 @@ pub struct RuntimeBuilder {
     registry: Registry,
     max_entries: u32,
     lent: Vec<Lent>,
+    hashed: Vec<Summed>,
 }
 
 impl RuntimeBuilder {
@@ -513,12 +527,102 @@ impl RuntimeBuilder {
         self
     }
 
+    /// The [sync test](Self::sync_test) for a state that the game saves: between the two runs, it is
+    /// written as bytes and read back, as a file would. So the test also finds what a clone hides: the
+    /// order of a `HashMap`, a field with `#[serde(skip)]`, a `Deserialize` that does not read what its
+    /// `Serialize` writes.
+    ///
+    /// # Costs
+    ///
+    /// Beside those of [`sync_test`](Self::sync_test): the state is written twice in each run, and read.
+    ///
+    /// # Panics
+    ///
+    /// The run panics as in the sync test. And if the state is another one after it was read back: the
+    /// message names the field.
+    ///
+    /// # Examples
+    ///
+    /// ```should_panic
+    /// use std::collections::HashMap;
+    ///
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[derive(Clone, Serialize, Deserialize)]
+    /// struct World {
+    ///     enemies: HashMap<u32, u32>, // should be a BTreeMap
+    /// }
+    ///
+    /// let mut world = World { enemies: (0..50).map(|n| (n, n)).collect() };
+    /// let builder = Runtime::builder(Registry::new());
+    /// let mut runtime = builder.sync_test_through_bytes::<World>().build();
+    /// // The sync test of `run_frame_with` failed in frame 1: a world of type `World` is another one after
+    /// // it was written and read back: `enemies` has its items in another order. ..
+    /// runtime.run_frame_with(&mut world, 1.0 / 60.0);
+    /// ```
+    pub fn sync_test_through_bytes<W>(mut self) -> Self
+    where
+        W: Clone + Serialize + DeserializeOwned + 'static,
+    {
+        self.lent.push(Lent::through_bytes::<W>());
+        self
+    }
+
+    /// Hashes a state that the host lends before and after each effect. For two peers whose checksums
+    /// differ: [`SaveState::diff`] then begins with the first effect that they have done differently,
+    /// also if it returns nothing, and says whether their states differed before it.
+    ///
+    /// The hashes of the last 4,096 effects are in each save state, also in files, but in no checksum.
+    /// Both peers need the switch. For several states, call this for each.
+    ///
+    /// # Costs
+    ///
+    /// For debug builds, and to look for a desync. Each effect takes two checksums of the state, and a
+    /// file 50 to 100 bytes for each effect that is kept. Without the switch, it costs nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct World {
+    ///     damage: u32,
+    ///     bonus: u32,
+    /// }
+    ///
+    /// #[durable]
+    /// async fn hits() {
+    ///     wait_frames(2).await;
+    ///     with(|world: &mut World| world.damage += world.bonus);
+    /// }
+    ///
+    /// let play = |bonus| {
+    ///     let builder = Runtime::builder(Registry::new().with::<Hits>());
+    ///     let mut runtime = builder.hash_effects::<World>().build();
+    ///     runtime.spawn(hits()).detach();
+    ///     let mut world = World { damage: 0, bonus };
+    ///     for _ in 0..4 {
+    ///         runtime.run_frame_with(&mut world, 0.1);
+    ///     }
+    ///     runtime.save_state().unwrap()
+    /// };
+    /// let difference = play(1).diff(&play(2))[0].to_string();
+    /// assert!(difference.starts_with("script `hits` (#1), entry 2: before a `with` at "));
+    /// assert!(play(1).diff(&play(1)).is_empty());
+    /// ```
+    pub fn hash_effects<W: Serialize + 'static>(mut self) -> Self {
+        self.hashed.push(Summed::of::<W>());
+        self
+    }
+
     /// Makes the runtime.
     pub fn build(self) -> Runtime {
         let executor = self.executor.build();
         let (door, handle) = (executor.durable(), executor.handle());
         let shared = Shared::new(door, handle, self.registry, self.max_entries);
         shared.door.set_beside(beside_of(&shared));
+        shared.trail.hash_effects(self.hashed);
         let host = Host::of(shared);
         let sync_test = (!self.lent.is_empty()).then(|| SyncTest::new(self.lent));
         Runtime {

@@ -86,6 +86,8 @@ impl Shared {
             next_owner: self.next_owner.get(),
             next_guard: self.next_guard.get(),
             last_ticket: self.events.last_ticket.get(),
+            runs: self.runs_in_frame(),
+            effects: self.trail.effects(),
             is_described: false,
             is_taken: true,
         })
@@ -326,6 +328,7 @@ pub(crate) fn image_of(cell: &ScriptCell, chapter: &mut Chapter) -> ScriptImage 
         journal: chapter.journal.clone(),
         stop_lines: chapter.stop_lines.clone(),
         once: chapter.once.clone(),
+        history: chapter.history,
         has_begun: chapter.has_begun,
         restarts_after_wait: chapter.restarts_after_wait,
         waits,
@@ -377,7 +380,7 @@ fn save_slot(slot: &Slot) -> SlotImage {
             due_ns: tick.due_ns,
         },
         // Outside of polls and replays, a slot has its state.
-        Slot::Replayed | Slot::Polled | Slot::Outside(_) => {
+        Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => {
             unreachable!("the script is being polled")
         }
     }

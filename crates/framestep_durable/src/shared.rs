@@ -18,6 +18,7 @@ use crate::long::LongChapters;
 use crate::owner::{ClockId, OwnerId};
 use crate::questions::Questions;
 use crate::registry::Registry;
+use crate::resimulated::Reached;
 use crate::save::Numbers;
 use crate::script::{Begun, Code};
 use crate::site::SiteTable;
@@ -74,6 +75,7 @@ pub(crate) struct Shared {
     /// The names of the types that the host has lent.
     pub(crate) lent: RefCell<Vec<&'static str>>,
     pub(crate) trail: Trail,
+    pub(crate) reached: Reached,
     /// How often a restore has invalidated all handles.
     pub(crate) epoch: Cell<u32>,
     /// Memory for a value that is being written: empty.
@@ -187,6 +189,7 @@ impl Shared {
             long_chapters: LongChapters::new(max_entries),
             lent: RefCell::default(),
             trail: Trail::default(),
+            reached: Reached::default(),
             epoch: Cell::new(0),
             scratch: Cell::default(),
             numbers: Cell::default(),
@@ -244,6 +247,9 @@ impl Shared {
             begun.state,
             begun.future,
         );
+        if let Some(by) = by {
+            cell.change().history = by.history();
+        }
         cell.birth.set(birth);
         self.inherit_request(&cell, by);
         self.adopt(&Rc::new(cell), making, by.is_some());

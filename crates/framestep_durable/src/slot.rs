@@ -14,6 +14,7 @@ use crate::owner::OwnerId;
 use crate::shared::Shared;
 use crate::site::{Call, Known};
 use crate::topic::Topic;
+use crate::typed::Typed;
 
 /// A pending wait of a script.
 #[derive(Debug)]
@@ -248,6 +249,8 @@ impl Awaited {
 pub(crate) enum Slot {
     /// It has begun in a replay, and gets its state when the replay ends.
     Replayed,
+    /// The same, of a wait for something that its name does not say.
+    Typed(Box<Typed>),
     /// It is being polled.
     Polled,
     /// A wait for a phase, a time, a number, or a condition.
@@ -391,6 +394,7 @@ impl Slot {
                 animation.end.iter().for_each(f);
             }
             Slot::Replayed
+            | Slot::Typed(_)
             | Slot::Polled
             | Slot::Stop(_)
             | Slot::Signal(_)

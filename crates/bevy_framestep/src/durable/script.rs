@@ -1,5 +1,6 @@
 //! What durable scripts do with entities.
 
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
@@ -9,7 +10,9 @@ use std::task::{Context, Poll, ready};
 use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use framestep::Phase;
-use framestep_durable::{DurableScript, Handle, WaitUntil, start_on, wait_until, with, with_ref};
+use framestep_durable::{
+    ChangesNoLocal, DurableScript, Handle, WaitUntil, start_on, wait_until, with, with_ref,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -29,7 +32,10 @@ impl DurableId {
     ///
     /// If the entity or its component does not exist.
     #[track_caller]
-    pub fn get<C: Component, R>(self, f: impl FnOnce(&C) -> R) -> Result<R, Missing>
+    pub fn get<C: Component, R>(
+        self,
+        f: impl FnOnce(&C) -> R + ChangesNoLocal,
+    ) -> Result<R, Missing>
     where
         R: Serialize + DeserializeOwned,
     {
@@ -48,7 +54,10 @@ impl DurableId {
     ///
     /// If the entity or its component does not exist.
     #[track_caller]
-    pub fn get_mut<C, R>(self, f: impl FnOnce(&mut C) -> R) -> Result<R, Missing>
+    pub fn get_mut<C, R>(
+        self,
+        f: impl FnOnce(&mut C) -> R + ChangesNoLocal,
+    ) -> Result<R, Missing>
     where
         C: Component<Mutability = Mutable>,
         R: Serialize + DeserializeOwned,
@@ -69,7 +78,7 @@ impl DurableId {
     ///
     /// If the entity or one of the components does not exist.
     #[track_caller]
-    pub fn with<Args, R>(self, f: impl EntityFn<Args, R>) -> Result<R, Missing>
+    pub fn with<Args, R>(self, f: impl EntityFn<Args, R> + ChangesNoLocal) -> Result<R, Missing>
     where
         R: Serialize + DeserializeOwned,
     {
@@ -106,9 +115,13 @@ impl DurableId {
     /// If the entity does not exist.
     #[track_caller]
     pub fn insert(self, bundle: impl Bundle) -> Result<(), Missing> {
+        // Components need not be `Clone`.
+        let bundle = Cell::new(Some(bundle));
         with(|world: &mut World| {
             let entity = self.entity(world)?;
-            world.entity_mut(entity).insert(bundle);
+            if let Some(bundle) = bundle.take() {
+                world.entity_mut(entity).insert(bundle);
+            }
             Ok(())
         })
     }
@@ -180,13 +193,13 @@ impl DurableId {
     /// ```
     pub fn wait_until<C: Component>(
         self,
-        mut condition: impl FnMut(&C) -> bool + 'static,
+        condition: impl Fn(&C) -> bool + 'static,
     ) -> ComponentUntil {
         let holds = move || {
             with_ref(|world: &World| {
                 let entity = self.find(world);
                 let component = entity.and_then(|entity| world.get::<C>(entity));
-                component.is_none_or(&mut condition)
+                component.is_none_or(&condition)
             })
         };
         ComponentUntil {
@@ -198,7 +211,7 @@ impl DurableId {
 
     /// Waits until the entity is despawned. This is checked once in each run of the home
     /// phase, from the next frame on.
-    pub fn despawned(self) -> WaitUntil<impl FnMut() -> bool> {
+    pub fn despawned(self) -> WaitUntil<impl Fn() -> bool> {
         wait_until(move || with_ref(|world: &World| self.find(world).is_none()))
     }
 
@@ -216,7 +229,7 @@ fn check<C: Component>(world: &World, id: DurableId) -> Result<(), Missing> {
 }
 
 /// The condition on the world.
-type Condition = Box<dyn FnMut() -> bool>;
+type Condition = Box<dyn Fn() -> bool>;
 
 /// The future of [`DurableId::wait_until`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]

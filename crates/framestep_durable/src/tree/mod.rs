@@ -7,6 +7,7 @@
 //! bytes, and `text` in formats that people read.
 
 mod code;
+mod differs;
 mod read;
 mod text;
 mod write;

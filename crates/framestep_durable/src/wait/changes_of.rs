@@ -24,8 +24,8 @@ use super::Numbered;
 /// between. Only the values of items are recorded, and the first one.
 ///
 /// The first value is what `read` returns at the first poll. It is not an item, unless
-/// [`with_present`](ChangesOf::with_present) says so. The stream does not end. `read` must not keep
-/// anything from one call to the next: after a restore, it is a new closure.
+/// [`with_present`](ChangesOf::with_present) says so. The stream does not end. `read` is an
+/// `Fn`, and keeps nothing from one call to the next: after a restore, it is a new closure.
 ///
 /// # Resumes
 ///
@@ -80,7 +80,7 @@ use super::Numbered;
 pub fn changes_of<T, F>(read: F) -> ChangesOf<T, F>
 where
     T: Serialize + DeserializeOwned + PartialEq + Clone,
-    F: FnMut() -> T,
+    F: Fn() -> T,
 {
     ChangesOf {
         read,
@@ -129,7 +129,7 @@ impl<T, F> ChangesOf<T, F> {
 impl<T, F> ChangesOf<T, F>
 where
     T: Serialize + DeserializeOwned + PartialEq + Clone,
-    F: FnMut() -> T,
+    F: Fn() -> T,
 {
     /// Waits for the next change. Dropping the wait loses nothing.
     #[allow(clippy::should_implement_trait, reason = "streams use this name")]
@@ -169,7 +169,7 @@ fn poll_change(
 impl<T, F> Stream for ChangesOf<T, F>
 where
     T: Serialize + DeserializeOwned + PartialEq + Clone,
-    F: FnMut() -> T,
+    F: Fn() -> T,
 {
     type Item = T;
 
@@ -184,7 +184,7 @@ where
                 return Poll::Ready(Some(present));
             }
         }
-        let (known, read) = (&this.known, &mut this.read);
+        let (known, read) = (&this.known, &this.read);
         let mut changed = || {
             let value = read();
             (known.as_ref() != Some(&value)).then(|| Bytes::of(&value))

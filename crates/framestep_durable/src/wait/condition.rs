@@ -28,8 +28,20 @@ pub struct WaitUntil<P> {
 /// Waits until `condition` returns `true`. It is called once in each run of the home phase,
 /// from the next frame on. See [`framestep::wait_until`].
 ///
-/// Only the end of the wait is recorded, so `condition` must not keep anything from one call to
-/// the next, such as a count of its calls: after a restore, it is a new closure.
+/// Only the end of the wait is recorded, and after a restore, `condition` is a new closure. So it is an
+/// `Fn`, which keeps nothing from one call to the next. This does not compile:
+///
+/// ```compile_fail,E0594
+/// # use framestep_durable::prelude::*;
+/// # async fn script() {
+/// let mut calls = 0;
+/// wait_until(move || {
+///     calls += 1;
+///     calls > 3
+/// })
+/// .await;
+/// # }
+/// ```
 ///
 /// # Panics
 ///
@@ -44,7 +56,7 @@ pub struct WaitUntil<P> {
 /// wait_until(|| with_ref(|world: &World| world.gold > 30)).await;
 /// # }
 /// ```
-pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
+pub fn wait_until<P: Fn() -> bool>(condition: P) -> WaitUntil<P> {
     WaitUntil::new("wait_until()", condition, true)
 }
 
@@ -53,11 +65,11 @@ pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
 /// # Panics
 ///
 /// As [`wait_until`].
-pub fn wait_while<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
+pub fn wait_while<P: Fn() -> bool>(condition: P) -> WaitUntil<P> {
     WaitUntil::new("wait_while()", condition, false)
 }
 
-impl<P: FnMut() -> bool> WaitUntil<P> {
+impl<P: Fn() -> bool> WaitUntil<P> {
     fn new(name: &'static str, holds: P, awaited: bool) -> Self {
         WaitUntil {
             numbered: Numbered::default(),
@@ -84,7 +96,7 @@ impl<P: FnMut() -> bool> WaitUntil<P> {
     }
 }
 
-impl<P: FnMut() -> bool> Future for WaitUntil<P> {
+impl<P: Fn() -> bool> Future for WaitUntil<P> {
     type Output = ();
 
     #[track_caller]

@@ -61,6 +61,7 @@ use crate::driver::message_of;
 use crate::outside::OutsideWait;
 use crate::site::Known;
 use crate::slot::{Awaited, Pending, Shown, Slot};
+use crate::typed::Typed;
 
 /// The part that all waits have in common: the number of a wait in its chapter.
 #[derive(Debug, Default)]
@@ -92,6 +93,17 @@ impl Numbered {
     /// Whether the wait is over.
     pub(crate) fn is_done(&self) -> bool {
         matches!(self.state, State::Done)
+    }
+
+    /// Notes what a pending wait is about, in a replay: that is compared with the save.
+    #[inline]
+    pub(crate) fn note(&self, typed: impl FnOnce(u32) -> Typed) {
+        if let State::Begun(cell, number) = &self.state {
+            let cell = cell.upgrade().filter(|cell| cell.is_replayed());
+            if let Some(cell) = cell {
+                cell.note_wait(*number, typed(*number));
+            }
+        }
     }
 
     /// Polls the wait, which a call of `kind` has made. `begin` makes its state at the first

@@ -10,6 +10,7 @@ use crate::handle::command;
 use crate::owner::OwnerId;
 use crate::slot::{OwnerEnd, Slot};
 use crate::stop::expect_from_outside;
+use crate::typed::Typed;
 
 use super::Numbered;
 
@@ -115,6 +116,9 @@ impl Future for Ended {
             Slot::OwnerEnd(awaited) => awaited.end.poll(cx, kind).map(|()| Bytes::EMPTY),
             _ => Poll::Ready(Bytes::EMPTY),
         });
+        if polled.is_pending() {
+            numbered.note(|number| Typed::OwnerEnd(number, owner));
+        }
         polled.map(drop)
     }
 }

@@ -18,6 +18,7 @@ use crate::events::{Owned, Settled, counts};
 use crate::outside::{Outside, Place, outside, place, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::Slot;
+use crate::typed::{ReadAs, Typed};
 
 use super::Numbered;
 
@@ -86,6 +87,11 @@ pub fn promise<T: Serialize + DeserializeOwned + 'static>(
     name: &'static str,
 ) -> (Resolver<T>, Promise<T>) {
     let (key, inner) = make(name);
+    if let Inner::Script { cell, number } = &inner {
+        if let Some(cell) = cell.upgrade() {
+            cell.note_held(Typed::Promised(*number, ReadAs::of::<T>()));
+        }
+    }
     let promise = Promise {
         numbered: Numbered::default(),
         name,
@@ -348,6 +354,9 @@ fn poll_promise(
             None => Poll::Pending,
         }
     });
+    if polled.is_pending() {
+        numbered.note(|wait| Typed::Promise(wait, number));
+    }
     polled.map(|settled| {
         let read = settled.read();
         read.unwrap_or_else(|| unreadable::<Settled>(format_args!("`{kind}` was changed")))

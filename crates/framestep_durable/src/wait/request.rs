@@ -14,7 +14,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
+use crate::locals::ChangesNoLocal;
 use crate::slot::{self, Slot};
+use crate::typed::{ReadAs, Typed};
 
 use super::Numbered;
 
@@ -128,7 +130,7 @@ impl<R> fmt::Debug for RequestId<R> {
 /// # Panics
 ///
 /// When polled outside of a durable script.
-pub fn ask<R: Request, F: FnOnce() -> R>(request: F) -> Ask<R, F> {
+pub fn ask<R: Request, F: FnOnce() -> R + ChangesNoLocal>(request: F) -> Ask<R, F> {
     Ask {
         numbered: Numbered::default(),
         make: Some(request),
@@ -177,6 +179,10 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
                     _ => Poll::Pending,
                 },
             );
+        if polled.is_pending() {
+            this.numbered
+                .note(|number| Typed::Answer(number, ReadAs::of::<R>(), ReadAs::of::<R::Answer>()));
+        }
         polled.map(|answer| {
             answer.read().unwrap_or_else(|| {
                 unreadable::<R::Answer>(format_args!(

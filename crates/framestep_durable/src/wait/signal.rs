@@ -19,6 +19,7 @@ use crate::outside::{Events, OutsideWait, Place, outside, place};
 use crate::site::Call;
 use crate::slot::{NextWait, Slot};
 use crate::topic::{EventName, Keyed};
+use crate::typed::{ReadAs, Typed};
 
 use super::{Numbered, Subscription};
 
@@ -193,7 +194,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     /// runtime.run_frame(0.1);
     /// assert_eq!(runtime.take(answer), Some(Ok('n')));
     /// ```
-    pub fn wait_for<P: FnMut(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P, N> {
+    pub fn wait_for<P: Fn(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P, N> {
         WaitSignalFor {
             numbered: Numbered::default(),
             name: self.name.clone(),
@@ -388,7 +389,11 @@ impl<T: DeserializeOwned + 'static, N: EventName> Future for WaitSignal<T, N> {
         let (base, name) = (this.name.base(), this.name.full());
         match poll_wait(&mut this.numbered, base, name, this.limit, cx) {
             Poll::Ready(value) => Poll::Ready(read(name, &value)),
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => {
+                this.numbered
+                    .note(|number| Typed::Event(number, ReadAs::of::<T>()));
+                Poll::Pending
+            }
         }
     }
 }
@@ -480,7 +485,7 @@ fn poll_accepted(
 impl<T, P, N> Future for WaitSignalFor<T, P, N>
 where
     T: DeserializeOwned + 'static,
-    P: FnMut(&T) -> bool,
+    P: Fn(&T) -> bool,
     N: EventName,
 {
     type Output = T;
@@ -489,11 +494,15 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
         let (base, name) = (this.name.base(), this.name.full());
-        let accept = &mut this.accept;
+        let accept = &this.accept;
         let mut accept = |event: &Bytes| accept(&read(name, event));
         match poll_accepted(&mut this.numbered, base, name, this.limit, cx, &mut accept) {
             Poll::Ready(value) => Poll::Ready(read(name, &value)),
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => {
+                this.numbered
+                    .note(|number| Typed::Event(number, ReadAs::of::<T>()));
+                Poll::Pending
+            }
         }
     }
 }

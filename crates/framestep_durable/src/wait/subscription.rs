@@ -18,6 +18,7 @@ use crate::outside::{Events, Place, outside, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::{NextWait, Slot};
 use crate::topic::EventName;
+use crate::typed::{ReadAs, Typed};
 
 use super::Numbered;
 use super::signal::read;
@@ -117,9 +118,15 @@ impl Inner {
 impl<T: DeserializeOwned + 'static> Subscription<T> {
     #[track_caller]
     pub(super) fn new<N: EventName>(name: &N, limit: usize) -> Self {
+        let inner = Inner::new(name, limit);
+        if let Inner::Script { cell, number, .. } = &inner {
+            if let Some(cell) = cell.upgrade() {
+                cell.note_held(Typed::Events(*number, ReadAs::of::<T>()));
+            }
+        }
         Subscription {
             base: name.base(),
-            inner: Inner::new(name, limit),
+            inner,
             numbered: Numbered::default(),
             value: PhantomData,
         }
@@ -219,12 +226,16 @@ fn poll_next(
         }))
     };
     let event = Some(Event::Signal(base));
-    numbered.poll_known(&cell, kind, event, begin, |cell, _| {
+    let polled = numbered.poll_known(&cell, kind, event, begin, |cell, _| {
         match cell.shared().next_event(stream) {
             Some(event) => Poll::Ready(event),
             None => Poll::Pending,
         }
-    })
+    });
+    if polled.is_pending() {
+        numbered.note(|wait| Typed::Next(wait, number));
+    }
+    polled
 }
 
 impl<T: DeserializeOwned + 'static> Stream for Subscription<T> {

@@ -17,6 +17,7 @@ use crate::outside::{OutsideWait, Place, outside, place};
 use crate::site::Call;
 use crate::slot::Slot;
 use crate::topic::{EventName, Keyed};
+use crate::typed::{ReadAs, Typed};
 
 use super::Numbered;
 
@@ -284,13 +285,13 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
 
     /// Waits until `condition` holds for it. Ready at once if it holds already.
     ///
-    /// `condition` must not keep anything from one call to the next: after a restore, it is a new
-    /// closure.
+    /// `condition` is an `Fn`, and keeps nothing from one call to the next: after a restore, it is a
+    /// new closure.
     ///
     /// # Cancel safety
     ///
     /// Dropping the future cancels the wait. A new call checks the current state first.
-    pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitValue<T, P, N> {
+    pub fn wait_for<P: Fn(&T) -> bool>(&self, condition: P) -> WaitValue<T, P, N> {
         WaitValue::new(self.name.clone(), false, condition)
     }
 }
@@ -445,7 +446,7 @@ fn poll_outside(
 impl<T, P, N> Future for WaitValue<T, P, N>
 where
     T: Serialize + DeserializeOwned + Default + 'static,
-    P: FnMut(&T) -> bool,
+    P: Fn(&T) -> bool,
     N: EventName,
 {
     type Output = T;
@@ -454,7 +455,7 @@ where
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
         let (base, name, skips) = (this.name.base(), this.name.full(), this.skips_present);
-        let condition = &mut this.condition;
+        let condition = &this.condition;
         let mut holds = |value: Option<Bytes>| {
             let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
             let holds = condition(&read(name, &value));
@@ -462,7 +463,11 @@ where
         };
         match poll_value(&mut this.numbered, base, name, skips, cx, &mut holds) {
             Poll::Ready(value) => Poll::Ready(read(name, &value)),
-            Poll::Pending => Poll::Pending,
+            Poll::Pending => {
+                this.numbered
+                    .note(|number| Typed::Event(number, ReadAs::of::<T>()));
+                Poll::Pending
+            }
         }
     }
 }

@@ -162,12 +162,14 @@ const IN_BOTH: &[&str] = &[
     "defer_call",
     "delta_seconds",
     "effect",
+    "effect_once_per_frame",
     "end_of_frame",
     "every_frames",
     "fixed_update",
     "group",
     "in_phase",
     "interval",
+    "is_resimulated",
     "is_stop_asked",
     "join",
     "join_all",
@@ -252,6 +254,7 @@ async fn does(name: &str) {
             counts.spawn(Counts(0));
             say(&format!("{:?}", counts.join().await));
         }
+        "is_resimulated" => say(&format!("{}", effect(is_resimulated))),
         "is_stop_asked" => say(&format!("{}", is_stop_asked())),
         "stop_asked" => say(&format!("{:?}", timeout(0.5, stop_asked()).await)),
         "throttle" => {
@@ -303,6 +306,11 @@ async fn does(name: &str) {
         }
         "delta_seconds" => say(&format!("{}", delta_seconds())),
         "effect" => say(&format!("{}", effect(|| 3))),
+        "effect_once_per_frame" => {
+            effect_once_per_frame("hit", || {
+                framestep::with(|world: &mut World| world.gold += 1);
+            });
+        }
         "end_of_frame" => end_of_frame().await,
         "fixed_update" => fixed_update().await,
         "in_phase" => in_phase(Phase::LateUpdate).await,

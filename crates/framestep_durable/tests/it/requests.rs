@@ -197,3 +197,77 @@ fn a_host_that_never_reads_what_was_withdrawn_keeps_the_latest() {
     assert_eq!(withdrawn.len(), 1_024);
     assert_eq!(withdrawn.last().copied(), last);
 }
+
+/// Asks the same at the same time, whatever was answered before.
+#[durable]
+async fn interview(chapters: bool, children: bool) -> Chapter<u32> {
+    ask(|| Number(0)).await;
+    if chapters {
+        return Chapter::Next(interview(false, children));
+    }
+    if children {
+        let _ = start(asker()).await;
+    }
+    Chapter::Done(ask(|| Number(1)).await)
+}
+
+#[durable]
+async fn asker() -> u32 {
+    ask(|| Number(1)).await
+}
+
+/// The id of the second question, after the first one had this answer.
+fn second_question(runtime: &mut Runtime, save: &SaveState, answer: u32) -> RequestId<Number> {
+    runtime.rollback(save).unwrap();
+    let (first, _) = runtime.requests::<Number>()[0];
+    assert!(runtime.answer(first, &answer));
+    runtime.run_frame(0.1);
+    let (second, Number(content)) = runtime.requests::<Number>().remove(0);
+    assert!(content < 2);
+    second
+}
+
+#[test]
+fn the_same_question_after_another_answer_has_another_id() {
+    for (chapters, children) in [(false, false), (true, false), (false, true)] {
+        let registry = Registry::new().with::<Interview>().with::<Asker>();
+        let mut runtime = Runtime::new(registry);
+        runtime.start(interview(chapters, children)).detach();
+        let save = runtime.save_state().unwrap();
+        let undone = second_question(&mut runtime, &save, 1);
+        let now = second_question(&mut runtime, &save, 2);
+        assert_ne!(undone, now);
+        // The box of the future that was undone is answered late.
+        assert!(!runtime.answer(undone, &5));
+        assert!(runtime.is_open(now));
+        // Run again as it was, it is the same question.
+        assert_eq!(second_question(&mut runtime, &save, 2), now);
+        assert_eq!(second_question(&mut runtime, &save, 1), undone);
+    }
+}
+
+/// A file keeps what has led to a question.
+#[test]
+fn a_question_of_a_loaded_game_has_the_id_that_it_would_have_had() {
+    let id = |loads: bool| {
+        let registry = Registry::new().with::<Interview>().with::<Asker>();
+        let mut runtime = Runtime::new(registry);
+        runtime.start(interview(true, true)).detach();
+        for answer in [3, 4] {
+            let (question, _) = runtime.requests::<Number>()[0];
+            runtime.answer(question, &answer);
+            runtime.run_frame(0.1);
+            if loads {
+                let file = runtime.save().unwrap().to_bytes();
+                let save = SaveState::from_bytes(&file).unwrap();
+                runtime.restore(&save, Policy::Fail).unwrap();
+            }
+        }
+        let (question, _) = runtime.requests::<Number>()[0];
+        (
+            serde_json::to_string(&question).unwrap(),
+            runtime.checksum().unwrap(),
+        )
+    };
+    assert_eq!(id(false), id(true));
+}

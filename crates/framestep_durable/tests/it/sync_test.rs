@@ -1,7 +1,7 @@
 //! The sync test of a runtime: each run is done twice, and a difference is named.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
@@ -432,4 +432,85 @@ fn questions_that_the_host_has_taken_are_not_asked_again() {
         asked += runtime.requests::<Question>().len();
     }
     assert!((1..4).contains(&asked), "{asked}");
+}
+
+/// A world that a clone hides something of.
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Hidden {
+    gold: u32,
+    by_name: Named,
+    #[serde(skip)]
+    luck: u32,
+}
+
+#[derive(Clone, Default, Serialize, Deserialize)]
+struct Named {
+    enemies: HashMap<u32, u32>,
+}
+
+const LUCKY: u32 = line!() + 7;
+
+#[durable]
+async fn lucky() {
+    wait_frames(2).await;
+    with(|world: &mut Hidden| world.luck = 3);
+    wait_frames(2).await;
+    with(|world: &mut Hidden| world.gold += world.luck);
+}
+
+fn found_through_bytes(mut world: Hidden, through_bytes: bool) -> Option<String> {
+    let builder = Runtime::builder(Registry::new().with::<Lucky>());
+    let mut runtime = if through_bytes {
+        builder.sync_test_through_bytes::<Hidden>().build()
+    } else {
+        builder.sync_test::<Hidden>().build()
+    };
+    runtime.spawn(lucky()).detach();
+    let play = || (0..9).for_each(|_| runtime.run_frame_with(&mut world, 0.1));
+    let payload = catch_unwind(AssertUnwindSafe(play)).err()?;
+    Some(payload.downcast_ref::<String>().unwrap().clone())
+}
+
+#[test]
+fn a_field_that_serde_skips_is_found_through_bytes_at_the_effect_that_reads_it() {
+    assert_eq!(found_through_bytes(Hidden::default(), false), None);
+    let said = found_through_bytes(Hidden::default(), true).unwrap();
+    let named = format!(
+        "script `lucky` (#1), entry 4: a `with` at {}:{LUCKY} changed what",
+        file!()
+    );
+    assert!(said.contains(&named), "{said}");
+    assert!(said.contains("a field that serde skips"), "{said}");
+}
+
+#[test]
+fn the_order_of_a_map_in_the_world_is_found_through_bytes_with_its_field() {
+    let world = || Hidden {
+        by_name: Named {
+            enemies: (0..50).map(|number| (number, number)).collect(),
+        },
+        ..Hidden::default()
+    };
+    assert_eq!(found_through_bytes(world(), false), None);
+    let said = found_through_bytes(world(), true).unwrap();
+    let named = "is another one after it was written and read back: `by_name.enemies` has its items in \
+                 another order";
+    assert!(said.contains(named), "{said}");
+    assert!(said.contains("use a `BTreeMap`"), "{said}");
+}
+
+#[test]
+fn a_game_whose_state_is_all_in_its_bytes_passes_through_bytes() {
+    let registry = Registry::new().with::<Fair>().with::<Helper>();
+    let builder = Runtime::builder(registry);
+    let mut runtime = builder.sync_test_through_bytes::<World>().build();
+    let mut world = World::default();
+    runtime.spawn(fair(1)).detach();
+    for _ in 0..40 {
+        runtime.run_frame_with(&mut world, 0.1);
+        for (id, _) in runtime.requests::<Question>() {
+            runtime.answer(id, &2);
+        }
+    }
+    assert!(world.gold > 0);
 }

@@ -125,7 +125,7 @@ asked! {
 }
 
 /// The `with` of the game: it also spawns the scripts that `f` has asked for.
-fn with<R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut World) -> R) -> R {
+fn with<R: Serialize + DeserializeOwned>(f: impl FnOnce(&mut World) -> R + Clone) -> R {
     let (result, asked) = framestep_durable::with(|world: &mut World| {
         let result = f(world);
         (result, std::mem::take(&mut world.asked))

@@ -1,0 +1,70 @@
+//! What the guide says about durable waits is what their signatures say.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+fn read(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    fs::read_to_string(root.join(path)).unwrap()
+}
+
+/// The functions among the waits that take a closure which is called repeatedly, with its bound.
+fn closures() -> BTreeSet<(String, &'static str)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/wait");
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let source = fs::read_to_string(entry.unwrap().path()).unwrap();
+        for item in source.split("pub fn ").skip(1) {
+            let (signature, _) = item.split_once('{').unwrap();
+            let (name, _) = signature.split_once(['<', '(']).unwrap();
+            for bound in ["Fn(", "FnMut("] {
+                if signature.contains(&format!(": {bound}")) {
+                    found.insert((name.to_owned(), bound));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A row of a table in the guide about a wait with a closure: the wait and its last column.
+fn rows(page: &str) -> Vec<(String, String)> {
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    let cells = rows.map(|row| {
+        let row = row.replace("\\|", "!");
+        let cells: Vec<String> = row.split('|').map(|cell| cell.trim().to_owned()).collect();
+        (cells[1].clone(), cells[cells.len() - 2].clone())
+    });
+    let takes_closure = |wait: &str| ["(cond)", "(!! ", "!t!"].iter().any(|it| wait.contains(it));
+    cells.filter(|(wait, _)| takes_closure(wait)).collect()
+}
+
+#[test]
+fn the_table_of_waits_says_which_closures_durable_scripts_take() {
+    let closures = closures();
+    let names: BTreeSet<&str> = closures.iter().map(|(name, _)| &**name).collect();
+    let expected = [
+        "animate",
+        "changes_of",
+        "wait_for",
+        "wait_until",
+        "wait_while",
+    ];
+    assert_eq!(names, BTreeSet::from(expected));
+    // A closure that is called repeatedly, and made anew by a restore, keeps nothing.
+    assert!(
+        closures.iter().all(|(_, bound)| *bound == "Fn("),
+        "{closures:?}"
+    );
+    let rows = rows(&read("../docs/guide/waits.md"));
+    for name in expected {
+        let of_name = rows
+            .iter()
+            .filter(|(wait, _)| wait.contains(&format!("{name}(")));
+        let says: Vec<&str> = of_name.map(|(_, durable)| &**durable).collect();
+        assert!(!says.is_empty(), "{name} is in no row");
+        let is_right = |says: &&str| says.ends_with("the closure is an `Fn`");
+        assert!(says.iter().all(is_right), "{name}: {says:?}");
+    }
+}
