@@ -31,7 +31,12 @@ impl Subject {
             | Report::CoroutinePanicked { name, .. } => (name.to_string(), None),
             Report::Refused { name, place, .. } => (name.to_string(), Some(*place)),
             Report::StopUnread { owner, place, .. } => (owner.clone(), Some(*place)),
-            Report::Doubtful { place, .. } => (String::new(), Some(*place)),
+            Report::EventsMissed { name, place, .. } | Report::TicksOwed { name, place, .. } => {
+                (name.as_deref().unwrap_or("").to_owned(), Some(*place))
+            }
+            Report::Doubtful { place, .. } | Report::EventUntaken { place, .. } => {
+                (String::new(), Some(*place))
+            }
             Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),
             Report::BehaviourPanicked {
                 behaviour,
