@@ -261,7 +261,7 @@ fn spawns_beyond_the_limit_follow() {
 
 fn closures_wait_for_their_state() {
     let (mut executor, heard) = reporting(unclamped());
-    let mut calls = 0;
+    let mut calls = 0_u32;
     executor.enter(|| {
         for _ in 0..1_000 {
             assert!(with_soon(|calls: &mut u32| *calls += 1));

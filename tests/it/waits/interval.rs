@@ -607,6 +607,7 @@ fn single_ticks_and_all_that_are_due_share_a_schedule() {
     assert_eq!(script.take().unwrap().unwrap(), (11, 3));
 }
 
+// docs/contract.md#decided-interval
 #[test]
 fn more_than_a_hundred_ticks_that_are_owed_are_reported_once() {
     let mut executor = unclamped();

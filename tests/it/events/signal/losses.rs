@@ -18,6 +18,7 @@ fn reporting() -> (Executor, Rc<RefCell<Vec<Report>>>) {
     (executor, heard)
 }
 
+// docs/contract.md#decided-stored-events
 #[test]
 fn a_wait_returns_the_first_event_however_many_follow() {
     let (mut executor, heard) = reporting();
@@ -91,6 +92,7 @@ fn an_event_is_dropped_with_the_last_wait_for_it() {
     assert_eq!(Rc::strong_count(&value), 1);
 }
 
+// docs/contract.md#decided-stored-events
 #[test]
 fn a_subscription_that_loses_events_is_reported_with_its_script() {
     let (mut executor, heard) = reporting();
@@ -102,20 +104,22 @@ fn a_subscription_that_loses_events_is_reported_with_its_script() {
         loop {
             seen.push(events.next().await.unwrap());
             wait_seconds(1).await;
-            if seen.len() == 3 {
+            if seen.len() == 4 {
                 return (seen, events.missed());
             }
         }
     });
-    let id = porter.named("porter").id();
+    let porter = porter.named("porter");
+    let id = porter.id();
     for hit in 0..10 {
         hits.emit(hit);
     }
-    executor.run_frames(3, 1); // reads 6, 7
-    for hit in 10..13 {
+    executor.run_frames(3, 1); // reads 6, 7 and 8
+    for hit in 10..14 {
         hits.emit(hit);
     }
-    executor.run_frames(3, 1);
+    executor.run_frames(2, 1);
+    assert_eq!(porter.take().unwrap().unwrap(), (vec![6, 7, 8, 10], 7));
     let heard = heard.borrow();
     let [
         report @ Report::EventsMissed { place, .. },
@@ -135,6 +139,7 @@ fn a_subscription_that_loses_events_is_reported_with_its_script() {
     );
 }
 
+// docs/contract.md#decided-stored-events
 #[test]
 fn a_filter_that_may_have_missed_its_event_is_reported() {
     let (mut executor, heard) = reporting();
@@ -178,6 +183,7 @@ fn a_filter_that_is_polled_in_time_misses_nothing() {
     assert_eq!(*heard.borrow(), []);
 }
 
+// docs/contract.md#decided-emit-one
 #[test]
 fn an_event_of_emit_one_that_no_script_takes_is_reported() {
     let (mut executor, heard) = reporting();

@@ -418,7 +418,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         );
         for at in 0..n {
             let script = match at % 3 {
-                0 => executor.start(async { drop(time()) }),
+                0 => executor.start(next_frame()),
                 1 => {
                     let bell = bell.clone();
                     executor.start(async move { bell.wait().await })

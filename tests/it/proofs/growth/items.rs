@@ -233,7 +233,10 @@ fn exported() -> Vec<String> {
     let names = exports.flat_map(|export| {
         let (list, _) = export.split_once(';').expect("an export ends");
         let names = list.split(|c: char| !c.is_alphanumeric() && c != '_');
-        names.filter(|name| name.starts_with(char::is_uppercase))
+        // Types, not constants.
+        names.filter(|name| {
+            name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
+        })
     });
     names.map(str::to_owned).collect()
 }

@@ -177,14 +177,16 @@ pub(crate) const WAITS: &[Row] = &[
         .allocates(),
     row!(join -> JoinGroup, Rule::Join, Place::Always(LateUpdate), |given| given.group(|| ()).join())
         .due(&[(Arg::None, 1)])
-        .shown(&["the end of 1v1"])
+        .shown(&["the end of 1v1", "a wake"])
         .made_of_others()
-        .allocates(),
+        .allocates()
+        .hides(),
     row!(try_join -> TryJoinGroup, Rule::Join, Place::Always(LateUpdate), |given| given.group(|| Ok::<(), ()>(())).try_join())
         .due(&[(Arg::None, 1)])
-        .shown(&["the end of 1v1"])
+        .shown(&["the end of 1v1", "a wake"])
         .made_of_others()
-        .allocates(),
+        .allocates()
+        .hides(),
     row!(when_each -> WhenEach, Rule::Other, Place::Always(LateUpdate), |given| when_each([in_phase(LateUpdate)]).next(),
         boxed Item(when_each([in_phase(LateUpdate)])))
         .due(&[(Arg::None, 1)])
