@@ -430,7 +430,7 @@ pub use testing::{FRAME_RATES, at_frame_rates};
 pub use time::{Clock, ClockGuard, Phase, Seconds, Time};
 pub use wait::{
     Animate, ChangesOf, Debounce, Elapsed, EveryFrames, Frames, InPhase, Interval, MissedTicks,
-    NextFrame, NextItem, NextTick, On, Throttle, Tick, Timeout, WaitFrames, WaitSeconds,
+    NextFrame, NextItem, NextTick, NextTicks, On, Throttle, Tick, Timeout, WaitFrames, WaitSeconds,
     WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, animate, changes_of, debounce,
     end_of_frame, every_frames, fixed_update, frames, in_phase, interval, next_frame, on, throttle,
     timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,

@@ -22,6 +22,7 @@ pages! {
     time: "../docs/guide/time.md"
     waits: "../docs/guide/waits.md"
     several: "../docs/guide/several.md"
+    buffers: "../docs/guide/buffers.md"
     stopping: "../docs/guide/stopping.md"
     pausing: "../docs/guide/pausing.md"
     engines: "../docs/guide/engines.md"

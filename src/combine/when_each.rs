@@ -30,7 +30,13 @@ use super::pinned;
 ///
 /// [`next`](WhenEach::next) is ready as soon as one of the futures is, in the phase in
 /// which that future resumes. A poll of the stream polls only the futures that have been
-/// woken, so thousands of futures cost no more than a few.
+/// woken, so thousands of futures cost no more than a few. They are all polled once more when
+/// another coroutine polls the stream than before.
+///
+/// **Futures run only while the next item is awaited.** If the body of the loop waits for a
+/// second, the futures stand still for that second, except for what needs no poll: timers and
+/// frames pass, events are stored, and coroutines whose handles are among them go on. So pass the
+/// handles of coroutines if the body waits.
 ///
 /// # Output
 ///
@@ -217,7 +223,9 @@ impl Woken {
     fn begin_poll(&mut self, waker: &Waker) {
         let parent = call::out(|| waker.clone());
         let known = self.waker.as_ref();
-        if !known.is_some_and(|known| known.get().will_wake(waker)) {
+        // Clones are compared: the waker that a coroutine is polled with may be another one than
+        // its clones.
+        if !known.is_some_and(|known| known.get().will_wake(&parent)) {
             self.moved = self.begun;
             self.waker = Some(Foreign::new(call::out(|| waker.clone())));
         }

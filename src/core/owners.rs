@@ -73,6 +73,8 @@ struct Node {
     previous: OwnerIndex,
     /// The next child of the same parent.
     next: OwnerIndex,
+    /// How many owners are above it.
+    depth: u32,
     first_member: u32,
     last_member: u32,
     /// How many members have left the list because they are about to be dropped, or are
@@ -223,6 +225,10 @@ impl Owners {
         );
         // A parent that is gone leaves the tree.
         let parent = parent.filter(|_| !gone).map(|parent| parent.index);
+        let depth = match (parent, above) {
+            (Some(_), Some(above)) => above.depth + 1,
+            _ => 0,
+        };
         let previous = match (parent, above) {
             (Some(_), Some(above)) => above.last_child,
             _ => OwnerIndex::NONE,
@@ -233,6 +239,7 @@ impl Owners {
             last_child: OwnerIndex::NONE,
             previous,
             next: OwnerIndex::NONE,
+            depth,
             first_member: NONE,
             last_member: NONE,
             ending: 0,
@@ -580,16 +587,23 @@ impl Owners {
         }
     }
 
-    /// Whether `owner` is `top`, or below it.
+    /// Whether `owner` is `top`, or below it. Walks no further up than `top` is: an owner above
+    /// `top`, as that of the coroutine that awaits a group, takes no walk.
     pub(crate) fn is_within(&self, owner: OwnerKey, top: OwnerKey) -> bool {
-        let mut at = self.find(owner);
-        while let Some(here) = at {
-            if here == top.index {
-                return self.node(top).is_some();
+        let (Some(mut at), Some(depth)) = (self.find(owner), self.node(top).map(|top| top.depth))
+        else {
+            return false;
+        };
+        loop {
+            let node = &self.nodes[at.get()];
+            if node.depth <= depth {
+                return at == top.index;
             }
-            at = self.nodes[here.get()].parent.some();
+            let Some(parent) = node.parent.some() else {
+                return false;
+            };
+            at = parent;
         }
-        false
     }
 
     /// Takes an owner out of the tree if it is gone and has no coroutine and no children.

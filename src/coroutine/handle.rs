@@ -298,6 +298,42 @@ impl<T> Coroutine<T> {
         self
     }
 
+    /// Drops the handle, and lets the coroutine continue, even if the handle
+    /// [stops on drop](Coroutine::stop_on_drop). The coroutine stays on its owner.
+    ///
+    /// # Examples
+    ///
+    /// A spell that is lost if its mage is hit, until it is cast:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// async fn fireball() {
+    ///     wait_seconds(3).await;
+    /// }
+    ///
+    /// async fn cast(hit: Signal<()>) -> bool {
+    ///     let spell = start(fireball()).stop_on_drop();
+    ///     select! {
+    ///         () = hit.wait() => return false,
+    ///         () = wait_seconds(1) => {}
+    ///     }
+    ///     spell.detach(); // it flies
+    ///     true
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let cast = executor.start(cast(Signal::new()));
+    /// assert!(executor.run_until(cast, 0.25).unwrap());
+    /// assert_eq!(executor.len(), 1);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `detach` of smol's `Task`.
+    pub fn detach(mut self) {
+        self.stop_on_drop = false;
+    }
+
     /// Takes the result of a coroutine that has ended, without waiting. Hosts and
     /// callbacks use it, for a handle that they keep in a field.
     ///

@@ -33,7 +33,12 @@ impl Subject {
             Report::StopUnread { owner, place, .. } => (owner.clone(), Some(*place)),
             Report::GrantUntaken { name, at, .. } => (name.to_string(), *at),
             Report::PhaseSkipped { phase, .. } => (phase.to_string(), None),
-            Report::Doubtful { place, .. } => (String::new(), Some(*place)),
+            Report::EventsMissed { name, place, .. } | Report::TicksOwed { name, place, .. } => {
+                (name.as_deref().unwrap_or("").to_owned(), Some(*place))
+            }
+            Report::Doubtful { place, .. } | Report::EventUntaken { place, .. } => {
+                (String::new(), Some(*place))
+            }
             Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),
             Report::BehaviourPanicked {
                 behaviour,

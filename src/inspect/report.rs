@@ -207,7 +207,8 @@ pub enum Report {
     },
     /// A coroutine was granted a permit, or an event by
     /// [`Signal::emit_one`](crate::Signal::emit_one), and has not taken it for many frames: it
-    /// has kept the wait, and polls something else. What it was granted is lost to all others until the wait is polled or dropped.
+    /// has kept the wait, and polls something else. No other coroutine gets what it was granted
+    /// until the wait is polled or dropped.
     ///
     /// [`Builder::untaken_grant`](crate::Builder::untaken_grant) sets the number of frames.
     GrantUntaken {
@@ -224,6 +225,45 @@ pub enum Report {
         /// Where it last polled the wait: the line of the `.await`, of the macro or of the
         /// combinator. `None` if it was polled through a reference.
         at: Option<&'static Location<'static>>,
+    },
+    /// A [subscription](crate::Signal::subscribe), or a
+    /// [`wait_for`](crate::Signal::wait_for), has lost events: the signal was at its limit. Sent
+    /// when it reads the next event.
+    EventsMissed {
+        /// The coroutine that reads. `None` if no coroutine does.
+        id: Option<CoroutineId>,
+        /// Its name.
+        name: Option<Cow<'static, str>>,
+        /// The [name](crate::Signal::named) of the signal, if it has one.
+        signal: Option<String>,
+        /// The line of the `.await`.
+        place: &'static Location<'static>,
+        /// How many events it has lost since its last read.
+        missed: u64,
+        /// How many events the signal stores.
+        limit: usize,
+    },
+    /// An event that [`emit_one`](crate::Signal::emit_one) had sent was dropped: the coroutines
+    /// that waited for it were stopped, or have refused it.
+    EventUntaken {
+        /// The [name](crate::Signal::named) of the signal, if it has one.
+        signal: Option<String>,
+        /// Where it was emitted.
+        place: &'static Location<'static>,
+    },
+    /// More than 100 ticks of an [`interval`](crate::interval) were due at once. With
+    /// [`MissedTicks::Burst`](crate::MissedTicks::Burst) they come one in a run, so the interval
+    /// is late for long, or for ever if its period is shorter than a frame. Sent once, and again
+    /// when it has caught up in between.
+    TicksOwed {
+        /// The coroutine that awaits the tick. `None` if no coroutine does.
+        id: Option<CoroutineId>,
+        /// Its name.
+        name: Option<Cow<'static, str>>,
+        /// Where the interval was made.
+        place: &'static Location<'static>,
+        /// How many ticks are due.
+        owed: u64,
     },
     /// A call that is allowed and does what the text says, but is probably not meant: a timer
     /// that is moved into the past, or fewer permits than are taken.
@@ -423,6 +463,52 @@ impl Report {
         }
     }
 
+    /// Writes a report of something that a script has lost, or has not got.
+    fn write_of_loss(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Report::EventsMissed {
+                id,
+                name,
+                signal,
+                place,
+                missed,
+                limit,
+            } => {
+                write_script(f, *id, name.as_deref())?;
+                write!(f, "has lost {missed} events of ")?;
+                write_signal(f, signal.as_deref())?;
+                write!(
+                    f,
+                    " before the `.await` at {place}: the signal stores {limit}, and drops the \
+                     oldest; read them in time, or give it a larger limit with `with_limit`"
+                )
+            }
+            Report::EventUntaken { signal, place } => {
+                write!(f, "the event that `emit_one` at {place} has sent with ")?;
+                write_signal(f, signal.as_deref())?;
+                f.write_str(
+                    " was dropped: the scripts that waited for it were stopped, or have refused \
+                     it; emit it when such a script exists, or keep it in a queue",
+                )
+            }
+            Report::TicksOwed {
+                id,
+                name,
+                place,
+                owed,
+            } => {
+                write_script(f, *id, name.as_deref())?;
+                write!(
+                    f,
+                    "is owed {owed} ticks of the interval made at {place}, which come one in a \
+                     run: await `ticks()`, which returns how many are due, or choose \
+                     `MissedTicks::Skip`"
+                )
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes a report of a panic in code that is not a coroutine's.
     fn write_of_callback(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -544,7 +630,28 @@ impl fmt::Display for Report {
             Report::InvalidDelta { .. }
             | Report::TimeDropped { .. }
             | Report::StepsDropped { .. } => self.write_of_frame(f),
+            Report::EventsMissed { .. }
+            | Report::EventUntaken { .. }
+            | Report::TicksOwed { .. } => self.write_of_loss(f),
         }
+    }
+}
+
+fn write_script(
+    f: &mut fmt::Formatter<'_>,
+    id: Option<CoroutineId>,
+    name: Option<&str>,
+) -> fmt::Result {
+    match (id, name) {
+        (Some(id), Some(name)) => write!(f, "coroutine {id} ({name}) "),
+        _ => f.write_str("code outside of a coroutine "),
+    }
+}
+
+fn write_signal(f: &mut fmt::Formatter<'_>, signal: Option<&str>) -> fmt::Result {
+    match signal {
+        Some(name) => write!(f, "the signal `{name}`"),
+        None => f.write_str("a signal"),
     }
 }
 

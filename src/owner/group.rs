@@ -2,16 +2,19 @@
 
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures::future::FusedFuture;
+use futures::stream::Stream;
 
+use crate::combine::{WhenEach, when_each};
 use crate::coroutine::{Coroutine, JoinError};
 use crate::script;
 use crate::wait::polled_again;
 
-use super::outputs::{self, Outputs};
+use super::outputs;
 use super::{Ended, Owner};
 
 /// Makes a group of scripts, on an owner that is a child of the calling coroutine's owner.
@@ -161,9 +164,9 @@ impl<T> Group<T> {
     /// that was stopped or panicked. The other scripts are then stopped. At once if the
     /// group has no script.
     ///
-    /// Each end of a script polls the waiting coroutine, and each poll checks the scripts
-    /// that are left. To wait for thousands of scripts, wait for the [end](Owner::ended) of
-    /// their owner, which polls once.
+    /// Each end of a script polls the waiting coroutine, and each poll takes the values of the
+    /// scripts that have ended since the one before. To be polled once, wait for the
+    /// [end](Owner::ended) of their owner.
     ///
     /// # Output
     ///
@@ -281,7 +284,9 @@ pub struct TryJoinGroup<T, E> {
 struct Joining<T, V> {
     /// Dropped first: that stops the scripts that are left.
     _owner: Owner,
-    outputs: Outputs<Coroutine<T>, V>,
+    scripts: WhenEach<Coroutine<T>>,
+    /// The values, in the order of the scripts. `None` for those that are left.
+    values: Vec<Option<V>>,
     /// The end of all scripts, those included that the scripts have started.
     ended: Ended,
 }
@@ -291,7 +296,8 @@ impl<T, V> Joining<T, V> {
         Joining {
             ended: group.owner.ended(),
             _owner: group.owner,
-            outputs: Outputs::of(group.scripts),
+            values: group.scripts.iter().map(|_| None).collect(),
+            scripts: when_each(group.scripts),
         }
     }
 
@@ -305,11 +311,15 @@ impl<T, V> Joining<T, V> {
         value: impl Fn(Result<T, JoinError>) -> Result<V, E>,
     ) -> Poll<Result<Vec<V>, E>> {
         self.ended.expect_from_outside(function);
-        if let Err(error) = ready!(self.outputs.poll(cx, value)) {
-            return Poll::Ready(Err(error));
+        while let Some((index, output)) = ready!(Pin::new(&mut self.scripts).poll_next(cx)) {
+            match value(output) {
+                Ok(value) => self.values[index] = Some(value),
+                Err(error) => return Poll::Ready(Err(error)),
+            }
         }
         ready!(Pin::new(&mut self.ended).poll(cx));
-        Poll::Ready(Ok(self.outputs.take()))
+        let values = mem::take(&mut self.values).into_iter();
+        Poll::Ready(Ok(values.flatten().collect()))
     }
 }
 
@@ -375,7 +385,7 @@ fn write_joining<T, V>(
     name: &str,
     joining: Option<&Joining<T, V>>,
 ) -> fmt::Result {
-    let left = joining.map_or(0, |joining| joining.outputs.pending());
+    let left = joining.map_or(0, |joining| joining.scripts.size_hint().0);
     f.debug_struct(name)
         .field("pending", &left)
         .finish_non_exhaustive()

@@ -1,11 +1,12 @@
-//! What the scripts of a group return, collected in their order.
+//! What the scripts of a durable group return, collected in their order; and the two errors of a
+//! script that returns a `Result`, in one place.
 
 use std::future::Future;
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Futures in an order, and the values of those that are over. Also for groups of durable scripts.
+/// Futures in an order, and the values of those that are over.
 #[derive(Debug)]
 pub struct Outputs<F, V> {
     /// Dropped in this order.

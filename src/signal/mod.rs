@@ -7,6 +7,7 @@ mod wait;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
+use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::base::call::Value;
@@ -14,7 +15,7 @@ use crate::core::inspect::events::{self, Emission};
 use crate::core::inspect::named;
 use crate::inspect::SourceKind;
 
-use journal::Journal;
+use journal::{Gift, Journal, ReaderKind};
 
 pub use subscription::Subscription;
 pub use wait::{WaitSignal, WaitSignalFor};
@@ -45,11 +46,12 @@ pub use wait::{WaitSignal, WaitSignalFor};
 /// has read it. The last subscriber receives the value itself, the others receive
 /// clones. Without a wait or a subscription, the value is dropped at once.
 ///
-/// A signal stores at most 1,024 events, or the limit of
+/// A signal stores at most 1,024 events for its subscriptions, or the limit of
 /// [`with_limit`](Signal::with_limit). At the limit, each new event replaces the
-/// oldest. So a subscriber that does not read in time loses the oldest events;
-/// [`missed`](Subscription::missed) counts them. In the steady state, emitting
-/// allocates nothing.
+/// oldest. So a subscriber that does not read in time loses the oldest events.
+/// [`missed`](Subscription::missed) counts them, and the next read reports them
+/// ([`Report::EventsMissed`](crate::Report::EventsMissed)). A [`wait`](Signal::wait) has one event,
+/// which it never loses. In the steady state, emitting allocates nothing.
 ///
 /// # Examples
 ///
@@ -125,8 +127,9 @@ impl<T> Signal<T> {
         Self::with_limit(DEFAULT_LIMIT)
     }
 
-    /// Makes a signal that stores at most `events` events. With 1, a late
-    /// subscriber sees only the latest event.
+    /// Makes a signal that stores at most `events` events for its subscriptions. With 1, a late
+    /// subscriber sees only the latest event. (For the latest value alone, a
+    /// [`Watch`](crate::Watch) reports no loss.)
     ///
     /// # Panics
     ///
@@ -207,9 +210,10 @@ impl<T> Signal<T> {
     /// A waiting [subscription](Signal::subscribe) receives it, too; subscriptions that do not
     /// wait, and all others, do not. If the coroutine is stopped before it resumes, or if its
     /// [`wait_for`](Signal::wait_for) refuses the value or panics, the event goes to the next of
-    /// those that have waited since the call, and is dropped with the last. If it keeps the wait
-    /// and does not poll it any more, no other coroutine gets the event, which is
-    /// [reported](crate::Report::GrantUntaken).
+    /// those that have waited since the call. With the last it is dropped, and reported
+    /// ([`Report::EventUntaken`](crate::Report::EventUntaken)). If it keeps the wait and does not
+    /// poll it any more, no other coroutine gets the event, which is
+    /// [reported](crate::Report::GrantUntaken), too.
     ///
     /// # Examples
     ///
@@ -232,12 +236,17 @@ impl<T> Signal<T> {
     ///
     /// `Notify::notify_one` of tokio, without its stored permit.
     #[doc(alias = "notify_one")]
+    #[track_caller]
     pub fn emit_one(&self, value: T) -> Option<T> {
         events::note_emitted(|| self.shared.emission());
-        let limit = self.shared.journal.borrow().readers.began();
-        self.shared
-            .give(Value::new(value), limit)
-            .map(Value::into_inner)
+        let gift = Gift {
+            grant: None,
+            value: Value::new(value),
+            began_before: self.shared.journal.borrow().readers.began(),
+            place: Location::caller(),
+        };
+        let returned = self.shared.give(gift);
+        returned.map(|gift| gift.value.into_inner())
     }
 
     /// Waits for the next event after this call.
@@ -247,14 +256,14 @@ impl<T> Signal<T> {
     ///
     /// # Resumes
     ///
-    /// See [`Signal`]. If all clones of the signal are dropped before an event, the
-    /// wait never ends, and can be stopped. To notice that case, use a
+    /// See [`Signal`]. **If all clones of the signal are dropped before an event, the
+    /// wait never ends.** It can be stopped. To notice that case, use a
     /// [`Subscription`], which ends.
     ///
     /// # Output
     ///
     /// The value of the event, or a clone. If several events are emitted before the
-    /// coroutine resumes, it is the value of the first. A loop around `wait` may
+    /// coroutine resumes, it is the value of the first, however many they are. A loop around `wait` may
     /// miss events between two rounds; [`subscribe`](Signal::subscribe) misses
     /// none.
     ///
@@ -276,15 +285,20 @@ impl<T> Signal<T> {
     /// ```
     pub fn wait(&self) -> WaitSignal<T> {
         WaitSignal {
-            subscription: Some(self.subscribe()),
+            subscription: Some(self.reader(ReaderKind::Wait)),
         }
     }
 
     /// Waits for the next event after this call that `accept` accepts.
     ///
     /// This is [`wait`](Signal::wait) with a filter. It checks every event that is
-    /// emitted while the coroutine sleeps, up to the limit of the signal. An event
-    /// that `accept` refuses is not cloned.
+    /// emitted while the coroutine sleeps. An event that `accept` refuses is not cloned.
+    ///
+    /// `accept` may borrow from the script, so it can only be called when the script is polled:
+    /// in each run that follows an event. While the script is paused, the events are stored, up to
+    /// the limit of the signal. What is lost beyond that is reported
+    /// ([`Report::EventsMissed`](crate::Report::EventsMissed)), since the event that the script
+    /// waits for may be among it.
     ///
     /// `accept` is called once for each event, when the coroutine is polled. It may
     /// emit. An event that it emits is checked in the next run.
@@ -316,7 +330,11 @@ impl<T> Signal<T> {
 
     /// Returns a stream of all events after this call.
     pub fn subscribe(&self) -> Subscription<T> {
-        Subscription::new(self.shared.clone())
+        self.reader(ReaderKind::Stream)
+    }
+
+    fn reader(&self, kind: ReaderKind) -> Subscription<T> {
+        Subscription::new(self.shared.clone(), kind)
     }
 }
 
@@ -331,16 +349,16 @@ impl<T> Shared<T> {
         })
     }
 
-    /// Gives a value to the waiter that has waited longest. Returns it if none began to wait
-    /// before `limit`.
-    fn give(&self, value: Value<T>, limit: u64) -> Option<Value<T>> {
-        let given = self.journal.borrow_mut().give(value, limit);
+    /// Gives an event to the waiter that has waited longest. Returns it if none began to wait
+    /// before its limit.
+    fn give(&self, gift: Gift<Value<T>>) -> Option<Gift<Value<T>>> {
+        let given = self.journal.borrow_mut().give(gift);
         match given {
             Ok(waiting) => {
                 waiting.wake();
                 None
             }
-            Err(value) => Some(value),
+            Err(gift) => Some(gift),
         }
     }
 

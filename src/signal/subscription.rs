@@ -9,17 +9,19 @@ use std::task::{Context, Poll};
 use futures::stream::{FusedStream, Stream};
 
 use crate::core::base::call::{self, Foreign, Value};
+use crate::core::report;
 use crate::wait::NextItem;
 use crate::waiters::Waiting;
 
 use super::Shared;
-use super::journal::{Read, Stored};
+use super::journal::{Gift, Read, ReaderKind, Stored};
 
 /// A [`Stream`] of all events of a [`Signal`](super::Signal) after the call of
 /// [`subscribe`](super::Signal::subscribe).
 ///
 /// Each subscription remembers which events it has read. An event that is emitted
-/// between two items is not lost, up to the limit of the signal. The stream ends
+/// between two items is not lost, up to the limit of the signal. What is lost beyond it is
+/// reported with the next item, and [`missed`](Subscription::missed) counts it. The stream ends
 /// when the last `Signal` has been dropped and all events are read.
 ///
 /// # Resumes
@@ -61,8 +63,8 @@ pub struct Subscription<T> {
 }
 
 impl<T> Subscription<T> {
-    pub(super) fn new(shared: Rc<Shared<T>>) -> Self {
-        let reader = shared.journal.borrow_mut().add_reader();
+    pub(super) fn new(shared: Rc<Shared<T>>, kind: ReaderKind) -> Self {
+        let reader = shared.journal.borrow_mut().add_reader(kind);
         Subscription {
             shared,
             reader,
@@ -70,8 +72,9 @@ impl<T> Subscription<T> {
         }
     }
 
-    /// Returns how many events this subscription has lost, because the signal was
-    /// at its limit.
+    /// Returns how many events this subscription has lost so far, because the signal was
+    /// at its limit. The script hears of it here, the host in
+    /// [`Report::EventsMissed`](crate::Report::EventsMissed).
     ///
     /// # Examples
     ///
@@ -128,10 +131,25 @@ impl<T> Subscription<T> {
     fn read(&self, cx: &Context<'_>) -> Read<Value<T>> {
         loop {
             let read = self.shared.journal.borrow_mut().read(self.reader);
-            if !matches!(read, Read::Nothing) || self.wait(cx) {
-                return read;
+            match read {
+                Read::Missed(missed) => self.report_missed(missed),
+                Read::Nothing if !self.wait(cx) => {}
+                read => return read,
             }
         }
+    }
+
+    /// Reports that this reader has lost events. Calls user code.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn report_missed(&self, missed: u64) {
+        let (source, limit) = {
+            let journal = self.shared.journal.borrow();
+            (journal.readers.source(), journal.limit())
+        };
+        let signal = source.map(|source| source.name().to_owned());
+        report::events_missed(signal, missed, limit);
     }
 }
 
@@ -172,6 +190,10 @@ impl<T: Clone> Subscription<T> {
             let accepted = match read {
                 Read::Last(value) => call::out(|| accept(value.get())).then_some(value),
                 Read::Shared(value, number) => self.read_shared(value, number, &mut *accept),
+                Read::Missed(missed) => {
+                    self.report_missed(missed);
+                    None
+                }
                 Read::Nothing | Read::Ended => None,
             };
             if let Some(value) = accepted {
@@ -194,7 +216,7 @@ impl<T: Clone> Subscription<T> {
     fn read_shared(
         &self,
         value: Stored<Value<T>>,
-        number: u64,
+        number: Option<u64>,
         accept: impl FnOnce(&T) -> bool,
     ) -> Option<Value<T>> {
         let reading = Reading {
@@ -229,7 +251,8 @@ impl<T: Clone> Stream for Subscription<T> {
         let item = match self.read(cx) {
             Read::Last(value) => Some(value),
             Read::Shared(value, number) => self.read_shared(value, number, |_| true),
-            Read::Nothing => return Poll::Pending,
+            // `read` has reported what was missed, and read on.
+            Read::Nothing | Read::Missed(_) => return Poll::Pending,
             Read::Ended => {
                 self.ended = true;
                 None
@@ -244,13 +267,16 @@ impl<T: Clone> Stream for Subscription<T> {
 /// panics.
 struct Reading<'a, T> {
     shared: &'a Shared<T>,
-    number: u64,
+    /// The event, if the reader goes on to the next one.
+    number: Option<u64>,
 }
 
 impl<T> Drop for Reading<'_, T> {
     fn drop(&mut self) {
-        self.shared.journal.borrow_mut().finish_read(self.number);
-        self.shared.drop_read();
+        if let Some(number) = self.number {
+            self.shared.journal.borrow_mut().finish_read(number);
+            self.shared.drop_read();
+        }
     }
 }
 
@@ -258,33 +284,45 @@ impl<T> Drop for Reading<'_, T> {
 /// a filter panics.
 struct Given<'a, T> {
     shared: &'a Shared<T>,
-    value: Option<Value<T>>,
-    began_before: u64,
+    gift: Option<Gift<Value<T>>>,
 }
 
 impl<T> Given<'_, T> {
     fn take_if(mut self, accept: impl FnOnce(&T) -> bool) -> Option<Value<T>> {
-        let value = self.value.as_ref()?;
-        call::out(|| accept(value.get())).then(|| self.value.take())?
+        let value = &self.gift.as_ref()?.value;
+        let accepts = call::out(|| accept(value.get()));
+        let gift = if accepts { self.gift.take() } else { None };
+        gift.map(|gift| gift.value)
     }
 }
 
 impl<T> Drop for Given<'_, T> {
     fn drop(&mut self) {
-        if let Some(value) = self.value.take() {
-            drop(self.shared.give(value, self.began_before));
+        if let Some(gift) = self.gift.take() {
+            self.shared.give_on(gift);
         }
     }
 }
 
 impl<T> Shared<T> {
     fn given_to(&self, reader: usize) -> Option<Given<'_, T>> {
-        let given = self.journal.borrow_mut().take_given(reader)?;
+        let gift = self.journal.borrow_mut().take_gift(reader)?;
         Some(Given {
             shared: self,
-            value: Some(given.value),
-            began_before: given.began_before,
+            gift: Some(gift),
         })
+    }
+
+    /// Gives an event to the next reader that waits, because the one before has not taken it.
+    /// Reports it if none has waited since it was emitted.
+    fn give_on(&self, gift: Gift<Value<T>>) {
+        let Some(Gift { value, place, .. }) = self.give(gift) else {
+            return;
+        };
+        let source = self.journal.borrow().readers.source();
+        let signal = source.map(|source| source.name().to_owned());
+        report::event_untaken(signal, place);
+        drop(value);
     }
 
     /// Drops the events that all readers have read, one by one, because each
@@ -310,7 +348,8 @@ impl<T> Drop for Subscription<T> {
     fn drop(&mut self) {
         // Dropped last: it goes to the next reader.
         let _given = self.shared.given_to(self.reader);
-        let waiting = self.shared.journal.borrow_mut().remove_reader(self.reader);
+        // A value without a reader is dropped after the waker, too.
+        let (waiting, _unread) = self.shared.journal.borrow_mut().remove_reader(self.reader);
         drop(waiting);
         self.shared.drop_read();
     }

@@ -26,6 +26,10 @@ use super::{WaitSeconds, polled, polled_again, wait_seconds};
 /// - With a zero or negative length, the values are 0 now and 1 in the next frame.
 ///   With infinity, the value stays at 0.
 ///
+/// A loop around `animate` drifts: each round begins up to a frame late. A movement that
+/// repeats on a schedule is one `animate` over all rounds, or is computed in each frame from
+/// the time since its beginning.
+///
 /// # Resumes
 ///
 /// Once in the home phase of every frame, or in another phase with
@@ -145,8 +149,11 @@ impl Animation {
 
     #[track_caller]
     fn set_phase(&mut self, phase: Phase) {
+        assert!(
+            matches!(self.progress, Progress::New),
+            "`in_phase` was called on an `animate()` that has begun: call it before it is awaited"
+        );
         self.phase = PhaseIndex::new(phase);
-        self.wait.set_phase(self.phase);
         self.wait = PhaseWait::later(self.phase);
     }
 

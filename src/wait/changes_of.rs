@@ -10,11 +10,12 @@ use crate::core::base::call;
 use crate::time::{Phase, PhaseIndex};
 
 use super::next_item::NextItem;
-use super::{PhaseWait, polled};
+use super::polled;
+use super::until::Asked;
 
 /// Returns a [`Stream`] of the values that `read` returns, each time it returns another one.
 ///
-/// `read` is called once in each frame, for a value that nothing tells of: a field of the
+/// `read` is called once in each run of the home phase, for a value that nothing tells of: a field of the
 /// lent world, the state of a button. For a value that scripts set themselves, a
 /// [`Watch`](crate::Watch) costs nothing in between.
 ///
@@ -85,7 +86,7 @@ where
         known: None,
         yields_present: false,
         phase: PhaseIndex::HOME,
-        wait: None,
+        change: None,
     }
 }
 
@@ -98,8 +99,8 @@ pub struct ChangesOf<T, F> {
     yields_present: bool,
     /// The phase in which it reads.
     phase: PhaseIndex,
-    /// The wait for the next read.
-    wait: Option<PhaseWait>,
+    /// The wait for the next change.
+    change: Option<Asked>,
 }
 
 impl<T, F> ChangesOf<T, F> {
@@ -152,26 +153,6 @@ where
     }
 }
 
-/// Waits for the next run in which the value is read. It is compiled once.
-#[expect(
-    clippy::redundant_closure_for_method_calls,
-    reason = "the method is of one lifetime"
-)]
-#[track_caller]
-fn poll_run(
-    wait: &mut Option<PhaseWait>,
-    phase: &mut PhaseIndex,
-    cx: &mut Context<'_>,
-) -> Poll<()> {
-    if *phase == PhaseIndex::HOME {
-        *phase = polled("changes_of()", |scope| scope.home());
-    }
-    let run = wait.get_or_insert_with(|| PhaseWait::later(*phase));
-    ready!(run.poll(cx, "changes_of()"));
-    *wait = None;
-    Poll::Ready(())
-}
-
 impl<T, F> Stream for ChangesOf<T, F>
 where
     T: PartialEq + Clone,
@@ -190,14 +171,23 @@ where
                 return Poll::Ready(Some(present));
             }
         }
-        loop {
-            ready!(poll_run(&mut this.wait, &mut this.phase, cx));
-            let value = call::out(&mut this.read);
-            if this.known.as_ref() != Some(&value) {
-                this.known = Some(value.clone());
-                return Poll::Ready(Some(value));
-            }
+        if this.phase == PhaseIndex::HOME {
+            this.phase = polled("changes_of()", |scope| scope.home());
         }
+        let change = this.change.get_or_insert_with(|| Asked::new(this.phase));
+        let (read, known) = (&mut this.read, &mut this.known);
+        let mut changed = None;
+        let has_changed = || {
+            let value = call::out(read);
+            if known.as_ref() != Some(&value) {
+                *known = Some(value.clone());
+                changed = Some(value);
+            }
+            changed.is_some()
+        };
+        ready!(change.poll(cx, "changes_of()", has_changed));
+        this.change = None;
+        Poll::Ready(changed)
     }
 }
 

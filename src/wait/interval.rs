@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::mem;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -12,11 +13,12 @@ use futures::stream::{FusedStream, Stream};
 use crate::core::base::key::TaskKey;
 use crate::core::pause::own;
 use crate::core::pause::own::OwnTime;
+use crate::core::report;
 use crate::core::scope::Scope;
 use crate::time::{AwaitedClock, ClockRef, ClockState, Nanos, Phase, PhaseIndex, Seconds};
 
 use super::length::Length;
-use super::next_item::NextTick;
+use super::next_item::{NextTick, NextTicks};
 use super::timer::Timer;
 use super::{WaitSeconds, polled, wait_seconds};
 
@@ -27,10 +29,12 @@ use super::{WaitSeconds, polled, wait_seconds};
 /// interval keeps the clock and the phase of the first poll. A tick may come late, because frames have a length, but that does not move the
 /// later ticks. (A loop of [`wait_seconds`] drifts by the overshoot of each round.)
 /// [`MissedTicks`] says what happens to ticks that are missed. With a period of
-/// infinity, the interval never ticks.
+/// infinity, only the tick that [`first_after`](Interval::first_after) sets comes, and none
+/// without it.
 ///
-/// [`tick`](Interval::tick) waits for the next tick. The interval is also a
-/// [`Stream`] that does not end.
+/// [`tick`](Interval::tick) waits for the next tick, and [`ticks`](Interval::ticks) for all that
+/// are due: a period that may be shorter than a frame needs that. The interval is also a
+/// [`Stream`] of single ticks that does not end.
 ///
 /// # Resumes
 ///
@@ -38,8 +42,9 @@ use super::{WaitSeconds, polled, wait_seconds};
 /// in the first frame after the await that is at or past the time of the tick. A tick
 /// that is overdue when it is awaited comes in the next frame.
 /// [`in_phase`](Interval::in_phase) selects another phase; in [`Phase::FixedUpdate`],
-/// steps count instead of frames. So a frame (or step) has at most one tick, however
-/// long it was.
+/// steps count instead of frames. So a frame (or step) has at most one
+/// [`tick`](Interval::tick), however long it was. If more than 100 are due, that is reported
+/// ([`Report::TicksOwed`](crate::Report::TicksOwed)).
 ///
 /// # Output
 ///
@@ -102,8 +107,16 @@ pub fn interval(period: impl Seconds) -> Interval {
         wait: None,
         by: TaskKey::NOBODY,
         paused_ns: 0,
+        is_reported: false,
+        place: Location::caller(),
     }
 }
+
+/// How many ticks [`Interval::ticks`] returns at most.
+pub(super) const MOST_TICKS: u64 = 1_000;
+
+/// So many ticks may be due without a report.
+const OWED_TICKS: u64 = 100;
 
 /// What an [`interval`] does with missed ticks. It misses ticks if a frame is
 /// longer than its period, or if its coroutine waits for something else.
@@ -112,9 +125,11 @@ pub fn interval(period: impl Seconds) -> Interval {
 /// seconds. The other frames are short. `|` is a tick on time, `!` is a late tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MissedTicks {
-    /// All missed ticks come, one in each run, until the interval has caught up.
+    /// All missed ticks come, one in each run, until the interval has caught up; with
+    /// [`ticks`](Interval::ticks) they come at once.
     /// For an action that must happen a fixed number of times: a wave of twenty
-    /// enemies.
+    /// enemies. With a period below the length of a frame, an interval that awaits
+    /// [`tick`](Interval::tick) never catches up.
     ///
     /// ```text
     /// seconds  0    1    2    3    4    5    6    7
@@ -161,7 +176,7 @@ pub struct Tick {
 #[derive(Debug)]
 #[must_use = "streams do nothing unless they are polled"]
 pub struct Interval {
-    /// `None` if it never ticks.
+    /// `None` if it is infinite.
     period_ns: Option<u64>,
     /// When the first tick is due, unless that is a period after the first poll.
     first: Option<Length>,
@@ -171,8 +186,8 @@ pub struct Interval {
     clock: Option<AwaitedClock>,
     /// Whether it has been polled: it keeps its clock and its phase from then on.
     has_begun: bool,
-    /// When the next tick is due. `None` before the first poll and after a reset, and if it never
-    /// ticks.
+    /// When the next tick is due. `None` before the first poll and after a reset, and if no tick
+    /// comes any more.
     due: Option<OwnTime>,
     /// The wait for the next tick, if it has begun.
     wait: Option<WaitSeconds>,
@@ -180,6 +195,10 @@ pub struct Interval {
     by: TaskKey,
     /// How long that coroutine had been paused at that time.
     paused_ns: u64,
+    /// Whether it has been reported that many ticks are due, since it has last caught up.
+    is_reported: bool,
+    /// Where it was made.
+    place: &'static Location<'static>,
 }
 
 impl Interval {
@@ -205,7 +224,7 @@ impl Interval {
     /// period. The later ticks follow it by whole periods.
     ///
     /// With zero or a negative length, the first tick comes in the next frame. With infinity,
-    /// the interval never ticks.
+    /// the interval never ticks. With an infinite period, this tick is the only one.
     ///
     /// # Panics
     ///
@@ -296,8 +315,50 @@ impl Interval {
     }
 
     /// Waits for the next tick.
+    ///
+    /// A run has one tick at most. If the period may be shorter than a frame, and each tick
+    /// counts, await [`ticks`](Interval::ticks).
     pub fn tick(&mut self) -> NextTick<'_> {
         NextTick::new(self)
+    }
+
+    /// Waits for the next tick, and returns how many ticks are due by then: at least 1.
+    ///
+    /// At most 1,000 are returned at once. The rest follow in the next runs. With
+    /// [`MissedTicks::Skip`] and [`MissedTicks::Delay`] it is always 1, because one late tick
+    /// replaces all missed ticks.
+    ///
+    /// # Resumes
+    ///
+    /// Like [`tick`](Interval::tick).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing.
+    ///
+    /// # Examples
+    ///
+    /// A gun that fires ten times a second at four frames a second:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let shots = executor.run_until(
+    ///     async {
+    ///         let mut gun = interval(0.1);
+    ///         let mut shots = Vec::new();
+    ///         while shots.len() < 4 {
+    ///             shots.push(gun.ticks().await);
+    ///         }
+    ///         shots
+    ///     },
+    ///     0.25,
+    /// );
+    /// assert_eq!(shots, [2, 3, 2, 3]);
+    /// assert_eq!(executor.time().frame, 4);
+    /// ```
+    pub fn ticks(&mut self) -> NextTicks<'_> {
+        NextTicks::new(self)
     }
 
     /// Notes a poll by the coroutine of `scope`. Returns whether it comes from another
@@ -336,17 +397,76 @@ impl Interval {
         self.due = first_ns.map(|first_ns| now.plus(first_ns));
     }
 
-    /// The tick that was due at `due`, and when the next one is due.
-    fn after(&self, due: OwnTime, now: OwnTime, period_ns: u64) -> (Tick, OwnTime) {
+    /// Takes the tick that was due at `due`, and up to `most` in all with those that are missed.
+    /// Returns it, and how many were taken. Calls user code: the hook for reports.
+    fn take(&mut self, due: OwnTime, now: OwnTime, most: u64) -> (Tick, u64) {
+        self.first = None;
         let late_ns = now.since(due);
-        let missed = late_ns / period_ns;
-        let (latest, skipped) = match self.missed {
-            MissedTicks::Burst => (due, 0),
-            MissedTicks::Skip => (due.plus(missed * period_ns), missed),
-            MissedTicks::Delay => (due.max(now), missed),
-        };
         let late = Duration::from_nanos(late_ns);
-        (Tick { late, skipped }, latest.plus(period_ns))
+        let Some(period_ns) = self.period_ns else {
+            self.due = None;
+            return (Tick { late, skipped: 0 }, 1);
+        };
+        let missed = late_ns / period_ns;
+        let (latest, skipped, further) = match self.missed {
+            MissedTicks::Burst => {
+                let further = missed.min(most - 1);
+                (due.plus(further * period_ns), 0, further)
+            }
+            MissedTicks::Skip => (due.plus(missed * period_ns), missed, 0),
+            MissedTicks::Delay => (due.max(now), missed, 0),
+        };
+        self.due = Some(latest.plus(period_ns));
+        let owed = missed - further - skipped;
+        let was_reported = self.is_reported;
+        self.is_reported = owed > OWED_TICKS || owed > 0 && was_reported;
+        if self.is_reported && !was_reported {
+            report::ticks_owed(self.place, owed);
+        }
+        (Tick { late, skipped }, 1 + further)
+    }
+
+    /// Polls for the next tick, and up to `most` that are due. Returns `None` in the impossible
+    /// case that a wait without an end is over.
+    #[track_caller]
+    pub(super) fn poll_ticks(
+        &mut self,
+        cx: &mut Context<'_>,
+        most: u64,
+    ) -> Poll<Option<(Tick, u64)>> {
+        let has_moved = polled("interval()", |scope| self.note_poll(scope));
+        let next = self.due;
+        let wait = self.wait.get_or_insert_with(|| {
+            let clock = self.clock.as_ref().map(AwaitedClock::state);
+            let until = |scope: &Scope<'_>| wait_until(scope, self.phase, clock, next?);
+            // Without a next tick, it waits until it is reset.
+            polled("interval()", until).unwrap_or_else(|| wait_seconds(f64::INFINITY))
+        });
+        let Some(due) = next else {
+            return Pin::new(wait).poll(cx).map(|()| None);
+        };
+        let late_ns = if has_moved {
+            wait.timer.late_ns()
+        } else {
+            None
+        };
+        let is_pending = Pin::new(&mut *wait).poll(cx).is_pending();
+        let (phase, clock) = (self.phase, clock_of(self.clock.as_ref()));
+        let now = polled("interval()", |scope| OwnTime::now(scope, phase, clock));
+        if is_pending {
+            if has_moved {
+                // The wait has moved its deadline.
+                self.due = Some(now.plus(wait.timer.left_ns()));
+            }
+            return Poll::Pending;
+        }
+        let due = if has_moved {
+            now.minus(late_ns.unwrap_or(0))
+        } else {
+            due
+        };
+        self.wait = None;
+        Poll::Ready(Some(self.take(due, now, most)))
     }
 }
 
@@ -378,42 +498,8 @@ impl Stream for Interval {
 
     #[track_caller]
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
-        let this = self.get_mut();
-        let has_moved = polled("interval()", |scope| this.note_poll(scope));
-        let next = this.due.zip(this.period_ns);
-        let wait = this.wait.get_or_insert_with(|| {
-            let clock = this.clock.as_ref().map(AwaitedClock::state);
-            let until = |scope: &Scope<'_>| wait_until(scope, this.phase, clock, next?.0);
-            // Without a next tick, it waits until it is reset.
-            polled("interval()", until).unwrap_or_else(|| wait_seconds(f64::INFINITY))
-        });
-        let Some((due, period_ns)) = next else {
-            return Pin::new(wait).poll(cx).map(|()| None);
-        };
-        let late_ns = if has_moved {
-            wait.timer.late_ns()
-        } else {
-            None
-        };
-        let is_pending = Pin::new(&mut *wait).poll(cx).is_pending();
-        let (phase, clock) = (this.phase, clock_of(this.clock.as_ref()));
-        let now = polled("interval()", |scope| OwnTime::now(scope, phase, clock));
-        if is_pending {
-            if has_moved {
-                // The wait has moved its deadline.
-                this.due = Some(now.plus(wait.timer.left_ns()));
-            }
-            return Poll::Pending;
-        }
-        let due = if has_moved {
-            now.minus(late_ns.unwrap_or(0))
-        } else {
-            due
-        };
-        let (tick, next) = this.after(due, now, period_ns);
-        this.due = Some(next);
-        this.wait = None;
-        Poll::Ready(Some(tick))
+        let polled = self.get_mut().poll_ticks(cx, 1);
+        polled.map(|ticks| ticks.map(|(tick, _)| tick))
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) use frames::Count;
 pub use frames::{WaitFrames, WaitSteps, wait_frames, wait_steps};
 pub use interval::{Interval, MissedTicks, Tick, interval};
 pub use next_frame::{NextFrame, next_frame};
-pub use next_item::{NextItem, NextTick};
+pub use next_item::{NextItem, NextTick, NextTicks};
 pub use on::{On, on};
 pub use pace::{Debounce, Throttle, debounce, throttle};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};

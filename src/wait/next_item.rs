@@ -7,6 +7,8 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use futures::stream::{FusedStream, Stream};
 
+use super::interval::MOST_TICKS;
+
 /// The future of [`Subscription::next`](crate::Subscription::next) and
 /// [`Changes::next`](crate::Changes::next), and of the method `next` of other streams.
 ///
@@ -68,6 +70,38 @@ impl Future for NextTick<'_> {
 }
 
 impl FusedFuture for NextTick<'_> {
+    fn is_terminated(&self) -> bool {
+        false
+    }
+}
+
+/// The future of [`Interval::ticks`](crate::Interval::ticks).
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct NextTicks<'a> {
+    interval: &'a mut super::Interval,
+}
+
+impl<'a> NextTicks<'a> {
+    pub(super) fn new(interval: &'a mut super::Interval) -> Self {
+        NextTicks { interval }
+    }
+}
+
+impl Future for NextTicks<'_> {
+    type Output = u64;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.interval.poll_ticks(cx, MOST_TICKS) {
+            Poll::Ready(Some((_, count))) => Poll::Ready(count),
+            // An interval does not end.
+            Poll::Ready(None) | Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl FusedFuture for NextTicks<'_> {
     fn is_terminated(&self) -> bool {
         false
     }

@@ -7,7 +7,7 @@ use crate::core::Core;
 use crate::core::image::{ClockNames, Unsavable};
 use crate::core::inspect::awaited;
 use crate::core::pause::own;
-use crate::core::registration::{Bound, Registration, WaitList};
+use crate::core::registration::{Bound, Registration, WaitList, another_executor};
 use crate::core::report;
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::{Flags, Task};
@@ -204,6 +204,9 @@ impl Timer {
     fn begin_elsewhere(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         let core = scope.core();
         let wait = &mut self.wait;
+        if wait.registration.is_renewed_elsewhere(core) {
+            another_executor();
+        }
         match wait.deadline {
             Deadline::In(ClockIndex::OWN, ns) | Deadline::Until(ClockIndex::OWN, ns) => {
                 self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);

@@ -583,11 +583,20 @@ impl<'a, T: Clone> Changing<'a, T> {
     #[track_caller]
     fn begin(shared: &'a Shared<T>) -> Self {
         let place = Location::caller();
-        let value = shared.value();
-        // The state has the other one, unless a closure has one, too.
-        let is_read = Rc::strong_count(&value) > 2;
-        let clone = is_read.then(|| Rc::new(Value::new(call::out(|| value.get().clone()))));
-        drop(value);
+        let clone = loop {
+            let value = shared.value();
+            // The state has the other one, unless a closure has one, too.
+            let is_read = Rc::strong_count(&value) > 2;
+            if !is_read {
+                break None;
+            }
+            let clone = Rc::new(Value::new(call::out(|| value.get().clone())));
+            // The clone is user code. If it has set another value, that is the one to change: it
+            // has no reader, since all closures that read it have returned.
+            if Rc::ptr_eq(&value, &shared.value()) {
+                break Some(clone);
+            }
+        };
         let present = mem::replace(&mut shared.state.borrow_mut().value, Err(place)).ok();
         let (value, read) = match clone {
             Some(clone) => (Some(clone), present),

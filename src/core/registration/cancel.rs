@@ -27,7 +27,7 @@ impl Registration {
             (core.rc(), task, waker)
         });
         self.cancel(list);
-        self.tag.stage = Stage::New;
+        self.tag.stage = Stage::Renewed;
         if let Some((core, task, waker)) = waits {
             if let Some(task) = task {
                 wake::wake(&core, task);

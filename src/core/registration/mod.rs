@@ -86,7 +86,7 @@ impl Registration {
     #[track_caller]
     pub(crate) fn set_phase(&mut self, phase: PhaseIndex) {
         assert!(
-            self.is_new(),
+            matches!(self.tag.stage, Stage::AtHome | Stage::New),
             "`in_phase` was called on a wait that has begun: call it before the wait is \
              first polled"
         );
@@ -94,16 +94,22 @@ impl Registration {
         self.tag.stage = Stage::New;
     }
 
-    /// Whether the wait has not been polled yet.
+    /// Whether the wait has not been polled yet, or was made as new.
     #[inline]
     pub(crate) fn is_new(&self) -> bool {
-        matches!(self.tag.stage, Stage::AtHome | Stage::New)
+        matches!(self.tag.stage, Stage::AtHome | Stage::New | Stage::Renewed)
     }
 
-    /// Whether the wait has been polled.
+    /// Whether the wait has been polled, and was not made as new since.
     #[inline(always)]
     pub(crate) fn has_begun(&self) -> bool {
         !self.is_new()
+    }
+
+    /// Whether the wait was made as new by another executor than `core`: its phase and its clock
+    /// are of that one.
+    pub(crate) fn is_renewed_elsewhere(&self, core: &Core) -> bool {
+        self.tag.stage == Stage::Renewed && self.tag.executor != core.id
     }
 
     /// Whether the wait has not been polled yet, and names no phase.

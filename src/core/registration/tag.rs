@@ -34,6 +34,8 @@ pub(crate) enum Stage {
     AtHome,
     /// The wait has not been polled yet, and names a phase.
     New,
+    /// The wait had begun, and was made as new. It keeps its phase and its executor.
+    Renewed,
     /// The wait has begun, and has not been ready.
     Waiting,
     /// The wait has been ready.

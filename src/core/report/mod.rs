@@ -3,11 +3,13 @@
 pub(crate) mod panics;
 pub(crate) mod unread;
 
+use std::borrow::Cow;
 use std::panic::Location;
 
 use crate::core::Core;
 use crate::core::base::call;
 use crate::core::scope;
+use crate::coroutine::CoroutineId;
 use crate::inspect::{Report, Reports};
 
 /// Calls a hook of the host, maybe in the middle of a poll. The hook runs outside of any
@@ -31,6 +33,60 @@ pub(crate) fn send(core: &Core, report: &Report) {
 #[cold]
 pub(crate) fn doubtful(place: &'static Location<'static>, text: String) {
     refused(None, &Report::Doubtful { place, text });
+}
+
+/// Reports that the reader of a signal has lost events. The caller is the `.await`. Calls user
+/// code.
+#[cold]
+#[track_caller]
+pub(crate) fn events_missed(signal: Option<String>, missed: u64, limit: usize) {
+    let place = Location::caller();
+    let (id, name) = script_of_caller();
+    refused(
+        None,
+        &Report::EventsMissed {
+            id,
+            name,
+            signal,
+            place,
+            missed,
+            limit,
+        },
+    );
+}
+
+/// Reports that no coroutine has taken an event of `emit_one`, unless that is because the
+/// executor ends. Calls user code.
+#[cold]
+pub(crate) fn event_untaken(signal: Option<String>, place: &'static Location<'static>) {
+    let ends = scope::with(|scope| scope.is_some_and(|scope| scope.core().is_closed()));
+    if !ends {
+        refused(None, &Report::EventUntaken { signal, place });
+    }
+}
+
+/// Reports that many ticks of the interval made at `place` are due. Calls user code.
+#[cold]
+pub(crate) fn ticks_owed(place: &'static Location<'static>, owed: u64) {
+    let (id, name) = script_of_caller();
+    refused(
+        None,
+        &Report::TicksOwed {
+            id,
+            name,
+            place,
+            owed,
+        },
+    );
+}
+
+/// The coroutine that is being polled.
+fn script_of_caller() -> (Option<CoroutineId>, Option<Cow<'static, str>>) {
+    scope::with(|scope| {
+        let polled = scope.and_then(|scope| Some((scope.core(), scope.current()?)));
+        polled.map(|(core, task)| (core.id_of(task), core.name_of(task)))
+    })
+    .unzip()
 }
 
 /// Reports that a coroutine was refused: to the executor that refuses it, or else to the

@@ -1,6 +1,7 @@
 //! Waits for something other than time: signals, values, permits, other threads,
 //! and futures of other crates.
 
+mod buffers;
 mod permits;
 mod promise;
 mod remote;

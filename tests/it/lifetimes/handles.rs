@@ -565,3 +565,27 @@ fn a_hook_that_stops_what_is_woken_from_outside_leaves_nothing_to_poll() {
     executor.run_frame(0.25);
     assert!(executor.is_empty());
 }
+
+#[test]
+fn a_handle_that_is_detached_stops_nothing() {
+    let mut executor = unclamped();
+    let ids = [false, true].map(|stops| {
+        let script = executor.start(wait_frames(2));
+        let id = script.id();
+        if stops {
+            script.stop_on_drop().detach();
+        } else {
+            script.detach();
+        }
+        id
+    });
+    assert!(ids.iter().all(|&id| executor.is_alive(id)));
+    executor.run_frames(2, 0.25);
+    assert!(executor.is_empty());
+    // One that has ended, or was refused.
+    executor.start(async {}).stop_on_drop().detach();
+    let owner = executor.owner();
+    owner.set_active(false);
+    executor.on_report(|_| ());
+    owner.start(async {}).stop_on_drop().detach();
+}

@@ -528,3 +528,112 @@ fn a_pause_moves_its_ticks_on_the_clock_on_which_it_began() {
         }]);
     }
 }
+
+// docs/contract.md#decided-reset
+#[test]
+fn an_infinite_interval_has_the_first_tick_that_is_set_and_no_other() {
+    let mut timeline = Timeline::with_dt(1.0);
+    timeline.row("set", |mark| async move {
+        let mut ticks = interval(f64::INFINITY).first_after(2);
+        loop {
+            let tick = ticks.tick().await;
+            assert_eq!((tick.late, tick.skipped), (Duration::ZERO, 0));
+            mark.hit();
+        }
+    });
+    timeline.row("reset", |mark| async move {
+        let mut ticks = interval(f64::INFINITY).first_after(2);
+        next_frame().await;
+        assert!(ticks.tick().now_or_never().is_none());
+        ticks.reset();
+        ticks.tick().await;
+        mark.hit();
+    });
+    timeline.check(
+        "
+        frame 0 1 2 3 4 5
+        set   - - * - - -
+        reset - - - - - -
+        ",
+    );
+}
+
+/// Frames of a second. Each row of numbers says what `ticks()` returned in that frame.
+fn counts_of(period: f64, policy: MissedTicks, frames: u32) -> Vec<u64> {
+    let mut executor = unclamped();
+    let counts = Rc::new(RefCell::new(Vec::new()));
+    let log = counts.clone();
+    executor.start(async move {
+        let mut ticks = interval(period).missed_ticks(policy);
+        loop {
+            let count = ticks.ticks().await;
+            log.borrow_mut().push(count);
+        }
+    });
+    executor.run_frames(u64::from(frames), 1);
+    counts.take()
+}
+
+// docs/contract.md#law-interval
+#[test]
+fn ticks_returns_all_that_are_due_and_keeps_the_schedule() {
+    assert_eq!(counts_of(0.4, MissedTicks::Burst, 4), [2, 3, 2, 3]);
+    assert_eq!(counts_of(1.0, MissedTicks::Burst, 3), [1, 1, 1]);
+    assert_eq!(counts_of(2.0, MissedTicks::Burst, 4), [1, 1]);
+    for policy in [MissedTicks::Skip, MissedTicks::Delay] {
+        assert_eq!(counts_of(0.4, policy, 3), [1, 1, 1]);
+    }
+    // At most 1,000 at once: the rest follow.
+    assert_eq!(
+        counts_of(1.0 / 1_500.0, MissedTicks::Burst, 2),
+        [1_000, 1_000]
+    );
+}
+
+#[test]
+fn single_ticks_and_all_that_are_due_share_a_schedule() {
+    let mut executor = unclamped();
+    let script = executor.start(async {
+        let mut ticks = interval(0.25);
+        assert!(ticks.ticks().now_or_never().is_none());
+        wait_seconds(2).await;
+        // It has been ready since frame 1.
+        let tick = ticks.tick().await;
+        assert_eq!(tick.late, Duration::from_millis(1_750));
+        (ticks.ticks().await, time().frame)
+    });
+    executor.run_frames(6, 1);
+    // Due from 0.5 s to 3 s.
+    assert_eq!(script.take().unwrap().unwrap(), (11, 3));
+}
+
+// docs/contract.md#decided-interval
+#[test]
+fn more_than_a_hundred_ticks_that_are_owed_are_reported_once() {
+    let mut executor = unclamped();
+    let heard = Rc::new(RefCell::new(Vec::new()));
+    let log = heard.clone();
+    executor.on_report(move |report| log.borrow_mut().push(report.to_string()));
+    let line = line!() + 2;
+    let script = executor.start(async {
+        let mut ticks = interval(0.01);
+        for _ in 0..5 {
+            ticks.tick().await; // in frame 1, 99 more are due, in frame 2 it is 198
+        }
+        assert_eq!(ticks.ticks().await, 595);
+        wait_seconds(2).await;
+        ticks.tick().await; // 299 more
+        ticks.tick().await;
+    });
+    let id = script.named("gun").id();
+    executor.run_frames(10, 1);
+    let texts = [198, 299].map(|owed| {
+        format!(
+            "coroutine {id} (gun) is owed {owed} ticks of the interval made at {}:{line}:25, which \
+             come one in a run: await `ticks()`, which returns how many are due, or choose \
+             `MissedTicks::Skip`",
+            file!()
+        )
+    });
+    assert_eq!(*heard.borrow(), texts);
+}

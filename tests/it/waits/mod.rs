@@ -15,6 +15,7 @@ mod moved_timers;
 mod on_clock;
 mod select;
 mod shared_waits;
+mod signatures;
 mod streams;
 mod timeout;
 mod try_join_all;

@@ -439,3 +439,78 @@ fn an_interval_that_is_reset_keeps_its_clock() {
     });
     assert_eq!(executor.run_until(frames, 0.25).unwrap(), [4, 8]);
 }
+
+// docs/contract.md#decided-reset
+#[test]
+fn the_phase_of_a_timer_is_fixed_even_if_it_is_moved() {
+    let executor = unclamped();
+    let wait = executor.start(async {
+        let mut wait = wait_seconds(5);
+        assert!(poll_once(&mut wait).await.is_pending());
+        wait.reset(1);
+        wait.in_phase(Phase::LateUpdate).await;
+    });
+    let bounded = executor.start(async {
+        let mut bounded = Box::pin(timeout(5, pending::<()>()));
+        assert!(poll_once(&mut bounded).await.is_pending());
+        bounded.as_mut().reset(1);
+        bounded.await.unwrap_err();
+    });
+    let ticks = executor.start(async {
+        let mut ticks = interval(5);
+        assert!(poll_once(&mut ticks.tick()).await.is_pending());
+        ticks.reset();
+        ticks.in_phase(Phase::LateUpdate).tick().await;
+    });
+    for script in [wait, ticks] {
+        let error = script.take().unwrap().unwrap_err().to_string();
+        assert!(error.contains("`in_phase` was called on a"), "{error}");
+    }
+    assert!(!bounded.is_finished());
+    // Before the first poll, a length may be set again, and the phase as well.
+    let mut wait = wait_seconds(5);
+    wait.reset(1);
+    let wait = wait.in_phase(Phase::LateUpdate);
+    let mut executor = unclamped();
+    let script = executor.start(wait);
+    executor.begin_frame(1);
+    executor.run_phase(Phase::Update);
+    assert!(!script.is_finished());
+    executor.run_phase(Phase::LateUpdate);
+    assert!(script.is_finished());
+}
+
+// docs/contract.md#decided-moved-waits
+#[test]
+fn a_timer_that_was_moved_does_not_leave_its_executor() {
+    for length in [1.0, f64::INFINITY] {
+        let (first, second) = (unclamped(), unclamped());
+        let place = Rc::new(RefCell::new(None));
+        let put = place.clone();
+        first.start(async move {
+            let mut wait = wait_seconds(5);
+            assert!(poll_once(&mut wait).await.is_pending());
+            wait.reset(length);
+            *put.borrow_mut() = Some(wait);
+        });
+        let wait: WaitSeconds = place.take().unwrap();
+        let error = second.start(wait).take().unwrap().unwrap_err().to_string();
+        assert!(error.contains("begun in one executor"), "{error}");
+    }
+}
+
+#[test]
+fn the_phase_of_an_animation_that_is_over_is_fixed() {
+    let mut executor = unclamped();
+    let script = executor.start(async {
+        let mut animation = animate(1, |_| ());
+        (&mut animation).await;
+        drop(animation.in_phase(Phase::LateUpdate));
+    });
+    executor.run_frame(1);
+    let error = script.take().unwrap().unwrap_err().to_string();
+    assert!(
+        error.contains("`in_phase` was called on an `animate()`"),
+        "{error}"
+    );
+}

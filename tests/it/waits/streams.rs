@@ -145,6 +145,38 @@ fn debounce_keeps_its_item_when_a_wait_for_it_is_dropped() {
     assert_eq!(seen.take().unwrap().unwrap(), (Some(2), 2));
 }
 
+// docs/contract.md#decided-streams
+#[test]
+fn changes_of_reads_in_the_runs_in_which_wait_until_checks() {
+    for phase in [Phase::Update, Phase::FixedUpdate, Phase::Custom(3)] {
+        let mut executor = unclamped();
+        let (checks, reads) = (Log::new(), Log::new());
+        let (check, read) = (checks.clone(), reads.clone());
+        executor.start(
+            wait_until(move || {
+                check.note(time().frame.to_string());
+                false
+            })
+            .in_phase(phase),
+        );
+        executor.start(async move {
+            let mut changes =
+                changes_of(move || read.note(time().frame.to_string())).in_phase(phase);
+            changes.next().await;
+        });
+        reads.check(&["0"]); // the read of the first poll
+        for runs in [2, 2, 0, 1, 3] {
+            executor.begin_frame(1);
+            for _ in 0..runs {
+                executor.run_phase(phase);
+            }
+        }
+        let expected = ["1", "1", "2", "2", "4", "5", "5", "5"];
+        checks.check(&expected);
+        reads.check(&expected);
+    }
+}
+
 #[test]
 fn debounce_stands_still_in_a_pause() {
     let mut executor = unclamped();

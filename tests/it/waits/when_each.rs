@@ -129,3 +129,31 @@ fn a_panic_of_one_is_its_item() {
     executor.run_frame(1);
     assert_eq!(items.take().unwrap().unwrap(), [(1, false), (0, true)]);
 }
+
+#[test]
+fn the_first_poll_of_a_coroutine_polls_each_future_once_like_all_others() {
+    for n in [10, 100] {
+        let mut executor = unclamped();
+        let polls = Rc::new(Cell::new(0));
+        let never = Watch::new(0);
+        let counts = polls.clone();
+        executor.start(async move {
+            let futures = (0..2 * n).map(|number| {
+                let (counts, never) = (counts.clone(), never.clone());
+                counted(counts, async move {
+                    if number < n {
+                        never.wait_for(|&value| value > 0).await;
+                    }
+                })
+            });
+            let mut each = when_each(futures);
+            for _ in 0..n {
+                each.next().await;
+            }
+            each.next().await;
+        });
+        assert_eq!(polls.get(), 2 * n);
+        executor.run_frames(5, 0.25);
+        assert_eq!(polls.get(), 2 * n);
+    }
+}

@@ -54,10 +54,7 @@ impl DurableId {
     ///
     /// If the entity or its component does not exist.
     #[track_caller]
-    pub fn get_mut<C, R>(
-        self,
-        f: impl FnOnce(&mut C) -> R + ChangesNoLocal,
-    ) -> Result<R, Missing>
+    pub fn get_mut<C, R>(self, f: impl FnOnce(&mut C) -> R + ChangesNoLocal) -> Result<R, Missing>
     where
         C: Component<Mutability = Mutable>,
         R: Serialize + DeserializeOwned,

@@ -1,5 +1,6 @@
 //! `Signal`: events, waits for one event, and streams of all events.
 
+mod losses;
 mod named;
 mod owned;
 

@@ -276,3 +276,62 @@ fn the_closure_of_an_update_has_the_value_for_itself_while_another_reads_it() {
     // As without a reader, the value is what the closures have left.
     assert_eq!(health.get(), 12);
 }
+
+/// Sets its watch to 100 the first time it is cloned.
+struct SetsOnce {
+    value: u32,
+    own: Rc<RefCell<Option<Watch<SetsOnce>>>>,
+}
+
+impl Clone for SetsOnce {
+    fn clone(&self) -> Self {
+        let own = self.own.clone();
+        let watch = own.take();
+        if let Some(watch) = watch {
+            watch.set(SetsOnce {
+                value: 100,
+                own: own.clone(),
+            });
+        }
+        SetsOnce {
+            value: self.value,
+            own,
+        }
+    }
+}
+
+#[test]
+fn an_update_changes_the_value_that_its_own_clone_has_set() {
+    let updates: [fn(&Watch<SetsOnce>); 3] = [
+        |watch| watch.update(|value| value.value += 1),
+        |watch| {
+            watch.update_if(|value| {
+                value.value += 1;
+                true
+            });
+        },
+        |watch| {
+            let before = watch.replace(SetsOnce {
+                value: 101,
+                own: Rc::default(),
+            });
+            assert_eq!(before.value, 100);
+        },
+    ];
+    for update in updates {
+        let own = Rc::new(RefCell::new(None));
+        let watch = Watch::new(SetsOnce {
+            value: 1,
+            own: own.clone(),
+        });
+        let mut changes = watch.subscribe();
+        watch.with(|read| {
+            *own.borrow_mut() = Some(watch.clone());
+            update(&watch);
+            assert_eq!(read.value, 1);
+        });
+        assert_eq!(watch.with(|value| value.value), 101);
+        let seen = changes.next().now_or_never().flatten();
+        assert_eq!(seen.map(|value| value.value), Some(101));
+    }
+}

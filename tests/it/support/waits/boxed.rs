@@ -79,6 +79,25 @@ impl Wait for Ticks {
     }
 }
 
+/// All ticks of an interval that are due.
+pub(super) struct AllTicks(RefCell<Interval>);
+
+impl AllTicks {
+    pub(super) fn of(interval: Interval) -> Self {
+        AllTicks(RefCell::new(interval))
+    }
+}
+
+impl Wait for AllTicks {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.borrow_mut().ticks().poll_unpin(cx).map(drop)
+    }
+
+    fn print(&self) -> String {
+        format!("{:?}", self.0.borrow_mut().ticks())
+    }
+}
+
 /// An event of a subscription.
 pub(super) struct Events(RefCell<Subscription<u64>>);
 

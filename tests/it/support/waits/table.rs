@@ -5,7 +5,7 @@ use futures::future::pending;
 
 use framestep::prelude::*;
 
-use super::boxed::{Events, Item, Spent, Ticks};
+use super::boxed::{AllTicks, Events, Item, Spent, Ticks};
 use super::given::once;
 use super::row::StaysOnItsThread;
 use super::{Arg, Boxed, Length, OnClock, Place, Row, Rule};
@@ -92,6 +92,13 @@ pub(crate) const WAITS: &[Row] = &[
         .made_of_others()
         .period()
         .repeats(),
+    row!(ticks -> NextTicks, Rule::Time(OnClock::Own), Place::InPhase, |given| in_phase_of!(given, made!(given, length, interval(length))).ticks(),
+        boxed AllTicks::of(in_phase_of!(given, made!(given, length, interval(length)))))
+        .due(&[(Arg::Length(0.5), 2)])
+        .shown(&["1s, until 1s"])
+        .made_of_others()
+        .period()
+        .repeats(),
     row!(frames -> Frames, Rule::NextFrame, Place::InPhase, |given| in_phase_of!(given, frames()).next(),
         boxed Item(in_phase_of!(given, frames())))
         .due(&[(Arg::None, 1)])
@@ -108,7 +115,7 @@ pub(crate) const WAITS: &[Row] = &[
     row!(changes_of -> ChangesOf, Rule::Other, Place::InPhase, |given| in_phase_of!(given, changes_of(|| time().frame)).next(),
         boxed Item(in_phase_of!(given, changes_of(|| time().frame))))
         .due(&[(Arg::None, 1)])
-        .shown(&["the next frame"])
+        .shown(&["a condition"])
         .made_of_others()
         .repeats(),
     row!(debounce -> Debounce, Rule::Time(OnClock::Own), Place::Home, |given| made!(given, length, debounce(length, once())).next(),
@@ -170,14 +177,16 @@ pub(crate) const WAITS: &[Row] = &[
         .allocates(),
     row!(join -> JoinGroup, Rule::Join, Place::Always(LateUpdate), |given| given.group(|| ()).join())
         .due(&[(Arg::None, 1)])
-        .shown(&["the end of 1v1"])
+        .shown(&["the end of 1v1", "a wake"])
         .made_of_others()
-        .allocates(),
+        .allocates()
+        .hides(),
     row!(try_join -> TryJoinGroup, Rule::Join, Place::Always(LateUpdate), |given| given.group(|| Ok::<(), ()>(())).try_join())
         .due(&[(Arg::None, 1)])
-        .shown(&["the end of 1v1"])
+        .shown(&["the end of 1v1", "a wake"])
         .made_of_others()
-        .allocates(),
+        .allocates()
+        .hides(),
     row!(when_each -> WhenEach, Rule::Other, Place::Always(LateUpdate), |given| when_each([in_phase(LateUpdate)]).next(),
         boxed Item(when_each([in_phase(LateUpdate)])))
         .due(&[(Arg::None, 1)])
