@@ -47,7 +47,7 @@ async fn script(happens: Happens) {
     let note = happens.clone();
     let _defer = defer(move |_: &mut World| note.note("defer"));
     let _drop = Noted(happens);
-    pending::<()>().await
+    pending::<()>().await;
 }
 
 fn mark(what: &'static str) -> impl Fn(Res<Happens>) + Clone + Send + Sync + 'static {
@@ -203,7 +203,7 @@ fn the_resource_with_its_owner_is_removed() {
         _owner: owner.into_send(),
     });
     update_with(&mut app, |mut commands: Commands| {
-        commands.remove_resource::<Wave>()
+        commands.remove_resource::<Wave>();
     });
     happens.check("PreUpdate drop then defer Update PostUpdate Last");
 }
@@ -259,7 +259,7 @@ fn a_script_ends_others_while_it_borrows_the_world() {
 fn the_app_exits() {
     let (mut app, happens) = with_goblin();
     update_with(&mut app, |mut exits: MessageWriter<AppExit>| {
-        _ = exits.write(AppExit::Success)
+        _ = exits.write(AppExit::Success);
     });
     happens.check("PreUpdate then Update PostUpdate Last drop defer");
     assert_eq!(app.should_exit(), Some(AppExit::Success));
@@ -300,7 +300,7 @@ fn a_clean_up_that_panics_is_reported_and_the_next_one_runs() {
     let goblin = app.world_mut().spawn(Scripts::of(move |_| async move {
         let _other = defer(move |_: &mut World| note.note("defer"));
         let _panics = defer(|_: &mut World| panic!("the pool is gone"));
-        pending::<()>().await
+        pending::<()>().await;
     }));
     let goblin = goblin.id();
     app.update();
@@ -523,7 +523,7 @@ mod states {
             world.insert_resource(Plays("battle"));
             world.start_script_in(Screen::Game, || async {
                 let _silence = defer(|world: &mut World| world.resource_mut::<Plays>().0 = "");
-                pending::<()>().await
+                pending::<()>().await;
             });
         });
         app.add_systems(OnEnter(Screen::Menu), |mut plays: ResMut<Plays>| {
@@ -543,7 +543,7 @@ mod states {
                     world.resource::<Happens>().note("sets-it");
                     world.resource_mut::<NextState<Screen>>().set(Screen::Game);
                 });
-                pending::<()>().await
+                pending::<()>().await;
             });
         });
         leave(&mut app);
@@ -568,7 +568,7 @@ mod states {
                     world.resource_mut::<Level>().0 += 1;
                     note.note("gives-back");
                 });
-                pending::<()>().await
+                pending::<()>().await;
             });
             let entity = (
                 DespawnOnExit(Screen::Game),
