@@ -16,6 +16,7 @@ use crate::core::life::end;
 use crate::core::pause;
 use crate::core::report::unread;
 use crate::core::scope;
+use crate::core::wake::calls;
 use crate::coroutine::{self, Coroutine, CoroutineId, Named, Resolved, ReturnedBy};
 use crate::inspect::{Snapshot, TraceEvent};
 use crate::owner::Owner;
@@ -183,6 +184,30 @@ impl Handle {
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let core = self.core()?;
         Some(scope::call_in(&core, f))
+    }
+
+    /// Makes the calls that a [`Remote`] has requested, such as [`Remote::stop`], now instead of when
+    /// the next run begins. Does nothing during a run, while a coroutine is polled, or if the
+    /// executor has been dropped.
+    ///
+    /// A panic of a call ends only that call, as in a run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let mut executor = Executor::new();
+    /// let search = executor.spawn(std::future::pending::<()>());
+    /// executor.remote().stop(search.id());
+    /// assert!(!search.is_finished());
+    /// executor.handle().make_calls();
+    /// assert!(search.is_finished());
+    /// ```
+    pub fn make_calls(&self) {
+        if let Some(core) = self.core() {
+            calls::make_between_runs(&core);
+        }
     }
 
     /// Like [`Executor::snapshot`]. If a coroutine calls it, that coroutine is

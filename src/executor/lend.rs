@@ -116,4 +116,66 @@ impl Handle {
         let core = self.core()?;
         Some(lend::as_key::<K, R>(core, state, || f(self)))
     }
+
+    /// Calls the closures of [`defer`](crate::defer) and [`with_soon`](crate::with_soon) that
+    /// wait for an `S`, with `state`, in the order in which they began to wait. If the executor has
+    /// been dropped, does nothing.
+    ///
+    /// Otherwise they are called at the beginning of the next lend, or at the end of the borrow
+    /// around this call. Call this where scripts have ended, and other code of the host
+    /// follows that must see what they cleaned up: between the end of a level and the beginning of the
+    /// next one.
+    ///
+    /// Inside a closure of [`with`](crate::with), pass the state that the closure borrows.
+    /// Closures that wait for the end of that borrow are called now.
+    ///
+    /// # Panics
+    ///
+    /// It does not. A panic of a closure is [reported](crate::Report::WithSoonPanicked), or let
+    /// [through to the host](crate::Builder::propagate_panics) by the next run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// struct World {
+    ///     music: &'static str,
+    /// }
+    ///
+    /// async fn battle() {
+    ///     with(|world: &mut World| world.music = "battle");
+    ///     let _silence = defer(|world: &mut World| world.music = "silence");
+    ///     wait_seconds(60).await;
+    /// }
+    ///
+    /// let mut world = World { music: "silence" };
+    /// let mut executor = Executor::new();
+    /// let battle = executor.spawn(battle());
+    /// executor.run_frame_with(&mut world, 0.25);
+    ///
+    /// battle.stop(); // the world is not lent
+    /// let scripts = executor.handle();
+    /// assert!(scripts.has_clean_up::<World>());
+    /// scripts.clean_up(&mut world);
+    /// assert_eq!(world.music, "silence");
+    /// world.music = "menu";
+    /// executor.run_frame_with(&mut world, 0.25);
+    /// assert_eq!(world.music, "menu");
+    /// ```
+    pub fn clean_up<S: 'static>(&self, state: &mut S) {
+        if let Some(core) = self.core() {
+            lend::clean_up(core, state);
+        }
+    }
+
+    /// Whether closures of [`defer`](crate::defer) or [`with_soon`](crate::with_soon) wait for an
+    /// `S`: for its next lend, or for the end of a borrow. `false` if the executor has been dropped.
+    ///
+    /// For hosts that can lend the state only at some expense, such as by a command.
+    #[must_use]
+    pub fn has_clean_up<S: 'static>(&self) -> bool {
+        self.core()
+            .is_some_and(|core| lend::has_clean_up::<S>(&core))
+    }
 }

@@ -118,7 +118,7 @@ impl Remote {
     }
 
     /// Requests that the executor's thread stops a coroutine, when the next run of
-    /// any phase begins. Then the future is dropped, with its destructors, and the
+    /// any phase begins, or the host [makes calls](crate::Handle::make_calls). Then the future is dropped, with its destructors, and the
     /// coroutines that join it resume with a [`JoinError`](crate::JoinError).
     ///
     /// Nothing happens if the coroutine has ended by then, or belongs to another
@@ -146,7 +146,8 @@ impl Remote {
     }
 
     /// Requests that the executor's thread calls `f`, when the next run of any
-    /// phase begins, before that run polls a coroutine.
+    /// phase begins, before that run polls a coroutine, or when the host [makes
+    /// calls](crate::Handle::make_calls).
     ///
     /// The call is like a script without waits that the host
     /// [starts](crate::Executor::start) right before the run. The free functions

@@ -1,6 +1,6 @@
 //! Lending state for the length of a closure.
 
-use std::any::type_name;
+use std::any::{TypeId, type_name};
 use std::rc::Rc;
 
 use crate::core::Core;
@@ -21,4 +21,14 @@ pub(crate) fn as_key<K: Lend, R>(
     f: impl FnOnce() -> R,
 ) -> R {
     note::link::<K, R>(core, type_name::<K>(), state, f)
+}
+
+/// Calls the closures that wait for an `S`, with `state`.
+pub(crate) fn clean_up<S: 'static>(core: Rc<Core>, state: &mut S) {
+    note::link_again::<Own<S>>(core, type_name::<S>(), state);
+}
+
+/// Whether closures wait for an `S`.
+pub(crate) fn has_clean_up<S: 'static>(core: &Core) -> bool {
+    core.lent.has_soon(TypeId::of::<Own<S>>())
 }

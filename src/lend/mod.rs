@@ -17,7 +17,7 @@ mod note;
 mod own;
 mod soon;
 
-pub(crate) use link::{as_key, plain};
+pub(crate) use link::{as_key, clean_up, has_clean_up, plain};
 pub(crate) use note::Lending;
 
 pub use borrow::{try_with, try_with_as, try_with_ref, with, with_as, with_ref};

@@ -156,6 +156,22 @@ impl Lending {
         f(&mut waiting[index].closures);
     }
 
+    /// Whether closures wait for the type `of`: for its next lend, or for the end of the borrow
+    /// of the innermost state of that type.
+    pub(super) fn has_soon(&self, of: TypeId) -> bool {
+        let is_kept = |known: &Waiting| known.of == of && !known.closures.is_empty();
+        self.with_innermost(of, |note| note.is_some_and(LentRef::has_soon))
+            || self.waiting.borrow().iter().any(is_kept)
+    }
+
+    /// Takes the closures that wait for the end of the borrow of the innermost state of the
+    /// type `of`.
+    fn take_borrowed(&self, of: TypeId) -> VecDeque<Soon> {
+        self.with_innermost(of, |note| {
+            note.map_or_else(VecDeque::new, |note| note.0.soon.take())
+        })
+    }
+
     /// Takes the closures that wait for the type `of`.
     fn take_waiting(&self, of: TypeId) -> VecDeque<Soon> {
         let mut waiting = self.waiting.borrow_mut();
@@ -181,6 +197,16 @@ pub(super) fn link<K: Lend, R>(
     let lent = Lent::new(core, TypeId::of::<K>(), name, NonNull::from(state).cast());
     let _linked = Linked::new(&lent);
     f()
+}
+
+/// Lends `state` as `K` until the closures that wait for such a state have been called: those
+/// that wait for a lend, or for the end of the borrow around the caller.
+pub(super) fn link_again<K: Lend>(core: Rc<Core>, name: &'static str, state: &mut K::Of<'_>) {
+    let of = TypeId::of::<K>();
+    let mut borrowed = core.lent.take_borrowed(of);
+    let lent = Lent::new(core, of, name, NonNull::from(state).cast());
+    lent.soon.borrow_mut().append(&mut borrowed);
+    drop(Linked::new(&lent));
 }
 
 impl Lent {

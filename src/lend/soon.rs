@@ -30,6 +30,9 @@ use super::own::Own;
 ///    returned, and before scripts begin that were started in that closure;
 /// 3. if no `S` is lent, at the beginning of the next lend of an `S`.
 ///
+/// A host can call it earlier, in the cases 2 and 3: see
+/// [`Handle::clean_up`](crate::Handle::clean_up).
+///
 /// Closures for the same state are called in the order of the calls of `with_soon`. `f`
 /// may call `with_soon`, spawn, start and stop, as inside
 /// [`Executor::enter`](crate::Executor::enter). A coroutine that it starts has no

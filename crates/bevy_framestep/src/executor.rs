@@ -13,7 +13,7 @@ use bevy_ecs::prelude::{Component, NonSend, Res};
 use bevy_ecs::world::{World, WorldId};
 use bevy_platform::hash::FixedHasher;
 use bevy_time::{Fixed, Real, Time, Virtual};
-use framestep::{Executor, Handle, Phase, with_ref};
+use framestep::{Executor, Handle, Phase, Signal, with_ref};
 
 use crate::error::Missing;
 use crate::output::{ScriptOutput, Unread, Witness};
@@ -66,6 +66,8 @@ pub(crate) struct Shared {
     speeds: Rc<Speeds>,
     queries: Queries,
     unread: Unread,
+    /// How many events a stream keeps.
+    kept: usize,
     /// Whether there was no script when the latest run of this frame began.
     was_empty: Cell<bool>,
     /// Asks for a frame, if the app sleeps meanwhile.
@@ -123,7 +125,8 @@ impl Seen {
 
 impl Framestep {
     /// Puts `executor` into the world. The current readings of Bevy's clocks are not counted.
-    pub(crate) fn insert(world: &mut World, executor: Executor) {
+    /// Streams keep `kept` events.
+    pub(crate) fn insert(world: &mut World, executor: Executor, kept: usize) {
         let seen = Seen::now(world);
         let handle = executor.handle();
         let unread = Unread::default();
@@ -141,6 +144,7 @@ impl Framestep {
                 speeds: Rc::default(),
                 queries: Queries::default(),
                 unread,
+                kept,
                 was_empty: Cell::new(false),
                 wake: OnceCell::new(),
                 is_told: Cell::new(false),
@@ -217,6 +221,11 @@ impl Shared {
 
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
+    }
+
+    /// A signal for streams of scripts.
+    pub(crate) fn signal<T: Clone + 'static>(&self) -> Signal<T> {
+        Signal::with_limit(self.kept)
     }
 
     pub(crate) fn speeds(&self) -> Rc<Speeds> {
@@ -393,7 +402,7 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     let mut executor = shared.borrow_mut();
     // Work for the next lend comes from scripts, or is done in the first run of a frame.
     let is_empty = executor.is_empty();
-    if is_empty && shared.was_empty.get() {
+    if is_empty && shared.was_empty.get() && !shared.handle.has_clean_up::<World>() {
         return;
     }
     shared.was_empty.set(is_empty);

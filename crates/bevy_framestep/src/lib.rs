@@ -3,6 +3,7 @@
 
 mod access;
 mod borrow;
+mod clean_up;
 #[cfg(feature = "durable")]
 pub mod durable;
 mod error;
@@ -23,6 +24,7 @@ mod wait;
 mod wake;
 
 pub use access::{ScriptEntity, commands, resource, resource_mut, trigger, write_message};
+pub use clean_up::clean_up_scripts;
 pub use error::Missing;
 pub use executor::{Framestep, next_frame_in, run_scripts};
 pub use link::ScriptHandle;

@@ -8,6 +8,7 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 use framestep::{Builder, Phase, Report};
 
+use crate::clean_up;
 use crate::executor::{
     Framestep, Shared, begin_fixed_step, begin_frame, end_fixed_step, run_scripts,
 };
@@ -83,7 +84,18 @@ pub struct FramestepPlugin {
     setup: Setup,
     /// Make the scripts' errors of a type heard.
     heard: Vec<fn(&Shared)>,
+    kept: Kept,
     wake: Option<Arc<MakeWake>>,
+}
+
+/// How many events a stream keeps.
+#[derive(Clone, Copy)]
+struct Kept(usize);
+
+impl Default for Kept {
+    fn default() -> Self {
+        Kept(1_024)
+    }
 }
 
 impl FramestepPlugin {
@@ -178,6 +190,33 @@ impl FramestepPlugin {
         self
     }
 
+    /// Sets how many messages or events a stream keeps for a script that has not read them: 1,024,
+    /// unless this is called. Beyond that, the stream loses the oldest ones, and
+    /// [`missed`](crate::Messages::missed) counts them.
+    ///
+    /// It holds for [`messages`](crate::messages), for [`Events`](crate::Events), and for the waits for one
+    /// of them. All scripts that wait for a type share the memory: it holds what the slowest one
+    /// has not read.
+    ///
+    /// # Panics
+    ///
+    /// If `events` is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_framestep::prelude::*;
+    ///
+    /// let plugin = FramestepPlugin::default().keep_events(50_000);
+    /// # let _ = plugin;
+    /// ```
+    #[track_caller]
+    pub fn keep_events(mut self, events: usize) -> Self {
+        assert!(events > 0, "a stream must keep one event at least");
+        self.kept = Kept(events);
+        self
+    }
+
     /// Has an app woken that sleeps while nothing happens, as with
     /// `WinitSettings::desktop_app()`. `make` gets the world when all plugins are there, and
     /// returns a callback that asks for a frame.
@@ -240,7 +279,7 @@ impl Plugin for FramestepPlugin {
 
         let executor = self.setup.builder().build();
         self.setup.listen(&executor);
-        Framestep::insert(app.world_mut(), executor);
+        Framestep::insert(app.world_mut(), executor, self.kept.0);
         let shared = Shared::of(app.world());
         for hear in &self.heard {
             hear(&shared);
@@ -250,8 +289,10 @@ impl Plugin for FramestepPlugin {
             Runs::Plain,
             begin_frame,
             (begin_fixed_step, end_fixed_step),
-            run_scripts,
+            run_phase,
         );
+        #[cfg(feature = "state")]
+        clean_up::add_to_transitions(app);
     }
 
     fn finish(&self, app: &mut App) {
@@ -259,6 +300,13 @@ impl Plugin for FramestepPlugin {
             let wake = make(app.world());
             wake::install(app, wake);
         }
+    }
+}
+
+fn run_phase(world: &mut World, phase: Phase) {
+    run_scripts(world, phase);
+    if phase == Phase::EndOfFrame {
+        clean_up::end_at_exit(world);
     }
 }
 

@@ -16,6 +16,7 @@ use framestep::{
     Clock, CoroutineId, Handle, Owner, OwnerHandle, Remote, SendOwner, with, with_ref,
 };
 
+use crate::clean_up;
 use crate::error::Missing;
 use crate::executor::Shared;
 use crate::output::{ScriptOutput, hand_over};
@@ -629,8 +630,13 @@ fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
     {
         framestep.shared().speeds().forget(entity);
     }
+    let is_at_home = live.owner.get().is_some();
     // This runs destructors.
     drop(live);
+    // On another thread, the scripts are still to end.
+    if is_at_home && let Some(shared) = Shared::get(&world) {
+        clean_up::queue(&mut world, shared.handle());
+    }
 }
 
 fn inserted(mut world: DeferredWorld<'_>, context: HookContext) {

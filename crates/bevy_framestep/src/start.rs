@@ -357,6 +357,36 @@ pub trait StateScriptsExt {
         A: bevy_state::state::States,
         S: ScriptFn<F> + Send + 'static,
         F: Future<Output: ScriptOutput> + 'static;
+
+    /// Ends the scripts that end with `state` now, with their clean-up, or when the commands are
+    /// applied: those of [`start_script_in`](Self::start_script_in), and those of entities with
+    /// `DespawnOnExit(state)`. The entities stay.
+    ///
+    /// Without this call, Bevy ends them when it has run all exit schedules. So a script that
+    /// gives something back when it ends comes after a system of `OnExit(state)` that removes it. Call this in that
+    /// system first. Durable scripts are not concerned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::prelude::*;
+    /// # use bevy_state::prelude::*;
+    ///
+    /// # #[derive(States, Clone, Debug, PartialEq, Eq, Hash)]
+    /// # enum Screen {
+    /// #     Game,
+    /// # }
+    /// #[derive(Resource)]
+    /// struct Level;
+    ///
+    /// // In `OnExit(Screen::Game)`.
+    /// fn unload(mut commands: Commands) {
+    ///     commands.end_scripts_in(Screen::Game);
+    ///     commands.remove_resource::<Level>();
+    /// }
+    /// ```
+    fn end_scripts_in<A: bevy_state::state::States>(&mut self, state: A);
 }
 
 #[cfg(feature = "state")]
@@ -373,6 +403,10 @@ impl StateScriptsExt for Commands<'_, '_> {
         self.queue(move |world: &mut World| start_in_state(world, link, state, place, script));
         handle
     }
+
+    fn end_scripts_in<A: bevy_state::state::States>(&mut self, state: A) {
+        self.queue(move |world: &mut World| world.end_scripts_in(state));
+    }
 }
 
 #[cfg(feature = "state")]
@@ -387,6 +421,25 @@ impl StateScriptsExt for World {
         let (link, handle) = Link::new();
         start_in_state(self, link, state, Location::caller(), script);
         handle
+    }
+
+    fn end_scripts_in<A: bevy_state::state::States>(&mut self, state: A) {
+        use bevy_ecs::entity_disabling::Disabled;
+        use bevy_state::state_scoped::DespawnOnExit;
+
+        let mut all =
+            self.query_filtered::<(Entity, &DespawnOnExit<A>), (With<Scripts>, Allow<Disabled>)>();
+        let all: Vec<Entity> = all
+            .iter(self)
+            .filter(|(_, exit)| exit.0 == state)
+            .map(|(entity, _)| entity)
+            .collect();
+        for entity in all {
+            // The clean-up of another one may have despawned it.
+            if let Ok(mut entity) = self.get_entity_mut(entity) {
+                entity.remove::<Scripts>();
+            }
+        }
     }
 }
 

@@ -92,6 +92,24 @@ impl Shared {
         f(&mut frames, &mut self.tree.clone());
     }
 
+    /// Ends all scripts of a node.
+    pub(crate) fn end(&self, node: InstanceId) {
+        self.ties.end(node);
+        self.clean_up();
+    }
+
+    /// Stops all scripts of a node.
+    pub(crate) fn stop(&self, node: InstanceId) {
+        self.ties.stop(node);
+        self.clean_up();
+    }
+
+    /// Calls the closures that wait for the tree, of scripts that have ended. Not only in the
+    /// next run: Godot may enter another scene before that.
+    pub(crate) fn clean_up(&self) {
+        self.handle.clean_up(&mut self.tree.clone());
+    }
+
     /// Pauses the scripts of nodes that Godot does not process now.
     fn sync_pauses(&self) {
         if self.tree.is_paused() || !self.host.can_process() {
@@ -220,7 +238,10 @@ impl INode for FramestepHost {
         debugger::remove();
         self.report_end();
         // If a script removes the host from the tree, the run still completes.
-        drop(SHARED.take());
+        if let Some(shared) = SHARED.take() {
+            let (scripts, mut tree) = (shared.handle.clone(), shared.tree.clone());
+            scripts.lend(&mut tree, |_| drop(shared));
+        }
     }
 
     // The node itself is not bound, so scripts may call its methods.
@@ -305,7 +326,7 @@ impl FramestepHost {
     /// Ends the scripts of a node, as if it had left the tree.
     #[func]
     fn stop_scripts_of(node: Gd<Node>) {
-        with_shared(|shared| shared.ties.stop(node.instance_id()));
+        with_shared(|shared| shared.stop(node.instance_id()));
     }
 }
 

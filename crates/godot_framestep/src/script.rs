@@ -203,7 +203,9 @@ impl FramestepScript {
     /// Stops the script. Returns whether it was alive.
     #[func]
     fn stop(&self) -> bool {
-        self.executor.stop(self.id)
+        let was_alive = self.executor.stop(self.id);
+        with_shared(Shared::clean_up);
+        was_alive
     }
 
     /// Pauses the script, until `resume`. Returns whether it was alive.

@@ -120,7 +120,7 @@ impl<T: Inherits<Node>> NodeScripts for Gd<T> {
     }
 
     fn stop_scripts(&self) {
-        with_shared(|shared| shared.ties.stop(self.instance_id()));
+        with_shared(|shared| shared.stop(self.instance_id()));
     }
 }
 
@@ -142,7 +142,7 @@ fn owner_of(shared: &Shared, node: Gd<Node>, caller: &Location<'_>) -> Option<Ow
     })?;
     if is_new {
         shared.ties.sync_one(key, !node.can_process());
-        let end = move || with_shared(|shared| shared.ties.end(key));
+        let end = move || with_shared(|shared| shared.end(key));
         let once = ConnectFlags::ONE_SHOT;
         node.signals()
             .tree_exiting()

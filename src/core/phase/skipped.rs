@@ -109,7 +109,7 @@ fn look_at_phases(core: &Core) {
             return;
         }
         // Between two steps of the fixed phase, a host owes it no run.
-        let is_owed = !state.is_fixed || core.clock.owes_step();
+        let is_owed = !state.is_fixed || core.clock.may_begin_step();
         if seen == Seen::NoWaiter || !is_owed {
             let now = if is_owed && state.has_keys() {
                 Seen::Waiters

@@ -1,9 +1,11 @@
-//! The calls that a run makes as it begins: those that other threads have sent, and
+//! The calls that a run makes as it begins, or the host between two runs: those that other threads have sent, and
 //! the ends and unread outputs that earlier calls have left to the next run.
 
 use crate::core::Core;
+use crate::core::inspect::observe;
 use crate::core::life::end::depth;
-use crate::core::report::unread;
+use crate::core::report::{panics, unread};
+use crate::core::scope;
 use crate::core::wake;
 
 /// Makes these calls, before a run begins. Calls user code.
@@ -12,6 +14,22 @@ pub(crate) fn make(core: &Core) {
     if core.arrivals.has_news() {
         make_waiting(core);
     }
+}
+
+/// Makes these calls between two runs. Does nothing in a run or a poll: a run takes messages
+/// before its polls alone, and a poll outside of a run may be part of a change that the caller
+/// has not finished.
+pub(crate) fn make_between_runs(core: &Core) {
+    if core.runs.phase().is_some() || scope::is_polling(core) {
+        return;
+    }
+    let _notifies = core.host.notifies();
+    let _shown = core.shown.show_game();
+    wake::take_messages(core);
+    observe::send_events(core);
+    make(core);
+    observe::send_events(core);
+    panics::let_panic_through(core);
 }
 
 #[cold]

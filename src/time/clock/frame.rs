@@ -233,7 +233,7 @@ impl FrameClock {
     }
 
     /// Whether a fixed step is due, and no pause of the game clock holds it back.
-    pub(crate) fn owes_step(&self) -> bool {
+    pub(crate) fn may_begin_step(&self) -> bool {
         self.has_steps_left_over() && !self.speed.is_paused()
     }
 

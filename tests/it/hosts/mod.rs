@@ -1,6 +1,7 @@
 //! The host of an executor: stepping frames, lending state, sleeping, scenes of
 //! behaviours, and whole games.
 
+mod clean_up;
 mod enter;
 mod first_game;
 mod game;

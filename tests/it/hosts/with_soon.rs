@@ -682,3 +682,94 @@ mod deferred_calls {
         assert!(text.contains("with_soon.rs"), "{text}");
     }
 }
+
+#[test]
+fn the_host_has_waiting_closures_called_between_two_lends() {
+    let mut executor = unclamped();
+    let scripts = executor.handle();
+    let mut world = World::default();
+    assert!(!scripts.has_clean_up::<World>());
+    executor.enter(|| {
+        add("first");
+        add("second");
+    });
+    assert!(scripts.has_clean_up::<World>());
+    assert!(!scripts.has_clean_up::<u32>());
+    scripts.clean_up(&mut 5_u32);
+    assert_eq!(world.0, [""; 0]);
+    scripts.clean_up(&mut world);
+    assert_eq!(world.0, ["first", "second"]);
+    assert!(!scripts.has_clean_up::<World>());
+    executor.lend(&mut world, |executor| executor.run_frame(0.25));
+    assert_eq!(world.0, ["first", "second"]);
+    drop(executor);
+    assert!(!scripts.has_clean_up::<World>());
+    scripts.clean_up(&mut world);
+}
+
+/// A closure that borrows the state calls code of the host, which must see what was cleaned up.
+#[test]
+fn closures_that_wait_for_a_borrow_are_called_inside_it() {
+    let mut executor = unclamped();
+    let scripts = executor.handle();
+    let mut world = World::default();
+    executor.spawn(async move {
+        with(|world: &mut World| {
+            add("waits for the borrow");
+            assert!(scripts.has_clean_up::<World>());
+            assert_eq!(world.0, [""; 0]);
+            scripts.clean_up(world);
+            assert_eq!(world.0, ["waits for the borrow"]);
+            // Nothing has changed for the code around the borrow.
+            assert!(try_with(|_: &mut World| ()).is_err());
+            add("waits again");
+            assert_eq!(world.0.len(), 1);
+        });
+        with(|world: &mut World| assert_eq!(world.0.len(), 2));
+    });
+    executor.run_frame_with(&mut world, 0.25);
+    assert_eq!(world.0, ["waits for the borrow", "waits again"]);
+}
+
+#[test]
+fn a_panic_in_a_clean_up_is_reported_and_the_other_closures_are_called() {
+    let executor = unclamped();
+    let log = Log::new();
+    let note = log.clone();
+    executor.on_report(move |report| {
+        assert!(matches!(report, Report::WithSoonPanicked { .. }));
+        note.note("reported");
+    });
+    let mut world = World::default();
+    executor.enter(|| {
+        with_soon(|_: &mut World| panic!("no pool"));
+        add("the next one");
+    });
+    executor.handle().clean_up(&mut world);
+    log.check(&["reported"]);
+    assert_eq!(world.0, ["the next one"]);
+}
+
+/// A run takes messages before its polls alone.
+#[test]
+fn the_host_makes_the_calls_of_a_remote_between_two_runs_and_not_in_one() {
+    let mut executor = unclamped();
+    let (scripts, remote) = (executor.handle(), executor.remote());
+    let between = executor.spawn(forever());
+    remote.stop(between.id());
+    assert!(!between.is_finished());
+    scripts.make_calls();
+    assert!(between.is_finished());
+
+    let inside = executor.spawn(forever());
+    let id = inside.id();
+    let caller = executor.spawn(async move {
+        remote.stop(id);
+        scripts.make_calls();
+    });
+    executor.begin_frame(0.25);
+    executor.run_phase(Phase::Update);
+    assert!(caller.is_finished() && !inside.is_finished());
+    executor.handle().make_calls();
+    assert!(inside.is_finished());
+}

@@ -10,6 +10,7 @@ use framestep_durable::OwnerId;
 use serde::{Deserialize, Serialize};
 
 use super::runtime::DurableRuntime;
+use crate::clean_up;
 
 /// The number of an entity. Unlike an [`Entity`], it stays the same in saves and in other
 /// processes.
@@ -254,9 +255,10 @@ fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
     };
     let owner = entities.leave(entity).and_then(|known| known.owner);
     if let (Some(owner), Some(runtime)) = (owner, world.get_non_send::<DurableRuntime>()) {
-        let host = runtime.host().clone();
+        let runtime = runtime.shared();
         // This runs destructors.
-        host.drop_owner(owner);
+        runtime.host().drop_owner(owner);
+        clean_up::queue(&mut world, runtime.executor());
     }
 }
 

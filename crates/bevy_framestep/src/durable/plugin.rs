@@ -85,6 +85,8 @@ impl Plugin for DurableScriptsPlugin {
             (begin_fixed_step, end_fixed_step),
             run_durable_scripts,
         );
+        #[cfg(feature = "state")]
+        crate::clean_up::add_to_transitions(app);
     }
 }
 

@@ -69,6 +69,15 @@ impl DurableRuntime {
         });
     }
 
+    pub(super) fn shared(&self) -> Rc<Shared> {
+        self.shared.clone()
+    }
+
+    /// That of `world`, if it has the plugin.
+    pub(crate) fn get(world: &World) -> Option<Rc<Shared>> {
+        world.get_non_send::<DurableRuntime>().map(Self::shared)
+    }
+
     #[track_caller]
     pub(super) fn of(world: &World) -> Rc<Shared> {
         match world.get_non_send::<DurableRuntime>() {
@@ -132,6 +141,10 @@ impl Shared {
 
     pub(crate) fn queries(&self) -> &Queries {
         &self.queries
+    }
+
+    pub(crate) fn executor(&self) -> &Handle {
+        &self.executor
     }
 
     /// Calls `f` with the world lent to the scripts that it starts.

@@ -68,12 +68,13 @@ impl<E: Clone + 'static, K: 'static> EventFeed<E, K> {
     /// `name` is called if there is no channel yet.
     fn subscribe(
         &self,
+        shared: &Shared,
         key: Option<Entity>,
         name: impl FnOnce() -> Cow<'static, str>,
     ) -> Events<E> {
         let mut signals = self.signals.borrow_mut();
         let channel = signals.entry(key).or_insert_with(|| Channel {
-            signal: Signal::new().named(name()),
+            signal: shared.signal().named(name()),
             readers: Rc::new(()),
         });
         Events {
@@ -208,7 +209,7 @@ impl<E: Event + Clone> Events<E> {
                     let observer = world.spawn((Observer::new(observe), FeedObserver));
                     feed.observer.replace(Some(observer.id()));
                 }
-                feed.subscribe(None, || type_name::<E>().into())
+                feed.subscribe(&shared, None, || type_name::<E>().into())
             })
         })
     }
@@ -240,7 +241,9 @@ impl<E: EntityEvent + Clone> Events<E> {
                     let observer = world.spawn((Observer::new(observe), FeedObserver));
                     feed.observer.replace(Some(observer.id()));
                 }
-                feed.subscribe(Some(entity), || name_in(world, type_name::<E>(), entity))
+                feed.subscribe(&shared, Some(entity), || {
+                    name_in(world, type_name::<E>(), entity)
+                })
             })
         })
     }
@@ -264,7 +267,7 @@ impl<E> Events<E> {
     }
 
     /// How many events were dropped because this stream had not read them in time. It keeps
-    /// the latest 1,024.
+    /// the latest 1,024, or [as many as the plugin says](crate::FramestepPlugin::keep_events).
     pub fn missed(&self) -> u64 {
         self.subscription.as_ref().map_or(0, Subscription::missed)
     }

@@ -42,10 +42,10 @@ struct MessageFeed<M: Message + Clone> {
 }
 
 impl<M: Message + Clone> MessageFeed<M> {
-    fn new(cursor: MessageCursor<M>) -> Self {
+    fn new(cursor: MessageCursor<M>, signal: Signal<M>) -> Self {
         MessageFeed {
             cursor: RefCell::new(cursor),
-            signal: Signal::new().named(type_name::<M>()),
+            signal: signal.named(type_name::<M>()),
             readers: Rc::new(()),
         }
     }
@@ -88,7 +88,8 @@ pub struct Messages<M> {
 
 impl<M> Messages<M> {
     /// How many messages were dropped because this stream had not read them in time. It
-    /// keeps the latest 1,024.
+    /// keeps the latest 1,024, or [as many as the plugin
+    /// says](crate::FramestepPlugin::keep_events).
     pub fn missed(&self) -> u64 {
         self.subscription.missed()
     }
@@ -203,8 +204,12 @@ impl<M> fmt::Debug for Messages<M> {
 pub fn messages<M: Message + Clone>() -> Messages<M> {
     let made = with_ref(MESSAGES, |world| {
         let written = world.get_resource::<bevy_ecs::message::Messages<M>>()?;
-        let feed = Shared::of(world).feed(TypeId::of::<M>(), || {
-            Rc::new(MessageFeed::new(written.get_cursor_current()))
+        let shared = Shared::of(world);
+        let feed = shared.feed(TypeId::of::<M>(), || {
+            Rc::new(MessageFeed::new(
+                written.get_cursor_current(),
+                shared.signal(),
+            ))
         });
         // Messages from before this call are only for the streams that exist already.
         feed.pass_on(world);

@@ -2,6 +2,7 @@
 
 mod chains;
 mod changes;
+mod clean_up;
 mod conditions;
 #[cfg(feature = "durable")]
 mod durable;

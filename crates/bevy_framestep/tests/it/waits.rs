@@ -407,3 +407,44 @@ fn changes_from_the_call_on() {
     assert!(before.is_finished());
     assert!(after.is_finished());
 }
+
+/// A script reads nothing for a second, or four frames, with five messages and events in each.
+#[test]
+fn a_stream_keeps_as_many_as_the_plugin_says() {
+    async fn read_late() {
+        let (mut hits, mut alarms) = (messages::<Hit>(), Events::<Alarm>::all());
+        wait_seconds(1).await;
+        let (first_hit, first_alarm) = (hits.next().await, alarms.next().await);
+        let first = (first_hit.unwrap().0, first_alarm.unwrap().0);
+        log(format!(
+            "{first:?}, missed {} and {}",
+            hits.missed(),
+            alarms.missed()
+        ));
+    }
+
+    for (kept, expected) in [
+        (10, "(10, 10), missed 10 and 10"),
+        (10_000, "(0, 0), missed 0 and 0"),
+    ] {
+        let mut app = super::app_with(FramestepPlugin::default().keep_events(kept));
+        app.add_message::<Hit>();
+        app.update();
+        app.world_mut().start_script(read_late);
+        let mut next = 0..25;
+        for _ in 0..5 {
+            for number in next.by_ref().take(5) {
+                app.world_mut().write_message(Hit(number));
+                app.world_mut().trigger(Alarm(number));
+            }
+            app.update();
+        }
+        assert_eq!(take_log(&mut app), [expected], "{kept}");
+    }
+}
+
+#[test]
+#[should_panic(expected = "a stream must keep one event at least")]
+fn a_stream_that_keeps_nothing_is_refused() {
+    let _ = FramestepPlugin::default().keep_events(0);
+}

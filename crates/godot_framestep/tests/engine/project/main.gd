@@ -3,7 +3,7 @@
 #   godot --headless --fixed-fps 60 --path . [-- NAME..]
 extends Node
 
-const CHECKS := ["order", "ends", "pauses", "signals", "functions", "objects", "misuse", "watches", "hosts", "durable", "sweep", "quits"]
+const CHECKS := ["order", "ends", "clean_up", "pauses", "signals", "functions", "objects", "misuse", "watches", "hosts", "durable", "sweep", "quits"]
 
 func _ready() -> void:
 	if OS.get_cmdline_user_args() == PackedStringArray(["cost"]):

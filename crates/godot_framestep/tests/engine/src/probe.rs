@@ -124,6 +124,30 @@ impl Probe {
         self.to_gd().spawn_script(script).for_godot()
     }
 
+    /// Waits without end. Notes when it is dropped, and when it cleans up with the tree.
+    #[func]
+    fn cleans_up(&self) -> Gd<FramestepScript> {
+        self.to_gd().spawn_script(cleans_up()).for_godot()
+    }
+
+    /// The same without a node.
+    #[func]
+    fn cleans_up_without_node() -> Gd<FramestepScript> {
+        scripts().spawn(cleans_up()).for_godot()
+    }
+
+    /// Ends by itself, or by a panic, in the next frame.
+    #[func]
+    fn cleans_up_soon(&self, panics: bool) -> Gd<FramestepScript> {
+        let script = async move {
+            let (_clean, _dropped) = guards();
+            next_frame().await;
+            assert!(!panics, "the hinge is broken");
+            note("ends");
+        };
+        self.to_gd().spawn_script(script).for_godot()
+    }
+
     /// Waits without end, in one of the kinds of waits, and notes when it is dropped.
     #[func]
     fn waits_in(&self, kind: GString, other: Gd<Node>) -> Gd<FramestepScript> {
@@ -376,4 +400,20 @@ async fn lamp() {
     let _dropped = Dropped("dropped");
     next_frame().await;
     panic!("the lamp is out of oil");
+}
+
+fn guards() -> (impl Sized, Dropped) {
+    let clean = defer(|tree: &mut Gd<SceneTree>| {
+        note(if tree.get_root().is_some() {
+            "cleaned"
+        } else {
+            "no root"
+        });
+    });
+    (clean, Dropped("dropped"))
+}
+
+async fn cleans_up() {
+    let (_clean, _dropped) = guards();
+    pending::<()>().await;
 }
