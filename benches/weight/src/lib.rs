@@ -4,6 +4,12 @@
 //! Each script has closures and futures of its own. So the compiler makes a copy of each
 //! generic function of framestep for each script. `weigh.sh` counts what that costs.
 
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "nobody calls it"
+)]
+
 use framestep::prelude::*;
 
 /// The state that the host lends.

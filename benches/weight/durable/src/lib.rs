@@ -1,6 +1,12 @@
 //! A hundred durable scripts with a child each: what the plain scripts of `weight` do, line for
 //! line. `weigh.sh` counts their code.
 
+#![allow(
+    missing_docs,
+    missing_debug_implementations,
+    reason = "nobody calls it"
+)]
+
 use framestep_durable::prelude::*;
 
 /// The state that the host lends.
