@@ -164,15 +164,19 @@ where
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let this = &mut *self;
         if this.known.is_none() {
-            polled("changes_of()", |_| ());
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "the method is of one lifetime"
+            )]
+            let home = polled("changes_of()", |scope| scope.home());
+            if this.phase == PhaseIndex::HOME {
+                this.phase = home;
+            }
             let present = call::out(&mut this.read);
             this.known = Some(present.clone());
             if this.yields_present {
                 return Poll::Ready(Some(present));
             }
-        }
-        if this.phase == PhaseIndex::HOME {
-            this.phase = polled("changes_of()", |scope| scope.home());
         }
         let change = this.change.get_or_insert_with(|| Asked::new(this.phase));
         let (read, known) = (&mut this.read, &mut this.known);

@@ -25,7 +25,11 @@ fn returns<T>(_: impl Future<Output = T>) {}
 macro_rules! claims {
     ($($call:literal: $(($($closure:tt)+))? => $output:ty, fn($($name:ident: $given:ty),*) $wait:expr;)*) => {
         &[$({
-            #[allow(dead_code, reason = "the compiler checks it")]
+            #[allow(
+                dead_code,
+                clippy::extra_unused_type_parameters,
+                reason = "the compiler checks it, and no row has all kinds of futures"
+            )]
             fn check<T, E, F, R, S $(, C: $($closure)+)?>($($name: $given),*)
             where
                 T: Clone + PartialEq + 'static,
@@ -226,7 +230,7 @@ fn closures_may_borrow_and_change_what_they_borrow() {
         })
         .await;
         on_error(async { Err("no") }, |error| {
-            shares.push(f32::from(u8::from(error == "no")))
+            shares.push(f32::from(u8::from(error == "no")));
         })
         .await;
         (checks, shares.len(), reads.get(), seen)
