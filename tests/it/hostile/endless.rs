@@ -109,7 +109,9 @@ fn starts_deferred(polls: Polls) -> Boxed {
     })
 }
 
-const KINDS: [(&str, fn(Polls) -> Boxed); 7] = [
+type Kind = (&'static str, fn(Polls) -> Boxed);
+
+const KINDS: [Kind; 7] = [
     ("starts itself", starts_itself),
     ("joins itself", joins_itself),
     ("doubles", doubles),

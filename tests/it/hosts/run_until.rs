@@ -176,7 +176,8 @@ fn run_until_of_what_nothing_can_end_panics_with_the_coroutine_its_wait_and_the_
 
 #[test]
 fn run_until_knows_each_wait_that_nothing_ends() {
-    let never: [(&str, fn(&mut Executor) -> Coroutine<()>); 8] = [
+    type Start = fn(&mut Executor) -> Coroutine<()>;
+    let never: [(&str, Start); 8] = [
         ("pending", |ex| ex.start(std::future::pending())),
         ("infinity", |ex| {
             ex.start(wait_seconds(f32::INFINITY).map(drop))
@@ -255,7 +256,7 @@ fn run_until_gives_up_after_max_frames() {
         ("loop", || {
             Box::pin(async {
                 loop {
-                    next_frame().await
+                    next_frame().await;
                 }
             })
         }),

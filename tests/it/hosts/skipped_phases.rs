@@ -152,8 +152,8 @@ fn fixed_steps_that_are_not_due_are_not_missed() {
 
 #[test]
 fn a_custom_phase_that_the_host_knows_may_be_run_seldom() {
-    let (mut executor, reports) = with_reports(Executor::builder());
     const TURN: Phase = Phase::Custom(1);
+    let (mut executor, reports) = with_reports(Executor::builder());
     let log = Log::new();
     let say = log.clone();
     executor.start(async move {

@@ -180,10 +180,12 @@ fn the_time_to_the_next_timer_is_a_length_that_people_expect_at_any_scale() {
             executor.clock().set_scale(scale);
             let length = Duration::from_millis(waits);
             let script = executor.start(async move {
-                match is_stepped {
-                    true => drop(wait_seconds(length).in_phase(Phase::FixedUpdate).await),
-                    false => drop(wait_seconds(length).await),
-                }
+                let phase = if is_stepped {
+                    Phase::FixedUpdate
+                } else {
+                    Phase::Update
+                };
+                wait_seconds(length).in_phase(phase).await;
             });
             let took = executor.run_to_next_deadline();
             assert_eq!(
