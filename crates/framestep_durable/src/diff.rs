@@ -155,7 +155,7 @@ impl SaveState {
 
 impl SaveState {
     /// The first effect around which the lent states differ, if they are hashed.
-    fn first_effect(&self, other: &SaveState) -> Option<Difference> {
+    pub(crate) fn first_effect(&self, other: &SaveState) -> Option<Difference> {
         let pair = self.effects.first_difference(&other.effects)?;
         let [one, there] = pair;
         let of = one.or(there)?;
