@@ -17,7 +17,7 @@ use async_nats::{Client, ConnectOptions, HeaderMap, ServerAddr, Subscriber};
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Batch, Ends, Inbox, Kept, Later, Log, LogError, Message, Reader};
+use super::{Batch, Ends, Inbox, Kept, Later, Log, LogError, Message, Reader, acknowledged};
 use crate::entry::{Entry, Topic};
 
 /// How long an answer may take.
@@ -183,7 +183,7 @@ impl NatsLog {
             Err(error) => Err(error),
         };
         match answer {
-            Ok(ack) => Ok(ack.sequence),
+            Ok(ack) => acknowledged(ack.sequence),
             Err(error) => Err(match error.kind() {
                 PublishErrorKind::WrongLastSequence | PublishErrorKind::WrongLastMessageId => {
                     LogError::Refused

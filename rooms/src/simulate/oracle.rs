@@ -38,6 +38,8 @@ fn read(world: &World) -> Result<OfLog, String> {
     let mut frame = 0;
     // The hash of all entries up to the last valid tick, its build, and whether it hands over.
     let (mut chain, mut build, mut hands_over) = (0, 0, true);
+    // The generation of its build, and when the first one of its ticks in a row was appended.
+    let (mut generation, mut since_when) = (0, 0);
     let mut since = Vec::new();
     let (mut begun_empty, mut void) = (0, 0);
     let mut states: BTreeMap<(u64, u64), u64> = BTreeMap::new();
@@ -52,11 +54,24 @@ fn read(world: &World) -> Result<OfLog, String> {
             return Err(format!("entry {} is not a tick", entry.seq));
         };
         let is_next = tick.frame == frame + 1 && tick.before == chain;
-        if !is_next || !hands_over && !is_free && tick.build != build {
+        let is_offered = hands_over && (tick.generation, tick.build) > (generation, build);
+        if !is_next || !is_offered && !is_free && tick.build != build {
             void += 1;
             since.push(entry);
             continue;
         }
+        if tick.build != build {
+            let at = world.ticked_at.get(&entry.seq).copied().unwrap_or(0);
+            if !is_free && !world.was_told(build, tick.build, since_when, at) {
+                return Err(format!(
+                    "in entry {}, build {} takes the shard back from build {build}, and nobody has told it to",
+                    entry.seq, tick.build
+                ));
+            }
+            since_when = at;
+            generation = 0;
+        }
+        generation = tick.generation.max(generation);
         let state = mix(sum, 4, &[], asked, open.len() as u64);
         // Another build may see another state.
         if tick.state != state && (tick.build == build || is_free) {
@@ -79,7 +94,9 @@ fn read(world: &World) -> Result<OfLog, String> {
                     .as_bytes(),
             );
             hash.add_bytes(&it.body);
-            let body = || u64::from_le_bytes((*it.body).try_into().expect("eight bytes"));
+            // Behind its envelope.
+            let last = it.body.len().saturating_sub(8);
+            let body = || u64::from_le_bytes(it.body[last..].try_into().expect("eight bytes"));
             match &it.topic {
                 Some(Topic::Input(_, player)) => {
                     let number = body();

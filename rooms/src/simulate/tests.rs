@@ -23,6 +23,10 @@ fn no_promise_is_broken_in_a_thousand_histories() {
         counts.moves,
         counts.killed,
         counts.unread,
+        counts.astray,
+        counts.sessions,
+        counts.orders,
+        counts.old_starts,
     ] {
         assert!(count > 100, "{counts:?}");
     }
