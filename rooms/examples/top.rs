@@ -39,7 +39,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             "--prefer" => {
                 let build = words.next().unwrap_or_default();
                 let build = u64::from_str_radix(&build, 16);
-                preferred = Some(build.map_err(|_| "--prefer needs a build, such as fc6552603bfe1ca8")?);
+                preferred =
+                    Some(build.map_err(|_| "--prefer needs a build, such as fc6552603bfe1ca8")?);
             }
             _ if word.starts_with("--") => {
                 return Err(format!(

@@ -90,9 +90,12 @@ async fn change(log: &dyn Log, change: impl Fn(&mut Builds)) -> Result<Builds, L
             let kept = log.kept(KEY).await?;
             let revision = kept.as_ref().map_or(0, |kept| kept.revision);
             let builds = kept.map(|kept| serde_json::from_slice(&kept.body));
-            let builds: Builds = builds.transpose().map_err(|error| {
-                LogError::Failed(format!("the list of builds cannot be read: {error}"))
-            })?.unwrap_or_default();
+            let builds: Builds = builds
+                .transpose()
+                .map_err(|error| {
+                    LogError::Failed(format!("the list of builds cannot be read: {error}"))
+                })?
+                .unwrap_or_default();
             let mut changed = builds.clone();
             change(&mut changed);
             if changed != builds {
@@ -129,7 +132,10 @@ mod tests {
         assert_eq!(register(&log, 60, 2).await, Ok(2));
         assert_eq!(register(&log, 50, 0).await, Ok(4)); // the next upgrade
         let unknown = prefer(&log, 10).await.unwrap_err().to_string();
-        assert!(unknown.contains("knows no build a, but: 32, 3c, 46"), "{unknown}");
+        assert!(
+            unknown.contains("knows no build a, but: 32, 3c, 46"),
+            "{unknown}"
+        );
     }
 
     #[tokio::test]

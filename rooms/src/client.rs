@@ -607,7 +607,15 @@ mod tests {
         }
         assert_eq!(close_end(9, &Absence::Over), br#"{"end":"over","at":9}"#);
         let answer = br#"{"stream":"LOG_7","seq":9}"#;
-        for wrong in [&b""[..], b"{}", b"{\"f\":1}", b"\x02abc", b"\x07", b"8", answer] {
+        for wrong in [
+            &b""[..],
+            b"{}",
+            b"{\"f\":1}",
+            b"\x02abc",
+            b"\x07",
+            b"8",
+            answer,
+        ] {
             assert_eq!(open_view(wrong), None);
         }
     }

@@ -214,9 +214,7 @@ impl Position {
     ///
     /// An earlier build would drop what it does not know of the state.
     pub(crate) fn lets(&self, build: Build, generation: Generation) -> bool {
-        build == self.build
-            || self.is_empty
-            || self.hands_over && self.is_before(build, generation)
+        build == self.build || self.is_empty || self.hands_over && self.is_before(build, generation)
     }
 
     /// Whether a build is of a later generation than that of this place.

@@ -309,6 +309,9 @@ mod tests {
         };
         members.hear(Duration::ZERO, leaves);
         assert!(!members.is_superseded(1, 3) && members.rank("c", 3).is_none());
-        assert!(!members.is_superseded(2, 3), "no other node of build 1 can begin");
+        assert!(
+            !members.is_superseded(2, 3),
+            "no other node of build 1 can begin"
+        );
     }
 }

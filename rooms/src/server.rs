@@ -15,8 +15,8 @@ use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{sleep, timeout};
 
-use crate::driver::drive;
 use crate::builds;
+use crate::driver::drive;
 use crate::entry::{Build, Generation, is_name};
 use crate::log::{Log, LogError};
 use crate::member::{Hello, Members};

@@ -221,8 +221,7 @@ impl Fold for SimFold {
                 Some(Topic::Input(_, player)) => {
                     let name = player.name().to_owned();
                     let highest = state.highest.entry(name.clone()).or_default();
-                    if self.fault == Some(Fault::HighestSessionsCount)
-                        && !is_high(highest, session)
+                    if self.fault == Some(Fault::HighestSessionsCount) && !is_high(highest, session)
                     {
                         continue;
                     }
