@@ -180,5 +180,9 @@ pub(crate) fn version(program: &Path) -> Option<String> {
         .arg("--version")
         .stderr(Stdio::null())
         .output();
-    Some(String::from_utf8_lossy(&version.ok()?.stdout).trim().to_owned())
+    Some(
+        String::from_utf8_lossy(&version.ok()?.stdout)
+            .trim()
+            .to_owned(),
+    )
 }

@@ -528,7 +528,11 @@ impl Shard {
         let opens_none = entries.iter().all(|entry| entry.subject == "tick");
         self.is_empty = tick.is_empty && opens_none;
         // Nodes of one build hear of its generation one after the other.
-        let known = if tick.build == self.build { self.generation } else { 0 };
+        let known = if tick.build == self.build {
+            self.generation
+        } else {
+            0
+        };
         self.generation = known.max(tick.generation);
         (self.build, self.hands_over, self.by) = (tick.build, tick.hands_over, tick.by);
         None

@@ -74,7 +74,8 @@ async fn is_acknowledged(client: &Client, subject: &str) -> bool {
     )
     .await;
     let answer = answer.ok().and_then(Result::ok);
-    let number = answer.and_then(|it| serde_json::from_slice::<serde_json::Value>(&it.payload).ok());
+    let number =
+        answer.and_then(|it| serde_json::from_slice::<serde_json::Value>(&it.payload).ok());
     number.is_some_and(|it| it["seq"].as_u64().is_some_and(|seq| seq > 0))
 }
 
