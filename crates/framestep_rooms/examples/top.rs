@@ -2,7 +2,8 @@
 //! are broken or differ.
 //!
 //! `cargo run --example top -- nats://127.0.0.1:4222`, with `--once` for a single table, with
-//! `--room NAME` for one room, or with `--rooms` for all of them.
+//! `--room NAME` for one room, or with `--rooms` for all of them. `--prefer BUILD` lets the nodes of a
+//! build run the shards, although another one was started later.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -28,16 +29,22 @@ enum Shown {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut url, mut is_once) = ("nats://127.0.0.1:4222".to_owned(), false);
-    let (mut room, mut all_rooms) = (None, false);
+    let (mut room, mut all_rooms, mut preferred) = (None, false, None);
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         match word.as_str() {
             "--once" => is_once = true,
             "--rooms" => all_rooms = true,
             "--room" => room = Some(words.next().ok_or("--room needs the name of a room")?),
+            "--prefer" => {
+                let build = words.next().unwrap_or_default();
+                let build = u64::from_str_radix(&build, 16);
+                preferred =
+                    Some(build.map_err(|_| "--prefer needs a build, such as fc6552603bfe1ca8")?);
+            }
             _ if word.starts_with("--") => {
                 return Err(format!(
-                    "there is no option {word}: URL, --once, --rooms, --room NAME"
+                    "there is no option {word}: URL, --once, --rooms, --room NAME, --prefer BUILD"
                 )
                 .into());
             }
@@ -48,6 +55,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let shards = log.shards().await?;
     if shards == 0 {
         return Err(format!("no server has made a log at {url} yet: start one").into());
+    }
+    if let Some(build) = preferred {
+        framestep_rooms::prefer(&log, build).await?;
+        println!("build {build:x} is preferred: its nodes take the shards over");
+        return Ok(());
     }
     let mut inbox = log.hear("status.*").await?;
     let shown = match room {
@@ -97,7 +109,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 }
 
-/// The name of a node, without the time of its start.
+/// The name of a node, without the number of its start.
 fn short(node: &str) -> &str {
     node.split('.').next().unwrap_or(node)
 }
@@ -197,12 +209,13 @@ fn owner_line(text: &mut String, owner: &ShardStatus, standbys: &str) {
 }
 
 /// What had no effect, without what was in the log twice.
-fn reasons(refused: &Refused) -> [(&'static str, u64); 5] {
+fn reasons(refused: &Refused) -> [(&'static str, u64); 6] {
     [
         ("to no room", refused.no_room),
         ("unreadable", refused.unreadable),
         ("too long", refused.too_long),
         ("too many", refused.too_many),
+        ("too old", refused.too_old),
         ("not opened", refused.not_opened),
     ]
 }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 /// An input as it is in the log: who has sent it is in the subject.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Envelope {
-    /// The session of the sender: each is higher than the one before.
+    /// The session of the sender: a number that no other session of the sender has.
     #[serde(rename = "s")]
     pub(crate) session: u64,
     /// The number of the input in the session, from 1.
@@ -35,23 +35,23 @@ pub(crate) fn open_envelope(body: &[u8]) -> Result<(Envelope, Cow<'_, [u8]>), St
     }
     if body.first() == Some(&b'{') {
         let text: Text<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-        let envelope = Envelope {
-            session: text.s,
-            number: text.n,
-        };
-        return Ok((envelope, text.i.get().as_bytes().into()));
+        return Ok((envelope(text.s, text.n)?, text.i.get().as_bytes().into()));
     }
     match body {
         [2, rest @ ..] => {
             let (session, rest) = rest.split_first_chunk().ok_or("it is too short")?;
             let (number, input) = rest.split_first_chunk().ok_or("it is too short")?;
-            let envelope = Envelope {
-                session: u64::from_le_bytes(*session),
-                number: u64::from_le_bytes(*number),
-            };
-            Ok((envelope, input.into()))
+            let (session, number) = (u64::from_le_bytes(*session), u64::from_le_bytes(*number));
+            Ok((envelope(session, number)?, input.into()))
         }
         _ => Err("it is no input in an envelope".to_owned()),
+    }
+}
+
+fn envelope(session: u64, number: u64) -> Result<Envelope, String> {
+    match number {
+        0 => Err("its number is 0: a session counts from 1".to_owned()),
+        number => Ok(Envelope { session, number }),
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
@@ -29,7 +29,8 @@ const VIEW: Duration = Duration::from_secs(30);
 const WATCHES: Duration = Duration::from_secs(1);
 
 /// Opens rooms, and is a player in them. Clones are the same player in the same session. A player may
-/// have four sessions at once, such as on several devices: the inputs of a fifth end the oldest one.
+/// have several sessions at once, such as on several devices. A room tells the inputs of the last 64
+/// sessions of a player apart, by their order in the log; no clock counts.
 ///
 /// # Without Rust
 ///
@@ -38,13 +39,15 @@ const WATCHES: Duration = Duration::from_secs(1);
 /// | subject | content |
 /// |---|---|
 /// | `log.SHARD.open.ROOM` | `{"kind": "arena", "args": ..}` opens a room |
-/// | `log.SHARD.room.ROOM.PLAYER` | `{"s": session, "n": number, "i": ..}` is an input: `s` is higher in each session of the player, such as the time in milliseconds, and `n` counts from 1 |
+/// | `log.SHARD.room.ROOM.PLAYER` | `{"s": session, "n": number, "i": ..}` is an input: `s` is a random number of each session, less than 2^53, and `n` counts from 1 |
 /// | `rooms.watch.SHARD.ROOM` | anything, each second: somebody watches |
 /// | `rooms.view.SHARD.ROOM` | `{"f": frame, "v": ..}`: a view, for watchers; `{"end": why, "at": entry}`: after this entry of the log there is no such room. `why` is `"over"`, `"none"`, `"broken"` or `{"refused": text}`, if its opening had no effect |
 ///
-/// Requests to the first two are answered once the log has them: that does not say that they have an
-/// effect. Until then, send the same message again: an input with the same `s` and `n` counts once. [`Client::shard`] computes the shard, which
-/// the page gets from the server that it comes from.
+/// Requests to the first two are answered once the log has them, with `{"stream": .., "seq": entry}`:
+/// that does not say that they have an effect. Anything else, also a `seq` of 0, is no such answer: send
+/// the same message again. An input with the same `s` and `n` counts once. Skip views that are neither
+/// of the two: another player may have named the subject for an answer. [`Client::shard`] computes the
+/// shard, which the page gets from the server that it comes from.
 #[derive(Clone)]
 pub struct Client {
     log: Arc<dyn Log>,
@@ -109,15 +112,12 @@ impl Client {
                 Err(error) => return Err(error.into()),
             }
         };
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let session = u64::try_from(since.as_micros()).unwrap_or(0);
         Ok(Client {
             log,
             player,
             shards,
-            session,
+            // As on a page, whose numbers are exact up to there.
+            session: crate::random() >> 11,
             numbers: Arc::default(),
         })
     }
@@ -331,6 +331,7 @@ impl<R: Room> RoomClient<R> {
             said: None,
             has_seen: false,
             is_over: false,
+            skipped: 0,
         };
         watch.say().await;
         Ok(watch)
@@ -408,6 +409,7 @@ pub struct Watch<R> {
     /// Whether there was a view.
     has_seen: bool,
     is_over: bool,
+    skipped: u64,
 }
 
 /// What a watcher hears.
@@ -420,6 +422,14 @@ enum Heard<V> {
 impl<R> fmt::Debug for Watch<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Watch({})", self.room.room)
+    }
+}
+
+impl<R> Watch<R> {
+    /// How many messages were skipped that are no views. The servers send none: in an account of NATS
+    /// that several players share, one of them may have named the room's views for an answer.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
     }
 }
 
@@ -437,6 +447,7 @@ impl<R: Room> Watch<R> {
     /// no owner.
     ///
     /// Of a room that this client has not [opened](Client::open), it also waits until somebody opens it.
+    /// Messages that are no views are [skipped](Self::skipped).
     ///
     /// # Cancel safety
     ///
@@ -473,9 +484,15 @@ impl<R: Room> Watch<R> {
             self.say().await;
             match timeout(WATCHES, self.inbox.next()).await {
                 Ok(Some(message)) => {
-                    let shown = open_view(&message.body).map_err(|why| self.room.differs(&why))?;
+                    let Some(shown) = open_view(&message.body) else {
+                        self.skipped += 1;
+                        continue;
+                    };
                     match shown {
-                        Shown::View(frame, view) => return Ok(Heard::View(View { frame, view })),
+                        Shown::View(frame, view) => {
+                            let view = Format::read(view).map_err(|why| self.room.differs(&why))?;
+                            return Ok(Heard::View(View { frame, view }));
+                        }
                         // It is of the time before.
                         Shown::End(at, _) if self.room.opened.is_some_and(|opened| at < opened) => {
                         }
@@ -535,12 +552,13 @@ pub(crate) fn close_end(at: u64, why: &Absence) -> Vec<u8> {
 
 /// What is shown of a room.
 #[derive(Debug, PartialEq)]
-enum Shown<V> {
-    View(u64, V),
+enum Shown<'a> {
+    View(u64, &'a [u8]),
     End(u64, Absence),
 }
 
-fn open_view<V: serde::de::DeserializeOwned>(body: &[u8]) -> Result<Shown<V>, String> {
+/// Reads what [`close_view`] or [`close_end`] has written. `None` if it is something else.
+fn open_view(body: &[u8]) -> Option<Shown<'_>> {
     #[derive(serde::Deserialize)]
     struct Text<'a> {
         f: u64,
@@ -553,16 +571,15 @@ fn open_view<V: serde::de::DeserializeOwned>(body: &[u8]) -> Result<Shown<V>, St
         at: u64,
     }
     if let Some(rest) = body.strip_prefix(&[BINARY]) {
-        let (frame, view) = rest.split_first_chunk().ok_or("a view is too short")?;
-        let frame = u64::from_le_bytes(*frame);
-        return Ok(Shown::View(frame, Format::read(view)?));
+        let (frame, view) = rest.split_first_chunk()?;
+        return Some(Shown::View(u64::from_le_bytes(*frame), view));
     }
     if body.starts_with(END) {
-        let text: End = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-        return Ok(Shown::End(text.at, text.end));
+        let text: End = serde_json::from_slice(body).ok()?;
+        return Some(Shown::End(text.at, text.end));
     }
-    let text: Text<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    Ok(Shown::View(text.f, Format::read(text.v.get().as_bytes())?))
+    let text: Text<'_> = serde_json::from_slice(body).ok()?;
+    Some(Shown::View(text.f, text.v.get().as_bytes()))
 }
 
 #[cfg(test)]
@@ -573,21 +590,33 @@ mod tests {
     fn views_and_ends_are_read_as_they_were_written() {
         for format in [Format::Json, Format::Postcard] {
             let view = close_view(7, &format.write(&(1_u32, "two")).unwrap());
-            assert_eq!(
-                open_view(&view),
-                Ok(Shown::View(7, (1_u32, "two".to_owned())))
-            );
+            let Some(Shown::View(7, view)) = open_view(&view) else {
+                panic!("{view:?}");
+            };
+            assert_eq!(Format::read(view), Ok((1_u32, "two".to_owned())));
             let nothing = close_view(7, &format.write(&()).unwrap());
-            assert_eq!(open_view(&nothing), Ok(Shown::View(7, ())));
+            let Some(Shown::View(7, nothing)) = open_view(&nothing) else {
+                panic!("{nothing:?}");
+            };
+            assert_eq!(Format::read(nothing), Ok(()));
         }
         let refused = Absence::Refused("a \"reason\"".to_owned());
         for why in [Absence::None, Absence::Over, Absence::Broken, refused] {
             let end = close_end(9, &why);
-            assert_eq!(open_view::<u32>(&end), Ok(Shown::End(9, why)));
+            assert_eq!(open_view(&end), Some(Shown::End(9, why)));
         }
         assert_eq!(close_end(9, &Absence::Over), br#"{"end":"over","at":9}"#);
-        for wrong in [&b""[..], b"{}", b"{\"f\":1}", b"\x02abc", b"\x07"] {
-            open_view::<u32>(wrong).unwrap_err();
+        let answer = br#"{"stream":"LOG_7","seq":9}"#;
+        for wrong in [
+            &b""[..],
+            b"{}",
+            b"{\"f\":1}",
+            b"\x02abc",
+            b"\x07",
+            b"8",
+            answer,
+        ] {
+            assert_eq!(open_view(wrong), None);
         }
     }
 }

@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Remembers which numbers of a sender were used, in each of its newest sessions. Each may be used
-/// once.
+/// Remembers which numbers of a sender were used, in each of its sessions. Each may be used once.
 ///
 /// A log forgets message ids after a while. This does not, as long as a session has at most
-/// [`WINDOW`](Self::WINDOW) messages under way: earlier numbers count as used.
+/// [`WINDOW`](Self::WINDOW) messages under way, and a player at most [`SESSIONS`](Self::SESSIONS)
+/// sessions in that time.
+///
+/// The number of a session says nothing but which one it is. Its place in the log orders it: the clock
+/// of a player's device may be wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Doubles {
-    /// In order.
+    /// By their last entries in the log, the newest one last.
     sessions: Vec<Session>,
 }
 
@@ -21,42 +24,45 @@ struct Session {
     used: u64,
 }
 
+/// What a number is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Used {
+    /// It was not used before.
+    First,
+    /// It was used before.
+    Double,
+    /// It is so far behind the newest one that it is not known.
+    Unknown,
+}
+
 impl Doubles {
     pub(crate) const WINDOW: u64 = 64;
-    /// How many sessions may send at the same time, such as one on the phone.
-    pub(crate) const SESSIONS: usize = 4;
+    /// How many sessions are remembered. A session that sends again after so many others have sent is
+    /// taken for a new one.
+    pub(crate) const SESSIONS: usize = 64;
 
-    /// Uses a number, from 1. Returns whether it is the first time. A session that is lower than the
-    /// newest ones has ended.
-    pub(crate) fn is_first(&mut self, session: u64, number: u64) -> bool {
-        if number == 0 {
-            return false;
-        }
-        let place = match self.sessions.binary_search_by_key(&session, |it| it.number) {
-            Ok(place) => place,
-            Err(0) if self.sessions.len() == Doubles::SESSIONS => return false,
-            Err(mut place) => {
-                if self.sessions.len() == Doubles::SESSIONS {
-                    self.sessions.remove(0);
-                    place -= 1;
-                }
-                self.sessions.insert(
-                    place,
-                    Session {
-                        number: session,
-                        highest: 0,
-                        used: 0,
-                    },
-                );
-                place
-            }
+    /// Uses a number, from 1 on.
+    pub(crate) fn use_number(&mut self, session: u64, number: u64) -> Used {
+        let known = self.sessions.iter().position(|it| it.number == session);
+        let mut it = match known {
+            Some(place) => self.sessions.remove(place),
+            None => Session {
+                number: session,
+                highest: 0,
+                used: 0,
+            },
         };
-        self.sessions[place].is_first(number)
+        let used = it.use_number(number);
+        if self.sessions.len() == Doubles::SESSIONS {
+            self.sessions.remove(0);
+        }
+        self.sessions.push(it);
+        used
     }
 }
 
 impl Session {
-    fn is_first(&mut self, number: u64) -> bool {
+    fn use_number(&mut self, number: u64) -> Used {
         if number > self.highest {
             let by = number - self.highest;
             self.used = if by < Doubles::WINDOW {
@@ -66,44 +72,65 @@ impl Session {
             };
             self.highest = number;
             self.used |= 1;
-            return true;
+            return Used::First;
         }
         let age = self.highest - number;
-        if age >= Doubles::WINDOW || self.used >> age & 1 == 1 {
-            return false;
+        if age >= Doubles::WINDOW {
+            return Used::Unknown;
+        }
+        if self.used >> age & 1 == 1 {
+            return Used::Double;
         }
         self.used |= 1 << age;
-        true
+        Used::First
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Used::{Double, First, Unknown};
 
     #[test]
     fn each_number_is_used_once_in_any_order_within_the_window() {
         let mut doubles = Doubles::default();
         for number in [3, 1, 2, 70, 10, 7] {
-            assert!(doubles.is_first(5, number), "{number}");
-            assert!(!doubles.is_first(5, number), "{number}");
+            assert_eq!(doubles.use_number(5, number), First, "{number}");
+            assert_eq!(doubles.use_number(5, number), Double, "{number}");
         }
-        assert!(!doubles.is_first(5, 6)); // too long ago to know
-        assert!(!doubles.is_first(5, 0));
-        assert!(doubles.is_first(6, 1) && doubles.is_first(5, 71) && !doubles.is_first(6, 1));
-        assert!(doubles.is_first(6, u64::MAX) && !doubles.is_first(6, 1));
+        assert_eq!(doubles.use_number(5, 6), Unknown);
+        assert_eq!(doubles.use_number(6, 1), First);
+        assert_eq!(doubles.use_number(5, 71), First);
+        assert_eq!(doubles.use_number(6, 1), Double);
+        assert_eq!(doubles.use_number(6, u64::MAX), First);
+        assert_eq!(doubles.use_number(6, 1), Unknown);
     }
 
     #[test]
-    fn several_sessions_send_at_once_and_the_oldest_one_ends() {
+    fn the_numbers_of_sessions_do_not_order_them() {
         let mut doubles = Doubles::default();
-        for number in 1..5 {
-            for session in [20, 10, 40, 30] {
-                assert!(doubles.is_first(session, number));
+        // A device whose clock was ahead, and then others.
+        for session in [u64::MAX, 900, 30, 1, 2] {
+            for number in 1..5 {
+                assert_eq!(doubles.use_number(session, number), First);
+                assert_eq!(doubles.use_number(session, number), Double);
             }
         }
-        assert!(!doubles.is_first(9, 1)); // too old to know
-        assert!(doubles.is_first(50, 1) && doubles.is_first(20, 5));
-        assert!(!doubles.is_first(10, 5) && !doubles.is_first(20, 5));
+        assert_eq!(doubles.use_number(900, 5), First);
+    }
+
+    #[test]
+    fn the_session_that_has_sent_nothing_for_the_longest_time_is_forgotten() {
+        let mut doubles = Doubles::default();
+        let sessions = Doubles::SESSIONS as u64;
+        for session in 0..sessions {
+            assert_eq!(doubles.use_number(session, 1), First);
+        }
+        assert_eq!(doubles.use_number(0, 2), First); // 1 is the oldest one now
+        assert_eq!(doubles.use_number(sessions, 1), First);
+        assert_eq!(doubles.use_number(0, 2), Double);
+        assert_eq!(doubles.use_number(2, 1), Double);
+        assert_eq!(doubles.use_number(1, 2), First);
+        assert_eq!(doubles.sessions.len(), Doubles::SESSIONS);
     }
 }

@@ -633,7 +633,10 @@ impl Driver {
                 let Ok(body) = body else {
                     return;
                 };
-                let (topic, id) = (Topic::Answer(room), format!("answer-{key}"));
+                // The room takes the first answer, so the id needs not be that of other nodes. A player who
+                // could guess it would keep the answer out of the log.
+                let id = format!("answer-{key}-{:x}", crate::random());
+                let topic = Topic::Answer(room);
                 // Until the log has it, or another node performs it.
                 for _ in 0..60 {
                     match node.log.append(shard, &topic, &id, &body).await {

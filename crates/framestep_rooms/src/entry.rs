@@ -128,6 +128,9 @@ impl Entry {
 /// The name of a build in ticks and saves.
 pub(crate) type Build = u64;
 
+/// The place of a build among all builds: a higher one runs the shards. It only rises.
+pub(crate) type Generation = u64;
+
 /// The body of a tick.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tick {
@@ -137,6 +140,8 @@ pub(crate) struct Tick {
     /// The node, and which of its starts.
     pub(crate) by: Arc<str>,
     pub(crate) build: Build,
+    /// The generation of the build, as the node knows.
+    pub(crate) generation: Generation,
     /// The hash of all that is in the log up to the tick before.
     pub(crate) before: u64,
     /// The hash of the state before this frame.
@@ -150,7 +155,7 @@ pub(crate) struct Tick {
 }
 
 impl Tick {
-    pub(crate) const FORMAT: u8 = 3;
+    pub(crate) const FORMAT: u8 = 4;
 
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         postcard::to_stdvec(self).expect("a tick serialises")
@@ -172,6 +177,7 @@ pub(crate) struct Position {
     pub(crate) frame: u64,
     pub(crate) by: Arc<str>,
     pub(crate) build: Build,
+    pub(crate) generation: Generation,
     pub(crate) hands_over: bool,
     /// Whether there is no room in the state after the tick, and nothing that could have opened one:
     /// the same state for every build.
@@ -188,6 +194,7 @@ impl Position {
             frame: 0,
             by: "".into(),
             build: 0,
+            generation: 0,
             hands_over: false,
             is_empty: true,
             since: (0, 0),
@@ -199,7 +206,20 @@ impl Position {
     pub(crate) fn accepts(&self, tick: &Tick) -> bool {
         tick.before == self.chain
             && tick.frame == self.frame + 1
-            && (self.hands_over || self.is_empty || tick.build == self.build)
+            && self.lets(tick.build, tick.generation)
+    }
+
+    /// Whether a build may go on after this place: the same one, one of a later generation if the
+    /// place was handed over, or any one where there is no room.
+    ///
+    /// An earlier build would drop what it does not know of the state.
+    pub(crate) fn lets(&self, build: Build, generation: Generation) -> bool {
+        build == self.build || self.is_empty || self.hands_over && self.is_before(build, generation)
+    }
+
+    /// Whether a build is of a later generation than that of this place.
+    pub(crate) fn is_before(&self, build: Build, generation: Generation) -> bool {
+        (self.generation, self.build) < (generation, build)
     }
 
     /// The place after the tick, which is the last one of the entries since this place.
@@ -210,6 +230,12 @@ impl Position {
             frame: tick.frame,
             by: tick.by.clone(),
             build: tick.build,
+            // Nodes of one build may hear of its generation one after the other.
+            generation: if tick.build == self.build {
+                tick.generation.max(self.generation)
+            } else {
+                tick.generation
+            },
             hands_over: tick.hands_over,
             is_empty: tick.is_empty && entries.iter().all(Entry::is_tick),
             since: (self.seq, self.chain),
@@ -274,6 +300,7 @@ mod tests {
             frame: 7,
             by: "a".into(),
             build: 1,
+            generation: 1,
             before: 2,
             state: 3,
             hands_over: false,
@@ -294,6 +321,7 @@ mod tests {
             frame: 1,
             by: "a".into(),
             build: 1,
+            generation: 1,
             before: 0,
             state: 3,
             hands_over: false,
@@ -314,5 +342,26 @@ mod tests {
         assert!(a.is_after(&[open("a", b"x"), end()]));
         assert!(!a.is_after(&[open("b", b"x"), end()]) && !a.is_after(&[end()]));
         assert!(start.accepts(&tick) && !a.accepts(&tick));
+    }
+
+    #[test]
+    fn a_place_that_was_handed_over_goes_on_with_a_later_build_and_never_with_an_earlier_one() {
+        let at = Position {
+            build: 7,
+            generation: 2,
+            is_empty: false,
+            ..Position::start()
+        };
+        assert!(at.lets(7, 1) && !at.lets(6, 3) && !at.lets(8, 1));
+        let handed_over = Position {
+            hands_over: true,
+            ..at.clone()
+        };
+        assert!(handed_over.lets(7, 2) && handed_over.lets(6, 3) && !handed_over.lets(8, 1));
+        let empty = Position {
+            is_empty: true,
+            ..at
+        };
+        assert!(empty.lets(8, 1));
     }
 }

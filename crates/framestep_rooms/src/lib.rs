@@ -9,6 +9,7 @@
 #![forbid(unsafe_code)]
 
 mod body;
+mod builds;
 mod client;
 mod doubles;
 mod driver;
@@ -28,6 +29,17 @@ mod shard;
 #[doc(hidden)]
 pub mod simulate;
 
+/// A number that nobody else has or can guess.
+///
+/// Ids of entries are made of it. A log stores an id once, and a player may choose those of its own
+/// entries: with the id of another entry, it would keep that out of the log.
+fn random() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    // Its keys are random numbers of the operating system.
+    std::hash::RandomState::new().build_hasher().finish()
+}
+
+pub use builds::prefer;
 pub use client::{Client, RoomClient, View, Watch};
 pub use driver::ShardStatus;
 pub use entry::{Entry, Player, Topic, is_name};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::entry::Build;
+use crate::entry::{Build, Generation};
 use framestep_durable::StableHash;
 
 /// What a node says about itself a few times in each `dead_after`.
@@ -15,9 +15,8 @@ pub(crate) struct Hello {
     /// The node's name, and which of its starts it is.
     pub(crate) node: Arc<str>,
     pub(crate) build: Build,
-    /// When it was started, in milliseconds of the wall clock: of two builds, the one that was
-    /// started later runs the shards.
-    pub(crate) started: u64,
+    /// The generation of the build, as the node has read it in the log.
+    pub(crate) generation: Generation,
     /// Whether it stops, and others should run its shards.
     pub(crate) leaves: bool,
     /// Shards of other builds that this node can begin: it has read their saves.
@@ -97,13 +96,19 @@ impl Members {
         nodes.iter().position(|it| **it == *node)
     }
 
-    /// Whether a shard of `build` should be handed to another one: a node of that was started later,
-    /// and can begin the shard.
+    /// The generation of a build, as its nodes know it. 0 if none was heard of.
+    pub(crate) fn generation(&self, build: Build) -> Generation {
+        let of_build = self.iter().filter(|it| it.build == build);
+        of_build.map(|it| it.generation).max().unwrap_or(0)
+    }
+
+    /// Whether a shard of `build` should be handed to another one: that is of a later generation, and a
+    /// node of it can begin the shard.
     pub(crate) fn is_superseded(&self, build: Build, shard: u32) -> bool {
         self.successor(build, |it| it.begins.contains(&shard))
     }
 
-    /// Whether a node that was started later has not said yet that it cannot begin.
+    /// Whether a node of a later build has not said yet that it cannot begin.
     pub(crate) fn may_be_superseded(&self, build: Build, shard: u32) -> bool {
         self.successor(build, |it| !it.refuses.contains(&shard))
     }
@@ -114,22 +119,26 @@ impl Members {
     }
 
     fn successor(&self, build: Build, can_begin: impl Fn(&Hello) -> bool) -> bool {
-        let latest = |of_it: bool| {
-            let of = self.iter().filter(|it| {
-                it.is_available() && (it.build == build) == of_it && (of_it || can_begin(it))
-            });
-            of.map(|it| (it.started, it.build)).max()
-        };
-        latest(false) > latest(true)
+        let mut later = self.later(build);
+        later.any(|it| it.is_available() && can_begin(it))
     }
 
-    /// A node of another build that was started later than those of `build`, and cannot read the save
-    /// of a shard.
+    /// The nodes of builds of later generations.
+    fn later(&self, build: Build) -> impl Iterator<Item = &Hello> {
+        let own = (self.generation(build), build);
+        self.iter()
+            .filter(move |it| it.build != build && (it.generation, it.build) > own)
+    }
+
+    /// A node of a later build that cannot read the save of a shard.
     pub(crate) fn refusing(&self, build: Build, shard: u32) -> Option<&Hello> {
-        let of_build = self.iter().filter(|it| it.build == build);
-        let started = of_build.map(|it| it.started).max();
-        let mut later = self.iter().filter(|it| it.build != build);
-        later.find(|it| Some(it.started) >= started && it.refuses.contains(&shard))
+        self.later(build).find(|it| it.refuses.contains(&shard))
+    }
+
+    /// The build that should run the shards, if that is a later one than `build`.
+    pub(crate) fn latest(&self, build: Build) -> Option<Build> {
+        let latest = self.later(build).max_by_key(|it| (it.generation, it.build));
+        latest.map(|it| it.build)
     }
 
     /// Distributes the shards anew.
@@ -198,11 +207,11 @@ pub(crate) fn shard_of(room: &str, shards: u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn hello(node: &str, build: Build, started: u64) -> Hello {
+    fn hello(node: &str, build: Build, generation: Generation) -> Hello {
         Hello {
             node: node.into(),
             build,
-            started,
+            generation,
             leaves: false,
             begins: Vec::new(),
             refuses: Vec::new(),
@@ -269,14 +278,14 @@ mod tests {
     }
 
     #[test]
-    fn a_build_is_superseded_by_one_that_was_started_later_can_begin_and_does_not_leave() {
+    fn a_build_is_superseded_by_a_later_one_that_can_begin_and_does_not_leave() {
         let mut members = Members::new(Duration::from_secs(1), 8);
         members.hear(Duration::ZERO, hello("a", 1, 10));
         assert!(!members.is_superseded(1, 3));
-        let begins = |node: &str, build, started| Hello {
+        let begins = |node: &str, build, generation| Hello {
             begins: vec![3],
             refuses: vec![4],
-            ..hello(node, build, started)
+            ..hello(node, build, generation)
         };
         members.hear(Duration::ZERO, begins("b", 2, 20));
         assert!(members.is_superseded(1, 3) && !members.is_superseded(2, 3));
@@ -287,7 +296,11 @@ mod tests {
             (members.rank("a", 3), members.rank("b", 3)),
             (Some(0), Some(0))
         );
-        // Back to the first build: one more node of it is started.
+        // A node of the first build restarts: nothing changes.
+        members.hear(Duration::ZERO, begins("c", 1, 10));
+        assert!(members.is_superseded(1, 3) && !members.is_superseded(2, 3));
+        assert_eq!((members.latest(1), members.latest(2)), (Some(2), None));
+        // Back to the first build, which the operator prefers: one of its nodes has heard of it.
         members.hear(Duration::ZERO, begins("c", 1, 30));
         assert!(members.is_superseded(2, 3) && !members.is_superseded(1, 3));
         let leaves = Hello {
@@ -295,6 +308,10 @@ mod tests {
             ..begins("c", 1, 30)
         };
         members.hear(Duration::ZERO, leaves);
-        assert!(members.is_superseded(1, 3) && members.rank("c", 3).is_none());
+        assert!(!members.is_superseded(1, 3) && members.rank("c", 3).is_none());
+        assert!(
+            !members.is_superseded(2, 3),
+            "no other node of build 1 can begin"
+        );
     }
 }

@@ -26,6 +26,7 @@ pub(crate) enum Reason {
     Unreadable,
     TooLong,
     TooMany,
+    TooOld,
     NotOpened,
 }
 

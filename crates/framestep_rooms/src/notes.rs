@@ -93,6 +93,8 @@ pub(crate) struct Bulletin {
     /// The parts that were seen last, and since when.
     seen: Option<(Parts, Duration)>,
     said: Option<Parts>,
+    /// The later build that was said last.
+    latest: Option<Build>,
     /// Since when the log has not answered.
     gone: Option<Duration>,
 }
@@ -130,6 +132,7 @@ impl Bulletin {
             others: None,
             seen: None,
             said: None,
+            latest: None,
             gone: None,
         }
     }
@@ -227,6 +230,18 @@ impl Bulletin {
             let build = self.build;
             out.push((false, format!("has joined, build {build:x}, {with}")));
         }
+        let latest = members.latest(self.build);
+        if let Some(latest) = latest.filter(|_| latest != self.latest) {
+            let build = self.build;
+            out.push((
+                false,
+                format!(
+                    "build {latest:x} is later than this one, and takes its shards over. To go back: `top \
+                     --prefer {build:x}`"
+                ),
+            ));
+        }
+        self.latest = latest.or(self.latest);
         others.retain(|node, other| {
             if members.get(node).is_some() {
                 return true;
@@ -266,7 +281,7 @@ impl Bulletin {
     }
 }
 
-/// The name of a node, without the time of its start.
+/// The name of a node, without the number of its start.
 pub(crate) fn short(node: &str) -> &str {
     node.rsplit_once('.').map_or(node, |(name, _)| name)
 }
@@ -301,7 +316,7 @@ mod tests {
             let hello = Hello {
                 node: node.into(),
                 build,
-                started: 0,
+                generation: 0,
                 leaves,
                 begins: Vec::new(),
                 refuses: Vec::new(),
@@ -360,7 +375,8 @@ mod tests {
         );
         test.hear("b.2", 7, false);
         test.hear("c.3", 9, false);
-        let joined = ["node b has joined", "node c has joined, of build 9"];
+        let later = "build 9 is later than this one, and takes its shards over. To go back: `top --prefer 7`";
+        let joined = ["node b has joined", "node c has joined, of build 9", later];
         assert_eq!(test.says(500), joined.map(info));
         test.hear("b.2", 7, true);
         assert_eq!(test.says(500), [info("node b stops")]);

@@ -21,8 +21,10 @@
 //!    alone is not enough: the simulator found that.)
 //! 5. **A save is taken after a tick**, and used only if the log still has that tick.
 //! 6. **Only the build that ran a frame replays it.** An old owner hands over with its last tick, and
-//!    the save of exactly that tick is where another build begins. Or it begins where there is no
-//!    room: that state is the same for every build ([`Position::is_empty`]).
+//!    the save of exactly that tick is where a build of a later generation begins
+//!    ([`Position::lets`]). An earlier one never does: it would drop what it does not know of the
+//!    state. Or a build begins where there is no room: that state is the same for every build
+//!    ([`Position::is_empty`]).
 //! 7. **A build is offered only what it can read.** A node of another build loads the newest save, as
 //!    a trial, and says in its [`Hello`](crate::member::Hello) whether it could. If it could not read
 //!    the save of the hand-over, because the state has changed since, the old owner goes on at once.
@@ -34,7 +36,7 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::entry::{Build, Entry, Position, Tick};
+use crate::entry::{Build, Entry, Generation, Position, Tick};
 use crate::member::Members;
 
 pub(crate) use terms::{Command, Event, Fault, Fold, Loaded, Note, Settings};
@@ -83,6 +85,8 @@ struct Trailing {
 pub(crate) struct Role {
     me: Arc<str>,
     build: Build,
+    /// The generation of the build, as far as it is known.
+    generation: Generation,
     shard: u32,
     settings: Settings,
     stage: Stage,
@@ -148,6 +152,7 @@ impl Role {
         Role {
             me,
             build,
+            generation: 0,
             shard,
             settings,
             stage: Stage::Away,
@@ -262,6 +267,7 @@ impl Role {
         fold: &mut dyn Fold,
         out: &mut Vec<Command>,
     ) {
+        self.hear_generation(now, members);
         match event {
             Event::Loaded(loaded) if self.stage == Stage::Loading => {
                 self.loaded(now, &loaded, fold, out);
@@ -312,6 +318,24 @@ impl Role {
             _ => {}
         }
         self.time(now, members, fold, out);
+    }
+
+    /// Takes the generation of this build, which rises if the operator prefers the build.
+    fn hear_generation(&mut self, now: Duration, members: &Members) {
+        let generation = members.generation(self.build);
+        if generation <= self.generation {
+            return;
+        }
+        self.generation = generation;
+        let may_begin = self.at.hands_over && !self.at.is_empty && self.may_go_on();
+        if self.stage == Stage::Follows && !self.has_state && may_begin {
+            self.reload_at.get_or_insert(now);
+        }
+    }
+
+    /// Whether this build may go on after the last tick.
+    fn may_go_on(&self) -> bool {
+        self.at.lets(self.build, self.generation)
     }
 
     /// The log has nothing more. A save of a later entry is of a log that was cut back. The first time
@@ -420,6 +444,8 @@ impl Role {
             out.push(Command::Note(Note::StandsStill {
                 frame: self.at.frame,
                 build: self.at.build,
+                is_handed_over: self.at.hands_over,
+                own: self.build,
             }));
         }
     }
@@ -460,8 +486,7 @@ impl Role {
         };
         let is_other = at.seq > 0 && at.build != self.build;
         let fits = !is_other
-            || at.hands_over
-            || at.is_empty
+            || at.lets(self.build, self.generation)
             || self.settings.has(Fault::BeginAnywhere)
             || self.settings.has(Fault::AnyBuild);
         let is_read = match &loaded.unread {
@@ -708,7 +733,7 @@ impl Role {
         }
         // There is, or will be, a save that this build may begin at. Where there is no room, none is
         // needed: to load would only keep the node from beginning.
-        let is_saved = (self.at.hands_over || self.at.build == self.build) && !self.at.is_empty;
+        let is_saved = self.may_go_on() && !self.at.is_empty;
         self.reload_at = (!self.has_state && is_saved)
             .then(|| self.reload_at.unwrap_or(now + self.settings.dead_after / 4));
     }
@@ -842,6 +867,7 @@ impl Role {
             frame: self.at.frame + 1,
             by: self.me.clone(),
             build: self.build,
+            generation: self.generation,
             before: self.at.chain,
             state: fold.hash(),
             hands_over: self.is_superseded(members),
@@ -890,7 +916,8 @@ impl Role {
         let Some(rank) = rank else {
             return false;
         };
-        if self.is_of_another_build() && !self.at.hands_over {
+        let is_offered = self.at.hands_over && self.at.is_before(self.build, self.generation);
+        if self.is_of_another_build() && !is_offered {
             // Nobody is in the shard. Nodes of its build go on as long as there are some.
             let wait = if members.has_build(self.at.build) {
                 self.settings.hand_over_wait()

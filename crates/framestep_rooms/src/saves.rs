@@ -11,7 +11,7 @@ pub(crate) const SLOTS: usize = 4;
 /// A slot: the revision, and the place of its save if it can be read.
 pub(crate) type Slot = (u64, Option<Position>);
 
-const FORMAT: u8 = 2;
+const FORMAT: u8 = 3;
 
 /// A save as bytes: a version, a checksum, the place, the state.
 pub(crate) fn to_bytes(at: &Position, state: &[u8]) -> Vec<u8> {

@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Handle;
 use tokio::sync::mpsc::{self, Receiver};
@@ -15,8 +15,9 @@ use tokio::sync::watch;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::{sleep, timeout};
 
+use crate::builds;
 use crate::driver::drive;
-use crate::entry::{Build, is_name};
+use crate::entry::{Build, Generation, is_name};
 use crate::log::{Log, LogError};
 use crate::member::{Hello, Members};
 use crate::notes::{Bulletin, Failure, Hook, Part, Parts, ServerNote, print};
@@ -27,6 +28,9 @@ use framestep_durable::StableHash;
 
 /// How long a room stays watched after its watcher was heard.
 const WATCHED: Duration = Duration::from_secs(5);
+
+/// How often a node reads which builds there are.
+const BUILDS: Duration = Duration::from_secs(2);
 
 /// How long a watcher hears that there is no room, after it was heard: it may watch a little before
 /// the room is opened.
@@ -253,6 +257,10 @@ impl Server {
     /// them, but begins where the old one hands over. By default a hash of the executable: give a
     /// name if the nodes have different executables of the same code, such as on several
     /// architectures.
+    ///
+    /// The log notes the order in which builds were first started. A build takes shards from earlier
+    /// ones, and never from later ones, however often its nodes restart: it would drop what it does not
+    /// know of their state. To go back to it, [`prefer`](crate::prefer) it.
     #[must_use]
     pub fn build(mut self, name: impl Into<String>) -> Self {
         self.build = Some(name.into());
@@ -408,14 +416,12 @@ impl Server {
         check(&self.name, &kinds, &options)?;
         let log = self.log.open().await?;
         log.prepare(options.shards).await?;
-        let started = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let me: Arc<str> = format!("{}.{}", self.name, started.as_micros()).into();
+        let me: Arc<str> = format!("{}.{:x}", self.name, crate::random()).into();
         let build = match self.build {
             Some(name) => StableHash::of(name.as_bytes()),
             None => StableHash::of(&std::fs::read(std::env::current_exe()?)?),
         };
+        let generation = builds::register(&*log, build, 0).await?;
         let threads = options.threads.min(options.shards as usize);
         let node = Arc::new(Node {
             members: Mutex::new(Arc::new(Members::new(
@@ -430,7 +436,7 @@ impl Server {
             name: self.name,
             build,
             has_effects: self.has_effects,
-            started: u64::try_from(started.as_millis()).unwrap_or(0),
+            generation: AtomicU64::new(generation),
             began: Instant::now(),
             stage: watch::Sender::new(Stage::Runs),
             watched: Mutex::new(HashMap::new()),
@@ -525,7 +531,8 @@ pub(crate) struct Node {
     name: String,
     pub(crate) build: Build,
     pub(crate) has_effects: bool,
-    started: u64,
+    /// The generation of the build, as the log has said last.
+    generation: AtomicU64,
     began: Instant,
     members: Mutex<Arc<Members>>,
     pub(crate) stage: watch::Sender<Stage>,
@@ -702,7 +709,7 @@ impl Node {
             refuses: of(false),
             node: self.me.clone(),
             build: self.build,
-            started: self.started,
+            generation: self.generation.load(Ordering::Relaxed),
             leaves: *self.stage.borrow() >= Stage::Leaves,
         }
     }
@@ -724,6 +731,10 @@ impl Node {
         let node = self.clone();
         tasks.spawn(restarted(self.clone(), "saying hello", move || {
             node.clone().say_hello()
+        }));
+        let node = self.clone();
+        tasks.spawn(restarted(self.clone(), "reading the builds", move || {
+            node.clone().read_generation()
         }));
         let _watchdog = Watchdog::start(&self)?;
         // First it hears of others: otherwise it would take all shards, and give them back.
@@ -843,6 +854,18 @@ impl Node {
             });
             self.say_now().await;
             sleep(self.options.dead_after / 3).await;
+        }
+    }
+
+    /// Follows the generation of the build, which rises if the operator prefers the build.
+    async fn read_generation(self: Arc<Self>) {
+        loop {
+            sleep(BUILDS).await;
+            let known: Generation = self.generation.load(Ordering::Relaxed);
+            // Without an answer, what is known counts.
+            if let Ok(generation) = builds::register(&*self.log, self.build, known).await {
+                self.generation.fetch_max(generation, Ordering::Relaxed);
+            }
         }
     }
 

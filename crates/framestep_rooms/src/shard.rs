@@ -14,6 +14,7 @@ use framestep_durable::Runtime;
 use serde::{Deserialize, Serialize};
 
 use crate::body::{Answer, OpenText, open_envelope};
+use crate::doubles::{Doubles, Used};
 use crate::entry::{Entry, Player, Topic};
 use crate::news::{Absence, AllNews, News, Reason, shown};
 use crate::role::Fold;
@@ -48,6 +49,9 @@ pub struct Refused {
     pub too_many: u64,
     /// Inputs that were in the log before.
     pub doubles: u64,
+    /// Inputs whose numbers are so far behind that it is not known whether they were in the log before.
+    #[serde(default)]
+    pub too_old: u64,
     /// Rooms that were not opened: of an unknown kind, or too many.
     pub not_opened: u64,
 }
@@ -290,6 +294,7 @@ impl Shard {
             Reason::Unreadable => &mut self.refused.unreadable,
             Reason::TooLong => &mut self.refused.too_long,
             Reason::TooMany => &mut self.refused.too_many,
+            Reason::TooOld => &mut self.refused.too_old,
             Reason::NotOpened => &mut self.refused.not_opened,
         } += 1;
         let news = self.news.of(self.frame);
@@ -377,9 +382,13 @@ impl Shard {
             let why = format!("more than {rate} in a second (`Server::inputs_per_second`)");
             return Err((Reason::TooMany, why));
         }
-        if !sender.take(&envelope) {
-            self.refused.doubles += 1;
-            return Ok(());
+        match sender.take(&envelope) {
+            Used::First => {}
+            Used::Double => {
+                self.refused.doubles += 1;
+                return Ok(());
+            }
+            Used::Unknown => return Err((Reason::TooOld, too_old(envelope.number))),
         }
         slot.hash = None;
         let taken = slot.state.with(|live| live.input(player.clone(), &input));
@@ -389,6 +398,14 @@ impl Shard {
         }
         taken.unwrap_or(Ok(())).map_err(unreadable)
     }
+}
+
+fn too_old(number: u64) -> String {
+    let window = Doubles::WINDOW;
+    format!(
+        "its number {number} is {window} or more behind the newest one of its session, so it may have been \
+         applied already. A session counts its inputs up from 1; one that counts anew needs another number"
+    )
 }
 
 fn too_long(body: &[u8], size: usize) -> String {

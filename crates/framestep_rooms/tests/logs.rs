@@ -12,6 +12,9 @@ use tokio::time::timeout;
 #[cfg(feature = "nats")]
 use framestep_rooms::log::NatsLog;
 #[cfg(feature = "nats")]
+#[path = "support/newest.rs"]
+mod newest;
+#[cfg(feature = "nats")]
 mod support;
 
 fn input(player: &str) -> Topic {
@@ -382,4 +385,52 @@ async fn a_log_in_nats_keeps_the_promises_also_after_its_server_was_killed() {
     assert_eq!(log.tick(0, 601, "t4", b"").await, Ok(603));
     // Another game on the same server.
     promises(&log.clone().named("other-")).await;
+}
+
+#[cfg(feature = "nats")]
+#[tokio::test]
+async fn a_log_that_exists_with_another_number_of_replicas_is_refused_with_the_command_that_changes_it()
+ {
+    let Some(program) = newest::newest() else {
+        eprintln!("1 test skipped: there is no nats-server 2.15.1 or later in target/nats-servers");
+        return;
+    };
+    let server = support::NatsServer::start_program(&program, "replicas", "")
+        .await
+        .unwrap();
+    let log = NatsLog::connect(&server.url()).await.unwrap();
+    log.prepare(2).await.unwrap();
+    log.clone().replicas(1).prepare(2).await.unwrap();
+    let LogError::Failed(why) = log.replicas(3).prepare(2).await.unwrap_err() else {
+        panic!("it has one replica");
+    };
+    let expected = "exists with 1 replicas, not with 3";
+    assert!(
+        why.contains(expected) && why.contains("nats stream edit ROOMS --replicas 3"),
+        "{why}"
+    );
+}
+
+#[cfg(feature = "nats")]
+#[tokio::test]
+async fn a_log_whose_stream_drops_messages_by_itself_is_refused() {
+    let Some(server) = support::NatsServer::start("limits").await else {
+        return;
+    };
+    let context = async_nats::jetstream::new(async_nats::connect(server.url()).await.unwrap());
+    let config = async_nats::jetstream::stream::Config {
+        name: "LOG_1".to_owned(),
+        subjects: vec!["log.1.>".to_owned()],
+        max_age: Duration::from_secs(3_600),
+        ..Default::default()
+    };
+    context.create_stream(config).await.unwrap();
+    let log = NatsLog::connect(&server.url()).await.unwrap();
+    let LogError::Failed(why) = log.prepare(2).await.unwrap_err() else {
+        panic!("entries get lost");
+    };
+    assert!(
+        why.contains("the stream `LOG_1` drops messages by itself"),
+        "{why}"
+    );
 }

@@ -11,6 +11,7 @@ mod views;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use framestep_durable::StableHash;
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
 use framestep_rooms::{Client, Player, Room, ShardStatus};
@@ -183,6 +184,44 @@ async fn a_shard_with_rooms_waits_for_its_build_and_the_others_say_so_once() {
     assert_eq!(said.len(), 1, "{said:?}");
     new.stop().await;
     old.stop().await;
+    again.stop().await;
+}
+
+/// ```text
+/// build 1  old ---------- hands over, stops    again ------------------- preferred: runs
+/// build 2        new ---- runs ---------------------------------------- hands over
+/// ```
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_of_an_earlier_build_that_restarts_takes_no_shard_until_the_operator_prefers_it() {
+    let log = MemoryLog::new();
+    let old = start::<Mill>(log.clone(), "old", "1", 2);
+    let client = Client::on(log.clone(), "alice").await.unwrap();
+    let room = client.open::<Mill>("mill", &()).await.unwrap();
+    until(&room, |frames| *frames > 3).await;
+    let new = start::<Mill>(log.clone(), "new", "2", 2);
+    until_owned(&log, 2, |names| count(names, "new") == 2).await;
+    old.says("is later than this one, and takes its shards over")
+        .await;
+    old.stop().await;
+
+    let again = start::<Mill>(log.clone(), "again", "1", 2);
+    again.says("is later than this one").await;
+    // Twice as long as a hand-over takes that nobody wants.
+    let frames = room.view().await.unwrap().view;
+    until(&room, |now| *now > frames + 120).await;
+    until_owned(&log, 2, |names| count(names, "new") == 2).await;
+    assert_eq!(
+        again.said("runs 1 of").len() + again.said("runs 2 of").len(),
+        0
+    );
+
+    framestep_rooms::prefer(&log, StableHash::of(b"1"))
+        .await
+        .unwrap();
+    until_owned(&log, 2, |names| count(names, "again") == 2).await;
+    let frames = room.view().await.unwrap().view;
+    until(&room, |now| *now > frames + 30).await;
+    new.stop().await;
     again.stop().await;
 }
 

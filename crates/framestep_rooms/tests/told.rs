@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
-use framestep_rooms::{Client, Fault, Player, Room, Server, ShardStatus};
+use framestep_rooms::{Client, Fault, Player, Room, Server, ShardStatus, Topic};
 use tokio::time::timeout;
 
 use gate::Gate;
@@ -268,6 +268,45 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
     assert_eq!(bids + status.refused.too_many, 200);
     // One line a second for each reason, whatever is sent.
     assert!(node.said("more than 60 in a second").len() <= 2);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_player_whose_clock_was_ahead_is_heard_from_other_devices_and_a_number_too_old_is_told() {
+    let log = MemoryLog::new();
+    let node = start(log.clone(), "a");
+    let alice = client(&log).await;
+    let room = alice.open::<Lot>("lot", &0).await.unwrap();
+    room.view().await.unwrap();
+    let topic = Topic::Input("lot".into(), Player::new("alice").unwrap());
+    let send = async |session: u64, number: u64| {
+        let (id, body) = (
+            format!("{session}-{number}"),
+            format!(r#"{{"s":{session},"n":{number},"i":"Bid"}}"#),
+        );
+        let shard = alice.shard("lot");
+        log.append(shard, &topic, &id, body.as_bytes())
+            .await
+            .unwrap();
+    };
+    // A page whose clock is ahead connects five times, then one with another unit, then this client.
+    for connection in 0..5 {
+        send(9_000_000_000_000_000 + connection, 1).await;
+    }
+    send(1_764_000_000_000, 1).await;
+    room.send(&Act::Bid).await.unwrap();
+    until(&room, |lot| lot.bids == 7).await;
+    send(9_000_000_000_000_000, 2).await;
+    until(&room, |lot| lot.bids == 8).await;
+
+    // A page that takes the same session, and counts anew.
+    send(9_000_000_000_000_000, 100).await;
+    send(9_000_000_000_000_000, 3).await;
+    node.says("its number 3 is 64 or more behind the newest one of its session")
+        .await;
+    send(9_000_000_000_000_000, 0).await;
+    node.says("its number is 0: a session counts from 1").await;
+    assert_eq!(room.view().await.unwrap().view.bids, 9);
     node.stop().await;
 }
 

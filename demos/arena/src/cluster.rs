@@ -1,5 +1,6 @@
 //! The processes: nodes, the log, the oracle; and what is done to them.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,7 +9,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::{Instant, sleep, timeout};
 
+use framestep_rooms::log::NatsLog;
+
 use crate::nats::{self, Nats};
+use crate::oracle::build_number;
 use crate::proxy::Proxy;
 use crate::round::Plan;
 
@@ -100,6 +104,8 @@ pub(crate) struct Cluster {
     pub(crate) nats: Nats,
     pub(crate) nodes: Vec<Node>,
     pub(crate) build: u8,
+    /// The builds of which nodes were started.
+    known: BTreeSet<u8>,
     /// The executables of the builds.
     programs: Vec<PathBuf>,
     shards: u32,
@@ -140,6 +146,7 @@ impl Cluster {
             nats,
             nodes: Vec::new(),
             build,
+            known: BTreeSet::new(),
             programs: [own].into_iter().chain(plan.next.clone()).collect(),
             shards,
             // An oracle of a copy begins with the first entry.
@@ -204,6 +211,20 @@ impl Cluster {
         node.child = Some(child);
         node.build = build;
         node.health = Health::Runs;
+        self.known.insert(build);
+        Ok(())
+    }
+
+    /// From now on, nodes are of another build. To go back to one, it is preferred, as an operator does
+    /// it; a new one runs the shards by itself.
+    pub(crate) async fn upgrade(&mut self, build: u8) -> Result<(), String> {
+        self.build = build;
+        if self.known.contains(&build) {
+            let log = NatsLog::connect(&self.nats.url("node")).await;
+            let log = log.map_err(|error| error.to_string())?;
+            let preferred = framestep_rooms::prefer(&log, build_number(build)).await;
+            preferred.map_err(|error| error.to_string())?;
+        }
         Ok(())
     }
 

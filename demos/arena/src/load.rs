@@ -280,7 +280,8 @@ async fn stutter(
             let ack = answer
                 .ok()
                 .and_then(Result::ok)
-                .and_then(|it| serde_json::from_slice::<Ack>(&it.payload).ok());
+                .and_then(|it| serde_json::from_slice::<Ack>(&it.payload).ok())
+                .filter(|ack| ack.seq > 0);
             let Some(ack) = ack else {
                 continue;
             };

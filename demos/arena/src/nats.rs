@@ -1,7 +1,7 @@
 //! Starts and ends `nats-server`.
 
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -19,6 +19,7 @@ const START: Duration = Duration::from_secs(20);
 /// A `nats-server` of this process, with its files in a folder.
 #[derive(Debug)]
 pub(crate) struct Nats {
+    program: PathBuf,
     folder: PathBuf,
     child: Child,
     pub(crate) port: u16,
@@ -35,6 +36,11 @@ pub(crate) fn free_port() -> io::Result<u16> {
 
 impl Nats {
     pub(crate) async fn start(folder: &Path) -> Result<Self, String> {
+        Self::start_program("nats-server".as_ref(), folder).await
+    }
+
+    /// The same with the executable of some version.
+    pub(crate) async fn start_program(program: &Path, folder: &Path) -> Result<Self, String> {
         let failed = |error: io::Error| error.to_string();
         let (port, web_port) = (free_port().map_err(failed)?, free_port().map_err(failed)?);
         let configuration = CONFIGURATION
@@ -45,8 +51,9 @@ impl Nats {
             );
         std::fs::create_dir_all(folder).map_err(failed)?;
         std::fs::write(folder.join("nats.conf"), configuration).map_err(failed)?;
-        let child = spawn(folder, port)?;
+        let child = spawn(program, folder, port)?;
         let mut nats = Nats {
+            program: program.to_owned(),
             folder: folder.to_owned(),
             child,
             port,
@@ -65,7 +72,7 @@ impl Nats {
     pub(crate) async fn kill(&mut self, away: Duration) -> Result<(), String> {
         self.stop().await;
         sleep(away).await;
-        self.child = spawn(&self.folder, self.port)?;
+        self.child = spawn(&self.program, &self.folder, self.port)?;
         self.answers().await
     }
 
@@ -127,13 +134,13 @@ pub(crate) async fn connect(url: &str) -> Result<Client, String> {
     connected.map_err(|error| error.to_string())
 }
 
-fn spawn(folder: &Path, port: u16) -> Result<Child, String> {
+fn spawn(program: &Path, folder: &Path, port: u16) -> Result<Child, String> {
     let log = File::options()
         .create(true)
         .append(true)
         .open(folder.join("nats.log"));
     let log = log.map_err(|error| error.to_string())?;
-    if !is_installed() {
+    if version(program).is_none() {
         return Err(
             "the arena needs `nats-server`, which is not installed. Debian and Ubuntu: \
              `apt-get install nats-server`; macOS: `brew install nats-server`; others: \
@@ -143,7 +150,9 @@ fn spawn(folder: &Path, port: u16) -> Result<Child, String> {
         );
     }
     let child = Command::new("sh")
-        .args(["-c", KEEPER, "keeper", "nats-server", "-c"])
+        .args(["-c", KEEPER, "keeper"])
+        .arg(program)
+        .arg("-c")
         .arg(folder.join("nats.conf"))
         .arg("-p")
         .arg(port.to_string())
@@ -165,11 +174,15 @@ exec 3<&-
 wait $program
 "#;
 
-/// Whether there is a `nats-server`.
-fn is_installed() -> bool {
-    let version = std::process::Command::new("nats-server")
+/// The version of an executable, as it says. `None` if there is none.
+pub(crate) fn version(program: &Path) -> Option<String> {
+    let version = std::process::Command::new(program)
         .arg("--version")
-        .stdout(Stdio::null())
-        .status();
-    !version.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        .stderr(Stdio::null())
+        .output();
+    Some(
+        String::from_utf8_lossy(&version.ok()?.stdout)
+            .trim()
+            .to_owned(),
+    )
 }

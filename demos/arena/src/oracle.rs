@@ -194,6 +194,11 @@ impl Sum {
     }
 }
 
+/// The number of a build, by its name.
+pub(crate) fn build_number(build: u8) -> u64 {
+    Sum::of(build_name(build).as_bytes())
+}
+
 /// An entry of a shard's log.
 #[derive(Debug)]
 struct Entry {
@@ -211,6 +216,7 @@ struct Tick {
     frame: u64,
     by: String,
     build: u64,
+    generation: u64,
     before: u64,
     state: u64,
     hands_over: bool,
@@ -229,8 +235,8 @@ struct Answer {
 
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Sender {
-    session: u64,
-    used: std::collections::HashSet<u64>,
+    /// The numbers of each session.
+    used: HashMap<u64, std::collections::HashSet<u64>>,
     frame: u64,
     budget: u64,
     /// How often each input was applied.
@@ -245,6 +251,7 @@ struct Baton {
     frame: u64,
     chain: u64,
     build: u64,
+    generation: u64,
     by: String,
     at: i128,
 }
@@ -318,11 +325,7 @@ impl OneRoom {
         if sender.budget < 1_000 {
             return;
         }
-        if session > sender.session {
-            sender.session = session;
-            sender.used.clear();
-        }
-        if session < sender.session || number == 0 || !sender.used.insert(number) {
+        if number == 0 || !sender.used.entry(session).or_default().insert(number) {
             beat.again += 1;
             return;
         }
@@ -367,12 +370,13 @@ struct Shard {
     rooms: BTreeMap<String, OneRoom>,
     queue: Vec<Entry>,
     read: u64,
-    /// The last tick: its entry, frame, chain, build, whether it hands over, whether there is no room,
-    /// node, time.
+    /// The last tick: its entry, frame, chain, build with its generation, whether it hands over, whether
+    /// there is no room, node, time.
     seq: u64,
     frame: u64,
     chain: u64,
     build: u64,
+    generation: u64,
     hands_over: bool,
     is_empty: bool,
     by: String,
@@ -391,6 +395,7 @@ impl Shard {
             frame: 0,
             chain: 0,
             build: 0,
+            generation: 0,
             hands_over: false,
             is_empty: true,
             by: String::new(),
@@ -430,6 +435,7 @@ impl Shard {
             frame: self.frame,
             chain: self.chain,
             build: self.build,
+            generation: self.generation,
             by: self.by.clone(),
             at: self.at,
         })
@@ -442,6 +448,7 @@ impl Shard {
             frame: baton.frame,
             chain: baton.chain,
             build: baton.build,
+            generation: baton.generation,
             hands_over: true,
             by: baton.by,
             at: baton.at,
@@ -483,10 +490,11 @@ impl Shard {
             return None;
         }
         let accepts = |tick: &Tick| {
-            tick.format == 3
+            let is_later = (tick.generation, tick.build) > (self.generation, self.build);
+            tick.format == 4
                 && tick.before == self.chain
                 && tick.frame == self.frame + 1
-                && (self.hands_over || self.is_empty || tick.build == self.build)
+                && (self.hands_over && is_later || self.is_empty || tick.build == self.build)
         };
         let Some(tick) = tick.filter(accepts) else {
             seen.beat.void += 1;
@@ -519,6 +527,13 @@ impl Shard {
         seen.note(self, &tick);
         let opens_none = entries.iter().all(|entry| entry.subject == "tick");
         self.is_empty = tick.is_empty && opens_none;
+        // Nodes of one build hear of its generation one after the other.
+        let known = if tick.build == self.build {
+            self.generation
+        } else {
+            0
+        };
+        self.generation = known.max(tick.generation);
         (self.build, self.hands_over, self.by) = (tick.build, tick.hands_over, tick.by);
         None
     }
@@ -741,9 +756,7 @@ pub(crate) async fn run(url: &str, shards: u32, folder: &Path) -> Result<(), Str
             ..Beat::default()
         },
         wrong: Vec::new(),
-        builds: (1..=2)
-            .map(|build| Sum::of(build_name(build).as_bytes()))
-            .collect(),
+        builds: (1..=2).map(build_number).collect(),
     };
     let mut hands = Hands {
         folder: folder.to_owned(),

@@ -501,7 +501,8 @@ async fn make(
             board.say("nats-server is started again");
         }
         Trouble::Upgrade => {
-            cluster.build = if cluster.build == 1 { 2 } else { 1 };
+            let build = if cluster.build == 1 { 2 } else { 1 };
+            cluster.upgrade(build).await?;
             board.trouble(trouble, &format!("upgrade to build {}", cluster.build));
             for number in 0..cluster.nodes.len() {
                 cluster.drain(number).await?;

@@ -1,5 +1,7 @@
 //! The configuration of NATS, tested from outside; the cable; the view.
 
+mod replies;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -71,8 +73,10 @@ async fn is_acknowledged(client: &Client, subject: &str) -> bool {
         client.request(subject.to_owned(), "{}".into()),
     )
     .await;
-    answer
-        .is_ok_and(|answer| answer.is_ok_and(|message| message.payload.starts_with(b"{\"stream\"")))
+    let answer = answer.ok().and_then(Result::ok);
+    let number =
+        answer.and_then(|it| serde_json::from_slice::<serde_json::Value>(&it.payload).ok());
+    number.is_some_and(|it| it["seq"].as_u64().is_some_and(|seq| seq > 0))
 }
 
 #[tokio::test]

@@ -179,6 +179,20 @@ pub trait Inbox: Send {
     fn next(&mut self) -> Later<'_, Option<Message>>;
 }
 
+/// The number in an acknowledgement. One without a number is no acknowledgement.
+///
+/// A server of NATS that is cut off from the others of its cluster answers the second copy of an
+/// entry with "duplicate" and 0, although the first copy was never stored.
+#[cfg(any(feature = "nats", feature = "simulate", test))]
+pub(crate) fn acknowledged(number: u64) -> Result<u64, LogError> {
+    match number {
+        0 => Err(LogError::Unreachable(
+            "an acknowledgement without a number".to_owned(),
+        )),
+        number => Ok(number),
+    }
+}
+
 /// Whether a channel fits a pattern, whose parts may be `*`.
 fn fits(pattern: &str, channel: &str) -> bool {
     let (mut pattern, mut channel) = (pattern.split('.'), channel.split('.'));

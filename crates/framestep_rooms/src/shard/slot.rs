@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::body::Envelope;
-use crate::doubles::Doubles;
+use crate::doubles::{Doubles, Used};
 use crate::entry::Player;
 use crate::news::AllNews;
 use crate::room::Live;
@@ -40,13 +40,13 @@ impl Sender {
         self.budget >= 1_000
     }
 
-    /// Takes an input that may be sent. `false` if it was taken before.
-    pub(super) fn take(&mut self, envelope: &Envelope) -> bool {
-        let is_first = self.doubles.is_first(envelope.session, envelope.number);
-        if is_first {
+    /// Takes an input that may be sent, if it was not taken before.
+    pub(super) fn take(&mut self, envelope: &Envelope) -> Used {
+        let used = self.doubles.use_number(envelope.session, envelope.number);
+        if used == Used::First {
             self.budget -= 1_000;
         }
-        is_first
+        used
     }
 }
 

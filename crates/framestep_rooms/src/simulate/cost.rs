@@ -110,7 +110,7 @@ impl Node {
             Hello {
                 node: me.clone(),
                 build: 1,
-                started: 0,
+                generation: 1,
                 leaves: false,
                 begins: Vec::new(),
                 refuses: Vec::new(),

@@ -44,6 +44,14 @@ pub struct Counts {
     pub killed: u64,
     /// Nodes that could not read the save of another build.
     pub unread: u64,
+    /// Messages that reached a server of the log that was cut off from the others.
+    pub astray: u64,
+    /// New sessions of players, with any numbers.
+    pub sessions: u64,
+    /// Orders to go back to an earlier build.
+    pub orders: u64,
+    /// Starts of nodes of a build before the newest one.
+    pub old_starts: u64,
     /// Frames of a build that began where there was no room.
     pub begun_empty: u64,
 }
@@ -70,6 +78,10 @@ impl Counts {
         self.unrecoverable += other.unrecoverable;
         self.killed += other.killed;
         self.unread += other.unread;
+        self.astray += other.astray;
+        self.sessions += other.sessions;
+        self.orders += other.orders;
+        self.old_starts += other.old_starts;
         self.begun_empty += other.begun_empty;
     }
 }

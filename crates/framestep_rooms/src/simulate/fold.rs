@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::doubles::Doubles;
+use crate::body::open_envelope;
+use crate::doubles::{Doubles, Used};
 use crate::entry::{Entry, Topic};
 use crate::role::{Fault, Fold};
 use framestep_durable::StableHash;
@@ -54,6 +55,8 @@ pub(super) fn kills(number: u64) -> Option<u64> {
 struct State {
     sum: u64,
     players: BTreeMap<String, Doubles>,
+    /// The four highest sessions of each player, for a planted mistake.
+    highest: BTreeMap<String, BTreeSet<u64>>,
     asked: u64,
     open: BTreeSet<u64>,
     is_closed: bool,
@@ -126,7 +129,7 @@ impl SimFold {
             .iter()
             .filter(|entry| matches!(entry.topic, Some(Topic::Input(..))));
         let kinds =
-            inputs.find_map(|entry| kills(number_of(&entry.body)).filter(|kind| is_in(kind)));
+            inputs.find_map(|entry| kills(input_of(&entry.body).2).filter(|kind| is_in(kind)));
         kinds.filter(|_| self.has_killers)
     }
 
@@ -149,6 +152,22 @@ impl SimFold {
 
 fn number_of(body: &[u8]) -> u64 {
     u64::from_le_bytes(body.try_into().expect("eight bytes"))
+}
+
+/// The session of an input, its number there, and which one of the player it is.
+fn input_of(body: &[u8]) -> (u64, u64, u64) {
+    let (envelope, input) = open_envelope(body).expect("an input");
+    (envelope.session, envelope.number, number_of(&input))
+}
+
+/// Whether a session is one of the four highest ones. With this rule, a player whose clock was ahead is
+/// not heard any more.
+fn is_high(highest: &mut BTreeSet<u64>, session: u64) -> bool {
+    highest.insert(session);
+    if highest.len() > 4 {
+        highest.pop_first();
+    }
+    highest.contains(&session)
 }
 
 impl Fold for SimFold {
@@ -188,7 +207,10 @@ impl Fold for SimFold {
         };
         self.asked_now.clear();
         for entry in entries.iter().filter(|entry| !entry.is_tick()) {
-            let body = number_of(&entry.body);
+            let (session, number, body) = match &entry.topic {
+                Some(Topic::Input(..)) => input_of(&entry.body),
+                _ => (0, 0, number_of(&entry.body)),
+            };
             match &entry.topic {
                 Some(Topic::Input(..)) if self.has_killers && kills(body).is_some() => {}
                 Some(Topic::Input(..)) if state.is_closed && opens(body) => {
@@ -197,8 +219,15 @@ impl Fold for SimFold {
                 }
                 Some(Topic::Input(..)) if state.is_closed => {}
                 Some(Topic::Input(_, player)) => {
-                    let doubles = state.players.entry(player.name().to_owned()).or_default();
-                    if !doubles.is_first(1, body) && self.fault != Some(Fault::DoublesCount) {
+                    let name = player.name().to_owned();
+                    let highest = state.highest.entry(name.clone()).or_default();
+                    if self.fault == Some(Fault::HighestSessionsCount) && !is_high(highest, session)
+                    {
+                        continue;
+                    }
+                    let doubles = state.players.entry(name).or_default();
+                    let used = doubles.use_number(session, number);
+                    if used != Used::First && self.fault != Some(Fault::DoublesCount) {
                         continue;
                     }
                     if self.closes && closes(body) {

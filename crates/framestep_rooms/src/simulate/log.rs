@@ -1,6 +1,6 @@
 //! The log of the simulator.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::entry::{Entry, Topic};
@@ -14,6 +14,8 @@ pub(super) struct SimLog {
     /// The newest message ids.
     ids: VecDeque<(Arc<str>, u64)>,
     window: usize,
+    /// What a server has taken that is cut off from the others: it is not in the log.
+    taken_by_other: HashSet<Arc<str>>,
     slots: [(u64, Option<Arc<[u8]>>); SLOTS],
     revisions: u64,
 }
@@ -25,6 +27,7 @@ impl SimLog {
             first: 1,
             ids: VecDeque::new(),
             window: usize::try_from(window).unwrap_or(1),
+            taken_by_other: HashSet::new(),
             slots: Default::default(),
             revisions: 0,
         }
@@ -46,6 +49,17 @@ impl SimLog {
             self.ids.pop_front();
         }
         seq
+    }
+
+    /// What a server answers that does not know yet that it is cut off from the others: nothing, and 0
+    /// for what it has taken before.
+    pub(super) fn append_to_other(&mut self, id: &str) -> Option<u64> {
+        (!self.taken_by_other.insert(id.into())).then_some(0)
+    }
+
+    /// The server that was cut off gives up what it has taken.
+    pub(super) fn end_other(&mut self) {
+        self.taken_by_other.clear();
     }
 
     /// Appends a tick, if the last one is entry `after`.

@@ -21,7 +21,9 @@ use std::time::Duration;
 
 use framestep_durable::StableHash;
 
-use crate::entry::{Player, Topic};
+use crate::body::close_envelope;
+use crate::entry::{Build, Generation, Player, Topic};
+use crate::log::acknowledged;
 use crate::member::Members;
 use crate::role::{Event, Fault, Role, Settings};
 use crate::saves;
@@ -100,6 +102,17 @@ fn named(name: &str) -> Fault {
     *fault.unwrap_or_else(|| panic!("there is no mistake `{name}`"))
 }
 
+/// What a player has sent.
+#[derive(Debug, Default)]
+struct Sent {
+    /// The session and the number there of each input.
+    all: Vec<(u64, u64)>,
+    /// The session of the next one, and the last number there.
+    session: (u64, u64),
+    /// Those that are not acknowledged.
+    open: BTreeSet<u64>,
+}
+
 /// What happens at a time.
 #[derive(Clone, Debug)]
 enum Happens {
@@ -122,8 +135,10 @@ enum Happens {
     /// The log receives an input.
     Input {
         player: u64,
-        number: u64,
+        serial: u64,
     },
+    /// The server of the log that is cut off from the others knows it.
+    OtherEnds,
     /// A player sends what was not acknowledged, and perhaps more.
     Player(u64),
     /// A save is stored: what was read of the slots before.
@@ -158,8 +173,15 @@ struct World {
     counts: Counts,
     fault: Option<Fault>,
     newest_build: u64,
-    /// Of each player: the numbers that were sent, and those that are not acknowledged.
-    sent: BTreeMap<u64, (u64, BTreeSet<u64>)>,
+    /// The generations of the builds that were started.
+    generations: BTreeMap<Build, Generation>,
+    /// When each of them began to count.
+    orders: Vec<(Micros, Build, Generation)>,
+    /// When the log has received each of its ticks.
+    ticked_at: HashMap<u64, Micros>,
+    /// Whether some messages reach a server of the log that is cut off from the others.
+    has_other: bool,
+    sent: BTreeMap<u64, Sent>,
     acknowledged: BTreeMap<(u64, u64), u64>,
     /// The hash of the tick and of the state after each place that a node has computed.
     computed: HashMap<(u64, u64), (u64, u64)>,
@@ -219,6 +241,10 @@ impl World {
             },
             fault,
             newest_build: 1,
+            generations: BTreeMap::new(),
+            orders: Vec::new(),
+            ticked_at: HashMap::new(),
+            has_other: false,
             sent: BTreeMap::new(),
             acknowledged: BTreeMap::new(),
             computed: HashMap::new(),
@@ -280,7 +306,7 @@ impl World {
             name,
             start,
             build,
-            started: self.now,
+            generation: 0,
             leaves: false,
             tail: 0,
             next: 0,
@@ -405,7 +431,18 @@ impl World {
                 after,
                 body,
             } => {
-                let event = if let Some(seq) = self.log.tick(&id, after, &body) {
+                let event = if self.is_astray() {
+                    let Some(seq) = self.log.append_to_other(&id) else {
+                        return;
+                    };
+                    match acknowledged(seq) {
+                        Err(_) if self.fault != Some(Fault::AnyAnswerCounts) => {
+                            Event::Lost { attempt }
+                        }
+                        _ => Event::Appended { attempt, seq },
+                    }
+                } else if let Some(seq) = self.log.tick(&id, after, &body) {
+                    self.ticked_at.entry(seq).or_insert(self.now);
                     Event::Appended { attempt, seq }
                 } else {
                     self.counts.refused += 1;
@@ -413,19 +450,14 @@ impl World {
                 };
                 self.answer(node, start, event);
             }
+            Happens::Answer { .. } if self.is_astray() => {}
             Happens::Answer { body, id } => {
                 self.log.append(Topic::Answer("room".into()), &id, &body);
             }
-            Happens::Input { player, number } => {
-                let name = format!("p{player}");
-                let topic = Topic::Input("room".into(), Player::new(&name).expect("a name"));
-                let seq =
-                    self.log
-                        .append(topic, &format!("{name}-{number}"), &number.to_le_bytes());
-                self.acknowledged.entry((player, number)).or_insert(seq);
-                if !self.is_lost(None) {
-                    self.sent.entry(player).or_default().1.remove(&number);
-                }
+            Happens::Input { player, serial } => self.input(player, serial),
+            Happens::OtherEnds => {
+                self.has_other = false;
+                self.log.end_other();
             }
             Happens::Player(player) => self.player(player),
             Happens::Store {
@@ -468,15 +500,89 @@ impl World {
     }
 
     fn start(&mut self, node: usize) {
-        let it = &mut self.nodes[node];
-        if it.is_alive {
+        if self.nodes[node].is_alive {
             return;
         }
+        // Without the log, a node does not start.
+        if self.is_lost(Some(node)) {
+            self.at(self.now + RETRY, Happens::Start(node));
+            return;
+        }
+        let build = self.nodes[node].build;
+        self.counts.old_starts += u64::from(build < self.newest_build);
+        let next = self.next_generation();
+        if !self.generations.contains_key(&build) {
+            self.order(build, next);
+        }
+        let generation = if self.fault == Some(Fault::LastStartedRuns) {
+            // Its clock may be wrong.
+            self.now + self.random.below(100_000)
+        } else {
+            self.generations[&build]
+        };
+        let it = &mut self.nodes[node];
         it.is_alive = true;
-        it.started = self.now;
+        it.generation = generation;
         self.tell(0, node, ToNode::Hello);
         // It hears of others first.
         self.tell(DEAD_AFTER, node, ToNode::Time);
+    }
+
+    fn next_generation(&self) -> Generation {
+        self.generations.values().max().copied().unwrap_or(0) + 1
+    }
+
+    /// From now on, a build has a generation.
+    fn order(&mut self, build: Build, generation: Generation) {
+        self.generations.insert(build, generation);
+        self.orders.push((self.now, build, generation));
+    }
+
+    /// Whether a build was later than another one at some time from `since` to `until`.
+    fn was_told(&self, from: Build, to: Build, since: Micros, until: Micros) -> bool {
+        let (mut of_from, mut of_to) = (0, 0);
+        let mut was_later = false;
+        for &(at, build, generation) in self.orders.iter().filter(|(at, ..)| *at <= until) {
+            // What counted before this order.
+            was_later |= at > since && of_to > of_from;
+            if build == from {
+                of_from = generation;
+            } else if build == to {
+                of_to = generation;
+            }
+        }
+        was_later || of_to > of_from
+    }
+
+    /// Whether a message reaches a server of the log that is cut off from the others.
+    fn is_astray(&mut self) -> bool {
+        let is_astray = self.has_other && self.random.is(600);
+        self.counts.astray += u64::from(is_astray);
+        is_astray
+    }
+
+    /// The log receives an input.
+    fn input(&mut self, player: u64, serial: u64) {
+        let name = format!("p{player}");
+        let at = usize::try_from(serial).unwrap_or(0) - 1;
+        let (session, number) = self.sent[&player].all[at];
+        let id = format!("{name}-{session}-{number}");
+        let answer = if self.is_astray() {
+            self.log.append_to_other(&id)
+        } else {
+            let topic = Topic::Input("room".into(), Player::new(&name).expect("a name"));
+            let body = close_envelope(session, number, &serial.to_le_bytes());
+            Some(self.log.append(topic, &id, &body))
+        };
+        let is_any = self.fault == Some(Fault::AnyAnswerCounts);
+        let Some(seq) = answer.filter(|seq| is_any || acknowledged(*seq).is_ok()) else {
+            return;
+        };
+        self.acknowledged.entry((player, serial)).or_insert(seq);
+        if !self.is_lost(None) {
+            let sent = self.sent.get_mut(&player).expect("it has sent");
+            sent.open.remove(&serial);
+        }
     }
 
     fn restart(&mut self, node: usize, build: u64, after: Micros) {
@@ -488,32 +594,35 @@ impl World {
 
     fn player(&mut self, player: u64) {
         let open: Vec<u64> = {
-            let (_, open) = self.sent.entry(player).or_default();
-            open.iter().copied().collect()
+            let sent = self.sent.entry(player).or_default();
+            sent.open.iter().copied().collect()
         };
-        for &number in &open {
-            self.send(None, Happens::Input { player, number });
+        for &serial in &open {
+            self.send(None, Happens::Input { player, serial });
         }
         if self.now < PLAYERS_END {
+            if self.sent[&player].all.is_empty() || self.random.is(60) {
+                // Another device, or a new connection. Some take their clocks for the number.
+                self.counts.sessions += 1;
+                let clock = self.now + self.random.below(2) * 3_600_000_000;
+                let session = (clock << 8) + self.random.below(256);
+                self.sent.entry(player).or_default().session = (session, 0);
+            }
             if open.len() < 8 && self.random.is(700) {
-                let (last, open) = self.sent.entry(player).or_default();
-                *last += 1;
-                let number = *last;
-                open.insert(number);
-                self.send(None, Happens::Input { player, number });
+                let sent = self.sent.entry(player).or_default();
+                sent.session.1 += 1;
+                sent.all.push(sent.session);
+                let serial = sent.all.len() as u64;
+                sent.open.insert(serial);
+                self.send(None, Happens::Input { player, serial });
             }
             if self.random.is(50) {
                 // Once more, long after it was acknowledged.
-                let last = self.sent[&player].0;
+                let last = self.sent[&player].all.len() as u64;
                 let back = self.random.below(20);
                 if last > back {
-                    self.send(
-                        None,
-                        Happens::Input {
-                            player,
-                            number: last - back,
-                        },
-                    );
+                    let serial = last - back;
+                    self.send(None, Happens::Input { player, serial });
                 }
             }
         }
@@ -527,7 +636,7 @@ impl World {
             return;
         }
         let node = usize::try_from(self.random.below(NODES as u64)).unwrap_or(0);
-        let kind = self.random.below(12);
+        let kind = self.random.below(14);
         if self.kinds >> kind & 1 == 0 {
             let next = self.now + self.random.below(20_000);
             self.at(next, Happens::Trouble);
@@ -570,9 +679,16 @@ impl World {
                 if self.random.is(700) {
                     self.newest_build += 1;
                 }
-                // Sometimes back to an older one.
-                let back = u64::from(self.random.is(200));
+                // Sometimes back to an older one, which the operator prefers.
+                let back = u64::from(self.random.is(400));
                 let build = self.newest_build.saturating_sub(back).max(1);
+                if self.generations.contains_key(&build)
+                    && self.generations[&build] + 1 < self.next_generation()
+                {
+                    self.counts.orders += 1;
+                    let next = self.next_generation();
+                    self.order(build, next);
+                }
                 // Sometimes all at once: nobody hands over.
                 let is_all = self.random.is(400);
                 for other in (0..NODES).filter(|other| is_all || *other == node) {
@@ -594,6 +710,17 @@ impl World {
                     self.interrupt(node);
                 }
             }
+            11 => {
+                // A node of any build restarts: nobody has told it to run the shard.
+                let build = 1 + self.random.below(self.newest_build);
+                let after = self.random.below(60_000);
+                self.restart(node, build, after);
+            }
+            12 => {
+                self.has_other = true;
+                let until = self.now + self.random.below(60_000);
+                self.at(until, Happens::OtherEnds);
+            }
             _ => self.interrupt(node),
         }
         let next = self.now + self.random.below(40_000);
@@ -612,6 +739,8 @@ impl World {
 
     fn begin_quiet(&mut self) {
         self.entries_in_trouble = self.log.all.len();
+        self.has_other = false;
+        self.log.end_other();
         // The newest build runs from now on, as after a deployment; sometimes all nodes are started
         // anew.
         let is_new_start = self.random.is(300);

@@ -57,7 +57,8 @@ pub(super) struct Node {
     pub(super) role: Role,
     pub(super) fold: SimFold,
     pub(super) members: Members,
-    pub(super) started: u64,
+    /// The generation of the build, as the node has read it.
+    pub(super) generation: u64,
     pub(super) leaves: bool,
     pub(super) tail: u32,
     pub(super) next: u64,
@@ -81,6 +82,10 @@ impl World {
                 self.tell(wait, node, ToNode::Time);
             }
             ToNode::Hello => {
+                if self.fault != Some(Fault::LastStartedRuns) && !self.is_lost(Some(node)) {
+                    let build = self.nodes[node].build;
+                    self.nodes[node].generation = self.generations[&build];
+                }
                 let it = &mut self.nodes[node];
                 let can_begin = it.role.can_begin();
                 let said = |what| {
@@ -93,7 +98,7 @@ impl World {
                 let hello = Hello {
                     node: it.name.clone(),
                     build: it.build,
-                    started: it.started,
+                    generation: it.generation,
                     leaves: it.leaves,
                     begins: said(true),
                     refuses: said(false),

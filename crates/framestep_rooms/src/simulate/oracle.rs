@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use crate::entry::{Position, Tick, Topic};
+use crate::entry::{Entry, Position, Tick, Topic};
 use framestep_durable::StableHash;
 
 use super::fold::{asks, closes, first_question, kills, mix, opens};
@@ -26,18 +26,78 @@ pub(super) fn last_build(world: &World) -> (u64, bool) {
     last.map_or((0, true), |(build, _, is_free)| (build, is_free))
 }
 
+/// The room, as the oracle computes it.
+#[derive(Default)]
+struct Folded {
+    sum: u64,
+    /// The inputs of players that are in the log.
+    applied: BTreeSet<(String, u64)>,
+    /// Those that the room has seen since it was opened.
+    seen: BTreeSet<(String, u64)>,
+    asked: u64,
+    open: BTreeSet<u64>,
+    is_closed: bool,
+}
+
+impl Folded {
+    fn hash(&self) -> u64 {
+        mix(self.sum, 4, &[], self.asked, self.open.len() as u64)
+    }
+
+    /// Applies an entry in a frame of a build.
+    fn apply(&mut self, world: &World, it: &Entry, build: u64) {
+        // Behind its envelope.
+        let last = it.body.len().saturating_sub(8);
+        let body = || u64::from_le_bytes(it.body[last..].try_into().expect("eight bytes"));
+        match &it.topic {
+            Some(Topic::Input(_, player)) => {
+                let number = body();
+                self.applied.insert((player.name().to_owned(), number));
+                if world.has_killers && kills(number).is_some() {
+                    return;
+                }
+                if self.is_closed {
+                    if opens(number) {
+                        self.is_closed = false;
+                        self.asked = first_question(it.seq);
+                    }
+                    return;
+                }
+                if !self.seen.insert((player.name().to_owned(), number)) {
+                    return;
+                }
+                if world.closes && closes(number) {
+                    (self.is_closed, self.sum, self.asked) = (true, 0, 0);
+                    self.seen.clear();
+                    self.open.clear();
+                    return;
+                }
+                self.sum = mix(self.sum, 1, player.name().as_bytes(), number, build);
+                if asks(number) {
+                    self.asked += 1;
+                    self.open.insert(self.asked);
+                }
+            }
+            Some(Topic::Answer(_)) if self.open.remove(&body()) => {
+                self.sum = mix(self.sum, 2, &it.body, 0, build);
+            }
+            _ => {}
+        }
+    }
+}
+
 fn read(world: &World) -> Result<OfLog, String> {
-    let mut sum = 0;
-    let mut applied = BTreeSet::new();
-    // Those that the room has seen since it was opened.
-    let mut seen = BTreeSet::new();
-    let (mut asked, mut open) = (0, BTreeSet::new());
-    // Whether the room is closed, and whether it was that before the last frame, in which nothing
-    // happened.
-    let (mut is_closed, mut is_free) = (world.closes, true);
+    let mut room = Folded {
+        is_closed: world.closes,
+        ..Folded::default()
+    };
+    // Whether the room was closed before the last frame, in which nothing happened.
+    let mut is_free = true;
     let mut frame = 0;
     // The hash of all entries up to the last valid tick, its build, and whether it hands over.
     let (mut chain, mut build, mut hands_over) = (0, 0, true);
+    // The generation of its build, and when the first one of its ticks in a row was appended.
+    let (mut generation, mut since_when) = (0, 0);
     let mut since = Vec::new();
     let (mut begun_empty, mut void) = (0, 0);
     let mut states: BTreeMap<(u64, u64), u64> = BTreeMap::new();
@@ -52,84 +112,56 @@ fn read(world: &World) -> Result<OfLog, String> {
             return Err(format!("entry {} is not a tick", entry.seq));
         };
         let is_next = tick.frame == frame + 1 && tick.before == chain;
-        if !is_next || !hands_over && !is_free && tick.build != build {
+        let is_offered = hands_over && (tick.generation, tick.build) > (generation, build);
+        if !is_next || !is_offered && !is_free && tick.build != build {
             void += 1;
             since.push(entry);
             continue;
         }
-        let state = mix(sum, 4, &[], asked, open.len() as u64);
+        if tick.build != build {
+            let at = world.ticked_at.get(&entry.seq).copied().unwrap_or(0);
+            if !is_free && !world.was_told(build, tick.build, since_when, at) {
+                return Err(format!(
+                    "in entry {}, build {} takes the shard back from build {build}, and nobody has told it to",
+                    entry.seq, tick.build
+                ));
+            }
+            since_when = at;
+            generation = 0;
+        }
+        generation = tick.generation.max(generation);
         // Another build may see another state.
-        if tick.state != state && (tick.build == build || is_free) {
+        if tick.state != room.hash() && (tick.build == build || is_free) {
             return Err(format!(
                 "the tick of frame {} has a wrong state",
                 tick.frame
             ));
         }
         begun_empty += u64::from(!hands_over && tick.build != build);
-        is_free = is_closed && since.iter().all(|it| it.topic == Some(Topic::Tick));
+        is_free = room.is_closed && since.iter().all(|it| it.topic == Some(Topic::Tick));
         let mut hash = StableHash::new();
         hash.add(chain);
         for it in since.drain(..).chain([entry]) {
             hash.add(it.seq);
-            hash.add_bytes(
-                it.topic
-                    .as_ref()
-                    .map(Topic::to_subject)
-                    .unwrap_or_default()
-                    .as_bytes(),
-            );
+            let subject = it.topic.as_ref().map(Topic::to_subject);
+            hash.add_bytes(subject.unwrap_or_default().as_bytes());
             hash.add_bytes(&it.body);
-            let body = || u64::from_le_bytes((*it.body).try_into().expect("eight bytes"));
-            match &it.topic {
-                Some(Topic::Input(_, player)) => {
-                    let number = body();
-                    applied.insert((player.name().to_owned(), number));
-                    if world.has_killers && kills(number).is_some() {
-                        continue;
-                    }
-                    if is_closed {
-                        if opens(number) {
-                            is_closed = false;
-                            asked = first_question(it.seq);
-                        }
-                        continue;
-                    }
-                    if !seen.insert((player.name().to_owned(), number)) {
-                        continue;
-                    }
-                    if world.closes && closes(number) {
-                        (is_closed, sum, asked) = (true, 0, 0);
-                        seen.clear();
-                        open.clear();
-                        continue;
-                    }
-                    sum = mix(sum, 1, player.name().as_bytes(), number, tick.build);
-                    if asks(number) {
-                        asked += 1;
-                        open.insert(asked);
-                    }
-                }
-                Some(Topic::Answer(_)) if open.remove(&body()) => {
-                    sum = mix(sum, 2, &it.body, 0, tick.build);
-                }
-                _ => {}
-            }
+            room.apply(world, it, tick.build);
         }
         (chain, build, hands_over) = (hash.finish(), tick.build, tick.hands_over);
         frame = tick.frame;
         places.insert((entry.seq, chain), (build, hands_over, is_free));
-        if !is_closed {
-            sum = mix(sum, 3, &[], frame, build);
+        if !room.is_closed {
+            room.sum = mix(room.sum, 3, &[], frame, build);
         }
-        let state = mix(sum, 4, &[], asked, open.len() as u64);
-        states.insert((entry.seq, chain), state);
+        states.insert((entry.seq, chain), room.hash());
     }
 
     Ok(OfLog {
         states,
         places,
-        applied,
-        open,
+        applied: room.applied,
+        open: room.open,
         begun_empty,
         void,
     })

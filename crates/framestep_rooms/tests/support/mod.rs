@@ -9,6 +9,7 @@ use framestep_rooms::log::NatsLog;
 
 /// A server on a free port of the loopback, with a folder of its own. It ends with this value.
 pub(crate) struct NatsServer {
+    program: PathBuf,
     process: Child,
     port: u16,
     folder: PathBuf,
@@ -22,6 +23,11 @@ impl NatsServer {
 
     /// The same with more settings of `JetStream`.
     pub(crate) async fn start_with(test: &str, settings: &str) -> Option<Self> {
+        Self::start_program("nats-server".as_ref(), test, settings).await
+    }
+
+    /// The same with the executable of some version.
+    pub(crate) async fn start_program(program: &Path, test: &str, settings: &str) -> Option<Self> {
         let port = TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
@@ -35,11 +41,12 @@ impl NatsServer {
             folder.display()
         );
         std::fs::write(folder.join("nats.conf"), configuration).unwrap();
-        let Some(process) = spawn(port, &folder) else {
+        let Some(process) = spawn(program, port, &folder) else {
             eprintln!("skipped: there is no nats-server (Debian: apt install nats-server)");
             return None;
         };
         let server = NatsServer {
+            program: program.to_owned(),
             process,
             port,
             folder,
@@ -56,7 +63,7 @@ impl NatsServer {
     pub(crate) async fn kill_and_restart(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
-        self.process = spawn(self.port, &self.folder).unwrap();
+        self.process = spawn(&self.program, self.port, &self.folder).unwrap();
         self.wait().await;
     }
 
@@ -71,8 +78,8 @@ impl NatsServer {
     }
 }
 
-fn spawn(port: u16, folder: &Path) -> Option<Child> {
-    Command::new("nats-server")
+fn spawn(program: &Path, port: u16, folder: &Path) -> Option<Child> {
+    Command::new(program)
         .args(["-a", "127.0.0.1", "-p", &port.to_string(), "-c"])
         .arg(folder.join("nats.conf"))
         .stdout(Stdio::null())

@@ -1,0 +1,93 @@
+//! What is trusted of NATS, against a server that answers wrongly.
+#![cfg(feature = "nats")]
+
+#[path = "support/fake.rs"]
+mod fake;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use framestep_durable::prelude::*;
+use framestep_rooms::log::{Log, LogError, NatsLog};
+use framestep_rooms::{Client, Player, Room, Topic};
+
+#[derive(Serialize, Deserialize)]
+struct Nothing;
+
+impl Room for Nothing {
+    const NAME: &'static str = "nothing";
+    type Args = ();
+    type Input = ();
+    type View = ();
+
+    fn registry() -> Registry {
+        Registry::new()
+    }
+
+    fn open(_: &Runtime, (): ()) -> Self {
+        Nothing
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, (): ()) {}
+
+    fn view(&self) {}
+}
+
+/// An answer without headers.
+fn json(body: &str) -> (String, String) {
+    (String::new(), body.to_owned())
+}
+
+const WITHOUT_NUMBER: &str = r#"{"stream":"LOG_0","seq":0,"duplicate":true}"#;
+
+/// A leader that is cut off from its cluster answers so the second time that it is asked.
+#[tokio::test]
+async fn an_acknowledgement_without_a_number_is_none() {
+    let url = fake::nats("2.15.1", |_| Some(json(WITHOUT_NUMBER))).await;
+    let log = NatsLog::connect(&url).await.unwrap();
+    let topic = Topic::Input("arena".into(), Player::new("alice").unwrap());
+    let no_number = LogError::Unreachable("an acknowledgement without a number".to_owned());
+    assert_eq!(
+        log.append(0, &topic, "a", b"input").await.unwrap_err(),
+        no_number
+    );
+    assert_eq!(log.tick(0, 0, "b", b"tick").await.unwrap_err(), no_number);
+    assert_eq!(log.keep("key", 0, b"value").await.unwrap_err(), no_number);
+    // In parts.
+    assert_eq!(
+        log.keep("key", 0, &vec![0; 2 << 20]).await.unwrap_err(),
+        no_number
+    );
+}
+
+#[tokio::test]
+async fn an_input_is_sent_again_until_its_acknowledgement_has_a_number() {
+    let asked = AtomicU32::new(0);
+    let url = fake::nats("2.15.1", move |subject| {
+        if subject.starts_with("$JS.API.DIRECT.GET") {
+            let headers = "Nats-Stream: ROOMS\r\nNats-Subject: kept.shards\r\nNats-Sequence: 1\r\n\
+                           Nats-Time-Stamp: 2026-01-01T00:00:00Z\r\n";
+            return Some((headers.to_owned(), "1".to_owned()));
+        }
+        Some(json(match asked.fetch_add(1, Ordering::SeqCst) {
+            0 | 1 => WITHOUT_NUMBER,
+            _ => r#"{"stream":"LOG_0","seq":7}"#,
+        }))
+    })
+    .await;
+    let client = Client::at(&url, "alice").await.unwrap();
+    let room = client.room::<Nothing>("room").unwrap();
+    assert_eq!(room.send(&()).await.unwrap(), 7);
+}
+
+#[tokio::test]
+async fn a_log_with_replicas_needs_a_server_that_compares_and_appends_in_one_step() {
+    for version in ["2.9.10", "2.10.26", "2.15.0"] {
+        let url = fake::nats(version, |_| None).await;
+        let log = NatsLog::connect(&url).await.unwrap().replicas(3);
+        let LogError::Failed(why) = log.prepare(1).await.unwrap_err() else {
+            panic!("{version}");
+        };
+        let expected = format!("needs nats-server 2.15.1 or later, and this one is {version}");
+        assert!(why.contains(&expected), "{why}");
+    }
+}
