@@ -9,6 +9,7 @@
 
 mod after_wait;
 mod borrowed;
+mod carried;
 mod caught;
 mod changed_code;
 mod changed_waits;
@@ -36,6 +37,7 @@ mod handing_over;
 mod hooks;
 mod host_in_effects;
 mod keys;
+mod losses;
 mod macros;
 mod on_clock;
 mod once;
