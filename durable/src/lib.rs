@@ -154,9 +154,9 @@ pub use topic::{EventName, Keyed};
 pub use wait::{
     Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, Ended, EveryFrames, Interval,
     MissedTicks, NextEvent, NextTick, On, Permit, Permits, Promise, Request, RequestId, Resolver,
-    Signal, StopAsked, Subscription, Throttle, Tick, Timeout, Value, Wait, WaitSeconds, WaitSignal,
-    WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow, animate, ask, changes_of, debounce,
-    end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame, on, promise,
-    stop_asked, throttle, timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime,
-    wait_steps, wait_until, wait_while, when_each, yield_now,
+    Signal, StopAsked, Subscription, Throttle, Tick, Timeout, Value, ValueChanges, Wait,
+    WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow, animate, ask,
+    changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame,
+    on, promise, stop_asked, throttle, timeout, timeout_at, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while, when_each, yield_now,
 };

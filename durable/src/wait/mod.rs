@@ -17,6 +17,7 @@ mod subscription;
 mod timed;
 mod timeout;
 mod value;
+mod value_changes;
 mod when_each;
 mod yield_now;
 
@@ -44,6 +45,7 @@ pub use timed::{
 pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
 pub(crate) use value::read as read_value;
 pub use value::{Changed, Value, WaitValue};
+pub use value_changes::ValueChanges;
 pub use when_each::{WhenEach, when_each};
 pub use yield_now::{YieldNow, yield_now};
 
