@@ -478,7 +478,9 @@ impl RuntimeBuilder {
     /// for hit in [1, 2, 3] {
     ///     runtime.emit(&HIT, hit);
     /// }
-    /// runtime.run_frame(1);
+    /// for _ in 0..4 {
+    ///     runtime.run_frame(0.25);
+    /// }
     /// assert_eq!(runtime.take(hero), Some(Ok(2)));
     /// ```
     #[track_caller]

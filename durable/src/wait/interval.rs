@@ -67,10 +67,10 @@ pub fn interval(period: impl Seconds) -> Interval {
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Drum>());
 /// let drum = runtime.start(drum(interval(1), 4));
-/// for _ in 0..10 {
-///     runtime.run_frame(0.75); // ticks are late, and the later ones are not
+/// for _ in 0..14 {
+///     runtime.run_frame(0.3); // a tick may be late: the later ones are not
 /// }
-/// assert_eq!(runtime.take(drum), Some(Ok(6))); // 4.5 s
+/// assert_eq!(runtime.take(drum), Some(Ok(14))); // at 4.2 s
 /// ```
 #[derive(Debug)]
 pub struct Interval {

@@ -62,8 +62,8 @@ use super::signal::read;
 /// for guest in ["Anna", "Bert", "Carl"] {
 ///     runtime.emit(&KNOCK, guest.into());
 /// }
-/// for _ in 0..4 {
-///     runtime.run_frame(1);
+/// for _ in 0..13 {
+///     runtime.run_frame(0.25);
 /// }
 /// assert_eq!(runtime.take(porter), Some(Ok(3)));
 /// ```

@@ -53,11 +53,11 @@ use super::{Changed, Value};
 /// let mut runtime = Runtime::new(Registry::new().with::<Display>());
 /// let display = runtime.start(display());
 /// runtime.set(&SCORE, 10);
-/// runtime.run_frame(0.5);
+/// runtime.run_frame(0.25);
 /// runtime.set(&SCORE, 20);
 /// runtime.set(&SCORE, 30);
-/// for _ in 0..4 {
-///     runtime.run_frame(0.5);
+/// for _ in 0..9 {
+///     runtime.run_frame(0.25);
 /// }
 /// assert_eq!(runtime.take(display), Some(Ok(vec![10, 30])));
 /// ```
