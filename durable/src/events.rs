@@ -550,7 +550,9 @@ impl Shared {
             })
         });
         self.wake_all(waits.iter().map(|listed| listed.script));
-        losses.iter().for_each(|loss| self.report_loss(loss));
+        for loss in &losses {
+            self.report_loss(loss);
+        }
     }
 
     /// Passes an event that was for one wait, and was not taken, to the next one.

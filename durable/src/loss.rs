@@ -240,7 +240,9 @@ impl Shared {
         self.losses.held.replace(Some(Vec::new()));
         let result = f();
         let held = self.losses.held.take().unwrap_or_default();
-        held.iter().for_each(|loss| self.report_loss(loss));
+        for loss in &held {
+            self.report_loss(loss);
+        }
         result
     }
 

@@ -68,9 +68,10 @@ impl Known {
     /// Begins a chapter with the state of a save. `None` if it is not a state of this script.
     pub(crate) fn begin_again(&self, version: u32, state: &Content) -> Option<Begun> {
         let begun = self.begin_replayed(version, state)?;
-        let carried = match version == self.code.version {
-            true => (self.carries)(&begun.state),
-            false => begun.carried,
+        let carried = if version == self.code.version {
+            (self.carries)(&begun.state)
+        } else {
+            begun.carried
         };
         Some(Begun { carried, ..begun })
     }

@@ -126,8 +126,8 @@ impl Shared {
         self.events.restored_ticket.set(save.last_ticket);
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
         // The hooks of the host may use the runtime.
-        let rebuild = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
-        let rebuilt = self.hold_losses(rebuild);
+        let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
+        let rebuilt = self.hold_losses(act);
         debug_assert!(
             rebuilt.is_ok(),
             "damage is found before anything is replaced"
@@ -318,8 +318,8 @@ impl Shared {
     pub(crate) fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
         let known = self.registry().find(&image.name)?;
-        let begin = || known.begin_again(image.version, &image.state);
-        let begun = hand_over::for_restored(self, image.id, begin)?;
+        let make = || known.begin_again(image.version, &image.state);
+        let begun = hand_over::for_restored(self, image.id, make)?;
         let cell = ScriptCell::new(
             self,
             image.id,

@@ -176,14 +176,14 @@ impl Inner {
     ///
     /// If it was never in the state of this script.
     #[track_caller]
-    fn bind(&mut self, base: &mut &'static str, call: &str) {
+    fn bind(&mut self, base: &mut &'static str, name: &str) {
         let Inner::State(state) = self else {
             return;
         };
         *base = interned(&state.base);
         let limit = state.limit;
-        let Some(cell) = context::find_outside_of_closures(call) else {
-            let signal = outside(call).signal(&state.signal, limit);
+        let Some(cell) = context::find_outside_of_closures(name) else {
+            let signal = outside(name).signal(&state.signal, limit);
             *self = Inner::Outside(Box::new(Events::of(signal)));
             return;
         };
@@ -191,7 +191,7 @@ impl Inner {
             |number: &u64| !cell.is_live() || cell.shared().has_stream((cell.id, *number));
         let Some(number) = state.number.filter(is_its_own) else {
             panic!(
-                "`{call}` was called on a subscription to `{}` that the script `{}` does not have: a \
+                "`{name}` was called on a subscription to `{}` that the script `{}` does not have: a \
                  script has what `subscribe` returns in it, and what is in its parameters when its \
                  chapter begins",
                 state.signal,
@@ -297,9 +297,9 @@ impl<T> Drop for Subscription<T> {
         }
         if let Some(cell) = counts(cell) {
             let unread = cell.shared().drop_stream((cell.id, *number));
-            unread
-                .into_iter()
-                .for_each(|unread| cell.note_unread(unread));
+            if let Some(unread) = unread {
+                cell.note_unread(unread);
+            }
         }
     }
 }
@@ -392,7 +392,7 @@ fn poll_next(
             guard: None,
         }))
     };
-    let event = Some(Event::Signal(*base));
+    let event = Some(Event::Signal(base));
     numbered.poll_known(&cell, kind, event, begin, |cell, _| {
         match cell.shared().next_event(stream) {
             Some(event) => Poll::Ready(event),

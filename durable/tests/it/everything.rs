@@ -446,6 +446,7 @@ pub(crate) fn blank() -> Runtime {
 }
 
 /// The game in the middle of everything.
+#[expect(clippy::too_many_lines, reason = "everything")]
 pub(crate) fn begun() -> (Runtime, Log) {
     IS_PATCHED.set(false);
     let (mut runtime, mut log) = (blank(), Log::new());

@@ -519,7 +519,7 @@ fn the_places_of_the_last_panics_are_kept() {
     let places = ids.into_iter().flatten();
     let places = places.map(|id| runtime.panicked_after(id).is_some());
     let places: Vec<bool> = places.collect();
-    assert_eq!(places[0], false);
+    assert!(!places[0]);
     assert!(places[1..].iter().all(|is| *is));
 }
 
