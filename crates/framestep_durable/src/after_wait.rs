@@ -3,7 +3,6 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::script::{Begun, ChapterEnd, ChapterFuture};
@@ -14,8 +13,8 @@ use crate::wait::poll_animation;
 const NAME: &str = "a wait of earlier code";
 
 /// Waits until the first wait of the script ends, and begins a chapter then.
-pub(crate) fn after_wait(state: Bytes, future: ChapterFuture) -> ChapterFuture {
-    let mut begun = Some(Begun { state, future });
+pub(crate) fn after_wait(begun: Begun) -> ChapterFuture {
+    let mut begun = Some(begun);
     Box::pin(poll_fn(move |cx| {
         let cell = context::expect_outside_of_closures(NAME);
         if !has_ended(&cell, cx) {

@@ -18,21 +18,24 @@ use crate::bytes::{self, Bytes};
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::{Found, OtherWaits};
+use crate::hand_over::Carried;
 use crate::hash::StableHash;
 use crate::image::NamedWait;
 use crate::journal::{self, Journal, Kind, Word};
 use crate::kept::KeptImage;
 use crate::long::Length;
+use crate::loss::Loss;
 use crate::once::Once;
 use crate::owner::OwnerId;
 use crate::quiet;
 use crate::save::image_of;
-use crate::script::{ChapterFuture, Code};
+use crate::script::{Begun, ChapterFuture, Code};
 use crate::shared::Shared;
 use crate::shift::Shifts;
 use crate::site::{Call, Known, SiteId, Sites};
 use crate::slot::{Pending, Slot, Waits};
 use crate::stop_lines::StopLines;
+use crate::topic::Topic;
 use crate::typed::Typed;
 
 /// The number of a script, which no other script of the runtime has.
@@ -122,6 +125,10 @@ pub(crate) struct ScriptCell {
     is_in_closure: Cell<bool>,
     pub(crate) length: Length,
     replay: RefCell<Replay>,
+    /// The subscriptions in a state with which the script restarts, until it does.
+    pub(crate) carried: RefCell<Vec<Carried>>,
+    /// The events that subscriptions had not read which this poll has dropped.
+    unread: RefCell<Vec<(Topic, u64)>>,
     /// The coroutine that runs the script, while there are handles.
     pub(crate) coroutine: RefCell<Option<Coroutine<()>>>,
     coroutine_id: Cell<Option<CoroutineId>>,
@@ -278,6 +285,8 @@ impl ScriptCell {
             is_in_closure: Cell::new(false),
             length: shared.long_chapters.begin(),
             replay: RefCell::default(),
+            carried: RefCell::default(),
+            unread: RefCell::default(),
             coroutine: RefCell::default(),
             coroutine_id: Cell::new(None),
         }
@@ -427,6 +436,7 @@ impl ScriptCell {
     pub(crate) fn begin_poll(&self) {
         let has_begun = self.has_begun();
         self.begins_poll.set(has_begun);
+        self.unread.borrow_mut().clear();
         if !has_begun {
             self.note_coroutine();
             self.change().has_begun = true;
@@ -434,9 +444,16 @@ impl ScriptCell {
     }
 
     /// Begins another chapter.
-    pub(crate) fn begin_chapter(&self, state: Bytes, future: ChapterFuture) {
+    pub(crate) fn begin_chapter(&self, begun: Begun) {
+        let Begun {
+            state,
+            future,
+            carried,
+        } = begun;
         self.drop_waits();
-        self.shared.drop_all_of(self.id);
+        let unread = self.shared.drop_all_but(self.id, &carried);
+        self.unread.borrow_mut().extend(unread);
+        self.shared.carry(self.id, &carried);
         let history = self.history();
         let mut chapter = self.change();
         chapter.history = history;
@@ -449,6 +466,27 @@ impl ScriptCell {
         self.next_wait.set(0);
         self.length.reset(&self.shared.long_chapters);
         self.future.replace(Some(future));
+        self.report_unread();
+    }
+
+    /// Notes that a subscription was dropped with events that it had not read.
+    pub(crate) fn note_unread(&self, unread: (Topic, u64)) {
+        if self.is_live() {
+            self.unread.borrow_mut().push(unread);
+        }
+    }
+
+    /// Reports the events that the chapter had not read when it ended.
+    fn report_unread(&self) {
+        for (signal, events) in self.unread.take() {
+            let loss = Loss::Unread {
+                script: self.id,
+                name: self.name(),
+                signal: signal.to_string(),
+                events,
+            };
+            self.shared.report_loss(&loss);
+        }
     }
 
     /// Takes the future, to drop it. Its waits and effects are neither recorded nor replayed

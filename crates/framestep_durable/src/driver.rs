@@ -40,9 +40,7 @@ impl Driver {
                     self.cell.shared().end(&self.cell, Ok(output));
                     return Poll::Ready(());
                 }
-                ChapterEnd::Next(begun) => {
-                    self.cell.begin_chapter(begun.state, begun.future);
-                }
+                ChapterEnd::Next(begun) => self.cell.begin_chapter(begun),
             }
         }
         panic!(

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId};
+use crate::hand_over::Carried;
+use crate::loss::{Loss, is_reported};
 use crate::shared::Shared;
 use crate::slot::Slot;
 use crate::topic::Topic;
@@ -31,6 +33,8 @@ pub(crate) struct Events {
     pub(crate) promises: RefCell<BTreeMap<Owned, PromiseEntry>>,
     /// The number of the last wait, subscription, permit or promise.
     pub(crate) last_ticket: Cell<u64>,
+    /// The same of a restore that makes states of scripts anew.
+    pub(crate) restored_ticket: Cell<u64>,
     /// How often a value has changed since the process began.
     changes: Cell<u64>,
 }
@@ -59,6 +63,8 @@ pub(crate) struct Stream {
     pub(crate) events: VecDeque<Bytes>,
     /// An event for this subscription alone, which it reads first.
     pub(crate) given: Option<GivenOne>,
+    /// Whether the state of its script's chapter has it.
+    pub(crate) is_carried: bool,
 }
 
 /// An event for the wait that has waited longest.
@@ -69,13 +75,49 @@ pub(crate) struct GivenOne {
     pub(crate) up_to: u64,
 }
 
+/// The limit of what a `wait_for` keeps until it is polled.
+pub(crate) const NO_LIMIT: u64 = u64::MAX;
+
+/// How many events of a `wait_for` are reported first.
+const MANY: u64 = 1_000;
+
 impl Stream {
-    fn push(&mut self, event: Bytes) {
-        if self.events.len() as u64 >= self.limit {
+    /// Returns whether what it has missed, or keeps, is to be reported.
+    fn push(&mut self, event: Bytes) -> bool {
+        let is_full = self.events.len() as u64 >= self.limit;
+        if is_full {
             self.events.pop_front();
             self.missed += 1;
         }
         self.events.push_back(event);
+        let kept = self.events.len() as u64;
+        is_full && is_reported(self.missed)
+            || self.limit == NO_LIMIT && kept >= MANY && is_reported(kept)
+    }
+
+    /// What is to be reported of it.
+    fn loss(&self, script: ScriptId, name: &'static str) -> Loss {
+        let signal = self.topic.to_string();
+        if self.limit == NO_LIMIT {
+            return Loss::Waiting {
+                script,
+                name,
+                signal,
+                events: self.events.len() as u64,
+            };
+        }
+        Loss::Missed {
+            script,
+            name,
+            signal,
+            limit: self.limit,
+            missed: self.missed,
+        }
+    }
+
+    /// How many events its script has not read.
+    fn unread(&self) -> u64 {
+        self.events.len() as u64 + u64::from(self.given.is_some())
     }
 }
 
@@ -293,7 +335,7 @@ impl Drop for SignalWait {
             return;
         };
         if let Some(shared) = live(&self.listing.shared) {
-            shared.give(self.listing.topic.as_ref(), &given.value, given.up_to);
+            shared.pass_on(&self.listing.topic, given);
         }
     }
 }
@@ -479,15 +521,19 @@ impl Shared {
     /// Passes an event to all waits for a signal and to its subscriptions, and wakes the scripts
     /// that wait, in order.
     pub(crate) fn emit(&self, name: &str, value: &Bytes) {
+        let mut losses = Vec::new();
         let mut waits = {
             let mut signals = self.events.signals.borrow_mut();
             let Some(entry) = signals.get_mut(name) else {
                 return;
             };
             let mut streams = self.events.streams.borrow_mut();
-            for stream in &entry.streams {
-                if let Some(stream) = streams.get_mut(stream) {
-                    stream.push(value.clone());
+            for id in &entry.streams {
+                if let Some(stream) = streams.get_mut(id) {
+                    if stream.push(value.clone()) {
+                        let name = self.script(id.0).map_or("", |cell| cell.name());
+                        losses.push(stream.loss(id.0, name));
+                    }
                 }
             }
             let waits = std::mem::take(&mut entry.waits);
@@ -504,6 +550,17 @@ impl Shared {
             })
         });
         self.wake_all(waits.iter().map(|listed| listed.script));
+        for loss in &losses {
+            self.report_loss(loss);
+        }
+    }
+
+    /// Passes an event that was for one wait, and was not taken, to the next one.
+    pub(crate) fn pass_on(&self, topic: &Topic, given: &GivenOne) {
+        if !self.give(topic.as_ref(), &given.value, given.up_to) {
+            let signal = topic.to_string();
+            self.report_loss(&Loss::NotTaken { signal });
+        }
     }
 
     /// Passes an event to the wait for a signal that has waited longest. Returns `false` if there is
@@ -554,26 +611,67 @@ impl Shared {
     }
 
     /// Makes a subscription of a script to a signal.
-    pub(crate) fn subscribe(&self, script: ScriptId, name: &str, limit: usize) -> Owned {
+    pub(crate) fn subscribe(&self, script: ScriptId, name: &str, limit: Option<u64>) -> Owned {
         let id = (script, self.next_ticket());
+        self.subscribe_as(id, name, limit);
+        id
+    }
+
+    /// The same with a number.
+    fn subscribe_as(&self, id: Owned, name: &str, limit: Option<u64>) {
         let mut signals = self.events.signals.borrow_mut();
         let (topic, entry) = entry(&mut signals, name, SignalEntry::default);
         entry.streams.push(id);
         let stream = Stream {
             topic,
-            limit: limit as u64,
+            limit: limit.unwrap_or(self.event_limit),
             missed: 0,
             events: VecDeque::new(),
             given: None,
+            is_carried: false,
         };
         self.events.streams.borrow_mut().insert(id, stream);
-        id
     }
 
-    pub(crate) fn drop_stream(&self, id: Owned) {
-        let Some(stream) = self.events.streams.borrow_mut().remove(&id) else {
+    /// Gives a script the subscriptions of its state, with the events that they have not read.
+    pub(crate) fn carry(&self, script: ScriptId, carried: &[Carried]) {
+        for it in carried {
+            let id = (script, it.number);
+            if let Some(from) = it.from.filter(|from| *from != script) {
+                self.move_stream((from, it.number), id);
+            }
+            if !self.has_stream(id) {
+                self.subscribe_as(id, it.topic.as_ref(), it.limit);
+            }
+            if let Some(stream) = self.events.streams.borrow_mut().get_mut(&id) {
+                stream.is_carried = true;
+            }
+        }
+    }
+
+    /// Gives a subscription to another script.
+    fn move_stream(&self, from: Owned, to: Owned) {
+        let mut streams = self.events.streams.borrow_mut();
+        let Some(stream) = streams.remove(&from) else {
             return;
         };
+        let mut signals = self.events.signals.borrow_mut();
+        let of_signal = signals.get_mut(&stream.topic);
+        let mut ids = of_signal.into_iter().flat_map(|entry| &mut entry.streams);
+        if let Some(id) = ids.find(|id| **id == from) {
+            *id = to;
+        }
+        streams.insert(to, stream);
+    }
+
+    /// Whether there is a subscription.
+    pub(crate) fn has_stream(&self, id: Owned) -> bool {
+        self.events.streams.borrow().contains_key(&id)
+    }
+
+    /// Drops a subscription. Returns the events that it had not read.
+    pub(crate) fn drop_stream(&self, id: Owned) -> Option<(Topic, u64)> {
+        let stream = self.events.streams.borrow_mut().remove(&id)?;
         let mut signals = self.events.signals.borrow_mut();
         if let Some(entry) = signals.get_mut(&stream.topic) {
             entry.streams.retain(|other| *other != id);
@@ -582,9 +680,11 @@ impl Shared {
             }
         }
         drop(signals);
-        if let Some(given) = stream.given {
-            self.give(stream.topic.as_ref(), &given.value, given.up_to);
+        let unread = stream.events.len() as u64;
+        if let Some(given) = &stream.given {
+            self.pass_on(&stream.topic, given);
         }
+        (unread > 0).then_some((stream.topic, unread))
     }
 
     /// The next event of a subscription.
@@ -606,9 +706,8 @@ impl Shared {
     /// How many events a subscription stores.
     pub(crate) fn stored_events(&self, id: Owned) -> usize {
         let streams = self.events.streams.borrow();
-        streams.get(&id).map_or(0, |stream| {
-            usize::from(stream.given.is_some()) + stream.events.len()
-        })
+        let unread = streams.get(&id).map_or(0, Stream::unread);
+        usize::try_from(unread).unwrap_or(usize::MAX)
     }
 
     /// How many events a subscription has lost.
@@ -887,26 +986,43 @@ impl Shared {
         Some(settled)
     }
 
-    pub(crate) fn drop_promise(&self, promise: Owned) {
-        self.events.promises.borrow_mut().remove(&promise);
+    /// Drops a promise. Returns its name if it has a value that its script has not read.
+    pub(crate) fn drop_promise(&self, promise: Owned) -> Option<Topic> {
+        let dropped = self.events.promises.borrow_mut().remove(&promise)?;
+        let is_resolved = matches!(dropped.settled, Some(Settled::Resolved(_)));
+        is_resolved.then_some(dropped.name)
     }
 
-    /// Drops the subscriptions, permits and promises that a script still has when its chapter ends.
+    /// Drops the subscriptions, permits and promises that a script still has when it ends.
     pub(crate) fn drop_all_of(&self, script: ScriptId) {
-        fn first<E>(of: &RefCell<BTreeMap<Owned, E>>, script: ScriptId) -> Option<Owned> {
+        self.drop_all_but(script, &[]);
+    }
+
+    /// The same when its chapter ends, apart from the subscriptions that it takes along. Returns the
+    /// events that the others had not read.
+    pub(crate) fn drop_all_but(&self, script: ScriptId, kept: &[Carried]) -> Vec<(Topic, u64)> {
+        fn first<E>(
+            of: &RefCell<BTreeMap<Owned, E>>,
+            script: ScriptId,
+            is_it: impl Fn(u64) -> bool,
+        ) -> Option<Owned> {
             let of = of.borrow();
-            let mut all = of.range((script, 0)..=(script, u64::MAX));
-            all.next().map(|(id, _)| *id)
+            let all = of.range((script, 0)..=(script, u64::MAX));
+            let mut all = all.map(|(id, _)| *id);
+            all.find(|(_, number)| is_it(*number))
         }
-        while let Some(stream) = first(&self.events.streams, script) {
-            self.drop_stream(stream);
+        let mut unread = Vec::new();
+        let is_dropped = |number| kept.iter().all(|kept| kept.number != number);
+        while let Some(stream) = first(&self.events.streams, script, is_dropped) {
+            unread.extend(self.drop_stream(stream));
         }
-        while let Some(permit) = first(&self.events.held, script) {
+        while let Some(permit) = first(&self.events.held, script, |_| true) {
             self.return_permit(permit);
         }
-        while let Some(promise) = first(&self.events.promises, script) {
+        while let Some(promise) = first(&self.events.promises, script, |_| true) {
             self.drop_promise(promise);
         }
+        unread
     }
 }
 

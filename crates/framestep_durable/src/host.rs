@@ -14,6 +14,7 @@ use crate::cell::{Birth, ScriptId};
 use crate::events::Settled;
 use crate::handle::{Act, Handle, JoinError, Joins};
 use crate::long::LongChapter;
+use crate::loss::Loss;
 use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin_once};
@@ -778,6 +779,43 @@ impl Host {
     /// hook, a line is printed. A panic of the hook is reported, and the script goes on.
     pub fn on_long_chapter(&self, hook: impl FnMut(&LongChapter) + 'static) {
         self.shared.long_chapters.set_hook(Box::new(hook));
+    }
+
+    /// Calls `hook` with each [`Loss`]: events, answers and values that came for a script, and that it
+    /// does not receive. Without a hook, losses are printed to standard error: the first of each kind
+    /// for each script and signal, and at most 20. A panic of the hook is reported, and the script
+    /// goes on.
+    ///
+    /// What a script that ends has not read is no loss, and neither is an event for which nothing
+    /// waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::{cell::RefCell, rc::Rc};
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const HIT: Signal<u32> = Signal::with_limit("hit", 2);
+    ///
+    /// #[durable]
+    /// async fn hero() {
+    ///     let mut hits = HIT.subscribe();
+    ///     wait_seconds(60).await;
+    ///     hits.next().await;
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Hero>());
+    /// let heard = Rc::new(RefCell::new(Vec::new()));
+    /// let log = heard.clone();
+    /// runtime.on_loss(move |loss| log.borrow_mut().push(loss.to_string()));
+    /// runtime.start(hero()).detach();
+    /// for hit in [1, 2, 3] {
+    ///     runtime.emit(&HIT, hit);
+    /// }
+    /// assert!(heard.borrow()[0].starts_with("the script `hero` (#1) has missed 1 events"));
+    /// ```
+    pub fn on_loss(&self, hook: impl FnMut(&Loss) + 'static) {
+        self.shared.losses.set_hook(Box::new(hook));
     }
 }
 

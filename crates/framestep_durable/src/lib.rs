@@ -84,6 +84,7 @@ mod file;
 mod folder;
 mod group;
 mod guard;
+mod hand_over;
 mod handle;
 mod hash;
 mod host;
@@ -94,6 +95,7 @@ mod key;
 mod locals;
 mod long;
 mod look;
+mod loss;
 mod once;
 mod outside;
 mod owner;
@@ -146,6 +148,7 @@ pub use host::Host;
 pub use image::SaveState;
 pub use locals::ChangesNoLocal;
 pub use long::LongChapter;
+pub use loss::Loss;
 pub use owner::{ClockId, OwnerId};
 pub use registry::Registry;
 pub use reload::{Continued, Reloaded};
@@ -159,9 +162,9 @@ pub use topic::{EventName, Keyed};
 pub use wait::{
     Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, Ended, EveryFrames, Interval,
     MissedTicks, NextEvent, NextTick, On, Permit, Permits, Promise, Request, RequestId, Resolver,
-    Signal, StopAsked, Subscription, Throttle, Tick, Timeout, Value, Wait, WaitSeconds, WaitSignal,
-    WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow, animate, ask, changes_of, debounce,
-    end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame, on, promise,
-    stop_asked, throttle, timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime,
-    wait_steps, wait_until, wait_while, when_each, yield_now,
+    Signal, StopAsked, Subscription, Throttle, Tick, Timeout, Value, ValueChanges, Wait,
+    WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow, animate, ask,
+    changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame,
+    on, promise, stop_asked, throttle, timeout, timeout_at, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while, when_each, yield_now,
 };

@@ -15,7 +15,7 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::events::Settled;
-use crate::shared::Shared;
+use crate::shared::{Limits, Shared};
 use crate::topic::Topic;
 
 pub(crate) type PlainSignal = Named<Emitter>;
@@ -189,7 +189,9 @@ impl Outside {
     }
 
     /// A signal that is there as long as the result is. `limit` counts if it was not there before.
-    pub(crate) fn signal(&self, name: &str, limit: usize) -> Rc<PlainSignal> {
+    pub(crate) fn signal(&self, name: &str, limit: Option<u64>) -> Rc<PlainSignal> {
+        let limit = limit.unwrap_or_else(|| Limits::default().events);
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let make = || Emitter {
             signal: framestep::Signal::with_limit(limit).named(name.to_owned()),
             emitted: Cell::new(0),
@@ -361,6 +363,11 @@ impl Events {
 
     pub(crate) fn missed(&self) -> u64 {
         self.subscription.missed()
+    }
+
+    /// The name of its signal.
+    pub(crate) fn name(&self) -> &str {
+        self.of.topic.as_ref()
     }
 
     /// Reads the next event.

@@ -6,8 +6,8 @@ pub use serde::de::DeserializeOwned;
 pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
-    Canceled, Chapter, ClockGuard, ClockId, DurableScript, Group, Handle, JoinError, MissedTicks,
-    OwnerId, Permit, Permits, Policy, Promise, Registry, Request, RequestId, Resolver,
+    Canceled, Chapter, ClockGuard, ClockId, DurableScript, Group, Handle, Interval, JoinError,
+    MissedTicks, OwnerId, Permit, Permits, Policy, Promise, Registry, Request, RequestId, Resolver,
     RestoreError, Runtime, SaveError, SaveState, ScriptId, Signal, Subscription, Value, animate,
     ask, ask_to_stop, changes_of, chapter, clock, current, current_name, debounce, defer,
     defer_call, delta_seconds, durable, effect, effect_once_per_frame, end_of_frame, every_frames,

@@ -1,9 +1,10 @@
 //! The questions of scripts to the host: which it has received, and which were withdrawn.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::bytes::Bytes;
+use crate::loss::{Loss, is_reported};
 use crate::shared::Shared;
 use crate::slot::{Request, Slot};
 use crate::wait::RequestKey;
@@ -17,6 +18,8 @@ pub(crate) struct Questions {
     received: RefCell<BTreeMap<RequestKey, String>>,
     /// Those of them that were withdrawn.
     withdrawn: RefCell<VecDeque<(RequestKey, String)>>,
+    /// How many withdrawn ones were forgotten, which no rollback takes back.
+    forgotten: Cell<u64>,
 }
 
 impl Questions {
@@ -85,7 +88,18 @@ impl Shared {
             is_open
         });
         let surplus = withdrawn.len().saturating_sub(KEPT);
-        withdrawn.drain(..surplus);
+        let mut loss = None;
+        for (_, request) in withdrawn.drain(..surplus) {
+            let forgotten = self.questions.forgotten.get() + 1;
+            self.questions.forgotten.set(forgotten);
+            if is_reported(forgotten) {
+                loss = Some(Loss::WithdrawnForgotten { request, forgotten });
+            }
+        }
+        drop((received, withdrawn));
+        if let Some(loss) = loss {
+            self.report_loss(&loss);
+        }
     }
 
     /// The received questions of this name that were withdrawn. Each is returned once.

@@ -44,7 +44,9 @@ impl Shared {
         self.next_request.set(save.next_request);
         self.next_owner.set(save.next_owner);
         self.next_guard.set(save.next_guard);
-        self.events.last_ticket.set(save.last_ticket);
+        // With the subscriptions in states that this restore has made.
+        let last = self.events.restored_ticket.get().max(save.last_ticket);
+        self.events.last_ticket.set(last);
         let ids = self.make_coroutines(prepared)?;
         self.load_ended(save);
         self.asked.replace(save.asked.iter().copied().collect());
@@ -66,7 +68,9 @@ impl Shared {
                 Fate::Stays | Fate::GoesOn => {}
                 Fate::Restarts => {
                     cell.drop_waits();
-                    self.drop_all_of(cell.id);
+                    let carried = cell.carried.take();
+                    self.drop_all_but(cell.id, &carried);
+                    self.carry(cell.id, &carried);
                     self.wake_all([cell.id]);
                 }
                 Fate::Dropped => {

@@ -14,7 +14,8 @@ use crate::error::RestoreError;
 use crate::image::SaveState;
 use crate::runtime::Runtime;
 use crate::script::{
-    Begun, Code, Continues, DurableScript, Migrates, OldState, continues, migrates,
+    Begun, Carries, Code, Continues, DurableScript, Migrates, OldState, carries, continues,
+    migrates,
 };
 use crate::wait::Value;
 
@@ -48,6 +49,7 @@ pub(crate) struct Known {
     state: Type,
     pub(crate) code: Code,
     continues: Continues,
+    carries: Carries,
     migrates: Migrates,
 }
 
@@ -57,18 +59,36 @@ impl Known {
             state: Type::of::<S>(),
             code: Code::of::<S>(),
             continues: continues::<S>,
+            carries: carries::<S>,
             migrates: migrates::<S>,
         }
     }
 
     /// Begins a chapter with the state of a save. `None` if it is not a state of this script.
     pub(crate) fn begin_again(&self, version: u32, state: &Content) -> Option<Begun> {
+        let begun = self.begin_replayed(version, state)?;
+        let carried = if version == self.code.version {
+            (self.carries)(&begun.state)
+        } else {
+            begun.carried
+        };
+        Some(Begun { carried, ..begun })
+    }
+
+    /// The same for a chapter that is replayed: of a state of this version, it is not known what that
+    /// carries.
+    pub(crate) fn begin_replayed(&self, version: u32, state: &Content) -> Option<Begun> {
         if version != self.code.version {
             return (self.migrates)(OldState::new(version, state));
         }
         let state = self.state.compact_unread(state)?;
         let future = (self.continues)(&state)?;
-        Some(Begun { state, future })
+        let carried = Vec::new();
+        Some(Begun {
+            state,
+            future,
+            carried,
+        })
     }
 }
 

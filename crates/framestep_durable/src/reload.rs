@@ -11,10 +11,10 @@ use std::rc::Rc;
 
 use framestep::CoroutineId;
 
-use crate::bytes::Bytes;
 use crate::cell::ScriptId;
 use crate::content::Content;
 use crate::error::{Divergence, RestoreError, SaveError};
+use crate::hand_over;
 use crate::host::Host;
 use crate::image::{NamedWait, SaveState};
 use crate::kept::KeptImage;
@@ -398,26 +398,30 @@ impl Shared {
     }
 
     /// Begins a script in the code of the registry, whose state the caller has made.
-    pub(crate) fn begin_by_name(&self, caller: Code, state: &Bytes) -> Begun {
+    pub(crate) fn begin_by_name(&self, caller: Code, begun: Begun) -> Begun {
+        let Begun { state, carried, .. } = begun;
         let known = self.registry().find(caller.name);
         let begun = known
             .as_ref()
             .and_then(|known| known.begin_again(caller.version, &Content::Compact(state.clone())));
-        begun.unwrap_or_else(|| {
-            let name = caller.name;
-            let why = match known {
-                None => "the latest code does not know it: add it with `Registry::with`",
-                Some(_) => "its parameters are others in the latest code",
-            };
-            Begun {
-                state: state.clone(),
-                future: Box::pin(async move {
-                    panic!(
-                        "the script `{name}` was started by code from before the latest reload, \
-                         and {why}. Or build and start the game again"
-                    )
-                }),
-            }
-        })
+        if let Some(begun) = begun {
+            let carried = hand_over::as_known(begun.carried, &carried);
+            return Begun { carried, ..begun };
+        }
+        let name = caller.name;
+        let why = match known {
+            None => "the latest code does not know it: add it with `Registry::with`",
+            Some(_) => "its parameters are others in the latest code",
+        };
+        Begun {
+            state,
+            future: Box::pin(async move {
+                panic!(
+                    "the script `{name}` was started by code from before the latest reload, and \
+                     {why}. Or build and start the game again"
+                )
+            }),
+            carried: Vec::new(),
+        }
     }
 }

@@ -84,7 +84,7 @@ impl Shared {
             let cell = self.begin_after_wait(image, numbers);
             return cell.ok_or_else(other_state);
         }
-        let begun = known.begin_again(image.version, &image.state);
+        let begun = known.begin_replayed(image.version, &image.state);
         let begun = begun.ok_or_else(other_state)?;
         let cell = Rc::new(ScriptCell::restored(
             self,

@@ -19,11 +19,12 @@ use crate::after_wait::after_wait;
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::error::{Divergence, RestoreError};
+use crate::hand_over;
 use crate::image::{SaveState, ScriptImage};
 use crate::registry::Registry;
 use crate::replay::SiteNumbers;
-use crate::script::Code;
-use crate::shared::Shared;
+use crate::script::{Begun, Code};
+use crate::shared::{Limits, Shared};
 use crate::slot::{Pending, Slot, Waits};
 
 /// What becomes of a script that does not fit its save.
@@ -122,9 +123,11 @@ impl Shared {
         }
         let mut restored = Restored::default();
         let mut prepared = Preparing::default();
+        self.events.restored_ticket.set(save.last_ticket);
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
         // The hooks of the host may use the runtime.
-        let rebuilt = self.door.replace(|| self.rebuild(save, &prepared.scripts));
+        let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
+        let rebuilt = self.hold_losses(act);
         debug_assert!(
             rebuilt.is_ok(),
             "damage is found before anything is replaced"
@@ -145,7 +148,9 @@ impl Shared {
         let builder = Executor::builder().max_delta(max_delta);
         let executor = builder.fixed_delta(fixed_delta).build();
         let registry = Registry::clone(&self.registry());
-        let shared = Shared::new(executor.durable(), executor.handle(), registry, u32::MAX);
+        let limits = Limits::default();
+        let shared = Shared::new(executor.durable(), executor.handle(), registry, limits);
+        shared.losses.close();
         let stand_in = |image| {
             let cell = Rc::new(dropped(&shared, image).ok_or(RestoreError::Damaged)?);
             let fate = Fate::Stays;
@@ -319,7 +324,8 @@ impl Shared {
     pub(crate) fn begin_again(self: &Rc<Self>, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
         let home = phase_of(image.home).ok()?;
         let known = self.registry().find(&image.name)?;
-        let begun = known.begin_again(image.version, &image.state)?;
+        let make = || known.begin_again(image.version, &image.state);
+        let begun = hand_over::for_restored(self, image.id, make)?;
         let cell = ScriptCell::new(
             self,
             image.id,
@@ -333,6 +339,7 @@ impl Shared {
         chapter.once = image.once.clone();
         chapter.history = image.history;
         drop(chapter);
+        cell.carried.replace(begun.carried);
         Some(Rc::new(cell))
     }
 
@@ -354,9 +361,12 @@ impl Shared {
             })
         });
         let waits = waits.collect::<Option<Waits>>()?;
-        let begun = cell.future().take()?;
-        let state = cell.chapter().state.clone();
-        cell.future().replace(Some(after_wait(state, begun)));
+        let begun = Begun {
+            future: cell.future().take()?,
+            state: cell.chapter().state.clone(),
+            carried: cell.carried.take(),
+        };
+        cell.future().replace(Some(after_wait(begun)));
         cell.begin_wait_of_save(waits);
         Some(cell)
     }

@@ -17,7 +17,7 @@ use crate::image::SaveState;
 use crate::outside::beside_of;
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
-use crate::shared::Shared;
+use crate::shared::{Limits, Shared};
 use crate::sync::{Lent, Summed, SyncTest};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
@@ -86,7 +86,7 @@ impl Runtime {
         RuntimeBuilder {
             executor: Executor::builder(),
             registry,
-            max_entries: u32::MAX,
+            limits: Limits::default(),
             lent: Vec::new(),
             hashed: Vec::new(),
         }
@@ -407,7 +407,7 @@ impl Runtime {
 pub struct RuntimeBuilder {
     executor: Builder,
     registry: Registry,
-    max_entries: u32,
+    limits: Limits,
     lent: Vec<Lent>,
     hashed: Vec<Summed>,
 }
@@ -459,7 +459,48 @@ impl RuntimeBuilder {
     #[track_caller]
     pub fn max_entries(mut self, entries: u32) -> Self {
         assert!(entries > 0, "`max_entries` must be at least 1");
-        self.max_entries = entries;
+        self.limits.entries = entries;
+        self
+    }
+
+    /// Sets how many events a subscription stores whose signal has no limit of its own
+    /// ([`Signal::with_limit`](crate::Signal::with_limit)): 1,024 by default. At the limit, each new
+    /// event replaces the oldest, which is [reported](Host::on_loss).
+    ///
+    /// # Panics
+    ///
+    /// If it is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const HIT: Signal<u32> = Signal::new("hit");
+    ///
+    /// #[durable]
+    /// async fn hero() -> u32 {
+    ///     let mut hits = HIT.subscribe();
+    ///     wait_seconds(1).await;
+    ///     hits.next().await
+    /// }
+    ///
+    /// let registry = Registry::new().with::<Hero>();
+    /// let mut runtime = Runtime::builder(registry).max_events(2).build();
+    /// runtime.on_loss(|loss| assert!(loss.to_string().contains("`max_events`")));
+    /// let hero = runtime.start(hero());
+    /// for hit in [1, 2, 3] {
+    ///     runtime.emit(&HIT, hit);
+    /// }
+    /// for _ in 0..4 {
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// assert_eq!(runtime.take(hero), Some(Ok(2)));
+    /// ```
+    #[track_caller]
+    pub fn max_events(mut self, events: usize) -> Self {
+        assert!(events > 0, "`max_events` must be at least 1");
+        self.limits.events = events as u64;
         self
     }
 
@@ -620,7 +661,7 @@ impl RuntimeBuilder {
     pub fn build(self) -> Runtime {
         let executor = self.executor.build();
         let (door, handle) = (executor.durable(), executor.handle());
-        let shared = Shared::new(door, handle, self.registry, self.max_entries);
+        let shared = Shared::new(door, handle, self.registry, self.limits);
         shared.door.set_beside(beside_of(&shared));
         shared.trail.hash_effects(self.hashed);
         let host = Host::of(shared);
@@ -643,6 +684,8 @@ impl Deref for Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
+        // What its scripts have not read is not lost to them.
+        self.host.shared().losses.close();
         // Scripts refer to the runtime, and the runtime to them.
         let scripts: Vec<_> = self
             .host

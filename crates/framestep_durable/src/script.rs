@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::content::Content;
+use crate::hand_over::{self, Carried};
 
 /// A script that can be saved while it waits. [`durable`](macro@crate::durable) implements it for
 /// an `async fn`.
@@ -113,7 +114,10 @@ pub trait DurableScript: Serialize + DeserializeOwned + 'static {
 pub enum Chapter<S: DurableScript, T = <S as DurableScript>::Output> {
     /// The script has ended.
     Done(T),
-    /// Another chapter begins at once, with this state and an empty journal.
+    /// Another chapter begins at once, with this state and an empty journal. A
+    /// [`Subscription`](crate::Subscription) or an [`Interval`](crate::Interval) in the state goes on
+    /// in it; others are dropped, with the events that they have not read, which is
+    /// [reported](crate::Host::on_loss).
     Next(S),
 }
 
@@ -130,13 +134,29 @@ pub(crate) enum ChapterEnd {
 pub(crate) struct Begun {
     pub(crate) state: Bytes,
     pub(crate) future: ChapterFuture,
+    /// The subscriptions in the state.
+    pub(crate) carried: Vec<Carried>,
 }
 
 /// Begins a chapter with the state `script`.
 pub(crate) fn begin<S: DurableScript>(script: S) -> Begun {
+    let (state, taken) = hand_over::take(|| Bytes::of(&script));
+    let script = if taken.is_any {
+        let read = state.read().unwrap_or_else(|| {
+            panic!(
+                "the state of the script `{}` does not read back what it writes",
+                S::NAME
+            )
+        });
+        drop(script);
+        read
+    } else {
+        script
+    };
     Begun {
-        state: Bytes::of(&script),
+        state,
         future: future_of(script),
+        carried: taken.subscriptions,
     }
 }
 
@@ -217,6 +237,16 @@ pub(crate) type Continues = fn(&Bytes) -> Option<ChapterFuture>;
 
 pub(crate) fn continues<S: DurableScript>(state: &Bytes) -> Option<ChapterFuture> {
     state.read().map(future_of::<S>)
+}
+
+/// The subscriptions in a state of this version.
+pub(crate) type Carries = fn(&Bytes) -> Vec<Carried>;
+
+pub(crate) fn carries<S: DurableScript>(state: &Bytes) -> Vec<Carried> {
+    let Some(script) = state.read::<S>() else {
+        return Vec::new();
+    };
+    hand_over::take(|| Bytes::of(&script)).1.subscriptions
 }
 
 /// Begins a chapter with a state of another version. `None` if there is none for it today.

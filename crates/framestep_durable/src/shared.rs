@@ -13,8 +13,10 @@ use crate::cell::{Birth, ScriptCell, ScriptId};
 use crate::driver::Driver;
 use crate::events::Events;
 use crate::guard::Guard;
+use crate::hand_over;
 use crate::handle::{JoinError, Place};
 use crate::long::LongChapters;
+use crate::loss::Losses;
 use crate::owner::{ClockId, OwnerId};
 use crate::questions::Questions;
 use crate::registry::Registry;
@@ -72,6 +74,9 @@ pub(crate) struct Shared {
     pub(crate) is_cleared: Cell<bool>,
     pub(crate) questions: Questions,
     pub(crate) long_chapters: LongChapters,
+    /// The most events that a subscription stores, unless its signal says otherwise.
+    pub(crate) event_limit: u64,
+    pub(crate) losses: Losses,
     /// The names of the types that the host has lent.
     pub(crate) lent: RefCell<Vec<&'static str>>,
     pub(crate) trail: Trail,
@@ -82,6 +87,24 @@ pub(crate) struct Shared {
     scratch: Cell<Vec<u8>>,
     /// Memory for the numbers of a checksum.
     pub(crate) numbers: Cell<Numbers>,
+}
+
+/// The limits of a runtime.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// The most entries of a chapter.
+    pub(crate) entries: u32,
+    /// The most events that a subscription stores, unless its signal says otherwise.
+    pub(crate) events: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            entries: u32::MAX,
+            events: 1_024,
+        }
+    }
 }
 
 /// Of how many scripts it is known where they have panicked.
@@ -157,7 +180,7 @@ impl Shared {
         door: Door,
         executor: Handle,
         registry: Registry,
-        max_entries: u32,
+        limits: Limits,
     ) -> Rc<Self> {
         Rc::new(Shared {
             door,
@@ -186,7 +209,9 @@ impl Shared {
             sites: SiteTable::default(),
             is_cleared: Cell::new(false),
             questions: Questions::default(),
-            long_chapters: LongChapters::new(max_entries),
+            long_chapters: LongChapters::new(limits.entries),
+            event_limit: limits.events,
+            losses: Losses::default(),
             lent: RefCell::default(),
             trail: Trail::default(),
             reached: Reached::default(),
@@ -215,12 +240,12 @@ impl Shared {
     ///
     /// If the script is not in the registry, or does not serialise.
     #[track_caller]
-    pub(crate) fn begin(&self, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Begun {
+    pub(crate) fn begin(self: &Rc<Self>, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Begun {
         if self.generation.get() > 0 {
-            return self.begin_by_name(code, &chapter().state);
+            return hand_over::for_new(self, || self.begin_by_name(code, chapter()));
         }
         self.registry().expect(code.name);
-        chapter()
+        hand_over::for_new(self, chapter)
     }
 
     /// Makes a script from its first chapter. `by` is the script that makes it, if there is one.
@@ -251,6 +276,7 @@ impl Shared {
             cell.change().history = by.history();
         }
         cell.birth.set(birth);
+        self.carry(id, &begun.carried);
         self.inherit_request(&cell, by);
         self.adopt(&Rc::new(cell), making, by.is_some());
         id

@@ -1,8 +1,10 @@
 //! Names of signals, values and permits: one for all, or one for each key.
 
 use std::borrow::Borrow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -52,6 +54,19 @@ impl<'de> Deserialize<'de> for Topic {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Topic(String::deserialize(deserializer)?.into()))
     }
+}
+
+/// A name of a state, for as long as the process lives: journals name their calls by constants. As many
+/// are kept as the code has names.
+pub(crate) fn interned(name: &str) -> &'static str {
+    static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let name: &'static str = Box::leak(Box::from(name));
+    names.insert(name);
+    name
 }
 
 /// The name of a [`Signal`](crate::Signal), a [`Value`](crate::Value) or

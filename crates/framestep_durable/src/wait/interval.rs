@@ -6,12 +6,14 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use framestep::durable::{DurableWait, Stream, length_ns, own_time};
+use framestep::durable::{DurableWait, Stream, length_ns, own_time, phase_number, phase_of};
 use framestep::{Phase, Seconds};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, home_of};
+use crate::hand_over;
 use crate::slot::{self, Slot};
 
 use super::Numbered;
@@ -44,6 +46,32 @@ pub fn interval(period: impl Seconds) -> Interval {
 }
 
 /// Ticks at regular intervals. Made by [`interval`].
+///
+/// # Chapters
+///
+/// An interval can be a parameter of a script: [`Chapter::Next`](crate::Chapter::Next) hands it to the
+/// next chapter, where it keeps its schedule. So a chapter for each tick has the beat of a loop. Another
+/// script can be given one that has not begun; its schedule is on the clock of its script.
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// #[durable]
+/// async fn drum(mut beat: Interval, beats: u32) -> Chapter<u64> {
+///     beat.tick().await;
+///     match beats {
+///         1 => Chapter::Done(time().frame),
+///         _ => Chapter::Next(drum(beat, beats - 1)),
+///     }
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().with::<Drum>());
+/// let drum = runtime.start(drum(interval(1), 4));
+/// for _ in 0..14 {
+///     runtime.run_frame(0.3); // a tick may be late: the later ones are not
+/// }
+/// assert_eq!(runtime.take(drum), Some(Ok(14))); // at 4.2 s
+/// ```
 #[derive(Debug)]
 pub struct Interval {
     period_ns: Option<u64>,
@@ -200,6 +228,89 @@ impl Interval {
         };
         let late = Duration::from_nanos(late_ns);
         (Tick { late, skipped }, latest_ns + i128::from(period_ns))
+    }
+}
+
+/// An interval in the state of a chapter.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Interval")]
+struct State {
+    /// `None`: it never ticks.
+    period_ns: Option<u64>,
+    first: Option<Ns>,
+    /// The number of a [`MissedTicks`].
+    missed: u8,
+    /// The number of a phase.
+    phase: Option<u64>,
+    /// When the next tick is due, on the clock of the script.
+    due_ns: Option<i128>,
+}
+
+/// In the order of their numbers in states.
+const MISSED: [MissedTicks; 3] = [MissedTicks::Burst, MissedTicks::Skip, MissedTicks::Delay];
+
+/// In the state of a chapter, where it keeps its schedule: see [Chapters](Interval#chapters).
+///
+/// # Panics
+///
+/// In the state of another script, if the interval has begun.
+impl Serialize for Interval {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        assert!(
+            hand_over::note_schedule(self.has_begun()),
+            "an interval that has begun is in the state of another script, but counts on the clock of \
+             its own: give another script a new one"
+        );
+        let missed = MISSED.iter().position(|it| *it == self.missed);
+        let state = State {
+            period_ns: self.period_ns,
+            first: self.first,
+            missed: missed.map_or(0, |at| u8::try_from(at).unwrap_or(0)),
+            phase: self.phase.map(phase_number),
+            due_ns: self.awaited_ns().or(self.due_ns),
+        };
+        state.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Interval {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let damaged = |what| D::Error::custom(format_args!("an interval has no such {what}"));
+        let state = State::deserialize(deserializer)?;
+        let phase = state.phase.map(phase_of).transpose();
+        if state.period_ns == Some(0) {
+            return Err(damaged("period"));
+        }
+        // A clock does not come so far.
+        let most = 2 * u128::from(u64::MAX);
+        if state
+            .due_ns
+            .is_some_and(|due_ns| due_ns.unsigned_abs() > most)
+        {
+            return Err(damaged("deadline"));
+        }
+        Ok(Interval {
+            period_ns: state.period_ns,
+            first: state.first,
+            missed: *MISSED
+                .get(usize::from(state.missed))
+                .ok_or_else(|| damaged("policy"))?,
+            phase: phase.map_err(|_| damaged("phase"))?,
+            due_ns: state.due_ns,
+            numbered: Numbered::default(),
+        })
+    }
+}
+
+impl Interval {
+    /// When the tick that it awaits is due, if that is known: in a durable script that is not replayed.
+    fn awaited_ns(&self) -> Option<i128> {
+        let (cell, number) = self.numbered.begun()?;
+        let due_ns = cell.with_slot(number, |slot| match slot {
+            Slot::Tick(tick) => Some(tick.due_ns),
+            _ => None,
+        });
+        due_ns.flatten().filter(|due_ns| *due_ns != i128::MAX)
     }
 }
 

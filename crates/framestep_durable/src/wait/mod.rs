@@ -17,6 +17,7 @@ mod subscription;
 mod timed;
 mod timeout;
 mod value;
+mod value_changes;
 mod when_each;
 mod yield_now;
 
@@ -44,6 +45,7 @@ pub use timed::{
 pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
 pub(crate) use value::read as read_value;
 pub use value::{Changed, Value, WaitValue};
+pub use value_changes::ValueChanges;
 pub use when_each::{WhenEach, when_each};
 pub use yield_now::{YieldNow, yield_now};
 
@@ -58,9 +60,10 @@ use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
 use crate::context;
 use crate::driver::message_of;
+use crate::loss::Loss;
 use crate::outside::OutsideWait;
 use crate::site::Known;
-use crate::slot::{Awaited, Pending, Shown, Slot};
+use crate::slot::{self, Awaited, Pending, Shown, Slot};
 use crate::typed::Typed;
 
 /// The part that all waits have in common: the number of a wait in its chapter.
@@ -88,6 +91,14 @@ impl Numbered {
     /// Whether the wait has been polled.
     pub(crate) fn has_begun(&self) -> bool {
         !matches!(self.state, State::New)
+    }
+
+    /// The script in which the wait has begun, and its number there. `None` if it is over.
+    pub(crate) fn begun(&self) -> Option<(Rc<ScriptCell>, u32)> {
+        match &self.state {
+            State::Begun(cell, number) => Some((cell.upgrade()?, *number)),
+            _ => None,
+        }
     }
 
     /// Whether the wait is over.
@@ -472,11 +483,29 @@ fn expect_of(of: &Weak<ScriptCell>, cell: &Rc<ScriptCell>, name: &str) {
     );
 }
 
+/// Reports that a script which goes on has dropped a question with its answer.
+#[cold]
+fn note_unread_answer(cell: &ScriptCell, request: &slot::Request) {
+    if request.answer.is_some() && cell.is_live() {
+        cell.shared().report_loss(&Loss::AnswerUnread {
+            script: cell.id,
+            name: cell.name(),
+            request: request.name.clone(),
+        });
+    }
+}
+
 impl Drop for Numbered {
     #[inline]
     fn drop(&mut self) {
         if let State::Begun(cell, number) = &self.state {
-            let pending = cell.upgrade().and_then(|cell| cell.remove_wait(*number));
+            let Some(cell) = cell.upgrade() else {
+                return;
+            };
+            let pending = cell.remove_wait(*number);
+            if let Some(Slot::Request(request)) = pending.as_ref().map(|pending| &pending.slot) {
+                note_unread_answer(&cell, request);
+            }
             drop(pending);
         }
     }

@@ -15,6 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, ScriptId, unreadable};
 use crate::events::{Owned, Settled, counts};
+use crate::loss::Loss;
 use crate::outside::{Outside, Place, outside, place, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::Slot;
@@ -307,8 +308,16 @@ impl Drop for Inner {
     fn drop(&mut self) {
         match self {
             Inner::Script { cell, number } => {
-                if let Some(cell) = counts(cell) {
-                    cell.shared().drop_promise((cell.id, *number));
+                let Some(cell) = counts(cell) else {
+                    return;
+                };
+                let unread = cell.shared().drop_promise((cell.id, *number));
+                if let Some(promise) = unread.filter(|_| cell.is_live()) {
+                    cell.shared().report_loss(&Loss::PromiseUnread {
+                        script: cell.id,
+                        name: cell.name(),
+                        promise: promise.to_string(),
+                    });
                 }
             }
             Inner::Outside {

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
 use crate::effect::expect_read;
-use crate::events::{Given, SignalWait, StreamGuard};
+use crate::events::{Given, NO_LIMIT, SignalWait, StreamGuard};
 use crate::outside::{Events, OutsideWait, Place, outside, place};
 use crate::site::Call;
 use crate::slot::{NextWait, Slot};
@@ -80,22 +80,26 @@ use super::{Numbered, Subscription};
 /// [`framestep::Signal`].
 pub struct Signal<T, N = &'static str> {
     name: N,
-    limit: usize,
+    limit: Limit,
     value: PhantomData<fn(T) -> T>,
 }
 
-/// The most events that a subscription stores, unless its signal says otherwise.
-const LIMIT: usize = 1_024;
+/// The most events that a subscription stores. `None`: as many as the runtime says.
+type Limit = Option<u64>;
 
 impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     /// A signal with this name. Signals of the same name are the same, and must have the
     /// same type.
     pub const fn new(name: &'static str) -> Self {
-        Self::with_limit(name, LIMIT)
+        Signal {
+            name,
+            limit: None,
+            value: PhantomData,
+        }
     }
 
     /// A signal whose [subscriptions](Self::subscribe) store at most `events` events each, instead
-    /// of 1,024.
+    /// of 1,024, or of what [`max_events`](crate::RuntimeBuilder::max_events) says.
     ///
     /// # Panics
     ///
@@ -107,7 +111,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
         );
         Signal {
             name,
-            limit: events,
+            limit: Some(events as u64),
             value: PhantomData,
         }
     }
@@ -149,8 +153,9 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     ///
     /// # Output
     ///
-    /// The value. If several events are emitted before the script resumes, that of the first. A loop
-    /// around `wait` may miss events between two rounds; [`subscribe`](Self::subscribe) misses none.
+    /// The value. If several events are emitted before the script resumes, that of the first, however
+    /// many follow: of a paused script, too. A loop around `wait` may miss events between two rounds;
+    /// [`subscribe`](Self::subscribe) misses none.
     ///
     /// # Cancel safety
     ///
@@ -166,7 +171,10 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
 
     /// Waits for the next event after the first poll that `accept` accepts.
     ///
-    /// It reads each event that is emitted while the script waits, up to the limit of the signal.
+    /// It reads each event that is emitted while the script waits, in order, when the script is polled.
+    /// A script that is paused reads them when it goes on: they are kept until then, without a limit,
+    /// and [reported](crate::Host::on_loss) at 1,000. So `accept` may read what the host lends.
+    ///
     /// `accept` must not keep anything from one call to the next: after a restore, it is a new
     /// closure. An event that is emitted inside of it is read in the next run.
     ///
@@ -209,10 +217,16 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     ///
     /// # Panics
     ///
-    /// Outside of an executor.
+    /// Outside of an executor: for a parameter of a script, call [`subscription`](Self::subscription).
     #[track_caller]
     pub fn subscribe(&self) -> Subscription<T> {
         Subscription::new(&self.name, self.limit)
+    }
+
+    /// A subscription for a parameter of a durable script. It begins when the script is made, even if
+    /// that is polled later. See [`Subscription`].
+    pub fn subscription(&self) -> Subscription<T> {
+        Subscription::of_state(&self.name, self.limit)
     }
 
     /// Emits an event from a script. [`Runtime::emit`](crate::Host::emit) does so for the
@@ -335,7 +349,7 @@ pub(super) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
 pub struct WaitSignal<T, N = &'static str> {
     numbered: Numbered,
     name: N,
-    limit: usize,
+    limit: Limit,
     value: PhantomData<fn() -> T>,
 }
 
@@ -344,7 +358,7 @@ fn poll_wait(
     numbered: &mut Numbered,
     base: &'static str,
     name: &str,
-    limit: usize,
+    limit: Limit,
     cx: &mut Context<'_>,
 ) -> Poll<Bytes> {
     let kind = "signal.wait()";
@@ -411,7 +425,7 @@ impl<T, N: fmt::Debug> fmt::Debug for WaitSignal<T, N> {
 pub struct WaitSignalFor<T, P, N = &'static str> {
     numbered: Numbered,
     name: N,
-    limit: usize,
+    limit: Limit,
     accept: P,
     value: PhantomData<fn() -> T>,
 }
@@ -421,7 +435,7 @@ fn poll_accepted(
     numbered: &mut Numbered,
     base: &'static str,
     name: &str,
-    limit: usize,
+    limit: Limit,
     cx: &mut Context<'_>,
     accept: &mut dyn FnMut(&Bytes) -> bool,
 ) -> Poll<Bytes> {
@@ -440,7 +454,7 @@ fn poll_accepted(
     };
     let begin = |cell: &ScriptCell| {
         let shared = cell.shared();
-        let stream = shared.subscribe(cell.id, name, limit);
+        let stream = shared.subscribe(cell.id, name, Some(NO_LIMIT));
         Slot::Next(Box::new(NextWait {
             number: cell.next_wait() - 1,
             listing: shared.await_signal(cell, name),
@@ -462,7 +476,7 @@ fn poll_accepted(
             if cell.in_closure(|| accept(&given.value)) {
                 return Poll::Ready(given.value);
             }
-            shared.give(name, &given.value, given.up_to);
+            shared.pass_on(&wait.listing.topic, &given);
         }
         for _ in 0..stored {
             let Some(event) = shared.next_event(wait.stream) else {

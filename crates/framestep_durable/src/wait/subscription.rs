@@ -1,5 +1,6 @@
 //! Subscriptions: all events of a signal, also between two waits.
 
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -9,15 +10,17 @@ use std::task::{Context, Poll};
 
 use framestep::durable::{Event, Stream};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::{self, Bytes};
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::events::counts;
+use crate::hand_over;
 use crate::outside::{Events, Place, outside, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::{NextWait, Slot};
-use crate::topic::EventName;
+use crate::topic::{EventName, interned};
 use crate::typed::{ReadAs, Typed};
 
 use super::Numbered;
@@ -27,10 +30,44 @@ use super::signal::read;
 /// [`subscribe`](crate::Signal::subscribe).
 ///
 /// An event that is emitted between two items is not lost, up to the limit of the signal: 1,024
-/// unless it says otherwise. At the limit, each new event replaces the oldest; [`missed`](Self::missed)
-/// counts them. The events that a script has not read are saved with it.
+/// unless it or the [runtime](crate::RuntimeBuilder::max_events) says otherwise. At the limit, each new
+/// event replaces the oldest; [`missed`](Self::missed) counts them, and the host
+/// [hears](crate::Host::on_loss) of it. The events that a script has not read are saved with it.
 ///
-/// A script that ends, or begins another chapter, drops its subscriptions.
+/// # Chapters
+///
+/// A subscription can be a parameter of a script. Then [`Chapter::Next`](crate::Chapter::Next) hands it
+/// to the next chapter, and [`start`](crate::start()) to another script, with the events that it has
+/// not read: a chapter for each event misses none. [`Signal::subscription`](crate::Signal::subscription)
+/// makes the first one.
+///
+/// A script that ends, or begins another chapter, drops its other subscriptions.
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// const KNOCK: Signal<String> = Signal::new("knock");
+///
+/// #[durable]
+/// async fn porter(mut knocks: Subscription<String>, guests: usize) -> Chapter<usize> {
+///     let _guest = knocks.next().await;
+///     wait_seconds(1).await; // the door squeaks
+///     match guests {
+///         3 => Chapter::Done(guests),
+///         _ => Chapter::Next(porter(knocks, guests + 1)),
+///     }
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().with::<Porter>());
+/// let porter = runtime.spawn(porter(KNOCK.subscription(), 1));
+/// for guest in ["Anna", "Bert", "Carl"] {
+///     runtime.emit(&KNOCK, guest.into());
+/// }
+/// for _ in 0..13 {
+///     runtime.run_frame(0.25);
+/// }
+/// assert_eq!(runtime.take(porter), Some(Ok(3)));
+/// ```
 ///
 /// # Examples
 ///
@@ -85,15 +122,33 @@ enum Inner {
         number: u64,
         /// Its signal.
         name: Box<str>,
+        limit: Option<u64>,
+        /// Whether it is in the state of another chapter, which drops it.
+        is_handed_over: Cell<bool>,
     },
+    /// In a state whose script has not used it.
+    State(State),
     Outside(Box<Events>),
     /// In the destructor of a script that is taken back: nothing comes.
     Void,
 }
 
+/// A subscription in a state, and in its bytes.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Subscription")]
+struct State {
+    /// The name of the signal, without a key.
+    base: Box<str>,
+    signal: Box<str>,
+    /// `None`: as many events as the runtime says.
+    limit: Option<u64>,
+    /// The number that it has in its script. `None` before it is in a script.
+    number: Option<u64>,
+}
+
 impl Inner {
     #[track_caller]
-    fn new<N: EventName>(name: &N, limit: usize) -> Self {
+    fn new<N: EventName>(name: &N, limit: Option<u64>) -> Self {
         let caller = Call::new("subscribe", name.base());
         let name = name.full();
         let Place::Script(cell) = place_outside_of_closures("subscribe") else {
@@ -109,27 +164,79 @@ impl Inner {
                 cell: Rc::downgrade(&cell),
                 number,
                 name: name.into(),
+                limit,
+                is_handed_over: Cell::new(false),
             },
             _ => Inner::Void,
+        }
+    }
+
+    /// Makes one of a state that of the script that has the state, or of a plain one. `call` uses it.
+    ///
+    /// # Panics
+    ///
+    /// If it was never in the state of this script.
+    #[track_caller]
+    fn bind(&mut self, base: &mut &'static str, name: &str, read_as: ReadAs) {
+        let Inner::State(state) = self else {
+            return;
+        };
+        *base = interned(&state.base);
+        let limit = state.limit;
+        let Some(cell) = context::find_outside_of_closures(name) else {
+            let signal = outside(name).signal(&state.signal, limit);
+            *self = Inner::Outside(Box::new(Events::of(signal)));
+            return;
+        };
+        let is_its_own =
+            |number: &u64| !cell.is_live() || cell.shared().has_stream((cell.id, *number));
+        let Some(number) = state.number.filter(is_its_own) else {
+            panic!(
+                "`{name}` was called on a subscription to `{}` that the script `{}` does not have: a \
+                 script has what `subscribe` returns in it, and what is in its parameters when its \
+                 chapter begins",
+                state.signal,
+                cell.name()
+            );
+        };
+        *self = Inner::Script {
+            cell: Rc::downgrade(&cell),
+            number,
+            name: std::mem::take(&mut state.signal),
+            limit,
+            is_handed_over: Cell::new(false),
+        };
+        self.note_held(read_as);
+    }
+
+    /// Notes in a replay as what type its events are read.
+    fn note_held(&self, read_as: ReadAs) {
+        if let Inner::Script { cell, number, .. } = self {
+            if let Some(cell) = cell.upgrade() {
+                cell.note_held(Typed::Events(*number, read_as));
+            }
         }
     }
 }
 
 impl<T: DeserializeOwned + 'static> Subscription<T> {
     #[track_caller]
-    pub(super) fn new<N: EventName>(name: &N, limit: usize) -> Self {
+    pub(super) fn new<N: EventName>(name: &N, limit: Option<u64>) -> Self {
         let inner = Inner::new(name, limit);
-        if let Inner::Script { cell, number, .. } = &inner {
-            if let Some(cell) = cell.upgrade() {
-                cell.note_held(Typed::Events(*number, ReadAs::of::<T>()));
-            }
-        }
-        Subscription {
-            base: name.base(),
-            inner,
-            numbered: Numbered::default(),
-            value: PhantomData,
-        }
+        inner.note_held(ReadAs::of::<T>());
+        let mut made = Self::of_inner(inner);
+        made.base = name.base();
+        made
+    }
+
+    /// One for the state of a script.
+    pub(super) fn of_state<N: EventName>(name: &N, limit: Option<u64>) -> Self {
+        Self::of_inner(Inner::State(State {
+            base: name.base().into(),
+            signal: name.full().into(),
+            limit,
+            number: None,
+        }))
     }
 
     /// Waits for the next event that this subscription has not returned, and returns its value. The
@@ -154,30 +261,99 @@ impl<T: DeserializeOwned + 'static> Subscription<T> {
     /// Inside of a closure of a durable script, such as that of `with`.
     #[track_caller]
     pub fn missed(&self) -> u64 {
-        let caller = Call::new("missed", self.base);
-        match &self.inner {
-            Inner::Script { number, .. } => {
+        let (base, number) = match &self.inner {
+            Inner::Script { number, .. } => (self.base, Some(*number)),
+            Inner::State(state) => (interned(&state.base), state.number),
+            Inner::Outside(_) | Inner::Void => (self.base, None),
+        };
+        let caller = Call::new("missed", base);
+        match (&self.inner, number) {
+            (_, Some(number)) => {
                 let cell = context::expect_outside_of_closures("missed");
                 let shared = cell.shared();
-                let stream = (cell.id, *number);
+                let stream = (cell.id, number);
                 let missed = cell.effect(caller, || Bytes::of(&shared.missed_events(stream)));
                 missed
                     .and_then(|missed| bytes::read(missed.get()))
                     .unwrap_or(0)
             }
-            Inner::Outside(events) => events.missed(),
-            Inner::Void => 0,
+            (Inner::Outside(events), None) => events.missed(),
+            _ => 0,
+        }
+    }
+}
+
+impl<T> Subscription<T> {
+    fn of_inner(inner: Inner) -> Self {
+        Subscription {
+            base: "",
+            inner,
+            numbered: Numbered::default(),
+            value: PhantomData,
         }
     }
 }
 
 impl<T> Drop for Subscription<T> {
     fn drop(&mut self) {
-        if let Inner::Script { cell, number, .. } = &self.inner {
-            if let Some(cell) = counts(cell) {
-                cell.shared().drop_stream((cell.id, *number));
+        let Inner::Script {
+            cell,
+            number,
+            is_handed_over,
+            ..
+        } = &self.inner
+        else {
+            return;
+        };
+        if is_handed_over.get() {
+            return;
+        }
+        if let Some(cell) = counts(cell) {
+            let unread = cell.shared().drop_stream((cell.id, *number));
+            if let Some(unread) = unread {
+                cell.note_unread(unread);
             }
         }
+    }
+}
+
+/// In the state of a chapter, so that its script has it: see [Chapters](Subscription#chapters).
+impl<T> Serialize for Subscription<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (signal, limit, number, of) = match &self.inner {
+            Inner::Script {
+                cell,
+                number,
+                name,
+                limit,
+                ..
+            } => (&**name, *limit, Some(*number), cell.upgrade()),
+            Inner::State(state) => (&*state.signal, state.limit, state.number, None),
+            Inner::Outside(events) => (events.name(), None, None, None),
+            Inner::Void => (self.base, None, None, None),
+        };
+        let base = match &self.inner {
+            Inner::State(state) => &*state.base,
+            _ => self.base,
+        };
+        let of = of.map(|cell| cell.id);
+        let noted = hand_over::note_subscription(number, of, signal, limit);
+        if let (Inner::Script { is_handed_over, .. }, Some(_)) = (&self.inner, noted) {
+            is_handed_over.set(true);
+        }
+        let state = State {
+            base: base.into(),
+            signal: signal.into(),
+            limit,
+            number: noted.or(number),
+        };
+        state.serialize(serializer)
+    }
+}
+
+impl<'de, T> Deserialize<'de> for Subscription<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        State::deserialize(deserializer).map(|state| Self::of_inner(Inner::State(state)))
     }
 }
 
@@ -185,6 +361,7 @@ impl<T> fmt::Debug for Subscription<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match &self.inner {
             Inner::Script { name, .. } => name,
+            Inner::State(state) => &state.signal,
             Inner::Outside(_) | Inner::Void => self.base,
         };
         f.debug_tuple("Subscription").field(&name).finish()
@@ -200,15 +377,19 @@ pub struct NextEvent<'a, T> {
 #[track_caller]
 fn poll_next(
     numbered: &mut Numbered,
-    base: &'static str,
+    base: &mut &'static str,
     inner: &mut Inner,
+    read_as: ReadAs,
     cx: &mut Context<'_>,
 ) -> Poll<Bytes> {
     let kind = "subscription.next()";
+    inner.bind(base, kind, read_as);
     let (of, number, name) = match inner {
-        Inner::Script { cell, number, name } => (&*cell, *number, &**name),
+        Inner::Script {
+            cell, number, name, ..
+        } => (&*cell, *number, &**name),
         Inner::Outside(events) => return events.poll_next(cx),
-        Inner::Void => return Poll::Pending,
+        Inner::State(_) | Inner::Void => return Poll::Pending,
     };
     let cell = numbered.expect_script(kind);
     assert!(
@@ -244,7 +425,14 @@ impl<T: DeserializeOwned + 'static> Stream for Subscription<T> {
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let this = &mut *self;
-        match poll_next(&mut this.numbered, this.base, &mut this.inner, cx) {
+        let read_as = ReadAs::of::<T>();
+        match poll_next(
+            &mut this.numbered,
+            &mut this.base,
+            &mut this.inner,
+            read_as,
+            cx,
+        ) {
             Poll::Ready(value) => {
                 this.numbered = Numbered::default();
                 Poll::Ready(Some(read(this.base, &value)))

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use framestep::durable::{DurableWait, length_ns};
 use framestep::{Phase, Seconds};
+use serde::{Deserialize, Serialize};
 
 use crate::cell::ScriptCell;
 use crate::owner::{ClockId, clock_of};
@@ -43,7 +44,7 @@ enum What {
 }
 
 /// Nanoseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Ns(u64);
 
 impl Ns {

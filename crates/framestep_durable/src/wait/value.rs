@@ -19,7 +19,7 @@ use crate::slot::Slot;
 use crate::topic::{EventName, Keyed};
 use crate::typed::{ReadAs, Typed};
 
-use super::Numbered;
+use super::{Numbered, ValueChanges};
 
 /// A value with a name, such as a quest's stage. Declare it as a constant: the runtime keeps
 /// its current state, and saves it.
@@ -281,6 +281,17 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
         Changed {
             wait: WaitValue::new(self.name.clone(), true, |_| true),
         }
+    }
+
+    /// A stream of its changes from now on, which loses none between two items: the latest state, if it
+    /// has changed several times meanwhile.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a script, and in a closure of one, such as that of [`with`](crate::with()).
+    #[track_caller]
+    pub fn subscribe(&self) -> ValueChanges<T, N> {
+        ValueChanges::new(self)
     }
 
     /// Waits until `condition` holds for it. Ready at once if it holds already.

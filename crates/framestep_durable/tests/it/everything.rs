@@ -357,6 +357,34 @@ impl DurableScript for Answers {
     }
 }
 
+/// Reads events and ticks, one in each chapter, and hands both over.
+#[derive(Serialize, Deserialize)]
+struct Reads {
+    noises: Subscription<u32>,
+    every: Interval,
+    left: u32,
+}
+
+impl DurableScript for Reads {
+    const NAME: &'static str = "reads";
+    type Output = ();
+
+    async fn run(mut self) -> Chapter<Self> {
+        select! {
+            noise = self.noises.next() => log(format!("chapter of noise {noise}")),
+            tick = self.every.tick() => log(format!("chapter of {tick:?}")),
+        }
+        wait_frames(2).await;
+        match self.left {
+            0 => Chapter::Done(()),
+            left => Chapter::Next(Reads {
+                left: left - 1,
+                ..self
+            }),
+        }
+    }
+}
+
 fn visitors() -> Vec<Visitor> {
     let answers = [None, Some(2), Some(8), Some(9)];
     let promises = answers.map(|answer| Visitor::Promises { answer });
@@ -405,16 +433,20 @@ pub(crate) fn registry() -> Registry {
     let registry = registry
         .with::<Visitor>()
         .with::<Answers>()
+        .with::<Reads>()
         .with::<Helper>();
     let registry = registry.with_value(&STAGE).with_value(&COUNT);
     registry.with_value(&CHEERS)
 }
 
 pub(crate) fn blank() -> Runtime {
-    quiet(registry())
+    let runtime = quiet(registry());
+    runtime.on_loss(|_| ());
+    runtime
 }
 
 /// The game in the middle of everything.
+#[expect(clippy::too_many_lines, reason = "everything")]
 pub(crate) fn begun() -> (Runtime, Log) {
     IS_PATCHED.set(false);
     let (mut runtime, mut log) = (blank(), Log::new());
@@ -500,6 +532,15 @@ pub(crate) fn begun() -> (Runtime, Log) {
         std::mem::forget(stopped);
         let sleeps = runtime.start(actor(Role::Sleeps, None)).id();
         runtime.pause(sleeps);
+        let (noises, every) = (CROWD.subscription(), interval(0.25).first_after(0.3));
+        let left = 6;
+        runtime
+            .start(Reads {
+                noises,
+                every,
+                left,
+            })
+            .detach();
     });
     runtime.pause_owner(paused);
     for at in 0..6 {

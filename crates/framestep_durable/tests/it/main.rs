@@ -9,6 +9,7 @@
 
 mod after_wait;
 mod borrowed;
+mod carried;
 mod caught;
 mod changed_code;
 mod changed_waits;
@@ -39,6 +40,7 @@ mod hooks;
 mod host_in_effects;
 mod keys;
 mod locals;
+mod losses;
 mod macros;
 mod on_clock;
 mod once;

@@ -98,6 +98,7 @@ enum Op {
     CountSeats(u8),
     EmitOne(u64),
     Streams(u64),
+    Carry(u8, u64),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -138,7 +139,7 @@ fn any_ops(random: &mut Random, most: u64, depth: u8) -> Vec<Op> {
 fn any_op(random: &mut Random, depth: u8) -> Op {
     let ms = [0, 10, 16, 20, 33, 50, 100, 250, 1_000][random.below(9) as usize];
     if random.one_in(6) {
-        return match random.below(13) {
+        return match random.below(15) {
             0 | 1 => Op::Asked(ms),
             2 => Op::AskOther(random.below(16) as u8),
             3 => Op::AskOwner(random.below(3) as u8),
@@ -150,6 +151,7 @@ fn any_op(random: &mut Random, depth: u8) -> Op {
             9 => Op::Seats2(ms),
             10 => Op::CountSeats(random.below(4) as u8),
             11 => Op::EmitOne(random.below(100)),
+            12 | 13 => Op::Carry(random.below(4) as u8, ms),
             _ => Op::Streams(ms),
         };
     }
@@ -547,14 +549,23 @@ impl Actor {
                 let mut settled = debounce(0.03, throttle(length(*ms), TAP.subscribe()));
                 let mut frames = every_frames(3);
                 let mut counts = changes_of(|| with_ref(|world: &World| world.counter / 7));
+                let mut set = COUNT.subscribe();
                 for _ in 0..4 {
                     let item = select! {
+                        count = set.next() => count.map(|count| 20_000 + count),
                         tap = settled.next() => tap,
                         time = frames.next() => time.map(|time| 1_000 + time.frame),
                         count = counts.next() => count.map(|count| 9_000 + count),
                     };
                     log(who, format!("item {item:?}"));
                 }
+            }
+            Op::Carry(chapters, ms) => {
+                let mut taps = TAP.subscribe();
+                let tap = timeout(length(*ms), taps.next()).await;
+                log(who, format!("carries after {tap:?}"));
+                let every = interval(length((*ms).max(5))).missed_ticks(MissedTicks::Skip);
+                start(reader(who, taps, every, *chapters)).detach();
             }
             Op::Resolve(value) => {
                 let resolver = with(|world: &mut World| world.resolvers.pop());
@@ -569,6 +580,31 @@ impl Actor {
             }
         }
         log(who, format!("{op:?}"));
+    }
+}
+
+/// Reads events and ticks, a few in each chapter, and hands both over.
+#[durable]
+async fn reader(
+    who: u64,
+    mut taps: Subscription<u64>,
+    mut every: Interval,
+    chapters: u8,
+) -> Chapter {
+    if IS_PATCHED.get() {
+        wait_frames(1).await;
+    }
+    for _ in 0..2 {
+        select! {
+            tap = taps.next() => log(who, format!("carried tap {tap}, {} missed", taps.missed())),
+            tick = every.tick() => log(who, format!("carried {tick:?}")),
+        }
+    }
+    match chapters {
+        0 => Chapter::Done(()),
+        // With another subscription, whose first one is dropped.
+        1 => Chapter::Next(reader(who, TAP.of(0).subscription(), every, 0)),
+        chapters => Chapter::Next(reader(who, taps, every, chapters - 1)),
     }
 }
 
@@ -629,14 +665,17 @@ enum HostOp {
 }
 
 fn registry() -> Registry {
-    Registry::new().with::<Actor>().with_value(&COUNT)
+    let registry = Registry::new().with::<Actor>().with::<Reader>();
+    registry.with_value(&COUNT)
 }
 
 fn runtime() -> Runtime {
     let builder = framestep::Executor::builder()
         .fixed_delta(0.02)
         .max_delta(0.1);
-    Runtime::with(builder.propagate_panics(false), registry())
+    let runtime = Runtime::with(builder.propagate_panics(false), registry());
+    runtime.on_loss(|_| ());
+    runtime
 }
 
 impl Scene {
@@ -888,7 +927,7 @@ fn number_of(name: &str, default: u64) -> u64 {
 }
 
 /// What some scene must have done, or these tests say nothing about it.
-const DONE: [&str; 24] = [
+const DONE: [&str; 27] = [
     " asked true true",
     " asks true",
     " stopped within ",
@@ -913,6 +952,9 @@ const DONE: [&str; 24] = [
     " promised Ok(Err(Canceled))",
     " promised late Ok(Ok(",
     " resolves false true",
+    " item Some(2000",
+    " carried tap ",
+    " carried Tick",
 ];
 
 #[test]

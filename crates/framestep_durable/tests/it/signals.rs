@@ -295,3 +295,57 @@ fn a_condition_that_starts_others_that_wait_for_the_value_is_still_asked() {
         assert_eq!(runtime.take(script), Some(Ok(2)), "{is_at_once}");
     }
 }
+
+const SCORE: Value<u32> = Value::new("score");
+
+/// Shows changes while it also does something else.
+#[durable]
+async fn shows() {
+    let mut scores = SCORE.of("hero").subscribe();
+    loop {
+        let score = scores.next().await.expect("it does not end");
+        let frame = time().frame;
+        with(move |log: &mut Vec<(u64, u32)>| log.push((frame, score)));
+        if score % 2 == 1 {
+            wait_frames(2).await;
+        }
+    }
+}
+
+#[durable]
+async fn scores() {
+    wait_frames(1).await;
+    SCORE.of("hero").set(2); // read in this run
+    wait_frames(1).await;
+    SCORE.of("hero").set(3);
+    wait_frames(1).await;
+    SCORE.of("hero").set(4); // skipped
+    SCORE.of("hero").set(6);
+}
+
+#[test]
+fn a_subscription_to_a_value_misses_no_change_and_is_not_late() {
+    for loads in [false, true] {
+        let registry = || Registry::new().with::<Shows>().with::<Scores>();
+        let mut runtime = Runtime::builder(registry());
+        if !loads {
+            runtime = runtime.sync_test::<Vec<(u64, u32)>>();
+        }
+        let mut runtime = runtime.build();
+        let mut log: Vec<(u64, u32)> = Vec::new();
+        runtime.set(&SCORE.of("hero"), 1);
+        // The one that reads begins before the one that sets, and resumes after it.
+        runtime.start(shows()).detach();
+        runtime.start(scores()).detach();
+        for _ in 0..6 {
+            if loads {
+                let save = runtime.save().unwrap();
+                let save = SaveState::from_bytes(&save.to_bytes()).unwrap();
+                runtime = Runtime::new(registry());
+                runtime.restore(&save, Policy::Fail).unwrap();
+            }
+            runtime.run_frame_with(&mut log, 0.1);
+        }
+        assert_eq!(log, [(1, 2), (2, 3), (4, 6)], "{loads}");
+    }
+}
