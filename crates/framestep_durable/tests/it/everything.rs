@@ -445,6 +445,14 @@ pub(crate) fn blank() -> Runtime {
     runtime
 }
 
+/// A request to stop with a time: one script ends by itself, the other one is stopped.
+fn leave(runtime: &mut Runtime, owner: OwnerId) {
+    for frames in [1, 90] {
+        runtime.start_on(owner, Helper::Serves(frames)).detach();
+    }
+    runtime.stop_owner_within(owner, 0.3).detach();
+}
+
 /// The game in the middle of everything.
 #[expect(clippy::too_many_lines, reason = "everything")]
 pub(crate) fn begun() -> (Runtime, Log) {
@@ -507,10 +515,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
         let asked = runtime.start(Helper::Serves(20));
         runtime.ask_to_stop(asked.id());
         asked.detach();
-        for frames in [1, 90] {
-            runtime.start_on(leaving, Helper::Serves(frames)).detach();
-        }
-        runtime.stop_owner_within(leaving, 0.3).detach();
+        leave(runtime, leaving);
         for owner in [top, below, paused] {
             let role = Role::Waits {
                 kind: "seconds".into(),
