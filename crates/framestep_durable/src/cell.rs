@@ -129,6 +129,8 @@ pub(crate) struct ScriptCell {
     pub(crate) carried: RefCell<Vec<Carried>>,
     /// The events that subscriptions had not read which this poll has dropped.
     unread: RefCell<Vec<(Topic, u64)>>,
+    /// Whether there are any, or were before this poll.
+    has_unread: Cell<bool>,
     /// The coroutine that runs the script, while there are handles.
     pub(crate) coroutine: RefCell<Option<Coroutine<()>>>,
     coroutine_id: Cell<Option<CoroutineId>>,
@@ -287,6 +289,7 @@ impl ScriptCell {
             replay: RefCell::default(),
             carried: RefCell::default(),
             unread: RefCell::default(),
+            has_unread: Cell::new(false),
             coroutine: RefCell::default(),
             coroutine_id: Cell::new(None),
         }
@@ -436,7 +439,9 @@ impl ScriptCell {
     pub(crate) fn begin_poll(&self) {
         let has_begun = self.has_begun();
         self.begins_poll.set(has_begun);
-        self.unread.borrow_mut().clear();
+        if self.has_unread.get() {
+            self.forget_unread();
+        }
         if !has_begun {
             self.note_coroutine();
             self.change().has_begun = true;
@@ -452,7 +457,9 @@ impl ScriptCell {
         } = begun;
         self.drop_waits();
         let unread = self.shared.drop_all_but(self.id, &carried);
-        self.unread.borrow_mut().extend(unread);
+        for unread in unread {
+            self.note_unread(unread);
+        }
         self.shared.carry(self.id, &carried);
         let history = self.history();
         let mut chapter = self.change();
@@ -473,7 +480,15 @@ impl ScriptCell {
     pub(crate) fn note_unread(&self, unread: (Topic, u64)) {
         if self.is_live() {
             self.unread.borrow_mut().push(unread);
+            self.has_unread.set(true);
         }
+    }
+
+    /// Forgets what an earlier poll has noted, in the chapter that goes on.
+    #[cold]
+    fn forget_unread(&self) {
+        self.has_unread.set(false);
+        self.unread.take();
     }
 
     /// Reports the events that the chapter had not read when it ended.
