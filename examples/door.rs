@@ -1,7 +1,7 @@
 //! A scene: a door, a lever that opens it, and a hero who leaves.
 
 use framestep::prelude::*;
-use framestep::{Behaviour, Scene, SceneContext, This};
+use framestep::scene::{Behaviour, BehaviourHandle, Scene, SceneContext};
 
 fn say(text: &str) {
     println!("frame {:2}: {text}", time().frame);
@@ -18,7 +18,7 @@ impl Behaviour for Door {
 }
 
 /// A coroutine of the door. It borrows the door inside closures.
-async fn open(door: This<Door>) {
+async fn open(door: BehaviourHandle<Door>) {
     while door.with(|door| door.open) < 1.0 {
         next_frame().await;
         let percent = door.with(|door| {

@@ -4,7 +4,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use framestep::prelude::*;
-use framestep::waker_fn;
 use futures::channel::oneshot;
 
 const FRAME: Duration = Duration::from_millis(16);
@@ -31,7 +30,7 @@ fn main() {
     // The host may sleep for long: do not shorten the frame after it.
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
     let host = thread::current();
-    executor.on_wake(waker_fn(move || host.unpark()));
+    executor.on_wake(move || host.unpark());
 
     let (open, opened) = oneshot::channel();
     executor.start(editor(opened));

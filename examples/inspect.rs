@@ -3,8 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use framestep::inspect::{Snapshot, Wait};
 use framestep::prelude::*;
-use framestep::{Snapshot, Wait};
 use futures::channel::oneshot;
 
 async fn dialogue() {

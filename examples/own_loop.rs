@@ -59,7 +59,10 @@ fn main() {
         bounced: false,
     };
     let mut executor = Executor::builder().fixed_delta(0.02).build();
-    let referee = executor.spawn_in(Phase::FixedUpdate, referee());
+    let referee = executor
+        .script("")
+        .in_phase(Phase::FixedUpdate)
+        .spawn(referee());
     executor.start(hud());
 
     while !referee.is_finished() {

@@ -9,7 +9,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use framestep::prelude::*;
-use framestep::waker_fn;
 use futures::StreamExt;
 use futures::channel::mpsc::{self, UnboundedReceiver};
 
@@ -97,7 +96,7 @@ async fn lobby(mut players: UnboundedReceiver<&'static str>) {
 fn run_lobby(players: UnboundedReceiver<&'static str>, until: Instant) -> u64 {
     let mut executor = Executor::builder().max_delta(f32::INFINITY).build();
     let host = thread::current();
-    executor.on_wake(waker_fn(move || host.unpark()));
+    executor.on_wake(move || host.unpark());
     executor.start(lobby(players));
     let mut last = Instant::now();
     while last < until {

@@ -4,7 +4,7 @@
 //! is called in frame 1.
 
 use framestep::prelude::*;
-use framestep::{Behaviour, Scene, SceneContext, This};
+use framestep::scene::{Behaviour, BehaviourHandle, Scene, SceneContext};
 
 fn say(text: &str) {
     println!("F{}: {text}", time().frame);
@@ -131,7 +131,7 @@ async fn ball(number: u64) {
     }
 }
 
-async fn juggle(this: This<Juggler>) {
+async fn juggle(this: BehaviourHandle<Juggler>) {
     loop {
         next_frame().await;
         let number = time().frame;

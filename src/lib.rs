@@ -3,7 +3,7 @@
 //! A script is an `async fn` that lists what happens in order, with waits in between. The host,
 //! a game loop or an engine, steps an [`Executor`] once a frame. A script that an executor runs
 //! is a *coroutine*. The executor polls only the scripts that are due, in a fixed order. It
-//! reads no clock: the host says how much time has passed. (The exceptions are [`Budget::new`],
+//! reads no clock: the host says how much time has passed. (The exceptions are [`Budget::new`](task::Budget::new),
 //! [`Builder::slow_poll`] and [`Builder::profile`].)
 //!
 //! ```
@@ -48,7 +48,7 @@
 //!
 //! The next door moves a little in every frame. It is part of a world that the host
 //! [lends](Executor::lend) to the scripts for the length of a frame. A script borrows
-//! the world inside a closure, [`with`] write access or [`with_ref`] read access. It
+//! the world inside a closure, [`with`] write access or [`with_ref`](lend::with_ref) read access. It
 //! cannot hold the borrow across an `.await`.
 //!
 //! ```
@@ -80,38 +80,38 @@
 //! ```
 //!
 //! Each coroutine has a *home phase*: Update, or the phase passed to
-//! [`spawn_in`](Executor::spawn_in). The children of a coroutine inherit it. The table
+//! [`in_phase`](task::ScriptBuilder::in_phase). The children of a coroutine inherit it. The table
 //! says when a wait that is awaited in frame N is due:
 //!
 //! | wait | due in |
 //! |---|---|
 //! | [`next_frame()`] | the first run of the home phase with frame > N |
 //! | [`wait_frames(n)`](wait_frames) | the first run of the home phase with frame >= N + n; 0 counts as 1 |
-//! | [`wait_steps(n)`](wait_steps) | the `n`-th fixed step that begins after the await; 0 counts as 1 |
-//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait_seconds_realtime) | the first run of the home phase with frame > N and its clock at or past the deadline |
+//! | [`wait_steps(n)`](wait::wait_steps) | the `n`-th fixed step that begins after the await; 0 counts as 1 |
+//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait::wait_seconds_realtime) | the first run of the home phase with frame > N and its clock at or past the deadline |
 //! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | the first run of the home phase with frame > N in which the condition holds (no longer holds); it is checked once in each |
-//! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](in_phase) | the first run of that phase that begins after the await |
+//! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](wait::in_phase) | the first run of that phase that begins after the await |
 //! | a [`Coroutine`], [`join(coroutine)`](join()) | the run in which the coroutine ends; at once if it has ended |
 //!
 //! A wait whose row names the home phase resumes in another phase if the script calls
-//! [`in_phase`](WaitSeconds::in_phase) on it. In [`Phase::FixedUpdate`], waits on clocks and
+//! [`in_phase`](wait::WaitSeconds::in_phase) on it. In [`Phase::FixedUpdate`], waits on clocks and
 //! conditions count fixed steps instead of frames. A join returns the coroutine's result; the
 //! other waits return `()`, and [`time()`] reads the clocks. A length of time is a number of
-//! [`Seconds`] or a `Duration`. Except for a join, no wait in the table is ready when it is
+//! [`Seconds`](time::Seconds) or a `Duration`. Except for a join, no wait in the table is ready when it is
 //! first polled, so a loop around one cannot block a frame.
 //!
 //! More is built on these waits:
 //!
-//! - time: [`timeout`], [`timeout_at`], [`interval`](interval()) and [`animate`];
-//! - frames as streams: [`frames`] and [`every_frames`];
-//! - values over time: [`changes_of`], [`debounce`], [`throttle`];
-//! - several futures at once: [`select!`], [`join!`], [`race`], [`join_all`],
-//!   [`try_join_all`] and [`when_each`];
-//! - several scripts that end together: a [`group`]; the end of all scripts of an owner:
+//! - time: [`timeout`], [`timeout_at`](wait::timeout_at), [`interval`](interval()) and [`animate`](wait::animate);
+//! - frames as streams: [`frames`](wait::frames) and [`every_frames`](wait::every_frames);
+//! - values over time: [`changes_of`](wait::changes_of), [`debounce`](wait::debounce), [`throttle`](wait::throttle);
+//! - several futures at once: [`select!`], [`join!`], [`race`](combine::race), [`join_all`](combine::join_all),
+//!   [`try_join_all`](combine::try_join_all) and [`when_each`](combine::when_each);
+//! - several scripts that end together: a [`group`](task::group); the end of all scripts of an owner:
 //!   [`ended`](Owner::ended);
-//! - events and values that change: [`Signal`] and [`Watch`]; one answer: [`promise()`];
-//! - a limited number of scripts at the same time: [`Permits`];
-//! - long jobs that are split over frames: [`Budget`].
+//! - events and values that change: [`Signal`](sync::Signal) and [`Watch`](sync::Watch); one answer: [`promise()`](sync::promise());
+//! - a limited number of scripts at the same time: [`Semaphore`](sync::Semaphore);
+//! - long jobs that are split over frames: [`Budget`](task::Budget).
 //!
 //! # Scripts within scripts
 //!
@@ -166,16 +166,16 @@
 //! # Stopping
 //!
 //! [`Coroutine::stop`] drops a script at the wait where it is suspended. So does [`stop`] with
-//! the [`CoroutineId`] that [`Coroutine::id`] returns. The destructors of the script run before
+//! the [`CoroutineId`](task::CoroutineId) that [`Coroutine::id`] returns. The destructors of the script run before
 //! `stop` returns. A script that is being polled, such as one that stops itself, first
 //! continues to its next wait.
 //!
 //! A coroutine that joins the stopped script resumes with a [`JoinError`]: in the same run, or
 //! in the next run of its phase if the host stops the script between two runs. A join of a
 //! script that panicked also returns a `JoinError`. A panic ends one script and nothing else.
-//! If no coroutine joins it, the executor [reports](Report) the panic.
-//! [`on_error`] handles the error that a script returns,
-//! [`on_unread`](Executor::on_unread) the errors of all scripts. [`defer`] borrows the lent
+//! If no coroutine joins it, the executor [reports](inspect::Report) the panic.
+//! [`on_error`](combine::on_error) handles the error that a script returns,
+//! [`on_unobserved`](Executor::on_unobserved) the errors of all scripts. [`defer`](lend::defer) borrows the lent
 //! state when a script ends, for whatever reason.
 //!
 //! ```
@@ -219,7 +219,7 @@
 //! A script can await any future: a channel, a socket, a timer of another crate. Its waker may
 //! be called on any thread, at any time. The coroutine resumes in its home phase: in the next
 //! run of that phase, or later in the current run if another script of that run wakes it. The
-//! home phase is Update, unless the coroutine was added with [`spawn_in`] or [`start_in`].
+//! home phase is Update, unless its builder names another one with [`in_phase`](task::ScriptBuilder::in_phase).
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -262,10 +262,10 @@
 //!
 //! An [`Owner`] is a field of the object that its scripts belong to. Dropping it stops
 //! the scripts; [`Owner::pause`] pauses them, with their timers. Inside a script,
-//! [`owner()`] makes an owner for a local variable.
+//! [`owner()`](task::owner()) makes an owner for a local variable.
 //!
-//! An owner can be bound to a [`Clock`]. Then the waits of its scripts count on that
-//! clock, and [`time()`] and [`delta_seconds()`] read it. Here a room is in slow motion,
+//! An owner can be bound to a [`Clock`](time::Clock). Then the waits of its scripts count on that
+//! clock, and [`time()`] and [`delta_seconds()`](time::delta_seconds()) read it. Here a room is in slow motion,
 //! and the rest of the game is not:
 //!
 //! ```
@@ -312,20 +312,20 @@
 //! ```
 //!
 //! A host finds the clocks at [`Executor::clock`] and [`Executor::realtime`], and a
-//! script finds them with [`clock()`] and [`realtime()`]. An owner on `realtime()`, made
-//! with [`owner_on`], keeps its scripts running while the game clock is paused: a menu,
+//! script finds them with [`clock()`](time::clock()) and [`realtime()`](time::realtime()). An owner on `realtime()`, made
+//! with [`owner_on`](task::owner_on), keeps its scripts running while the game clock is paused: a menu,
 //! for example.
 //!
-//! An engine that moves components between threads stores a [`SendOwner`], and lends its
-//! contexts, which have lifetimes, with [`Lend`]. Without an engine, a [`Scene`] steps
-//! [`Behaviour`]s and their scripts in Unity's order.
+//! An engine that moves components between threads stores a [`SendOwner`](task::SendOwner), and lends its
+//! contexts, which have lifetimes, with [`Lend`](lend::Lend). Without an engine, a [`Scene`](scene::Scene) steps
+//! [`Behaviour`](scene::Behaviour)s and their scripts in Unity's order.
 //!
 //! # Determinism
 //!
 //! The same calls with the same values make the same polls, frame by frame, in every build. The
 //! order of the polls in a run is total and part of the contract; see [`Executor::run_phase`].
 //! The file `docs/contract.md` has all rules, with examples. Times are whole nanoseconds, so
-//! sums are the same everywhere; [`Seconds`] says how floats are rounded.
+//! sums are the same everywhere; [`Seconds`](time::Seconds) says how floats are rounded.
 //!
 //! ```
 //! # use framestep::prelude::*;
@@ -355,7 +355,7 @@
 //!   [`Executor::enter`].
 //! - A callback keeps a [`Handle`], which is weak. It can `spawn`, `start` and `stop`
 //!   anywhere on the executor's thread.
-//! - Another thread keeps a [`Remote`], which can spawn, stop and call.
+//! - Another thread keeps a [`RemoteHandle`](task::RemoteHandle), which can spawn, stop and call.
 //! - A host that sleeps when nothing is due checks
 //!   [`idle_until`](Executor::idle_until), and is woken through
 //!   [`on_wake`](Executor::on_wake).
@@ -371,72 +371,31 @@
 
 #![deny(unsafe_code)]
 
-mod budget;
-mod combine;
+pub mod combine;
 mod core;
-mod coroutine;
 #[doc(hidden)]
 pub mod durable;
 mod executor;
 mod image;
-mod inspect;
-mod lend;
-mod owner;
-mod permits;
+pub mod inspect;
+pub mod lend;
 pub mod prelude;
-mod promise;
 #[cfg(test)]
 mod random;
-mod scene;
-mod script;
-mod signal;
-mod testing;
-mod time;
-mod wait;
-mod waiters;
-mod watch;
+pub mod scene;
+pub mod sync;
+pub mod task;
+pub mod testing;
+pub mod time;
+pub mod wait;
 
-pub use budget::{Budget, Checkpoint};
 #[doc(hidden)]
 pub use combine::expansion as __expansion;
-pub use combine::{
-    JoinAll, OnError, Race, TryJoinAll, WhenEach, join_all, on_error, race, try_join_all, when_each,
-};
-pub use coroutine::{
-    Coroutine, CoroutineId, Finished, JoinError, Named, Outcome, ReturnedBy, join,
-};
-pub use executor::{Builder, Executor, Handle, Remote, TraceHook};
-pub use inspect::{
-    CoroutineInfo, Moment, PendingStop, Profile, Refusal, Report, Snapshot, Source, SourceKind,
-    State, TimerClock, TraceEvent, Traced, Wait, WaitNote, Waiting, describe,
-};
-pub use lend::{
-    Defer, DeferCall, Lend, WithError, defer, defer_call, try_with, try_with_as, try_with_ref,
-    with, with_as, with_ref, with_soon, with_soon_as,
-};
-pub use owner::{
-    Ended, Group, JoinGroup, Owner, OwnerGuard, OwnerHandle, SendOwner, StopAsked, StopWithin,
-    TryJoinGroup, group, is_stop_asked, stop_asked,
-};
-pub use permits::{Acquire, Permit, Permits};
-pub use promise::{Canceled, Promise, Resolver, promise};
-pub use scene::{Behaviour, Scene, SceneContext, SceneHandle, This};
-pub use script::{
-    Script, clock, current, current_name, delta_seconds, handle, home, named, owner, owner_on,
-    realtime, remote, spawn, spawn_in, start, start_in, stop, time,
-};
-pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
-pub use testing::{FRAME_RATES, at_frame_rates};
-pub use time::{Clock, ClockGuard, Phase, Seconds, Time};
+pub use executor::{Builder, Executor, Handle};
+pub use lend::with;
+pub use task::{Coroutine, JoinError, Owner, join, spawn, start, stop};
+pub use time::{Phase, Time, time};
 pub use wait::{
-    Animate, ChangesOf, Debounce, Elapsed, EveryFrames, Frames, InPhase, Interval, MissedTicks,
-    NextFrame, NextItem, NextTick, NextTicks, On, Throttle, Tick, Timeout, WaitFrames, WaitSeconds,
-    WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, animate, changes_of, debounce,
-    end_of_frame, every_frames, fixed_update, frames, in_phase, interval, next_frame, on, throttle,
-    timeout, timeout_at, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
-    wait_while, yield_now,
+    end_of_frame, fixed_update, interval, next_frame, timeout, wait_frames, wait_seconds,
+    wait_until, wait_while,
 };
-/// Makes a `Waker` from a closure, for [`Executor::on_wake`].
-#[doc(inline)]
-pub use waker_fn::waker_fn;
-pub use watch::{Changed, Changes, WaitWatch, Watch, WatchReader};

@@ -11,7 +11,7 @@
 //! |---|---|---|---|
 //! | [`next_frame`] | macroquad 0.4 | the end of a frame of its main loop | `use framestep::next_frame;` |
 //! | [`interval`](interval()) | Bevy 0.15 and later | a range of real numbers, for curves | `use framestep::interval;` |
-//! | [`Signal`] | godot 0.5 | an event of Godot | `use framestep::Signal as Event;` |
+//! | [`Signal`] | godot 0.5 | an event of Godot | `use framestep::sync::Signal as Event;` |
 //!
 //! Add the explicit import to a file that has both glob imports. It takes
 //! precedence over them, in any order. Write the engine's function with its path,
@@ -24,23 +24,31 @@
 //! warning: a script that awaits macroquad's `next_frame` never resumes, because
 //! nothing wakes it.
 //!
-//! [`Time`](crate::Time), [`Handle`](crate::Handle), [`Scene`](crate::Scene),
-//! [`State`](crate::State), [`Interval`](crate::Interval) and
-//! [`Changed`](crate::Changed) are not in this prelude, because they are in Bevy's.
+//! [`Time`](crate::Time), [`Handle`](crate::Handle), [`Scene`](crate::scene::Scene),
+//! [`State`](crate::inspect::State), [`Interval`](crate::wait::Interval) and
+//! [`Changed`](crate::sync::Changed) are not in this prelude, because they are in Bevy's.
 //! Import them by name, and rename them in a file that uses both:
 //! `use framestep::Time as FrameTime;`.
 //!
 //! The module `macroquad::experimental::coroutines` has a `Coroutine` and a
 //! `wait_seconds`. It is not in macroquad's prelude. Import its functions by name.
 
+pub use crate::combine::{join_all, on_error, race, try_join_all, when_each};
+pub use crate::lend::{defer, defer_call, try_with, try_with_ref, with_deferred, with_ref};
+pub use crate::sync::{
+    Canceled, Changes, Permit, Promise, Resolver, Semaphore, Signal, Subscription, Watch, promise,
+};
+pub use crate::task::{
+    Budget, CoroutineId, Group, PauseGuard, Script, current, current_name, group, handle,
+    is_stop_requested, owner, owner_on, remote, script, stop_requested,
+};
+pub use crate::time::{Clock, ClockGuard, Seconds, clock, delta_seconds, realtime};
+pub use crate::wait::{
+    MissedTicks, animate, changes_of, debounce, every_frames, frames, in_phase, on_clock, throttle,
+    timeout_at, wait_seconds_realtime, wait_steps, yield_now,
+};
 pub use crate::{
-    Budget, Canceled, Changes, Clock, ClockGuard, Coroutine, CoroutineId, Executor, Group,
-    JoinError, MissedTicks, Owner, OwnerGuard, Permit, Permits, Phase, Promise, Resolver, Script,
-    Seconds, Signal, Subscription, Watch, animate, changes_of, clock, current, current_name,
-    debounce, defer, defer_call, delta_seconds, end_of_frame, every_frames, fixed_update, frames,
-    group, handle, in_phase, interval, is_stop_asked, join, join_all, named, next_frame, on,
-    on_error, owner, owner_on, promise, race, realtime, remote, select, spawn, spawn_in, start,
-    start_in, stop, stop_asked, throttle, time, timeout, timeout_at, try_join_all, try_with,
-    try_with_ref, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
-    wait_while, when_each, with, with_ref, with_soon, yield_now,
+    Coroutine, Executor, JoinError, Owner, Phase, end_of_frame, fixed_update, interval, join,
+    next_frame, select, spawn, start, stop, time, timeout, wait_frames, wait_seconds, wait_until,
+    wait_while, with,
 };

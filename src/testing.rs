@@ -16,7 +16,8 @@ pub const FRAME_RATES: [u32; 12] = [10, 20, 24, 30, 50, 60, 75, 90, 120, 144, 24
 /// # Examples
 ///
 /// ```
-/// use framestep::{at_frame_rates, prelude::*};
+/// use framestep::testing::at_frame_rates;
+/// use framestep::prelude::*;
 ///
 /// // The door opens after a second, at most one frame late.
 /// at_frame_rates(|dt| {

@@ -5,14 +5,14 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use framestep::Remote;
+use framestep::task::RemoteHandle;
 
 use crate::room::{Counts, Room, TICK};
 
 /// An order to the thread of a core.
 pub(crate) enum Order {
     /// Opens a room, and answers with its remote.
-    Open(u64, Sender<(u64, Remote)>),
+    Open(u64, Sender<(u64, RemoteHandle)>),
     Close(u64),
     /// Makes so many ticks at once, and counts.
     Run(u32, Sender<Counts>),
@@ -112,7 +112,7 @@ impl Cores {
     }
 
     /// Opens rooms, each on the core that has the fewest. Returns their remotes, by number.
-    pub(crate) fn open(&mut self, rooms: usize) -> BTreeMap<u64, Remote> {
+    pub(crate) fn open(&mut self, rooms: usize) -> BTreeMap<u64, RemoteHandle> {
         let (answer, remotes) = mpsc::channel();
         for _ in 0..rooms {
             let on = |core: &usize| self.places.values().filter(|place| *place == core).count();

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::Duration;
 
-use framestep::Remote;
+use framestep::task::RemoteHandle;
 
 use cores::{Core, Cores, Order};
 use room::{Counts, TICK, TICKS_PER_SECOND, UNITS, message};
@@ -20,7 +20,7 @@ const SHARE: f64 = 0.5;
 const MESSAGES_PER_SECOND: u64 = 10;
 
 /// Sends messages to all rooms of the maps that arrive, until the other end is gone.
-fn run_players(opened: &Receiver<BTreeMap<u64, Remote>>) {
+fn run_players(opened: &Receiver<BTreeMap<u64, RemoteHandle>>) {
     let mut rooms = BTreeMap::new();
     for round in 0.. {
         match opened.recv_timeout(Duration::from_secs(1) / 100) {
@@ -46,7 +46,7 @@ fn fits(
     cores: &mut Cores,
     rooms: usize,
     seconds: u64,
-    players: &Sender<BTreeMap<u64, Remote>>,
+    players: &Sender<BTreeMap<u64, RemoteHandle>>,
 ) -> bool {
     let wanted = rooms * cores.threads();
     let there = cores.rooms();

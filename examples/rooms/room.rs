@@ -3,8 +3,8 @@
 use std::ops::AddAssign;
 use std::time::Duration;
 
-use framestep::Remote;
 use framestep::prelude::*;
+use framestep::task::RemoteHandle;
 
 pub(crate) const TICKS_PER_SECOND: u32 = 30;
 pub(crate) const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as u64);
@@ -202,7 +202,7 @@ impl Room {
 
 /// An act of a player, sent from another thread: it takes effect when the next tick of the
 /// room begins. Returns `false` if the room is closed.
-pub(crate) fn message(room: &Remote, number: u64) -> bool {
+pub(crate) fn message(room: &RemoteHandle, number: u64) -> bool {
     let unit = Random::new(number).unit();
     room.call(move || {
         with(|world: &mut World| {

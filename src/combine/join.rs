@@ -4,7 +4,7 @@
 /// tuple.
 ///
 /// `join!(a, b, c)` takes up to 64 futures, or other values that implement
-/// [`IntoFuture`]; [`join_all`](crate::join_all) takes any number of futures of one
+/// [`IntoFuture`]; [`join_all`](crate::combine::join_all()) takes any number of futures of one
 /// type. It runs them concurrently inside the coroutine that awaits it, and
 /// allocates nothing. The futures may borrow local variables, and need neither
 /// `pin!` nor `fuse()`. Use it wherever `.await` is allowed.

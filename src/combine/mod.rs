@@ -1,6 +1,25 @@
-//! Combinators: several futures as one. They poll the futures in order, with the
-//! waker of the coroutine, so that the waits inside register directly. (`when_each` has
-//! wakers of its own, which tell which futures to poll.)
+//! Combinators: several futures as one.
+//!
+//! [`join_all`](join_all()), [`try_join_all`](try_join_all()) and [`race`](race()) take collections, the macros
+//! [`join!`](crate::join!) and [`select!`](crate::select) a fixed
+//! number of futures. [`when_each`](when_each()) yields the outputs of many futures as they come, [`on_error`](on_error())
+//! handles the error of one.
+//!
+//! They poll their futures in order, with the waker of the script, so that the waits inside
+//! register directly. (`when_each` has wakers of its own, which tell it the futures to poll.)
+//! Combinators of other crates work, too.
+//!
+//! # Examples
+//!
+//! ```
+//! use framestep::prelude::*;
+//!
+//! let mut executor = Executor::new();
+//! let doors = executor.start(async {
+//!     join_all((1..=3).map(|n| async move { wait_frames(n).await; n })).await
+//! });
+//! assert_eq!(executor.run_until(doors, 0.25).unwrap(), [1, 2, 3]);
+//! ```
 
 mod branch;
 pub mod expansion;

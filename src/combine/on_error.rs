@@ -22,7 +22,7 @@ use crate::wait::polled_again;
 ///
 /// If the future returns `Ok`, the handler is dropped. If the script is stopped or
 /// panics, it is dropped with the script. To handle the errors of all scripts in one
-/// place, use [`on_unread`](crate::Executor::on_unread).
+/// place, use [`on_unobserved`](crate::Executor::on_unobserved).
 ///
 /// # Output
 ///

@@ -15,7 +15,7 @@ use super::pinned;
 /// Waits until all of `futures` have returned `Ok`, or the first one has returned
 /// `Err`.
 ///
-/// It is [`join_all`](crate::join_all) for futures that return a `Result`, coroutine
+/// It is [`join_all`](crate::combine::join_all()) for futures that return a `Result`, coroutine
 /// handles among them: at the first error, the other futures are dropped.
 ///
 /// # Resumes

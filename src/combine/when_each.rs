@@ -24,7 +24,7 @@ use super::pinned;
 /// coroutines return, in the order in which they end.
 ///
 /// For the outputs in the order the futures were passed, use
-/// [`join_all`](crate::join_all()); for the first output only, [`race`](crate::race()).
+/// [`join_all`](crate::combine::join_all()); for the first output only, [`race`](crate::combine::race()).
 ///
 /// # Resumes
 ///

@@ -10,8 +10,8 @@ use crate::core::pause::state::Pause;
 use crate::core::report::panics::Panicked;
 use crate::core::task::{Task, Tasks};
 use crate::core::wake::waker::TaskWaker;
-use crate::coroutine::Stopper;
 use crate::inspect::Observed;
+use crate::task::coroutine::Stopper;
 
 /// Exists for a task that has one of these: a given name, a task waker, waits in
 /// entries or on clocks that it names, futures on another clock, a pause,

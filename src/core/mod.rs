@@ -28,9 +28,9 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::rc::{Rc, Weak};
 
-use crate::coroutine::CoroutineId;
 use crate::inspect::{Instruments, Reports, script_name};
 use crate::lend::Lending;
+use crate::task::coroutine::CoroutineId;
 use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 
 use base::cell::Guarded;

@@ -16,8 +16,8 @@ use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::inspect::named;
 use crate::core::scope;
 use crate::core::task::{Flags, Task};
+use crate::sync::waiters::Waiters;
 use crate::time::ClockState;
-use crate::waiters::Waiters;
 
 /// Names an owner. The key of an owner that has been removed is stale. The table treats a
 /// stale key like that of an owner that has no coroutines and accepts none.
@@ -454,7 +454,7 @@ impl Owners {
 
     /// Asks the coroutines of the owner and of the owners below it to stop. Calls `asked` with
     /// each list of waits for that, children first.
-    pub(crate) fn ask_to_stop(&mut self, owner: OwnerKey, mut asked: impl FnMut(Rc<Asks>)) {
+    pub(crate) fn request_stop(&mut self, owner: OwnerKey, mut asked: impl FnMut(Rc<Asks>)) {
         let below: Vec<OwnerIndex> = self.below(owner).collect();
         let mut heard = Vec::new();
         for here in below {

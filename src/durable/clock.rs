@@ -11,7 +11,7 @@ use crate::image::Damaged;
 use crate::time::{Asks, AwaitedClock, Clock, ClockGuard, ClockIndex};
 use crate::wait::polled;
 
-/// The clock of a future, as for [`on`](crate::on). It is named at each poll, because a restore
+/// The clock of a future, as for [`on_clock`](crate::wait::on_clock). It is named at each poll, because a restore
 /// may make clocks anew.
 #[derive(Default)]
 pub struct FutureClock {

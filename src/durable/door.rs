@@ -23,11 +23,11 @@ use crate::core::report::{self, panics};
 use crate::core::run;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::core::wake;
-use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::Report;
-use crate::owner::Owner;
+use crate::task::coroutine::{Coroutine, CoroutineId};
+use crate::task::owner::Owner;
 use crate::time::{Clock, ClockGuard, ClockRef, ClockState, FrameClock, Phase, PhaseIndex, Time};
 use crate::wait::polled;
 
@@ -363,7 +363,7 @@ impl Door {
         scripts: usize,
     ) {
         let owner = self.core.owners.borrow().label(owner.key());
-        let report = Report::StopUnread {
+        let report = Report::StopIgnored {
             owner,
             place,
             scripts,

@@ -5,8 +5,8 @@ use std::panic::Location;
 
 use crate::core::inspect::events::{self, EventWait};
 use crate::core::inspect::{awaited, named};
-use crate::coroutine::CoroutineId;
 use crate::inspect::{Source, SourceKind};
+use crate::task::coroutine::CoroutineId;
 
 use super::door::Door;
 
@@ -47,7 +47,7 @@ impl Event {
         let kind = match self {
             Event::Signal(_) => SourceKind::Signal,
             Event::Value(_) => SourceKind::Watch,
-            Event::Permit(_) => SourceKind::Permits,
+            Event::Permit(_) => SourceKind::Semaphore,
             Event::Answer(_) => SourceKind::Question,
             Event::Stop => return named::stop(),
         };

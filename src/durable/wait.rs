@@ -14,9 +14,9 @@ use crate::core::registration::Registration;
 use crate::core::scope::Scope;
 use crate::core::task::Task;
 use crate::core::timer::Unit;
-use crate::coroutine::{Coroutine, Finished};
 use crate::image::{Damaged, Reader, Writer};
-use crate::owner::{Ended, Owner};
+use crate::task::coroutine::{Coroutine, Finished};
+use crate::task::owner::{Ended, Owner};
 use crate::time::{Clock, ClockIndex, Nanos, Phase, PhaseIndex, Seconds};
 use crate::wait::{
     Asked, Count, NextItem, PhaseWait, Timer, WaitSeconds, YieldNow, interval, polled, take_resumed,
@@ -171,7 +171,7 @@ impl DurableWait {
         Self::time(wait, phase)
     }
 
-    /// A point in time of the clock of the coroutine, as for [`timeout_at`](crate::timeout_at).
+    /// A point in time of the clock of the coroutine, as for [`timeout_at`](crate::wait::timeout_at).
     #[must_use]
     pub fn until_own(point_ns: Option<u64>, phase: Option<Phase>) -> Self {
         let timer = match point_ns.map(Duration::from_nanos) {

@@ -111,15 +111,15 @@ impl Builder {
     }
 
     /// Sets how often a coroutine is polled in one run because of wakes that arrive
-    /// during the run, and how often because it [yields](crate::yield_now); 1000 by
+    /// during the run, and how often because it [yields](crate::wait::yield_now); 1000 by
     /// default. A coroutine that exceeds the limit continues in the next run, and is
     /// [reported](Executor::on_report). So two coroutines that keep waking each other
     /// cannot block a frame, and neither can a coroutine that keeps yielding.
     ///
     /// A hundred times this number, 100,000 by default, is the limit of what may follow one
     /// another in a run: starts, spawns and joins, ends that cause ends, closures of
-    /// [`with_soon`](crate::with_soon) that add more. One for each coroutine that is alive comes
-    /// on top. The rest continues in the next run, as [`Report::Runaway`](crate::Report::Runaway)
+    /// [`with_deferred`](crate::lend::with_deferred) that add more. One for each coroutine that is alive comes
+    /// on top. The rest continues in the next run, as [`Report::Runaway`](crate::inspect::Report::Runaway)
     /// says. So a script that starts itself without end takes bounded time in each run. To bound
     /// its memory as well, see [`max_coroutines`](Self::max_coroutines).
     ///
@@ -137,7 +137,7 @@ impl Builder {
     ///
     /// For hosts that run code that they do not know: mods, a playground. A coroutine that would
     /// be one too many is refused: its future is dropped, its handle is that of a stopped
-    /// coroutine, and a [report](crate::Report::Refused) names it, the line of the call and this
+    /// coroutine, and a [report](crate::inspect::Report::Refused) names it, the line of the call and this
     /// limit. All others go on. Once some have ended, new ones are accepted again.
     ///
     /// Coroutines that a save state brings back are not refused.
@@ -201,7 +201,7 @@ impl Builder {
     }
 
     /// Sets after how many frames without a run of a phase it is
-    /// [reported](crate::Report::PhaseSkipped) that coroutines wait for it; 60 by default.
+    /// [reported](crate::inspect::Report::PhaseSkipped) that coroutines wait for it; 60 by default.
     /// `u64::MAX` switches the report off.
     ///
     /// The phases are looked at once in so many frames. A phase is reported if coroutines waited
@@ -227,7 +227,8 @@ impl Builder {
     ///
     /// ```
     /// use std::{cell::Cell, rc::Rc};
-    /// use framestep::{Report, prelude::*};
+    /// use framestep::inspect::Report;
+    /// use framestep::prelude::*;
     ///
     /// let mut executor = Executor::builder().skipped_phase(10).build();
     /// let reported = Rc::new(Cell::new(None));
@@ -253,8 +254,8 @@ impl Builder {
         self
     }
 
-    /// Sets after how many frames it is [reported](crate::Report::GrantUntaken) that a coroutine
-    /// was granted a permit, or an event of [`emit_one`](crate::Signal::emit_one), and has not
+    /// Sets after how many frames it is [reported](crate::inspect::Report::GrantUntaken) that a coroutine
+    /// was granted a permit, or an event of [`emit_one`](crate::sync::Signal::emit_one), and has not
     /// taken it; 300 by default. `u64::MAX` switches the report off.
     ///
     /// The grants are looked at once in so many frames. So the report comes after one to two times
@@ -271,7 +272,8 @@ impl Builder {
     ///
     /// ```
     /// use std::{cell::Cell, rc::Rc};
-    /// use framestep::{Report, prelude::*};
+    /// use framestep::inspect::Report;
+    /// use framestep::prelude::*;
     ///
     /// let mut executor = Executor::builder().untaken_grant(10).build();
     /// let reported = Rc::new(Cell::new(false));
@@ -279,7 +281,7 @@ impl Builder {
     /// executor.on_report(move |report| {
     ///     hook.set(matches!(report, Report::GrantUntaken { .. }));
     /// });
-    /// let tokens = Permits::new(1);
+    /// let tokens = Semaphore::new(1);
     /// let token = tokens.try_acquire();
     /// let mut acquire = tokens.acquire();
     /// executor.start(async move {
@@ -302,7 +304,7 @@ impl Builder {
     }
 
     /// Passes a panic that no join returns on to the host, instead of
-    /// [reporting](crate::Report::CoroutinePanicked) it. Off by default.
+    /// [reporting](crate::inspect::Report::CoroutinePanicked) it. Off by default.
     ///
     /// For tests and tools that should end if a script panics.
     /// If a coroutine panics during a run, the run completes: the other coroutines are
@@ -320,7 +322,7 @@ impl Builder {
     /// of that join. To pass on such panics as well, use [`strict`](Self::strict).
     ///
     /// A panic of a hook is passed on like that of a coroutine: of
-    /// [`on_unread`](Executor::on_unread), [`on_trace`](Executor::on_trace),
+    /// [`on_unobserved`](Executor::on_unobserved), [`on_trace`](Executor::on_trace),
     /// [`on_report`](Executor::on_report) and [`stopwatch`](Self::stopwatch).
     ///
     /// # Examples
@@ -344,8 +346,8 @@ impl Builder {
     /// returns. Off by default.
     ///
     /// For tests. A script that ignores the `Err` of a join, or uses
-    /// [`join_all`](crate::join_all()), [`select!`](crate::select) or
-    /// [`race`](crate::race), may swallow a panic. The test then passes although an
+    /// [`join_all`](crate::combine::join_all()), [`select!`](crate::select) or
+    /// [`race`](crate::combine::race), may swallow a panic. The test then passes although an
     /// assertion in a script has failed. With `strict`, the test fails.
     ///
     /// It includes [`propagate_panics`](Self::propagate_panics), and differs from it
@@ -386,7 +388,7 @@ impl Builder {
         self
     }
 
-    /// Records more about each coroutine for a [`Snapshot`](crate::Snapshot): where
+    /// Records more about each coroutine for a [`Snapshot`](crate::inspect::Snapshot): where
     /// it was spawned, which coroutine spawned it, and since when it waits. Off by
     /// default.
     ///
@@ -411,7 +413,7 @@ impl Builder {
     }
 
     /// Counts and times the polls of each coroutine, for
-    /// [`CoroutineInfo::profile`](crate::CoroutineInfo::profile). Off by default. Turns
+    /// [`CoroutineInfo::profile`](crate::inspect::CoroutineInfo::profile). Off by default. Turns
     /// [`inspect`](Self::inspect) on.
     ///
     /// This reads the computer's clock, or the host's [`stopwatch`](Self::stopwatch),
@@ -437,11 +439,11 @@ impl Builder {
     }
 
     /// Reports every poll of a coroutine that takes `limit` or longer, with the
-    /// coroutine's name, as [`Report::SlowPoll`](crate::Report::SlowPoll). Off by
+    /// coroutine's name, as [`Report::SlowPoll`](crate::inspect::Report::SlowPoll). Off by
     /// default; infinity switches it off.
     ///
     /// A script that computes, loads or blocks for that long holds up the frame.
-    /// Split its work over frames with a [`Budget`](crate::Budget), or move the
+    /// Split its work over frames with a [`Budget`](crate::task::Budget), or move the
     /// work to another thread. If a poll starts other coroutines, their time counts
     /// only for them.
     ///
@@ -458,7 +460,7 @@ impl Builder {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use framestep::Report;
+    /// use framestep::inspect::Report;
     /// use framestep::prelude::*;
     ///
     /// let executor = Executor::builder().slow_poll(0.008).build();
@@ -478,7 +480,7 @@ impl Builder {
         self
     }
 
-    /// Sets the clock of [`Budget::new`](crate::Budget::new), of the report of [slow
+    /// Sets the clock of [`Budget::new`](crate::task::Budget::new), of the report of [slow
     /// polls](Self::slow_poll), and of [profiles](Self::profile). `stopwatch` returns the
     /// time since a fixed moment. Nothing else in an executor reads the wall-clock time.
     ///
@@ -487,7 +489,7 @@ impl Builder {
     /// `performance.now()`, which the engine or `web-sys` provides. Without a
     /// stopwatch on such a target, each job with a budget of time makes one step a
     /// frame, no poll is reported as slow, and profiles stay empty. The same applies to
-    /// a stopwatch that panics; the panic is [reported](crate::Report::HookPanicked), or
+    /// a stopwatch that panics; the panic is [reported](crate::inspect::Report::HookPanicked), or
     /// passed on as [`propagate_panics`](Self::propagate_panics) says.
     ///
     /// The executor calls `stopwatch` while it polls coroutines. `stopwatch` may
@@ -499,7 +501,8 @@ impl Builder {
     ///
     /// ```
     /// use std::{cell::Cell, rc::Rc, time::Duration};
-    /// use framestep::{Budget, prelude::*};
+    /// use framestep::task::Budget;
+    /// use framestep::prelude::*;
     ///
     /// let passed = Rc::new(Cell::new(Duration::ZERO));
     /// let stopwatch = passed.clone();

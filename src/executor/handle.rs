@@ -17,12 +17,12 @@ use crate::core::pause;
 use crate::core::report::unread;
 use crate::core::scope;
 use crate::core::wake::calls;
-use crate::coroutine::{self, Coroutine, CoroutineId, Named, Resolved, ReturnedBy};
 use crate::inspect::{Snapshot, TraceEvent};
-use crate::owner::Owner;
-use crate::time::{Clock, Phase, Time};
+use crate::task::coroutine::{self, Coroutine, CoroutineId, OutputSource, Resolved, ScriptBuilder};
+use crate::task::owner::Owner;
+use crate::time::{Clock, Time};
 
-use super::{Executor, Remote, TraceHook};
+use super::{Executor, RemoteHandle, TraceHook};
 
 /// A weak handle of an [`Executor`]. It spawns, starts and stops coroutines
 /// anywhere on the executor's thread: in a behaviour, a callback or a coroutine.
@@ -104,27 +104,9 @@ impl Handle {
         coroutine::start(self.resolved(), future)
     }
 
-    /// Like [`Executor::start_in`].
-    #[track_caller]
-    pub fn start_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::start(self.resolved().at(phase), future)
-    }
-
-    /// Like [`Executor::spawn_in`].
-    #[track_caller]
-    pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::spawn(self.resolved().at(phase), future)
-    }
-
     /// Like [`Executor::script`].
-    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
-        Named::new(name.into(), self.resolved())
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
+        ScriptBuilder::new(name.into(), self.resolved())
     }
 
     /// Like [`Executor::stop`].
@@ -186,7 +168,7 @@ impl Handle {
         Some(scope::call_in(&core, f))
     }
 
-    /// Makes the calls that a [`Remote`] has requested, such as [`Remote::stop`], now instead of when
+    /// Makes the calls that a [`RemoteHandle`] has requested, such as [`RemoteHandle::stop`], now instead of when
     /// the next run begins. Does nothing during a run, while a coroutine is polled, or if the
     /// executor has been dropped.
     ///
@@ -211,17 +193,17 @@ impl Handle {
     }
 
     /// Like [`Executor::snapshot`]. If a coroutine calls it, that coroutine is
-    /// [`Running`](crate::State::Running) in the snapshot. Returns `None` if the
+    /// [`Running`](crate::inspect::State::Running) in the snapshot. Returns `None` if the
     /// executor has been dropped.
     pub fn snapshot(&self) -> Option<Snapshot> {
         Some(snapshot::snapshot(&*self.core()?))
     }
 
-    /// Like [`Executor::on_unread`]. If the executor has been dropped, `hook` is
+    /// Like [`Executor::on_unobserved`]. If the executor has been dropped, `hook` is
     /// dropped.
-    pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T, ReturnedBy) + 'static) {
+    pub fn on_unobserved<T: 'static>(&self, hook: impl FnMut(T, OutputSource) + 'static) {
         if let Some(core) = self.core() {
-            unread::on_unread(&core, hook);
+            unread::on_unobserved(&core, hook);
         }
     }
 
@@ -259,8 +241,8 @@ impl Handle {
     }
 
     /// Like [`Executor::remote`]. Returns `None` if the executor has been dropped.
-    pub fn remote(&self) -> Option<Remote> {
-        Some(Remote::new(self.core()?.host.injected.clone()))
+    pub fn remote(&self) -> Option<RemoteHandle> {
+        Some(RemoteHandle::new(self.core()?.host.injected.clone()))
     }
 }
 

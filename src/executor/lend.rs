@@ -6,7 +6,7 @@ use super::{Executor, Handle};
 
 impl Executor {
     /// Lends `state` to the coroutines that `f` runs. They borrow it by its type,
-    /// inside a closure of [`with`](crate::with) or [`with_ref`](crate::with_ref).
+    /// inside a closure of [`with`](crate::with) or [`with_ref`](crate::lend::with_ref).
     ///
     /// The game's state stays where it is, and needs no cell, no reference counting
     /// and no lock. To lend several types, nest the calls. If two states of the same
@@ -46,7 +46,7 @@ impl Executor {
     }
 
     /// Lends `state`, whose type has a lifetime, as `K`. Coroutines borrow it with
-    /// [`with_as`](crate::with_as).
+    /// [`with_as`](crate::lend::with_as).
     ///
     /// For a context that an engine passes to a callback. Otherwise it is like
     /// [`lend`](Executor::lend).
@@ -117,7 +117,7 @@ impl Handle {
         Some(lend::as_key::<K, R>(core, state, || f(self)))
     }
 
-    /// Calls the closures of [`defer`](crate::defer) and [`with_soon`](crate::with_soon) that
+    /// Calls the closures of [`defer`](crate::lend::defer) and [`with_deferred`](crate::lend::with_deferred) that
     /// wait for an `S`, with `state`, in the order in which they began to wait. If the executor has
     /// been dropped, does nothing.
     ///
@@ -131,7 +131,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// It does not. A panic of a closure is [reported](crate::Report::WithSoonPanicked), or let
+    /// It does not. A panic of a closure is [reported](crate::inspect::Report::WithSoonPanicked), or let
     /// [through to the host](crate::Builder::propagate_panics) by the next run.
     ///
     /// # Examples
@@ -169,7 +169,7 @@ impl Handle {
         }
     }
 
-    /// Whether closures of [`defer`](crate::defer) or [`with_soon`](crate::with_soon) wait for an
+    /// Whether closures of [`defer`](crate::lend::defer) or [`with_deferred`](crate::lend::with_deferred) wait for an
     /// `S`: for its next lend, or for the end of a borrow. `false` if the executor has been dropped.
     ///
     /// For hosts that can lend the state only at some expense, such as by a command.

@@ -23,15 +23,15 @@ use crate::core::phase::frame;
 use crate::core::report::panics;
 use crate::core::run;
 use crate::core::scope;
-use crate::coroutine::{self, ByHost, Coroutine, CoroutineId, Named, Resolved};
-use crate::owner::Owner;
+use crate::task::coroutine::{self, ByHost, Coroutine, CoroutineId, Resolved, ScriptBuilder};
+use crate::task::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
 
 pub(crate) use patience::Patience;
 
 pub use builder::Builder;
 pub use handle::Handle;
-pub use remote::Remote;
+pub use remote::RemoteHandle;
 pub use trace_hook::TraceHook;
 
 /// Runs coroutines, frame by frame, on the thread that made it.
@@ -142,7 +142,7 @@ impl Executor {
     /// innermost start in this executor around it has reached its first wait, or else in
     /// the next run of any phase. Starts have a
     /// [limit](crate::Builder::max_polls_per_run) in each run. A coroutine beyond the limit
-    /// begins in the next run, too. Both are [reported](crate::Report).
+    /// begins in the next run, too. Both are [reported](crate::inspect::Report).
     ///
     /// # Examples
     ///
@@ -171,58 +171,6 @@ impl Executor {
         coroutine::start(ByHost(&self.core), future)
     }
 
-    /// Adds a coroutine with `phase` as home, and polls it at once, up to its first
-    /// wait, like [`start`](Self::start).
-    ///
-    /// Waits that name no phase, and every other future, resume the coroutine in its home
-    /// phase. Coroutines that it starts or spawns have the same home.
-    ///
-    /// # Examples
-    ///
-    /// A script of the simulation waits for seconds in fixed steps:
-    ///
-    /// ```
-    /// # use framestep::prelude::*;
-    /// let mut executor = Executor::builder().fixed_delta(0.25).build();
-    /// let fuse = executor.start_in(Phase::FixedUpdate, async {
-    ///     wait_seconds(0.5).await;
-    ///     (time().phase, time().fixed_elapsed.as_secs_f32())
-    /// });
-    /// executor.run_frame(0.25);
-    /// executor.run_frame(0.25);
-    /// let exploded = fuse.take().unwrap().unwrap();
-    /// assert_eq!(exploded, (Some(Phase::FixedUpdate), 0.5));
-    /// ```
-    #[track_caller]
-    pub fn start_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::start(self.resolved().at(phase), future)
-    }
-
-    /// Adds a coroutine with `phase` as home. It is first polled in the next run of
-    /// `phase` that begins after this call.
-    ///
-    /// Waits that name no phase, and every other future, resume the coroutine in its home
-    /// phase. Coroutines that it starts or spawns have the same home.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use framestep::prelude::*;
-    /// let mut executor = Executor::new();
-    /// let phase = executor.spawn_in(Phase::LateUpdate, async { time().phase });
-    /// assert_eq!(executor.run_until(phase, 0.1).unwrap(), Some(Phase::LateUpdate));
-    /// ```
-    #[track_caller]
-    pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::spawn(self.resolved().at(phase), future)
-    }
-
     /// Names the coroutine that is about to be started or spawned. The name holds from
     /// the start: in the first poll, in the trace, in snapshots and in reports.
     ///
@@ -237,8 +185,8 @@ impl Executor {
     /// });
     /// assert_eq!(executor.snapshot().get(boss.id()).unwrap().name(), "boss");
     /// ```
-    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
-        Named::new(name.into(), self.resolved())
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
+        ScriptBuilder::new(name.into(), self.resolved())
     }
 
     /// Runs one frame: begins it, and runs the [named phases](Phase::NAMED) in order.
@@ -560,9 +508,9 @@ impl Executor {
     /// Bind an owner to it with [`owner_on`](Self::owner_on), to keep its
     /// coroutines running while the game clock is paused or at scale 0. Their plain
     /// [`wait_seconds`](crate::wait_seconds), [`timeout`](crate::timeout()),
-    /// [`interval`](crate::interval()) and [`animate`](crate::animate) count on
+    /// [`interval`](crate::interval()) and [`animate`](crate::wait::animate) count on
     /// realtime. A `wait_seconds` of such a coroutine resumes in the same run as a
-    /// [`wait_seconds_realtime`](crate::wait_seconds_realtime).
+    /// [`wait_seconds_realtime`](crate::wait::wait_seconds_realtime).
     ///
     /// The clock itself cannot be scaled or paused: [`Clock::pause`] and
     /// [`Clock::set_scale`] panic. A [`child`](Clock::child) of it can be.
@@ -597,8 +545,8 @@ impl Executor {
     }
 
     /// Returns a handle for other threads. It spawns and stops coroutines, and makes calls.
-    pub fn remote(&self) -> Remote {
-        Remote::new(self.core.host.injected.clone())
+    pub fn remote(&self) -> RemoteHandle {
+        RemoteHandle::new(self.core.host.injected.clone())
     }
 
     /// The number of coroutines that are alive.
@@ -659,7 +607,7 @@ impl Executor {
 
     /// Makes an [`Owner`] whose coroutines count on `clock`. Their plain waits
     /// count on it, and [`time`](crate::time()) and
-    /// [`delta_seconds`](crate::delta_seconds) read it.
+    /// [`delta_seconds`](crate::time::delta_seconds) read it.
     ///
     /// # Panics
     ///

@@ -1,44 +1,43 @@
 //! How a host observes an executor: whether frames are needed, what each coroutine
 //! waits for, and which coroutines run.
 
-use std::task::Waker;
 use std::time::Duration;
 
 use crate::core::inspect::snapshot;
 use crate::core::phase::idle;
 use crate::core::report::unread;
-use crate::coroutine::ReturnedBy;
 use crate::inspect::{Report, Snapshot, TraceEvent};
+use crate::task::coroutine::OutputSource;
 
 #[cfg(doc)]
-use super::{Builder, Handle, Remote};
+use super::{Builder, Handle, RemoteHandle};
 use super::{Executor, TraceHook};
 #[cfg(doc)]
-use crate::owner::Owner;
+use crate::task::owner::Owner;
 #[cfg(doc)]
 use crate::time::{Clock, Phase};
 
 impl Executor {
-    /// Sets the waker of a host that sleeps when nothing is due. The executor calls
-    /// it when an event outside a run makes [`has_ready`](Self::has_ready) true or
-    /// [`next_deadline`](Self::next_deadline) earlier. Such events are:
+    /// Calls `wake` when an event outside a run makes [`has_ready`](Self::has_ready) true or
+    /// [`next_deadline`](Self::next_deadline) earlier: for a host that sleeps while nothing is
+    /// due. Such events are:
     ///
     /// - between two runs, actions of the host and its callbacks: a spawn or start
     ///   through a [`Handle`], a wake of a coroutine that waits for a
-    ///   [`Signal`](crate::Signal) or a channel, the resume of a coroutine, an
+    ///   [`Signal`](crate::sync::Signal) or a channel, the resume of a coroutine, an
     ///   [`Owner`] or a clock, a higher [scale](Clock::set_scale), a stop that ends
     ///   a join;
-    /// - at any time, wakes and [`Remote`] requests from other threads.
+    /// - at any time, wakes and [`RemoteHandle`] requests from other threads.
     ///
-    /// Events in a run on the executor's own thread do not call the waker, because the
+    /// Events in a run on the executor's own thread do not call it, because the
     /// host checks after the run.
     ///
-    /// The waker is called once, and not again until the host has called `has_ready`,
+    /// It is called once, and not again until the host has called `has_ready`,
     /// `next_deadline` or `idle_until`, or has run a phase. It may be called although
     /// nothing new is due: then the host checks, and sleeps again.
     ///
-    /// The waker is called on the thread of the event, inside the call that causes it. It
-    /// may call any function of this crate. If it panics during a wake or a `Remote`
+    /// It is called on the thread of the event, inside the call that causes it. It
+    /// may call any function of this crate. If it panics during a wake or a `RemoteHandle`
     /// request, the panic is passed on to the caller. Other calls discard the panic.
     ///
     /// # Examples
@@ -51,7 +50,7 @@ impl Executor {
     /// let mut executor = Executor::new();
     /// let redraw = Arc::new(AtomicBool::new(false));
     /// let request = redraw.clone();
-    /// executor.on_wake(framestep::waker_fn(move || request.store(true, Ordering::Relaxed)));
+    /// executor.on_wake(move || request.store(true, Ordering::Relaxed));
     ///
     /// let (sender, receiver) = futures::channel::oneshot::channel();
     /// let text = executor.start(async move { receiver.await.unwrap() });
@@ -60,8 +59,8 @@ impl Executor {
     /// assert!(redraw.load(Ordering::Relaxed));
     /// assert_eq!(executor.run_until(text, 0.1).unwrap(), "loaded");
     /// ```
-    pub fn on_wake(&self, waker: Waker) {
-        self.core.host.set_waker(waker);
+    pub fn on_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
+        self.core.host.set_waker(waker_fn::waker_fn(wake));
     }
 
     /// Calls `hook` with every [`Report`]: an invalid dt, dropped time, a panic, a
@@ -85,7 +84,7 @@ impl Executor {
     ///
     /// An output is unread if the coroutine returns after its handle was dropped, or
     /// if the handle is dropped after the coroutine has returned. The losers of
-    /// [`race`](crate::race) and [`select!`](crate::select) are such coroutines,
+    /// [`race`](crate::combine::race) and [`select!`](crate::select) are such coroutines,
     /// too. Without a hook for its type, an unread output is dropped.
     ///
     /// So a game hears of each error that its scripts return, wherever they are
@@ -107,10 +106,10 @@ impl Executor {
     /// - The hook is dropped with the executor. If a handle outlives the executor, its
     ///   unread output is dropped.
     ///
-    /// A panic is not an output: it is [reported](crate::Report::CoroutinePanicked).
+    /// A panic is not an output: it is [reported](crate::inspect::Report::CoroutinePanicked).
     /// An output that a join has returned is read, even if it returns it to a future that
     /// is dropped before it looks at the output, such as a
-    /// [`join_all`](crate::join_all()).
+    /// [`join_all`](crate::combine::join_all()).
     ///
     /// # Examples
     ///
@@ -130,10 +129,10 @@ impl Executor {
     ///
     /// let mut screen = Screen { messages: Vec::new() };
     /// let mut executor = Executor::new();
-    /// executor.on_unread(|result: Script, by| {
+    /// executor.on_unobserved(|result: Script, by| {
     ///     if let Err(message) = result {
     ///         let message = format!("{}: {message}", by.name());
-    ///         with_soon(|screen: &mut Screen| screen.messages.push(message));
+    ///         with_deferred(|screen: &mut Screen| screen.messages.push(message));
     ///     }
     /// });
     ///
@@ -148,8 +147,8 @@ impl Executor {
     ///
     /// `UniTaskScheduler.UnobservedTaskException`.
     #[doc(alias = "UnobservedTaskException")]
-    pub fn on_unread<T: 'static>(&self, hook: impl FnMut(T, ReturnedBy) + 'static) {
-        unread::on_unread(&self.core, hook);
+    pub fn on_unobserved<T: 'static>(&self, hook: impl FnMut(T, OutputSource) + 'static) {
+        unread::on_unobserved(&self.core, hook);
     }
 
     /// Returns what every coroutine waits for now, as owned data: to print it, to
@@ -228,7 +227,7 @@ impl Executor {
 
     /// Calls `hook` with every event: those of [`on_trace`](Self::on_trace), and when
     /// polls, pauses, phases and frames begin and end, what each script waits for, which script
-    /// wakes which, and what events are emitted. [`Traced`](crate::Traced) lists them, and their order.
+    /// wakes which, and what events are emitted. [`TraceKind`](crate::inspect::TraceKind) lists them, and their order.
     ///
     /// A run of a phase in which nothing is due has no events. If a frame is under way that
     /// an earlier hook knows of, this one receives the begin of that frame first. Otherwise,

@@ -9,7 +9,7 @@ use crate::core::phase::idle;
 use crate::core::task::Flags;
 use crate::core::wake::waker::TaskWaker;
 use crate::core::wake::waker::sync::Arc;
-use crate::coroutine::CoroutineId;
+use crate::task::coroutine::CoroutineId;
 
 use super::Executor;
 

@@ -13,13 +13,13 @@ use crate::core::scope::registry;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::core::wake::waker::sync::Arc;
 use crate::core::wake::waker::{InjectionQueue, Message, Order};
-use crate::coroutine::{self, CoroutineId};
+use crate::task::coroutine::{self, CoroutineId};
 use crate::time::Phase;
 
 /// A handle of an [`Executor`](crate::Executor) for other threads: it spawns and
 /// stops coroutines, and calls closures on the executor's thread.
 ///
-/// [`spawn`](Remote::spawn) takes a closure that makes the future, because the
+/// [`spawn`](RemoteHandle::spawn) takes a closure that makes the future, because the
 /// futures of gameplay scripts are seldom `Send`. Only the closure is sent to the
 /// executor's thread.
 ///
@@ -51,13 +51,13 @@ use crate::time::Phase;
 /// assert_eq!(executor.len(), 1);
 /// ```
 #[derive(Clone)]
-pub struct Remote {
+pub struct RemoteHandle {
     injected: Arc<InjectionQueue>,
 }
 
-impl Remote {
+impl RemoteHandle {
     pub(crate) fn new(injected: Arc<InjectionQueue>) -> Self {
-        Remote { injected }
+        RemoteHandle { injected }
     }
 
     /// Requests that the executor's thread calls `make` and runs its future as a
@@ -74,7 +74,7 @@ impl Remote {
         self.spawn_at(Location::caller(), Home::HOST, make)
     }
 
-    /// Like [`spawn`](Remote::spawn), with `phase` as home: the next run of `phase` that
+    /// Like [`spawn`](RemoteHandle::spawn), with `phase` as home: the next run of `phase` that
     /// begins after this call polls the future.
     ///
     /// # Examples
@@ -213,7 +213,7 @@ impl Remote {
     }
 }
 
-impl fmt::Debug for Remote {
+impl fmt::Debug for RemoteHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote").finish_non_exhaustive()
     }

@@ -7,14 +7,14 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::coroutine::CoroutineId;
+use crate::task::coroutine::CoroutineId;
 use crate::time::Phase;
 
 use super::names;
 use super::observed::{Line, Profile};
 use super::wait::{TimerClock, Wait};
 
-/// The state of one coroutine when a [`Snapshot`](crate::Snapshot) was taken.
+/// The state of one coroutine when a [`Snapshot`](crate::inspect::Snapshot) was taken.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CoroutineInfo {
     pub(crate) id: CoroutineId,
@@ -148,7 +148,7 @@ impl CoroutineInfo {
         self.waits().zip(lines.chain(iter::repeat(None)))
     }
 
-    /// What the script last [said](crate::describe) of itself.
+    /// What the script last [said](crate::inspect::describe()) of itself.
     pub fn description(&self) -> Option<&str> {
         self.origin.as_ref()?.description.as_deref()
     }
@@ -165,8 +165,8 @@ impl CoroutineInfo {
         self.phase
     }
 
-    /// Its home phase: [`Phase::Update`], or the one passed to `spawn_in` or
-    /// `start_in`.
+    /// Its home phase: [`Phase::Update`], or the one that its builder
+    /// [names](crate::task::ScriptBuilder::in_phase).
     pub fn home(&self) -> Phase {
         self.home
     }

@@ -18,7 +18,7 @@ use crate::core::scope::{self, Scope};
 ///
 /// ```
 /// use framestep::prelude::*;
-/// use framestep::describe;
+/// use framestep::inspect::describe;
 ///
 /// let mut executor = Executor::builder().inspect(true).build();
 /// let boss = executor.start(async {

@@ -1,12 +1,26 @@
-//! Inspection: which coroutine waits, what for, and since when; which one ran,
-//! and for how long.
+//! Inspection: which script waits, for what and since when; which one ran, and for how long.
 //!
-//! A [`Snapshot`] is read from the tasks, the queues, the wheels and the rings
-//! of joins: they hold what each coroutine waits for. They do not hold where a
-//! coroutine was made, where it waits, nor since when. These are noted only for
-//! *observed* coroutines, like trace events and poll times. A flag makes the
-//! polls of an observed task take a slower path. So a task that is not observed
-//! pays nothing.
+//! - [`Executor::snapshot`](crate::Executor::snapshot) returns a [`Snapshot`] of all scripts and
+//!   their waits.
+//! - [`Executor::on_trace`](crate::Executor::on_trace) sends a [`TraceEvent`] for each thing that
+//!   a script does.
+//! - [`Executor::on_report`](crate::Executor::on_report) sends a [`Report`] of each thing that
+//!   goes wrong.
+//!
+//! Inspection costs nothing while it is off. A script is observed if its executor has a trace
+//! hook, or was built with [`Builder::inspect`](crate::Builder::inspect).
+//!
+//! # Examples
+//!
+//! ```
+//! use framestep::prelude::*;
+//!
+//! let mut executor = Executor::new();
+//! executor.start(wait_seconds(2)).named("door");
+//! executor.run_frame(0.25);
+//! let snapshot = executor.snapshot();
+//! assert!(snapshot.to_string().contains("door"));
+//! ```
 
 mod coroutine;
 mod cycles;
@@ -28,14 +42,15 @@ mod tree;
 mod wait;
 mod wait_note;
 
+pub use crate::executor::TraceHook;
 pub use coroutine::{CoroutineInfo, Moment, State};
 pub use describe::describe;
 pub use observed::Profile;
-pub use report::{Refusal, Report};
+pub use report::{Report, SpawnError};
 pub use snapshot::Snapshot;
 pub use source::{Source, SourceKind};
 pub use stop::PendingStop;
-pub use trace::{TraceEvent, Traced, Waiting};
+pub use trace::{TraceEvent, TraceKind, Waiting};
 pub use wait::{TimerClock, Wait};
 pub use wait_note::WaitNote;
 

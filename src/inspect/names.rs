@@ -1,10 +1,10 @@
 //! Names as they are shown.
 
-/// What the names of futures of [`on_error`](crate::on_error()) begin with.
+/// What the names of futures of [`on_error`](crate::combine::on_error()) begin with.
 const ON_ERROR: &str = "framestep::combine::on_error::OnError<";
 
 /// The name of a script, from that of the type of its future. An `async fn door()` has
-/// the type `door::{{closure}}`; [`on_error`](crate::on_error()) wraps such a type.
+/// the type `door::{{closure}}`; [`on_error`](crate::combine::on_error()) wraps such a type.
 pub(crate) fn script(mut name: &'static str) -> &'static str {
     while let Some(arguments) = name.strip_prefix(ON_ERROR) {
         name = first(arguments);

@@ -72,7 +72,7 @@ pub(crate) enum WaitId {
 }
 
 /// How often a coroutine was polled, and how long its polls took. In a
-/// [`CoroutineInfo`](crate::CoroutineInfo) of an executor that
+/// [`CoroutineInfo`](crate::inspect::CoroutineInfo) of an executor that
 /// [profiles](crate::Builder::profile).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]

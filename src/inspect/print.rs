@@ -26,17 +26,17 @@ impl Subject {
             | Report::TimeDropped { .. }
             | Report::StepsDropped { .. } => (String::new(), None),
             Report::Runaway { name, .. } => (name.as_deref().unwrap_or("").to_owned(), None),
-            Report::Greedy { name, .. }
+            Report::PollLimitReached { name, .. }
             | Report::SlowPoll { name, .. }
             | Report::CoroutinePanicked { name, .. } => (name.to_string(), None),
             Report::Refused { name, place, .. } => (name.to_string(), Some(*place)),
-            Report::StopUnread { owner, place, .. } => (owner.clone(), Some(*place)),
+            Report::StopIgnored { owner, place, .. } => (owner.clone(), Some(*place)),
             Report::GrantUntaken { name, at, .. } => (name.to_string(), *at),
             Report::PhaseSkipped { phase, .. } => (phase.to_string(), None),
             Report::EventsMissed { name, place, .. } | Report::TicksOwed { name, place, .. } => {
                 (name.as_deref().unwrap_or("").to_owned(), Some(*place))
             }
-            Report::Doubtful { place, .. } | Report::EventUntaken { place, .. } => {
+            Report::SuspiciousCall { place, .. } | Report::EventUntaken { place, .. } => {
                 (String::new(), Some(*place))
             }
             Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
 
-use crate::coroutine::CoroutineId;
+use crate::task::coroutine::CoroutineId;
 use crate::time::Phase;
 
 /// A problem that did no harm, but should be investigated.
@@ -63,9 +63,9 @@ pub enum Report {
         /// How much fixed time passed without a step.
         dropped: Duration,
     },
-    /// A coroutine was woken, or [yielded](crate::yield_now), too often in one run of a
+    /// A coroutine was woken, or [yielded](crate::wait::yield_now), too often in one run of a
     /// phase. It continues in the next run.
-    Greedy {
+    PollLimitReached {
         /// The coroutine.
         id: CoroutineId,
         /// Its name.
@@ -78,7 +78,7 @@ pub enum Report {
         polls: u32,
     },
     /// In one run or one stop, coroutines kept starting, spawning, stopping or joining
-    /// others without end, or closures of [`with_soon`](crate::with_soon) kept adding
+    /// others without end, or closures of [`with_deferred`](crate::lend::with_deferred) kept adding
     /// more. The rest continue in the next run, or with the next borrow. Starts that
     /// nest more than 100 deep are also reported: they begin once an outer one waits, or
     /// in the next run.
@@ -149,7 +149,7 @@ pub enum Report {
     ///
     /// A panic of the hook for reports is printed: that hook does not receive it.
     HookPanicked {
-        /// The function that set the hook: `on_unread`, `on_trace`, `on_report` or
+        /// The function that set the hook: `on_unobserved`, `on_trace`, `on_report` or
         /// `stopwatch`.
         hook: &'static str,
         /// The frame in which the hook was called.
@@ -170,10 +170,10 @@ pub enum Report {
         /// Where it was started or spawned.
         place: &'static Location<'static>,
         /// Why it was refused.
-        reason: Refusal,
+        reason: SpawnError,
     },
     /// The time of a request to stop was over, and none of the scripts had read it.
-    StopUnread {
+    StopIgnored {
         /// The name of the owner, or its number.
         owner: String,
         /// Where [`stop_within`](crate::Owner::stop_within) was called.
@@ -206,7 +206,7 @@ pub enum Report {
         at: Option<&'static Location<'static>>,
     },
     /// A coroutine was granted a permit, or an event by
-    /// [`Signal::emit_one`](crate::Signal::emit_one), and has not taken it for many frames: it
+    /// [`Signal::emit_one`](crate::sync::Signal::emit_one), and has not taken it for many frames: it
     /// has kept the wait, and polls something else. No other coroutine gets what it was granted
     /// until the wait is polled or dropped.
     ///
@@ -226,15 +226,15 @@ pub enum Report {
         /// combinator. `None` if it was polled through a reference.
         at: Option<&'static Location<'static>>,
     },
-    /// A [subscription](crate::Signal::subscribe), or a
-    /// [`wait_for`](crate::Signal::wait_for), has lost events: the signal was at its limit. Sent
+    /// A [subscription](crate::sync::Signal::subscribe), or a
+    /// [`wait_for`](crate::sync::Signal::wait_for), has lost events: the signal was at its limit. Sent
     /// when it reads the next event.
     EventsMissed {
         /// The coroutine that reads. `None` if no coroutine does.
         id: Option<CoroutineId>,
         /// Its name.
         name: Option<Cow<'static, str>>,
-        /// The [name](crate::Signal::named) of the signal, if it has one.
+        /// The [name](crate::sync::Signal::named) of the signal, if it has one.
         signal: Option<String>,
         /// The line of the `.await`.
         place: &'static Location<'static>,
@@ -243,16 +243,16 @@ pub enum Report {
         /// How many events the signal stores.
         limit: usize,
     },
-    /// An event that [`emit_one`](crate::Signal::emit_one) had sent was dropped: the coroutines
+    /// An event that [`emit_one`](crate::sync::Signal::emit_one) had sent was dropped: the coroutines
     /// that waited for it were stopped, or have refused it.
     EventUntaken {
-        /// The [name](crate::Signal::named) of the signal, if it has one.
+        /// The [name](crate::sync::Signal::named) of the signal, if it has one.
         signal: Option<String>,
         /// Where it was emitted.
         place: &'static Location<'static>,
     },
     /// More than 100 ticks of an [`interval`](crate::interval) were due at once. With
-    /// [`MissedTicks::Burst`](crate::MissedTicks::Burst) they come one in a run, so the interval
+    /// [`MissedTicks::Burst`](crate::wait::MissedTicks::Burst) they come one in a run, so the interval
     /// is late for long, or for ever if its period is shorter than a frame. Sent once, and again
     /// when it has caught up in between.
     TicksOwed {
@@ -267,17 +267,17 @@ pub enum Report {
     },
     /// A call that is allowed and does what the text says, but is probably not meant: a timer
     /// that is moved into the past, or fewer permits than are taken.
-    Doubtful {
+    SuspiciousCall {
         /// Where it was called.
         place: &'static Location<'static>,
         /// What it does, and what to write instead.
         text: String,
     },
-    /// A closure of [`with_soon`](crate::with_soon), [`defer`](crate::defer) or
-    /// [`defer_call`](crate::defer_call) panicked. The other closures were called. With [`propagate_panics`](crate::Builder::propagate_panics),
+    /// A closure of [`with_deferred`](crate::lend::with_deferred), [`defer`](crate::lend::defer) or
+    /// [`defer_call`](crate::lend::defer_call) panicked. The other closures were called. With [`propagate_panics`](crate::Builder::propagate_panics),
     /// the panic is passed on to the host instead.
     WithSoonPanicked {
-        /// The function that it was passed to: `with_soon`, `with_soon_as`, `defer` or
+        /// The function that it was passed to: `with_deferred`, `with_deferred_as`, `defer` or
         /// `defer_call`.
         function: &'static str,
         /// The type of the state that it borrowed. `()` in a `defer_call`, which borrows
@@ -292,7 +292,7 @@ pub enum Report {
         /// The message of the panic, if its payload is a string.
         message: Option<String>,
     },
-    /// A callback of a [`Behaviour`](crate::Behaviour) or its destructor panicked.
+    /// A callback of a [`Behaviour`](crate::scene::Behaviour) or its destructor panicked.
     /// The behaviour is removed, and the scene continues.
     BehaviourPanicked {
         /// The type of the behaviour.
@@ -309,7 +309,7 @@ pub enum Report {
 /// Why a coroutine was [refused](Report::Refused).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum SpawnError {
     /// Its owner, or an owner above that, is [inactive](crate::Owner::set_active).
     OwnerInactive,
     /// Its owner, an owner above that, or its behaviour has been dropped or is being
@@ -322,13 +322,13 @@ pub enum Refusal {
     TooMany(usize),
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for SpawnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
-            Refusal::OwnerInactive => "its owner, or an owner above that, is inactive",
-            Refusal::OwnerGone => "its owner, or an owner above that, is gone",
-            Refusal::ExecutorGone => "its executor is gone",
-            Refusal::TooMany(limit) => {
+            SpawnError::OwnerInactive => "its owner, or an owner above that, is inactive",
+            SpawnError::OwnerGone => "its owner, or an owner above that, is gone",
+            SpawnError::ExecutorGone => "its executor is gone",
+            SpawnError::TooMany(limit) => {
                 return write!(
                     f,
                     "{limit} coroutines are alive, the limit that `Builder::max_coroutines` sets"
@@ -365,7 +365,7 @@ impl Report {
     /// Writes a report of a limit of a run.
     fn write_of_limit(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Report::Greedy {
+            Report::PollLimitReached {
                 id,
                 name,
                 frame,
@@ -611,21 +611,21 @@ impl fmt::Display for Report {
                 f,
                 "coroutine `{name}`, made at {place}, was refused and does not run: {reason}"
             ),
-            Report::StopUnread {
+            Report::StopIgnored {
                 owner,
                 place,
                 scripts,
             } => write!(
                 f,
                 "the request to stop the scripts of `{owner}`, made at {place}, was read by none \
-                 of them: {scripts} were stopped when its time was over; await `stop_asked()` in \
+                 of them: {scripts} were stopped when its time was over; await `stop_requested()` in \
                  them beside their waits, or call `stop_all()`"
             ),
-            Report::Doubtful { place, text } => write!(f, "at {place}: {text}"),
+            Report::SuspiciousCall { place, text } => write!(f, "at {place}: {text}"),
             Report::WithSoonPanicked { .. }
             | Report::BehaviourPanicked { .. }
             | Report::HookPanicked { .. } => self.write_of_callback(f),
-            Report::Greedy { .. } | Report::Runaway { .. } => self.write_of_limit(f),
+            Report::PollLimitReached { .. } | Report::Runaway { .. } => self.write_of_limit(f),
             Report::PhaseSkipped { .. } | Report::GrantUntaken { .. } => self.write_of_wait(f),
             Report::InvalidDelta { .. }
             | Report::TimeDropped { .. }

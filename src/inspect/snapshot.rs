@@ -2,7 +2,7 @@
 
 use std::slice;
 
-use crate::coroutine::CoroutineId;
+use crate::task::coroutine::CoroutineId;
 use crate::time::Time;
 
 use super::coroutine::{CoroutineInfo, State};
@@ -40,7 +40,7 @@ use super::wait::Wait;
 ///
 /// ```
 /// use framestep::prelude::*;
-/// use framestep::Wait;
+/// use framestep::inspect::Wait;
 ///
 /// let mut executor = Executor::new();
 /// let dialogue = executor.start(async { wait_seconds(2).await }).named("dialogue");

@@ -6,9 +6,9 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::coroutine::CoroutineId;
+use crate::task::coroutine::CoroutineId;
 
-/// A [`Signal`](crate::Signal), a [`Watch`](crate::Watch) or [`Permits`](crate::Permits) with a
+/// A [`Signal`](crate::sync::Signal), a [`Watch`](crate::sync::Watch) or [`Semaphore`](crate::sync::Semaphore) with a
 /// name.
 ///
 /// Several may have the same name: each has a number, and the line that has named it. Clones of
@@ -17,7 +17,7 @@ use crate::coroutine::CoroutineId;
 /// # Examples
 ///
 /// ```
-/// use framestep::Wait;
+/// use framestep::inspect::Wait;
 /// use framestep::prelude::*;
 ///
 /// let supper = || Signal::<()>::new().named("supper");
@@ -52,17 +52,17 @@ struct Parts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum SourceKind {
-    /// A [`Signal`](crate::Signal).
+    /// A [`Signal`](crate::sync::Signal).
     Signal,
-    /// A [`Watch`](crate::Watch).
+    /// A [`Watch`](crate::sync::Watch).
     Watch,
-    /// [`Permits`](crate::Permits).
-    Permits,
+    /// [`Semaphore`](crate::sync::Semaphore).
+    Semaphore,
     /// A question of a durable script.
     Question,
-    /// A wait of another crate, by a [`WaitNote`](crate::WaitNote).
+    /// A wait of another crate, by a [`WaitNote`](crate::inspect::WaitNote).
     Other,
-    /// A [request to stop](crate::Owner::ask_to_stop).
+    /// A [request to stop](crate::Owner::request_stop).
     StopRequest,
 }
 
@@ -124,7 +124,7 @@ impl Source {
         self.0.birth.script
     }
 
-    /// The latest value of a watch that [shows](crate::Watch::shown) it, as far as an executor
+    /// The latest value of a watch that [shows](crate::sync::Watch::shown) it, as far as an executor
     /// that inspects or is traced has seen it: at each change in a script, and when a wait for
     /// it begins.
     pub fn value(&self) -> Option<Arc<str>> {

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::coroutine::{CoroutineId, Outcome};
+use crate::task::coroutine::{CoroutineId, Outcome};
 use crate::time::Phase;
 
 use super::names;
@@ -33,11 +33,11 @@ pub struct TraceEvent {
     /// else the name of its future's type. Empty if there is no coroutine.
     pub name: Cow<'static, str>,
     /// What happened.
-    pub what: Traced,
+    pub kind: TraceKind,
 }
 
 impl TraceEvent {
-    /// The name in short, like [`CoroutineInfo::short_name`](crate::CoroutineInfo::short_name).
+    /// The name in short, like [`CoroutineInfo::short_name`](crate::inspect::CoroutineInfo::short_name).
     pub fn short_name(&self) -> &str {
         names::short(&self.name)
     }
@@ -61,21 +61,21 @@ impl TraceEvent {
 /// the next run begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Traced {
+pub enum TraceKind {
     /// The coroutine was spawned or started. It has not been polled.
     Spawned {
         /// The line of the call. `None` if another thread made it.
         at: Option<&'static Location<'static>>,
         /// The coroutine that made the call. `None` if the host did.
         parent: Option<CoroutineId>,
-        /// The label of its owner, as in [`CoroutineInfo::owner`](crate::CoroutineInfo::owner).
+        /// The label of its owner, as in [`CoroutineInfo::owner`](crate::inspect::CoroutineInfo::owner).
         owner: Option<Arc<str>>,
     },
     /// The coroutine is about to be polled, for the first time or again.
     Resumed {
-        /// The name of the [`Signal`](crate::Signal), [`Watch`](crate::Watch) or
-        /// [`Permits`](crate::Permits) that woke it; the first if several did. `None`
-        /// if something else did, or if it has no [name](crate::Signal::named).
+        /// The name of the [`Signal`](crate::sync::Signal), [`Watch`](crate::sync::Watch) or
+        /// [`Semaphore`](crate::sync::Semaphore) that woke it; the first if several did. `None`
+        /// if something else did, or if it has no [name](crate::sync::Signal::named).
         by: Option<Arc<str>>,
         /// The line and column of the `.await` from which it continues, if known.
         from: Option<&'static Location<'static>>,
@@ -108,7 +108,7 @@ pub enum Traced {
         /// How many waits, subscriptions and streams of it there were. An event of a signal
         /// that has none is lost.
         listeners: usize,
-        /// The new value of a watch that [shows](crate::Watch::shown) it.
+        /// The new value of a watch that [shows](crate::sync::Watch::shown) it.
         value: Option<Arc<str>>,
     },
     /// The coroutine, or the host, got permits that have a name.
@@ -139,26 +139,26 @@ pub enum Traced {
     PhaseEnded,
 }
 
-/// A wait of a coroutine, in [`Traced::Suspended`].
+/// A wait of a coroutine, in [`TraceKind::Suspended`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waiting {
     /// What it waits for, as when the wait began.
     pub wait: Wait,
     /// The line and column of the `.await`. See
-    /// [`CoroutineInfo::waits_at`](crate::CoroutineInfo::waits_at).
+    /// [`CoroutineInfo::waits_at`](crate::inspect::CoroutineInfo::waits_at).
     pub at: Option<&'static Location<'static>>,
     /// Whether the wait began in this poll. One for a condition begins anew each time the
     /// condition is checked.
     pub is_new: bool,
 }
 
-impl Traced {
+impl TraceKind {
     /// Whether `on_trace` receives it.
     pub(crate) fn is_life(&self) -> bool {
         matches!(
             self,
-            Traced::Spawned { .. } | Traced::Resumed { .. } | Traced::Ended(_)
+            TraceKind::Spawned { .. } | TraceKind::Resumed { .. } | TraceKind::Ended(_)
         )
     }
 }
@@ -170,22 +170,22 @@ impl fmt::Display for TraceEvent {
             write!(f, ", {phase}")?;
         }
         match self.id {
-            Some(id) => write!(f, ": {id} {} {}", self.name, self.what),
-            None => write!(f, ": {}", self.what),
+            Some(id) => write!(f, ": {id} {} {}", self.name, self.kind),
+            None => write!(f, ": {}", self.kind),
         }
     }
 }
 
-impl fmt::Display for Traced {
+impl fmt::Display for TraceKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Traced::Spawned { .. } => f.write_str("spawned"),
-            Traced::Resumed { by: None, .. } => f.write_str("resumed"),
-            Traced::Resumed { by: Some(name), .. } => write!(f, "resumed by {name}"),
-            Traced::Ended(Outcome::Finished) => f.write_str("finished"),
-            Traced::Ended(Outcome::Stopped) => f.write_str("stopped"),
-            Traced::Ended(Outcome::Panicked) => f.write_str("panicked"),
-            Traced::Suspended { waits } => {
+            TraceKind::Spawned { .. } => f.write_str("spawned"),
+            TraceKind::Resumed { by: None, .. } => f.write_str("resumed"),
+            TraceKind::Resumed { by: Some(name), .. } => write!(f, "resumed by {name}"),
+            TraceKind::Ended(Outcome::Finished) => f.write_str("finished"),
+            TraceKind::Ended(Outcome::Stopped) => f.write_str("stopped"),
+            TraceKind::Ended(Outcome::Panicked) => f.write_str("panicked"),
+            TraceKind::Suspended { waits } => {
                 f.write_str("suspended")?;
                 let mut before = ", waits for ";
                 for waiting in waits {
@@ -194,7 +194,7 @@ impl fmt::Display for Traced {
                 }
                 Ok(())
             }
-            Traced::Woken { by, source } => {
+            TraceKind::Woken { by, source } => {
                 f.write_str("woken")?;
                 if let Some(source) = source {
                     write!(f, " through {source}")?;
@@ -204,20 +204,22 @@ impl fmt::Display for Traced {
                     None => Ok(()),
                 }
             }
-            Traced::Paused => f.write_str("paused"),
-            Traced::Unpaused => f.write_str("unpaused"),
-            Traced::Emitted { name, value, .. } => {
+            TraceKind::Paused => f.write_str("paused"),
+            TraceKind::Unpaused => f.write_str("unpaused"),
+            TraceKind::Emitted { name, value, .. } => {
                 write!(f, "emitted {name}")?;
                 match value {
                     Some(value) => write!(f, ": {value}"),
                     None => Ok(()),
                 }
             }
-            Traced::Acquired { source, count, .. } => write_permits(f, "acquired", source, *count),
-            Traced::Released { source, count } => write_permits(f, "released", source, *count),
-            Traced::FrameBegan { elapsed } => write!(f, "begins, at {elapsed:?}"),
-            Traced::PhaseBegan => f.write_str("begins"),
-            Traced::PhaseEnded => f.write_str("ends"),
+            TraceKind::Acquired { source, count, .. } => {
+                write_permits(f, "acquired", source, *count)
+            }
+            TraceKind::Released { source, count } => write_permits(f, "released", source, *count),
+            TraceKind::FrameBegan { elapsed } => write!(f, "begins, at {elapsed:?}"),
+            TraceKind::PhaseBegan => f.write_str("begins"),
+            TraceKind::PhaseEnded => f.write_str("ends"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::core::base::call::{self, Payload};
 
-use super::trace::{TraceEvent, Traced};
+use super::trace::{TraceEvent, TraceKind};
 
 /// A hook: user code.
 pub(crate) type TraceClosure = Box<dyn FnMut(&TraceEvent)>;
@@ -153,7 +153,7 @@ impl TraceHooks {
     pub(crate) fn note(&self, event: impl FnOnce() -> TraceEvent) {
         if self.is_listening() {
             let event = event();
-            if self.is_full.get() || event.what.is_life() {
+            if self.is_full.get() || event.kind.is_life() {
                 self.unsent.borrow_mut().push_back(event);
                 self.stored.set(self.stored.get() + 1);
             }
@@ -215,12 +215,12 @@ impl TraceHooks {
         let mut hooks = self.hooks.borrow_mut();
         // There is none if the executor has ended.
         let hook = hooks.get_mut(at)?;
-        if number < hook.from || !(hook.is_full || event.what.is_life()) {
+        if number < hook.from || !(hook.is_full || event.kind.is_life()) {
             return None;
         }
         let closure = hook.closure.take()?;
         let begin = hook.begin.take();
-        let is_in_frame = !matches!(event.what, Traced::FrameBegan { .. });
+        let is_in_frame = !matches!(event.kind, TraceKind::FrameBegan { .. });
         Some((closure, begin.filter(|_| is_in_frame)))
     }
 }

@@ -4,15 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::coroutine::CoroutineId;
+use crate::task::coroutine::CoroutineId;
 use crate::time::{ClockIndex, Phase};
 
 use super::source::Source;
 
-/// One thing that a coroutine waits for, in a [`Snapshot`](crate::Snapshot).
+/// One thing that a coroutine waits for, in a [`Snapshot`](crate::inspect::Snapshot).
 ///
 /// A wait that is built on others is shown as those: an
-/// [`interval`](crate::interval()) as a timer, [`animate`](crate::animate()) as the
+/// [`interval`](crate::interval()) as a timer, [`animate`](crate::wait::animate()) as the
 /// next frame and the timer of its end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -68,7 +68,7 @@ pub enum Wait {
         /// The name of the owner, or its number.
         owner: Arc<str>,
     },
-    /// A [`Signal`](crate::Signal) that has a [name](crate::Signal::named).
+    /// A [`Signal`](crate::sync::Signal) that has a [name](crate::sync::Signal::named).
     Signal {
         /// Its name.
         name: Arc<str>,
@@ -77,7 +77,7 @@ pub enum Wait {
         /// The phase it resumes in.
         phase: Phase,
     },
-    /// A [`Watch`](crate::Watch) that has a [name](crate::Watch::named).
+    /// A [`Watch`](crate::sync::Watch) that has a [name](crate::sync::Watch::named).
     Watch {
         /// Its name.
         name: Arc<str>,
@@ -86,8 +86,8 @@ pub enum Wait {
         /// The phase it resumes in.
         phase: Phase,
     },
-    /// A permit of [`Permits`](crate::Permits) that have a
-    /// [name](crate::Permits::named).
+    /// A permit of [`Semaphore`](crate::sync::Semaphore) that have a
+    /// [name](crate::sync::Semaphore::named).
     Permit {
         /// Their name.
         name: Arc<str>,
@@ -104,19 +104,19 @@ pub enum Wait {
         phase: Phase,
     },
     /// Something of another crate, which says what it is by a
-    /// [`WaitNote`](crate::WaitNote).
+    /// [`WaitNote`](crate::inspect::WaitNote).
     Other {
         /// What, as the note says it: "a change of Health".
         what: Arc<str>,
         /// The phase it resumes in.
         phase: Phase,
     },
-    /// A [request to stop](crate::Owner::ask_to_stop).
+    /// A [request to stop](crate::Owner::request_stop).
     StopRequest {
         /// The phase it resumes in.
         phase: Phase,
     },
-    /// A call of its waker: by a channel, a [`Signal`](crate::Signal) without a
+    /// A call of its waker: by a channel, a [`Signal`](crate::sync::Signal) without a
     /// name, a socket. Shown as long as somebody has the waker; once somebody on another
     /// thread has had one, for as long as the coroutine exists.
     Wake {
@@ -138,7 +138,7 @@ pub enum TimerClock {
     Fixed,
     /// The sum of all dt.
     Realtime,
-    /// Another [`Clock`](crate::Clock). Clocks are numbered from 1, by creation.
+    /// Another [`Clock`](crate::time::Clock). Clocks are numbered from 1, by creation.
     Other(u32),
 }
 

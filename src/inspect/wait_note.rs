@@ -13,8 +13,8 @@ use crate::inspect::{Line, SourceKind};
 /// Says what the running coroutine waits for, in snapshots and traces, until it is dropped.
 ///
 /// For futures that are not built on the waits of this crate: those of an engine, a network
-/// library, a channel. To the executor they all wait for [a wake](crate::Wait::Wake). With
-/// a note, they are shown as [`Wait::Other`](crate::Wait::Other), in its words.
+/// library, a channel. To the executor they all wait for [a wake](crate::inspect::Wait::Wake). With
+/// a note, they are shown as [`Wait::Other`](crate::inspect::Wait::Other), in its words.
 ///
 /// Call [`begin`](Self::begin) in a poll that returns `Pending`, and keep the note in the
 /// future: the wait ends with it.
@@ -26,7 +26,7 @@ use crate::inspect::{Line, SourceKind};
 /// use std::task::Poll;
 ///
 /// use framestep::prelude::*;
-/// use framestep::WaitNote;
+/// use framestep::inspect::WaitNote;
 ///
 /// async fn recv(channel: &str) -> u32 {
 ///     let mut note = None;

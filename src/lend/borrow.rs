@@ -6,7 +6,7 @@ use crate::core::scope;
 #[cfg(doc)]
 use crate::executor::Executor;
 
-use super::error::{Reason, WithError};
+use super::error::{LendError, Reason};
 use super::key::Lend;
 use super::note;
 use super::own::Own;
@@ -22,7 +22,7 @@ use super::own::Own;
 ///
 /// At the caller's line, if no `S` is lent, or if a closure around this call
 /// borrows it. A nested `with` on the same type therefore panics. [`try_with`]
-/// returns an error instead, and [`with_soon`](crate::with_soon) waits until the
+/// returns an error instead, and [`with_deferred`](crate::lend::with_deferred) waits until the
 /// state is free.
 ///
 /// # Examples
@@ -68,27 +68,28 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
 /// error.
 ///
 /// Use it where the state is optional. In a destructor that needs the state, use
-/// [`with_soon`](crate::with_soon).
+/// [`with_deferred`](crate::lend::with_deferred).
 ///
 /// # Errors
 ///
-/// - [`WithError::NotLent`], if no `S` is lent, or if the call is made outside an
+/// - [`LendError::NotLent`], if no `S` is lent, or if the call is made outside an
 ///   executor.
-/// - [`WithError::Borrowed`], if a closure around this call borrows the state.
+/// - [`LendError::Borrowed`], if a closure around this call borrows the state.
 ///
 /// # Examples
 ///
 /// ```
-/// use framestep::{WithError, prelude::*};
+/// use framestep::lend::LendError;
+/// use framestep::prelude::*;
 ///
 /// struct World;
 ///
 /// let executor = Executor::new();
 /// let result = executor.enter(|| try_with(|_: &mut World| ()));
-/// assert!(matches!(result, Err(WithError::NotLent { .. })));
+/// assert!(matches!(result, Err(LendError::NotLent { .. })));
 /// ```
 #[track_caller]
-pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, WithError> {
+pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, LendError> {
     note::borrow_mut::<Own<S>, R>(type_name::<S>(), f)
 }
 
@@ -136,15 +137,16 @@ pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
 ///
 /// # Errors
 ///
-/// - [`WithError::NotLent`], if no `S` is lent, or if the call is made outside an
+/// - [`LendError::NotLent`], if no `S` is lent, or if the call is made outside an
 ///   executor.
-/// - [`WithError::Borrowed`], if a closure of [`with`] around this call borrows the
+/// - [`LendError::Borrowed`], if a closure of [`with`] around this call borrows the
 ///   state.
 ///
 /// # Examples
 ///
 /// ```
-/// use framestep::{prelude::*, try_with_ref};
+/// use framestep::prelude::*;
+/// use framestep::lend::try_with_ref;
 ///
 /// let mut executor = Executor::new();
 /// executor.lend(&mut 5_u32, |executor| {
@@ -156,7 +158,7 @@ pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
 /// });
 /// ```
 #[track_caller]
-pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, WithError> {
+pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, LendError> {
     note::borrow::<Own<S>, R>(type_name::<S>(), f)
 }
 
@@ -187,14 +189,15 @@ pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
 ///
 /// # Errors
 ///
-/// - [`WithError::NotLent`], if nothing is lent as `K`, or if the call is made
+/// - [`LendError::NotLent`], if nothing is lent as `K`, or if the call is made
 ///   outside an executor.
-/// - [`WithError::Borrowed`], if a closure around this call borrows the state.
+/// - [`LendError::Borrowed`], if a closure around this call borrows the state.
 ///
 /// # Examples
 ///
 /// ```
-/// use framestep::{Lend, try_with_as, prelude::*};
+/// use framestep::lend::{Lend, try_with_as};
+/// use framestep::prelude::*;
 ///
 /// enum Name {}
 ///
@@ -211,7 +214,7 @@ pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
 /// assert!(executor.enter(|| try_with_as::<Name, _>(|_| ())).is_err());
 /// ```
 #[track_caller]
-pub fn try_with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> Result<R, WithError> {
+pub fn try_with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> Result<R, LendError> {
     note::borrow_mut::<K, R>(type_name::<K>(), f)
 }
 
@@ -219,9 +222,9 @@ pub fn try_with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> Result<R,
 /// states are.
 #[cold]
 #[track_caller]
-fn refused(error: WithError) -> ! {
+fn refused(error: LendError) -> ! {
     let names = match error {
-        WithError::NotLent { .. } => {
+        LendError::NotLent { .. } => {
             scope::with(|scope| scope.map(|scope| scope.core().lent.names()))
         }
         _ => None,

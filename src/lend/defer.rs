@@ -5,15 +5,15 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
+use super::deferred::call_soon;
 use super::kept::Origin;
 use super::own::Own;
-use super::soon::call_soon;
 
 /// Calls `f` with the `S` that the host [lends](crate::Executor::lend) when the
 /// returned guard is dropped: at the end of the script, for whatever reason, or of
 /// the block.
 ///
-/// Like [`with_soon`](crate::with_soon), it calls `f` at once if the state is free,
+/// Like [`with_deferred`](crate::lend::with_deferred), it calls `f` at once if the state is free,
 /// else as soon as it is. So it works when the script is stopped between two frames,
 /// or inside the [`with`](crate::with) of another script.
 ///
@@ -21,11 +21,11 @@ use super::soon::call_soon;
 /// drops it at once. Several guards of one block are dropped in reverse order.
 /// [`Defer::cancel`] drops the guard without the call. Outside an executor, the
 /// drop of the guard drops `f`. A closure that needs no lent state is passed to
-/// [`defer_call`](crate::defer_call).
+/// [`defer_call`](crate::lend::defer_call()).
 ///
 /// # Panics
 ///
-/// It does not. A panic of `f` is a [`Report`](crate::Report::WithSoonPanicked), or is
+/// It does not. A panic of `f` is a [`Report`](crate::inspect::Report::WithSoonPanicked), or is
 /// let [through to the host](crate::Builder::propagate_panics).
 ///
 /// # Examples

@@ -6,13 +6,13 @@ use std::panic::Location;
 use crate::core::scope;
 use crate::inspect::NO_STATE;
 
+use super::deferred::call_alone;
 use super::kept::Origin;
-use super::soon::call_alone;
 
 /// Calls `f` when the returned guard is dropped: at the end of the script, for
 /// whatever reason, or of the block.
 ///
-/// This is [`defer`](crate::defer) for a closure that needs no lent state. `f` is
+/// This is [`defer`](crate::lend::defer()) for a closure that needs no lent state. `f` is
 /// called at once, in the destructor of the guard, and may borrow local variables.
 ///
 /// Like the closure of `defer`, `f` runs outside coroutines, whichever script calls
@@ -26,7 +26,7 @@ use super::soon::call_alone;
 /// # Panics
 ///
 /// Inside an executor, a panic of `f` is a
-/// [`Report`](crate::Report::WithSoonPanicked), or is let [through to the
+/// [`Report`](crate::inspect::Report::WithSoonPanicked), or is let [through to the
 /// host](crate::Builder::propagate_panics). Outside, it unwinds from the drop of the
 /// guard.
 ///

@@ -4,11 +4,11 @@ use std::error::Error;
 use std::fmt;
 use std::panic::Location;
 
-/// The error of [`try_with`](crate::try_with) and its variants, and of
-/// [`This::try_with`](crate::This::try_with): why the state could not be borrowed.
+/// The error of [`try_with`](crate::lend::try_with) and its variants, and of
+/// [`BehaviourHandle::try_with`](crate::scene::BehaviourHandle::try_with): why the state could not be borrowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum WithError {
+pub enum LendError {
     /// The host has not lent state of this type.
     #[non_exhaustive]
     NotLent {
@@ -30,7 +30,7 @@ pub enum WithError {
         /// it. `None` for a callback.
         borrowed_at: Option<&'static Location<'static>>,
     },
-    /// The behaviour of a [`This`](crate::This) has been removed from its scene.
+    /// The behaviour of a [`This`](crate::scene::BehaviourHandle) has been removed from its scene.
     #[non_exhaustive]
     Destroyed {
         /// The name of the behaviour's type.
@@ -39,13 +39,13 @@ pub enum WithError {
 }
 
 /// The text of an error, without the state that is lent instead.
-pub(super) struct Reason(pub(super) WithError);
+pub(super) struct Reason(pub(super) LendError);
 
-impl fmt::Display for WithError {
+impl fmt::Display for LendError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", Reason(*self))?;
         match self {
-            WithError::NotLent {
+            LendError::NotLent {
                 lent_here: Some(name),
                 ..
             } => write!(f, " (the innermost state lent here is a `{name}`)"),
@@ -57,7 +57,7 @@ impl fmt::Display for WithError {
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            WithError::NotLent {
+            LendError::NotLent {
                 type_name,
                 started_at: Some(place),
                 ..
@@ -66,13 +66,13 @@ impl fmt::Display for Reason {
                 "no `{type_name}` is lent to the coroutine started at {place}: it was started \
                  outside of `lend`: use `spawn`, or start it inside the `lend`"
             ),
-            WithError::NotLent { type_name, .. } => write!(
+            LendError::NotLent { type_name, .. } => write!(
                 f,
                 "no `{type_name}` is lent: the host must run the executor inside \
                  `executor.lend(&mut state, |executor| ..)`; in a destructor, which may run \
-                 outside it, use `with_soon`"
+                 outside it, use `with_deferred`"
             ),
-            WithError::Borrowed {
+            LendError::Borrowed {
                 type_name,
                 borrowed_at,
             } => {
@@ -83,10 +83,10 @@ impl fmt::Display for Reason {
                 }
                 f.write_str(
                     ": use its reference, or `spawn` the code that needs the state; in a \
-                     destructor, use `with_soon` for lent state",
+                     destructor, use `with_deferred` for lent state",
                 )
             }
-            WithError::Destroyed { type_name } => write!(
+            LendError::Destroyed { type_name } => write!(
                 f,
                 "the `{type_name}` has been destroyed: check `is_alive` first, or use `try_with`"
             ),
@@ -94,4 +94,4 @@ impl fmt::Display for Reason {
     }
 }
 
-impl Error for WithError {}
+impl Error for LendError {}

@@ -10,7 +10,8 @@
 /// # Examples
 ///
 /// ```
-/// use framestep::{Lend, prelude::*, with_as, with_soon_as};
+/// use framestep::lend::{Lend, with_as, with_deferred_as};
+/// use framestep::prelude::*;
 ///
 /// /// The context that the engine passes to its callbacks.
 /// struct Frame<'a> {
@@ -37,7 +38,7 @@
 ///
 /// impl Drop for Shovel {
 ///     fn drop(&mut self) {
-///         with_soon_as::<InFrame>(|frame| frame.log.push("put away".to_string()));
+///         with_deferred_as::<InFrame>(|frame| frame.log.push("put away".to_string()));
 ///     }
 /// }
 ///

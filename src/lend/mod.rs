@@ -1,21 +1,35 @@
-//! Lent state: state of the host that coroutines borrow inside closures.
+//! Lent state: the host's `&mut World`, which scripts borrow inside closures.
 //!
-//! [`Executor::lend`](crate::Executor::lend) puts a [note] with the address of the state
-//! on its stack, and links the note into the executor. [`with`] finds the note by type.
-//! The type is that of a key, [`Lend`]. So the same mechanism serves plain state and
-//! contexts with lifetimes. A closure that is passed to [`with_soon`] is [kept] until the
-//! state is lent and free.
+//! [`Executor::lend`](crate::Executor::lend) lends state for the length of a closure in which
+//! frames run. Scripts borrow it by type with [`with`], [`with_ref`] and their `try_` forms.
+//! [`defer`](defer()) borrows it when a script ends, [`with_deferred`] as soon as it is free. A key that
+//! implements [`Lend`] lends contexts with lifetimes, for the forms whose names end in `_as`.
+//!
+//! # Examples
+//!
+//! ```
+//! use framestep::prelude::*;
+//!
+//! struct World { score: u32 }
+//!
+//! let mut executor = Executor::new();
+//! let script = executor.spawn(async { with(|world: &mut World| world.score += 1) });
+//! let mut world = World { score: 0 };
+//! executor.lend(&mut world, |executor| executor.run_frame(0.25));
+//! assert!(script.is_finished());
+//! assert_eq!(world.score, 1);
+//! ```
 
 mod borrow;
 mod defer;
 mod defer_call;
+mod deferred;
 mod error;
 mod kept;
 mod key;
 mod link;
 mod note;
 mod own;
-mod soon;
 
 pub(crate) use link::{as_key, clean_up, has_clean_up, plain};
 pub(crate) use note::Lending;
@@ -23,6 +37,6 @@ pub(crate) use note::Lending;
 pub use borrow::{try_with, try_with_as, try_with_ref, with, with_as, with_ref};
 pub use defer::{Defer, defer};
 pub use defer_call::{DeferCall, defer_call};
-pub use error::WithError;
+pub use deferred::{with_deferred, with_deferred_as};
+pub use error::LendError;
 pub use key::Lend;
-pub use soon::{with_soon, with_soon_as};

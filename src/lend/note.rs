@@ -26,10 +26,10 @@ use crate::core::base::cell::{Guarded, Restore};
 use crate::core::life::start;
 use crate::core::scope;
 
-use super::error::WithError;
+use super::deferred;
+use super::error::LendError;
 use super::kept::Soon;
 use super::key::Lend;
-use super::soon;
 
 /// The note of one call of [`link`].
 struct Lent {
@@ -234,7 +234,7 @@ impl<'a> Linked<'a> {
         let link = Link(NonNull::from(lent));
         lent.core.lent.innermost.set(Some(link));
         let linked = Linked(lent);
-        soon::work_off(&lent.core, LentRef(lent));
+        deferred::work_off(&lent.core, LentRef(lent));
         linked
     }
 }
@@ -262,7 +262,7 @@ impl Drop for Linked<'_> {
 pub(super) fn borrow_mut<K: Lend, R>(
     name: &'static str,
     f: impl FnOnce(&mut K::Of<'_>) -> R,
-) -> Result<R, WithError> {
+) -> Result<R, LendError> {
     match Borrow::begin(TypeId::of::<K>(), name, true, Location::caller()) {
         Ok(borrow) => Ok(borrow.link.note().call_mut::<K, R>(f)),
         Err(error) => Err(error),
@@ -274,7 +274,7 @@ pub(super) fn borrow_mut<K: Lend, R>(
 pub(super) fn borrow<K: Lend, R>(
     name: &'static str,
     f: impl FnOnce(&K::Of<'_>) -> R,
-) -> Result<R, WithError> {
+) -> Result<R, LendError> {
     match Borrow::begin(TypeId::of::<K>(), name, false, Location::caller()) {
         // SAFETY: as in `call_mut`. While there are shared borrows, `begin` allows no
         // exclusive one.
@@ -303,8 +303,8 @@ impl Borrow {
         name: &'static str,
         is_exclusive: bool,
         place: &'static Location<'static>,
-    ) -> Result<Borrow, WithError> {
-        let not_lent = |core: Option<&Core>| WithError::NotLent {
+    ) -> Result<Borrow, LendError> {
+        let not_lent = |core: Option<&Core>| LendError::NotLent {
             type_name: name,
             started_at: core.and_then(start::started_from_host),
             lent_here: core.and_then(|core| core.lent.innermost_name()),
@@ -318,7 +318,7 @@ impl Borrow {
         let outer = lent.borrows.get();
         let most = if is_exclusive { 0 } else { EXCLUSIVE - 2 };
         if outer > most {
-            return Err(WithError::Borrowed {
+            return Err(LendError::Borrowed {
                 type_name: name,
                 borrowed_at: lent.borrowed_at.get(),
             });
@@ -341,7 +341,7 @@ impl Drop for Borrow {
         let core = &*note.0.core;
         note.0.borrows.set(self.outer);
         let _let_go = start::LetGo::new(core, self.held);
-        soon::work_off(core, note);
+        deferred::work_off(core, note);
     }
 }
 

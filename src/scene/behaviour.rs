@@ -11,7 +11,7 @@ use super::context::SceneContext;
 /// also work in callbacks.
 ///
 /// A panic in a callback ends the behaviour and nothing else. The panic is
-/// [reported](crate::Report::BehaviourPanicked), and the coroutines of the
+/// [reported](crate::inspect::Report::BehaviourPanicked), and the coroutines of the
 /// behaviour are stopped. At the end of the frame the behaviour is removed, without
 /// a call of [`on_destroy`](Behaviour::on_destroy). A panic in the behaviour's
 /// destructor is also reported.
@@ -20,7 +20,7 @@ use super::context::SceneContext;
 ///
 /// ```
 /// use framestep::prelude::*;
-/// use framestep::{Behaviour, Scene, SceneContext};
+/// use framestep::scene::{Behaviour, Scene, SceneContext};
 ///
 /// struct Door {
 ///     height: f32,
@@ -59,7 +59,7 @@ use super::context::SceneContext;
 pub trait Behaviour: Sized + 'static {
     /// Called once, before the first [`fixed_update`](Behaviour::fixed_update) and
     /// [`update`](Behaviour::update), when the behaviour is
-    /// [active](crate::This::set_active).
+    /// [active](crate::scene::BehaviourHandle::set_active).
     fn start(&mut self, context: &SceneContext<'_, Self>) {
         let _ = context;
     }

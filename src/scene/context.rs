@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 
-use crate::coroutine::{Coroutine, Named};
-use crate::time::{Phase, Time};
+use crate::task::coroutine::{Coroutine, ScriptBuilder};
+use crate::time::Time;
 
 use super::behaviour::Behaviour;
+use super::behaviour_handle::BehaviourHandle;
 use super::handle::SceneHandle;
 use super::slot::Slot;
-use super::this::This;
 
 /// The argument of a [`Behaviour`]'s callbacks: it starts coroutines, reads the
 /// time, and returns handles of the behaviour and the scene.
@@ -37,16 +37,6 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
         self.slot.owner.start(future)
     }
 
-    /// Starts a coroutine of this behaviour whose home is `phase`, like
-    /// [`start`](SceneContext::start).
-    #[track_caller]
-    pub fn start_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        self.slot.owner.start_in(phase, future)
-    }
-
     /// Adds a coroutine of this behaviour. It is first polled in the next run of
     /// [`Phase::Update`], which may be in this frame. The
     /// behaviour may refuse it, as with [`start`](SceneContext::start).
@@ -58,20 +48,9 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
         self.slot.owner.spawn(future)
     }
 
-    /// Adds a coroutine of this behaviour whose home is `phase`. It is first polled
-    /// in the next run of that phase. The behaviour may refuse it, as with
-    /// [`start`](SceneContext::start).
-    #[track_caller]
-    pub fn spawn_in<F>(&self, phase: Phase, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        self.slot.owner.spawn_in(phase, future)
-    }
-
     /// Names the coroutine of this behaviour that is about to be started or spawned,
     /// like [`Executor::script`](crate::Executor::script).
-    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> Named {
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
         self.slot.owner.script(name)
     }
 
@@ -96,7 +75,7 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
     }
 
     /// Returns a handle of this behaviour, which its coroutines can keep.
-    pub fn this(&self) -> This<B> {
+    pub fn this(&self) -> BehaviourHandle<B> {
         self.slot.this()
     }
 

@@ -9,8 +9,8 @@ use std::rc::{Rc, Weak};
 use crate::core::Core;
 
 use super::behaviour::Behaviour;
+use super::behaviour_handle::BehaviourHandle;
 use super::slot::{AnySlot, Slot};
-use super::this::This;
 
 /// How many behaviours that an `on_destroy` adds and destroys are removed in one frame,
 /// in addition to one for each behaviour of the scene. The rest are removed in the next
@@ -45,18 +45,18 @@ impl Cast {
         })
     }
 
-    pub(super) fn add<B: Behaviour>(self: &Rc<Self>, behaviour: B) -> This<B> {
+    pub(super) fn add<B: Behaviour>(self: &Rc<Self>, behaviour: B) -> BehaviourHandle<B> {
         let slot = Slot::new(behaviour, &self.core, SceneHandle::new(self));
         let this = slot.this();
         self.slots.borrow_mut().push(slot);
         this
     }
 
-    pub(super) fn find<B: Behaviour>(&self) -> Option<This<B>> {
+    pub(super) fn find<B: Behaviour>(&self) -> Option<BehaviourHandle<B>> {
         of_type(&self.slots.borrow()).next()
     }
 
-    pub(super) fn find_all<B: Behaviour>(&self) -> Vec<This<B>> {
+    pub(super) fn find_all<B: Behaviour>(&self) -> Vec<BehaviourHandle<B>> {
         of_type(&self.slots.borrow()).collect()
     }
 
@@ -113,7 +113,7 @@ impl Cast {
 }
 
 /// The behaviours of a type that have not been destroyed.
-fn of_type<B: Behaviour>(slots: &[Rc<dyn AnySlot>]) -> impl Iterator<Item = This<B>> {
+fn of_type<B: Behaviour>(slots: &[Rc<dyn AnySlot>]) -> impl Iterator<Item = BehaviourHandle<B>> {
     let alive = slots.iter().filter(|slot| slot.is_alive());
     let of_type = alive.filter_map(|slot| slot.clone().into_any().downcast::<Slot<B>>().ok());
     of_type.map(|slot| slot.this())
@@ -136,20 +136,20 @@ impl SceneHandle {
     /// Like [`Scene::add`](super::Scene::add). Returns `None` if the scene has been
     /// dropped or is being dropped; the behaviour is then dropped.
     #[doc(alias = "Instantiate")]
-    pub fn add<B: Behaviour>(&self, behaviour: B) -> Option<This<B>> {
+    pub fn add<B: Behaviour>(&self, behaviour: B) -> Option<BehaviourHandle<B>> {
         let cast = self.cast.upgrade().filter(|cast| !cast.closed.get())?;
         Some(cast.add(behaviour))
     }
 
     /// Like [`Scene::find`](super::Scene::find).
     #[doc(alias = "FindObjectOfType")]
-    pub fn find<B: Behaviour>(&self) -> Option<This<B>> {
+    pub fn find<B: Behaviour>(&self) -> Option<BehaviourHandle<B>> {
         self.cast.upgrade()?.find()
     }
 
     /// Like [`Scene::find_all`](super::Scene::find_all).
     #[doc(alias = "FindObjectsOfType")]
-    pub fn find_all<B: Behaviour>(&self) -> Vec<This<B>> {
+    pub fn find_all<B: Behaviour>(&self) -> Vec<BehaviourHandle<B>> {
         self.cast
             .upgrade()
             .map_or_else(Vec::new, |cast| cast.find_all())

@@ -1,10 +1,14 @@
 //! Behaviours and scenes, for programs without an engine.
+//!
+//! A [`Scene`] owns [`Behaviour`]s, steps their callbacks in Unity's order, and ends their scripts
+//! with them. A game that has an engine, or objects of its own, needs none of this: it keeps an
+//! [`Owner`](crate::Owner) in each object.
 
 mod behaviour;
+mod behaviour_handle;
 mod context;
 mod handle;
 mod slot;
-mod this;
 
 use std::fmt;
 use std::future::Future;
@@ -16,9 +20,9 @@ use crate::lend;
 use crate::time::{Phase, PhaseIndex, Seconds};
 
 pub use behaviour::Behaviour;
+pub use behaviour_handle::BehaviourHandle;
 pub use context::SceneContext;
 pub use handle::SceneHandle;
-pub use this::This;
 
 use handle::Cast;
 use slot::Callback;
@@ -50,7 +54,7 @@ use slot::Callback;
 ///
 /// ```
 /// use framestep::prelude::*;
-/// use framestep::{Behaviour, Scene, SceneContext};
+/// use framestep::scene::{Behaviour, Scene, SceneContext};
 ///
 /// struct Bomb;
 ///
@@ -105,21 +109,21 @@ impl Scene {
     /// Adds a behaviour. Its `start` is called in the next frame, or, if it is
     /// added during a frame, at the next `start` in the diagram of [`Scene`].
     #[doc(alias = "Instantiate")]
-    pub fn add<B: Behaviour>(&self, behaviour: B) -> This<B> {
+    pub fn add<B: Behaviour>(&self, behaviour: B) -> BehaviourHandle<B> {
         self.cast.add(behaviour)
     }
 
     /// Finds the first behaviour of type `B` that has not been destroyed, active or
     /// not.
     #[doc(alias = "FindObjectOfType")]
-    pub fn find<B: Behaviour>(&self) -> Option<This<B>> {
+    pub fn find<B: Behaviour>(&self) -> Option<BehaviourHandle<B>> {
         self.cast.find()
     }
 
     /// Finds all behaviours of type `B` that have not been destroyed, active or not, in
     /// the order they were added.
     #[doc(alias = "FindObjectsOfType")]
-    pub fn find_all<B: Behaviour>(&self) -> Vec<This<B>> {
+    pub fn find_all<B: Behaviour>(&self) -> Vec<BehaviourHandle<B>> {
         self.cast.find_all()
     }
 
@@ -127,7 +131,7 @@ impl Scene {
     /// the next frame, and are removed then. Returns `false` if the behaviour was
     /// already destroyed.
     #[doc(alias = "Destroy")]
-    pub fn destroy<B: Behaviour>(&self, behaviour: &This<B>) -> bool {
+    pub fn destroy<B: Behaviour>(&self, behaviour: &BehaviourHandle<B>) -> bool {
         behaviour.destroy()
     }
 
@@ -152,7 +156,7 @@ impl Scene {
     /// # Panics
     ///
     /// At the caller's line, if called inside a closure that borrows lent state or
-    /// a behaviour of this scene, such as one of [`This::with`].
+    /// a behaviour of this scene, such as one of [`BehaviourHandle::with`].
     #[track_caller]
     pub fn run_frame(&mut self, dt: impl Seconds) {
         self.begin_frame(dt);
@@ -176,7 +180,7 @@ impl Scene {
     ///
     /// ```
     /// # use framestep::prelude::*;
-    /// # let mut scene = framestep::Scene::new();
+    /// # let mut scene = framestep::scene::Scene::new();
     /// scene.begin_frame(0.25);
     /// scene.run_phase(Phase::EarlyUpdate);
     /// while scene.begin_fixed_step() {
@@ -255,7 +259,7 @@ impl Scene {
     ///
     /// ```
     /// use framestep::prelude::*;
-    /// use framestep::{Behaviour, Scene, SceneContext};
+    /// use framestep::scene::{Behaviour, Scene, SceneContext};
     ///
     /// struct Rocket {
     ///     height: f32,
@@ -306,7 +310,7 @@ impl Scene {
     ///
     /// ```
     /// use framestep::prelude::*;
-    /// use framestep::{Behaviour, Scene, SceneContext};
+    /// use framestep::scene::{Behaviour, Scene, SceneContext};
     ///
     /// struct Score(u32);
     /// struct Coin;

@@ -11,13 +11,13 @@ use crate::core::life::start;
 use crate::core::report;
 use crate::core::scope;
 use crate::inspect::Report;
-use crate::lend::WithError;
-use crate::owner::Owner;
+use crate::lend::LendError;
+use crate::task::owner::Owner;
 
 use super::behaviour::Behaviour;
+use super::behaviour_handle::BehaviourHandle;
 use super::context::SceneContext;
 use super::handle::SceneHandle;
-use super::this::This;
 
 /// The stage of a behaviour's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,8 +89,8 @@ impl<B: Behaviour> Slot<B> {
         })
     }
 
-    pub(super) fn this(&self) -> This<B> {
-        This::new(self.this.clone(), self.owner.handle())
+    pub(super) fn this(&self) -> BehaviourHandle<B> {
+        BehaviourHandle::new(self.this.clone(), self.owner.handle())
     }
 
     /// Marks the behaviour for removal. Returns `false` if it was already marked.
@@ -132,7 +132,7 @@ impl<B: Behaviour> Slot<B> {
 
     /// Calls `f` with the behaviour, and holds starts until then.
     #[track_caller]
-    pub(super) fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, WithError> {
+    pub(super) fn try_with<R>(&self, f: impl FnOnce(&mut B) -> R) -> Result<R, LendError> {
         let _leave = LeaveAfter(self);
         let place = Location::caller();
         start::hold_starts(&self.core, || self.borrow(Some(place), f))
@@ -143,15 +143,15 @@ impl<B: Behaviour> Slot<B> {
         &self,
         place: Option<&'static Location<'static>>,
         f: impl FnOnce(&mut B) -> R,
-    ) -> Result<R, WithError> {
+    ) -> Result<R, LendError> {
         let type_name = type_name::<B>();
-        let borrowed = WithError::Borrowed {
+        let borrowed = LendError::Borrowed {
             type_name,
             borrowed_at: self.borrowed_at.get(),
         };
         let mut behaviour = self.behaviour.try_borrow_mut().map_err(|_| borrowed)?;
         let behaviour = behaviour.as_mut();
-        let behaviour = behaviour.ok_or(WithError::Destroyed { type_name })?;
+        let behaviour = behaviour.ok_or(LendError::Destroyed { type_name })?;
         self.borrowed_at.set(place);
         Ok(f(behaviour))
     }

@@ -8,7 +8,7 @@ use crate::time::Phase;
 ///
 /// Returned by [`time`](crate::time()) and
 /// [`Executor::time`](crate::Executor::time), and the item of the stream
-/// [`frames`](crate::frames()). The readings do not change between two calls of
+/// [`frames`](crate::wait::frames()). The readings do not change between two calls of
 /// [`Executor::begin_frame`](crate::Executor::begin_frame). The exception is a
 /// fixed step: inside it, `elapsed`, `delta` and `scale` are those of the step.
 ///
@@ -54,7 +54,7 @@ pub struct Time {
     pub fixed_elapsed: Duration,
     /// How fast the game clock runs in this frame: 0 while it is paused. Inside a
     /// fixed step, its scale when the step began. See
-    /// [`Clock::set_scale`](crate::Clock::set_scale).
+    /// [`Clock::set_scale`](crate::time::Clock::set_scale).
     pub scale: f64,
     /// The phase of the run under way, if one is.
     pub phase: Option<Phase>,

@@ -124,7 +124,7 @@ fn share_of(elapsed_ns: u64, length_ns: u64) -> f32 {
 impl<F> Animate<F> {
     /// Calls `apply` in `phase`, once in every frame. In [`Phase::FixedUpdate`], it
     /// calls `apply` once in every step, and counts in
-    /// [the time of the steps](crate::Clock#in-fixed-steps).
+    /// [the time of the steps](crate::time::Clock#in-fixed-steps).
     ///
     /// # Panics
     ///

@@ -17,7 +17,7 @@ use super::until::Asked;
 ///
 /// `read` is called once in each run of the home phase, for a value that nothing tells of: a field of the
 /// lent world, the state of a button. For a value that scripts set themselves, a
-/// [`Watch`](crate::Watch) costs nothing in between.
+/// [`Watch`](crate::sync::Watch) costs nothing in between.
 ///
 /// The first value is what `read` returns at the first poll. It is not an item, unless
 /// [`with_present`](ChangesOf::with_present) says so. If a script does not poll the stream for

@@ -44,7 +44,7 @@ use super::{WaitSeconds, polled, wait_seconds};
 /// [`in_phase`](Interval::in_phase) selects another phase; in [`Phase::FixedUpdate`],
 /// steps count instead of frames. So a frame (or step) has at most one
 /// [`tick`](Interval::tick), however long it was. If more than 100 are due, that is reported
-/// ([`Report::TicksOwed`](crate::Report::TicksOwed)).
+/// ([`Report::TicksOwed`](crate::inspect::Report::TicksOwed)).
 ///
 /// # Output
 ///
@@ -203,7 +203,7 @@ pub struct Interval {
 
 impl Interval {
     /// Ticks in the runs of `phase`. In [`Phase::FixedUpdate`], the interval counts
-    /// in [the time of the steps](crate::Clock#in-fixed-steps), and may tick in
+    /// in [the time of the steps](crate::time::Clock#in-fixed-steps), and may tick in
     /// several steps of a frame.
     ///
     /// # Panics

@@ -1,9 +1,33 @@
-//! The waits of scripts: plain futures, one file for each family.
+//! The waits of scripts, and their futures.
 //!
-//! A wait is due in a run that its contract names. It is ready from the beginning
-//! of that run, and stays ready. Usually, the wait itself resumes its coroutine. If
-//! it is polled for another reason, it compares the frame of its first poll with
-//! that of the latest run of its phase.
+//! The waits that every script uses stand in the root of the crate: [`next_frame`](next_frame()),
+//! [`wait_frames`], [`wait_seconds`], [`wait_until`], [`wait_while`], [`end_of_frame`],
+//! [`fixed_update`], [`timeout`](timeout()) and [`interval`](interval()). Here are the others, and the types of all:
+//!
+//! | | |
+//! |---|---|
+//! | one wait | [`wait_steps`], [`wait_seconds_realtime`], [`in_phase`], [`yield_now`](yield_now()) |
+//! | limits and clocks | [`timeout_at`], [`on_clock`] |
+//! | over several frames | [`animate`](animate()), [`frames`](frames()), [`every_frames`](every_frames()), [`changes_of`](changes_of()) |
+//! | pacing of streams | [`debounce`], [`throttle`] |
+//!
+//! A wait is a plain future: it works in [`select!`](crate::select), in
+//! [`join!`](crate::join!) and in combinators of other crates. The
+//! [table of waits](crate#waiting) says when each one resumes its script.
+//!
+//! # Examples
+//!
+//! ```
+//! use framestep::prelude::*;
+//!
+//! let mut executor = Executor::new();
+//! let fade = executor.start(async {
+//!     let mut alpha = 0.0;
+//!     animate(0.5, |t| alpha = t).await;
+//!     alpha
+//! });
+//! assert_eq!(executor.run_until(fade, 0.25).unwrap(), 1.0);
+//! ```
 
 mod animate;
 mod changes_of;
@@ -32,7 +56,7 @@ pub use frames::{WaitFrames, WaitSteps, wait_frames, wait_steps};
 pub use interval::{Interval, MissedTicks, Tick, interval};
 pub use next_frame::{NextFrame, next_frame};
 pub use next_item::{NextItem, NextTick, NextTicks};
-pub use on::{On, on};
+pub use on::{On, on_clock};
 pub use pace::{Debounce, Throttle, debounce, throttle};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
 pub(crate) use phase_wait::{PhaseWait, take_resumed};

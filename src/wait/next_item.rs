@@ -9,8 +9,8 @@ use futures::stream::{FusedStream, Stream};
 
 use super::interval::MOST_TICKS;
 
-/// The future of [`Subscription::next`](crate::Subscription::next) and
-/// [`Changes::next`](crate::Changes::next), and of the method `next` of other streams.
+/// The future of [`Subscription::next`](crate::sync::Subscription::next) and
+/// [`Changes::next`](crate::sync::Changes::next), and of the method `next` of other streams.
 ///
 /// It is dropped without harm: an item that it has not returned stays in the stream.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl<S: FusedStream + Unpin> FusedFuture for NextItem<'_, S> {
     }
 }
 
-/// The future of [`Interval::tick`](crate::Interval::tick).
+/// The future of [`Interval::tick`](crate::wait::Interval::tick).
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextTick<'a> {
@@ -75,7 +75,7 @@ impl FusedFuture for NextTick<'_> {
     }
 }
 
-/// The future of [`Interval::ticks`](crate::Interval::ticks).
+/// The future of [`Interval::ticks`](crate::wait::Interval::ticks).
 #[derive(Debug)]
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct NextTicks<'a> {

@@ -18,14 +18,14 @@ use crate::time::{AwaitedClock, Clock};
 use super::{polled, polled_again};
 
 /// Runs `future` with `clock` as the coroutine's clock: plain waits inside count on
-/// it, and [`time`](crate::time()) and [`delta_seconds`](crate::delta_seconds) read
+/// it, and [`time`](crate::time()) and [`delta_seconds`](crate::time::delta_seconds) read
 /// it.
 ///
 /// The clock counts for this future alone. The rest of the script, futures beside it
 /// in a combinator, and coroutines that it starts are on the clock of their owner. To
 /// put a whole coroutine on a clock, pass the result to [`start`](crate::start):
-/// `start(on(&clock, attack()))`. To put all coroutines of an object on the same
-/// clock, use [`owner_on`](crate::owner_on).
+/// `start(on_clock(&clock, attack()))`. To put all coroutines of an object on the same
+/// clock, use [`owner_on`](crate::task::owner_on).
 ///
 /// Calls nest: the innermost clock counts. A wait keeps the clock that it began on,
 /// even if it is polled on another one later. Destructors inside also read the clock.
@@ -55,8 +55,8 @@ use super::{polled, polled_again};
 /// use framestep::prelude::*;
 ///
 /// async fn pause_menu() {
-///     let _paused = clock().hold();
-///     on(&realtime(), animate(0.5, |t| println!("the menu is at {t}"))).await;
+///     let _paused = clock().pause_guard();
+///     on_clock(&realtime(), animate(0.5, |t| println!("the menu is at {t}"))).await;
 /// }
 ///
 /// let mut executor = Executor::new();
@@ -70,7 +70,7 @@ use super::{polled, polled_again};
 /// The `unscaled` and `ignoreTimeScale` arguments of Unity and `UniTask`.
 #[doc(alias = "ignoreTimeScale")]
 #[track_caller]
-pub fn on<F: Future>(clock: &Clock, future: F) -> On<F> {
+pub fn on_clock<F: Future>(clock: &Clock, future: F) -> On<F> {
     On {
         clock: clock.awaited(),
         future: Some(future),
@@ -79,7 +79,7 @@ pub fn on<F: Future>(clock: &Clock, future: F) -> On<F> {
     }
 }
 
-/// The future of [`on`].
+/// The future of [`on_clock`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 #[pin_project(PinnedDrop)]
 pub struct On<F> {

@@ -19,7 +19,7 @@ use super::{WaitSeconds, polled, wait_seconds};
 /// `seconds`: the last of each burst.
 ///
 /// It counts on the clock of the coroutine, and takes any [`Stream`]: a
-/// [`Subscription`](crate::Subscription), the [`Changes`](crate::Changes) of a watch, a
+/// [`Subscription`](crate::sync::Subscription), the [`Changes`](crate::sync::Changes) of a watch, a
 /// channel. An item is replaced by the next one, so the items in between are dropped; also by one
 /// that comes in the poll in which it is due. When
 /// `stream` ends, the item that waits comes at once.

@@ -100,7 +100,7 @@ pub fn end_of_frame() -> InPhase {
 ///
 /// In the first run of `phase` that begins after the first poll, in this frame or a
 /// later one. To wait for a phase of the *next* frame, use
-/// [`next_frame().in_phase(phase)`](crate::NextFrame::in_phase).
+/// [`next_frame().in_phase(phase)`](crate::wait::NextFrame::in_phase).
 ///
 /// # Cancel safety
 ///

@@ -241,7 +241,7 @@ macro_rules! timer_future {
             /// if it is the caller itself, in the next run, in which it is polled once more.
             ///
             /// A zero or negative length ends in the next frame. A negative one is
-            /// [reported](crate::Report::Doubtful).
+            /// [reported](crate::inspect::Report::SuspiciousCall).
             ///
             /// # Panics
             ///

@@ -111,7 +111,7 @@ pub fn timeout<F: Future>(seconds: impl Seconds, future: F) -> Timeout<F> {
 /// It is [`timeout`] with a point in time instead of a length: for several futures that
 /// share one deadline. The point is a number of seconds since the clock's zero, or
 /// [`time()`](crate::time())`.elapsed` plus a length. As with
-/// [`Clock::wait_until`](crate::Clock::wait_until), an earlier point is reached in the next
+/// [`Clock::wait_until`](crate::time::Clock::wait_until), an earlier point is reached in the next
 /// frame, and a pause of the coroutine moves the point.
 ///
 /// # Resumes
@@ -188,7 +188,7 @@ pub struct Timeout<F> {
 impl<F> Timeout<F> {
     /// Checks the deadline in the runs of `phase`. In [`Phase::FixedUpdate`], a
     /// step takes the place of a frame, and the timeout counts in
-    /// [the time of the steps](crate::Clock#in-fixed-steps).
+    /// [the time of the steps](crate::time::Clock#in-fixed-steps).
     ///
     /// # Panics
     ///
@@ -207,7 +207,7 @@ impl<F> Timeout<F> {
     /// `select!`, and for wrappers.
     ///
     /// A zero or negative length times out in the next frame. A negative one is
-    /// [reported](crate::Report::Doubtful).
+    /// [reported](crate::inspect::Report::SuspiciousCall).
     ///
     /// # Panics
     ///

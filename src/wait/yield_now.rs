@@ -20,7 +20,7 @@ use super::{polled, polled_again};
 ///
 /// **It is not [`next_frame`](crate::next_frame):** the script continues in the same
 /// frame. It is for scripts that work in turns within one frame, or that react to what
-/// others do in this run. For a long job, use [`Budget`](crate::Budget), which leaves
+/// others do in this run. For a long job, use [`Budget`](crate::task::Budget), which leaves
 /// time for the frame.
 ///
 /// # Resumes
@@ -31,7 +31,7 @@ use super::{polled, polled_again};
 ///
 /// A script that yields in a loop cannot block the frame. After 1,000 calls in one run
 /// (see [`max_polls_per_run`](crate::Builder::max_polls_per_run)), it continues in the
-/// next run of the same phase, and the executor [reports](crate::Report::Greedy) it.
+/// next run of the same phase, and the executor [reports](crate::inspect::Report::PollLimitReached) it.
 ///
 /// A coroutine that wakes itself in another way, such as by the `yield_now` of another
 /// crate, resumes in the next run of its home phase.

@@ -1,7 +1,7 @@
 //! A part of a lent context cannot be kept across an await.
 
 use framestep::prelude::*;
-use framestep::{Lend, with_as};
+use framestep::lend::{Lend, with_as};
 
 struct Frame<'a> {
     gold: &'a mut u32,

@@ -1,6 +1,7 @@
 //! The host cannot use what a lent context borrows before the lending is over.
 
-use framestep::{Executor, Lend};
+use framestep::Executor;
+use framestep::lend::Lend;
 
 struct Frame<'a> {
     gold: &'a mut u32,

@@ -1,6 +1,6 @@
 //! Nothing of a lent context can be put where it outlives the closure.
 
-use framestep::{Lend, with_as};
+use framestep::lend::{Lend, with_as};
 
 struct Frame<'a> {
     gold: &'a mut u32,

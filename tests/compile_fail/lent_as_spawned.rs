@@ -1,7 +1,7 @@
 //! A coroutine cannot take a part of a lent context with it.
 
 use framestep::prelude::*;
-use framestep::{Lend, with_as};
+use framestep::lend::{Lend, with_as};
 
 struct Frame<'a> {
     gold: &'a mut u32,

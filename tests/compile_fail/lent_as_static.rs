@@ -1,6 +1,6 @@
 //! A closure cannot take a lent context for one that lives as long as it likes.
 
-use framestep::{Lend, with_as};
+use framestep::lend::{Lend, with_as};
 
 struct Frame<'a> {
     gold: &'a mut u32,

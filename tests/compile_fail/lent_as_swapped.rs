@@ -1,6 +1,6 @@
 //! The parts of two lent contexts cannot be swapped: their lifetimes may differ.
 
-use framestep::{Lend, with_as};
+use framestep::lend::{Lend, with_as};
 
 struct Frame<'a> {
     gold: &'a mut u32,

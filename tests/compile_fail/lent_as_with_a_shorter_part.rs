@@ -1,6 +1,6 @@
 //! A closure cannot put something into a lent context that may not live as long.
 
-use framestep::{Lend, with_as};
+use framestep::lend::{Lend, with_as};
 
 struct Frame<'a> {
     gold: &'a mut u32,

@@ -1,6 +1,6 @@
 //! What is added to a scene implements `Behaviour`.
 
-use framestep::Scene;
+use framestep::scene::Scene;
 
 struct Door;
 

@@ -1,4 +1,4 @@
-//! The closure of `Remote::spawn` goes to another thread.
+//! The closure of `RemoteHandle::spawn` goes to another thread.
 
 use std::cell::Cell;
 use std::rc::Rc;

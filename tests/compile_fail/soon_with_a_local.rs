@@ -1,4 +1,4 @@
-//! A closure of `with_soon` may be called later: it cannot borrow a local.
+//! A closure of `with_deferred` may be called later: it cannot borrow a local.
 
 use framestep::prelude::*;
 
@@ -8,5 +8,5 @@ struct World {
 
 fn main() {
     let name = String::from("door");
-    with_soon(|world: &mut World| world.log.push_str(&name));
+    with_deferred(|world: &mut World| world.log.push_str(&name));
 }

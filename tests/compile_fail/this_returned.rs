@@ -1,6 +1,6 @@
 //! Nor can a closure return it.
 
-use framestep::{Behaviour, Scene};
+use framestep::scene::{Behaviour, Scene};
 
 struct Door {
     open: bool,

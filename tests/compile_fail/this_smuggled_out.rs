@@ -1,6 +1,6 @@
 //! A behaviour is borrowed for the length of a closure, not longer.
 
-use framestep::{Behaviour, This};
+use framestep::scene::{Behaviour, BehaviourHandle};
 
 struct Door {
     open: bool,
@@ -8,7 +8,7 @@ struct Door {
 
 impl Behaviour for Door {}
 
-async fn open(this: This<Door>) {
+async fn open(this: BehaviourHandle<Door>) {
     let mut kept: Option<&mut Door> = None;
     this.with(|door| kept = Some(door));
     framestep::next_frame().await;

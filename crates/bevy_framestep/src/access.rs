@@ -6,7 +6,8 @@ use std::panic::Location;
 use bevy_ecs::component::Mutable;
 use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::*;
-use framestep::{Coroutine, handle};
+use framestep::Coroutine;
+use framestep::task::handle;
 
 use crate::borrow::{Call, with, with_ref};
 use crate::error::Missing;

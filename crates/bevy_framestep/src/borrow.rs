@@ -3,7 +3,7 @@
 use std::panic::Location;
 
 use bevy_ecs::world::World;
-use framestep::{WithError, try_with, try_with_ref};
+use framestep::lend::{LendError, try_with, try_with_ref};
 
 /// A line of a script, or of the system that starts one.
 pub(crate) type Place = &'static Location<'static>;
@@ -58,7 +58,7 @@ pub(crate) fn with_ref<R>(call: Call, f: impl FnOnce(&World) -> R) -> R {
 /// Calls `f` with the world, for a condition that a script waits for.
 ///
 /// Without `#[track_caller]`: the line of this file marks the borrow as that of a condition.
-pub(crate) fn with_condition<R>(f: impl FnOnce(&World) -> R) -> Result<R, WithError> {
+pub(crate) fn with_condition<R>(f: impl FnOnce(&World) -> R) -> Result<R, LendError> {
     try_with_ref(f)
 }
 
@@ -90,9 +90,9 @@ fn not_recorded(Call { name, .. }: Call, script: &str) -> ! {
 
 #[cold]
 #[track_caller]
-pub(crate) fn refused(Call { name, in_system }: Call, error: WithError) -> ! {
+pub(crate) fn refused(Call { name, in_system }: Call, error: LendError) -> ! {
     match error {
-        WithError::NotLent {
+        LendError::NotLent {
             started_at: Some(place),
             ..
         } => panic!(
@@ -100,24 +100,24 @@ pub(crate) fn refused(Call { name, in_system }: Call, error: WithError) -> ! {
              started with a handle alone. Start it on `Commands` or on the `World`, or use `spawn` \
              of the handle"
         ),
-        WithError::NotLent { .. } => panic!(
+        LendError::NotLent { .. } => panic!(
             "`{name}` was called outside of a script: call it in a script; in a system, \
-             {in_system}; in a destructor, use `with_soon`"
+             {in_system}; in a destructor, use `with_deferred`"
         ),
-        WithError::Borrowed {
+        LendError::Borrowed {
             borrowed_at: Some(place),
             ..
         } if is_of_condition(place) => panic!(
             "`{name}` was called in a condition that a script waits for, which can only read the \
              world: change it after the wait, or wait with `wait_until(|| ..)`, whose condition can"
         ),
-        WithError::Borrowed {
+        LendError::Borrowed {
             borrowed_at: Some(place),
             ..
         } => panic!(
             "`{name}` was called inside of the closure at {place}, which borrows the world: use \
              the world or the component that the closure has, or call it after the closure; in a \
-             destructor, use `with_soon`"
+             destructor, use `with_deferred`"
         ),
         error => panic!("`{name}`: {error}"),
     }

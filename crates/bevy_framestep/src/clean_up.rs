@@ -10,7 +10,8 @@ use bevy_app::AppExit;
 use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
-use framestep::{Handle, Snapshot};
+use framestep::Handle;
+use framestep::inspect::Snapshot;
 
 #[cfg(feature = "durable")]
 use crate::durable::DurableRuntime;
@@ -26,9 +27,9 @@ pub(crate) fn queue(world: &mut DeferredWorld<'_>, of: &Handle) {
     }
 }
 
-/// Calls what waits for the world: the closures of [`defer`](framestep::defer) and
-/// [`with_soon`](framestep::with_soon()) of scripts that have ended, and before that the calls of
-/// [`ScriptHandle`](crate::ScriptHandle) and [`Remote`](framestep::Remote), such as `stop`. Applies the
+/// Calls what waits for the world: the closures of [`defer`](framestep::lend::defer) and
+/// [`with_deferred`](framestep::lend::with_deferred()) of scripts that have ended, and before that the calls of
+/// [`ScriptHandle`](crate::ScriptHandle) and [`RemoteHandle`](framestep::task::RemoteHandle), such as `stop`. Applies the
 /// commands that they queue.
 ///
 /// The plugins call it in `StateTransition` (with the feature `state`): between the exit

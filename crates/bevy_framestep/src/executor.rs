@@ -13,7 +13,9 @@ use bevy_ecs::prelude::{Component, NonSend, Res};
 use bevy_ecs::world::{World, WorldId};
 use bevy_platform::hash::FixedHasher;
 use bevy_time::{Fixed, Real, Time, Virtual};
-use framestep::{Executor, Handle, Phase, Signal, with_ref};
+use framestep::lend::with_ref;
+use framestep::sync::Signal;
+use framestep::{Executor, Handle, Phase};
 
 use crate::error::Missing;
 use crate::output::{ScriptOutput, Unread, Witness};
@@ -166,14 +168,14 @@ impl Framestep {
         &self.shared
     }
 
-    /// Calls `f` with the executor: to set hooks, or to get a [`Remote`] for another
+    /// Calls `f` with the executor: to set hooks, or to get a [`RemoteHandle`] for another
     /// thread.
     ///
     /// # Panics
     ///
     /// If the executor is running a phase: in a script, or in code that a script triggers.
     ///
-    /// [`Remote`]: framestep::Remote
+    /// [`RemoteHandle`]: framestep::Remote
     #[track_caller]
     pub fn with_executor<R>(&self, f: impl FnOnce(&Executor) -> R) -> R {
         match self.shared.executor.try_borrow() {
@@ -263,7 +265,8 @@ impl Shared {
 
     /// Sets a callback that is called when something outside a frame needs a frame.
     pub(crate) fn on_wake(&self, wake: Waker) {
-        self.borrow_mut().on_wake(wake.clone());
+        let called = wake.clone();
+        self.borrow_mut().on_wake(move || called.wake_by_ref());
         self.wake.get_or_init(|| wake);
     }
 

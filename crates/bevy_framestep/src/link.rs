@@ -10,7 +10,8 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 
 use bevy_ecs::prelude::*;
-use framestep::{Coroutine, CoroutineId, Remote, handle};
+use framestep::Coroutine;
+use framestep::task::{CoroutineId, RemoteHandle, handle};
 
 use crate::executor::Shared;
 
@@ -64,7 +65,7 @@ pub(crate) struct Link {
 
 #[derive(Default)]
 struct State {
-    begun: Option<(Remote, CoroutineId)>,
+    begun: Option<(RemoteHandle, CoroutineId)>,
     has_ended: bool,
     /// The calls before the script began.
     is_stopped: bool,

@@ -6,7 +6,7 @@ use std::fmt::{self, Write};
 use bevy_ecs::entity::Entity;
 use bevy_ecs::name::Name;
 use bevy_ecs::world::World;
-use framestep::try_with_ref;
+use framestep::lend::try_with_ref;
 
 /// An entity as snapshots show it, with its [`Name`] if it has one: `Guard (12v3)`.
 ///

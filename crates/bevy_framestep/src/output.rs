@@ -11,7 +11,9 @@ use bevy_ecs::error::{BevyError, ContextExt, ErrorContext};
 use bevy_ecs::prelude::*;
 use bevy_platform::hash::FixedHasher;
 use bevy_utils::prelude::DebugName;
-use framestep::{CoroutineId, Handle, current, with_ref};
+use framestep::Handle;
+use framestep::lend::with_ref;
+use framestep::task::{CoroutineId, current};
 
 /// What a script can return that is started by a system or the host.
 ///
@@ -177,7 +179,7 @@ impl Unread {
         }
         let executor = handle.clone();
         let latest = self.latest.clone();
-        handle.on_unread(move |output: T, by| {
+        handle.on_unobserved(move |output: T, by| {
             let Err(error) = output.into_result() else {
                 return;
             };

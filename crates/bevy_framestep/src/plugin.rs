@@ -6,7 +6,8 @@ use std::sync::Arc;
 use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
-use framestep::{Builder, Phase, Report};
+use framestep::inspect::Report;
+use framestep::{Builder, Phase};
 
 use crate::clean_up;
 use crate::executor::{
@@ -36,7 +37,7 @@ use crate::wake::{self, MakeWake};
 /// [`ScriptSystems::Run`]: crate::ScriptSystems::Run
 ///
 /// In an app without any script, only the first phase of a frame looks for scripts that a
-/// [`Remote`](framestep::Remote) has sent.
+/// [`RemoteHandle`](framestep::task::RemoteHandle) has sent.
 ///
 /// In a [`SubApp`](bevy_app::SubApp) that has no schedules yet, the plugin adds those of an
 /// app, and `Main` as the one that it runs. Add this plugin before `TimePlugin` there, or

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use bevy_ecs::prelude::*;
-use framestep::{Clock, on};
+use framestep::time::Clock;
+use framestep::wait::on_clock;
 
 use crate::executor::Shared;
 use crate::output::{ScriptOutput, Witness, report};
@@ -92,7 +93,7 @@ impl Speeds {
             None => script.poll(cx),
             Some(clock) => {
                 let poll = |cx: &mut Context<'_>| script.as_mut().poll(cx);
-                pin!(on(&clock, poll_fn(poll))).poll(cx)
+                pin!(on_clock(&clock, poll_fn(poll))).poll(cx)
             }
         }
     }

@@ -12,9 +12,10 @@ use bevy_ecs::error::BevyError;
 use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::{DeferredWorld, WorldId};
-use framestep::{
-    Clock, CoroutineId, Handle, Owner, OwnerHandle, Remote, SendOwner, with, with_ref,
-};
+use framestep::lend::with_ref;
+use framestep::task::{CoroutineId, OwnerHandle, RemoteHandle, SendOwner};
+use framestep::time::Clock;
+use framestep::{Handle, Owner, with};
 
 use crate::clean_up;
 use crate::error::Missing;
@@ -34,7 +35,7 @@ use crate::start::start_unread;
 ///
 /// The scripts end at once, before `despawn` returns. A script that despawns its own entity
 /// continues to its next wait. Destructors cannot borrow the world then: they use
-/// [`with_soon`](framestep::with_soon()).
+/// [`with_deferred`](framestep::lend::with_deferred()).
 ///
 /// # In systems
 ///
@@ -112,7 +113,7 @@ pub struct Scripts {
 /// The state for an entity in a world.
 struct Live {
     owner: SendOwner,
-    remote: Remote,
+    remote: RemoteHandle,
     entity: Entity,
     /// Whether they have another clock than the base.
     has_speed: AtomicBool,
@@ -728,7 +729,7 @@ impl Live {
         Some((Self::of(owner, handle.remote()?), of_owner))
     }
 
-    fn of(owner: Owner, remote: Remote) -> Self {
+    fn of(owner: Owner, remote: RemoteHandle) -> Self {
         Live {
             owner: owner.into_send(),
             remote,

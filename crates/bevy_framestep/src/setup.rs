@@ -9,7 +9,8 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 use bevy_ecs::system::ScheduleSystem;
 use bevy_time::TimeSystems;
-use framestep::{Builder, Executor, Phase, Report};
+use framestep::inspect::Report;
+use framestep::{Builder, Executor, Phase};
 
 use crate::last::Runs;
 use crate::schedules::{Schedules, ScriptSystems};

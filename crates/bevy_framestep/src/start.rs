@@ -8,8 +8,9 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::system::EntityCommands;
 use bevy_utils::prelude::DebugName;
 #[cfg(feature = "state")]
-use framestep::defer;
-use framestep::{Coroutine, CoroutineId, Handle};
+use framestep::lend::defer;
+use framestep::task::CoroutineId;
+use framestep::{Coroutine, Handle};
 
 use crate::borrow::Place;
 use crate::executor::Shared;

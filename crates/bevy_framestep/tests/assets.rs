@@ -261,7 +261,12 @@ fn in_a_phase_too_late() {
         assert!((&mut wait).now_or_never().is_none());
         drop(wait.in_phase(Phase::LateUpdate));
     });
-    assert!(begun.take().unwrap().is_err_and(|ended| ended.is_panic()));
+    assert!(
+        begun
+            .take_output()
+            .unwrap()
+            .is_err_and(|ended| ended.is_panic())
+    );
 }
 
 /// If the asset is loaded, the wait is ready at once, here before the first frame of the

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Context;
 
 use framestep::durable::{FrameWait, home};
-use framestep::{Coroutine, CoroutineId, Phase};
+use framestep::task::CoroutineId;
+use framestep::{Coroutine, Phase};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +46,7 @@ pub struct ScriptId(pub(crate) u64);
 impl ScriptId {
     /// The id of a number: scripts are numbered from 1, in the order in which they were made.
     #[must_use]
-    pub const fn of(number: u64) -> Self {
+    pub const fn from_raw(number: u64) -> Self {
         ScriptId(number)
     }
 
@@ -406,7 +407,7 @@ impl ScriptCell {
     /// before the call that starts it has returned the coroutine.
     fn note_coroutine(&self) {
         if self.coroutine_id.get().is_none() {
-            self.coroutine_id.set(Some(framestep::current()));
+            self.coroutine_id.set(Some(framestep::task::current()));
         }
     }
 

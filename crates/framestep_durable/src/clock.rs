@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use framestep::Clock;
+use framestep::time::Clock;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -12,7 +12,7 @@ use crate::effect::expect_read;
 use crate::owner::{ClockId, check_factor, check_not_realtime, clock_of};
 use crate::site::Call;
 
-/// The game clock: [`ClockId::GAME`]. See [`framestep::clock`].
+/// The game clock: [`ClockId::GAME`]. See [`framestep::time::clock`].
 ///
 /// # Examples
 ///
@@ -27,7 +27,7 @@ pub const fn clock() -> ClockId {
     ClockId::GAME
 }
 
-/// Realtime: [`ClockId::REALTIME`]. See [`framestep::realtime`].
+/// Realtime: [`ClockId::REALTIME`]. See [`framestep::time::realtime`].
 ///
 /// # Examples
 ///
@@ -63,37 +63,37 @@ fn with_clock<R: Serialize + DeserializeOwned + Default>(
 ///
 /// Each panics if there is no such clock, or outside of an executor.
 impl ClockId {
-    /// The reading of the clock. See [`framestep::Clock::now`].
+    /// The reading of the clock. See [`framestep::time::Clock::now`].
     #[track_caller]
     pub fn now(self) -> Duration {
         with_clock("now", self, Clock::now)
     }
 
-    /// How far the clock advanced in this frame or step. See [`framestep::Clock::delta`].
+    /// How far the clock advanced in this frame or step. See [`framestep::time::Clock::delta`].
     #[track_caller]
     pub fn delta(self) -> Duration {
         with_clock("delta", self, Clock::delta)
     }
 
-    /// The scale that was set last, without guards. See [`framestep::Clock::scale`].
+    /// The scale that was set last, without guards. See [`framestep::time::Clock::scale`].
     #[track_caller]
     pub fn scale(self) -> f64 {
         with_clock("scale", self, Clock::scale)
     }
 
-    /// How fast the clock runs in this frame or step. See [`framestep::Clock::effective_scale`].
+    /// How fast the clock runs in this frame or step. See [`framestep::time::Clock::effective_scale`].
     #[track_caller]
     pub fn effective_scale(self) -> f64 {
         with_clock("effective_scale", self, Clock::effective_scale)
     }
 
-    /// Whether the clock itself is paused or held. See [`framestep::Clock::is_paused`].
+    /// Whether the clock itself is paused or held. See [`framestep::time::Clock::is_paused`].
     #[track_caller]
     pub fn is_paused(self) -> bool {
         with_clock("is_paused", self, Clock::is_paused)
     }
 
-    /// Changes the scale of the clock. See [`framestep::Clock::set_scale`]. The last call wins:
+    /// Changes the scale of the clock. See [`framestep::time::Clock::set_scale`]. The last call wins:
     /// scripts beside each other use [`scaled`](ClockId::scaled).
     ///
     /// # Panics
@@ -109,7 +109,7 @@ impl ClockId {
     }
 
     /// Pauses the clock. Returns `false` if it was paused. Scripts beside each other use
-    /// [`hold`](ClockId::hold).
+    /// [`pause_guard`](ClockId::pause_guard).
     ///
     /// # Panics
     ///

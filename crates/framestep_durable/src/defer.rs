@@ -7,9 +7,9 @@ use crate::locals::ChangesNoLocal;
 
 /// Calls `f` with the world when the guard is dropped: at the end of its block, or when the
 /// script is stopped. It is not called while a script is restored or rolled back. Outside of a
-/// durable script, it is [`framestep::defer`].
+/// durable script, it is [`framestep::lend::defer`].
 ///
-/// See [`framestep::defer`], which also says what happens if the world is not lent then.
+/// See [`framestep::lend::defer`], which also says what happens if the world is not lent then.
 ///
 /// # Examples
 ///
@@ -35,7 +35,7 @@ use crate::locals::ChangesNoLocal;
 pub fn defer<W: 'static, F: FnOnce(&mut W) + 'static>(f: F) -> Defer<W, F> {
     let made = match context::current() {
         Some(_) => Made::ByScript(Some(f)),
-        None => Made::Outside(framestep::defer(f)),
+        None => Made::Outside(framestep::lend::defer(f)),
     };
     Defer { made }
 }
@@ -43,7 +43,7 @@ pub fn defer<W: 'static, F: FnOnce(&mut W) + 'static>(f: F) -> Defer<W, F> {
 /// The guard of [`defer`].
 #[must_use = "the guard is dropped at once: `let _guard = defer(..)`"]
 pub struct Defer<W: 'static, F: FnOnce(&mut W) + 'static> {
-    made: Made<F, framestep::Defer<W, F>>,
+    made: Made<F, framestep::lend::Defer<W, F>>,
 }
 
 /// A closure of a durable script, or the guard of one of framestep.
@@ -77,7 +77,7 @@ impl<W: 'static, F: FnOnce(&mut W) + 'static> Defer<W, F> {
 impl<W: 'static, F: FnOnce(&mut W) + 'static> Drop for Defer<W, F> {
     fn drop(&mut self) {
         if let Some(f) = self.made.take() {
-            in_closure(|| drop(framestep::defer(f)));
+            in_closure(|| drop(framestep::lend::defer(f)));
         }
     }
 }
@@ -96,7 +96,7 @@ fn in_closure(f: impl FnOnce()) {
 
 /// Calls `f` when the guard is dropped, like [`defer`] for a closure that needs no world. It is not
 /// called while a script is restored or rolled back. Outside of a durable script, it is
-/// [`framestep::defer_call`].
+/// [`framestep::lend::defer_call`].
 ///
 /// What `f` changes is not saved: it is for things that are not part of the game's state, such as
 /// sounds.
@@ -132,7 +132,7 @@ fn in_closure(f: impl FnOnce()) {
 pub fn defer_call<F: FnOnce() + ChangesNoLocal>(f: F) -> DeferCall<F> {
     let made = match context::current() {
         Some(_) => Made::ByScript(Some(f)),
-        None => Made::Outside(framestep::defer_call(f)),
+        None => Made::Outside(framestep::lend::defer_call(f)),
     };
     DeferCall { made }
 }
@@ -140,7 +140,7 @@ pub fn defer_call<F: FnOnce() + ChangesNoLocal>(f: F) -> DeferCall<F> {
 /// The guard of [`defer_call`].
 #[must_use = "the guard is dropped at once: `let _guard = defer_call(..)`"]
 pub struct DeferCall<F: FnOnce()> {
-    made: Made<F, framestep::DeferCall<F>>,
+    made: Made<F, framestep::lend::DeferCall<F>>,
 }
 
 impl<F: FnOnce()> DeferCall<F> {
@@ -156,7 +156,7 @@ impl<F: FnOnce()> DeferCall<F> {
 impl<F: FnOnce()> Drop for DeferCall<F> {
     fn drop(&mut self) {
         if let Some(f) = self.made.take() {
-            in_closure(|| drop(framestep::defer_call(f)));
+            in_closure(|| drop(framestep::lend::defer_call(f)));
         }
     }
 }

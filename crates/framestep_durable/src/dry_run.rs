@@ -19,7 +19,7 @@ pub struct DryRun {
     /// How many scripts the save has.
     pub count: usize,
     /// The scripts that do not fit, in the order in which they were made.
-    pub misfits: Vec<Misfit>,
+    pub misfits: Vec<Incompatibility>,
     /// What else is wrong: no policy helps there.
     pub errors: Vec<RestoreError>,
 }
@@ -36,7 +36,7 @@ impl DryRun {
 /// A script that does not fit its save, and what policies would do to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Misfit {
+pub struct Incompatibility {
     /// The script.
     pub script: ScriptId,
     /// Its name.
@@ -47,7 +47,7 @@ pub struct Misfit {
     pub can_restart: bool,
     /// The effects of its chapter that it would do again if it restarted, with their lines. What only
     /// reads, such as `with_ref`, is not listed.
-    pub again: Vec<DoneAgain>,
+    pub again: Vec<RepeatedEffect>,
     /// The labels of what its chapter has done [once](crate::with_once), and would not do again.
     pub once: Vec<String>,
     /// The scripts that its chapter has started and that are alive, with their names: they continue
@@ -63,7 +63,7 @@ pub struct Misfit {
 /// An effect that a chapter would do again if it restarted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct DoneAgain {
+pub struct RepeatedEffect {
     /// The call, with its line: "a `with` at src/quest.rs:12".
     pub what: String,
     /// How often the chapter has done it.
@@ -112,8 +112,13 @@ impl Shared {
     }
 }
 
-fn misfit(save: &SaveState, image: &ScriptImage, error: RestoreError, can_restart: bool) -> Misfit {
-    let mut misfit = Misfit {
+fn misfit(
+    save: &SaveState,
+    image: &ScriptImage,
+    error: RestoreError,
+    can_restart: bool,
+) -> Incompatibility {
+    let mut misfit = Incompatibility {
         script: image.id,
         name: image.name.to_string(),
         error,
@@ -145,7 +150,7 @@ fn named(image: &ScriptImage) -> (ScriptId, String) {
     (image.id, image.name.to_string())
 }
 
-impl Misfit {
+impl Incompatibility {
     /// Adds what an entry of the chapter has done.
     fn add(&mut self, entry: &Entry<'_>, save: &SaveState) {
         let (Kind::Effect | Kind::Panicked, Some(site)) = (entry.kind, save.sites.get(entry.site))
@@ -170,12 +175,12 @@ impl Misfit {
         let what = said_at(entry.kind, entry.site, &save.sites);
         match self.again.iter_mut().find(|done| done.what == what) {
             Some(done) => done.times += 1,
-            None => self.again.push(DoneAgain { what, times: 1 }),
+            None => self.again.push(RepeatedEffect { what, times: 1 }),
         }
     }
 }
 
-impl fmt::Display for DoneAgain {
+impl fmt::Display for RepeatedEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)?;
         match self.times {
@@ -186,7 +191,7 @@ impl fmt::Display for DoneAgain {
 }
 
 /// The error in one line, and a line for each thing that a policy would do.
-impl fmt::Display for Misfit {
+impl fmt::Display for Incompatibility {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let scripts = |scripts: &[(ScriptId, String)]| -> Vec<String> {
             let scripts = scripts.iter();

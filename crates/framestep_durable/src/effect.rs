@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use std::panic::Location;
 
 use framestep::durable::{Reader, Writer, load_time, save_time};
-use framestep::{Coroutine, Phase, Time, WithError};
+use framestep::lend::LendError;
+use framestep::{Coroutine, Phase, Time};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -56,7 +57,7 @@ pub fn with<W: 'static, R: Serialize + DeserializeOwned>(
 
 /// Calls `f` with a shared reference to the state that the host has lent, and records what it
 /// returns. Otherwise it is like [`with()`]. Outside of a durable script, it is
-/// [`framestep::with_ref`].
+/// [`framestep::lend::with_ref`].
 ///
 /// # Panics
 ///
@@ -133,7 +134,7 @@ where
     let at = caller.at;
     let mut f = Some(f);
     let mut act = || match f.take() {
-        Some(f) => lent("with_once", at, framestep::try_with(f)),
+        Some(f) => lent("with_once", at, framestep::lend::try_with(f)),
         None => done_twice(),
     };
     let Some(cell) = context::current() else {
@@ -209,7 +210,7 @@ fn lends_mut<W: 'static, R: Serialize + DeserializeOwned>(
     within: &'static str,
     f: &mut dyn FnMut(&mut W) -> R,
 ) -> R {
-    records(name, within, &mut || framestep::try_with(&mut *f))
+    records(name, within, &mut || framestep::lend::try_with(&mut *f))
 }
 
 /// `f` is called at most once.
@@ -219,7 +220,7 @@ fn lends_ref<W: 'static, R: Serialize + DeserializeOwned>(
     within: &'static str,
     f: &mut dyn FnMut(&W) -> R,
 ) -> R {
-    records(name, within, &mut || framestep::try_with_ref(&mut *f))
+    records(name, within, &mut || framestep::lend::try_with_ref(&mut *f))
 }
 
 /// Does an effect and records what it returns. `act` is called at most once.
@@ -227,7 +228,7 @@ fn lends_ref<W: 'static, R: Serialize + DeserializeOwned>(
 pub(crate) fn records<R: Serialize + DeserializeOwned>(
     name: &'static str,
     within: &'static str,
-    act: &mut dyn FnMut() -> Result<R, WithError>,
+    act: &mut dyn FnMut() -> Result<R, LendError>,
 ) -> R {
     let caller = Call {
         within,
@@ -259,7 +260,7 @@ pub(crate) fn type_name_of<F>(_: &F) -> &'static str {
 }
 
 /// What a closure has returned that was called with lent state, once.
-fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, WithError>) -> R {
+fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, LendError>) -> R {
     match done {
         Ok(done) => done,
         Err(error) => refuse(call, at, error),
@@ -272,7 +273,7 @@ fn done_twice() -> ! {
 }
 
 #[cold]
-fn refuse(call: &str, at: &Location<'_>, error: WithError) -> ! {
+fn refuse(call: &str, at: &Location<'_>, error: LendError) -> ! {
     panic!("`{call}` at {at}: {error}")
 }
 
@@ -318,7 +319,7 @@ pub(crate) fn time_of(value: Option<&Bytes>) -> Time {
 }
 
 /// The seconds of the frame or the step, on the script's clock. Recorded, as a smaller entry than
-/// [`time`]. Outside of a durable script, it is [`framestep::delta_seconds`].
+/// [`time`]. Outside of a durable script, it is [`framestep::time::delta_seconds`].
 ///
 /// # Panics
 ///
@@ -327,9 +328,9 @@ pub(crate) fn time_of(value: Option<&Bytes>) -> Time {
 pub fn delta_seconds() -> f32 {
     let caller = Call::new("delta_seconds()", "");
     let Some(cell) = context::current() else {
-        return framestep::delta_seconds();
+        return framestep::time::delta_seconds();
     };
-    let value = cell.effect(caller, || Bytes::of(&framestep::delta_seconds()));
+    let value = cell.effect(caller, || Bytes::of(&framestep::time::delta_seconds()));
     value.map_or(0.0, |value| expect_read(&value))
 }
 
@@ -344,7 +345,7 @@ pub fn current() -> ScriptId {
     context::expect("current").id
 }
 
-/// The name of this script. Outside of a durable script, it is [`framestep::current_name`].
+/// The name of this script. Outside of a durable script, it is [`framestep::task::current_name`].
 ///
 /// # Panics
 ///
@@ -353,7 +354,7 @@ pub fn current() -> ScriptId {
 pub fn current_name() -> Cow<'static, str> {
     match context::current() {
         Some(cell) => Cow::Borrowed(cell.name()),
-        None => framestep::current_name(),
+        None => framestep::task::current_name(),
     }
 }
 
@@ -508,12 +509,14 @@ fn make_outside(code: Code, begun: Begun, making: Making) -> Coroutine<Bytes> {
         "`start_on` and `spawn_on` were called outside of a durable script: an `OwnerId` belongs to a \
          runtime"
     );
-    let (named, chapters) = (framestep::named(code.name), run_chapters(begun));
-    match (making.starts, making.home) {
-        (true, None) => named.start(chapters),
-        (true, Some(phase)) => named.start_in(phase, chapters),
-        (false, None) => named.spawn(chapters),
-        (false, Some(phase)) => named.spawn_in(phase, chapters),
+    let (mut script, chapters) = (framestep::task::script(code.name), run_chapters(begun));
+    if let Some(phase) = making.home {
+        script = script.in_phase(phase);
+    }
+    if making.starts {
+        script.start(chapters)
+    } else {
+        script.spawn(chapters)
     }
 }
 

@@ -67,7 +67,7 @@ pub fn group<T>() -> Group<T> {
 ///
 /// # Source
 ///
-/// [`framestep::Group`].
+/// [`framestep::task::Group`].
 #[doc(alias = "nursery")]
 #[doc(alias = "JoinSet")]
 #[must_use = "dropping a group stops its scripts"]

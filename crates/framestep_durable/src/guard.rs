@@ -3,8 +3,8 @@
 use std::fmt;
 use std::rc::{Rc, Weak};
 
-use framestep::Clock;
 use framestep::durable::SavedGuard;
+use framestep::time::Clock;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
@@ -16,7 +16,7 @@ use crate::owner::{ClockId, check_factor, check_not_realtime, clock_of};
 use crate::shared::Shared;
 use crate::site::Call;
 
-/// The guard that [`ClockId::hold`] and [`ClockId::scaled`] return. Dropping it undoes its part,
+/// The guard that [`ClockId::pause_guard`] and [`ClockId::scaled`] return. Dropping it undoes its part,
 /// and nothing else.
 ///
 /// Keep it in a local variable of the script, as in `let _slow = clock().scaled(0.5)`. `let _ = ..`
@@ -39,7 +39,7 @@ enum Taken {
         restores: u32,
     },
     Outside {
-        _guard: framestep::ClockGuard,
+        _guard: framestep::time::ClockGuard,
     },
     /// In a destructor of a script that is dropped silently.
     Nothing,
@@ -47,7 +47,7 @@ enum Taken {
 
 impl ClockId {
     /// Holds the clock until the guard is dropped: it stands still, and with it the clocks that
-    /// follow it. Several scripts can hold a clock independently. See [`framestep::Clock::hold`].
+    /// follow it. Several scripts can hold a clock independently. See [`framestep::time::Clock::pause_guard`].
     ///
     /// The guard is saved with the script. Outside of a durable script, this is a plain hold.
     ///
@@ -66,7 +66,7 @@ impl ClockId {
     ///
     /// #[durable]
     /// async fn letter() {
-    ///     let _held = clock().hold();
+    ///     let _held = clock().pause_guard();
     ///     CLOSED.wait().await;
     /// }
     ///
@@ -86,14 +86,14 @@ impl ClockId {
     /// assert_eq!(runtime.time().elapsed.as_millis(), 250);
     /// ```
     #[track_caller]
-    pub fn hold(self) -> ClockGuard {
+    pub fn pause_guard(self) -> ClockGuard {
         check_not_realtime(self, "hold");
-        take("hold", self, &|clock| clock.hold())
+        take("pause_guard", self, &|clock| clock.pause_guard())
     }
 
     /// Scales the clock by `factor` until the guard is dropped. Several guards multiply, and they
     /// also multiply with the scale that [`set_scale`](ClockId::set_scale) sets. See
-    /// [`framestep::Clock::scaled`].
+    /// [`framestep::time::Clock::scaled`].
     ///
     /// The guard is saved with the script. Outside of a durable script, this is a plain one.
     ///
@@ -131,7 +131,7 @@ impl ClockId {
 fn take(
     name: &'static str,
     clock: ClockId,
-    take: &dyn Fn(&Clock) -> framestep::ClockGuard,
+    take: &dyn Fn(&Clock) -> framestep::time::ClockGuard,
 ) -> ClockGuard {
     let caller = Call::new(name, "");
     let Some(script) = context::find_outside_of_closures(name) else {
@@ -199,7 +199,7 @@ impl fmt::Debug for ClockGuard {
 pub(crate) struct Guard {
     script: ScriptId,
     clock: ClockId,
-    held: framestep::ClockGuard,
+    held: framestep::time::ClockGuard,
 }
 
 /// A guard in a save state.
@@ -260,7 +260,11 @@ impl Shared {
     }
 
     /// Puts back the guards that the clocks have now.
-    pub(crate) fn load_guards(&self, images: &[GuardImage], guards: Vec<framestep::ClockGuard>) {
+    pub(crate) fn load_guards(
+        &self,
+        images: &[GuardImage],
+        guards: Vec<framestep::time::ClockGuard>,
+    ) {
         let guards = images.iter().zip(guards).map(|(image, held)| {
             let GuardImage { script, clock, .. } = *image;
             let guard = Guard {

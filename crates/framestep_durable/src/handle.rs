@@ -450,7 +450,7 @@ impl<T> Handle<T> {
     }
 
     /// Asks the script to stop: it ends in its own way once it reads the request, with
-    /// [`stop_asked`](crate::stop_asked) or [`is_stop_asked`](crate::is_stop_asked). Returns `false`
+    /// [`stop_requested`](crate::stop_requested) or [`is_stop_requested`](crate::is_stop_requested). Returns `false`
     /// if it has been asked before, or has ended. In a durable script, this is an effect, which is
     /// recorded.
     ///
@@ -464,10 +464,10 @@ impl<T> Handle<T> {
     ///
     /// # Examples
     ///
-    /// See [`stop_asked`](crate::stop_asked).
+    /// See [`stop_requested`](crate::stop_requested).
     #[track_caller]
-    pub fn ask_to_stop(&self) -> bool {
-        self.joins.act("ask_to_stop", Act::Ask)
+    pub fn request_stop(&self) -> bool {
+        self.joins.act("request_stop", Act::Ask)
     }
 
     /// Pauses the script. Returns `false` if it was paused or has ended. In a durable script, this
@@ -635,15 +635,15 @@ pub fn stop(id: ScriptId) -> bool {
     act("stop", id, Act::Stop(Some(Location::caller())))
 }
 
-/// Asks a script to stop, like [`Handle::ask_to_stop`]. Returns `false` if it has been asked before,
+/// Asks a script to stop, like [`Handle::request_stop`]. Returns `false` if it has been asked before,
 /// or has ended.
 ///
 /// # Panics
 ///
 /// Outside of a durable script.
 #[track_caller]
-pub fn ask_to_stop(id: ScriptId) -> bool {
-    act("ask_to_stop", id, Act::Ask)
+pub fn request_stop(id: ScriptId) -> bool {
+    act("request_stop", id, Act::Ask)
 }
 
 /// Pauses a script. Returns `false` if it was paused or has ended.

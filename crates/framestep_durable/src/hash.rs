@@ -81,7 +81,7 @@ impl StableHash {
 
     /// The hash of bytes.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> u64 {
+    pub fn digest(bytes: &[u8]) -> u64 {
         let mut hash = StableHash::new();
         hash.add_bytes(bytes);
         hash.finish()
@@ -111,17 +111,17 @@ mod tests {
     fn each_byte_each_length_and_the_order_count() {
         let mut seen = BTreeSet::new();
         for length in 0..20_usize {
-            assert!(seen.insert(StableHash::of(&vec![0; length])));
+            assert!(seen.insert(StableHash::digest(&vec![0; length])));
             for at in 0..length {
                 let mut bytes = vec![0; length];
                 bytes[at] = 1;
-                assert!(seen.insert(StableHash::of(&bytes)));
+                assert!(seen.insert(StableHash::digest(&bytes)));
             }
         }
         let mut ab = StableHash::new();
         ab.add_bytes(b"a");
         ab.add_bytes(b"b");
-        assert_ne!(ab.finish(), StableHash::of(b"ab"));
+        assert_ne!(ab.finish(), StableHash::digest(b"ab"));
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::fmt;
 use std::panic::Location;
 use std::rc::Rc;
 
+use framestep::Phase;
 use framestep::durable::length_ns;
-use framestep::{Phase, Seconds};
+use framestep::time::Seconds;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -20,7 +21,7 @@ use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin_once};
 use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
 use crate::topic::EventName;
-use crate::wait::{Permits, Request, RequestId, Resolver, Signal, Value, expect_countable};
+use crate::wait::{Request, RequestId, Resolver, Semaphore, Signal, Value, expect_countable};
 
 /// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: scripts, signals, values,
 /// questions, owners and clocks.
@@ -298,7 +299,7 @@ impl Host {
     /// let panicked = Rc::new(Cell::new(None));
     /// let hook = panicked.clone();
     /// runtime.executor().on_report(move |report| {
-    ///     if let framestep::Report::CoroutinePanicked { id, .. } = report {
+    ///     if let framestep::inspect::Report::CoroutinePanicked { id, .. } = report {
     ///         hook.set(Some(*id));
     ///     }
     /// });
@@ -309,7 +310,7 @@ impl Host {
     /// let place = runtime.panicked_after(panicked.get().unwrap()).unwrap();
     /// assert!(place.contains(".rs:"), "{place}"); // the line of `wait_seconds`
     /// ```
-    pub fn panicked_after(&self, id: framestep::CoroutineId) -> Option<String> {
+    pub fn panicked_after(&self, id: framestep::task::CoroutineId) -> Option<String> {
         self.shared.panicked_after(id)
     }
 
@@ -325,14 +326,14 @@ impl Host {
     }
 
     /// Asks a script to stop: it ends in its own way once it reads the request, with
-    /// [`stop_asked`](crate::stop_asked) or [`is_stop_asked`](crate::is_stop_asked). Returns `false`
+    /// [`stop_requested`](crate::stop_requested) or [`is_stop_requested`](crate::is_stop_requested). Returns `false`
     /// if it has been asked before, or has ended.
-    pub fn ask_to_stop(&self, id: ScriptId) -> bool {
+    pub fn request_stop(&self, id: ScriptId) -> bool {
         self.shared.act(id, Act::Ask)
     }
 
     /// Whether a script is alive and has been asked to stop.
-    pub fn is_stop_asked(&self, id: ScriptId) -> bool {
+    pub fn is_stop_requested(&self, id: ScriptId) -> bool {
         self.shared.is_asked(id)
     }
 
@@ -432,7 +433,7 @@ impl Host {
     }
 
     /// How many permits are free.
-    pub fn available<N: EventName>(&self, permits: &Permits<N>) -> usize {
+    pub fn available<N: EventName>(&self, permits: &Semaphore<N>) -> usize {
         let free = self
             .shared
             .free_permits(permits.full_name(), permits.declared());
@@ -441,7 +442,7 @@ impl Host {
 
     /// The scripts that have permits, one for each [`Permit`](crate::Permit), in the order of their
     /// numbers.
-    pub fn holders<N: EventName>(&self, permits: &Permits<N>) -> Vec<ScriptId> {
+    pub fn holders<N: EventName>(&self, permits: &Semaphore<N>) -> Vec<ScriptId> {
         self.shared.holders(permits.full_name())
     }
 
@@ -453,26 +454,26 @@ impl Host {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const TOKENS: Permits = Permits::new("attack tokens", 2);
+    /// const TOKENS: Semaphore = Semaphore::new("attack tokens", 2);
     ///
     /// let runtime = Runtime::new(Registry::new());
     /// runtime.set_permits(&TOKENS, 3); // the game is hard
     /// assert_eq!(runtime.available(&TOKENS), 3);
     /// assert!(runtime.holders(&TOKENS).is_empty());
     /// ```
-    pub fn set_permits<N: EventName>(&self, permits: &Permits<N>, count: usize) {
+    pub fn set_permits<N: EventName>(&self, permits: &Semaphore<N>, count: usize) {
         let declared = permits.declared();
         self.shared
             .set_permits(permits.full_name(), declared, count as u64);
     }
 
-    /// Adds `count` permits for the host. See [`Permits::add`].
+    /// Adds `count` permits for the host. See [`Semaphore::add`].
     ///
     /// # Panics
     ///
     /// If there would be more permits than can be counted.
     #[track_caller]
-    pub fn add_permits<N: EventName>(&self, permits: &Permits<N>, count: usize) {
+    pub fn add_permits<N: EventName>(&self, permits: &Semaphore<N>, count: usize) {
         let (name, declared) = (permits.full_name(), permits.declared());
         expect_countable(self.shared.add_permits(name, declared, count as u64));
     }
@@ -689,12 +690,12 @@ impl Host {
     }
 
     /// Asks the scripts of an owner, and of the owners below it, to stop. See
-    /// [`OwnerId::ask_to_stop`].
-    pub fn ask_owner_to_stop(&self, id: OwnerId) {
+    /// [`OwnerId::request_stop`].
+    pub fn request_owner_stop(&self, id: OwnerId) {
         self.shared.ask_owner(id);
     }
 
-    /// [Asks](Self::ask_owner_to_stop) the scripts of an owner to stop, and stops those that are left
+    /// [Asks](Self::request_owner_stop) the scripts of an owner to stop, and stops those that are left
     /// after `seconds`, even if the handle is dropped. See [`OwnerId::stop_within`].
     ///
     /// The handle is that of the request, which is no script. It returns how many scripts had to be
@@ -763,14 +764,14 @@ impl Host {
         ClockId(number - 1 + ClockId::FIRST)
     }
 
-    /// The clock of this number, to scale and to pause it. Guards (`hold`, `scaled`) cannot be
+    /// The clock of this number, to scale and to pause it. Guards (`pause_guard`, `scaled`) cannot be
     /// saved: use `pause` and `set_scale`.
     ///
     /// # Panics
     ///
     /// If there is no such clock.
     #[track_caller]
-    pub fn clock(&self, id: ClockId) -> framestep::Clock {
+    pub fn clock(&self, id: ClockId) -> framestep::time::Clock {
         self.shared.expect_clock(id)
     }
 

@@ -129,7 +129,7 @@ pub use clock::{clock, realtime};
 pub use context::unrecorded;
 pub use defer::{Defer, DeferCall, defer, defer_call};
 pub use diff::Difference;
-pub use dry_run::{DoneAgain, DryRun, Misfit};
+pub use dry_run::{DryRun, Incompatibility, RepeatedEffect};
 pub use effect::{
     current, current_name, delta_seconds, effect, spawn, spawn_in, spawn_on, start, start_in,
     start_on, time, with, with_once, with_ref,
@@ -137,12 +137,12 @@ pub use effect::{
 pub use error::{Divergence, RestoreError, SaveError};
 pub use folder::{FileCheck, FolderCheck};
 #[doc(no_inline)]
-pub use framestep::Canceled;
+pub use framestep::sync::Canceled;
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
 pub use group::{Group, JoinGroup, TryJoinGroup, group};
 pub use guard::ClockGuard;
-pub use handle::{Handle, JoinError, ask_to_stop, join, pause, resume, stop};
+pub use handle::{Handle, JoinError, join, pause, request_stop, resume, stop};
 pub use hash::StableHash;
 pub use host::Host;
 pub use image::SaveState;
@@ -157,14 +157,14 @@ pub use restore::{Policy, Restored};
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use script::{Chapter, DurableScript, OldState};
 pub use send::SendSave;
-pub use stop::{StopWithin, is_stop_asked};
+pub use stop::{StopWithin, is_stop_requested};
 pub use topic::{EventName, Keyed};
 pub use wait::{
     Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, Ended, EveryFrames, Interval,
-    MissedTicks, NextEvent, NextTick, On, Permit, Permits, Promise, Request, RequestId, Resolver,
-    Signal, StopAsked, Subscription, Throttle, Tick, Timeout, Value, ValueChanges, Wait,
+    MissedTicks, NextEvent, NextTick, On, Permit, Promise, Request, RequestId, Resolver, Semaphore,
+    Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges, Wait,
     WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow, animate, ask,
     changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame,
-    on, promise, stop_asked, throttle, timeout, timeout_at, wait_frames, wait_seconds,
+    on, promise, stop_requested, throttle, timeout, timeout_at, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps, wait_until, wait_while, when_each, yield_now,
 };

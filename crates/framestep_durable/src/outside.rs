@@ -19,8 +19,8 @@ use crate::shared::{Limits, Shared};
 use crate::topic::Topic;
 
 pub(crate) type PlainSignal = Named<Emitter>;
-pub(crate) type PlainWatch = Named<framestep::Watch<Option<Bytes>>>;
-pub(crate) type PlainPermits = Named<framestep::Permits>;
+pub(crate) type PlainWatch = Named<framestep::sync::Watch<Option<Bytes>>>;
+pub(crate) type PlainPermits = Named<framestep::sync::Semaphore>;
 
 /// Where a call is made.
 pub(crate) enum Place {
@@ -105,13 +105,13 @@ fn refuse(call: &str) -> ! {
 pub(crate) struct Outside {
     this: Weak<Outside>,
     signals: Table<Emitter>,
-    watches: Table<framestep::Watch<Option<Bytes>>>,
-    permits: Table<framestep::Permits>,
+    watches: Table<framestep::sync::Watch<Option<Bytes>>>,
+    permits: Table<framestep::sync::Semaphore>,
     /// The values that are set.
     kept: RefCell<HashMap<Topic, Rc<PlainWatch>>>,
     /// The permits of another number than the code says.
     kept_permits: RefCell<HashMap<Topic, Rc<PlainPermits>>>,
-    promises: RefCell<HashMap<u64, framestep::Resolver<Bytes>>>,
+    promises: RefCell<HashMap<u64, framestep::sync::Resolver<Bytes>>>,
     last_promise: Cell<u64>,
 }
 
@@ -137,7 +137,7 @@ impl<X> Drop for Named<X> {
 
 /// A signal that counts its events.
 pub(crate) struct Emitter {
-    pub(crate) signal: framestep::Signal<Emitted>,
+    pub(crate) signal: framestep::sync::Signal<Emitted>,
     pub(crate) emitted: Cell<u64>,
 }
 
@@ -193,7 +193,7 @@ impl Outside {
         let limit = limit.unwrap_or_else(|| Limits::default().events);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let make = || Emitter {
-            signal: framestep::Signal::with_limit(limit).named(name.to_owned()),
+            signal: framestep::sync::Signal::with_limit(limit).named(name.to_owned()),
             emitted: Cell::new(0),
         };
         self.get_or_make(|outside| &outside.signals, name, make)
@@ -219,7 +219,7 @@ impl Outside {
     }
 
     pub(crate) fn watch(&self, name: &str) -> Rc<PlainWatch> {
-        let make = || framestep::Watch::new(None).named(name.to_owned());
+        let make = || framestep::sync::Watch::new(None).named(name.to_owned());
         self.get_or_make(|outside| &outside.watches, name, make)
     }
 
@@ -244,7 +244,7 @@ impl Outside {
     }
 
     pub(crate) fn permits(&self, name: &str, declared: usize) -> Rc<PlainPermits> {
-        let make = || framestep::Permits::new(declared).named(name.to_owned());
+        let make = || framestep::sync::Semaphore::new(declared).named(name.to_owned());
         self.get_or_make(|outside| &outside.permits, name, make)
     }
 
@@ -264,7 +264,7 @@ impl Outside {
         &self,
         name: &str,
         declared: usize,
-        change: impl FnOnce(&framestep::Permits),
+        change: impl FnOnce(&framestep::sync::Semaphore),
     ) {
         let permits = self.permits(name, declared);
         change(&permits.of);
@@ -280,10 +280,10 @@ impl Outside {
     }
 
     /// Makes a promise. Returns its number.
-    pub(crate) fn promise(&self) -> (u64, framestep::Promise<Bytes>) {
+    pub(crate) fn promise(&self) -> (u64, framestep::sync::Promise<Bytes>) {
         let number = self.last_promise.get() + 1;
         self.last_promise.set(number);
-        let (resolver, promise) = framestep::promise();
+        let (resolver, promise) = framestep::sync::promise();
         self.promises.borrow_mut().insert(number, resolver);
         (number, promise)
     }
@@ -324,27 +324,27 @@ pub fn entries_outside() -> [usize; 4] {
 /// The state of a wait outside of durable scripts.
 pub(crate) enum OutsideWait {
     Signal {
-        wait: framestep::WaitSignal<Emitted>,
+        wait: framestep::sync::WaitSignal<Emitted>,
         _of: Rc<PlainSignal>,
     },
     /// The next event that a condition accepts.
     Accepted(Events),
     /// The first field is dropped first: the last `PlainWatch` wakes what still waits for it.
     Value {
-        changed: framestep::Changed<Option<Bytes>>,
+        changed: framestep::sync::Changed<Option<Bytes>>,
         of: Rc<PlainWatch>,
         is_new: bool,
     },
     Permit {
-        wait: framestep::Acquire,
+        wait: framestep::sync::Acquire,
         of: Rc<PlainPermits>,
     },
-    Stop(framestep::StopAsked),
+    Stop(framestep::task::StopRequested),
 }
 
 /// A subscription outside of durable scripts.
 pub(crate) struct Events {
-    subscription: framestep::Subscription<Emitted>,
+    subscription: framestep::sync::Subscription<Emitted>,
     of: Rc<PlainSignal>,
     /// How many events of the signal it has read or missed, or were before it.
     read: u64,

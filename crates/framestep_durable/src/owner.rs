@@ -1,6 +1,6 @@
 //! Owners and clocks by number, so that files can name them.
 
-use framestep::Clock;
+use framestep::time::Clock;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::ScriptCell;
@@ -33,8 +33,8 @@ impl ClockId {
 pub(crate) fn clock_of(script: Option<&ScriptCell>, id: ClockId) -> Clock {
     match (script, id) {
         (Some(script), _) => script.shared().expect_clock(id),
-        (None, ClockId::GAME) => framestep::clock(),
-        (None, ClockId::REALTIME) => framestep::realtime(),
+        (None, ClockId::GAME) => framestep::time::clock(),
+        (None, ClockId::REALTIME) => framestep::time::realtime(),
         (None, _) => panic!(
             "outside of a durable script there is no clock {id:?}: the clocks of a runtime belong \
              to its scripts"

@@ -1,19 +1,21 @@
 //! Everything that a durable script and its host need. The names are those of framestep's
 //! prelude.
 
-pub use framestep::{Phase, Seconds, join_all, on_error, race, select, try_join_all};
+pub use framestep::combine::{join_all, on_error, race, try_join_all};
+pub use framestep::time::Seconds;
+pub use framestep::{Phase, select};
 pub use serde::de::DeserializeOwned;
 pub use serde::{Deserialize, Serialize};
 
 pub use crate::{
     Canceled, Chapter, ClockGuard, ClockId, DurableScript, Group, Handle, Interval, JoinError,
-    MissedTicks, OwnerId, Permit, Permits, Policy, Promise, Registry, Request, RequestId, Resolver,
-    RestoreError, Runtime, SaveError, SaveState, ScriptId, Signal, Subscription, Value, animate,
-    ask, ask_to_stop, changes_of, chapter, clock, current, current_name, debounce, defer,
-    defer_call, delta_seconds, durable, effect, effect_once_per_frame, end_of_frame, every_frames,
-    fixed_update, group, in_phase, interval, is_resimulated, is_stop_asked, join, next_frame, on,
-    pause, promise, realtime, resume, spawn, spawn_in, spawn_on, start, start_in, start_on, stop,
-    stop_asked, throttle, time, timeout, timeout_at, wait_frames, wait_seconds,
+    MissedTicks, OwnerId, Permit, Policy, Promise, Registry, Request, RequestId, Resolver,
+    RestoreError, Runtime, SaveError, SaveState, ScriptId, Semaphore, Signal, Subscription, Value,
+    animate, ask, changes_of, chapter, clock, current, current_name, debounce, defer, defer_call,
+    delta_seconds, durable, effect, effect_once_per_frame, end_of_frame, every_frames,
+    fixed_update, group, in_phase, interval, is_resimulated, is_stop_requested, join, next_frame,
+    on, pause, promise, realtime, request_stop, resume, spawn, spawn_in, spawn_on, start, start_in,
+    start_on, stop, stop_requested, throttle, time, timeout, timeout_at, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps, wait_until, wait_while, when_each, with, with_once,
     with_ref, yield_now,
 };

@@ -5,7 +5,8 @@ use std::mem;
 use std::rc::Rc;
 
 use framestep::durable::{ClockNames, DurableWait, EndOf, Reader};
-use framestep::{Coroutine, CoroutineId, Owner};
+use framestep::task::CoroutineId;
+use framestep::{Coroutine, Owner};
 
 use crate::cell::{ScriptCell, ScriptId};
 use crate::driver::Driver;
@@ -87,7 +88,7 @@ impl Shared {
         let ended = self.ended.take();
         // A panic that a handle holds is that of a script that there is no more.
         for coroutine in ended.into_values().filter_map(|ended| ended.coroutine) {
-            drop(coroutine.take());
+            drop(coroutine.take_output());
         }
         let kept: HashSet<*const ScriptCell> =
             prepared.iter().map(|kept| Rc::as_ptr(&kept.cell)).collect();

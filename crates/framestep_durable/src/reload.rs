@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-use framestep::CoroutineId;
+use framestep::task::CoroutineId;
 
 use crate::cell::ScriptId;
 use crate::content::Content;

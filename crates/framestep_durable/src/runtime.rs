@@ -3,7 +3,8 @@
 use std::fmt;
 use std::ops::Deref;
 
-use framestep::{Builder, Executor, Phase, Seconds, Time};
+use framestep::time::Seconds;
+use framestep::{Builder, Executor, Phase, Time};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 

@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use framestep::Owner;
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
-use framestep::{Clock, CoroutineId, Owner};
+use framestep::task::CoroutineId;
+use framestep::time::Clock;
 
 use crate::cell::{Chapter, ScriptCell, ScriptId};
 use crate::content::Content;

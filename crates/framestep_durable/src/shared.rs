@@ -6,7 +6,9 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use framestep::durable::Door;
-use framestep::{Clock, Coroutine, CoroutineId, Handle, Owner, Phase};
+use framestep::task::CoroutineId;
+use framestep::time::Clock;
+use framestep::{Coroutine, Handle, Owner, Phase};
 
 use crate::bytes::Bytes;
 use crate::cell::{Birth, ScriptCell, ScriptId};
@@ -305,22 +307,22 @@ impl Shared {
                 return;
             }
             Some(Some(owner)) => match (making.starts, is_by_script, making.home) {
-                (true, ..) => owner.script(name).start_in(cell.home, driver),
-                (false, _, Some(home)) => owner.script(name).spawn_in(home, driver),
+                (true, ..) => owner.script(name).in_phase(cell.home).start(driver),
+                (false, _, Some(home)) => owner.script(name).in_phase(home).spawn(driver),
                 // It inherits its home, and begins in the run under way.
                 (false, ..) => owner.script(name).spawn(driver),
             },
             None if is_by_script => match (making.starts, making.home) {
-                (true, None) => framestep::named(name).start(driver),
-                (true, Some(home)) => framestep::named(name).start_in(home, driver),
-                (false, None) => framestep::named(name).spawn(driver),
-                (false, Some(home)) => framestep::named(name).spawn_in(home, driver),
+                (true, None) => framestep::task::script(name).start(driver),
+                (true, Some(home)) => framestep::task::script(name).in_phase(home).start(driver),
+                (false, None) => framestep::task::script(name).spawn(driver),
+                (false, Some(home)) => framestep::task::script(name).in_phase(home).spawn(driver),
             },
             None => match (making.starts, making.home) {
                 (true, None) => self.executor.script(name).start(driver),
-                (true, Some(home)) => self.executor.script(name).start_in(home, driver),
+                (true, Some(home)) => self.executor.script(name).in_phase(home).start(driver),
                 (false, None) => self.executor.script(name).spawn(driver),
-                (false, Some(home)) => self.executor.script(name).spawn_in(home, driver),
+                (false, Some(home)) => self.executor.script(name).in_phase(home).spawn(driver),
             },
         };
         if self.scripts.borrow().contains_key(&id) {
@@ -409,7 +411,7 @@ impl Shared {
         };
         if let Some(coroutine) = coroutine {
             // The destructor of the payload may use the runtime.
-            drop(coroutine.take());
+            drop(coroutine.take_output());
         }
         Some(result)
     }

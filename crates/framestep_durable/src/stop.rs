@@ -8,8 +8,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use framestep::Seconds;
 use framestep::durable::{OwnerStop, length_ns};
+use framestep::time::Seconds;
 
 use crate::bytes::Bytes;
 use crate::cell::{Birth, ScriptCell, ScriptId};
@@ -20,9 +20,9 @@ use crate::owner::OwnerId;
 use crate::shared::{Ended, Shared, with_those_below};
 use crate::site::Call;
 
-/// Whether the calling script has been asked to stop: see [`stop_asked`](crate::stop_asked).
+/// Whether the calling script has been asked to stop: see [`stop_requested`](crate::stop_requested).
 ///
-/// The answer is recorded. Outside of a durable script, it is [`framestep::is_stop_asked`].
+/// The answer is recorded. Outside of a durable script, it is [`framestep::task::is_stop_requested`].
 ///
 /// # Panics
 ///
@@ -36,7 +36,7 @@ use crate::site::Call;
 /// #[durable]
 /// async fn swings() -> u32 {
 ///     let mut count = 0;
-///     while !is_stop_asked() {
+///     while !is_stop_requested() {
 ///         wait_seconds(0.5).await; // a swing is never cut short
 ///         count += 1;
 ///     }
@@ -48,15 +48,15 @@ use crate::site::Call;
 /// for _ in 0..3 {
 ///     runtime.run_frame(0.25);
 /// }
-/// runtime.ask_to_stop(swings.id());
+/// runtime.request_stop(swings.id());
 /// runtime.run_frame(0.25);
 /// assert_eq!(runtime.take(swings), Some(Ok(2)));
 /// ```
 #[track_caller]
-pub fn is_stop_asked() -> bool {
-    let caller = Call::new("is_stop_asked", "");
+pub fn is_stop_requested() -> bool {
+    let caller = Call::new("is_stop_requested", "");
     let Some(cell) = context::current() else {
-        return framestep::is_stop_asked();
+        return framestep::task::is_stop_requested();
     };
     let asked = cell.effect(caller, || Bytes::of(&cell.shared().reads_request(&cell)));
     asked.is_some_and(|asked| expect_read(&asked))
@@ -64,22 +64,22 @@ pub fn is_stop_asked() -> bool {
 
 impl OwnerId {
     /// Asks the scripts of the owner, and of the owners below it, to stop. They are not stopped:
-    /// each ends in its own way once it reads the request, with [`stop_asked`](crate::stop_asked)
-    /// or [`is_stop_asked`]. See [`framestep::Owner::ask_to_stop`].
+    /// each ends in its own way once it reads the request, with [`stop_requested`](crate::stop_requested)
+    /// or [`is_stop_requested`]. See [`framestep::Owner::request_stop`].
     ///
     /// It concerns the scripts that exist now, and what these start on this owner or below it from
     /// now on. A request is saved, and cannot be withdrawn.
     ///
     /// # Panics
     ///
-    /// Outside of a durable script. [`Runtime::ask_owner_to_stop`](crate::Host::ask_owner_to_stop)
+    /// Outside of a durable script. [`Runtime::request_owner_stop`](crate::Host::request_owner_stop)
     /// is for the host.
     #[track_caller]
-    pub fn ask_to_stop(self) {
-        command("ask_to_stop", |shared| shared.ask_owner(self));
+    pub fn request_stop(self) {
+        command("request_stop", |shared| shared.ask_owner(self));
     }
 
-    /// [Asks](Self::ask_to_stop) the scripts of the owner, and of the owners below it, to stop, at
+    /// [Asks](Self::request_stop) the scripts of the owner, and of the owners below it, to stop, at
     /// once. After `seconds`, stops those that are left. See [`framestep::Owner::stop_within`].
     ///
     /// That happens even if the returned future is dropped, and after a restore: the request is state
@@ -98,7 +98,7 @@ impl OwnerId {
     /// # Reports
     ///
     /// If no script has read the request when the time is over:
-    /// [`Report::StopUnread`](framestep::Report::StopUnread), with the line of this call. Not if
+    /// [`Report::StopIgnored`](framestep::inspect::Report::StopIgnored), with the line of this call. Not if
     /// that line is not known, because another process has made the call.
     ///
     /// # Panics
@@ -112,7 +112,7 @@ impl OwnerId {
     ///
     /// #[durable]
     /// async fn torch() {
-    ///     stop_asked().await;
+    ///     stop_requested().await;
     ///     wait_seconds(0.5).await; // it smokes
     /// }
     ///

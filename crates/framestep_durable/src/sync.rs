@@ -48,7 +48,7 @@ impl Summed {
             type_name: type_name::<W>(),
             checksum: || {
                 let bytes = |world: &W| postcard::to_stdvec(world);
-                let bytes = framestep::try_with_ref(bytes).ok()?;
+                let bytes = framestep::lend::try_with_ref(bytes).ok()?;
                 let bytes = bytes.unwrap_or_else(|error| {
                     panic!(
                         "a lent `{}` cannot be serialised for a checksum: {error}",
@@ -87,7 +87,7 @@ impl Lent {
             summed: Summed::of::<W>(),
             copy: || {
                 let copy = |world: &W| -> Box<dyn Any> { Box::new(world.clone()) };
-                framestep::try_with_ref(copy).ok()
+                framestep::lend::try_with_ref(copy).ok()
             },
             put_back: |copy| {
                 if let Some(copy) = copy.downcast_ref::<W>() {
@@ -104,7 +104,7 @@ impl Lent {
         W: Clone + Serialize + DeserializeOwned + 'static,
     {
         Lent {
-            read_back: Some(|| framestep::try_with(read_back::<W>).unwrap_or(Ok(()))),
+            read_back: Some(|| framestep::lend::try_with(read_back::<W>).unwrap_or(Ok(()))),
             ..Lent::of::<W>()
         }
     }

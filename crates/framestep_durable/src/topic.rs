@@ -70,7 +70,7 @@ pub(crate) fn interned(name: &str) -> &'static str {
 }
 
 /// The name of a [`Signal`](crate::Signal), a [`Value`](crate::Value) or
-/// [`Permits`](crate::Permits): a text, or one with a [key](Keyed). The functions of the host accept
+/// [`Semaphore`](crate::Semaphore): a text, or one with a [key](Keyed). The functions of the host accept
 /// both. It cannot be implemented by other types.
 pub trait EventName: Clone + fmt::Debug + Sealed + 'static {}
 
@@ -96,7 +96,7 @@ impl Sealed for &'static str {
 
 /// A name with a key, such as the name of a signal of one entity. Made by
 /// [`Signal::of`](crate::Signal::of), [`Value::of`](crate::Value::of) and
-/// [`Permits::of`](crate::Permits::of).
+/// [`Semaphore::of`](crate::Semaphore::of).
 ///
 /// It prints as the name with the key: `knock[3]`.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -199,7 +199,7 @@ fn weight(node: &str, shard: u32) -> u64 {
 
 /// The shard of a room.
 pub(crate) fn shard_of(room: &str, shards: u32) -> u32 {
-    let shard = StableHash::of(room.as_bytes()) % u64::from(shards);
+    let shard = StableHash::digest(room.as_bytes()) % u64::from(shards);
     u32::try_from(shard).expect("less than a u32")
 }
 

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use framestep::Report;
+use framestep::inspect::Report;
 use framestep_durable::{Policy, Registry, Request, RequestId, Runtime, SaveState};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

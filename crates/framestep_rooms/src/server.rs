@@ -418,8 +418,8 @@ impl Server {
         log.prepare(options.shards).await?;
         let me: Arc<str> = format!("{}.{:x}", self.name, crate::random()).into();
         let build = match self.build {
-            Some(name) => StableHash::of(name.as_bytes()),
-            None => StableHash::of(&std::fs::read(std::env::current_exe()?)?),
+            Some(name) => StableHash::digest(name.as_bytes()),
+            None => StableHash::digest(&std::fs::read(std::env::current_exe()?)?),
         };
         let generation = builds::register(&*log, build, 0).await?;
         let threads = options.threads.min(options.shards as usize);

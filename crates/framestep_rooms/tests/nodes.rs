@@ -215,7 +215,7 @@ async fn a_node_of_an_earlier_build_that_restarts_takes_no_shard_until_the_opera
         0
     );
 
-    framestep_rooms::prefer(&log, StableHash::of(b"1"))
+    framestep_rooms::prefer(&log, StableHash::digest(b"1"))
         .await
         .unwrap();
     until_owned(&log, 2, |names| count(names, "again") == 2).await;

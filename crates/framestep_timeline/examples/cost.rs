@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use framestep::TraceEvent;
+use framestep::inspect::TraceEvent;
 use framestep::prelude::*;
 use framestep_timeline::{Filter, Recorder};
 
@@ -33,7 +33,7 @@ fn scripts(executor: &Executor, kind: &str) {
             ),
             _ => drop(executor.script("parent").start(async {
                 loop {
-                    drop(named("child").start(next_frame()).await);
+                    drop(script("child").start(next_frame()).await);
                 }
             })),
         }

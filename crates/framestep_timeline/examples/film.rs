@@ -14,7 +14,7 @@ use framestep_timeline::{Recorder, Theme};
 struct Castle {
     lever: Signal<()>,
     alarm: Signal<()>,
-    keys: Permits,
+    keys: Semaphore,
 }
 
 async fn line(words: &'static str) {
@@ -22,15 +22,15 @@ async fn line(words: &'static str) {
 }
 
 async fn dialogue() {
-    named("line 1")
+    script("line 1")
         .start(line("Who goes there?"))
         .await
         .unwrap();
-    named("line 2").start(line("A friend.")).await.unwrap();
+    script("line 2").start(line("A friend.")).await.unwrap();
 }
 
 async fn hero(castle: Castle) {
-    named("dialogue").start(dialogue()).await.unwrap();
+    script("dialogue").start(dialogue()).await.unwrap();
     wait_frames(2).await;
     castle.lever.emit(());
     let key = castle.keys.acquire().await;
@@ -95,7 +95,7 @@ fn main() -> std::io::Result<()> {
     let castle = Castle {
         lever: Signal::new().named("lever"),
         alarm: Signal::new().named("alarm"),
-        keys: Permits::new(1).named("keys"),
+        keys: Semaphore::new(1).named("keys"),
     };
     let heroes = executor.owner().named("heroes");
     let enemies = executor.owner().named("enemies");
@@ -109,7 +109,8 @@ fn main() -> std::io::Result<()> {
     let archer = enemies.script("archer").start(archer(castle.clone())).id();
     executor
         .script("physics")
-        .start_in(Phase::FixedUpdate, physics());
+        .in_phase(Phase::FixedUpdate)
+        .start(physics());
     let camera = executor.script("camera").start(camera());
 
     for frame in 1..=28 {

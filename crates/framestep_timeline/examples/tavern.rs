@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::describe;
+use framestep::inspect::describe;
 use framestep::prelude::*;
 use framestep_timeline::{Film, Recorder};
 
@@ -23,8 +23,8 @@ struct Tavern {
     last_orders: Signal<()>,
     hour: Signal<u32>,
     guard_here: Signal<()>,
-    oven: Permits,
-    stools: Permits,
+    oven: Semaphore,
+    stools: Semaphore,
     pantry: Watch<i32>,
     gold: Watch<i32>,
     /// The work of the scripts, instead of time that passes: the film is the same in each run.
@@ -79,7 +79,7 @@ async fn baker(tavern: Tavern) {
         let _oven = tavern.oven.acquire().await;
         wait_seconds(2).await;
         if loaf % 4 == 3 {
-            let errand = named("errand").start(errand(tavern.clone()));
+            let errand = script("errand").start(errand(tavern.clone()));
             drop(errand.await);
         }
     }
@@ -204,8 +204,8 @@ fn film() -> Film {
         last_orders: Signal::new().named("last orders"),
         hour: Signal::new().named("hour"),
         guard_here: Signal::new().named("guard.here"),
-        oven: Permits::new(1).named("oven"),
-        stools: Permits::new(5).named("stools"),
+        oven: Semaphore::new(1).named("oven"),
+        stools: Semaphore::new(5).named("stools"),
         pantry: Watch::new(3).named("pantry").shown(),
         gold: Watch::new(20).named("gold").shown(),
         work,

@@ -1,6 +1,6 @@
 //! Turns the events of framestep into records. Only this file uses both.
 
-use framestep::{Source, SourceKind, TraceEvent, Traced, Wait, Waiting};
+use framestep::inspect::{Source, SourceKind, TraceEvent, TraceKind, Wait, Waiting};
 
 use crate::record::{Kind, NONE, Record, WaitKind, clock_number, outcome_number, phase_number};
 use crate::recorder::Inner;
@@ -9,14 +9,14 @@ use crate::text;
 
 impl Inner {
     /// Whether the stopwatch is read for this event.
-    pub(crate) fn is_timed(what: &Traced) -> bool {
+    pub(crate) fn is_timed(what: &TraceKind) -> bool {
         matches!(
             what,
-            Traced::Resumed { .. }
-                | Traced::Suspended { .. }
-                | Traced::Ended(_)
-                | Traced::PhaseBegan
-                | Traced::PhaseEnded
+            TraceKind::Resumed { .. }
+                | TraceKind::Suspended { .. }
+                | TraceKind::Ended(_)
+                | TraceKind::PhaseBegan
+                | TraceKind::PhaseEnded
         )
     }
 
@@ -26,14 +26,14 @@ impl Inner {
             value: stamp,
             ..Record::new(Kind::Emitted, phase_number(event.phase), script)
         };
-        match &event.what {
-            Traced::FrameBegan { elapsed } => {
+        match &event.kind {
+            TraceKind::FrameBegan { elapsed } => {
                 let elapsed = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
                 return self.begin_frame(event.frame, elapsed);
             }
-            Traced::PhaseBegan => record.kind = Kind::PhaseBegan,
-            Traced::PhaseEnded => record.kind = Kind::PhaseEnded,
-            Traced::Spawned { at, parent, owner } => {
+            TraceKind::PhaseBegan => record.kind = Kind::PhaseBegan,
+            TraceKind::PhaseEnded => record.kind = Kind::PhaseEnded,
+            TraceKind::Spawned { at, parent, owner } => {
                 let place = self.tape.tables.places.number(*at);
                 let parent = parent.map_or(NONE, |parent| self.script(parent));
                 let owner = owner.as_ref().map_or(NONE, |owner| self.name(owner));
@@ -41,31 +41,31 @@ impl Inner {
                 (known.place, known.parent, known.owner) = (place, parent, owner);
                 return self.spawn(script, record.phase, &event.name);
             }
-            Traced::Resumed { by, from } => {
+            TraceKind::Resumed { by, from } => {
                 self.set_name(script, &event.name);
                 self.count_poll(script);
                 record.kind = Kind::Resumed;
                 record.other = by.as_ref().map_or(NONE, |by| self.awaited(script, by));
                 record.place = self.tape.tables.places.number(*from);
             }
-            Traced::Suspended { waits } => {
+            TraceKind::Suspended { waits } => {
                 self.compare_waits(script, waits);
                 record.kind = Kind::Suspended;
             }
-            Traced::Ended(outcome) => {
+            TraceKind::Ended(outcome) => {
                 self.compare_waits(script, &[]);
                 self.set_name(script, &event.name);
                 record.kind = Kind::Ended;
                 record.detail = outcome_number(*outcome);
             }
-            Traced::Woken { by, source } => {
+            TraceKind::Woken { by, source } => {
                 record.kind = Kind::Woken;
                 record.other = by.map_or(NONE, |by| self.script(by));
                 record.place = source.as_ref().map_or(NONE, |by| self.awaited(script, by));
             }
-            Traced::Paused => record.kind = Kind::Paused,
-            Traced::Unpaused => record.kind = Kind::Unpaused,
-            Traced::Emitted {
+            TraceKind::Paused => record.kind = Kind::Paused,
+            TraceKind::Unpaused => record.kind = Kind::Unpaused,
+            TraceKind::Emitted {
                 source,
                 listeners,
                 value,
@@ -76,13 +76,13 @@ impl Inner {
                 record.place = value.as_ref().map_or(NONE, |value| self.name(value));
                 self.emitted = record.other;
             }
-            Traced::Acquired { source, count, at } => {
+            TraceKind::Acquired { source, count, at } => {
                 record.kind = Kind::Acquired;
                 record.other = self.source(source);
                 record.place = self.tape.tables.places.number(Some(*at));
                 record.value = *count as u64;
             }
-            Traced::Released { source, count } => {
+            TraceKind::Released { source, count } => {
                 record.kind = Kind::Released;
                 record.other = self.source(source);
                 record.value = *count as u64;

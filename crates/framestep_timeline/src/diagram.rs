@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use framestep::Outcome;
+use framestep::task::Outcome;
 
 use crate::film::Film;
 use crate::lanes::{At, Lane, Lanes, Pause, Poll};

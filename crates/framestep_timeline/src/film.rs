@@ -372,7 +372,7 @@ impl Film {
             .map(|place| text::visible(&place.to_string()))
     }
 
-    /// What a script waits for, as [`framestep::Wait`] prints it.
+    /// What a script waits for, as [`framestep::inspect::Wait`] prints it.
     ///
     /// With a reading of the game clock, the text of a timer has the time left.
     pub(crate) fn wait(&self, wait: &Record, now: Option<u64>) -> String {
@@ -495,9 +495,9 @@ impl Film {
             Kind::Resumed => format!("resumed{}", by(record.other)),
             Kind::Suspended => "suspended".to_owned(),
             Kind::Ended => match record.outcome() {
-                framestep::Outcome::Finished => "finished",
-                framestep::Outcome::Stopped => "stopped",
-                framestep::Outcome::Panicked => "panicked",
+                framestep::task::Outcome::Finished => "finished",
+                framestep::task::Outcome::Stopped => "stopped",
+                framestep::task::Outcome::Panicked => "panicked",
             }
             .to_owned(),
             Kind::WaitBegan => format!("waits {}", self.for_wait(record)),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use framestep::Outcome;
+use framestep::task::Outcome;
 
 use crate::film::Film;
 use crate::record::{Kind, NONE, Record, WaitKind};

@@ -1,6 +1,8 @@
 //! One event, as it is stored: 24 bytes, with numbers in place of names.
 
-use framestep::{Outcome, Phase, TimerClock};
+use framestep::Phase;
+use framestep::inspect::TimerClock;
+use framestep::task::Outcome;
 use serde::{Deserialize, Serialize};
 
 use crate::tables::Script;

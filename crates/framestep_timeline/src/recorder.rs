@@ -6,7 +6,9 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineId, Executor, Source, TraceEvent, TraceHook};
+use framestep::Executor;
+use framestep::inspect::{Source, TraceEvent, TraceHook};
+use framestep::task::CoroutineId;
 
 use crate::film::Film;
 use crate::filter::Filter;
@@ -202,7 +204,7 @@ impl Recorder {
     /// assert_eq!(recorder.film().scripts(), 1);
     /// ```
     pub fn record(&self, event: &TraceEvent) {
-        if Inner::is_timed(&event.what) {
+        if Inner::is_timed(&event.kind) {
             self.read_stopwatch();
         }
         // A stopwatch can do anything, so nothing is borrowed while it is read.

@@ -9,7 +9,7 @@ use crate::text;
 
 /// What each script was doing at the end of one frame.
 ///
-/// It prints as a table, like [`framestep::Snapshot`].
+/// It prints as a table, like [`framestep::inspect::Snapshot`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Still {
     frame: u64,
@@ -21,7 +21,7 @@ pub struct Still {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScriptAt {
-    /// Its id, as [`framestep::CoroutineId`] prints it.
+    /// Its id, as [`framestep::task::CoroutineId`] prints it.
     pub id: String,
     /// Its name, without the modules of a path, and with escapes for hidden characters.
     pub name: String,
@@ -51,7 +51,7 @@ pub enum Doing {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WaitAt {
-    /// What it waited for, as [`framestep::Wait`] prints it.
+    /// What it waited for, as [`framestep::inspect::Wait`] prints it.
     pub what: String,
     /// The file, line and column of the `.await`. If a crate from elsewhere contains it, the line
     /// of another wait of the script comes first, or that which started the script:

@@ -6,7 +6,8 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineInfo, Executor, Handle, Owner, Snapshot, State};
+use framestep::inspect::{CoroutineInfo, Snapshot, State};
+use framestep::{Executor, Handle, Owner};
 use godot::classes::node::ProcessMode;
 use godot::classes::{RenderingServer, Time};
 use godot::prelude::*;

@@ -3,7 +3,8 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use framestep::{Handle, TraceHook, Traced};
+use framestep::Handle;
+use framestep::inspect::{TraceHook, TraceKind};
 use godot::builtin::Callable;
 use godot::classes::Performance;
 use godot::prelude::*;
@@ -32,7 +33,7 @@ impl Polls {
         if self.hook.get().is_none() {
             let counted = self.counted.clone();
             let hook = executor.on_trace(move |event| {
-                if matches!(event.what, Traced::Resumed { .. }) {
+                if matches!(event.what, TraceKind::Resumed { .. }) {
                     counted.set(counted.get() + 1);
                 }
             });

@@ -1,15 +1,21 @@
 //! For `use godot_framestep::prelude::*;`, beside `use godot::prelude::*;`.
 //!
-//! No name is in both: [`framestep::Signal`] is left out, because Godot has a
+//! No name is in both: [`framestep::sync::Signal`] is left out, because Godot has a
 //! `Signal`.
 
 pub use crate::{
     ForGodot, FramestepHost, FramestepScript, NodeScripts, SignalWaits, called, scripts, tree,
 };
+pub use framestep::combine::{join_all, race};
+pub use framestep::lend::{defer, defer_call, try_with, with_deferred, with_ref};
+pub use framestep::sync::Watch;
+pub use framestep::task::{Budget, current, handle, owner, script};
+pub use framestep::time::{Clock, Seconds, delta_seconds};
+pub use framestep::wait::{
+    MissedTicks, animate, frames, in_phase, wait_seconds_realtime, wait_steps,
+};
 pub use framestep::{
-    Budget, Clock, Coroutine, Executor, JoinError, MissedTicks, Owner, Phase, Seconds, Watch,
-    animate, current, defer, defer_call, delta_seconds, end_of_frame, fixed_update, frames, handle,
-    in_phase, interval, join, join_all, next_frame, owner, race, select, spawn, spawn_in, start,
-    stop, time, timeout, try_with, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps,
-    wait_until, wait_while, with, with_ref, with_soon,
+    Coroutine, Executor, JoinError, Owner, Phase, end_of_frame, fixed_update, interval, join,
+    next_frame, select, spawn, start, stop, time, timeout, wait_frames, wait_seconds, wait_until,
+    wait_while, with,
 };

@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use framestep::{Coroutine, CoroutineId, Handle, JoinError};
+use framestep::task::CoroutineId;
+use framestep::{Coroutine, Handle, JoinError};
 use godot::prelude::*;
 
 use crate::host::{Shared, with_shared};

@@ -4,7 +4,9 @@ use std::future::Future;
 use std::panic::Location;
 use std::rc::Rc;
 
-use framestep::{Coroutine, OwnerHandle, with_ref};
+use framestep::Coroutine;
+use framestep::lend::with_ref;
+use framestep::task::OwnerHandle;
 use godot::classes::Engine;
 use godot::classes::object::ConnectFlags;
 use godot::prelude::*;

@@ -12,7 +12,9 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use framestep::{NextFrame, Subscription, next_frame};
+use framestep::next_frame;
+use framestep::sync::Subscription;
+use framestep::wait::NextFrame;
 use godot::builtin::Callable;
 use godot::global::Error;
 use godot::prelude::*;

@@ -8,7 +8,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::mem;
 
-use framestep::{Handle, Owner, OwnerHandle};
+use framestep::task::OwnerHandle;
+use framestep::{Handle, Owner};
 
 /// The owner of each node, by the node's key.
 pub(crate) struct Ties<K, N> {

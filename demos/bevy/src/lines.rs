@@ -1,8 +1,8 @@
 //! Where the scripts wait, for a page that shows the code beside the game.
 
 #[cfg(target_arch = "wasm32")]
-use bevy_framestep::framestep::CoroutineInfo;
-use bevy_framestep::framestep::Snapshot;
+use bevy_framestep::framestep::inspect::CoroutineInfo;
+use bevy_framestep::framestep::inspect::Snapshot;
 
 #[cfg(target_arch = "wasm32")]
 #[path = "../../page/lines.rs"]

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use bevy::prelude::*;
 use bevy::sprite::Anchor;
 use bevy_framestep::durable::DurableRuntime;
-use bevy_framestep::framestep::{CoroutineInfo, Snapshot, TimerClock, Wait};
+use bevy_framestep::framestep::inspect::{CoroutineInfo, Snapshot, TimerClock, Wait};
 use bevy_framestep::prelude::*;
 
 use crate::art::Drawn;

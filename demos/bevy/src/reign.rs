@@ -193,6 +193,6 @@ fn place_of(who: DurableId) -> Vec2 {
 }
 
 fn entity(id: DurableId) -> Entity {
-    let found = framestep::with_ref(|world: &World| id.find(world));
+    let found = framestep::lend::with_ref(|world: &World| id.find(world));
     found.expect("its scripts end with it")
 }

@@ -5,7 +5,6 @@ use std::time::Instant;
 
 use eframe::egui;
 use framestep::prelude::*;
-use framestep::waker_fn;
 
 use crate::world::World;
 use crate::{pilot, ui};
@@ -26,7 +25,7 @@ impl Tool {
             .propagate_panics(true)
             .build();
         let wake = context.clone();
-        executor.on_wake(waker_fn(move || wake.request_repaint()));
+        executor.on_wake(move || wake.request_repaint());
 
         let world = World::new(&executor, context);
         if let Some(folder) = demo {

@@ -38,7 +38,7 @@ impl Drop for Slot {
     fn drop(&mut self) {
         let index = self.0;
         // The script may end inside a closure that borrows the world: then this waits.
-        with_soon(move |world: &mut World| {
+        with_deferred(move |world: &mut World| {
             world.bullets.all[index].is_free = true;
             world.bullets.free.push(index);
         });

@@ -40,7 +40,7 @@ impl Open {
 impl Drop for Open {
     fn drop(&mut self) {
         self.foes.resume();
-        with_soon(|world: &mut World| world.speech = None);
+        with_deferred(|world: &mut World| world.speech = None);
     }
 }
 

@@ -27,7 +27,7 @@ mod world;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use framestep::Report;
+use framestep::inspect::Report;
 use framestep::prelude::*;
 use macroquad::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use framestep::inspect::{CoroutineInfo, Snapshot, State, Wait};
 use framestep::prelude::*;
-use framestep::{CoroutineInfo, Snapshot, State, Wait};
 
 use crate::numbers::real;
 use crate::platform::{self, stopwatch};

@@ -107,7 +107,7 @@ pub(crate) async fn banner(text: String) {
 
     impl Drop for Take {
         fn drop(&mut self) {
-            with_soon(|world: &mut World| world.banner = None);
+            with_deferred(|world: &mut World| world.banner = None);
         }
     }
 

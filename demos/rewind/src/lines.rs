@@ -1,6 +1,6 @@
 //! Tells the page where the scripts wait.
 
-use framestep::CoroutineInfo;
+use framestep::inspect::CoroutineInfo;
 
 use crate::game::Game;
 use crate::platform;

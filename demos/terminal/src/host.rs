@@ -5,9 +5,8 @@ use std::thread;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
-use framestep::Remote;
 use framestep::prelude::*;
-use framestep::waker_fn;
+use framestep::task::RemoteHandle;
 
 use crate::game::Game;
 use crate::terminal::Terminal;
@@ -17,8 +16,7 @@ pub(crate) fn play() -> io::Result<()> {
     let seed = SystemTime::now().duration_since(UNIX_EPOCH);
     let mut game = Game::new(seed.map_or(1, |since| u64::from(since.subsec_nanos())));
     let loop_thread = thread::current();
-    game.executor
-        .on_wake(waker_fn(move || loop_thread.unpark()));
+    game.executor.on_wake(move || loop_thread.unpark());
 
     let mut terminal = Terminal::open()?;
     let remote = game.executor.remote();
@@ -57,7 +55,7 @@ fn sleep_until_due(game: &Game, last: Instant) {
 }
 
 /// Reads events for as long as the game exists.
-fn pass_on_events(remote: &Remote) {
+fn pass_on_events(remote: &RemoteHandle) {
     while let Ok(event) = event::read() {
         let is_there = match event {
             Event::Key(key) => key_of(&key)

@@ -11,7 +11,7 @@
 //!
 //! - `poll` with at most the length of a frame, in a loop that never sleeps longer;
 //! - a thread that blocks in `read` and passes each event on through a
-//!   [`Remote`](framestep::Remote), while the loop parks, which any waker can end.
+//!   [`RemoteHandle`](framestep::task::RemoteHandle), while the loop parks, which any waker can end.
 //!
 //! This game does the latter: on the title screen and in the menu it runs no frame at all.
 //! With `--demo` it plays by itself on virtual time, without a terminal, and prints the

@@ -1,7 +1,7 @@
 //! The pause menu. While it is open no timer runs: the game sleeps until a key.
 
-use framestep::Subscription;
 use framestep::prelude::*;
+use framestep::sync::Subscription;
 
 use crate::world::{Key, Menu, World};
 

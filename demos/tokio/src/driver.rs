@@ -74,7 +74,8 @@ async fn due(
         }
         // Set before `idle_until`, so that the waker is called for anything that becomes
         // due later.
-        executor.on_wake(cx.waker().clone());
+        let waker = cx.waker().clone();
+        executor.on_wake(move || waker.wake_by_ref());
         let Some(left) = executor.idle_until() else {
             return Poll::Pending;
         };

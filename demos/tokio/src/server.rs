@@ -13,8 +13,9 @@ use std::future::Future;
 use std::io;
 use std::time::Duration;
 
+use framestep::Handle;
 use framestep::prelude::*;
-use framestep::{Handle, Outcome};
+use framestep::task::Outcome;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;

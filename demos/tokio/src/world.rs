@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use framestep::lend::with_deferred;
 use framestep::prelude::*;
-use framestep::{Finished, with_soon};
+use framestep::task::Finished;
 
 use crate::game;
 
@@ -103,7 +104,7 @@ impl Waits {
 impl Drop for Waits {
     fn drop(&mut self) {
         // A request is dropped between two frames, while nothing is lent.
-        with_soon(|world: &mut World| world.waiting -= 1);
+        with_deferred(|world: &mut World| world.waiting -= 1);
     }
 }
 

@@ -9,7 +9,7 @@ use embedded_graphics::pixelcolor::Rgb888;
 use embedded_graphics::prelude::*;
 use embedded_graphics::primitives::{PrimitiveStyle, Rectangle, RoundedRectangle};
 use embedded_graphics::text::{Baseline, Text};
-use framestep::Wait;
+use framestep::inspect::Wait;
 use framestep::prelude::*;
 
 use crate::canvas::Canvas;

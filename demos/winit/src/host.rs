@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use framestep::prelude::*;
-use framestep::waker_fn;
 use winit::application::ApplicationHandler;
 use winit::event::{ElementState, KeyEvent, MouseButton, StartCause, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, EventLoopProxy};
@@ -50,7 +49,7 @@ impl Host {
             .propagate_panics(true)
             .build();
         // It fails once the loop has ended, when the wake is not needed.
-        executor.on_wake(waker_fn(move || drop(proxy.send_event(Woken))));
+        executor.on_wake(move || drop(proxy.send_event(Woken)));
 
         let world = World::new(&executor, path, text);
         // `spawn`, not `start`: nothing is lent yet.

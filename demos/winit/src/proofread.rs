@@ -3,8 +3,8 @@
 use std::thread;
 use std::time::Duration;
 
-use framestep::Remote;
 use framestep::prelude::*;
+use framestep::task::RemoteHandle;
 
 use crate::scripts::announce;
 use crate::world::World;
@@ -14,7 +14,7 @@ const PER_WORD: Duration = Duration::from_millis(60);
 
 /// Each finding and each step of the progress are calls on the executor's thread, with the
 /// world that the host lends. They wake the event loop.
-pub(crate) fn proofread(text: &str, remote: &Remote) {
+pub(crate) fn proofread(text: &str, remote: &RemoteHandle) {
     let words: Vec<&str> = text.split_whitespace().collect();
     let mut found = 0;
     let mut share = 0.0;

@@ -90,7 +90,7 @@ async fn fade() {
     .await;
 }
 
-/// The thread answers several times, through a [`Remote`](framestep::Remote).
+/// The thread answers several times, through a [`RemoteHandle`](framestep::task::RemoteHandle).
 fn start_proofreader() {
     with(|world: &mut World| {
         if world.proofreading.get().is_some() {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use framestep::Remote;
 use framestep::prelude::*;
+use framestep::task::RemoteHandle;
 
 /// The effect of a key on the text.
 pub(crate) enum Edit {
@@ -70,7 +70,7 @@ pub(crate) struct World {
     /// Owns the script of the card.
     pub(crate) cards: Owner,
     /// For threads that scripts start.
-    pub(crate) remote: Remote,
+    pub(crate) remote: RemoteHandle,
     /// Pictures to take after this frame.
     pub(crate) pictures: Vec<&'static str>,
     pub(crate) is_over: bool,

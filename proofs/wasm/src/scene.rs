@@ -7,8 +7,11 @@ use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
 
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Budget, Executor, Owner, Phase, Report, Signal, timeout};
+use framestep::sync::Signal;
+use framestep::task::Budget;
+use framestep::{Executor, Owner, Phase, timeout};
 
 /// What scripts say, with the frame and phase in which they do.
 #[derive(Clone, Default)]
@@ -102,7 +105,9 @@ fn scene() -> Scene {
     }
     executor.spawn(dig(log.clone())).named("miner");
     executor
-        .spawn_in(Phase::FixedUpdate, physics(log.clone()))
+        .script("")
+        .in_phase(Phase::FixedUpdate)
+        .spawn(physics(log.clone()))
         .named("physics");
     let budget = Budget::new(0.004);
     executor
@@ -126,7 +131,7 @@ fn scene() -> Scene {
     let opened = Signal::new();
     let ui = executor.owner_on(&executor.realtime());
     ui.start(menu(log.clone(), opened.clone())).named("menu");
-    executor.on_wake(Waker::noop().clone());
+    executor.on_wake(|| ());
     executor
         .remote()
         .spawn_in(Phase::LateUpdate, || async { wait_frames(3).await });

@@ -616,7 +616,7 @@ fn of_owner(
 }
 
 fn of_interval(
-    interval: &Rc<RefCell<framestep::Interval>>,
+    interval: &Rc<RefCell<framestep::wait::Interval>>,
     name: &str,
     place: Place,
 ) -> Option<Value> {

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::fmt::{Display, Write};
 
-use framestep::{CoroutineId, Outcome, Phase, Wait};
+use framestep::Phase;
+use framestep::inspect::Wait;
+use framestep::task::{CoroutineId, Outcome};
 
 use crate::error::Error;
 use crate::run::{Run, What};

@@ -6,7 +6,7 @@ use std::mem::replace;
 use std::rc::Rc;
 use std::task::Poll;
 
-use framestep::CoroutineId;
+use framestep::task::CoroutineId;
 
 use crate::error::{Error, Place};
 use crate::tree::Function;
@@ -131,7 +131,9 @@ impl Machine {
         let Polled { mut lines, .. } = self.polled.replace(outer);
         lines.sort_unstable();
         lines.dedup();
-        self.lines.borrow_mut().insert(framestep::current(), lines);
+        self.lines
+            .borrow_mut()
+            .insert(framestep::task::current(), lines);
         result
     }
 
@@ -174,7 +176,7 @@ impl Machine {
             let words = format!("the scripts have printed more than {PRINTED} lines");
             return Err(Error::new(place, words));
         }
-        let script = framestep::current();
+        let script = framestep::task::current();
         self.printed.borrow_mut().push(Printed { script, text });
         Ok(())
     }

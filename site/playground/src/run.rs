@@ -6,8 +6,9 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::inspect::{Report, SpawnError, State, TraceEvent, TraceKind, Wait};
 use framestep::prelude::*;
-use framestep::{CoroutineId, Outcome, Refusal, Report, State, TraceEvent, Traced, Wait};
+use framestep::task::{CoroutineId, Outcome};
 
 use crate::error::{Error, Place};
 use crate::evaluate::{call, script};
@@ -152,7 +153,7 @@ pub fn run(text: &str, options: Options) -> Result<Run, Error> {
             if matches!(
                 report,
                 Report::Refused {
-                    reason: Refusal::TooMany(_),
+                    reason: SpawnError::TooMany(_),
                     ..
                 }
             ) {
@@ -276,7 +277,7 @@ fn hear(
 ) {
     let now = run.frames.len();
     for event in heard {
-        if let (Some(id), Traced::Spawned { .. }) = (event.id, &event.what) {
+        if let (Some(id), TraceKind::Spawned { .. }) = (event.id, &event.what) {
             numbers.insert(id, run.scripts.len());
             run.scripts.push(Script {
                 id,
@@ -290,17 +291,17 @@ fn hear(
             .and_then(|id| numbers.get(&id))
             .map(|number| &mut run.scripts[*number]);
         let what = match &event.what {
-            Traced::Spawned { .. } => What::Began,
-            Traced::Resumed { .. } => What::Polled,
-            Traced::Ended(outcome) => {
+            TraceKind::Spawned { .. } => What::Began,
+            TraceKind::Resumed { .. } => What::Polled,
+            TraceKind::Ended(outcome) => {
                 if let Some(script) = script {
                     script.ended = Some((now, *outcome));
                 }
                 What::Ended(*outcome)
             }
-            Traced::Emitted { name, .. } => What::Emitted(name.to_string()),
-            Traced::Paused => What::Paused,
-            Traced::Unpaused => What::Resumed,
+            TraceKind::Emitted { name, .. } => What::Emitted(name.to_string()),
+            TraceKind::Paused => What::Paused,
+            TraceKind::Unpaused => What::Resumed,
             _ => continue,
         };
         frame.events.push(Event {

@@ -6,8 +6,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+use framestep::Time;
 use framestep::prelude::*;
-use framestep::{Interval, Time};
+use framestep::wait::Interval;
 
 use crate::error::Error;
 use crate::machine::Machine;

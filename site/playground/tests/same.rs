@@ -20,7 +20,7 @@ macro_rules! println {
 struct Compiled;
 
 impl Source for Compiled {
-    fn lines(&self, _: framestep::CoroutineId, mut noted: Vec<u32>) -> Vec<u32> {
+    fn lines(&self, _: framestep::task::CoroutineId, mut noted: Vec<u32>) -> Vec<u32> {
         noted.sort_unstable();
         noted.dedup();
         noted
@@ -37,7 +37,7 @@ fn frames(run: &Run) -> Vec<String> {
         .iter()
         .enumerate()
         .map(|(number, frame)| {
-            let name = |id: framestep::CoroutineId| {
+            let name = |id: framestep::task::CoroutineId| {
                 let script = run.scripts.iter().find(|script| script.id == id);
                 // The name of a compiled one begins with its module.
                 script.map_or("?", |script| {

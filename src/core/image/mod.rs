@@ -28,7 +28,7 @@ use crate::core::timer::{TimerList, Unit};
 use crate::core::wake;
 use crate::core::wake::waker::TaskWaker;
 use crate::image::{Damaged, Reader, Writer};
-use crate::owner::Owner;
+use crate::task::owner::Owner;
 use crate::time::{Asks, ClockIndex, PhaseIndex};
 
 use names::Names;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::coroutine::CoroutineId;
+use crate::task::coroutine::CoroutineId;
 
 /// Why an executor cannot be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

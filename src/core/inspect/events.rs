@@ -15,7 +15,7 @@ use crate::core::inspect::event_waits::wait;
 use crate::core::inspect::{awaited, named, notes, trace};
 use crate::core::scope;
 use crate::core::scope::registry;
-use crate::inspect::{Line, Source, Traced, WaitId};
+use crate::inspect::{Line, Source, TraceKind, WaitId};
 
 thread_local! {
     /// The line of the last such wait that no executor has polled.
@@ -129,7 +129,7 @@ pub(crate) fn note_emitted(emission: impl FnOnce() -> Option<Emission>) {
         if let Some(value) = &value {
             source.set_value(value.clone());
         }
-        note_of(scope.core(), scope, || Traced::Emitted {
+        note_of(scope.core(), scope, || TraceKind::Emitted {
             name: source.name_arc(),
             source: named::numbered(scope.core(), &source),
             listeners,
@@ -149,12 +149,12 @@ pub(crate) fn note_permits(source: &Source, count: usize, acquired_at: Option<Li
         };
         let source = || named::numbered(scope.core(), source);
         note_of(scope.core(), scope, || match acquired_at {
-            Some(at) => Traced::Acquired {
+            Some(at) => TraceKind::Acquired {
                 source: source(),
                 count,
                 at,
             },
-            None => Traced::Released {
+            None => TraceKind::Released {
                 source: source(),
                 count,
             },
@@ -163,7 +163,7 @@ pub(crate) fn note_permits(source: &Source, count: usize, acquired_at: Option<Li
 }
 
 /// Notes what the code that runs does, for a full trace.
-fn note_of(core: &Core, scope: &scope::Scope<'_>, what: impl FnOnce() -> Traced) {
+fn note_of(core: &Core, scope: &scope::Scope<'_>, what: impl FnOnce() -> TraceKind) {
     if core.instruments.trace.is_full() {
         match scope.current() {
             Some(task) => trace::note(core, task, what()),

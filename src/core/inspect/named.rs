@@ -5,8 +5,8 @@ use std::panic::Location;
 
 use crate::core::Core;
 use crate::core::scope;
-use crate::coroutine::CoroutineId;
 use crate::inspect::{Birth, Source, SourceKind, Wait};
+use crate::task::coroutine::CoroutineId;
 use crate::time::Phase;
 
 /// A source that gets its name at this line, in the code that an executor may be calling.
@@ -60,7 +60,7 @@ pub(crate) fn wait(core: &Core, source: &Source, phase: Phase) -> Wait {
             source: numbered(),
             phase,
         },
-        SourceKind::Permits => Wait::Permit {
+        SourceKind::Semaphore => Wait::Permit {
             name,
             source: numbered(),
             phase,

@@ -10,8 +10,8 @@ use crate::core::base::key::TaskKey;
 use crate::core::inspect::trace;
 use crate::core::life::end::result::outcome;
 use crate::core::task::{Flags, Task};
-use crate::coroutine::CoroutineId;
-use crate::inspect::{Observed, Traced};
+use crate::inspect::{Observed, TraceKind};
+use crate::task::coroutine::CoroutineId;
 
 /// Turns the instruments on: from now on all coroutines are observed.
 pub(crate) fn observe_all(core: &Core) {
@@ -81,15 +81,15 @@ pub(crate) fn note_woken_by(core: &Core, task: TaskKey, name: Arc<str>) {
 #[inline(never)]
 pub(crate) fn note_woken(core: &Core, task: Task<'_>, by: Option<CoroutineId>) {
     let source = with(core, task, |notes| notes.wakes.take()).flatten();
-    trace::note(core, task, Traced::Woken { by, source });
+    trace::note(core, task, TraceKind::Woken { by, source });
 }
 
 /// Notes that an observed task was paused, or that its last pause has ended.
 pub(crate) fn note_pause(core: &Core, task: Task<'_>) {
     let what = if task.has(Flags::PAUSED) {
-        Traced::Paused
+        TraceKind::Paused
     } else {
-        Traced::Unpaused
+        TraceKind::Unpaused
     };
     trace::note(core, task, what);
 }
@@ -98,7 +98,7 @@ pub(crate) fn note_pause(core: &Core, task: Task<'_>) {
 pub(crate) fn note_ended(core: &Core, task: Task<'_>) {
     core.colds.of(task, |cold| cold.observed = None);
     if let Some(outcome) = outcome(task) {
-        trace::note(core, task, Traced::Ended(outcome));
+        trace::note(core, task, TraceKind::Ended(outcome));
     }
 }
 

@@ -18,8 +18,8 @@ use crate::core::report;
 use crate::core::report::panics;
 use crate::core::scope;
 use crate::core::task::{Flags, Polled, Reference, Task};
-use crate::coroutine::CoroutineId;
-use crate::inspect::{Lap, Line, Moment, Observed, PollTimes, Report, TraceClosure, Traced};
+use crate::inspect::{Lap, Line, Moment, Observed, PollTimes, Report, TraceClosure, TraceKind};
+use crate::task::coroutine::CoroutineId;
 
 /// Keeps the block of a task until this is dropped.
 pub(crate) struct Kept<'c>(&'c Core, Option<Reference>);
@@ -76,7 +76,7 @@ fn poll_heard(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Pol
     let polled = polled.unwrap_or_else(|payload| resume_unwind(payload));
     if polled == Polled::Pending && core.instruments.trace.is_full() {
         let waits = awaited::after_poll(core, task);
-        trace::note(core, task, Traced::Suspended { waits });
+        trace::note(core, task, TraceKind::Suspended { waits });
         send_events(core);
     }
     if let Some(took) = took {
@@ -124,7 +124,7 @@ pub(crate) fn note_spawned(core: &Core, task: Task<'_>, line: Line) {
     trace::note(
         core,
         task,
-        Traced::Spawned {
+        TraceKind::Spawned {
             at: Some(line),
             parent: parent.map(|key| CoroutineId::new(core.id, key)),
             owner: owner_of(core, task),
@@ -162,7 +162,7 @@ fn note_resumed(core: &Core, task: Task<'_>) {
     let by = note_begin(core, task);
     if core.instruments.trace.is_listening() {
         let from = awaited::resumed_from(core, task);
-        trace::note(core, task, Traced::Resumed { by, from });
+        trace::note(core, task, TraceKind::Resumed { by, from });
         send_events(core);
     }
 }

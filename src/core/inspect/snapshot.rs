@@ -19,8 +19,8 @@ use crate::core::scope;
 use crate::core::task::{Flags, NO_JOINER, Task};
 use crate::core::timer::Unit;
 use crate::core::wake::waker::TaskWaker;
-use crate::coroutine::CoroutineId;
 use crate::inspect::{CoroutineInfo, Line, Origin, Snapshot, State, TimerClock, Wait, WaitId};
+use crate::task::coroutine::CoroutineId;
 use crate::time::{ClockRef, PhaseIndex};
 
 /// A snapshot that is being made.

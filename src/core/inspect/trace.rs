@@ -6,29 +6,29 @@ use std::time::Duration;
 
 use crate::core::Core;
 use crate::core::task::Task;
-use crate::inspect::{TraceEvent, Traced};
+use crate::inspect::{TraceEvent, TraceKind};
 use crate::time::PhaseIndex;
 
 /// Stores an event about a coroutine.
-pub(crate) fn note(core: &Core, task: Task<'_>, what: Traced) {
+pub(crate) fn note(core: &Core, task: Task<'_>, kind: TraceKind) {
     note_frame(core);
     core.instruments.trace.note(|| TraceEvent {
         frame: core.clock.frame(),
         phase: core.running_phase(),
         id: Some(core.id_of(task)),
         name: core.name_of(task),
-        what,
+        kind,
     });
 }
 
 /// Stores an event about no coroutine, in a full trace.
-pub(crate) fn note_general(core: &Core, phase: Option<PhaseIndex>, what: Traced) {
+pub(crate) fn note_general(core: &Core, phase: Option<PhaseIndex>, kind: TraceKind) {
     core.instruments.trace.note(|| TraceEvent {
         frame: core.clock.frame(),
         phase: phase.map(PhaseIndex::phase),
         id: None,
         name: Cow::Borrowed(""),
-        what,
+        kind,
     });
 }
 
@@ -49,20 +49,20 @@ pub(crate) fn frame_under_way(core: &Core) -> Option<TraceEvent> {
         phase: None,
         id: None,
         name: Cow::Borrowed(""),
-        what: frame_began(core),
+        kind: frame_began(core),
     })
 }
 
-fn frame_began(core: &Core) -> Traced {
-    Traced::FrameBegan {
+fn frame_began(core: &Core) -> TraceKind {
+    TraceKind::FrameBegan {
         elapsed: Duration::from_nanos(core.clock.game_ns()),
     }
 }
 
 pub(crate) fn note_phase_began(core: &Core, phase: PhaseIndex) {
-    note_general(core, Some(phase), Traced::PhaseBegan);
+    note_general(core, Some(phase), TraceKind::PhaseBegan);
 }
 
 pub(crate) fn note_phase_ended(core: &Core, phase: PhaseIndex) {
-    note_general(core, Some(phase), Traced::PhaseEnded);
+    note_general(core, Some(phase), TraceKind::PhaseEnded);
 }

@@ -15,8 +15,8 @@ use crate::core::phase::state::{Listed, PhaseState};
 use crate::core::report;
 use crate::core::task::{Flags, Task};
 use crate::core::wake::kept;
-use crate::coroutine::CoroutineId;
 use crate::inspect::{Report, WaitId};
+use crate::task::coroutine::CoroutineId;
 use crate::time::Phase;
 
 /// When a frame ends with a look at what nothing may ever end.

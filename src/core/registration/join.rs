@@ -12,8 +12,8 @@ use crate::core::registration::tag::Stage;
 use crate::core::registration::{Registration, WaitList};
 use crate::core::scope::{self, Scope};
 use crate::core::task::Reference;
-use crate::coroutine::CoroutineId;
 use crate::inspect::Wait;
+use crate::task::coroutine::CoroutineId;
 
 impl Registration {
     /// Waits for the end of a task of `core`.

@@ -9,8 +9,8 @@ use std::panic::Location;
 use crate::core::Core;
 use crate::core::base::call;
 use crate::core::scope;
-use crate::coroutine::CoroutineId;
 use crate::inspect::{Report, Reports};
+use crate::task::coroutine::CoroutineId;
 
 /// Calls a hook of the host, maybe in the middle of a poll. The hook runs outside of any
 /// coroutine, without an owner, on the game clock.
@@ -32,7 +32,7 @@ pub(crate) fn send(core: &Core, report: &Report) {
 /// or else prints the report. Calls user code.
 #[cold]
 pub(crate) fn doubtful(place: &'static Location<'static>, text: String) {
-    refused(None, &Report::Doubtful { place, text });
+    refused(None, &Report::SuspiciousCall { place, text });
 }
 
 /// Reports that the reader of a signal has lost events. The caller is the `.await`. Calls user

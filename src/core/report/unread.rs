@@ -17,8 +17,8 @@ use crate::core::report;
 use crate::core::report::panics;
 use crate::core::run::runaway::{self, Reached};
 use crate::core::task::{Reference, Task};
-use crate::coroutine::ReturnedBy;
 use crate::inspect::Hook;
+use crate::task::coroutine::OutputSource;
 
 /// The hooks for unread outputs, and a list of tasks with outputs for the hooks.
 #[derive(Default)]
@@ -35,7 +35,10 @@ pub(crate) struct Unread {
 }
 
 /// Sets the hook for unread outputs of type `T`.
-pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T, ReturnedBy) + 'static) {
+pub(crate) fn on_unobserved<T: 'static>(
+    core: &Core,
+    mut hook: impl FnMut(T, OutputSource) + 'static,
+) {
     let receive = Hook::default();
     if core.is_closed() {
         receive.close();
@@ -46,7 +49,7 @@ pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T, Returne
         let Some(task) = core.tasks.get(key) else {
             return;
         };
-        let by = returned_by(&core, task);
+        let by = output_source(&core, task);
         if let Some(output) = core.tasks.take_unread::<T>(task) {
             hook(output, by);
         }
@@ -62,8 +65,8 @@ pub(crate) fn on_unread<T: 'static>(core: &Core, mut hook: impl FnMut(T, Returne
     }
 }
 
-fn returned_by(core: &Core, task: Task<'_>) -> ReturnedBy {
-    ReturnedBy {
+fn output_source(core: &Core, task: Task<'_>) -> OutputSource {
+    OutputSource {
         id: core.id_of(task),
         name: core.name_of(task),
     }
@@ -116,7 +119,7 @@ fn work_off(core: &Core) {
             Ok(true) => {}
             // The hook has been replaced, or dropped.
             Ok(false) => end::drop_unwanted_output(core, task),
-            Err(payload) => panics::hook_panicked(core, "on_unread", payload),
+            Err(payload) => panics::hook_panicked(core, "on_unobserved", payload),
         }
         end::drop_reference(core, reference);
     }

@@ -63,7 +63,7 @@ impl Limits {
         self.left.set(self.left.get().saturating_sub(taken));
     }
 
-    /// How many polls a run may take; how many closures of `with_soon`, or calls of hooks
+    /// How many polls a run may take; how many closures of `with_deferred`, or calls of hooks
     /// for unread outputs, may follow one another; and how many ends of coroutines one end
     /// may cause. `tasks` is the number of tasks that count towards it.
     pub(crate) fn most_in_sequence(&self, tasks: usize) -> u64 {

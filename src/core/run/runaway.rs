@@ -17,7 +17,7 @@ pub(crate) fn defer_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, polls
     if polls == most + 1 {
         report::send(
             core,
-            &Report::Greedy {
+            &Report::PollLimitReached {
                 id: core.id_of(task),
                 name: core.name_of(task),
                 frame: core.clock.frame(),
@@ -53,7 +53,7 @@ pub(crate) fn leave_to_next_run(core: &Core, reached: Reached) {
 }
 
 /// Reports, once in a run, that coroutines keep starting, spawning, stopping or joining
-/// others, or that closures of `with_soon` keep adding more. The report names the
+/// others, or that closures of `with_deferred` keep adding more. The report names the
 /// coroutine that is being polled, if there is one.
 #[cold]
 pub(crate) fn report_runaway(core: &Core, reached: Reached) {

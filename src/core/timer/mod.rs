@@ -683,7 +683,7 @@ mod tests {
                 }
                 1 if at != 1 => clocks[at].set_scale(SCALES[any(7)]),
                 2 if at != 1 => guards.push(clocks[at].scaled(SCALES[any(7)])),
-                3 if at != 1 => guards.push(clocks[at].hold()),
+                3 if at != 1 => guards.push(clocks[at].pause_guard()),
                 4 if !guards.is_empty() => drop(guards.swap_remove(any(guards.len()))),
                 _ => {
                     let now_ns = bench.now_ns(&clocks[at]);

@@ -17,7 +17,7 @@ use crate::core::phase::schedule;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Task};
 use crate::core::wake::waker::{Message, TaskWaker};
-use crate::coroutine::CoroutineId;
+use crate::task::coroutine::CoroutineId;
 use crate::time::PhaseIndex;
 
 /// Handles the call of a waker on this thread, in `scope`, the short way: if the task

@@ -5,7 +5,7 @@ use std::fmt;
 use super::Clock;
 use super::speed::Speed;
 
-/// The guard that [`Clock::hold`] and [`Clock::scaled`] return. Dropping it undoes
+/// The guard that [`Clock::pause_guard`] and [`Clock::scaled`] return. Dropping it undoes
 /// its part, and nothing else.
 ///
 /// Keep it in a local variable of a script, as in `let _slow = clock().scaled(0.5)`,

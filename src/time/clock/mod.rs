@@ -73,7 +73,7 @@ use state::{Pace, Reading};
 /// [`set_scale`](Clock::set_scale), [`pause`](Clock::pause) and
 /// [`resume`](Clock::resume) set the single scale and pause of the clock, so the last
 /// call wins: they are for the options menu. A script takes a guard:
-/// [`scaled`](Clock::scaled) or [`hold`](Clock::hold). The effects of guards add up,
+/// [`scaled`](Clock::scaled) or [`pause_guard`](Clock::pause_guard). The effects of guards add up,
 /// and dropping one undoes exactly its part:
 ///
 /// - The clock stands still while at least one guard holds it, or while it is
@@ -275,7 +275,7 @@ impl Clock {
     /// steps](Clock#in-fixed-steps) from the next step on. The clocks that follow it
     /// stand still with it. Its scale is kept. Returns `false` if it was already
     /// paused. Pauses do not nest: one [`resume`](Clock::resume) ends the pause. A
-    /// script that must not end another script's pause uses [`hold`](Clock::hold).
+    /// script that must not end another script's pause uses [`pause_guard`](Clock::pause_guard).
     ///
     /// While the game clock is paused, no fixed step begins, unless the host [begins
     /// it itself](crate::Executor::begin_fixed_step_of). The remaining steps of the
@@ -296,7 +296,7 @@ impl Clock {
 
     /// Resumes the clock from the next frame on, and in [fixed
     /// steps](Clock#in-fixed-steps) from the next step on. It does not run while a
-    /// parent is paused, or while a guard [holds](Clock::hold) it. Returns `false` if
+    /// parent is paused, or while a guard [holds](Clock::pause_guard) it. Returns `false` if
     /// it was not paused.
     pub fn resume(&self) -> bool {
         let speed = self.0.speed();
@@ -332,8 +332,8 @@ impl Clock {
     /// # use framestep::prelude::*;
     /// let mut executor = Executor::new();
     /// let clock = executor.clock();
-    /// let menu = clock.hold();
-    /// let dialogue = clock.hold();
+    /// let menu = clock.pause_guard();
+    /// let dialogue = clock.pause_guard();
     /// drop(menu);
     /// executor.run_frame(0.25);
     /// assert!(clock.now().is_zero());
@@ -342,12 +342,12 @@ impl Clock {
     /// assert_eq!(clock.now().as_millis(), 250);
     /// ```
     #[track_caller]
-    pub fn hold(&self) -> ClockGuard {
-        self.change("hold", Speed::hold);
+    pub fn pause_guard(&self) -> ClockGuard {
+        self.change("pause_guard", Speed::hold);
         ClockGuard::hold(self)
     }
 
-    /// Whether the clock itself is paused, or [held](Clock::hold) by a guard,
+    /// Whether the clock itself is paused, or [held](Clock::pause_guard) by a guard,
     /// regardless of its parents.
     pub fn is_paused(&self) -> bool {
         self.0.speed().is_some_and(Speed::is_paused)

@@ -77,7 +77,7 @@ impl Speed {
         self.update();
     }
 
-    /// Undoes one [`hold`](Self::hold).
+    /// Undoes one [`pause_guard`](Self::hold).
     pub(super) fn release(&self) {
         self.holds.set(self.holds.get() - 1);
         self.update();

@@ -7,8 +7,9 @@ use std::task::{Context, Waker};
 
 use futures::Stream;
 
+use framestep::Executor;
+use framestep::lend::{Lend, with_as};
 use framestep::prelude::*;
-use framestep::{Executor, Lend, with_as};
 
 use crate::support::combinators::{COMBINATORS, Combinator};
 use crate::support::timeline::unclamped;
@@ -138,7 +139,7 @@ fn a_wait_that_is_polled_after_its_end_panics_at_the_poll() {
     let done = executor.start(async {});
     let line = line!() + 3;
     let script = async move {
-        drop(done.take());
+        drop(done.take_output());
         drop(done.await);
     };
     assert_eq!(
@@ -210,7 +211,9 @@ fn a_nested_borrow_says_where_the_outer_one_began() {
             let line = line!() + 2;
             let text = Rc::new(RefCell::new(String::new()));
             let told = text.clone();
-            with_soon(move |_: &mut Map| *told.borrow_mut() = panic_of(|| with(|_: &mut Map| ())));
+            with_deferred(move |_: &mut Map| {
+                *told.borrow_mut() = panic_of(|| with(|_: &mut Map| ()));
+            });
             assert!(text.borrow().contains(&at(line + 1)), "{}", text.borrow());
         });
     });
@@ -218,7 +221,7 @@ fn a_nested_borrow_says_where_the_outer_one_began() {
 
 #[test]
 fn a_nested_borrow_of_a_behaviour_says_where_the_outer_one_began() {
-    use framestep::{Behaviour, Scene, SceneContext};
+    use framestep::scene::{Behaviour, Scene, SceneContext};
     struct Door(Rc<RefCell<String>>);
     impl Behaviour for Door {
         fn update(&mut self, context: &SceneContext<'_, Self>) {

@@ -6,8 +6,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Budget, Builder, Executor, Report};
+use framestep::task::Budget;
+use framestep::{Builder, Executor};
 
 use crate::support::{panic_of, panic_text};
 
@@ -73,7 +75,7 @@ fn strict() -> [Builder; 2] {
 }
 
 fn unwraps(executor: &Executor) {
-    executor.on_unread(|result: Result<(), &str>, _| assert_eq!(result, Ok(())));
+    executor.on_unobserved(|result: Result<(), &str>, _| assert_eq!(result, Ok(())));
     executor.spawn(async { Err::<(), _>("no such level") });
 }
 
@@ -86,7 +88,7 @@ fn that_for_unread_outputs_fails_a_test_of_a_strict_executor() {
     }
     let heard = heard(Executor::builder(), unwraps);
     assert!(heard.raised.is_empty());
-    let [("on_unread", 1, Some(message))] = &heard.reported[..] else {
+    let [("on_unobserved", 1, Some(message))] = &heard.reported[..] else {
         panic!("{heard:?}");
     };
     assert!(message.contains("no such level"), "{message}");
@@ -96,7 +98,7 @@ fn that_for_unread_outputs_fails_a_test_of_a_strict_executor() {
 fn that_for_unread_outputs_fails_the_drop_of_a_strict_executor_if_no_run_follows() {
     let text = panic_of(|| {
         let executor = Executor::builder().strict(true).build();
-        executor.on_unread(|result: Result<(), &str>, _| assert_eq!(result, Ok(())));
+        executor.on_unobserved(|result: Result<(), &str>, _| assert_eq!(result, Ok(())));
         drop(executor.start(async { Err::<(), _>("no such level") }));
     });
     assert!(text.contains("no such level"), "{text}");
@@ -191,7 +193,7 @@ fn that_for_reports_is_heard_by_the_host_and_is_called_again() {
 #[test]
 fn one_of_several_is_passed_on_and_the_others_are_reported() {
     let heard = heard(Executor::builder().strict(true), |executor| {
-        executor.on_unread(|number: u32, _| panic!("hook {number}"));
+        executor.on_unobserved(|number: u32, _| panic!("hook {number}"));
         executor.spawn(async { 1_u32 });
         executor.spawn(async { 2_u32 });
         executor.spawn(async { panic!("script") });
@@ -199,6 +201,6 @@ fn one_of_several_is_passed_on_and_the_others_are_reported() {
     assert_eq!(heard.raised, ["hook 1"]);
     assert_eq!(
         heard.reported,
-        [("on_unread", 1, Some("hook 2".to_owned()))]
+        [("on_unobserved", 1, Some("hook 2".to_owned()))]
     );
 }

@@ -11,7 +11,7 @@ use crate::support::timeline::unclamped;
 fn error_of(payload: impl Any + Send) -> JoinError {
     let executor = unclamped();
     let coroutine = executor.start(async { std::panic::panic_any(payload) });
-    let result: Result<(), JoinError> = coroutine.take().unwrap();
+    let result: Result<(), JoinError> = coroutine.take_output().unwrap();
     result.unwrap_err()
 }
 
@@ -28,7 +28,7 @@ fn clones_tell_the_same() {
     let executor = unclamped();
     let stopped = executor.start(forever());
     stopped.stop();
-    let error = stopped.take().unwrap().unwrap_err();
+    let error = stopped.take_output().unwrap().unwrap_err();
     drop(executor);
     assert!(error.clone().is_stopped());
     assert_eq!(error.clone().to_string(), error.to_string());
@@ -98,7 +98,7 @@ fn stopped_by<R>(act: impl FnOnce(&Executor, &Coroutine<()>) -> R) -> JoinError 
     let executor = unclamped();
     let script = executor.start(forever());
     drop(act(&executor, &script));
-    script.take().unwrap().unwrap_err()
+    script.take_output().unwrap().unwrap_err()
 }
 
 #[test]
@@ -138,13 +138,13 @@ fn an_error_says_which_script_has_stopped_another_or_itself() {
     });
     executor.run_frame(1);
     for script in [first, second] {
-        let error = script.take().unwrap().unwrap_err();
+        let error = script.take_output().unwrap().unwrap_err();
         assert_eq!(error.stopped_by(), Some("cutscene"));
         assert_eq!(error.stopped_at().unwrap().line(), line);
         let text = format!("finished, by `cutscene`, at {}:{line}:16", file!());
         assert!(error.to_string().ends_with(&text), "{error}");
     }
-    let error = itself.take().unwrap().unwrap_err();
+    let error = itself.take_output().unwrap().unwrap_err();
     assert_eq!(error.stopped_by(), Some("hermit"));
 }
 
@@ -154,7 +154,7 @@ fn a_drop_has_no_line_and_the_host_no_name() {
     let owner = executor.owner();
     let script = owner.start(forever());
     drop(owner);
-    let error = script.take().unwrap().unwrap_err();
+    let error = script.take_output().unwrap().unwrap_err();
     assert_eq!((error.stopped_by(), error.stopped_at()), (None, None));
     assert!(
         error
@@ -165,7 +165,7 @@ fn a_drop_has_no_line_and_the_host_no_name() {
     let owner = executor.owner();
     let script = owner.start(forever());
     executor.script("boss").start(async move { drop(owner) });
-    let error = script.take().unwrap().unwrap_err();
+    let error = script.take_output().unwrap().unwrap_err();
     assert_eq!(
         (error.stopped_by(), error.stopped_at()),
         (Some("boss"), None)

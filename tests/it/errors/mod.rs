@@ -5,7 +5,7 @@ mod compile_fail;
 mod hook_panics;
 mod join_errors;
 mod on_error;
-mod on_unread;
+mod on_unobserved;
 mod panics;
 mod refused;
 mod unread_panics;

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Report};
 
 use crate::support::forever;
 use crate::support::timeline::{Log, unclamped};
@@ -111,7 +112,7 @@ fn a_panic_of_the_handler_is_one_of_the_script() {
         .named("detached");
     let joined = executor.start(on_error(fails(), |_| panic!("on purpose")));
     executor.run_frame(0.25);
-    assert!(joined.take().unwrap().unwrap_err().is_panic());
+    assert!(joined.take_output().unwrap().unwrap_err().is_panic());
     let reports = reports.borrow();
     assert_eq!(reports.len(), 1, "{reports:?}");
     assert!(reports[0].contains("(detached) panicked: the handler of failed"));
@@ -122,7 +123,7 @@ fn the_coroutine_has_the_name_of_the_script() {
     let executor = unclamped();
     let name = "it::errors::on_error::fails";
     let asks = on_error(async { Err(()) }, |()| current_name());
-    let asked = executor.start(asks).take().unwrap().unwrap();
+    let asked = executor.start(asks).take_output().unwrap().unwrap();
     assert_eq!(
         asked,
         "it::errors::on_error::the_coroutine_has_the_name_of_the_script"
@@ -146,7 +147,7 @@ fn the_hook_for_unread_errors_does_not_receive_it() {
     let mut executor = unclamped();
     let log = Log::new();
     let note = log.clone();
-    executor.on_unread(move |result: Result<(), &str>, _| note.note(format!("{result:?}")));
+    executor.on_unobserved(move |result: Result<(), &str>, _| note.note(format!("{result:?}")));
     executor.start(on_error(fails(), |_| ()));
     executor.start(fails());
     executor.run_frame(0.25);

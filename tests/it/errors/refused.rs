@@ -4,14 +4,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::{Report, SpawnError};
 use framestep::prelude::*;
-use framestep::{Behaviour, Executor, Refusal, Report, Scene};
+use framestep::scene::{Behaviour, Scene};
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, panic_of};
 
 /// The name, the line and the reason of each refusal.
-type Refusals = Rc<RefCell<Vec<(String, u32, Refusal)>>>;
+type Refusals = Rc<RefCell<Vec<(String, u32, SpawnError)>>>;
 
 /// Notes the refusals that an executor reports.
 fn refusals_of(executor: &Executor) -> Refusals {
@@ -50,18 +52,24 @@ fn each_way_to_start_on_an_inactive_owner_is_reported_with_its_line() {
     let refused = [
         owner.start(patrol()),
         owner.spawn(patrol()),
-        owner.start_in(Phase::LateUpdate, patrol()),
-        owner.spawn_in(Phase::LateUpdate, patrol()),
+        owner.script("").in_phase(Phase::LateUpdate).start(patrol()),
+        owner.script("").in_phase(Phase::LateUpdate).spawn(patrol()),
         handle.start(patrol()),
         handle.spawn(patrol()),
-        handle.start_in(Phase::LateUpdate, patrol()),
-        handle.spawn_in(Phase::LateUpdate, patrol()),
+        handle
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .start(patrol()),
+        handle
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .spawn(patrol()),
     ];
     for coroutine in refused {
-        assert!(coroutine.take().unwrap().unwrap_err().is_stopped());
+        assert!(coroutine.take_output().unwrap().unwrap_err().is_stopped());
     }
     let expected: Vec<_> = (first..first + 8)
-        .map(|line| (PATROL.to_owned(), line, Refusal::OwnerInactive))
+        .map(|line| (PATROL.to_owned(), line, SpawnError::OwnerInactive))
         .collect();
     assert_eq!(refusals.take(), expected);
     owner.set_active(true);
@@ -77,7 +85,10 @@ fn a_name_that_was_given_at_the_start_is_reported() {
     let handle = owner.handle();
     owner.set_active(false);
     owner.script("goblin").start(patrol());
-    handle.script("archer").spawn_in(Phase::Update, patrol());
+    handle
+        .script("archer")
+        .in_phase(Phase::Update)
+        .spawn(patrol());
     let names: Vec<_> = refusals.take().into_iter().map(|of| of.0).collect();
     assert_eq!(names, ["goblin", "archer"]);
 }
@@ -101,7 +112,7 @@ fn an_owner_that_is_gone_refuses() {
     handle.spawn(patrol());
     child.spawn(patrol());
     let reasons: Vec<_> = refusals.take().into_iter().map(|of| of.2).collect();
-    assert_eq!(reasons, [Refusal::OwnerGone; 3]);
+    assert_eq!(reasons, [SpawnError::OwnerGone; 3]);
 }
 
 /// Calls a closure when it is dropped.
@@ -123,7 +134,7 @@ fn a_script_that_outlives_its_owner_until_its_next_wait_is_refused_by_name() {
     let own = owner.clone();
     owner.borrow().as_ref().unwrap().spawn(async move {
         drop(own.take());
-        named("late").start(patrol());
+        script("late").start(patrol());
         start(patrol());
     });
     executor.run_frame(0.25);
@@ -148,8 +159,8 @@ fn a_behaviour_refuses_while_it_is_inactive_and_once_it_is_gone() {
     assert_eq!(
         refusals.take(),
         [
-            (PATROL.to_owned(), line, Refusal::OwnerInactive),
-            ("opens".to_owned(), line + 4, Refusal::OwnerGone)
+            (PATROL.to_owned(), line, SpawnError::OwnerInactive),
+            ("opens".to_owned(), line + 4, SpawnError::OwnerGone)
         ]
     );
 }
@@ -164,7 +175,7 @@ fn an_executor_that_is_being_dropped_refuses_and_tells_its_own_hook() {
     executor.start(async move { (forever().await, by_handle, by_function) });
     drop(executor);
     let reasons: Vec<_> = refusals.take().into_iter().map(|of| of.2).collect();
-    assert_eq!(reasons, [Refusal::ExecutorGone; 2]);
+    assert_eq!(reasons, [SpawnError::ExecutorGone; 2]);
 }
 
 #[test]
@@ -177,7 +188,7 @@ fn a_dead_executor_tells_the_one_that_runs_the_caller() {
     });
     executor.run_frame(0.25);
     let reasons: Vec<_> = refusals.take().into_iter().map(|of| of.2).collect();
-    assert_eq!(reasons, [Refusal::ExecutorGone]);
+    assert_eq!(reasons, [SpawnError::ExecutorGone]);
 }
 
 #[test]
@@ -243,7 +254,7 @@ fn the_report_says_what_was_refused_where_and_why() {
 fn a_start_in_on_destroy_is_refused_because_the_behaviour_goes() {
     struct Door;
     impl Behaviour for Door {
-        fn on_destroy(&mut self, context: &framestep::SceneContext<'_, Self>) {
+        fn on_destroy(&mut self, context: &framestep::scene::SceneContext<'_, Self>) {
             context.spawn(patrol());
         }
     }
@@ -257,5 +268,5 @@ fn a_start_in_on_destroy_is_refused_because_the_behaviour_goes() {
     });
     scene.add(Door).destroy();
     scene.run_frame(0.25);
-    assert_eq!(reasons.take(), [Refusal::OwnerGone]);
+    assert_eq!(reasons.take(), [SpawnError::OwnerGone]);
 }

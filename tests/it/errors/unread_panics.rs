@@ -5,8 +5,10 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Outcome, Report};
+use framestep::task::Outcome;
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, panic_of, result_of};
@@ -239,7 +241,7 @@ mod reported {
             "goes on"
         });
         executor.run_frame(0.25);
-        assert_eq!(innocent.take().unwrap().ok(), Some("goes on"));
+        assert_eq!(innocent.take_output().unwrap().ok(), Some("goes on"));
         assert_eq!(
             texts(&reports),
             [
@@ -259,7 +261,7 @@ mod reported {
             race([start(async { None }), loser]).await.0
         });
         executor.run_frame(0.25);
-        assert_eq!(racer.take().unwrap().ok(), Some(0));
+        assert_eq!(racer.take_output().unwrap().ok(), Some(0));
         assert_eq!(texts(&reports).len(), 1);
     }
 
@@ -486,7 +488,7 @@ mod strict {
         let mut executor = strict();
         let kept = executor.start(panics());
         assert_eq!(panic_in_frame(&mut executor), "on purpose");
-        assert!(kept.take().unwrap().unwrap_err().is_panic());
+        assert!(kept.take_output().unwrap().unwrap_err().is_panic());
         drop(kept);
         executor.run_frame(0.25);
     }
@@ -497,7 +499,7 @@ mod strict {
         let kept = executor.spawn(async { panic_any(5_u8) });
         let caught = catch_unwind(AssertUnwindSafe(|| executor.run_frame(0.25)));
         assert_eq!(*caught.unwrap_err().downcast::<u8>().unwrap(), 5);
-        let payload = kept.take().unwrap().unwrap_err().into_panic();
+        let payload = kept.take_output().unwrap().unwrap_err().into_panic();
         assert_eq!(
             *payload.downcast::<String>().unwrap(),
             "a panic without a text"
@@ -527,7 +529,7 @@ mod strict {
         let (executor, bomb) = (strict(), Bomb);
         let kept = executor.start(async move { (forever().await, bomb) });
         assert_eq!(panic_of(move || drop(executor)), "on drop");
-        assert!(kept.take().unwrap().unwrap_err().is_panic());
+        assert!(kept.take_output().unwrap().unwrap_err().is_panic());
     }
 
     #[test]
@@ -560,7 +562,7 @@ mod strict {
     #[test]
     fn lets_panics_of_behaviours_and_of_with_soon_through() {
         let mut executor = strict();
-        executor.enter(|| with_soon(|_: &mut u8| panic!("soon")));
+        executor.enter(|| with_deferred(|_: &mut u8| panic!("soon")));
         let text = panic_of(|| executor.lend(&mut 5_u8, |executor| executor.run_frame(0.25)));
         assert_eq!(text, "soon");
     }

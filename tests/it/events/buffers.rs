@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use futures::FutureExt;
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Report};
 
 use crate::support::forever;
 use crate::support::timeline::unclamped;
@@ -57,7 +58,7 @@ const ROWS: &[(&str, fn())] = &[
         steps_and_time_that_are_dropped_are_reported,
     ),
     (
-        "messages of a `Remote`, wakes by other threads",
+        "messages of a `RemoteHandle`, wakes by other threads",
         messages_after_the_end_are_refused,
     ),
     (
@@ -65,7 +66,7 @@ const ROWS: &[(&str, fn())] = &[
         spawns_beyond_the_limit_follow,
     ),
     (
-        "closures of `with_soon`, `defer` and `defer_call`",
+        "closures of `with_deferred`, `defer` and `defer_call`",
         closures_wait_for_their_state,
     ),
     (
@@ -87,7 +88,7 @@ fn events_beyond_the_limit_are_reported_and_counted() {
     }
     assert_eq!(events.missed(), 6);
     let first = executor.start(async move { events.next().await });
-    assert_eq!(first.take().unwrap().unwrap(), Some(6));
+    assert_eq!(first.take_output().unwrap().unwrap(), Some(6));
     assert!(matches!(
         heard.borrow()[..],
         [Report::EventsMissed {
@@ -108,7 +109,7 @@ fn the_first_event_of_a_wait_stays() {
     }
     script.resume();
     executor.run_frame(0.25);
-    assert_eq!(script.take().unwrap().unwrap(), 0);
+    assert_eq!(script.take_output().unwrap().unwrap(), 0);
     assert_eq!(*heard.borrow(), []);
 }
 
@@ -142,12 +143,12 @@ fn a_promise_has_one_answer() {
     assert_eq!(resolver.send(7), Err(7));
     let (resolver, answer) = promise::<u32>();
     drop(resolver);
-    assert_eq!(answer.now_or_never(), Some(Err(framestep::Canceled)));
+    assert_eq!(answer.now_or_never(), Some(Err(framestep::sync::Canceled)));
 }
 
 fn a_permit_goes_to_the_next() {
     let mut executor = unclamped();
-    let permits = Permits::new(0);
+    let permits = Semaphore::new(0);
     let [first, second] = [0, 1].map(|_| executor.start(permits.acquire()));
     permits.add(1);
     first.stop();
@@ -180,7 +181,7 @@ fn wakes_are_merged_and_bounded() {
     executor.run_frame(0.25);
     assert!(matches!(
         heard.borrow()[..],
-        [Report::Greedy { polls: 1_000, .. }]
+        [Report::PollLimitReached { polls: 1_000, .. }]
     ));
 }
 
@@ -206,7 +207,7 @@ fn ticks_that_are_skipped_are_counted() {
         ticks.tick().await
     });
     executor.run_frame(1);
-    assert_eq!(tick.take().unwrap().unwrap().skipped, 9);
+    assert_eq!(tick.take_output().unwrap().unwrap().skipped, 9);
 }
 
 fn steps_and_time_that_are_dropped_are_reported() {
@@ -264,13 +265,13 @@ fn closures_wait_for_their_state() {
     let mut calls = 0_u32;
     executor.enter(|| {
         for _ in 0..1_000 {
-            assert!(with_soon(|calls: &mut u32| *calls += 1));
+            assert!(with_deferred(|calls: &mut u32| *calls += 1));
             drop(defer(|calls: &mut u32| *calls += 1));
         }
     });
     executor.lend(&mut calls, |_| ());
     assert_eq!(calls, 2_000);
-    assert!(!with_soon(|calls: &mut u32| *calls += 1));
+    assert!(!with_deferred(|calls: &mut u32| *calls += 1));
     assert_eq!(*heard.borrow(), []);
 }
 
@@ -278,7 +279,7 @@ fn unread_outputs_and_panics_go_to_their_hooks() {
     let (executor, heard) = reporting(unclamped());
     let unread = Rc::new(RefCell::new(Vec::new()));
     let log = unread.clone();
-    executor.on_unread(move |output: u32, _| log.borrow_mut().push(output));
+    executor.on_unobserved(move |output: u32, _| log.borrow_mut().push(output));
     drop(executor.start(async { 7_u32 }));
     drop(executor.start(async { panic!("unread") }));
     assert_eq!(*unread.borrow(), [7]);

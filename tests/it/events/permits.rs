@@ -1,4 +1,4 @@
-//! `Permits`: a limited number at a time, first come, first served.
+//! `Semaphore`: a limited number at a time, first come, first served.
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -8,15 +8,16 @@ use std::task::{Context, Poll, Waker};
 use futures::FutureExt;
 use futures::future::FusedFuture;
 
+use framestep::inspect::Wait;
 use framestep::prelude::*;
-use framestep::{Acquire, Wait};
+use framestep::sync::Acquire;
 
 use crate::support::allocations_of;
 use crate::support::timeline::{Log, Mark, Timeline, unclamped};
 use crate::support::{WakerCall, forever, panic_of, poll_once, waker_that_tells};
 
 /// Holds a permit for so many frames, and marks each of them.
-async fn works(permits: Permits, frames: u64, mark: Mark) {
+async fn works(permits: Semaphore, frames: u64, mark: Mark) {
     let _permit = permits.acquire().await;
     mark.hit();
     for _ in 0..frames {
@@ -28,7 +29,7 @@ async fn works(permits: Permits, frames: u64, mark: Mark) {
 #[test]
 fn so_many_work_at_a_time_in_the_order_in_which_they_began_to_wait() {
     let mut timeline = Timeline::with_dt(0.25);
-    let permits = Permits::new(2);
+    let permits = Semaphore::new(2);
     for (name, frames) in [("long", 3), ("short", 1), ("third", 2), ("fourth", 1)] {
         let permits = permits.clone();
         timeline.row(name, |mark| works(permits, frames, mark));
@@ -48,7 +49,7 @@ fn so_many_work_at_a_time_in_the_order_in_which_they_began_to_wait() {
 #[test]
 fn a_permit_that_is_returned_in_another_phase_or_by_the_host_waits_for_the_next_run() {
     let mut timeline = Timeline::with_dt(0.25);
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     let by_host = permits.try_acquire();
     let late = permits.clone();
     timeline.row("late", |mark| async move {
@@ -74,7 +75,7 @@ fn a_permit_that_is_returned_in_another_phase_or_by_the_host_waits_for_the_next_
 #[test]
 fn nobody_overtakes() {
     let mut executor = unclamped();
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     let permit = permits.try_acquire();
     let first = executor.start(permits.acquire());
     drop(permit);
@@ -89,7 +90,7 @@ fn nobody_overtakes() {
 #[test]
 fn a_place_in_the_queue_counts_from_the_first_poll() {
     let mut executor = unclamped();
-    let (log, permits) = (Log::new(), Permits::new(1));
+    let (log, permits) = (Log::new(), Semaphore::new(1));
     let permit = permits.try_acquire();
     let early = permits.acquire();
     for (name, acquire) in [("b", permits.acquire()), ("a", early)] {
@@ -107,7 +108,7 @@ fn a_place_in_the_queue_counts_from_the_first_poll() {
 #[test]
 fn who_stops_waiting_leaves_the_queue() {
     let mut executor = unclamped();
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     let permit = permits.try_acquire();
     let first = executor.start(permits.acquire());
     let second = executor.start(permits.acquire());
@@ -122,7 +123,7 @@ fn who_stops_waiting_leaves_the_queue() {
 #[test]
 fn a_permit_that_was_granted_and_not_taken_goes_to_the_next() {
     let mut executor = unclamped();
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     let permit = permits.try_acquire();
     let [first, second, third] = [0, 1, 2].map(|_| executor.start(permits.acquire()));
     drop(permit);
@@ -137,7 +138,7 @@ fn a_permit_that_was_granted_and_not_taken_goes_to_the_next() {
 #[test]
 fn a_wait_with_a_time_limit_returns_what_it_was_granted_too_late() {
     let mut executor = unclamped();
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     let permit = permits.try_acquire();
     let waits = permits.clone();
     let script = executor.start(async move {
@@ -154,7 +155,7 @@ fn a_wait_with_a_time_limit_returns_what_it_was_granted_too_late() {
 #[test]
 fn a_paused_script_keeps_the_permit_that_it_was_granted() {
     let mut executor = unclamped();
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     let permit = permits.try_acquire();
     let paused = executor.start(permits.acquire().map(drop));
     let next = executor.start(permits.acquire().map(drop));
@@ -171,7 +172,7 @@ fn a_paused_script_keeps_the_permit_that_it_was_granted() {
 fn permits_are_returned_by_scripts_that_panic_or_are_stopped_and_by_their_owner() {
     let mut executor = unclamped();
     executor.on_report(|_| {});
-    let permits = Permits::new(3);
+    let permits = Semaphore::new(3);
     let hold = |then: fn()| {
         let permits = permits.clone();
         async move {
@@ -197,7 +198,7 @@ fn permits_are_returned_by_scripts_that_panic_or_are_stopped_and_by_their_owner(
 #[test]
 fn without_permits_each_wait_lasts_and_a_forgotten_one_is_lost() {
     let mut executor = unclamped();
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     std::mem::forget(permits.try_acquire());
     assert_eq!(permits.available(), 0);
     let waits = executor.start(permits.acquire());
@@ -209,7 +210,7 @@ fn without_permits_each_wait_lasts_and_a_forgotten_one_is_lost() {
 
 #[test]
 fn waits_are_owned_fused_and_refuse_a_poll_after_the_end() {
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     let mut wait: Acquire = permits.acquire();
     assert!(!wait.is_terminated());
     let permit = (&mut wait).now_or_never();
@@ -225,7 +226,7 @@ fn waits_are_owned_fused_and_refuse_a_poll_after_the_end() {
 #[test]
 fn a_permit_that_is_returned_while_the_waker_is_cloned_is_taken() {
     thread_local! {
-        static HELD: RefCell<Option<framestep::Permit>> = const { RefCell::new(None) };
+        static HELD: RefCell<Option<framestep::sync::Permit>> = const { RefCell::new(None) };
     }
     let waker: Waker = waker_that_tells(|call| {
         if matches!(call, WakerCall::Clone) {
@@ -233,7 +234,7 @@ fn a_permit_that_is_returned_while_the_waker_is_cloned_is_taken() {
             drop(held);
         }
     });
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     HELD.set(permits.try_acquire());
     let mut wait = permits.acquire();
     let polled = Pin::new(&mut wait).poll(&mut Context::from_waker(&waker));
@@ -246,7 +247,7 @@ fn a_permit_that_is_returned_while_the_waker_is_cloned_is_taken() {
 #[test]
 fn a_wait_that_moves_to_another_script_keeps_its_place() {
     let mut executor = unclamped();
-    let (log, permits) = (Log::new(), Permits::new(1));
+    let (log, permits) = (Log::new(), Semaphore::new(1));
     let permit = permits.try_acquire();
     let moved = Rc::new(RefCell::new(None));
     let (from, mut acquire) = (moved.clone(), permits.acquire());
@@ -272,7 +273,7 @@ fn a_wait_that_moves_to_another_script_keeps_its_place() {
 #[test]
 fn named_ones_are_shown_in_snapshots_and_traces() {
     let mut executor = unclamped();
-    let tokens = Permits::new(1).named("attack tokens");
+    let tokens = Semaphore::new(1).named("attack tokens");
     let trace = Rc::new(RefCell::new(Vec::new()));
     let log = trace.clone();
     executor.on_trace(move |event| log.borrow_mut().push(event.to_string()));
@@ -286,7 +287,7 @@ fn named_ones_are_shown_in_snapshots_and_traces() {
     trace.borrow_mut().clear();
     assert_eq!(
         format!("{tokens:?} {:?}", permit.as_ref().unwrap()),
-        "Permits { name: \"attack tokens\", available: 0, .. } \
+        "Semaphore { name: \"attack tokens\", available: 0, .. } \
          Permit { of: \"attack tokens\", .. }"
     );
     drop(permit);
@@ -298,7 +299,7 @@ fn named_ones_are_shown_in_snapshots_and_traces() {
 #[test]
 fn taking_turns_allocates_nothing_in_the_steady_state() {
     let mut executor = unclamped();
-    let permits = Permits::new(1);
+    let permits = Semaphore::new(1);
     for _ in 0..3 {
         let permits = permits.clone();
         executor.start(async move {
@@ -314,7 +315,7 @@ fn taking_turns_allocates_nothing_in_the_steady_state() {
 }
 
 /// The order in which coroutines are granted permits.
-async fn takes(log: Log, name: &'static str, permits: Permits, count: usize, seconds: u64) {
+async fn takes(log: Log, name: &'static str, permits: Semaphore, count: usize, seconds: u64) {
     let _taken = permits.acquire_many(count).await;
     log.say(name);
     wait_seconds(seconds).await;
@@ -325,7 +326,7 @@ async fn takes(log: Log, name: &'static str, permits: Permits, count: usize, sec
 fn several_permits_at_once_are_not_overtaken() {
     let mut executor = unclamped();
     let log = Log::new();
-    let permits = Permits::new(2);
+    let permits = Semaphore::new(2);
     for (name, count, seconds) in [
         ("one", 1, 1),
         ("two", 2, 1),
@@ -345,7 +346,7 @@ fn several_permits_at_once_are_not_overtaken() {
 #[test]
 fn a_large_request_that_is_dropped_lets_those_behind_it_pass() {
     let mut executor = unclamped();
-    let permits = Permits::new(2);
+    let permits = Semaphore::new(2);
     let large = executor.start(permits.acquire_many(3));
     let behind = [1, 1].map(|count| executor.start(permits.acquire_many(count)));
     executor.run_frame(1);
@@ -360,7 +361,7 @@ fn a_large_request_that_is_dropped_lets_those_behind_it_pass() {
 fn added_permits_go_to_those_who_wait_first() {
     let mut executor = unclamped();
     let log = Log::new();
-    let gate = Permits::new(0);
+    let gate = Semaphore::new(0);
     for name in ["one", "two", "three"] {
         executor.start(takes(log.clone(), name, gate.clone(), 1, 99));
     }
@@ -384,7 +385,7 @@ fn fewer_permits_than_are_taken_are_reported_and_hold_as_they_return() {
     let reports: Rc<RefCell<Vec<String>>> = Rc::default();
     let heard = reports.clone();
     executor.on_report(move |report| heard.borrow_mut().push(report.to_string()));
-    let permits = Permits::new(4).named("tokens");
+    let permits = Semaphore::new(4).named("tokens");
     let mut taken: Vec<Permit> = (0..3).map_while(|_| permits.try_acquire()).collect();
     executor.enter(|| permits.set_count(3));
     assert_eq!((permits.available(), permits.count()), (0, 3));

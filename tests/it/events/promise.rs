@@ -32,7 +32,7 @@ fn one_that_is_kept_already_takes_no_wait() {
     let (answer, answered) = promise();
     answer.send(1).unwrap();
     let script = executor.start(answered);
-    assert_eq!(script.take().unwrap().unwrap(), Ok(1));
+    assert_eq!(script.take_output().unwrap().unwrap(), Ok(1));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `Remote`: requests from other threads, and when they take effect.
+//! `RemoteHandle`: requests from other threads, and when they take effect.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, Remote};
+use framestep::task::RemoteHandle;
 
 use crate::support::forever;
 use crate::support::timeline::{Log, in_quarters};
@@ -32,7 +33,7 @@ impl Shared {
 }
 
 /// Makes requests on another thread, and waits until they are made.
-fn elsewhere(executor: &Executor, f: impl FnOnce(Remote) + Send + 'static) {
+fn elsewhere(executor: &Executor, f: impl FnOnce(RemoteHandle) + Send + 'static) {
     let remote = executor.remote();
     thread::spawn(move || f(remote)).join().unwrap();
 }
@@ -66,7 +67,10 @@ fn spawn_in_is_first_polled_in_the_next_run_of_that_phase() {
 fn a_call_is_made_when_the_next_run_begins_before_anything_is_polled() {
     let (mut executor, log) = (in_quarters(), Shared::default());
     let say = log.clone();
-    executor.spawn_in(Phase::EarlyUpdate, async move { say.say("polled") });
+    executor
+        .script("")
+        .in_phase(Phase::EarlyUpdate)
+        .spawn(async move { say.say("polled") });
     let say = log.clone();
     elsewhere(&executor, move |remote| {
         let again = remote.clone();
@@ -249,7 +253,7 @@ fn what_has_not_been_met_is_dropped_with_the_executor_and_not_called() {
 /// arrived.
 #[test]
 fn calls_without_end_do_not_hold_a_run() {
-    fn call_again(remote: &Remote, count: Arc<AtomicUsize>) {
+    fn call_again(remote: &RemoteHandle, count: Arc<AtomicUsize>) {
         let again = remote.clone();
         remote.call(move || {
             count.fetch_add(1, Ordering::Relaxed);
@@ -292,7 +296,7 @@ fn a_call_may_run_another_executor() {
 #[test]
 fn a_script_and_a_handle_find_the_remote_of_their_executor() {
     let (mut executor, log) = (in_quarters(), Shared::default());
-    let say_by = |remote: Remote, text: &'static str, log: Shared| {
+    let say_by = |remote: RemoteHandle, text: &'static str, log: Shared| {
         let called = thread::spawn(move || remote.call(move || log.say(text)));
         assert!(called.join().unwrap());
     };

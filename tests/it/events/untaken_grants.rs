@@ -4,8 +4,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Report};
 
 use crate::support::timeline::Log;
 
@@ -28,7 +29,7 @@ fn with_reports(inspect: bool) -> (Executor, Rc<RefCell<Vec<String>>>) {
 fn a_permit_that_is_granted_to_a_wait_which_nobody_polls_is_reported_once() {
     for is_observed in [false, true] {
         let (mut executor, reports) = with_reports(is_observed);
-        let tokens = Permits::new(1).named("tokens");
+        let tokens = Semaphore::new(1).named("tokens");
         let token = tokens.try_acquire();
         let mut acquire = tokens.acquire();
         let goblin = executor
@@ -95,7 +96,7 @@ fn an_event_for_one_that_nobody_takes_is_reported_with_its_line() {
 #[test]
 fn a_grant_that_is_taken_in_time_or_waits_for_a_pause_or_a_step_is_not_reported() {
     let (mut executor, reports) = with_reports(false);
-    let tokens = Permits::new(1);
+    let tokens = Semaphore::new(1);
     let log = Log::new();
     let turn = |name: &'static str| {
         let (tokens, log) = (tokens.clone(), log.clone());
@@ -108,7 +109,12 @@ fn a_grant_that_is_taken_in_time_or_waits_for_a_pause_or_a_step_is_not_reported(
     drop(executor.start(turn("first")));
     drop(executor.start(turn("second")));
     let paused = executor.start(turn("paused"));
-    drop(executor.start_in(Phase::FixedUpdate, turn("stepped")));
+    drop(
+        executor
+            .script("")
+            .in_phase(Phase::FixedUpdate)
+            .start(turn("stepped")),
+    );
     paused.pause();
     executor.clock().pause();
     executor.run_frames(50, 0.25);

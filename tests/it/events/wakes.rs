@@ -113,7 +113,7 @@ fn a_coroutine_started_by_another_is_woken_at_the_home_of_that_one() {
     ] {
         let (sender, mut receiver) = mpsc::unbounded();
         let say = log.clone();
-        executor.start_in(home, async move {
+        executor.script("").in_phase(home).start(async move {
             in_phase(first).await;
             let child = start(async move { say.say(receiver.next().await.unwrap()) });
             assert_eq!(child.home(), Some(home));
@@ -132,10 +132,13 @@ fn a_coroutine_spawned_in_a_phase_is_woken_in_that_phase() {
     let log = Log::new();
     let (sender, mut receiver) = mpsc::unbounded();
     let say = log.clone();
-    executor.spawn_in(Phase::EndOfFrame, async move {
-        say.say("polled");
-        say.say(receiver.next().await.unwrap());
-    });
+    executor
+        .script("")
+        .in_phase(Phase::EndOfFrame)
+        .spawn(async move {
+            say.say("polled");
+            say.say(receiver.next().await.unwrap());
+        });
     executor.run_frame(0.25);
     sender.unbounded_send("message").unwrap();
     executor.run_frame(0.25);
@@ -454,7 +457,7 @@ fn yield_now_takes_a_run_of_the_phase() {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
     for phase in DRAWN {
         timeline.row(&format!("{phase:?}"), |mark| async move {
-            let at_home = start_in(phase, async move {
+            let at_home = script("").in_phase(phase).start(async move {
                 in_phase(phase).await;
                 mark.hit();
                 for _ in 0..2 {

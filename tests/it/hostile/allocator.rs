@@ -5,8 +5,9 @@ use std::future::pending;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
+use framestep::Handle;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Handle};
+use framestep::task::CoroutineId;
 
 use crate::support::{call_in_allocation, call_in_nth_allocation, has_called};
 
@@ -53,9 +54,9 @@ fn a_coroutine_that_is_spawned_while_the_table_of_tasks_grows_is_one_of_its_own(
         assert!(others.iter().all(|other| other.id() != inner.id()));
         executor.run_frames(5, 0.25);
         assert!(!inner.is_finished());
-        assert_eq!(outer.take().unwrap().unwrap(), 1);
+        assert_eq!(outer.take_output().unwrap().unwrap(), 1);
         for (number, other) in (0..).zip(others) {
-            assert_eq!(other.take().unwrap().unwrap(), number);
+            assert_eq!(other.take_output().unwrap().unwrap(), number);
         }
         assert!(inner.stop());
         HANDLE.set(None);

@@ -9,8 +9,9 @@ use futures::future::{LocalBoxFuture, pending};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt, select_biased};
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor};
+use framestep::task::CoroutineId;
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::watched::{check_no_faults, watched};

@@ -8,7 +8,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle};
+use framestep::task::CoroutineId;
+use framestep::{Executor, Handle};
 
 use crate::support::timeline::unclamped;
 use crate::support::watched::{alive, check_all_dropped, check_no_faults, expect, watched};

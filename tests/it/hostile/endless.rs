@@ -7,8 +7,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Behaviour, Executor, Report, Scene, SceneContext};
+use framestep::scene::{Behaviour, Scene, SceneContext};
 
 type Boxed = Pin<Box<dyn Future<Output = ()>>>;
 

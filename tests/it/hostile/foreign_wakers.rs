@@ -14,7 +14,7 @@ use framestep::prelude::*;
 
 use crate::support::timeline::unclamped;
 use crate::support::waits::cases;
-use crate::support::{Stage, WakerCall as Act, count_frames, forever, waker_that_tells};
+use crate::support::{Stage, WakerCall as Act, by, count_frames, forever, waker_that_tells};
 
 thread_local! {
     /// What panics next, once.
@@ -110,7 +110,7 @@ fn a_panic_of_a_host_waker_reaches_the_caller_of_the_wake_which_is_not_lost() {
     let polls = Rc::new(Cell::new(0));
     let waker = super::sleepers::waker_of(&executor, &polls);
     executor.run_frame(0.25);
-    executor.on_wake(waker_that_panics());
+    executor.on_wake(by(waker_that_panics()));
     polls.set(0);
     ARMED.set(Some(Act::Wake));
     let woken = std::panic::catch_unwind(|| waker.wake_by_ref());
@@ -135,7 +135,7 @@ fn a_host_waker_whose_drop_panics_does_not_hold_up_the_end_of_the_executor() {
         let _guard = guard;
         forever().await;
     });
-    executor.on_wake(waker_that_panics());
+    executor.on_wake(by(waker_that_panics()));
     let remote = executor.remote();
     ARMED.set(Some(Act::Drop));
     drop(executor);

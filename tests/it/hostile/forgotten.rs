@@ -8,8 +8,9 @@ use std::rc::Rc;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Behaviour, Executor, Scene};
+use framestep::scene::{Behaviour, Scene};
 
 use crate::support::Stage;
 use crate::support::timeline::unclamped;
@@ -67,7 +68,7 @@ fn more() -> Vec<(&'static str, MakeMore)> {
             .boxed_local()
         }),
         ("Acquire, of a name", || {
-            let permits = Permits::new(0).named("permits");
+            let permits = Semaphore::new(0).named("permits");
             forget_all(move || permits.acquire()).boxed_local()
         }),
         ("WaitSignalFor, of a name", || {

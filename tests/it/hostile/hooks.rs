@@ -9,8 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Poll, Waker};
 
+use framestep::Executor;
+use framestep::inspect::{Report, TraceKind};
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Report, Traced};
+use framestep::task::CoroutineId;
 
 use crate::support::timeline::unclamped;
 use crate::support::watched::{alive, check_all_dropped, check_no_faults, watched};
@@ -20,7 +22,7 @@ use crate::support::{count_frames, forever};
 fn stop_at_the_next_spawn(executor: &Executor, victim: CoroutineId) {
     let handle = executor.handle();
     executor.on_trace(move |event| {
-        if matches!(event.what, Traced::Spawned { .. }) && event.id != Some(victim) {
+        if matches!(event.kind, TraceKind::Spawned { .. }) && event.id != Some(victim) {
             handle.stop(victim);
         }
     });
@@ -57,7 +59,7 @@ fn one_that_a_hook_stops_while_a_paused_owner_starts_it_is_never_polled() {
         let (handle, own) = (executor.handle(), Rc::downgrade(&owner));
         let first = Cell::new(None::<CoroutineId>);
         executor.on_trace(move |event| {
-            if !matches!(event.what, Traced::Spawned { .. }) {
+            if !matches!(event.kind, TraceKind::Spawned { .. }) {
                 return;
             }
             if inactive {
@@ -180,7 +182,12 @@ fn what_is_inserted_while_the_executor_ends_is_dropped_with_it() {
     let inserts: [Insert; 6] = [
         |handle, _| handle.spawn(watched(forever())),
         |handle, _| handle.start(watched(forever())),
-        |handle, _| handle.spawn_in(Phase::LateUpdate, watched(forever())),
+        |handle, _| {
+            handle
+                .script("")
+                .in_phase(Phase::LateUpdate)
+                .spawn(watched(forever()))
+        },
         |_, owner| owner.spawn(watched(forever())),
         |_, owner| owner.start(watched(forever())),
         |_, owner| owner.child().spawn(watched(forever())),
@@ -249,7 +256,7 @@ fn a_report_that_stops_its_coroutine_is_the_end_of_that() {
     let (handle, stopped) = (executor.handle(), Rc::new(Cell::new(0)));
     let count = stopped.clone();
     executor.on_report(move |report| {
-        if let Report::Greedy { id, .. } = report {
+        if let Report::PollLimitReached { id, .. } = report {
             assert!(handle.stop(*id));
             count.set(count.get() + 1);
         }
@@ -287,7 +294,7 @@ fn what_came_from_afar_is_dropped_in_silence_if_a_hook_ends_the_executor_before_
             (executor.remote(), executor.handle())
         };
         let ends = executor.clone();
-        let on_trace = move |_: &framestep::TraceEvent| drop(ends.take());
+        let on_trace = move |_: &framestep::inspect::TraceEvent| drop(ends.take());
         executor.borrow().as_ref().unwrap().on_trace(on_trace);
         let drops = Arc::new(AtomicU32::new(0));
         assert!(remote.spawn(|| async {}));

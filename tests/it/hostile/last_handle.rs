@@ -8,8 +8,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
+use framestep::inspect::TraceKind;
 use framestep::prelude::*;
-use framestep::{Outcome, Traced};
+use framestep::task::Outcome;
 
 use crate::support::forever;
 
@@ -89,7 +90,7 @@ fn by_what_its_future_holds() {
     assert!(executor.stop(id));
     executor.run_frame(0.25);
     let later = later.borrow_mut().take().expect("the script has ended");
-    assert_eq!(later.take().unwrap().unwrap(), 5);
+    assert_eq!(later.take_output().unwrap().unwrap(), 5);
 }
 
 thread_local! {
@@ -110,7 +111,7 @@ fn by_the_waker_of_a_join() {
     let _crowd = crowd(&executor);
     let later: Slot<u64> = Slot::default();
     let (handle, keep) = (executor.handle(), later.clone());
-    executor.on_unread(move |_: Unread, _| {
+    executor.on_unobserved(move |_: Unread, _| {
         handle.lend(&mut 0_u32, |handle| {
             handle.enter(|| {
                 with(|_: &mut u32| {
@@ -129,8 +130,14 @@ fn by_the_waker_of_a_join() {
     drop(executor.start(async { Unread }));
     let text = executor.start(sized(|| Some("text")));
     let later = later.borrow_mut().take();
-    assert_eq!(later.and_then(|later| later.take()).unwrap().unwrap(), 42);
-    assert_eq!(text.take().unwrap().unwrap(), "text");
+    assert_eq!(
+        later
+            .and_then(|later| later.take_output())
+            .unwrap()
+            .unwrap(),
+        42
+    );
+    assert_eq!(text.take_output().unwrap().unwrap(), "text");
 }
 
 #[test]
@@ -141,7 +148,7 @@ fn by_the_hook_that_hears_of_its_end() {
         let (ends, later) = (Slot::<u64>::default(), Slot::<u64>::default());
         let (handle, slot, keep) = (executor.handle(), ends.clone(), later.clone());
         executor.on_trace(move |event| {
-            let is_end = event.what == Traced::Ended(Outcome::Finished);
+            let is_end = event.kind == TraceKind::Ended(Outcome::Finished);
             if let Some(ended) = slot.borrow_mut().take_if(|_| is_end) {
                 drop(ended);
                 *keep.borrow_mut() = Some(handle.start(after_a_frame(5)));
@@ -155,6 +162,6 @@ fn by_the_hook_that_hears_of_its_end() {
         });
         executor.run_frames(5, 0.25);
         let later = later.borrow_mut().take().expect("the hook was called");
-        assert_eq!(later.take().unwrap().unwrap(), 5);
+        assert_eq!(later.take_output().unwrap().unwrap(), 5);
     }
 }

@@ -1,8 +1,9 @@
 //! Input 23: borrows where no state is lent. Nested borrows, and those after a
 //! panic, are in `lend`.
 
+use framestep::Executor;
+use framestep::lend::LendError;
 use framestep::prelude::*;
-use framestep::{Executor, WithError};
 
 use crate::support::timeline::unclamped;
 use crate::support::{panic_of, result_of};
@@ -11,7 +12,7 @@ struct World(u32);
 
 fn is_not_lent() -> bool {
     let asked = try_with(|world: &mut World| world.0 += 100);
-    matches!(asked, Err(WithError::NotLent { .. }))
+    matches!(asked, Err(LendError::NotLent { .. }))
 }
 
 #[test]

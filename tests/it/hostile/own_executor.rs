@@ -196,7 +196,7 @@ fn a_waker_cannot_run_the_executor_of_what_is_being_polled() {
     }
     let (game, handle) = game();
     // The waker of the host, and that of a combinator.
-    game.borrow().on_wake(waker_fn::waker_fn(run));
+    game.borrow().on_wake(run);
     let (frames, spawned) = bystanders(&game);
     let gate = handle.start(forever());
     let finished = gate.finished();

@@ -9,8 +9,9 @@ use futures::future::{LocalBoxFuture, pending};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
+use framestep::Executor;
+use framestep::inspect::State;
 use framestep::prelude::*;
-use framestep::{Executor, State};
 
 use crate::support::poll_once;
 use crate::support::timeline::{Log, in_quarters, unclamped};
@@ -264,7 +265,7 @@ fn a_snapshot_shows_the_phase_in_which_one_that_was_resumed_continues() {
                     );
                     let went_on = Rc::new(Cell::new(None));
                     let tell = went_on.clone();
-                    let coroutine = executor.spawn_in(spawned_in, async move {
+                    let coroutine = executor.script("").in_phase(spawned_in).spawn(async move {
                         futures::future::select(waits.0, waits.1).await;
                         tell.set(time().phase);
                     });

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor};
+use framestep::task::CoroutineId;
 
 use crate::support::timeline::unclamped;
 use crate::support::watched::{check_all_dropped, check_no_faults, watched};

@@ -11,7 +11,10 @@ use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 
 use framestep::prelude::*;
-use framestep::{Behaviour, Executor, Handle, Remote, Scene, SceneHandle, Subscription, This};
+use framestep::scene::{Behaviour, BehaviourHandle, Scene, SceneHandle};
+use framestep::sync::Subscription;
+use framestep::task::RemoteHandle;
+use framestep::{Executor, Handle};
 
 use crate::support::forever;
 use crate::support::timeline::unclamped;
@@ -40,7 +43,12 @@ impl Drop for UsesAll {
         let refused = spawn(forever());
         assert!(refused.is_finished());
         assert!(start(async { unreachable!("it is too late") }).is_finished());
-        assert!(spawn_in(Phase::LateUpdate, forever()).is_finished());
+        assert!(
+            script("")
+                .in_phase(Phase::LateUpdate)
+                .spawn(forever())
+                .is_finished()
+        );
         stop(current());
         stop(refused.id());
         let _ = (time(), delta_seconds());
@@ -56,13 +64,13 @@ impl Drop for UsesAll {
 /// Uses the remains of an executor when it is dropped.
 struct UsesHandles {
     handle: Handle,
-    remote: Remote,
+    remote: RemoteHandle,
     owner: Owner,
     clock: Clock,
     signal: Signal<u32>,
     subscription: Subscription<u32>,
     coroutine: Coroutine<()>,
-    scene: Option<(SceneHandle, This<Nothing>)>,
+    scene: Option<(SceneHandle, BehaviourHandle<Nothing>)>,
     wakers: Wakers,
     dropped: Arc<AtomicUsize>,
 }

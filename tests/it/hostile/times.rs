@@ -8,8 +8,10 @@ use std::time::Duration;
 use futures::future::LocalBoxFuture;
 use futures::{FutureExt, StreamExt};
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, MissedTicks, Outcome};
+use framestep::task::Outcome;
+use framestep::wait::MissedTicks;
 
 use crate::support::timeline::unclamped;
 use crate::support::{count_frames, forever, result_of, update};

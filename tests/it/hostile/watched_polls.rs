@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use framestep::inspect::{Report, TraceKind};
 use framestep::prelude::*;
-use framestep::{Report, Traced};
 
 use crate::support::forever;
 use crate::support::timeline::unclamped;
@@ -53,7 +53,7 @@ fn what_the_trace_hook_starts_in_place_of_what_it_stops_gets_its_own_wakes() {
     let (handle, keep) = (executor.handle(), started.clone());
     let (events, hears) = (second.clone(), heard.clone());
     executor.on_trace(move |event| {
-        if event.id == Some(victim) && matches!(event.what, Traced::Resumed { .. }) {
+        if event.id == Some(victim) && matches!(event.kind, TraceKind::Resumed { .. }) {
             handle.stop(victim);
             keep.replace(Some(handle.start(count(
                 true,
@@ -232,7 +232,7 @@ fn a_hook_for_reports_is_no_coroutine() {
             handle
                 .spawn(async { wait_seconds(60).await })
                 .named("of the hook");
-            assert!(framestep::try_with(|_: &mut u8| ()).is_err());
+            assert!(framestep::lend::try_with(|_: &mut u8| ()).is_err());
         }
     });
     owner.spawn(spawns_without_end());

@@ -24,7 +24,9 @@ fn the_free_functions_work_inside_enter() {
         let say = log.clone();
         spawn(async move { say.say("spawned") });
         let say = log.clone();
-        spawn_in(Phase::LateUpdate, async move { say.say("spawned late") });
+        script("")
+            .in_phase(Phase::LateUpdate)
+            .spawn(async move { say.say("spawned late") });
         let stopped = start(forever());
         assert!(stop(stopped.id()));
         stopped.id()
@@ -72,19 +74,22 @@ fn inside_a_coroutine_of_the_executor_it_changes_nothing() {
     let (handle, slow) = (executor.handle(), executor.clock().child());
     slow.set_scale(0.5);
     let owner = executor.owner_on(&slow).named("owner");
-    let script = owner.start_in(Phase::LateUpdate, async move {
-        next_frame().await;
-        let seen = || (current(), framestep::home(), time());
-        let outside = seen();
-        let started = handle.enter(|| {
-            assert_eq!(seen(), outside);
-            handle.enter(|| assert_eq!(seen(), outside));
-            [start(forever()), spawn(forever())].map(|script| (script.id(), script.home()))
+    let script = owner
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async move {
+            next_frame().await;
+            let seen = || (current(), framestep::task::home(), time());
+            let outside = seen();
+            let started = handle.enter(|| {
+                assert_eq!(seen(), outside);
+                handle.enter(|| assert_eq!(seen(), outside));
+                [start(forever()), spawn(forever())].map(|script| (script.id(), script.home()))
+            });
+            (started.unwrap(), outside)
         });
-        (started.unwrap(), outside)
-    });
     executor.run_frame(0.5);
-    let (started, outside) = script.take().unwrap().unwrap();
+    let (started, outside) = script.take_output().unwrap().unwrap();
     assert_eq!(outside.2.elapsed, Duration::from_millis(250));
     let snapshot = executor.snapshot();
     for (id, home) in started {
@@ -107,7 +112,11 @@ fn inside_a_coroutine_of_another_executor_it_is_a_call_by_the_host() {
 
 /// What `f` returns in a coroutine whose home is `LateUpdate`.
 async fn late<T: 'static>(f: impl FnOnce() -> T + 'static) -> T {
-    start_in(Phase::LateUpdate, async { f() }).await.unwrap()
+    script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async { f() })
+        .await
+        .unwrap()
 }
 
 #[test]
@@ -178,7 +187,9 @@ fn a_wait_polled_by_another_runtime_says_what_to_do() {
 fn spawning_outside_says_what_to_do() {
     says_what_to_do(&panic_of(|| spawn(async {})));
     says_what_to_do(&panic_of(|| start(async {})));
-    says_what_to_do(&panic_of(|| spawn_in(Phase::Update, async {})));
+    says_what_to_do(&panic_of(|| {
+        script("").in_phase(Phase::Update).spawn(async {})
+    }));
 }
 
 #[test]

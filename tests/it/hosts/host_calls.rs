@@ -32,7 +32,7 @@ fn a_frame_with_state_lends_it_to_all_phases() {
         end_of_frame().await;
         with(|names: &mut Vec<&str>| names.push("end"));
         next_frame().await;
-        assert!(framestep::try_with(|_: &mut Vec<&str>| ()).is_err());
+        assert!(framestep::lend::try_with(|_: &mut Vec<&str>| ()).is_err());
     });
     let mut names: Vec<&str> = Vec::new();
     executor.run_frame_with(&mut names, 0.25);

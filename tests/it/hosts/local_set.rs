@@ -14,7 +14,10 @@ use tokio::task::{LocalSet, spawn_local};
 use tokio::time::{Instant, sleep};
 
 use framestep::prelude::*;
-use framestep::{Executor, Handle, Signal};
+use framestep::sync::Signal;
+use framestep::{Executor, Handle};
+
+use crate::support::by;
 
 /// Events, with their time in milliseconds since the test began.
 #[derive(Clone)]
@@ -40,7 +43,7 @@ async fn host(mut executor: Executor, frames: Rc<RefCell<u32>>) {
         poll_fn(|cx| {
             // Before the check: the host is notified of anything that becomes due
             // after it.
-            executor.on_wake(cx.waker().clone());
+            executor.on_wake(by(cx.waker().clone()));
             if executor.has_ready() {
                 // At the usual pace.
                 timer.as_mut().reset(last + Duration::from_millis(10));

@@ -15,4 +15,4 @@ mod scene;
 mod skipped_phases;
 mod stopwatch;
 mod test_kit;
-mod with_soon;
+mod with_deferred;

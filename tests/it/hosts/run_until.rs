@@ -192,7 +192,7 @@ fn run_until_knows_each_wait_that_nothing_ends() {
             ex.start(wait_seconds(1).map(drop))
         }),
         ("permits", |ex| {
-            ex.start(Permits::new(0).acquire().map(drop))
+            ex.start(Semaphore::new(0).acquire().map(drop))
         }),
         ("watch", |ex| {
             let watch = Watch::new(1);
@@ -203,7 +203,7 @@ fn run_until_knows_each_wait_that_nothing_ends() {
             ex.start(other.map(drop))
         }),
         ("select", |ex| {
-            let (a, b) = (Signal::<()>::new(), Permits::new(0));
+            let (a, b) = (Signal::<()>::new(), Semaphore::new(0));
             ex.start(async move {
                 select! {
                     () = a.wait() => {}
@@ -292,15 +292,15 @@ fn a_future_that_returns_in_the_last_frame_of_the_limit_has_returned() {
 #[test]
 fn the_frames_of_a_scene_may_wake_a_script_late_and_have_the_same_limit() {
     struct Rings(Signal<()>);
-    impl framestep::Behaviour for Rings {
-        fn update(&mut self, context: &framestep::SceneContext<'_, Self>) {
+    impl framestep::scene::Behaviour for Rings {
+        fn update(&mut self, context: &framestep::scene::SceneContext<'_, Self>) {
             if context.time().frame == 300 {
                 self.0.emit(());
             }
         }
     }
     let executor = Executor::builder().max_frames(1_000).build();
-    let mut scene = framestep::Scene::with_executor(executor);
+    let mut scene = framestep::scene::Scene::with_executor(executor);
     let bell = Signal::new();
     scene.add(Rings(bell.clone()));
     scene.run_until(bell.wait(), 0.25);

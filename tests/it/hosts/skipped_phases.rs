@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Builder, Executor, Report};
+use framestep::{Builder, Executor};
 
 use crate::support::timeline::Log;
 
@@ -57,7 +58,10 @@ fn a_phase_that_is_not_run_is_reported_once_with_those_that_wait_for_it() {
             () = end_of_frame() => {}
         }
     });
-    executor.spawn_in(Phase::EndOfFrame, async {});
+    executor
+        .script("")
+        .in_phase(Phase::EndOfFrame)
+        .spawn(async {});
     run_only(&mut executor, Phase::Update, 20);
     assert_eq!(skipped(&reports), [], "frame 20 is not over");
     run_only(&mut executor, Phase::Update, 1);

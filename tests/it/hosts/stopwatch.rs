@@ -4,8 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Budget, Executor, Report};
+use framestep::task::Budget;
 
 use crate::support::{forever, panic_of};
 

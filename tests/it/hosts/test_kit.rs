@@ -4,8 +4,9 @@
 use std::future::pending;
 use std::time::Duration;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, FRAME_RATES, at_frame_rates};
+use framestep::testing::{FRAME_RATES, at_frame_rates};
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{panic_of, place_of_panic};
@@ -50,7 +51,7 @@ fn no_frame_is_longer_than_max_delta() {
     let took = executor.run_to_next_deadline();
     assert_eq!(took, Some(Duration::from_millis(1125)));
     assert_eq!(executor.time().elapsed, Duration::from_millis(1125));
-    assert_eq!(script.take().unwrap().unwrap(), 5);
+    assert_eq!(script.take_output().unwrap().unwrap(), 5);
 }
 
 #[test]

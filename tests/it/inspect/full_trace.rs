@@ -4,8 +4,9 @@ use std::cell::RefCell;
 use std::panic::Location;
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::{TraceEvent, TraceKind};
 use framestep::prelude::*;
-use framestep::{Executor, TraceEvent, Traced};
 
 use crate::support::timeline::unclamped;
 
@@ -210,7 +211,7 @@ fn a_spawn_says_where_by_whom_and_on_which_owner() {
     let spawned = Rc::new(RefCell::new(Vec::new()));
     let log = spawned.clone();
     executor.on_full_trace(move |event| {
-        if let Traced::Spawned { at, parent, owner } = &event.what {
+        if let TraceKind::Spawned { at, parent, owner } = &event.kind {
             log.borrow_mut()
                 .push((at.map(Location::line), *parent, owner.clone()));
         }
@@ -250,8 +251,8 @@ fn a_wait_is_new_in_the_poll_in_which_it_begins() {
     let seen = Rc::new(RefCell::new(Vec::new()));
     let log = seen.clone();
     executor.on_full_trace(move |event| {
-        if let Traced::Suspended { waits } = &event.what {
-            let new = |wait: &framestep::Waiting| (wait.wait.to_string(), wait.is_new);
+        if let TraceKind::Suspended { waits } = &event.kind {
+            let new = |wait: &framestep::inspect::Waiting| (wait.wait.to_string(), wait.is_new);
             log.borrow_mut()
                 .push(waits.iter().map(new).collect::<Vec<_>>());
         }
@@ -280,7 +281,7 @@ fn a_resume_says_from_which_line() {
     let seen = Rc::new(RefCell::new(Vec::new()));
     let log = seen.clone();
     executor.on_full_trace(move |event| {
-        if let Traced::Resumed { from, .. } = event.what {
+        if let TraceKind::Resumed { from, .. } = event.kind {
             log.borrow_mut().push(from.map(Location::line));
         }
     });

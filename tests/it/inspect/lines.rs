@@ -10,8 +10,9 @@ use std::future::{poll_fn, ready};
 use std::panic::Location;
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::{CoroutineInfo, Report};
 use framestep::prelude::*;
-use framestep::{CoroutineInfo, Executor, Report};
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::LocalBoxFuture;

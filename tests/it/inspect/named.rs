@@ -1,7 +1,9 @@
 //! Names that a coroutine has from its start on.
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Behaviour, Executor, Named, Scene, SceneContext};
+use framestep::scene::{Behaviour, Scene, SceneContext};
+use framestep::task::ScriptBuilder;
 
 use crate::support::forever;
 use crate::support::timeline::{Log, unclamped};
@@ -13,14 +15,14 @@ async fn says_its_name(log: Log) {
 }
 
 /// Starts and spawns a coroutine in each way under `name`, and runs a frame.
-fn in_each_way(executor: &mut Executor, make: impl Fn(&Executor) -> Named) -> Vec<String> {
+fn in_each_way(executor: &mut Executor, make: impl Fn(&Executor) -> ScriptBuilder) -> Vec<String> {
     let log = Log::new();
     let script = || says_its_name(log.clone());
     let coroutines = [
         make(executor).start(script()),
         make(executor).spawn(script()),
-        make(executor).start_in(Phase::LateUpdate, script()),
-        make(executor).spawn_in(Phase::LateUpdate, script()),
+        make(executor).in_phase(Phase::LateUpdate).start(script()),
+        make(executor).in_phase(Phase::LateUpdate).spawn(script()),
     ];
     let homes = coroutines.each_ref().map(Coroutine::home);
     let [update, late] = [Phase::Update, Phase::LateUpdate].map(Some);
@@ -40,12 +42,12 @@ fn hold_in_the_first_poll_and_in_snapshots_before_it() {
     let mut executor = unclamped();
     let (handle, owner) = (executor.handle(), executor.owner());
     let of_owner = owner.handle();
-    let ways: [&dyn Fn(&Executor) -> Named; 5] = [
+    let ways: [&dyn Fn(&Executor) -> ScriptBuilder; 5] = [
         &|executor| executor.script("boss"),
         &|_| handle.script("boss"),
         &|_| owner.script(String::from("boss")),
         &|_| of_owner.script("boss"),
-        &|executor| executor.enter(|| named("boss")),
+        &|executor| executor.enter(|| script("boss")),
     ];
     for make in ways {
         assert_eq!(in_each_way(&mut executor, make), ["boss"; 2]);
@@ -129,14 +131,17 @@ fn the_free_function_gives_the_owner_the_clock_and_the_home_of_the_caller() {
     let owner = executor.owner_on(&slow);
     let log = Log::new();
     let say = log.clone();
-    owner.start_in(Phase::LateUpdate, async move {
-        let minion = named("minion").start(async move {
-            wait_seconds(0.5).await;
-            say.say(current_name());
-            forever().await;
+    owner
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async move {
+            let minion = script("minion").start(async move {
+                wait_seconds(0.5).await;
+                say.say(current_name());
+                forever().await;
+            });
+            assert_eq!(minion.home(), Some(Phase::LateUpdate));
         });
-        assert_eq!(minion.home(), Some(Phase::LateUpdate));
-    });
     for _ in 0..4 {
         executor.run_frame(0.25);
     }

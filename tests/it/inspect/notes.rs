@@ -5,8 +5,8 @@ use std::future::{pending, poll_fn};
 use std::rc::Rc;
 use std::task::Poll;
 
+use framestep::inspect::{TraceKind, Wait, WaitNote};
 use framestep::prelude::*;
-use framestep::{Traced, Wait, WaitNote};
 
 use crate::support::timeline::{Log, unclamped};
 
@@ -42,10 +42,13 @@ fn are_shown_in_snapshots_until_the_note_is_dropped() {
 #[test]
 fn have_the_phase_of_the_script_and_the_line_of_the_caller() {
     let executor = Executor::builder().inspect(true).build();
-    let script = executor.start_in(Phase::LateUpdate, async {
-        let _note = WaitNote::begin("a packet");
-        pending::<()>().await;
-    });
+    let script = executor
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async {
+            let _note = WaitNote::begin("a packet");
+            pending::<()>().await;
+        });
     let snapshot = executor.snapshot();
     let (wait, at) = snapshot
         .get(script.id())
@@ -65,7 +68,7 @@ fn are_shown_in_traces() {
     let log = Log::new();
     let written = log.clone();
     let _hook = executor.on_full_trace(move |event| {
-        if let Traced::Suspended { waits } = &event.what {
+        if let TraceKind::Suspended { waits } = &event.kind {
             for waiting in waits {
                 written.note(waiting.wait.to_string());
             }
@@ -98,7 +101,7 @@ fn are_not_written_while_nobody_looks() {
             let _note = WaitNote::begin(Counts(&written));
             written.get()
         });
-        assert_eq!(script.take().unwrap().unwrap(), count);
+        assert_eq!(script.take_output().unwrap().unwrap(), count);
     }
 }
 

@@ -5,8 +5,9 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::Executor;
+use framestep::inspect::describe;
 use framestep::prelude::*;
-use framestep::{Executor, describe};
 
 use crate::support::result_of;
 

@@ -5,8 +5,9 @@ use std::fmt;
 use std::panic::Location;
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::{Snapshot, Source, SourceKind, TraceKind, Wait};
 use framestep::prelude::*;
-use framestep::{Executor, Snapshot, Source, SourceKind, Traced, Wait};
 
 use crate::support::timeline::unclamped;
 
@@ -22,10 +23,10 @@ fn log(executor: &Executor) -> Rc<RefCell<Vec<String>>> {
     let lines = Rc::new(RefCell::new(Vec::new()));
     let log = lines.clone();
     executor.on_full_trace(move |event| {
-        let line = match &event.what {
-            Traced::Emitted { listeners, .. } => format!("{}, {listeners} listen", event.what),
-            Traced::Acquired { at, .. } => format!("{} at {}", event.what, at.line()),
-            Traced::Released { .. } | Traced::Ended(_) => event.what.to_string(),
+        let line = match &event.kind {
+            TraceKind::Emitted { listeners, .. } => format!("{}, {listeners} listen", event.kind),
+            TraceKind::Acquired { at, .. } => format!("{} at {}", event.kind, at.line()),
+            TraceKind::Released { .. } | TraceKind::Ended(_) => event.kind.to_string(),
             _ => return,
         };
         let script = event.short_name();
@@ -113,7 +114,7 @@ fn an_emission_says_how_many_listen() {
 fn permits_say_which_script_has_got_and_dropped_them_at_which_line() {
     let mut executor = unclamped();
     let log = log(&executor);
-    let oven = Permits::new(2).named("oven");
+    let oven = Semaphore::new(2).named("oven");
     let [first, second, host] = [oven.clone(), oven.clone(), oven];
     let line = line!();
     executor.script("baker").start(async move {

@@ -3,8 +3,10 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::{State, TraceEvent, TraceKind};
 use framestep::prelude::*;
-use framestep::{Executor, Outcome, State, TraceEvent, Traced};
+use framestep::task::Outcome;
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, result_of, update};
@@ -182,7 +184,7 @@ fn what_happens_before_the_executor_ends_is_traced_before_that() {
     let executor = unclamped();
     let log = Log::new();
     let write = log.clone();
-    executor.on_full_trace(move |event| write.note(&event.what));
+    executor.on_full_trace(move |event| write.note(&event.kind));
     let signal = Signal::<()>::new().named("bell");
     executor.start(async {});
     let asleep = executor.start(forever());
@@ -264,7 +266,7 @@ fn on_resume(executor: &Executor, name: &'static str, react: impl FnOnce() + 'st
     let mut react = Some(react);
     executor.on_trace(move |event| {
         write.note(event);
-        if matches!(event.what, Traced::Resumed { .. }) && event.name == name {
+        if matches!(event.kind, TraceKind::Resumed { .. }) && event.name == name {
             if let Some(react) = react.take() {
                 react();
             }
@@ -297,7 +299,7 @@ fn a_hook_may_stop_a_coroutine_that_is_about_to_begin() {
     let executor = unclamped();
     let handle = executor.handle();
     let hook = executor.on_trace(move |event| {
-        if matches!(event.what, Traced::Spawned { .. }) {
+        if matches!(event.kind, TraceKind::Spawned { .. }) {
             assert!(handle.stop(event.id.unwrap()));
         }
     });
@@ -408,13 +410,13 @@ fn events_can_be_read_as_values() {
     executor.on_trace(move |event| write.borrow_mut().push(event.clone()));
     let id = executor.start(async {}).id();
     let events = events.borrow();
-    let what: Vec<Traced> = events.iter().map(|event| event.what.clone()).collect();
+    let what: Vec<TraceKind> = events.iter().map(|event| event.kind.clone()).collect();
     assert!(matches!(
         what[..],
         [
-            Traced::Spawned { .. },
-            Traced::Resumed { .. },
-            Traced::Ended(_)
+            TraceKind::Spawned { .. },
+            TraceKind::Resumed { .. },
+            TraceKind::Ended(_)
         ]
     ));
     assert!(
@@ -422,7 +424,7 @@ fn events_can_be_read_as_values() {
             .iter()
             .all(|event| event.id == Some(id) && event.phase.is_none())
     );
-    assert_eq!(Traced::Ended(Outcome::Stopped).to_string(), "stopped");
+    assert_eq!(TraceKind::Ended(Outcome::Stopped).to_string(), "stopped");
 }
 
 #[test]
@@ -430,7 +432,7 @@ fn a_hook_that_pauses_the_coroutine_of_a_resumed_event_prevents_the_poll() {
     let mut executor = unclamped();
     let handle = executor.handle();
     executor.on_trace(move |event| {
-        if matches!(event.what, Traced::Resumed { .. }) && event.frame == 1 {
+        if matches!(event.kind, TraceKind::Resumed { .. }) && event.frame == 1 {
             handle.pause(event.id.unwrap());
         }
     });
@@ -457,7 +459,7 @@ fn a_hook_that_resumes_an_owner_while_something_starts_on_it_loses_no_start() {
     let owner = Rc::new(executor.owner());
     let resumes = owner.clone();
     executor.on_trace(move |event| {
-        if matches!(event.what, Traced::Spawned { .. }) {
+        if matches!(event.kind, TraceKind::Spawned { .. }) {
             resumes.resume();
         }
     });
@@ -478,7 +480,7 @@ fn messages_from_other_threads_are_taken_over_when_a_run_begins_and_not_by_a_sta
     let events = Rc::new(RefCell::new(Vec::new()));
     let log = events.clone();
     executor.on_trace(move |event| {
-        if matches!(event.what, Traced::Spawned { .. }) && event.name.contains("remote") {
+        if matches!(event.kind, TraceKind::Spawned { .. }) && event.name.contains("remote") {
             log.borrow_mut().push((event.frame, event.phase));
         }
     });

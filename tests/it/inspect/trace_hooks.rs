@@ -3,8 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::{CoroutineInfo, TraceHook, TraceKind};
 use framestep::prelude::*;
-use framestep::{CoroutineInfo, Executor, TraceHook, Traced};
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, update};
@@ -15,7 +16,7 @@ type Slot = Rc<RefCell<Option<TraceHook>>>;
 /// Adds a hook that writes the life of each script to the log, after `name`.
 fn listen(executor: &Executor, name: &'static str, log: &Log) -> TraceHook {
     let log = log.clone();
-    executor.on_trace(move |event| log.note(format_args!("{name}: {} {}", event.name, event.what)))
+    executor.on_trace(move |event| log.note(format_args!("{name}: {} {}", event.name, event.kind)))
 }
 
 async fn each_frame() {
@@ -162,7 +163,7 @@ fn a_script_removes_a_hook_while_it_is_polled() {
     let hook = slot.clone();
     let hero = executor.script("hero").start(async move {
         next_frame().await;
-        named("child").start(async {});
+        script("child").start(async {});
         assert!(hook.take().unwrap().remove());
         start(forever());
         wait_seconds(0.25).await;
@@ -188,7 +189,7 @@ fn a_hook_receives_nothing_of_before_it_was_added() {
     executor.script("hero").spawn(async move {
         // Its end has not been sent when the second hook is added.
         start(async {});
-        handle.on_trace(move |event| write.note(format_args!("second: {}", event.what)));
+        handle.on_trace(move |event| write.note(format_args!("second: {}", event.kind)));
     });
     log.take();
     update(&mut executor, 0.25);
@@ -203,7 +204,7 @@ fn a_hook_for_lives_beside_one_for_everything_receives_lives_only() {
     let (lives, all) = (Log::new(), Log::new());
     listen(&executor, "life", &lives);
     let write = all.clone();
-    let full = executor.on_full_trace(move |event| write.note(&event.what));
+    let full = executor.on_full_trace(move |event| write.note(&event.kind));
     update(&mut executor, 0.25);
     lives.check(&["life: hero resumed"]);
     let lines = all.take();
@@ -218,7 +219,7 @@ fn a_hook_for_lives_beside_one_for_everything_receives_lives_only() {
 fn hear_frames(executor: &Executor, name: &'static str, log: &Log) -> TraceHook {
     let log = log.clone();
     executor.on_full_trace(move |event| {
-        if let Traced::FrameBegan { elapsed } = event.what {
+        if let TraceKind::FrameBegan { elapsed } = event.kind {
             log.note(format_args!("{name}: frame {}, {elapsed:?}", event.frame));
         }
     })

@@ -4,8 +4,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::{Report, SpawnError};
 use framestep::prelude::*;
-use framestep::{Executor, Refusal, Report};
 
 use crate::support::timeline::Log;
 use crate::support::{forever, panic_of};
@@ -19,7 +20,7 @@ fn limited(limit: usize) -> (Executor, Rc<RefCell<Vec<String>>>) {
         let Report::Refused { name, reason, .. } = report else {
             panic!("{report}");
         };
-        assert_eq!(*reason, Refusal::TooMany(limit));
+        assert_eq!(*reason, SpawnError::TooMany(limit));
         list.borrow_mut().push(name.to_string());
     });
     (executor, refused)
@@ -42,7 +43,7 @@ fn one_too_many_is_refused_and_reported_and_the_others_go_on() {
             "spawn" => script.spawn(future),
             _ => script.start(future),
         };
-        assert!(coroutine.take().unwrap().unwrap_err().is_stopped());
+        assert!(coroutine.take_output().unwrap().unwrap_err().is_stopped());
     }
     log.check(&["spawn", "start"]);
     assert_eq!(*refused.borrow(), ["spawn", "start"]);
@@ -93,7 +94,7 @@ fn an_owner_stays_active_and_refuses_for_its_own_reasons_first() {
     owner.start(forever());
     assert_eq!(
         *reasons.borrow(),
-        [Refusal::TooMany(1), Refusal::OwnerInactive]
+        [SpawnError::TooMany(1), SpawnError::OwnerInactive]
     );
 }
 

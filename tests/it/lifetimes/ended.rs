@@ -142,7 +142,7 @@ fn a_script_of_the_owner_that_awaits_it_panics() {
     let executor = unclamped();
     let owner = executor.owner().named("crowd");
     let below = owner.child();
-    let awaits = |ended: framestep::OwnerHandle| async move {
+    let awaits = |ended: framestep::task::OwnerHandle| async move {
         let caught = std::panic::AssertUnwindSafe(async move {
             ended.ended().await;
         });
@@ -153,7 +153,7 @@ fn a_script_of_the_owner_that_awaits_it_panics() {
         let script = inside.start(awaits(owner.handle()));
         let id = script.id();
         assert_eq!(
-            script.take().unwrap().unwrap(),
+            script.take_output().unwrap().unwrap(),
             format!(
                 "coroutine {id} awaits `ended()` of the owner `crowd`, on which it runs itself, so \
                  that would never come: await it in a coroutine of another owner, or call \

@@ -27,14 +27,17 @@ fn the_values_come_in_the_order_of_the_scripts_when_the_last_has_ended() {
         (group.join().await.unwrap(), time().frame)
     });
     executor.run_frames(3, 1);
-    assert_eq!(values.take().unwrap().unwrap(), (vec![10, 20, 30, 40], 3));
+    assert_eq!(
+        values.take_output().unwrap().unwrap(),
+        (vec![10, 20, 30, 40], 3)
+    );
 }
 
 #[test]
 fn an_empty_group_is_joined_at_once() {
     let executor = unclamped();
     let joined = executor.start(async { group::<u64>().join().await.unwrap() });
-    assert!(joined.take().unwrap().unwrap().is_empty());
+    assert!(joined.take_output().unwrap().unwrap().is_empty());
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn what_a_script_of_the_group_starts_is_awaited_too() {
         time().frame
     });
     executor.run_frames(3, 1);
-    assert_eq!(joined.take().unwrap().unwrap(), 3);
+    assert_eq!(joined.take_output().unwrap().unwrap(), 3);
 }
 
 #[test]
@@ -110,7 +113,7 @@ fn the_first_that_is_stopped_or_panics_ends_the_others_in_that_run() {
             time().frame
         });
         executor.run_frames(2, 1);
-        assert_eq!(joined.take().unwrap().unwrap(), frame + 2);
+        assert_eq!(joined.take_output().unwrap().unwrap(), frame + 2);
         executor.assert_empty();
     }
 }
@@ -140,8 +143,8 @@ fn the_first_error_ends_the_others_in_that_run() {
         }),
     );
     executor.run_frames(2, 1);
-    assert_eq!(joined.take().unwrap().unwrap(), (Err("no"), 2));
-    assert_eq!(all.take().unwrap().unwrap(), Ok(vec![1, 2]));
+    assert_eq!(joined.take_output().unwrap().unwrap(), (Err("no"), 2));
+    assert_eq!(all.take_output().unwrap().unwrap(), Ok(vec![1, 2]));
     executor.assert_empty();
 }
 

@@ -85,16 +85,16 @@ fn a_result_is_taken_once_and_only_when_it_is_there() {
         next_frame().await;
         Rc::new(3)
     });
-    assert!(coroutine.take().is_none());
+    assert!(coroutine.take_output().is_none());
     executor.run_frame(0.25);
     assert!(coroutine.is_finished());
-    let result = coroutine.take().unwrap().unwrap();
+    let result = coroutine.take_output().unwrap().unwrap();
     assert_eq!(
         Rc::strong_count(&result),
         1,
         "nothing is left in the handle"
     );
-    assert!(coroutine.take().is_none());
+    assert!(coroutine.take_output().is_none());
     assert!(coroutine.is_finished());
 }
 
@@ -106,17 +106,17 @@ fn take_returns_why_there_is_no_result() {
         executor.start(async { panic!("on purpose") }),
     );
     stopped.stop();
-    assert!(stopped.take().unwrap().unwrap_err().is_stopped());
-    assert!(stopped.take().is_none());
-    let error = panicked.take().unwrap().unwrap_err();
+    assert!(stopped.take_output().unwrap().unwrap_err().is_stopped());
+    assert!(stopped.take_output().is_none());
+    let error = panicked.take_output().unwrap().unwrap_err();
     assert_eq!(error.into_panic().downcast_ref(), Some(&"on purpose"));
-    assert!(panicked.take().is_none());
+    assert!(panicked.take_output().is_none());
 
     let handle = executor.handle();
     drop(executor);
     let refused = handle.start(forever());
-    assert!(refused.take().unwrap().unwrap_err().is_stopped());
-    assert!(refused.take().is_none());
+    assert!(refused.take_output().unwrap().unwrap_err().is_stopped());
+    assert!(refused.take_output().is_none());
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_handle_whose_result_was_taken_is_terminated_and_not_to_be_awaited() {
     let mut executor = unclamped();
     let coroutine = executor.start(async { 3 });
     assert!(!coroutine.is_terminated());
-    coroutine.take().unwrap().unwrap();
+    coroutine.take_output().unwrap().unwrap();
     assert!(coroutine.is_terminated());
     let message = panic_of(|| {
         executor.run_until(coroutine, 0.25).unwrap();
@@ -139,7 +139,7 @@ fn taking_a_result_frees_the_block_with_the_handle() {
     let executor = unclamped();
     let coroutine = executor.start(async { 3 });
     let id = coroutine.id();
-    coroutine.take().unwrap().unwrap();
+    coroutine.take_output().unwrap().unwrap();
     drop(coroutine);
     let next = executor.start(async { 4 });
     assert_eq!(id.to_string(), "0v1");
@@ -159,9 +159,9 @@ fn the_default_handle_is_that_of_a_coroutine_that_has_ended() {
     assert!(!executor.is_alive(enemy.order.id()));
     let ended = enemy.order.finished();
     let outcome = executor.run_until(ended, 0.25);
-    assert_eq!(outcome, framestep::Outcome::Stopped);
+    assert_eq!(outcome, framestep::task::Outcome::Stopped);
     let order = std::mem::replace(&mut enemy.order, executor.start(async { 5 }));
     assert!(executor.run_until(order, 0.25).unwrap_err().is_stopped());
     assert_eq!(executor.run_until(enemy.order, 0.25).unwrap(), 5);
-    assert!(Coroutine::<u32>::default().take().unwrap().is_err());
+    assert!(Coroutine::<u32>::default().take_output().unwrap().is_err());
 }

@@ -11,7 +11,8 @@ use futures::channel::oneshot;
 use futures::future::FusedFuture;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle, JoinError, Outcome, Remote};
+use framestep::task::{CoroutineId, Outcome, RemoteHandle};
+use framestep::{Executor, Handle, JoinError};
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, poll_once, result_of};
@@ -208,24 +209,24 @@ fn executors_and_handles_stay_on_their_thread() {
     const { assert!(!IsSend::<Executor>::YES) }
     const { assert!(!IsSend::<Handle>::YES) }
     const { assert!(!IsSend::<Coroutine<()>>::YES) }
-    const { assert!(!IsSend::<framestep::Finished>::YES) }
-    const { assert!(!IsSend::<framestep::Clock>::YES) }
+    const { assert!(!IsSend::<framestep::task::Finished>::YES) }
+    const { assert!(!IsSend::<framestep::time::Clock>::YES) }
     const { assert!(!IsSend::<Owner>::YES) }
-    const { assert!(!IsSend::<framestep::OwnerHandle>::YES) }
+    const { assert!(!IsSend::<framestep::task::OwnerHandle>::YES) }
     const { assert!(!IsSync::<Executor>::YES) }
     const { assert!(!IsSync::<Handle>::YES) }
     const { assert!(!IsSync::<Coroutine<()>>::YES) }
     const { assert!(!IsSync::<Owner>::YES) }
-    const { assert!(!IsSync::<framestep::OwnerHandle>::YES) }
+    const { assert!(!IsSync::<framestep::task::OwnerHandle>::YES) }
     // The probe can return true.
-    const { assert!(IsSend::<Remote>::YES) }
-    const { assert!(IsSync::<Remote>::YES) }
+    const { assert!(IsSend::<RemoteHandle>::YES) }
+    const { assert!(IsSync::<RemoteHandle>::YES) }
 }
 
 #[test]
 fn remotes_go_anywhere() {
     fn goes_anywhere<T: Clone + Send + Sync + 'static>() {}
-    goes_anywhere::<Remote>();
+    goes_anywhere::<RemoteHandle>();
 }
 
 #[test]
@@ -326,7 +327,10 @@ fn a_weak_handle_does_what_the_executor_does() {
     let say = log.clone();
     handle.spawn(async move { say.say("spawned") });
     let say = log.clone();
-    handle.spawn_in(Phase::LateUpdate, async move { say.say("spawned late") });
+    handle
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .spawn(async move { say.say("spawned late") });
     assert!(handle.is_alive(started.id()));
     executor.run_frame(0.25);
     log.check(&["F0: started", "F1: spawned", "F1.LateUpdate: spawned late"]);
@@ -371,7 +375,10 @@ fn a_handle_of_a_dead_executor_returns_finished_coroutines_and_stops_nothing() {
     let refused = [
         handle.spawn(future()),
         handle.start(future()),
-        handle.spawn_in(Phase::LateUpdate, future()),
+        handle
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .spawn(future()),
     ];
     log.check(&["dropped", "dropped", "dropped"]);
     assert!(!handle.stop(old_id));

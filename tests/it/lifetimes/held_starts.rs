@@ -8,7 +8,8 @@ use std::pin::Pin;
 use std::rc::Rc;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle};
+use framestep::task::CoroutineId;
+use framestep::{Executor, Handle};
 
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{forever, panic_text, result_of};

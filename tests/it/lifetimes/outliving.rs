@@ -1,7 +1,8 @@
 //! `handle()`: a script starts coroutines that its owner does not own.
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, handle};
+use framestep::task::handle;
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, panic_of};

@@ -65,7 +65,7 @@ fn plain_waits_count_on_the_clock_of_the_owner() {
         .unwrap();
     });
     timeline.row_on(&owner, "below", |mark| async move {
-        let below = framestep::owner();
+        let below = framestep::task::owner();
         below
             .start(async move {
                 wait_seconds(0.5).await;

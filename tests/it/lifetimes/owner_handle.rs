@@ -3,8 +3,9 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, OwnerHandle};
+use framestep::task::OwnerHandle;
 
 use crate::support::forever;
 use crate::support::timeline::{Log, unclamped};
@@ -189,7 +190,7 @@ fn start_with_lends_state_to_the_first_poll_alone() {
     });
     assert_eq!(number, 2);
     executor.run_frame(0.25);
-    assert!(script.take().unwrap().unwrap());
+    assert!(script.take_output().unwrap().unwrap());
 }
 
 #[test]
@@ -202,9 +203,9 @@ fn start_with_of_an_owner_that_is_gone_polls_nothing() {
     drop(owner);
     let mut number = 1_u32;
     let refused = handle.start_with(&mut number, polls());
-    assert!(refused.take().unwrap().unwrap_err().is_stopped());
+    assert!(refused.take_output().unwrap().unwrap_err().is_stopped());
     drop(executor);
     let refused = handle.start_with(&mut number, polls());
-    assert!(refused.take().unwrap().unwrap_err().is_stopped());
+    assert!(refused.take_output().unwrap().unwrap_err().is_stopped());
     assert_eq!(number, 1);
 }

@@ -3,8 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, Outcome};
+use framestep::task::Outcome;
 
 use crate::support::allocations_of;
 use crate::support::timeline::{Log, unclamped};
@@ -56,7 +57,10 @@ fn an_owner_spawns_and_starts_like_the_executor() {
         async move { log.say(name) }
     };
     owner.spawn(script("spawned"));
-    owner.spawn_in(Phase::LateUpdate, script("spawned late"));
+    owner
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .spawn(script("spawned late"));
     owner.start(script("started"));
     assert!(!owner.is_empty());
     executor.run_frame(0.25);
@@ -119,7 +123,7 @@ fn nothing_starts_on_an_inactive_owner_and_nothing_begins_when_it_is_active_agai
         match how {
             "start" => owner.start(script),
             "spawn" => owner.spawn(script),
-            _ => owner.spawn_in(Phase::Update, script),
+            _ => owner.script("").in_phase(Phase::Update).spawn(script),
         }
     });
     for coroutine in refused {
@@ -195,7 +199,9 @@ fn what_a_coroutine_spawns_and_starts_is_of_its_owner() {
             next_frame().await;
             start(lasting(&deeper, "started later"));
         });
-        spawn_in(Phase::LateUpdate, lasting(&logs, "spawned late"));
+        script("")
+            .in_phase(Phase::LateUpdate)
+            .spawn(lasting(&logs, "spawned late"));
     });
     executor.run_frame(0.25);
     assert_eq!(executor.len(), 4);
@@ -261,14 +267,14 @@ fn when_the_owner_is_gone_its_last_coroutine_can_start_nothing() {
             let _guard = OnDrop(move || {
                 let refused = start(lasting(&guard, "refused in a destructor"));
                 assert!(refused.is_finished());
-                assert!(!framestep::owner().is_active());
+                assert!(!framestep::task::owner().is_active());
             });
             let gone = own.borrow_mut().take();
             drop(gone);
             // It continues to its next wait.
             assert!(start(lasting(&logs, "refused")).is_finished());
             assert!(spawn(lasting(&logs, "refused")).is_finished());
-            let below = framestep::owner();
+            let below = framestep::task::owner();
             assert!(!below.is_active() && !below.child().is_active());
             assert!(below.start(lasting(&logs, "refused below")).is_finished());
             next_frame().await;

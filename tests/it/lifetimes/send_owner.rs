@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, SendOwner};
+use framestep::task::SendOwner;
 
 use crate::support::forever;
 use crate::support::timeline::{Log, unclamped};
@@ -82,9 +83,9 @@ fn the_host_is_woken_by_a_drop_elsewhere() {
     let executor = unclamped();
     let wakes = Arc::new(AtomicU32::new(0));
     let count = wakes.clone();
-    executor.on_wake(waker_fn::waker_fn(move || {
+    executor.on_wake(move || {
         count.fetch_add(1, Ordering::Relaxed);
-    }));
+    });
     let owner = executor.owner().into_send();
     on_another_thread(move || drop(owner));
     assert_eq!(wakes.load(Ordering::Relaxed), 1);
@@ -112,7 +113,7 @@ fn destructors_may_act_when_it_is_dropped_elsewhere() {
             spawn(async {
                 with(|number: &mut u32| *number += 1);
             });
-            with_soon(|number: &mut u32| *number += 10);
+            with_deferred(|number: &mut u32| *number += 10);
         }
     }
     let mut executor = unclamped();

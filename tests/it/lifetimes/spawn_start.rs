@@ -66,10 +66,10 @@ fn spawn_in_outside_a_run_takes_the_next_run_of_that_phase() {
             .build();
         let seen = Rc::new(Cell::new(None));
         let see = seen.clone();
-        executor.spawn_in(
-            phase,
-            async move { see.set(Some((time().frame, time().phase))) },
-        );
+        executor
+            .script("")
+            .in_phase(phase)
+            .spawn(async move { see.set(Some((time().frame, time().phase))) });
         assert_eq!(seen.get(), None);
         executor.run_frame(0.25);
         assert_eq!(seen.get(), Some((1, Some(phase))));
@@ -77,7 +77,10 @@ fn spawn_in_outside_a_run_takes_the_next_run_of_that_phase() {
     let mut executor = unclamped();
     let log = Log::new();
     let say = log.clone();
-    executor.spawn_in(Phase::Custom(9), async move { say.say("runs") });
+    executor
+        .script("")
+        .in_phase(Phase::Custom(9))
+        .spawn(async move { say.say("runs") });
     executor.run_frame(0.25);
     log.check(&[]);
     executor.run_phase(Phase::Custom(9));
@@ -121,7 +124,9 @@ fn spawn_in_another_phase_of_a_run_takes_the_next_run_of_that_phase() {
         next_frame().await;
         for phase in [Phase::EarlyUpdate, Phase::LateUpdate] {
             let log = say.clone();
-            spawn_in(phase, async move { log.say("spawned") });
+            script("")
+                .in_phase(phase)
+                .spawn(async move { log.say("spawned") });
         }
         say.say("has spawned");
     });
@@ -143,7 +148,9 @@ fn spawn_in_the_phase_of_the_run_takes_the_next_run_of_that_phase() {
     executor.start(async move {
         next_frame().await;
         let log = say.clone();
-        spawn_in(Phase::Update, async move { log.say("spawned") });
+        script("")
+            .in_phase(Phase::Update)
+            .spawn(async move { log.say("spawned") });
         say.say("has spawned");
     });
     for _ in 0..2 {
@@ -199,10 +206,10 @@ fn the_methods_of_a_handle_do_the_same_within_a_coroutine() {
         let log = say.clone();
         handle.start(async move { log.say("started") });
         let log = say.clone();
-        handle.spawn_in(
-            Phase::LateUpdate,
-            async move { log.say("spawned in a phase") },
-        );
+        handle
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .spawn(async move { log.say("spawned in a phase") });
         say.say("has done all");
     });
     executor.run_frame(0.25);

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Wake, Waker};
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Report};
 
 use crate::support::timeline::unclamped;
-use crate::support::update;
+use crate::support::{by, update};
 
 type Boxed = Pin<Box<dyn Future<Output = ()>>>;
 
@@ -37,7 +38,7 @@ fn a_start_below_a_hundred_calls_of_other_executors_begins_in_the_next_run() {
         assert!(matches!(report, Report::Runaway { .. }), "{report}");
         count.set(count.get() + 1);
     });
-    inner.on_wake(Waker::from(told.clone()));
+    inner.on_wake(by(Waker::from(told.clone())));
     inside(&hundred()[1..], &mut || {
         assert!(inner.start(async {}).is_finished());
     });
@@ -108,7 +109,7 @@ fn a_tree_of_starts_takes_no_more_polls_than_a_run_has() {
             count.set(count.get() + 1);
         });
         let told = Arc::new(Count(AtomicU32::new(0)));
-        executor.on_wake(Waker::from(told.clone()));
+        executor.on_wake(by(Waker::from(told.clone())));
         let begun = Rc::new(Cell::new(0));
         if by_host {
             executor.start(tree(60, begun.clone()));

@@ -9,7 +9,7 @@ use std::task::Poll;
 use futures::FutureExt;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Outcome};
+use framestep::task::{CoroutineId, Outcome};
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{counted, forever, panic_text, result_of};

@@ -1,4 +1,4 @@
-//! Requests to stop, which scripts read: `ask_to_stop`, `stop_within`.
+//! Requests to stop, which scripts read: `request_stop`, `stop_within`.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::support::{allocations_of, counted, forever, panic_of, poll_once};
 
 /// Ends `seconds` after it is asked to stop.
 async fn fades(log: Log, name: &'static str, seconds: f64) {
-    stop_asked().await;
+    stop_requested().await;
     log.say(format!("{name} hears"));
     wait_seconds(seconds).await;
     log.say(format!("{name} ends"));
@@ -27,17 +27,19 @@ fn a_request_is_read_at_home_like_a_signal() {
     let owner = timeline.executor().owner();
     for phase in [Phase::FixedUpdate, Phase::Update, Phase::LateUpdate] {
         timeline.row_on(&owner, &format!("{phase:?}"), |mark| async move {
-            start_in(phase, async move {
-                stop_asked().await;
-                mark.hit();
-            })
-            .await
-            .unwrap();
+            script("")
+                .in_phase(phase)
+                .start(async move {
+                    stop_requested().await;
+                    mark.hit();
+                })
+                .await
+                .unwrap();
         });
     }
     timeline.row("asks", |mark| async move {
         wait_frames(2).await;
-        owner.ask_to_stop();
+        owner.request_stop();
         mark.hit();
         forever().await;
         drop(owner);
@@ -59,7 +61,7 @@ fn what_is_asked_is_the_present_and_its_children() {
     let seen: Rc<RefCell<Vec<(&str, bool)>>> = Rc::default();
     let look = |name| {
         let seen = seen.clone();
-        move || seen.borrow_mut().push((name, is_stop_asked()))
+        move || seen.borrow_mut().push((name, is_stop_requested()))
     };
     let owner = executor.owner();
     let below = owner.child();
@@ -69,13 +71,13 @@ fn what_is_asked_is_the_present_and_its_children() {
     let other_handle = other.handle();
     let below_handle = below.handle();
     owner.start(async move {
-        stop_asked().await;
+        stop_requested().await;
         start(async move { child() });
         below_handle.start(async move { grandchild() });
         other_handle.start(async move { unrelated() });
     });
     executor.run_frame(1);
-    owner.ask_to_stop();
+    owner.request_stop();
     owner.start(async move { later() });
     executor.start(async move { nobody() });
     executor.run_frame(1);
@@ -97,13 +99,13 @@ fn it_stays_asked_and_ready_and_costs_no_polls_before() {
     let owner = executor.owner();
     let polls = Rc::new(Cell::new(0));
     let script = owner.start(counted(polls.clone(), async {
-        stop_asked().await;
-        stop_asked().await;
-        assert!(is_stop_asked());
+        stop_requested().await;
+        stop_requested().await;
+        assert!(is_stop_requested());
     }));
     executor.run_frames(10, 1);
     assert_eq!(polls.get(), 1);
-    owner.ask_to_stop();
+    owner.request_stop();
     executor.run_frame(1);
     assert!(script.is_finished());
     assert_eq!(polls.get(), 2);
@@ -114,11 +116,11 @@ fn behind_other_combinators_it_wakes_their_wakers() {
     let mut executor = unclamped();
     let owner = executor.owner();
     let script = owner.start(async {
-        let mut two = FuturesUnordered::from_iter([stop_asked(), stop_asked()]);
+        let mut two = FuturesUnordered::from_iter([stop_requested(), stop_requested()]);
         two.next().await;
         two.next().await;
     });
-    owner.ask_to_stop();
+    owner.request_stop();
     executor.run_frame(1);
     assert!(script.is_finished());
 }
@@ -126,11 +128,11 @@ fn behind_other_combinators_it_wakes_their_wakers() {
 #[test]
 fn without_an_owner_it_is_never_over_and_leaves_nothing_behind() {
     let mut executor = unclamped();
-    let script = executor.start(stop_asked());
+    let script = executor.start(stop_requested());
     let owner = executor.owner();
     owner.start(async {
         loop {
-            assert!(poll_once(&mut stop_asked()).await.is_pending());
+            assert!(poll_once(&mut stop_requested()).await.is_pending());
             next_frame().await;
         }
     });
@@ -138,16 +140,16 @@ fn without_an_owner_it_is_never_over_and_leaves_nothing_behind() {
     assert_eq!(allocations_of(|| executor.run_frames(1000, 1)), 0);
     assert!(!script.is_finished());
     drop(owner);
-    assert!(panic_of(|| futures::executor::block_on(stop_asked())).contains("polled outside"));
-    assert!(panic_of(is_stop_asked).contains("`is_stop_asked` was called outside"));
-    assert!(!executor.enter(is_stop_asked));
+    assert!(panic_of(|| futures::executor::block_on(stop_requested())).contains("polled outside"));
+    assert!(panic_of(is_stop_requested).contains("`is_stop_requested` was called outside"));
+    assert!(!executor.enter(is_stop_requested));
 }
 
 #[test]
 fn snapshots_show_it() {
     let executor = unclamped();
     let owner = executor.owner();
-    let script = owner.start(stop_asked());
+    let script = owner.start(stop_requested());
     let snapshot = executor.snapshot();
     let wait = snapshot.get(script.id()).unwrap().waits().next().unwrap();
     assert_eq!(wait.to_string(), "a request to stop");
@@ -206,7 +208,7 @@ fn what_is_started_later_goes_on_if_all_had_ended_and_else_is_stopped_with_the_r
     for is_one_left in [false, true] {
         let mut executor = unclamped();
         let owner = executor.owner();
-        owner.start(stop_asked());
+        owner.start(stop_requested());
         if is_one_left {
             owner.start(forever());
         }
@@ -215,7 +217,7 @@ fn what_is_started_later_goes_on_if_all_had_ended_and_else_is_stopped_with_the_r
         let late = owner.start(forever());
         executor.run_frames(8, 0.25);
         assert_eq!(late.is_finished(), is_one_left);
-        let count = stopped.take().unwrap().unwrap();
+        let count = stopped.take_output().unwrap().unwrap();
         assert_eq!(count, if is_one_left { 2 } else { 0 });
     }
 }
@@ -227,7 +229,7 @@ fn it_happens_without_an_await_on_the_clock_of_the_owner() {
     half.set_scale(0.5);
     let owner = executor.owner_on(&half);
     owner.start(async {
-        stop_asked().await;
+        stop_requested().await;
         forever().await;
     });
     drop(owner.stop_within(1));
@@ -248,11 +250,11 @@ fn it_ends_with_the_owner_and_with_those_above() {
     executor.run_frame(1);
     drop(top);
     executor.run_frame(1);
-    assert_eq!(stopped.take().unwrap().unwrap(), 0);
+    assert_eq!(stopped.take_output().unwrap().unwrap(), 0);
     executor.assert_empty();
     let handle = owner.handle();
     drop(owner);
-    handle.ask_to_stop();
+    handle.request_stop();
     assert_eq!(executor.run_until(handle.stop_within(1), 1), 0);
 }
 
@@ -278,7 +280,7 @@ fn a_request_that_no_script_reads_is_reported_with_its_line() {
         *reports.borrow(),
         [format!(
             "the request to stop the scripts of `crowd`, made at {}:{line}:16, was read by none of \
-             them: 2 were stopped when its time was over; await `stop_asked()` in them beside \
+             them: 2 were stopped when its time was over; await `stop_requested()` in them beside \
              their waits, or call `stop_all()`",
             file!()
         )]
@@ -293,7 +295,7 @@ fn a_request_that_one_script_reads_is_not_reported() {
     let below = owner.child();
     owner.start(forever());
     below.start(async {
-        while !is_stop_asked() {
+        while !is_stop_requested() {
             next_frame().await;
         }
     });
@@ -329,15 +331,15 @@ fn what_is_started_anywhere_below_the_owner_that_was_asked_is_asked() {
     let (left, right) = (owner.child(), Rc::new(owner.child()));
     let (above, beside, looks) = (owner.clone(), right.clone(), seen.clone());
     left.start(async move {
-        stop_asked().await;
+        stop_requested().await;
         for (name, owner) in [("above", above), ("beside", beside)] {
             let looks = looks.clone();
-            owner.start(async move { looks.borrow_mut().push((name, is_stop_asked())) });
+            owner.start(async move { looks.borrow_mut().push((name, is_stop_requested())) });
         }
     });
     // The request of the owner above is the wider one.
-    owner.ask_to_stop();
-    left.ask_to_stop();
+    owner.request_stop();
+    left.request_stop();
     executor.run_frame(1);
     assert_eq!(*seen.borrow(), [("above", true), ("beside", true)]);
 }
@@ -348,17 +350,17 @@ fn a_script_that_has_read_a_request_has_read_later_ones() {
     let reports = reports_of(&executor);
     let owner = executor.owner();
     let fades = || async {
-        stop_asked().await;
+        stop_requested().await;
         forever().await;
     };
     owner.start(fades());
     drop(owner.stop_within(0.5));
     executor.run_frame(0.25);
-    owner.ask_to_stop();
+    owner.request_stop();
     executor.run_frames(3, 0.25);
     assert!(owner.is_empty());
     owner.child().start(fades());
-    owner.ask_to_stop();
+    owner.request_stop();
     executor.run_frame(0.25);
     drop(owner.stop_within(0.5));
     executor.run_frames(3, 0.25);

@@ -8,15 +8,16 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Owner, Report};
+use framestep::{Executor, Owner};
 
 use crate::support::timeline::{DRAWN, Log, in_quarters, unclamped};
 use crate::support::{forever, panic_of};
 
 /// A script that reads the request at home, and ends by itself after `seconds`.
 async fn fade(seconds: f64) -> &'static str {
-    stop_asked().await;
+    stop_requested().await;
     wait_seconds(seconds).await;
     "faded"
 }
@@ -43,14 +44,14 @@ fn stop_after_call_in(caller: Option<Phase>, home: Phase, pauses: impl Fn(&Owner
     let mut executor = in_quarters();
     let above = executor.owner();
     let owner = Rc::new(above.child());
-    let fades = owner.start_in(home, fade(1.0));
-    let reads = owner.start_in(home, async {
-        wait_until(is_stop_asked).await;
+    let fades = owner.script("").in_phase(home).start(fade(1.0));
+    let reads = owner.script("").in_phase(home).start(async {
+        wait_until(is_stop_requested).await;
         wait_seconds(1).await;
     });
     let left: Rc<RefCell<String>> = Rc::default();
     let said = left.clone();
-    owner.start_in(home, async move {
+    owner.script("").in_phase(home).start(async move {
         let _left = defer_call(move || *said.borrow_mut() = now());
         forever().await;
     });
@@ -69,11 +70,15 @@ fn stop_after_call_in(caller: Option<Phase>, home: Phase, pauses: impl Fn(&Owner
     executor.run_frames(9, 0.25);
     if !above.is_paused() {
         assert_eq!(
-            fades.take().unwrap().ok(),
+            fades.take_output().unwrap().ok(),
             Some("faded"),
             "{home:?}, {caller:?}"
         );
-        assert_eq!(reads.take().unwrap().ok(), Some(()), "{home:?}, {caller:?}");
+        assert_eq!(
+            reads.take_output().unwrap().ok(),
+            Some(()),
+            "{home:?}, {caller:?}"
+        );
     }
     executor.assert_empty();
     left.take()
@@ -120,7 +125,8 @@ fn scripts_of_several_homes_each_have_their_time() {
         let row = DRAWN.map(|second| {
             let mut executor = in_quarters();
             let owner = Rc::new(executor.owner());
-            let fades = [first, second].map(|home| owner.start_in(home, fade(1.0)));
+            let fades =
+                [first, second].map(|home| owner.script("").in_phase(home).start(fade(1.0)));
             let mine = owner.clone();
             let left = owner.start(forever());
             let calls = executor.start(async move {
@@ -130,7 +136,7 @@ fn scripts_of_several_homes_each_have_their_time() {
             // Host code starts the third in Update, so its home counts, too.
             executor.run_frames(8, 0.25);
             assert!(calls.is_finished() && left.is_finished());
-            fades.map(|fade| fade.take().unwrap().is_ok())
+            fades.map(|fade| fade.take_output().unwrap().is_ok())
         });
         for [first, second] in row {
             table.push(if first && second { '+' } else { '-' });
@@ -156,7 +162,7 @@ fn a_fade_on_fixed_steps_ends_by_itself_at_every_rate() {
             let mut executor = builder.fixed_delta(step).build();
             let owner = executor.owner();
             let fades = [Phase::FixedUpdate, Phase::Update, Phase::EarlyUpdate]
-                .map(|home| owner.start_in(home, fade(length)));
+                .map(|home| owner.script("").in_phase(home).start(fade(length)));
             executor.run_frame(dt);
             let left = executor.run_until(owner.stop_within(length), dt);
             assert_eq!(left, 0, "{dt}, {step}, {length}");
@@ -215,7 +221,7 @@ fn what_is_started_after_the_owner_has_ended_goes_on() {
     // By the one that awaits the request, which ends in the frame of the call.
     let mine = owner.clone();
     let boss = executor.start(async move {
-        mine.start(stop_asked());
+        mine.start(stop_requested());
         next_frame().await;
         mine.stop_within(1).await;
         mine.start(wait_seconds(60)).await
@@ -233,7 +239,7 @@ fn what_is_started_after_the_owner_has_ended_goes_on() {
     assert!(!late.is_finished());
     // By what waits for the end of the owner.
     owner.stop_all();
-    owner.start(stop_asked());
+    owner.start(stop_requested());
     let mine = owner.clone();
     let next = executor.start(async move {
         mine.ended().await;
@@ -251,7 +257,7 @@ fn what_is_started_after_the_owner_has_ended_goes_on() {
 fn what_it_returns_waits_for_the_end_after_the_call() {
     let mut executor = unclamped();
     let owner = executor.owner();
-    owner.start(stop_asked());
+    owner.start(stop_requested());
     let stopped = owner.stop_within(9);
     executor.run_frame(1);
     owner.start(forever());
@@ -317,7 +323,7 @@ fn a_request_is_no_script() {
     let unread = Rc::new(Cell::new(0));
     let count = unread.clone();
     executor.on_report(move |report| {
-        if let Report::StopUnread { scripts, .. } = report {
+        if let Report::StopIgnored { scripts, .. } = report {
             count.set(*scripts);
         }
     });
@@ -360,7 +366,7 @@ fn the_first_request_whose_time_is_over_stops_what_it_concerns() {
         }
         assert_eq!(executor.time().frame, in_frame);
         executor.run_frames(8, 0.25);
-        let count = |of: Coroutine<usize>| of.take().unwrap().unwrap();
+        let count = |of: Coroutine<usize>| of.take_output().unwrap().unwrap();
         assert_eq!((count(of_inner), count(of_outer)), counts);
     }
     // Two on one owner: each returns what it has stopped itself.
@@ -369,7 +375,7 @@ fn the_first_request_whose_time_is_over_stops_what_it_concerns() {
     owner.start(forever());
     let both = [2, 1].map(|seconds| executor.start(owner.stop_within(seconds)));
     executor.run_frames(5, 0.25);
-    assert_eq!(both.map(|one| one.take().unwrap().unwrap()), [0, 1]);
+    assert_eq!(both.map(|one| one.take_output().unwrap().unwrap()), [0, 1]);
 }
 
 // docs/contract.md#decided-stop-within
@@ -377,8 +383,11 @@ fn the_first_request_whose_time_is_over_stops_what_it_concerns() {
 fn a_phase_that_the_host_does_not_run_is_not_waited_for() {
     let mut executor = unclamped();
     let owner = executor.owner();
-    owner.spawn_in(Phase::Custom(3), forever());
-    owner.spawn_in(Phase::FixedUpdate, forever());
+    owner.script("").in_phase(Phase::Custom(3)).spawn(forever());
+    owner
+        .script("")
+        .in_phase(Phase::FixedUpdate)
+        .spawn(forever());
     let mut frame = |dt: f64| {
         // Neither the custom phase nor the fixed steps are ever run.
         executor.begin_frame(dt);
@@ -397,7 +406,10 @@ fn a_request_waits_for_fixed_steps_only_while_they_can_begin() {
     for is_paused in [false, true] {
         let mut executor = in_quarters();
         let owner = executor.owner_on(&executor.realtime().clone());
-        owner.start_in(Phase::FixedUpdate, forever());
+        owner
+            .script("")
+            .in_phase(Phase::FixedUpdate)
+            .start(forever());
         if is_paused {
             executor.clock().pause();
         }
@@ -506,7 +518,7 @@ fn requests_cost_nothing_once_they_are_over() {
     let mut executor = unclamped();
     let owners: Vec<_> = (0..100).map(|_| executor.owner()).collect();
     for owner in &owners {
-        owner.start(stop_asked());
+        owner.start(stop_requested());
         drop(owner.stop_within(60));
     }
     executor.run_frames(3, 0.25);
@@ -533,7 +545,7 @@ where
     let finished = script.finished();
     *own.borrow_mut() = Some(script);
     executor.run_frames(3, 1);
-    futures::FutureExt::now_or_never(finished) == Some(framestep::Outcome::Panicked)
+    futures::FutureExt::now_or_never(finished) == Some(framestep::task::Outcome::Panicked)
 }
 
 // docs/contract.md#decided-self-join
@@ -585,7 +597,7 @@ fn the_end_of_its_own_owner_behind_a_combinator_panics_too() {
             }
             futures::StreamExt::next(&mut all).await;
         });
-        let error = script.take().unwrap().unwrap_err();
+        let error = script.take_output().unwrap().unwrap_err();
         assert!(
             panic_of(|| std::panic::resume_unwind(error.into_panic()))
                 .contains("on which it runs itself")

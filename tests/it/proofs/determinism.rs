@@ -6,11 +6,12 @@ use std::rc::Rc;
 use futures::StreamExt;
 use futures::channel::mpsc;
 
-use framestep::prelude::*;
-use framestep::{
-    Builder, CoroutineId, CoroutineInfo, Executor, Outcome, Snapshot, State, Time, TimerClock,
-    TraceEvent, TraceHook, Traced, Wait,
+use framestep::inspect::{
+    CoroutineInfo, Snapshot, State, TimerClock, TraceEvent, TraceHook, TraceKind, Wait,
 };
+use framestep::prelude::*;
+use framestep::task::{CoroutineId, Outcome};
+use framestep::{Builder, Executor, Time};
 
 use crate::support::timeline::Log;
 use crate::support::{Random, yield_now};
@@ -108,7 +109,11 @@ fn script(
                         random.fork(),
                         depth + 1,
                     );
-                    drop(spawn_in(random.phase(), child));
+                    drop(
+                        framestep::task::script("")
+                            .in_phase(random.phase())
+                            .spawn(child),
+                    );
                 }
                 11 => world.mailbox.try_send(random.below(100)).unwrap(),
                 12 => {
@@ -174,7 +179,7 @@ fn run(
         match random.below(3) {
             0 => drop(executor.start(child)),
             1 => drop(executor.spawn(child)),
-            _ => drop(executor.spawn_in(random.phase(), child)),
+            _ => drop(executor.script("").in_phase(random.phase()).spawn(child)),
         }
     }
     for _ in 0..200 {
@@ -291,7 +296,7 @@ fn has_come(coroutine: &CoroutineInfo, now: &Time, events: &[TraceEvent]) -> Opt
         Wait::Join { id } => Some(
             events
                 .iter()
-                .any(|event| event.id == Some(id) && matches!(event.what, Traced::Ended(_))),
+                .any(|event| event.id == Some(id) && matches!(event.kind, TraceKind::Ended(_))),
         ),
         Wait::Never => Some(false),
         _ => None,
@@ -318,11 +323,11 @@ fn what_a_snapshot_shows_comes_true() {
                         .iter()
                         .filter(|event| event.id == Some(coroutine.id()))
                 };
-                let stopped = Traced::Ended(Outcome::Stopped);
-                if of_it().any(|event| event.what == stopped) {
+                let stopped = TraceKind::Ended(Outcome::Stopped);
+                if of_it().any(|event| event.kind == stopped) {
                     continue;
                 }
-                let resumed = of_it().any(|event| matches!(event.what, Traced::Resumed { .. }));
+                let resumed = of_it().any(|event| matches!(event.kind, TraceKind::Resumed { .. }));
                 if let Some(come) = has_come(coroutine, &now, &frame) {
                     assert_eq!(
                         resumed, come,

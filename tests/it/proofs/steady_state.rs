@@ -210,7 +210,7 @@ fn waits_made_of_others_do_not_allocate() {
             }
         });
         executor.start(async {
-            let (mut ticks, mut frames) = (interval(0.5), framestep::frames());
+            let (mut ticks, mut frames) = (interval(0.5), framestep::wait::frames());
             loop {
                 futures::select_biased! {
                     _ = ticks.tick() => (),

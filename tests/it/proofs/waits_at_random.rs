@@ -10,8 +10,9 @@ use std::task::{Context, Poll};
 
 use futures::FutureExt;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor};
+use framestep::task::CoroutineId;
 
 use crate::support::phases;
 use crate::support::timeline::unclamped;

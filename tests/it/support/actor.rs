@@ -4,7 +4,7 @@ use std::any::Any;
 
 use futures::future::LocalBoxFuture;
 
-use framestep::{Behaviour, SceneContext};
+use framestep::scene::{Behaviour, SceneContext};
 
 pub(crate) struct Actor {
     /// The name of the callback, and its act.

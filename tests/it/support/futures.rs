@@ -10,7 +10,8 @@ use futures::StreamExt;
 use futures::channel::mpsc;
 
 use framestep::prelude::*;
-use framestep::{Executor, JoinError, handle};
+use framestep::task::handle;
+use framestep::{Executor, JoinError};
 
 use crate::support::timeline::Log;
 
@@ -132,7 +133,7 @@ pub(crate) fn receiver_in<F: Future + 'static>(
 ) -> mpsc::UnboundedSender<&'static str> {
     let (sender, mut receiver) = mpsc::unbounded();
     let log = log.clone();
-    executor.start_in(phase, async move {
+    executor.script("").in_phase(phase).start(async move {
         before.await;
         while let Some(message) = receiver.next().await {
             log.say(message);

@@ -30,4 +30,4 @@ pub(crate) use panics::{panic_of, panic_text, place_of_panic};
 pub(crate) use phases::PHASES;
 pub(crate) use random::Random;
 pub(crate) use stage::Stage;
-pub(crate) use wakers::{WakerCall, waker_that_tells};
+pub(crate) use wakers::{WakerCall, by, waker_that_tells};

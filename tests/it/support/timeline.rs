@@ -8,8 +8,9 @@ use std::fmt::{Display, Write as _};
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor};
+use framestep::task::CoroutineId;
 
 /// A length that no test reaches: turns off the clamp on long frames.
 pub(crate) const UNLIMITED: u64 = 1_000_000_000;

@@ -32,3 +32,8 @@ pub(crate) fn waker_that_tells(hear: fn(WakerCall)) -> Waker {
     // SAFETY: the data is a function, which may be called on any thread.
     unsafe { Waker::from_raw(RawWaker::new(hear as *const (), &VTABLE)) }
 }
+
+/// Calls a waker: for [`Executor::on_wake`](framestep::Executor::on_wake).
+pub(crate) fn by(waker: Waker) -> impl Fn() + Send + Sync + 'static {
+    move || waker.wake_by_ref()
+}

@@ -5,8 +5,9 @@ use std::future::{Future, pending};
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Clock, Executor};
+use framestep::time::Clock;
 
 use crate::support::timeline::{Log, Timeline, UNLIMITED};
 

@@ -15,7 +15,8 @@ use futures::FutureExt;
 use futures::channel::oneshot;
 
 use framestep::prelude::*;
-use framestep::{Behaviour, Executor, Handle, Scene, SceneContext};
+use framestep::scene::{Behaviour, Scene, SceneContext};
+use framestep::{Executor, Handle};
 
 use crate::support::timeline::{Log, in_quarters};
 use crate::support::{forever, place_of_panic, result_of};

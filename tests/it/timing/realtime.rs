@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use futures::{FutureExt, StreamExt};
 
+use framestep::Executor;
+use framestep::inspect::{TimerClock, Wait};
 use framestep::prelude::*;
-use framestep::{Executor, TimerClock, Wait};
 
 use crate::support::timeline::{Log, Timeline, in_quarters};
 use crate::support::{Random, panic_of, place_of_panic};

@@ -6,7 +6,8 @@ use std::rc::Rc;
 
 use futures::{FutureExt, select_biased};
 
-use framestep::{InPhase, prelude::*};
+use framestep::prelude::*;
+use framestep::wait::InPhase;
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, poll_once};

@@ -320,7 +320,7 @@ fn frames_if_moved(wait: fn() -> LocalBoxFuture<'static, ()>, paused: Option<usi
     executor.run_frames(12, 0.25);
     let _ = (one.resume(), two.resume());
     executor.run_frames(60, 0.25);
-    two.take().unwrap().unwrap() - 20
+    two.take_output().unwrap().unwrap() - 20
 }
 
 // docs/contract.md#rule-8-moved-waits
@@ -390,7 +390,7 @@ fn a_shared_animation_runs_on_while_one_of_its_scripts_does() {
                 executor.run_frame(0.25);
             }
             let case = format!("{first_runs}, paused from {from} to {to}");
-            assert_eq!(runs.take().unwrap().unwrap(), 20, "{case}");
+            assert_eq!(runs.take_output().unwrap().unwrap(), 20, "{case}");
         }
     }
 }
@@ -419,6 +419,6 @@ fn a_shared_animation_runs_on_when_its_scripts_take_turns_to_be_paused() {
         other.pause();
         executor.run_frame(0.25);
     }
-    let ends = scripts.map(|script| script.take());
+    let ends = scripts.map(|script| script.take_output());
     assert!(matches!(ends[0], Some(Ok(20 | 21))), "{ends:?}");
 }

@@ -468,11 +468,14 @@ fn a_phase_is_named_before_the_first_poll() {
 #[test]
 fn a_checkpoint_without_a_phase_resumes_at_home() {
     let mut executor = unclamped();
-    let phase = executor.start_in(Phase::LateUpdate, async {
-        let budget = Budget::of_units(1);
-        budget.checkpoint_cost(2).await;
-        time().phase
-    });
+    let phase = executor
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async {
+            let budget = Budget::of_units(1);
+            budget.checkpoint_cost(2).await;
+            time().phase
+        });
     assert_eq!(
         executor.run_until(phase, 0.25).unwrap(),
         Some(Phase::LateUpdate)

@@ -234,7 +234,7 @@ fn ends(case: &Case, combinator: &'static Combinator, fate: Fate) -> (Option<Whe
         }
         stage.frame(&mut executor, |_| ());
     }
-    let end = second.take().map(|end| end.unwrap());
+    let end = second.take_output().map(|end| end.unwrap());
     (end, first.is_finished())
 }
 

@@ -440,7 +440,7 @@ fn one_that_moves_ticks_on_time_whichever_coroutine_was_paused_before() {
             });
             let two = executor.start(async move {
                 wait_until(|| taken.borrow().is_some()).await;
-                let mut ticks: framestep::Interval = taken.take().unwrap();
+                let mut ticks: framestep::wait::Interval = taken.take().unwrap();
                 let mut frames = Vec::new();
                 for _ in after_ticks..4 {
                     ticks.tick().await;
@@ -460,7 +460,7 @@ fn one_that_moves_ticks_on_time_whichever_coroutine_was_paused_before() {
             // Due 1.1, 2.2, 3.3 and 4.4 s after frame 20.
             let expected = &[25, 29, 34, 38][after_ticks..];
             let case = format!("after {after_ticks} ticks, paused: {paused:?}");
-            assert_eq!(two.take().unwrap().unwrap(), expected, "{case}");
+            assert_eq!(two.take_output().unwrap().unwrap(), expected, "{case}");
             assert!(one.is_finished());
         }
     }
@@ -479,10 +479,10 @@ fn it_keeps_the_clock_on_which_it_began() {
         let say = log.clone();
         executor.start(async move {
             let mut ticks = interval(0.5);
-            on(&begins_on, ticks.tick()).await;
+            on_clock(&begins_on, ticks.tick()).await;
             loop {
                 // On each clock in turn.
-                let tick = on(&realtime(), ticks.tick()).await;
+                let tick = on_clock(&realtime(), ticks.tick()).await;
                 say.say(format!("{name}, late {:?}", tick.late));
                 let tick = ticks.tick().await;
                 say.say(format!("{name}, late {:?}", tick.late));
@@ -509,7 +509,7 @@ fn a_pause_moves_its_ticks_on_the_clock_on_which_it_began() {
         let (slow, say) = (slow.clone(), log.clone());
         let script = executor.start(async move {
             let mut ticks = interval(1);
-            on(&slow, ticks.tick()).await; // after two seconds
+            on_clock(&slow, ticks.tick()).await; // after two seconds
             if !is_awaited {
                 wait_frames(1).await;
             }
@@ -604,7 +604,7 @@ fn single_ticks_and_all_that_are_due_share_a_schedule() {
     });
     executor.run_frames(6, 1);
     // Due from 0.5 s to 3 s.
-    assert_eq!(script.take().unwrap().unwrap(), (11, 3));
+    assert_eq!(script.take_output().unwrap().unwrap(), (11, 3));
 }
 
 // docs/contract.md#decided-interval

@@ -10,8 +10,9 @@ use std::task::{Context, Wake, Waker};
 
 use futures::FutureExt;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, Outcome};
+use framestep::task::Outcome;
 
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{counted, forever, panic_text, poll_once, result_of};
@@ -409,7 +410,7 @@ fn a_coroutine_stopped_by_host_code_wakes_its_joiners_like_any_wake_from_outside
         let child = executor.start(forever());
         ids.push(child.id());
         let log = log.clone();
-        executor.start_in(phase, async move {
+        executor.script("").in_phase(phase).start(async move {
             in_phase(Phase::EndOfFrame).await;
             assert!(child.await.unwrap_err().is_stopped());
             log.say(name);

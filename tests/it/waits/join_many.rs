@@ -9,8 +9,8 @@ use std::task::{Context, Waker};
 use futures::FutureExt;
 use futures::future::FusedFuture;
 
-use framestep::NextFrame;
 use framestep::prelude::*;
+use framestep::wait::NextFrame;
 
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{counted, noted, panic_of, panic_text, place_of_panic, poll_once, swallow};

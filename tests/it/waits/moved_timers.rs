@@ -9,8 +9,8 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 
-use framestep::WaitSeconds;
 use framestep::prelude::*;
+use framestep::wait::WaitSeconds;
 
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{counted, panic_of, place_of_panic, poll_once};
@@ -162,7 +162,7 @@ fn behind_a_combinator_with_wakers_it_is_polled_again() {
         frames
     });
     executor.run_frames(5, 1);
-    assert_eq!(waits.take().unwrap().unwrap(), [2, 2]);
+    assert_eq!(waits.take_output().unwrap().unwrap(), [2, 2]);
 }
 
 #[test]
@@ -181,7 +181,10 @@ fn a_timeout_moves_and_its_future_goes_on() {
         (out, done.await.is_ok(), time().frame)
     });
     executor.run_frames(9, 1);
-    assert_eq!(results.take().unwrap().unwrap(), ((true, 4), true, 8));
+    assert_eq!(
+        results.take_output().unwrap().unwrap(),
+        ((true, 4), true, 8)
+    );
 }
 
 #[test]
@@ -210,7 +213,7 @@ fn a_timer_that_is_over_cannot_be_moved() {
         time().frame
     });
     executor.run_frames(3, 1);
-    assert_eq!(script.take().unwrap().unwrap(), 3);
+    assert_eq!(script.take_output().unwrap().unwrap(), 3);
 }
 
 #[test]
@@ -315,7 +318,7 @@ fn first_after_checks_its_length_where_it_is_called() {
         assert!(poll_once(&mut ticks.tick()).await.is_pending());
         panic_of(|| ticks.first_after(1))
     });
-    let text = script.take().unwrap().unwrap();
+    let text = script.take_output().unwrap().unwrap();
     assert!(text.contains("`first_after` was called on an interval that has begun"));
 }
 
@@ -337,7 +340,7 @@ fn several_timeouts_may_share_one_point_on_the_clock_of_the_script() {
     });
     executor.run_frames(6, 1);
     let expected = (true, false, 7, false, 8);
-    assert_eq!(script.take().unwrap().unwrap(), expected);
+    assert_eq!(script.take_output().unwrap().unwrap(), expected);
 }
 
 // docs/contract.md#decided-reset
@@ -401,7 +404,7 @@ fn a_timer_may_be_moved_by_a_later_branch_of_its_own_script() {
 }
 
 /// An interval in a field, whose ticks a script awaits.
-async fn ticks_of(interval: Rc<RefCell<framestep::Interval>>, frames: Rc<RefCell<Vec<u64>>>) {
+async fn ticks_of(interval: Rc<RefCell<framestep::wait::Interval>>, frames: Rc<RefCell<Vec<u64>>>) {
     loop {
         poll_fn(|cx| interval.borrow_mut().poll_next_unpin(cx)).await;
         frames.borrow_mut().push(time().frame);
@@ -431,7 +434,7 @@ fn an_interval_that_is_reset_keeps_its_clock() {
     slow.set_scale(0.5);
     let frames = executor.start(async move {
         let mut ticks = interval(0.5);
-        on(&slow, ticks.tick()).await;
+        on_clock(&slow, ticks.tick()).await;
         let first = time().frame;
         ticks.reset();
         ticks.tick().await;
@@ -463,7 +466,7 @@ fn the_phase_of_a_timer_is_fixed_even_if_it_is_moved() {
         ticks.in_phase(Phase::LateUpdate).tick().await;
     });
     for script in [wait, ticks] {
-        let error = script.take().unwrap().unwrap_err().to_string();
+        let error = script.take_output().unwrap().unwrap_err().to_string();
         assert!(error.contains("`in_phase` was called on a"), "{error}");
     }
     assert!(!bounded.is_finished());
@@ -494,7 +497,12 @@ fn a_timer_that_was_moved_does_not_leave_its_executor() {
             *put.borrow_mut() = Some(wait);
         });
         let wait: WaitSeconds = place.take().unwrap();
-        let error = second.start(wait).take().unwrap().unwrap_err().to_string();
+        let error = second
+            .start(wait)
+            .take_output()
+            .unwrap()
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("begun in one executor"), "{error}");
     }
 }
@@ -508,7 +516,7 @@ fn the_phase_of_an_animation_that_is_over_is_fixed() {
         drop(animation.in_phase(Phase::LateUpdate));
     });
     executor.run_frame(1);
-    let error = script.take().unwrap().unwrap_err().to_string();
+    let error = script.take_output().unwrap().unwrap_err().to_string();
     assert!(
         error.contains("`in_phase` was called on an `animate()`"),
         "{error}"

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use futures::FutureExt;
 use futures::future::FusedFuture;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, on};
 
 use crate::support::timeline::{Log, Mark, Timeline, in_quarters, unclamped};
 use crate::support::{forever, panic_of, poll_once, swallow};
@@ -33,13 +33,13 @@ fn all_that_counts_time_inside_counts_on_the_clock() {
     let half = || slow.clone();
     timeline.row("game", |mark| then_marks(mark, wait_seconds(0.5)));
     timeline.row("wait", |mark| {
-        then_marks(mark, on(&half(), wait_seconds(0.5)))
+        then_marks(mark, on_clock(&half(), wait_seconds(0.5)))
     });
     timeline.row("timeout", |mark| {
-        then_marks(mark, on(&half(), timeout(0.5, forever())))
+        then_marks(mark, on_clock(&half(), timeout(0.5, forever())))
     });
     timeline.row("animate", |mark| {
-        then_marks(mark, on(&half(), animate(0.5, |_| ())))
+        then_marks(mark, on_clock(&half(), animate(0.5, |_| ())))
     });
     timeline.row("interval", |mark| {
         let ticks = async {
@@ -47,21 +47,21 @@ fn all_that_counts_time_inside_counts_on_the_clock() {
             ticks.tick().await;
             ticks.tick().await;
         };
-        then_marks(mark, on(&half(), ticks))
+        then_marks(mark, on_clock(&half(), ticks))
     });
     timeline.row("real", |mark| {
-        then_marks(mark, on(&half(), wait_seconds_realtime(0.5)))
+        then_marks(mark, on_clock(&half(), wait_seconds_realtime(0.5)))
     });
     timeline.row("late", |mark| {
         then_marks(
             mark,
-            on(&half(), wait_seconds(0.5).in_phase(Phase::LateUpdate)),
+            on_clock(&half(), wait_seconds(0.5).in_phase(Phase::LateUpdate)),
         )
     });
     timeline.row("started", |mark| {
         let slow = half();
         async move {
-            start(on(&slow, then_marks(mark, wait_seconds(0.5))))
+            start(on_clock(&slow, then_marks(mark, wait_seconds(0.5))))
                 .await
                 .unwrap();
         }
@@ -69,7 +69,7 @@ fn all_that_counts_time_inside_counts_on_the_clock() {
     timeline.row("after", |mark| {
         let slow = half();
         async move {
-            on(&slow, next_frame()).await;
+            on_clock(&slow, next_frame()).await;
             wait_seconds(0.25).await;
             mark.hit();
         }
@@ -94,8 +94,8 @@ fn all_that_counts_time_inside_counts_on_the_clock() {
 fn on_realtime_it_continues_through_a_pause_of_the_game() {
     let mut timeline = Timeline::with_dt(0.25);
     timeline.row("menu", |mark| async move {
-        let _paused = clock().hold();
-        on(&realtime(), animate(0.5, |_| ())).await;
+        let _paused = clock().pause_guard();
+        on_clock(&realtime(), animate(0.5, |_| ())).await;
         mark.hit();
     });
     timeline.row("game", |mark| then_marks(mark, wait_seconds(0.25)));
@@ -124,15 +124,15 @@ fn the_time_inside_is_that_of_the_innermost_clock_and_outside_as_before() {
     let script = owner.start(async move {
         next_frame().await;
         say.note(scale());
-        on(&slow, async {
+        on_clock(&slow, async {
             say.note(scale());
-            on(&game, async {
+            on_clock(&game, async {
                 say.note(scale());
                 next_frame().await;
                 say.note(scale());
             })
             .await;
-            on(&realtime(), async { say.note(time().delta.as_secs_f64()) }).await;
+            on_clock(&realtime(), async { say.note(time().delta.as_secs_f64()) }).await;
             say.note(scale());
         })
         .await;
@@ -157,8 +157,8 @@ fn beside_others_in_a_combinator_each_reads_its_own_clock() {
                 }
             }
         };
-        let inside = on(&slow, reads("inside"));
-        let behind = on(&slow, swallow(reads("behind")));
+        let inside = on_clock(&slow, reads("inside"));
+        let behind = on_clock(&slow, swallow(reads("behind")));
         executor.start(async move {
             join!(reads("first"), inside, reads("last"), behind);
         })
@@ -174,7 +174,7 @@ fn what_is_started_inside_is_on_the_clock_of_the_owner() {
     let log = Log::new();
     let say = log.clone();
     let script = executor.start(async move {
-        on(&slow, async {
+        on_clock(&slow, async {
             let (started, spawned) = (say.clone(), say.clone());
             start(async move { started.note(format!("started {}", scale())) });
             spawn(async move { spawned.note(format!("spawned {}", scale())) });
@@ -211,15 +211,15 @@ fn a_panic_and_destructors_leave_the_clock_as_it_was() {
     let say = log.clone();
     let script = executor.start(async move {
         next_frame().await;
-        let caught = std::panic::AssertUnwindSafe(on(&slow, async { panic!("on purpose") }));
+        let caught = std::panic::AssertUnwindSafe(on_clock(&slow, async { panic!("on purpose") }));
         assert!(caught.catch_unwind().await.is_err());
         say.note(format!("after a panic {}", scale()));
-        on(&slow, async { drop(ended) }).await;
-        let mut wait = Box::pin(on(&slow, dropped));
+        on_clock(&slow, async { drop(ended) }).await;
+        let mut wait = Box::pin(on_clock(&slow, dropped));
         let _ = poll_once(&mut wait).await;
         drop(wait);
         say.note(format!("after a drop {}", scale()));
-        on(&slow, stopped).await;
+        on_clock(&slow, stopped).await;
     });
     executor.run_frame(0.25);
     script.stop();
@@ -239,11 +239,11 @@ fn a_pause_of_the_coroutine_stands_still_on_the_clock() {
     let mut timeline = Timeline::with_executor(executor, 0.25);
     let (owner, on_slow) = (timeline.executor().owner(), slow.clone());
     timeline.row_on(&owner, "animate", |mark| {
-        then_marks(mark, on(&on_slow, animate(0.5, |_| ())))
+        then_marks(mark, on_clock(&on_slow, animate(0.5, |_| ())))
     });
     let on_slow = slow.clone();
     timeline.row_on(&owner, "wait", |mark| {
-        then_marks(mark, on(&on_slow, wait_seconds(0.5)))
+        then_marks(mark, on_clock(&on_slow, wait_seconds(0.5)))
     });
     timeline.run_to(1);
     owner.pause();
@@ -266,7 +266,7 @@ fn a_coroutine_that_pauses_itself_stands_still_on_a_clock_that_it_has_just_met()
     let handle = executor.handle();
     let script = executor.start(async move {
         handle.pause(current());
-        on(&slow, animate(0.25, |_| ())).await;
+        on_clock(&slow, animate(0.25, |_| ())).await;
         time().frame
     });
     executor.run_frames(5, 0.25);
@@ -285,7 +285,7 @@ fn in_fixed_steps_it_reads_stepped_time() {
     executor.start(async move {
         loop {
             fixed_update().await;
-            let seen = on(&slow, async { (time().elapsed, time().delta) }).await;
+            let seen = on_clock(&slow, async { (time().elapsed, time().delta) }).await;
             say.say(format!("{:?} {:?}", seen.0, seen.1));
         }
     });
@@ -299,7 +299,7 @@ fn it_may_move_to_another_coroutine() {
     let moved = Rc::new(RefCell::new(None));
     let (give, other) = (moved.clone(), slow.clone());
     executor.start(async move {
-        let mut wait = on(&other, wait_seconds(0.5));
+        let mut wait = on_clock(&other, wait_seconds(0.5));
         assert!(poll_once(&mut wait).await.is_pending());
         give.replace(Some(wait));
     });
@@ -317,7 +317,7 @@ fn a_wait_keeps_the_clock_on_which_it_began() {
     let script = executor.start(async move {
         let mut wait = wait_seconds(0.5);
         assert!(poll_once(&mut wait).await.is_pending());
-        on(&slow, wait).await;
+        on_clock(&slow, wait).await;
         time().frame
     });
     assert_eq!(executor.run_until(script, 0.25).unwrap(), 2);
@@ -327,25 +327,25 @@ fn a_wait_keeps_the_clock_on_which_it_began() {
 fn a_clock_of_another_executor_is_refused_with_the_line_of_the_call() {
     let (executor, other) = (unclamped(), unclamped());
     let clock = other.clock().child();
-    let wrong = on(&clock, forever());
+    let wrong = on_clock(&clock, forever());
     let line = line!() - 1;
     let script = executor.start(async move { panic_of(|| wrong.now_or_never()) });
-    let text = script.take().unwrap().unwrap();
+    let text = script.take_output().unwrap().unwrap();
     let place = format!("{}:{line}:", file!());
     assert!(
         text.contains("a clock of another executor") && text.contains(&place),
         "{text}"
     );
     // In its own executor it can be made anywhere.
-    let right = executor.enter(|| on(&clock, async { scale() }));
-    assert!((other.start(right).take().unwrap().unwrap() - 1.0).abs() < f64::EPSILON);
+    let right = executor.enter(|| on_clock(&clock, async { scale() }));
+    assert!((other.start(right).take_output().unwrap().unwrap() - 1.0).abs() < f64::EPSILON);
 }
 
 #[test]
 fn it_is_fused_and_says_what_it_is() {
     let (executor, slow) = at_half_speed();
     let text = executor.enter(|| {
-        let mut now = on(&slow, std::future::ready(7));
+        let mut now = on_clock(&slow, std::future::ready(7));
         assert!(!now.is_terminated());
         assert_eq!((&mut now).now_or_never(), Some(7));
         assert!(now.is_terminated());
@@ -353,10 +353,10 @@ fn it_is_fused_and_says_what_it_is() {
         panic_of(|| now.now_or_never())
     });
     assert!(text.contains("`on()` was polled again"), "{text}");
-    let text = panic_of(|| on(&slow, async {}).now_or_never());
+    let text = panic_of(|| on_clock(&slow, async {}).now_or_never());
     assert!(text.contains("polled outside"), "{text}");
     // Dropped outside an executor, it drops its future.
     let held = Rc::new(());
-    drop(on(&slow, std::future::ready(held.clone())));
+    drop(on_clock(&slow, std::future::ready(held.clone())));
     assert_eq!(Rc::strong_count(&held), 1);
 }

@@ -6,8 +6,11 @@
 
 use std::cell::Cell;
 
+use framestep::Time;
 use framestep::prelude::*;
-use framestep::{Canceled, Elapsed, Outcome, Permit, Tick, Time};
+use framestep::sync::{Canceled, Permit};
+use framestep::task::Outcome;
+use framestep::wait::{Elapsed, Tick};
 
 use futures::{Stream, StreamExt};
 
@@ -78,7 +81,7 @@ const CLAIMS: &[Claim] = claims! {
     "join(handle)": => Result<T, JoinError>, fn(handle: Coroutine<T>) join(handle);
     "handle.finished()": => Outcome, fn(handle: &Coroutine<T>) handle.finished();
     "owner.ended()": => (), fn(owner: &Owner) owner.ended();
-    "stop_asked()": => (), fn() stop_asked();
+    "stop_requested()": => (), fn() stop_requested();
     "owner.stop_within(s)": => usize, fn(owner: &Owner, s: f32) owner.stop_within(s);
     "group.join()": => Result<Vec<T>, JoinError>, fn(group: Group<T>) group.join();
     "group.try_join()": => Result<Result<Vec<T>, E>, JoinError>,
@@ -90,14 +93,14 @@ const CLAIMS: &[Claim] = claims! {
     "watch.wait_for(cond)": (FnMut(&T) -> bool) => T, fn(watch: &Watch<T>, cond: C) watch.wait_for(cond);
     "watch.subscribe().next()": => Option<T>, fn(watch: &Watch<T>) watch.subscribe().next();
     "promise()": => Result<T, Canceled>, fn() promise::<T>().1;
-    "permits.acquire()": => Permit, fn(permits: &Permits) permits.acquire();
-    "permits.acquire_many(n)": => Permit, fn(permits: &Permits, n: usize) permits.acquire_many(n);
+    "permits.acquire()": => Permit, fn(permits: &Semaphore) permits.acquire();
+    "permits.acquire_many(n)": => Permit, fn(permits: &Semaphore, n: usize) permits.acquire_many(n);
     "race(futures)": => (usize, T), fn(futures: Vec<F>) race(futures);
     "join_all(futures)": => Vec<T>, fn(futures: Vec<F>) join_all(futures);
     "try_join_all(futures)": => Result<Vec<T>, E>, fn(futures: Vec<R>) try_join_all(futures);
     "when_each(futures).next()": => Option<(usize, T)>, fn(futures: Vec<F>) when_each(futures).next();
     "on_error(future, handler)": (FnOnce(E) -> T) => T, fn(future: R, handler: C) on_error(future, handler);
-    "on(&clock, future)": => T, fn(clock: &Clock, future: F) on(clock, future);
+    "on(&clock, future)": => T, fn(clock: &Clock, future: F) on_clock(clock, future);
 };
 
 const PAGE: &str = include_str!("../../../docs/guide/waits.md");
@@ -240,7 +243,7 @@ fn closures_may_borrow_and_change_what_they_borrow() {
         pays.update(|gold| *gold += 1);
         executor.run_frame(1);
     }
-    let (checks, shares, reads, seen) = script.take().unwrap().unwrap();
+    let (checks, shares, reads, seen) = script.take_output().unwrap().unwrap();
     assert_eq!((checks, shares, reads), (2, 3, 2));
     assert!(seen > 3);
 }

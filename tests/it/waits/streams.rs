@@ -83,12 +83,15 @@ fn changes_of_reads_once_in_each_frame_and_yields_what_differs() {
 #[test]
 fn changes_of_on_fixed_steps_reads_in_each_step() {
     let mut executor = crate::support::timeline::in_quarters();
-    let seen = executor.start_in(Phase::FixedUpdate, async {
-        let steps = changes_of(|| time().elapsed).map(|elapsed| elapsed.as_millis());
-        steps.take(3).collect::<Vec<_>>().await
-    });
+    let seen = executor
+        .script("")
+        .in_phase(Phase::FixedUpdate)
+        .start(async {
+            let steps = changes_of(|| time().elapsed).map(|elapsed| elapsed.as_millis());
+            steps.take(3).collect::<Vec<_>>().await
+        });
     executor.run_frame(0.75);
-    assert_eq!(seen.take().unwrap().unwrap(), [250, 500, 750]);
+    assert_eq!(seen.take_output().unwrap().unwrap(), [250, 500, 750]);
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn changes_of_with_its_present_value_yields_that_first() {
         let first = present.next().await;
         (first, poll_once(&mut present.next()).await.is_pending())
     });
-    assert_eq!(seen.take().unwrap().unwrap(), (Some(1), true));
+    assert_eq!(seen.take_output().unwrap().unwrap(), (Some(1), true));
     let text = panic_of(|| futures::executor::block_on(changes_of(|| 1).next()));
     assert!(text.contains("`changes_of()` was polled outside"), "{text}");
 }
@@ -142,7 +145,7 @@ fn debounce_keeps_its_item_when_a_wait_for_it_is_dropped() {
         (settled.next().await, time().frame)
     });
     executor.run_frames(3, 1);
-    assert_eq!(seen.take().unwrap().unwrap(), (Some(2), 2));
+    assert_eq!(seen.take_output().unwrap().unwrap(), (Some(2), 2));
 }
 
 // docs/contract.md#decided-streams
@@ -212,8 +215,11 @@ fn throttle_lets_one_item_pass_in_each_length() {
     }
     drop(hits);
     executor.run_frame(0.5);
-    assert_eq!(game.take().map(Result::unwrap), Some(vec![1, 3, 5, 7]));
-    assert_eq!(slow.take().map(Result::unwrap), Some(vec![1, 5]));
+    assert_eq!(
+        game.take_output().map(Result::unwrap),
+        Some(vec![1, 3, 5, 7])
+    );
+    assert_eq!(slow.take_output().map(Result::unwrap), Some(vec![1, 5]));
 }
 
 #[test]
@@ -231,7 +237,7 @@ fn lengths_of_nan_name_their_line() {
             }
         });
         let line = line + 2 * u32::from(!throttles);
-        let error = script.take().unwrap().unwrap_err().to_string();
+        let error = script.take_output().unwrap().unwrap_err().to_string();
         assert!(error.contains(&format!("{}:{line}", file!())), "{error}");
     }
 }

@@ -7,8 +7,9 @@ use std::rc::Rc;
 use futures::future::FusedFuture;
 use futures::{FutureExt, select_biased};
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Elapsed, Executor};
+use framestep::wait::Elapsed;
 
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{counted, panic_text, result_of, swallow, update};

@@ -66,7 +66,7 @@ fn those_that_are_ready_come_first_and_none_ends_it() {
         let none = when_each::<std::future::Ready<()>>([]).next().await;
         (seen, none)
     });
-    let seen = seen.take().unwrap().unwrap();
+    let seen = seen.take_output().unwrap().unwrap();
     assert_eq!(seen, (vec![(0, 'a'), (1, 'b')], None));
 }
 
@@ -78,7 +78,7 @@ fn a_poll_polls_only_what_was_woken() {
     let waits = waits.map(|(number, polls)| counted(polls, after(number as u64 + 1, 0)));
     let count = executor.start(when_each(waits.collect::<Vec<_>>()).count());
     executor.run_frames(100, 1);
-    assert_eq!(count.take().unwrap().unwrap(), 100);
+    assert_eq!(count.take_output().unwrap().unwrap(), 100);
     assert!(polls.iter().all(|polls| polls.get() == 2), "{polls:?}");
 }
 
@@ -127,7 +127,10 @@ fn a_panic_of_one_is_its_item() {
             .await
     });
     executor.run_frame(1);
-    assert_eq!(items.take().unwrap().unwrap(), [(1, false), (0, true)]);
+    assert_eq!(
+        items.take_output().unwrap().unwrap(),
+        [(1, false), (0, true)]
+    );
 }
 
 #[test]

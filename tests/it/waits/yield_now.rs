@@ -10,8 +10,10 @@ use futures::future::{FusedFuture, join, select};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Report, yield_now};
+use framestep::wait::yield_now;
 
 use crate::support::timeline::{Log, in_quarters, unclamped};
 use crate::support::{counted, forever, panic_of, poll_once, swallow};
@@ -103,7 +105,7 @@ fn outside_of_a_run_it_waits_for_the_next_one_of_home() {
     let log = Log::new();
     for home in [Phase::Update, Phase::LateUpdate] {
         let log = log.clone();
-        executor.start_in(home, async move {
+        executor.script("").in_phase(home).start(async move {
             yield_now().await;
             log.say("resumed");
         });
@@ -163,7 +165,7 @@ fn a_loop_around_it_cannot_hold_the_frame() {
         assert_eq!(reports.len(), 5, "one for each run");
         for report in reports.iter() {
             assert!(
-                matches!(report, Report::Greedy { polls: 10, .. }),
+                matches!(report, Report::PollLimitReached { polls: 10, .. }),
                 "{report}"
             );
         }

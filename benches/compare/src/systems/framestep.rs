@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::TraceHook;
+use framestep::inspect::TraceHook;
 use framestep::prelude::*;
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
@@ -50,7 +50,7 @@ fn joining_frames(index: usize) -> impl Future<Output = ()> {
     let mut actor = Actor::new(index);
     async move {
         loop {
-            let all = framestep::join_all((0..JOINED).map(|_| next_frame())).await;
+            let all = framestep::combine::join_all((0..JOINED).map(|_| next_frame())).await;
             actor.add(all.len() as u64);
         }
     }

@@ -4,7 +4,8 @@ use std::fmt;
 
 use bevy_app::{App, Plugin};
 use bevy_ecs::schedule::ScheduleLabel;
-use framestep::{Builder, Phase, Report};
+use framestep::inspect::Report;
+use framestep::{Builder, Phase};
 use framestep_durable::{Registry, Runtime};
 
 use super::entity::DurableEntities;

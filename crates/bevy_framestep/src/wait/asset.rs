@@ -96,7 +96,7 @@ impl Error for AssetFailed {
 ///
 /// # Panics
 ///
-/// If the app has no `AssetPlugin`; and where [`with_ref`](framestep::with_ref) does.
+/// If the app has no `AssetPlugin`; and where [`with_ref`](framestep::lend::with_ref) does.
 ///
 /// # Examples
 ///
@@ -248,7 +248,7 @@ impl fmt::Debug for WaitForAsset {
 ///
 /// # Panics
 ///
-/// If the app has no such assets; and where [`with_ref`](framestep::with_ref) does.
+/// If the app has no such assets; and where [`with_ref`](framestep::lend::with_ref) does.
 ///
 /// # Examples
 ///

@@ -6,7 +6,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bevy_ecs::prelude::*;
-use framestep::{Phase, WaitNote};
+use framestep::Phase;
+use framestep::inspect::WaitNote;
 use futures::FutureExt;
 use futures::channel::oneshot::{self, Receiver, Sender};
 use futures::future::FusedFuture;

@@ -15,7 +15,10 @@ use bevy_ecs::lifecycle::HookContext;
 use bevy_ecs::prelude::*;
 use bevy_ecs::world::DeferredWorld;
 use bevy_platform::hash::FixedHasher;
-use framestep::{NextItem, Phase, Signal, Subscription, current, stop};
+use framestep::sync::{Signal, Subscription};
+use framestep::task::current;
+use framestep::wait::NextItem;
+use framestep::{Phase, stop};
 use futures::future::FusedFuture;
 use futures::{FutureExt, Stream};
 

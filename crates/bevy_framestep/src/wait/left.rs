@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::mem::take;
 
 use bevy_ecs::entity::Entity;
-use framestep::{CoroutineId, current};
+use framestep::task::{CoroutineId, current};
 
 /// The streams that waits have left in this run.
 #[derive(Default)]

@@ -9,7 +9,9 @@ use std::task::{Context, Poll};
 
 use bevy_ecs::message::MessageCursor;
 use bevy_ecs::prelude::*;
-use framestep::{NextItem, Phase, Signal, Subscription};
+use framestep::Phase;
+use framestep::sync::{Signal, Subscription};
+use framestep::wait::NextItem;
 use futures::Stream;
 use futures::future::FusedFuture;
 
@@ -177,7 +179,7 @@ impl<M> fmt::Debug for Messages<M> {
 ///
 /// # Panics
 ///
-/// If the app has no messages of this type; and where [`with_ref`](framestep::with_ref) does.
+/// If the app has no messages of this type; and where [`with_ref`](framestep::lend::with_ref) does.
 ///
 /// # Examples
 ///
@@ -242,7 +244,7 @@ pub fn messages<M: Message + Clone>() -> Messages<M> {
 ///
 /// # Panics
 ///
-/// If the app has no messages of this type; and where [`with_ref`](framestep::with_ref) does.
+/// If the app has no messages of this type; and where [`with_ref`](framestep::lend::with_ref) does.
 ///
 /// # Examples
 ///

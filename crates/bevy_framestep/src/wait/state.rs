@@ -11,7 +11,8 @@ use std::task::{Context, Poll};
 use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
 use bevy_state::state::{State, StateTransitionEvent, States};
-use framestep::{Phase, Signal, Subscription};
+use framestep::Phase;
+use framestep::sync::{Signal, Subscription};
 use futures::future::FusedFuture;
 
 use super::message::Feed;
@@ -32,7 +33,7 @@ const STATES: Call = Call::new("wait_for_state", "take `Res<State<S>>` as a para
 ///
 /// # Panics
 ///
-/// If the app does not have the state; and where [`with_ref`](framestep::with_ref) does.
+/// If the app does not have the state; and where [`with_ref`](framestep::lend::with_ref) does.
 #[track_caller]
 pub fn next_transition<S: States>() -> NextMessage<StateTransitionEvent<S>> {
     let has_states = with_ref(STATES, |world| {
@@ -63,7 +64,7 @@ fn no_states<S: States>() -> ! {
 ///
 /// # Panics
 ///
-/// If the app does not have the state; and where [`with_ref`](framestep::with_ref) does.
+/// If the app does not have the state; and where [`with_ref`](framestep::lend::with_ref) does.
 #[track_caller]
 pub fn state_entered<S: States>(state: S) -> WaitForState<S> {
     wait(state, Side::Entered)
@@ -77,7 +78,7 @@ pub fn state_entered<S: States>(state: S) -> WaitForState<S> {
 ///
 /// # Panics
 ///
-/// If the app does not have the state; and where [`with_ref`](framestep::with_ref) does.
+/// If the app does not have the state; and where [`with_ref`](framestep::lend::with_ref) does.
 #[track_caller]
 pub fn state_exited<S: States>(state: S) -> WaitForState<S> {
     wait(state, Side::Exited)
@@ -91,7 +92,7 @@ pub fn state_exited<S: States>(state: S) -> WaitForState<S> {
 ///
 /// # Panics
 ///
-/// If the app does not have the state; and where [`with_ref`](framestep::with_ref) does.
+/// If the app does not have the state; and where [`with_ref`](framestep::lend::with_ref) does.
 ///
 /// # Examples
 ///

@@ -6,7 +6,8 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bevy_time::{Timer, TimerMode};
-use framestep::{Phase, WaitSeconds, time, wait_seconds};
+use framestep::wait::WaitSeconds;
+use framestep::{Phase, time, wait_seconds};
 use futures::future::FusedFuture;
 
 /// Waits until a timer of Bevy finishes, and ticks it on the clock of the script. A repeating

@@ -4,7 +4,9 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use framestep::{InPhase, Phase, home, in_phase, time};
+use framestep::task::home;
+use framestep::wait::{InPhase, in_phase};
+use framestep::{Phase, time};
 use futures::Stream;
 
 /// The phase of a wait that is not ended by a frame, but by a message, an event or a

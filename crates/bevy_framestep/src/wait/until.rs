@@ -9,7 +9,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use bevy_ecs::prelude::*;
-use framestep::{Phase, WaitNote, time};
+use framestep::inspect::WaitNote;
+use framestep::{Phase, time};
 use futures::future::FusedFuture;
 
 use super::turn::Turn;
@@ -311,7 +312,7 @@ impl WaitUntilWorld {
 ///
 /// # Panics
 ///
-/// When polled, where [`with_ref`](framestep::with_ref) does. A panic of the condition becomes a panic of the
+/// When polled, where [`with_ref`](framestep::lend::with_ref) does. A panic of the condition becomes a panic of the
 /// script.
 ///
 /// # Examples
@@ -353,7 +354,7 @@ impl Future for WaitUntilWorld {
             return this.poll_elsewhere(phase, cx);
         }
         let condition = &this.condition;
-        let phase = framestep::home();
+        let phase = framestep::task::home();
         match condition.state.get() {
             State::Done => panic!("`wait_until_world` was polled after it had ended"),
             State::Held => {

@@ -11,7 +11,8 @@ use bevy_app::{App, AppExit, Last, PostUpdate, PreUpdate, Update};
 use bevy_ecs::prelude::*;
 use bevy_framestep::prelude::*;
 use bevy_framestep::{ScriptHandle, clean_up_scripts};
-use framestep::{Report, SendOwner};
+use framestep::inspect::Report;
+use framestep::task::SendOwner;
 
 use super::{alive, app};
 

@@ -70,7 +70,7 @@ fn in_the_fixed_phase() {
     app.init_resource::<Gold>();
     app.add_systems(FixedUpdate, |mut gold: ResMut<Gold>| gold.0 += 1);
     app.world_mut().start_script(|| async {
-        start_in(Phase::FixedUpdate, async {
+        script("").in_phase(Phase::FixedUpdate).start(async {
             fixed_update().await;
             let steps = resource(|gold: &Gold| gold.0);
             wait_until_world(move |world| world.resource::<Gold>().0 > steps).await;

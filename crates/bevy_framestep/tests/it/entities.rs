@@ -24,7 +24,7 @@ struct Guard(&'static str);
 impl Drop for Guard {
     fn drop(&mut self) {
         let line = format!("{} ends in frame {}", self.0, time().frame);
-        with_soon(move |world: &mut World| {
+        with_deferred(move |world: &mut World| {
             world.resource_mut::<super::Log>().0.push(line);
         });
     }

@@ -504,7 +504,7 @@ fn a_sub_app() {
     for _ in 0..2 {
         sub.run_default_schedule();
     }
-    assert_eq!(script.take().unwrap().unwrap(), 2);
+    assert_eq!(script.take_output().unwrap().unwrap(), 2);
 }
 
 /// Without `TimePlugin`, it says what is missing.

@@ -4,7 +4,7 @@ use std::panic::Location;
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
-use bevy_framestep::framestep::Wait;
+use bevy_framestep::framestep::inspect::Wait;
 use bevy_framestep::prelude::*;
 
 use super::{app_with, log, take_log};

@@ -179,7 +179,7 @@ fn not_once_it_has_begun() {
     for row in rows() {
         let (mut app, hero) = app_and_hero();
         let script = (row.start_late)(&mut app, hero);
-        let ended = script.take().expect(row.name);
+        let ended = script.take_output().expect(row.name);
         assert!(ended.is_err_and(|ended| ended.is_panic()), "{}", row.name);
     }
 }
@@ -273,7 +273,12 @@ fn timers_that_have_begun() {
         assert!((&mut wait).now_or_never().is_none());
         drop(wait.in_phase(Phase::LateUpdate));
     });
-    assert!(script.take().unwrap().is_err_and(|ended| ended.is_panic()));
+    assert!(
+        script
+            .take_output()
+            .unwrap()
+            .is_err_and(|ended| ended.is_panic())
+    );
 }
 
 /// Transitions come between `PreUpdate` and the fixed steps.

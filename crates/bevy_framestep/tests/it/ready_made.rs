@@ -48,7 +48,7 @@ fn several_components() {
         guard.with(|_: &mut Position, _: &Shield, _: Entity| ())?;
         guard.with(halve)
     });
-    assert!(matches!(script.take(), Some(Ok(Ok(())))));
+    assert!(matches!(script.take_output(), Some(Ok(Ok(())))));
     assert_eq!(app.world().get::<Position>(guard), Some(&Position(3.5)));
 }
 
@@ -67,7 +67,7 @@ fn several_components_of_which_one_is_missing() {
         assert!(matches!(missing, Missing::Entity { entity, .. } if entity == guard));
     });
     assert!(script.is_finished());
-    assert!(script.take().unwrap().is_ok());
+    assert!(script.take_output().unwrap().is_ok());
 }
 
 /// A component cannot be borrowed twice.
@@ -78,7 +78,7 @@ fn several_components_that_conflict() {
     let script = app
         .world_mut()
         .start_script(move || async move { guard.with(|_: &mut Position, _: &Position| ()) });
-    assert!(script.take().unwrap().unwrap_err().is_panic());
+    assert!(script.take_output().unwrap().unwrap_err().is_panic());
 }
 
 /// What `with` borrows mutably is changed for systems.
@@ -153,7 +153,7 @@ fn a_query_for_the_life_of_a_script() {
         let none = moving.get(second, |_| ()).unwrap_err();
         assert!(matches!(none, Missing::Entity { entity, .. } if entity == second));
     });
-    assert!(script.take().unwrap().is_ok());
+    assert!(script.take_output().unwrap().is_ok());
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn animations() {
         .unwrap()
         .stop_all();
     app.update();
-    assert!(matches!(script.take(), Some(Ok(Ok(())))));
+    assert!(matches!(script.take_output(), Some(Ok(Ok(())))));
 }
 
 /// The work is done on another thread; the script continues here.
@@ -308,5 +308,5 @@ fn work_on_other_threads() {
         app.update();
         std::thread::yield_now();
     }
-    assert!(script.take().unwrap().is_ok());
+    assert!(script.take_output().unwrap().is_ok());
 }

@@ -73,7 +73,7 @@ fn in_a_system() {
     assert_eq!(
         text,
         "`resource` was called outside of a script: call it in a script; in a system, take \
-         `Res<S>` as a parameter; in a destructor, use `with_soon`"
+         `Res<S>` as a parameter; in a destructor, use `with_deferred`"
     );
 }
 

@@ -254,7 +254,7 @@ fn an_app_without_scripts() {
     let handle = framestep.handle().clone();
     remote.spawn(|| async { log(format!("remote in frame {}", time().frame)) });
     app.update();
-    handle.spawn_in(Phase::LateUpdate, async {
+    handle.script("").in_phase(Phase::LateUpdate).spawn(async {
         log(format!("handle in {}", time().phase.unwrap()));
     });
     app.update();

@@ -2,7 +2,7 @@
 
 use bevy_app::Update;
 use bevy_ecs::prelude::*;
-use bevy_framestep::framestep::CoroutineInfo;
+use bevy_framestep::framestep::inspect::CoroutineInfo;
 use bevy_framestep::prelude::*;
 use bevy_framestep::{Framestep, Missing};
 
@@ -126,7 +126,7 @@ fn what_is_missing_in_which_line() {
     for _ in 0..6 {
         app.update();
     }
-    assert!(script.take().unwrap().is_ok());
+    assert!(script.take_output().unwrap().is_ok());
     assert_eq!(take_log(&mut app), ["done"]);
 }
 

@@ -5,8 +5,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use framestep::Phase;
 use framestep::durable::{DurableWait, length_ns};
-use framestep::{Phase, Seconds};
+use framestep::time::Seconds;
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, home_of, in_closure};
@@ -15,7 +16,7 @@ use crate::slot::{Animation, Slot};
 use super::Numbered;
 
 /// Calls `apply` with a progress from 0 to 1 in every frame, for `seconds`: with 0 at once, with 1
-/// at the end. See [`framestep::animate`]. Only the end is recorded.
+/// at the end. See [`framestep::wait::animate`]. Only the end is recorded.
 ///
 /// After a restore, `apply` is a new closure, so it must not keep anything from one call to the
 /// next: what it needs is in the world, or was read before the animation began.

@@ -4,8 +4,9 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use framestep::Phase;
 use framestep::durable::{DurableWait, Stream, next_item};
-use framestep::{NextItem, Phase};
+use framestep::wait::NextItem;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -17,7 +18,7 @@ use crate::slot::Slot;
 use super::Numbered;
 
 /// Returns a stream of the values that `read` returns, each time it returns another one. See
-/// [`framestep::changes_of`].
+/// [`framestep::wait::changes_of`].
 ///
 /// `read` is called once in each frame, for a value that nothing tells of: a field of the lent world.
 /// For a value that scripts set themselves, [`Value::changed`](crate::Value::changed) costs nothing in
@@ -75,7 +76,7 @@ use super::Numbered;
 ///
 /// # Source
 ///
-/// [`framestep::changes_of`].
+/// [`framestep::wait::changes_of`].
 #[doc(alias = "EveryValueChanged")]
 pub fn changes_of<T, F>(read: F) -> ChangesOf<T, F>
 where

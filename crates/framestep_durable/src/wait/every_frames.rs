@@ -4,7 +4,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use framestep::durable::{DurableWait, Stream, next_item};
-use framestep::{NextItem, Phase, Time};
+use framestep::wait::NextItem;
+use framestep::{Phase, Time};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
@@ -16,7 +17,7 @@ use crate::slot::Slot;
 use super::Numbered;
 
 /// Returns a stream with an item in every `count`-th frame, counted from the frame of the first poll.
-/// 0 counts as 1. See [`framestep::every_frames`].
+/// 0 counts as 1. See [`framestep::wait::every_frames`].
 ///
 /// The items do not drift: if a script awaits the stream too late, the frames in between have no item.
 /// The stream does not end.
@@ -63,7 +64,7 @@ use super::Numbered;
 ///
 /// # Source
 ///
-/// [`framestep::every_frames`].
+/// [`framestep::wait::every_frames`].
 #[doc(alias = "IntervalFrame")]
 pub fn every_frames(count: u64) -> EveryFrames {
     EveryFrames {

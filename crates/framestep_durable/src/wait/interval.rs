@@ -6,8 +6,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use framestep::Phase;
 use framestep::durable::{DurableWait, Stream, length_ns, own_time, phase_number, phase_of};
-use framestep::{Phase, Seconds};
+use framestep::time::Seconds;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -19,7 +20,7 @@ use crate::slot::{self, Slot};
 use super::Numbered;
 use super::timed::Ns;
 
-pub use framestep::MissedTicks;
+pub use framestep::wait::MissedTicks;
 
 /// Ticks every `seconds` of the script's clock, the first time one period after the first
 /// tick is awaited. See [`framestep::interval`].
@@ -144,7 +145,7 @@ impl Interval {
     ///
     /// # Source
     ///
-    /// [`framestep::Interval::first_after`].
+    /// [`framestep::wait::Interval::first_after`].
     #[track_caller]
     #[must_use]
     pub fn first_after(mut self, seconds: impl Seconds) -> Self {
@@ -159,7 +160,7 @@ impl Interval {
 
     /// Begins the interval anew: the next tick is due a whole period after it is awaited next, even
     /// if [`first_after`](Self::first_after) has set another first one. See
-    /// [`framestep::Interval::reset`].
+    /// [`framestep::wait::Interval::reset`].
     ///
     /// # Examples
     ///

@@ -12,7 +12,7 @@ mod permits;
 mod promise;
 mod request;
 mod signal;
-mod stop_asked;
+mod stop_requested;
 mod subscription;
 mod timed;
 mod timeout;
@@ -31,12 +31,12 @@ pub use on::{On, on};
 pub use owner_end::Ended;
 pub use pace::{Debounce, Throttle, debounce, throttle};
 pub(crate) use permits::expect_countable;
-pub use permits::{Acquire, Permit, Permits};
+pub use permits::{Acquire, Permit, Semaphore};
 pub use promise::{Promise, Resolver, promise};
 pub(crate) use request::RequestKey;
 pub use request::{Ask, Request, RequestId, ask};
 pub use signal::{Signal, WaitSignal, WaitSignalFor};
-pub use stop_asked::{StopAsked, stop_asked};
+pub use stop_requested::{StopRequested, stop_requested};
 pub use subscription::{NextEvent, Subscription};
 pub use timed::{
     Wait, WaitSeconds, end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,

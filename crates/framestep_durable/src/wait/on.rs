@@ -46,7 +46,7 @@ use crate::owner::{ClockId, clock_of};
 ///
 /// #[durable]
 /// async fn pause_menu() {
-///     let _paused = clock().hold();
+///     let _paused = clock().pause_guard();
 ///     let slide = animate(0.5, |share| with(|position: &mut f32| *position = share));
 ///     on(realtime(), slide).await;
 /// }

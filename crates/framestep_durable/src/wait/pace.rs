@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use framestep::durable::{Stream, next_item};
-use framestep::{NextItem, Seconds};
+use framestep::time::Seconds;
+use framestep::wait::NextItem;
 
 use crate::effect::time;
 
@@ -15,7 +16,7 @@ use super::timed::Ns;
 use super::{WaitSeconds, wait_seconds};
 
 /// Returns a stream of the items of `stream` after which no other item has come for `seconds`: the
-/// last of each burst. See [`framestep::debounce`].
+/// last of each burst. See [`framestep::wait::debounce`].
 ///
 /// It counts on the clock of the script, and takes any stream whose items are a function of what is
 /// recorded: a [`Subscription`](crate::Subscription), [`changes_of`](crate::changes_of) of a value, an
@@ -68,7 +69,7 @@ use super::{WaitSeconds, wait_seconds};
 ///
 /// # Source
 ///
-/// [`framestep::debounce`].
+/// [`framestep::wait::debounce`].
 #[doc(alias = "Debounce")]
 #[track_caller]
 pub fn debounce<S: Stream>(seconds: impl Seconds, stream: S) -> Debounce<S> {
@@ -143,7 +144,7 @@ impl<S: Stream> fmt::Debug for Debounce<S> {
 }
 
 /// Returns a stream with at most one item of `stream` in each `seconds`: an item passes if the last
-/// one that has passed is `seconds` ago. The others are dropped. See [`framestep::throttle`].
+/// one that has passed is `seconds` ago. The others are dropped. See [`framestep::wait::throttle`].
 ///
 /// It counts on the clock that [`time`](crate::time) reads in the script, which it records for each
 /// item of `stream`. For the streams that it takes, and for the last item of a burst instead of the
@@ -191,7 +192,7 @@ impl<S: Stream> fmt::Debug for Debounce<S> {
 ///
 /// # Source
 ///
-/// [`framestep::throttle`].
+/// [`framestep::wait::throttle`].
 #[doc(alias = "ThrottleFirst")]
 #[track_caller]
 pub fn throttle<S: Stream>(seconds: impl Seconds, stream: S) -> Throttle<S> {

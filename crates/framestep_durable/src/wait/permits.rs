@@ -51,7 +51,7 @@ use super::Numbered;
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const TOKENS: Permits = Permits::new("attack tokens", 2);
+/// const TOKENS: Semaphore = Semaphore::new("attack tokens", 2);
 ///
 /// #[durable]
 /// async fn attack() -> u64 {
@@ -74,18 +74,18 @@ use super::Numbered;
 ///
 /// # Source
 ///
-/// [`framestep::Permits`].
+/// [`framestep::sync::Semaphore`].
 #[derive(Clone, Copy)]
-pub struct Permits<N = &'static str> {
+pub struct Semaphore<N = &'static str> {
     name: N,
     count: usize,
 }
 
-impl Permits {
+impl Semaphore {
     /// `count` permits with this name. Permits of the same name are the same, and must have the same
     /// number. Without any, each wait lasts until it is stopped, or the host sets another number.
     pub const fn new(name: &'static str, count: usize) -> Self {
-        Permits { name, count }
+        Semaphore { name, count }
     }
 
     /// The name.
@@ -103,15 +103,15 @@ impl Permits {
     ///
     /// If the `Serialize` of the key fails.
     #[track_caller]
-    pub fn of(&self, key: impl Serialize) -> Permits<Keyed> {
-        Permits {
+    pub fn of(&self, key: impl Serialize) -> Semaphore<Keyed> {
+        Semaphore {
             name: Keyed::new(self.name, &key),
             count: self.count,
         }
     }
 }
 
-impl<N: EventName> Permits<N> {
+impl<N: EventName> Semaphore<N> {
     pub(crate) fn full_name(&self) -> &str {
         self.name.full()
     }
@@ -141,7 +141,7 @@ impl<N: EventName> Permits<N> {
     }
 
     /// Waits for `count` permits at once: for something that takes the place of several. See
-    /// [`framestep::Permits::acquire_many`].
+    /// [`framestep::sync::Semaphore::acquire_many`].
     ///
     /// It keeps its place in the queue until all of them are free, and those behind it wait, even for
     /// fewer. With more permits than there are, the wait lasts until they are [added](Self::add). For
@@ -166,7 +166,7 @@ impl<N: EventName> Permits<N> {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const TOKENS: Permits = Permits::new("attack tokens", 2);
+    /// const TOKENS: Semaphore = Semaphore::new("attack tokens", 2);
     ///
     /// #[durable]
     /// async fn attack(takes: usize) -> u64 {
@@ -278,7 +278,7 @@ impl<N: EventName> Permits<N> {
     /// Adds `count` permits. The scripts that wait get them first, in order. The new number is kept,
     /// and saved, as after [`set_count`](Self::set_count). [`Runtime::add_permits`] is for the host.
     ///
-    /// With `Permits::new("gate", 0)`, that is a gate that each `add` opens for so many.
+    /// With `Semaphore::new("gate", 0)`, that is a gate that each `add` opens for so many.
     ///
     /// [`Runtime::add_permits`]: crate::Host::add_permits
     ///
@@ -291,7 +291,7 @@ impl<N: EventName> Permits<N> {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const GATE: Permits = Permits::new("gate", 0);
+    /// const GATE: Semaphore = Semaphore::new("gate", 0);
     ///
     /// #[durable]
     /// async fn goblin() {
@@ -312,7 +312,7 @@ impl<N: EventName> Permits<N> {
     ///
     /// # Source
     ///
-    /// [`framestep::Permits::add`].
+    /// [`framestep::sync::Semaphore::add`].
     #[track_caller]
     pub fn add(&self, count: usize) {
         let caller = Call::new("add", self.name.base());
@@ -349,7 +349,7 @@ impl<N: EventName> Permits<N> {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const TOKENS: Permits = Permits::new("attack tokens", 3);
+    /// const TOKENS: Semaphore = Semaphore::new("attack tokens", 3);
     ///
     /// # async fn script() {
     /// let taken = TOKENS.acquire().await;
@@ -364,7 +364,7 @@ impl<N: EventName> Permits<N> {
     ///
     /// # Source
     ///
-    /// [`framestep::Permits::set_count`].
+    /// [`framestep::sync::Semaphore::set_count`].
     #[track_caller]
     pub fn set_count(&self, count: usize) {
         let caller = Call::new("set_count", self.name.base());
@@ -394,13 +394,13 @@ pub(crate) fn expect_countable(added: Option<()>) {
     );
 }
 
-impl<N: fmt::Debug> fmt::Debug for Permits<N> {
+impl<N: fmt::Debug> fmt::Debug for Semaphore<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Permits").field(&self.name).finish()
     }
 }
 
-/// A permit of [`Permits`], or several of [`acquire_many`](Permits::acquire_many). Dropping it returns
+/// A permit of [`Semaphore`], or several of [`acquire_many`](Semaphore::acquire_many). Dropping it returns
 /// them: the first scripts that wait get them.
 ///
 /// A permit that a script still has when its chapter ends is returned then, even if it was forgotten
@@ -415,7 +415,7 @@ enum Inner {
     /// The permit of this number of a script.
     Script { cell: Weak<ScriptCell>, number: u64 },
     Outside {
-        _permit: framestep::Permit,
+        _permit: framestep::sync::Permit,
         _of: Rc<PlainPermits>,
     },
 }
@@ -436,11 +436,11 @@ impl fmt::Debug for Permit {
     }
 }
 
-/// The future of [`Permits::acquire`] and [`Permits::acquire_many`].
+/// The future of [`Semaphore::acquire`] and [`Semaphore::acquire_many`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Acquire<N = &'static str> {
     numbered: Numbered,
-    permits: Permits<N>,
+    permits: Semaphore<N>,
     wanted: usize,
 }
 
@@ -502,7 +502,7 @@ impl<N: EventName> Future for Acquire<N> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit> {
         let this = &mut *self;
-        let Permits { name, count } = &this.permits;
+        let Semaphore { name, count } = &this.permits;
         let (base, wanted) = (name.base(), this.wanted);
         match poll_acquire(&mut this.numbered, base, name.full(), *count, wanted, cx) {
             Poll::Ready(inner) => Poll::Ready(Permit { base, inner }),

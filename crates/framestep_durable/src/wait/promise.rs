@@ -7,8 +7,8 @@ use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use framestep::Canceled;
 use framestep::durable::Event;
+use framestep::sync::Canceled;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -81,7 +81,7 @@ use super::Numbered;
 ///
 /// # Source
 ///
-/// [`framestep::promise`].
+/// [`framestep::sync::promise`].
 #[doc(alias = "oneshot")]
 #[track_caller]
 pub fn promise<T: Serialize + DeserializeOwned + 'static>(
@@ -118,7 +118,7 @@ struct Key {
 impl Key {
     /// The key of no promise.
     const NONE: Key = Key {
-        script: ScriptId::of(0),
+        script: ScriptId::from_raw(0),
         number: 0,
         stamp: 0,
     };
@@ -296,7 +296,7 @@ enum Inner {
     /// The promise of this number of a script.
     Script { cell: Weak<ScriptCell>, number: u64 },
     Outside {
-        receiver: framestep::Promise<Bytes>,
+        receiver: framestep::sync::Promise<Bytes>,
         number: u64,
         outside: Weak<Outside>,
     },

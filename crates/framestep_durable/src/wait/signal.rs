@@ -77,7 +77,7 @@ use super::{Numbered, Subscription};
 ///
 /// # Source
 ///
-/// [`framestep::Signal`].
+/// [`framestep::sync::Signal`].
 pub struct Signal<T, N = &'static str> {
     name: N,
     limit: Limit,
@@ -255,7 +255,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
 
     /// Emits an event to one script: the one that has waited longest. Returns the value if none waits.
     /// [`Runtime::emit_one`](crate::Host::emit_one) does so for the host. See
-    /// [`framestep::Signal::emit_one`].
+    /// [`framestep::sync::Signal::emit_one`].
     ///
     /// A [subscription](Self::subscribe) whose [`next`](Subscription::next) waits receives it, too. If
     /// the script is stopped before it resumes, or if its [`wait_for`](Self::wait_for) refuses the
@@ -296,7 +296,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     ///
     /// # Source
     ///
-    /// [`framestep::Signal::emit_one`].
+    /// [`framestep::sync::Signal::emit_one`].
     #[doc(alias = "notify_one")]
     #[track_caller]
     pub fn emit_one(&self, value: T) -> Option<T> {

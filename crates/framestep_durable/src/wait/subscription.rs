@@ -104,7 +104,7 @@ use super::signal::read;
 ///
 /// # Source
 ///
-/// [`framestep::Subscription`]. A signal with a name never ends, so [`next`](Self::next) returns the
+/// [`framestep::sync::Subscription`]. A signal with a name never ends, so [`next`](Self::next) returns the
 /// value itself.
 #[must_use = "a subscription that is dropped receives nothing"]
 pub struct Subscription<T> {

@@ -5,8 +5,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use framestep::Phase;
 use framestep::durable::{DurableWait, length_ns};
-use framestep::{Phase, Seconds};
+use framestep::time::Seconds;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::ScriptCell;
@@ -185,7 +186,7 @@ impl WaitSeconds {
     }
 
     /// Moves the deadline: the wait is as new, with a length of `seconds`, on the same clock and in
-    /// the same phase. See [`framestep::WaitSeconds::reset`].
+    /// the same phase. See [`framestep::wait::WaitSeconds::reset`].
     ///
     /// **The time runs from the next poll**, as that of a new wait from the first one. The new
     /// deadline is saved, like that of any wait.
@@ -267,7 +268,7 @@ pub fn next_frame() -> Wait {
     Wait::new("next_frame()", What::NextFrame)
 }
 
-/// Waits for the next run of `phase`. See [`framestep::in_phase`].
+/// Waits for the next run of `phase`. See [`framestep::wait::in_phase`].
 pub fn in_phase(phase: Phase) -> Wait {
     Wait::new("in_phase()", What::NextRun(phase))
 }
@@ -287,7 +288,7 @@ pub fn wait_frames(frames: u64) -> Wait {
     Wait::new("wait_frames()", What::Frames(frames))
 }
 
-/// Waits for `steps` fixed steps; 0 counts as 1. See [`framestep::wait_steps`].
+/// Waits for `steps` fixed steps; 0 counts as 1. See [`framestep::wait::wait_steps`].
 pub fn wait_steps(steps: u64) -> Wait {
     Wait::new("wait_steps()", What::Steps(steps))
 }
@@ -303,7 +304,7 @@ pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
     WaitSeconds::new("wait_seconds()", What::Seconds(Ns::of(seconds)))
 }
 
-/// Waits until `seconds` of realtime have passed. See [`framestep::wait_seconds_realtime`].
+/// Waits until `seconds` of realtime have passed. See [`framestep::wait::wait_seconds_realtime`].
 ///
 /// # Panics
 ///
@@ -322,7 +323,7 @@ pub(super) fn wait_until_own(point: impl Seconds) -> WaitSeconds {
 
 impl ClockId {
     /// Waits until `seconds` of this clock have passed since the first poll. See
-    /// [`framestep::Clock::wait_seconds`].
+    /// [`framestep::time::Clock::wait_seconds`].
     ///
     /// # Panics
     ///
@@ -333,7 +334,7 @@ impl ClockId {
         WaitSeconds::new("wait_seconds()", what)
     }
 
-    /// Waits until this clock reads `point`. See [`framestep::Clock::wait_until`].
+    /// Waits until this clock reads `point`. See [`framestep::time::Clock::wait_until`].
     ///
     /// # Panics
     ///

@@ -6,7 +6,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use framestep::{Phase, Seconds};
+use framestep::Phase;
+use framestep::time::Seconds;
 
 use super::timed::wait_until_own;
 use super::{WaitSeconds, wait_seconds};
@@ -30,7 +31,7 @@ pub fn timeout<F: Future>(seconds: impl Seconds, future: F) -> Timeout<F> {
 }
 
 /// Waits for `future`, until the script's clock reads `point`: a number of seconds since the clock's
-/// zero, or [`time()`](crate::time())`.elapsed` plus a length. See [`framestep::timeout_at`].
+/// zero, or [`time()`](crate::time())`.elapsed` plus a length. See [`framestep::wait::timeout_at`].
 ///
 /// # Errors
 ///
@@ -75,7 +76,7 @@ pub fn timeout<F: Future>(seconds: impl Seconds, future: F) -> Timeout<F> {
 ///
 /// # Source
 ///
-/// [`framestep::timeout_at`].
+/// [`framestep::wait::timeout_at`].
 #[track_caller]
 pub fn timeout_at<F: Future>(point: impl Seconds, future: F) -> Timeout<F> {
     Timeout {
@@ -106,7 +107,7 @@ impl<F> Timeout<F> {
     }
 
     /// Moves the deadline: `seconds` from the next poll. The future inside goes on. See
-    /// [`framestep::Timeout::reset`].
+    /// [`framestep::wait::Timeout::reset`].
     ///
     /// # Panics
     ///

@@ -66,7 +66,7 @@ use super::{Numbered, ValueChanges};
 ///
 /// # Source
 ///
-/// [`framestep::Watch`].
+/// [`framestep::sync::Watch`].
 pub struct Value<T, N = &'static str> {
     name: N,
     value: PhantomData<fn(T) -> T>,
@@ -209,7 +209,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// # Source
     ///
-    /// [`framestep::Watch::update_if`].
+    /// [`framestep::sync::Watch::update_if`].
     #[doc(alias = "send_if_modified")]
     #[track_caller]
     pub fn update_if(&self, change: impl FnOnce(&mut T) -> bool) -> bool {
@@ -242,7 +242,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// # Source
     ///
-    /// [`framestep::Watch::replace`].
+    /// [`framestep::sync::Watch::replace`].
     #[track_caller]
     pub fn replace(&self, value: T) -> T {
         let before = self.get();

@@ -5,8 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use framestep::NextItem;
 use framestep::durable::{Stream, next_item};
+use framestep::wait::NextItem;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -64,7 +64,7 @@ use super::{Changed, Value};
 ///
 /// # Source
 ///
-/// [`framestep::Changes`]. A value with a name does not end, and neither does the stream.
+/// [`framestep::sync::Changes`]. A value with a name does not end, and neither does the stream.
 #[must_use = "streams do nothing unless they are polled"]
 pub struct ValueChanges<T, N = &'static str> {
     value: Value<T, N>,

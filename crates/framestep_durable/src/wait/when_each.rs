@@ -5,8 +5,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use framestep::NextItem;
 use framestep::durable::{Stream, next_item};
+use framestep::wait::NextItem;
 use serde::de::DeserializeOwned;
 
 use crate::context;
@@ -14,8 +14,8 @@ use crate::handle::{Handle, JoinError};
 
 /// Returns a stream of the results of scripts, in the order in which they end.
 ///
-/// For the results in the order of the handles, use [`join_all`](framestep::join_all()); for the first
-/// result only, [`race`](framestep::race()). Both take other futures, too.
+/// For the results in the order of the handles, use [`join_all`](framestep::combine::join_all()); for the first
+/// result only, [`race`](framestep::combine::race()). Both take other futures, too.
 ///
 /// # Resumes
 ///
@@ -65,7 +65,7 @@ use crate::handle::{Handle, JoinError};
 ///
 /// # Source
 ///
-/// [`framestep::when_each`].
+/// [`framestep::combine::when_each`].
 #[doc(alias = "as_completed")]
 #[doc(alias = "JoinSet")]
 pub fn when_each<T>(handles: impl IntoIterator<Item = Handle<T>>) -> WhenEach<T>
@@ -75,7 +75,7 @@ where
     let handles: Vec<Handle<T>> = handles.into_iter().collect();
     let is_plain = handles.first().is_some_and(Handle::is_plain);
     let inner = if is_plain {
-        Inner::Plain(framestep::when_each(handles))
+        Inner::Plain(framestep::combine::when_each(handles))
     } else {
         Inner::Durable(InOrder {
             left: handles.len(),
@@ -95,7 +95,7 @@ pub struct WhenEach<T> {
 enum Inner<T> {
     Durable(InOrder<T>),
     /// Of scripts that were started outside of a durable one.
-    Plain(framestep::WhenEach<Handle<T>>),
+    Plain(framestep::combine::WhenEach<Handle<T>>),
 }
 
 struct InOrder<T> {

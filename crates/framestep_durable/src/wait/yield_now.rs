@@ -10,7 +10,7 @@ use framestep::durable::DurableWait;
 use super::Numbered;
 
 /// Lets the other scripts that are due in this run go first, and continues later in the same run.
-/// See [`framestep::yield_now`].
+/// See [`framestep::wait::yield_now`].
 ///
 /// **It is not [`next_frame`](crate::next_frame):** the script continues in the same frame. Between
 /// two runs, a script is in the middle of a `yield_now` only if it has been paused, if it was

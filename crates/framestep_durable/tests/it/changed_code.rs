@@ -224,7 +224,7 @@ fn lines_are_compared_only_in_the_same_build() {
     let mut other = Runtime::new(registry().for_build("today"));
     other.restore(&saved(), Policy::Fail).unwrap();
     let again = other.start(moved::Quest { gold: 1 });
-    assert_eq!(again.id(), ScriptId::of(3));
+    assert_eq!(again.id(), ScriptId::from_raw(3));
 
     assert!(registry().for_build("today").check(&saved()).is_empty());
 

@@ -139,7 +139,7 @@ fn a_handle_that_stops_on_drop_ends_its_script_with_the_one_that_has_it() {
         frame: |at, runtime, log| {
             if at == 9 * MOMENTS {
                 // In the middle of the last wait.
-                assert!(runtime.stop(ScriptId::of(1)));
+                assert!(runtime.stop(ScriptId::from_raw(1)));
             }
             moment(at, runtime, log);
         },
@@ -168,7 +168,7 @@ fn the_host_stops_with_its_handle_unless_a_restore_came_between() {
     assert!(!kept.stop(), "it names nothing any more");
     drop(kept);
     assert_eq!(runtime.scripts().len(), 1);
-    let again = runtime.handle::<()>(ScriptId::of(1)).unwrap();
+    let again = runtime.handle::<()>(ScriptId::from_raw(1)).unwrap();
     assert!(again.stop());
     assert!(matches!(
         runtime.take(again),

@@ -101,7 +101,7 @@ async fn handles() {
     log(format!("{:?}", try_join_all(all).await));
     let first = race((0..10).map(|number| start(job(9 - number)))).await;
     log(format!("{first:?}"));
-    log(format!("{}", stop(ScriptId::of(99_999))));
+    log(format!("{}", stop(ScriptId::from_raw(99_999))));
 }
 
 async fn nested() {

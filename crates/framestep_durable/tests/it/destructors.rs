@@ -123,7 +123,7 @@ fn has_effect(number: u32) {
         3 => assert!(time().frame < 100),
         4 => drop(start(Sleeps)),
         5 => drop(with(|_: &mut u32| (1.5_f32, Some(true)))),
-        _ => assert!(!stop(ScriptId::of(9))),
+        _ => assert!(!stop(ScriptId::from_raw(9))),
     }
 }
 

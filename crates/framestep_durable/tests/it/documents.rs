@@ -57,7 +57,7 @@ fn the_table_of_waits_says_which_closures_durable_scripts_take() {
         closures.iter().all(|(_, bound)| *bound == "Fn("),
         "{closures:?}"
     );
-    let rows = rows(&read("../docs/guide/waits.md"));
+    let rows = rows(&read("../../docs/guide/waits.md"));
     for name in expected {
         let of_name = rows
             .iter()

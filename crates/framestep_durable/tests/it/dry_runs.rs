@@ -133,7 +133,10 @@ fn a_dry_run_says_what_each_policy_would_do() {
     assert!(!dry_run.fits());
     assert_eq!(without_lines(&dry_run.to_string()), REPORT);
     let misfit = &dry_run.misfits[0];
-    assert_eq!((misfit.script, &*misfit.name), (ScriptId::of(2), "quest"));
+    assert_eq!(
+        (misfit.script, &*misfit.name),
+        (ScriptId::from_raw(2), "quest")
+    );
     assert!(misfit.can_restart);
     assert_eq!(misfit.once, ["reward"]);
     let times: Vec<u32> = misfit.again.iter().map(|done| done.times).collect();

@@ -170,7 +170,7 @@ const IN_BOTH: &[&str] = &[
     "in_phase",
     "interval",
     "is_resimulated",
-    "is_stop_asked",
+    "is_stop_requested",
     "join",
     "join_all",
     "next_frame",
@@ -184,7 +184,7 @@ const IN_BOTH: &[&str] = &[
     "spawn_in",
     "start",
     "start_in",
-    "stop_asked",
+    "stop_requested",
     "throttle",
     "time",
     "timeout",
@@ -205,7 +205,7 @@ const IN_BOTH: &[&str] = &[
 /// Those that belong to a runtime, and the attributes.
 const OF_A_RUNTIME: &[&str] = &[
     "ask",
-    "ask_to_stop",
+    "request_stop",
     "chapter",
     "current",
     "durable",
@@ -255,8 +255,8 @@ async fn does(name: &str) {
             say(&format!("{:?}", counts.join().await));
         }
         "is_resimulated" => say(&format!("{}", effect(is_resimulated))),
-        "is_stop_asked" => say(&format!("{}", is_stop_asked())),
-        "stop_asked" => say(&format!("{:?}", timeout(0.5, stop_asked()).await)),
+        "is_stop_requested" => say(&format!("{}", is_stop_requested())),
+        "stop_requested" => say(&format!("{:?}", timeout(0.5, stop_requested()).await)),
         "throttle" => {
             let mut ticks = throttle(0.5, interval(0.25));
             for _ in 0..2 {
@@ -281,7 +281,7 @@ async fn does(name: &str) {
                 clock().now(),
                 clock().delta()
             ));
-            let guards = (clock().scaled(0.5), clock().hold());
+            let guards = (clock().scaled(0.5), clock().pause_guard());
             wait_seconds_realtime(0.5).in_phase(Phase::Update).await;
             drop(guards);
             clock().set_scale(1);
@@ -327,7 +327,7 @@ async fn does(name: &str) {
         "join_all" => drop(join_all((1..4).map(wait_frames)).await),
         "next_frame" => next_frame().in_phase(Phase::EarlyUpdate).await,
         "on" => {
-            let _held = clock().hold();
+            let _held = clock().pause_guard();
             on(realtime(), wait_seconds(0.5).in_phase(Phase::Update)).await;
             on(clock(), next_frame().in_phase(Phase::Update)).await;
         }
@@ -441,7 +441,7 @@ fn each_function_of_the_prelude_does_the_same_in_a_plain_script_as_in_a_durable_
         for &name in IN_BOTH {
             let mut executor = framestep::Executor::new();
             let mut world = World::default();
-            let script = executor.spawn_in(home, does(name));
+            let script = executor.script("").in_phase(home).spawn(does(name));
             for frame in 0..20 {
                 world.gold = frame / 4;
                 executor.run_frame_with(&mut world, 0.25);
@@ -553,7 +553,7 @@ fn what_belongs_to_a_runtime_says_so_elsewhere() {
     let start = || drop(start_on(Runtime::new(Registry::new()).owner(), Miner));
     let joined = executor.start(async move { start() });
     executor.run_frame(0.25);
-    let error = joined.take().unwrap().unwrap_err();
+    let error = joined.take_output().unwrap().unwrap_err();
     let text = error.to_string();
     let says = "`start_on` and `spawn_on` were called outside of a durable script";
     assert!(text.contains(says), "{text}");
@@ -564,7 +564,7 @@ fn a_script_knows_its_number_its_name_and_the_length_of_its_frame() {
     #[durable]
     async fn child(number: u64) -> (bool, String, f32) {
         next_frame().await;
-        let is_this = ScriptId::of(number) == current();
+        let is_this = ScriptId::from_raw(number) == current();
         (is_this, current_name().into_owned(), delta_seconds())
     }
 
@@ -581,7 +581,7 @@ fn a_script_knows_its_number_its_name_and_the_length_of_its_frame() {
     let mut runtime = Runtime::new(registry());
     let stage = runtime.owner();
     let script = runtime.spawn(parent(stage));
-    assert_eq!(script.id(), ScriptId::of(1));
+    assert_eq!(script.id(), ScriptId::from_raw(1));
     runtime.run_frame(0.25);
     // The children are numbers 2 and 3, before and after a load.
     let save = runtime.save().unwrap();

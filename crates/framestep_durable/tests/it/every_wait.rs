@@ -11,7 +11,7 @@ use crate::twin::{MOMENTS, phase_at};
 
 const BELL: Signal<u32> = Signal::new("bell");
 const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Permits = Permits::new("seats", 1);
+const SEATS: Semaphore = Semaphore::new("seats", 1);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct World {
@@ -93,7 +93,7 @@ const WAITS: &[&str] = &[
     "wait_seconds that moves",
     "interval, first after",
     "interval that begins anew",
-    "stop_asked",
+    "stop_requested",
     "signal",
     "signal with a key",
     "signal wait_for",
@@ -193,7 +193,7 @@ impl One {
                 on(self.clock, outer).await;
             }
             "on realtime, while the game is held" => {
-                let _held = clock().hold();
+                let _held = clock().pause_guard();
                 let shown = animate(0.35, share).in_phase(Phase::Update);
                 on(realtime(), shown).await;
             }
@@ -202,7 +202,7 @@ impl One {
                 let slower = clock().scaled(0.3);
                 wait_seconds(0.03).await;
                 drop(slow);
-                let held = self.clock.hold();
+                let held = self.clock.pause_guard();
                 wait_seconds(0.03).await;
                 drop(slower);
                 let quick = clock().scaled(1.1);
@@ -294,9 +294,9 @@ impl One {
                     }
                 }
             }
-            "stop_asked" => {
-                let ended = join!(timeout(0.2, stop_asked()), stop_asked());
-                log(format!("{ended:?} {}", is_stop_asked()));
+            "stop_requested" => {
+                let ended = join!(timeout(0.2, stop_requested()), stop_requested());
+                log(format!("{ended:?} {}", is_stop_requested()));
             }
             "signal" => log(format!("{}", BELL.wait().await)),
             "signal with a key" => log(format!("{}", BELL.of("b").wait().await)),
@@ -476,7 +476,7 @@ impl Play {
                         runtime.emit(&BELL, 7);
                         runtime.emit(&BELL, 8);
                         if let Some((one, _)) = runtime.scripts().first() {
-                            runtime.ask_to_stop(*one);
+                            runtime.request_stop(*one);
                         }
                         runtime.emit(&BELL.of("b"), 9);
                         runtime.set(&STAGE.of((1, 'b')), 3);

@@ -116,7 +116,7 @@ impl DurableScript for Actor {
             }
             Role::Guards => {
                 let _slower = self.clock.scaled(0.5);
-                let _held = self.held.hold();
+                let _held = self.held.pause_guard();
                 on(self.clock, wait_seconds(0.5)).await;
                 yield_now().await;
                 log("yields");
@@ -195,7 +195,7 @@ const WAITS: [&str; 12] = [
 
 const CROWD: Signal<u32> = Signal::with_limit("crowd", 2);
 const CHEERS: Value<u32> = Value::new("cheers");
-const SEATS: Permits = Permits::new("seats", 2);
+const SEATS: Semaphore = Semaphore::new("seats", 2);
 
 /// What scripts wait for by name and by key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -208,7 +208,7 @@ enum Visitor {
 }
 
 const JOBS: Signal<u32> = Signal::new("jobs");
-const TOKENS: Permits = Permits::new("tokens", 3);
+const TOKENS: Semaphore = Semaphore::new("tokens", 3);
 
 /// What format 6 has added.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -235,7 +235,7 @@ impl DurableScript for Helper {
         let name = format!("{self:?}");
         match self {
             Helper::Serves(frames) => {
-                stop_asked().await;
+                stop_requested().await;
                 wait_frames(frames).await;
             }
             Helper::Closes(owner) => owner.ended().await,
@@ -513,7 +513,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
             runtime.start(helper).detach();
         }
         let asked = runtime.start(Helper::Serves(20));
-        runtime.ask_to_stop(asked.id());
+        runtime.request_stop(asked.id());
         asked.detach();
         leave(runtime, leaving);
         for owner in [top, below, paused] {

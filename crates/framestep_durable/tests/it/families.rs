@@ -225,7 +225,7 @@ fn a_handle_of_the_host_reads_a_result_a_panic_or_a_stop_from_before_the_save() 
         Some(Err(JoinError::Panicked(_)))
     ));
     assert!(second.handle::<u64>(detached_id).is_none());
-    assert!(second.handle::<u64>(ScriptId::of(99)).is_none());
+    assert!(second.handle::<u64>(ScriptId::from_raw(99)).is_none());
 }
 
 #[test]
@@ -238,8 +238,8 @@ fn scripts_that_are_made_after_a_restore_have_new_numbers() {
     second.restore(&save, Policy::Fail).unwrap();
     let taken: Vec<ScriptId> = second.scripts().into_iter().map(|(id, _)| id).collect();
     let new = second.spawn(Parent::Joins).id();
-    assert_eq!(taken, [ScriptId::of(1), ScriptId::of(2)]);
-    assert_eq!(new, ScriptId::of(3));
+    assert_eq!(taken, [ScriptId::from_raw(1), ScriptId::from_raw(2)]);
+    assert_eq!(new, ScriptId::from_raw(3));
 }
 
 /// Has started a child, and detached it.

@@ -78,7 +78,7 @@ fn a_script_can_be_stopped_in_its_first_poll() {
     let mut host = runtime.host().clone();
     let stops = runtime.lend(&mut host, |runtime| {
         runtime.start(Stops {
-            me: ScriptId::of(1),
+            me: ScriptId::from_raw(1),
         })
     });
     assert!(!runtime.is_alive(stops.id()));

@@ -120,7 +120,7 @@ fn sites_that_no_script_needs_are_forgotten() {
 
 const BELL: Signal<u32> = Signal::new("bell");
 const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Permits = Permits::new("seats", 1);
+const SEATS: Semaphore = Semaphore::new("seats", 1);
 
 /// Waits for all kinds of events.
 #[durable]
@@ -258,7 +258,11 @@ fn events_of_scripts_that_are_not_there_or_out_of_order_are_an_error() {
 /// Takes a guard of each kind.
 #[durable]
 async fn holds() {
-    let _guards = (clock().hold(), clock().scaled(0.5), clock().scaled(0.25));
+    let _guards = (
+        clock().pause_guard(),
+        clock().scaled(0.5),
+        clock().scaled(0.25),
+    );
     wait_frames(1).await;
 }
 

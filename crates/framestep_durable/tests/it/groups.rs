@@ -201,7 +201,7 @@ fn groups_and_each_end_work_in_plain_scripts() {
     for _ in 0..6 {
         executor.run_frame_with(&mut log, 0.1);
     }
-    let (values, order) = helper.take().unwrap().unwrap();
+    let (values, order) = helper.take_output().unwrap().unwrap();
     assert_eq!((values, order), (vec![2, 1], vec![1, 2, 0]));
     assert!(executor.is_empty());
 }

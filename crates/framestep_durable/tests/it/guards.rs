@@ -36,8 +36,8 @@ async fn scales(clock: ClockId, factors: Vec<f64>) {
 
 #[durable]
 async fn holds(clock: ClockId, frames: u64) -> u64 {
-    let _held = clock.hold();
-    let _again = clock.hold();
+    let _held = clock.pause_guard();
+    let _again = clock.pause_guard();
     wait_frames(frames).await;
     frames
 }
@@ -114,7 +114,7 @@ fn when_the_last_guard_is_dropped_the_clock_has_exactly_its_scale() {
 fn a_script_that_is_dropped_or_restarted_takes_its_guards_along() {
     #[durable(name = "held")]
     async fn saved(frames: u64) {
-        let _held = clock().hold();
+        let _held = clock().pause_guard();
         wait_frames(frames).await;
     }
 
@@ -189,7 +189,7 @@ fn a_guard_of_the_host_beside_those_of_scripts_is_refused() {
     let save = runtime.save().unwrap();
     let mut runtime = runtime;
     for guard in [
-        runtime.clock(ClockId::GAME).hold(),
+        runtime.clock(ClockId::GAME).pause_guard(),
         runtime.clock(ClockId::GAME).scaled(0.5),
     ] {
         let error = runtime.save().unwrap_err().to_string();
@@ -205,7 +205,7 @@ fn a_guard_of_the_host_beside_those_of_scripts_is_refused() {
 
 #[durable]
 async fn forgets() {
-    std::mem::forget(clock().hold());
+    std::mem::forget(clock().pause_guard());
 }
 
 #[test]
@@ -232,7 +232,7 @@ thread_local! {
 /// Gives its guard to the host, which is not allowed to keep it across a restore.
 #[durable]
 async fn gives_away() {
-    let guard = clock().hold();
+    let guard = clock().pause_guard();
     GIVEN.with_borrow_mut(|given| given.push(guard));
     wait_frames(2).await;
 }
@@ -268,7 +268,7 @@ fn one_that_has_left_its_script_ends_its_own_part_or_nothing() {
 #[durable]
 async fn refused(which: u32) {
     let call: fn() = match which {
-        0 => || drop(realtime().hold()),
+        0 => || drop(realtime().pause_guard()),
         1 => || drop(clock().scaled(-1)),
         2 => || clock().set_scale(f64::NAN),
         _ => || {
@@ -282,7 +282,7 @@ async fn refused(which: u32) {
 fn what_a_clock_refuses_names_the_call() {
     let runtime = blank();
     let says = [
-        "`hold` was called on realtime",
+        "`pause_guard` was called on realtime",
         "`scaled` got -1",
         "`set_scale` got NaN",
     ];

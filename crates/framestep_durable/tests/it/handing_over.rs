@@ -5,7 +5,7 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet, what};
 
-const TOKENS: Permits = Permits::new("tokens", 2);
+const TOKENS: Semaphore = Semaphore::new("tokens", 2);
 const JOBS: Signal<u32> = Signal::new("jobs");
 const BEST: Value<u32> = Value::new("best");
 

@@ -25,7 +25,7 @@ fn call_on_wake(runtime: &Runtime, f: impl FnMut() + 'static) {
             f();
         }
     };
-    runtime.executor().on_wake(framestep::waker_fn(wake));
+    runtime.executor().on_wake(wake);
 }
 
 #[derive(Serialize, Deserialize)]

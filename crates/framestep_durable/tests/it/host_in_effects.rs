@@ -98,7 +98,7 @@ fn call(number: u64, me: ScriptId) -> String {
             let kid = host.start(Kid { frames: 0 });
             format!("takes {:?}", host.take(kid))
         }
-        _ => format!("stops the first {}", host.stop(ScriptId::of(1))),
+        _ => format!("stops the first {}", host.stop(ScriptId::from_raw(1))),
     }
 }
 
@@ -136,7 +136,7 @@ fn calls_to_the_host_in_a_step_and_in_a_guard_are_done_once() {
             runtime.lend(log, |runtime| {
                 runtime.start(Hears).detach();
                 for call in 0..10 {
-                    let me = ScriptId::of(call + 2);
+                    let me = ScriptId::from_raw(call + 2);
                     assert_eq!(runtime.start(Calls { me, call }).id(), me);
                 }
             });
@@ -144,8 +144,8 @@ fn calls_to_the_host_in_a_step_and_in_a_guard_are_done_once() {
         frame: |at, runtime, log: &mut Log| {
             HOST.set(Some(runtime.host().clone()));
             if at == 6 {
-                runtime.resume(ScriptId::of(3));
-                runtime.lend(log, |runtime| runtime.stop(ScriptId::of(10)));
+                runtime.resume(ScriptId::from_raw(3));
+                runtime.lend(log, |runtime| runtime.stop(ScriptId::from_raw(10)));
             }
             runtime.run_frame_with(log, 0.1);
         },
@@ -164,7 +164,7 @@ impl Drop for Farewell {
             1 => STAGE.set(6),
             2 => drop(start(Kid { frames: 2 })),
             3 => drop(spawn(Kid { frames: 1 })),
-            4 => drop(stop(ScriptId::of(2))),
+            4 => drop(stop(ScriptId::from_raw(2))),
             5 => ClockId::GAME.set_scale(2.0),
             _ => assert!(time().frame < 100),
         }

@@ -7,7 +7,7 @@ use framestep_durable::{EventName, Host};
 
 const KNOCK: Signal<u32> = Signal::new("knock");
 const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Permits = Permits::new("seats", 1);
+const SEATS: Semaphore = Semaphore::new("seats", 1);
 /// The stage in another build.
 const NAMED_STAGE: Value<String> = Value::new("stage");
 

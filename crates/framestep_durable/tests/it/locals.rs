@@ -29,7 +29,7 @@ fn message(body: &str) -> String {
     let library: PathBuf = messages.split('"').find(of_library).unwrap().into();
     let folder = library.parent().unwrap();
     // Tests run at the same time.
-    let hash = framestep_durable::StableHash::of(body.as_bytes());
+    let hash = framestep_durable::StableHash::digest(body.as_bytes());
     let name = format!("framestep-locals-{}-{hash}", std::process::id());
     let source = std::env::temp_dir().join(name).with_extension("rs");
     let script = format!(

@@ -239,7 +239,7 @@ const ROWS: [(&str, fn()); 17] = [
 
 #[test]
 fn each_buffer_is_in_the_table_of_the_guide_and_behaves_as_it_says() {
-    let guide = include_str!("../../../docs/guide/saving.md");
+    let guide = include_str!("../../../../docs/guide/saving.md");
     let (_, section) = guide.split_once("### Nothing is lost in silence").unwrap();
     let (section, _) = section.split_once("\n#").unwrap();
     let table = section.split("\n|").skip(3);

@@ -123,7 +123,7 @@ fn all_that_counts_time_inside_counts_on_the_clock_across_saves() {
 
 #[durable]
 async fn menu() {
-    let _held = clock().hold();
+    let _held = clock().pause_guard();
     on(
         realtime(),
         animate(0.5, |share| {

@@ -267,7 +267,7 @@ fn the_host_finds_the_line_of_the_last_call_before_a_panic() {
     let panicked = Rc::new(RefCell::new(Vec::new()));
     let hook = panicked.clone();
     runtime.executor().on_report(move |report| {
-        if let framestep::Report::CoroutinePanicked { id, .. } = report {
+        if let framestep::inspect::Report::CoroutinePanicked { id, .. } = report {
             hook.borrow_mut().push(*id);
         }
     });

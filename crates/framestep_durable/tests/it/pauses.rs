@@ -126,7 +126,7 @@ macro_rules! deeds {
                     let a = runtime.start(actor("a", 2));
                     let b = runtime.start_in(Phase::FixedUpdate, actor("b", 0));
                     let c = runtime.spawn(actor("c", 0));
-                    let victims = vec![a.id(), b.id(), ScriptId::of(2), c.id()];
+                    let victims = vec![a.id(), b.id(), ScriptId::from_raw(2), c.id()];
                     for home in [Phase::Update, Phase::LateUpdate] {
                         let victims = victims.clone();
                         let villain = Villain { deed: Deed::$deed, victims };

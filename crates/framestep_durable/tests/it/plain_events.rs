@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use framestep::Traced;
+use framestep::inspect::TraceKind;
 use framestep_durable::__private::entries_outside;
 use framestep_durable::prelude::*;
 
@@ -12,7 +12,7 @@ const KNOCK: Signal<u32> = Signal::new("knock");
 /// Stores two events for each subscription.
 const HIT: Signal<u32> = Signal::with_limit("hit", 2);
 const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Permits = Permits::new("seats", 1);
+const SEATS: Semaphore = Semaphore::new("seats", 1);
 
 #[derive(Default)]
 struct World {
@@ -314,7 +314,7 @@ fn two_executors_of_a_thread_have_signals_of_their_own() {
     });
     other.run_frame(0.1);
     assert_eq!(
-        scripts.map(|script| script.take().unwrap().unwrap()),
+        scripts.map(|script| script.take_output().unwrap().unwrap()),
         [(1, 5), (2, 6)]
     );
 }
@@ -344,7 +344,7 @@ fn nothing_is_kept_for_what_no_plain_script_uses() {
     let ids: Vec<_> = executor
         .snapshot()
         .iter()
-        .map(framestep::CoroutineInfo::id)
+        .map(framestep::inspect::CoroutineInfo::id)
         .collect();
     assert!(ids.into_iter().all(|id| executor.stop(id)));
     assert_eq!(kept(), [0; 4]);
@@ -437,7 +437,7 @@ fn a_line_of_a_plain_wait_is_that_of_its_await() {
     let lines = Rc::new(RefCell::new(Vec::new()));
     let seen = lines.clone();
     executor.on_full_trace(move |event| {
-        if let Traced::Resumed { from: Some(at), .. } = event.what {
+        if let TraceKind::Resumed { from: Some(at), .. } = event.kind {
             seen.borrow_mut().push((at.file(), at.line()));
         }
     });
@@ -503,6 +503,6 @@ fn the_host_may_enter_the_executor_of_a_runtime_instead() {
     assert_eq!(runtime.take(script), Some(Ok((4, 2))));
     // A coroutine of it that is not durable cannot wait for them: it would not be saved.
     let plain = runtime.executor().start(async { KNOCK.wait().await });
-    let error = plain.take().unwrap().unwrap_err();
+    let error = plain.take_output().unwrap().unwrap_err();
     assert!(error.to_string().contains("is not a durable"), "{error}");
 }

@@ -92,7 +92,7 @@ fn blank() -> Runtime {
     quiet(Registry::new().with::<Town>().with::<Quest>().with::<Kid>())
 }
 
-const QUEST: ScriptId = ScriptId::of(2);
+const QUEST: ScriptId = ScriptId::from_raw(2);
 
 fn saved(is_paused: bool) -> (SaveState, Log) {
     CODE.set(Code::OfTheSave);

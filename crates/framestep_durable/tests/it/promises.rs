@@ -188,7 +188,7 @@ fn an_open_promise_is_shown_and_one_that_is_dropped_is_gone() {
     let text = runtime.save().unwrap().to_string();
     assert!(!text.contains("promise 1"), "{text}");
     runtime.rollback(&open).unwrap();
-    runtime.stop(ScriptId::of(1));
+    runtime.stop(ScriptId::from_raw(1));
     assert!(!runtime.resolve(&resolver, &3), "its script has ended");
 }
 

@@ -55,10 +55,10 @@ impl DurableScript for Bad {
                 let _ = pin!(next_frame()).poll(&mut cx);
             }),
             Case::WithInWith => with(|_: &mut u32| with(|_: &mut u32| ())),
-            Case::GuardInWith => with(|_: &mut u32| drop(ClockId::GAME.hold())),
+            Case::GuardInWith => with(|_: &mut u32| drop(ClockId::GAME.pause_guard())),
             Case::GuardInCondition => {
                 wait_until(|| {
-                    drop(ClockId::GAME.hold());
+                    drop(ClockId::GAME.pause_guard());
                     true
                 })
                 .await;
@@ -278,7 +278,7 @@ fn an_owner_below_a_dropped_one_is_refused() {
 fn a_guard_on_a_clock_is_refused() {
     let runtime = runtime();
     let clock = runtime.child_clock(ClockId::GAME);
-    let guard = runtime.clock(clock).hold();
+    let guard = runtime.clock(clock).pause_guard();
     let error = runtime
         .save_state()
         .expect_err("there is a guard")

@@ -11,7 +11,7 @@ const BELL: Signal<u64> = Signal::new("bell");
 const COUNT: Value<u64> = Value::new("count");
 /// With a small limit, so that subscriptions lose events.
 const TAP: Signal<u64> = Signal::with_limit("tap", 3);
-const SEATS: Permits = Permits::new("seats", 2);
+const SEATS: Semaphore = Semaphore::new("seats", 2);
 
 thread_local! {
     /// Whether scripts run later code than that of the first save.
@@ -335,7 +335,7 @@ impl Actor {
             }
             Op::Held(at, ops) => {
                 let held = if *at == 3 { ClockId::GAME } else { clock(*at) };
-                let _held = held.hold();
+                let _held = held.pause_guard();
                 // Not longer: what counts on the clock alone would never end.
                 let done = timeout(0.3, on(realtime(), self.perform(ops)));
                 let done = on(realtime(), done).await;
@@ -486,11 +486,11 @@ impl Actor {
                 }
             }
             Op::Asked(ms) => {
-                let asked = timeout(length(*ms), stop_asked()).await.is_ok();
-                log(who, format!("asked {asked} {}", is_stop_asked()));
+                let asked = timeout(length(*ms), stop_requested()).await.is_ok();
+                log(who, format!("asked {asked} {}", is_stop_requested()));
             }
-            Op::AskOther(at) => log(who, format!("asks {}", ask_to_stop(other(*at)))),
-            Op::AskOwner(at) => owner(*at).ask_to_stop(),
+            Op::AskOther(at) => log(who, format!("asks {}", request_stop(other(*at)))),
+            Op::AskOwner(at) => owner(*at).request_stop(),
             Op::StopWithin(at, ms, waits) => {
                 let stopped = owner(*at).stop_within(length(*ms));
                 if *waits {
@@ -610,7 +610,7 @@ async fn reader(
 
 /// A script by its number, counted from the first.
 fn other(number: u8) -> ScriptId {
-    ScriptId::of(u64::from(number) + 1)
+    ScriptId::from_raw(u64::from(number) + 1)
 }
 
 impl DurableScript for Actor {
@@ -801,11 +801,11 @@ impl Scene {
             19 => runtime.set(&COUNT.of(number % 3), number),
             22 => drop(runtime.remove(&COUNT.of(number % 3))),
             23 => runtime.set_permits(&SEATS, number as usize % 4),
-            24 => drop(runtime.ask_to_stop(script)),
+            24 => drop(runtime.request_stop(script)),
             25 if number < 3 => runtime
                 .stop_owner_within(owner, length(50 * number))
                 .detach(),
-            26 if number < 3 => runtime.ask_owner_to_stop(owner),
+            26 if number < 3 => runtime.request_owner_stop(owner),
             27 => drop(runtime.emit_one(&BELL, number)),
             28 => drop(runtime.emit_one(&TAP, number)),
             _ => {

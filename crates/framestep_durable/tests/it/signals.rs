@@ -156,8 +156,8 @@ fn waits_that_are_dropped_do_not_pile_up() {
         }
     }
     assert!(largest < 600, "{largest} bytes");
-    assert_eq!(ScriptId::of(1).to_string(), "#1");
-    assert_eq!(ScriptId::of(7).number(), 7);
+    assert_eq!(ScriptId::from_raw(1).to_string(), "#1");
+    assert_eq!(ScriptId::from_raw(7).number(), 7);
 }
 
 #[test]

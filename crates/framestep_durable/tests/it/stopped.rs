@@ -144,7 +144,7 @@ fn registry() -> Registry {
     registry.with::<Fails>().with::<Joins>().with::<Itself>()
 }
 
-const WALK: ScriptId = ScriptId::of(2);
+const WALK: ScriptId = ScriptId::from_raw(2);
 
 /// Runs frames until the second script is stopped, with a handle of the host, which it returns. With
 /// `files`, loads a file before each. What the host does, it does in frame 3.
@@ -166,7 +166,7 @@ fn until_stopped(
                 Way::HostWithin => { runtime.stop_owner_within(owner, 0.25).detach(); Some(line!()) }
                 Way::HostDropsOwner => { runtime.drop_owner(owner); Some(line!()) }
                 Way::HostDeactivates => { runtime.set_owner_active(owner, false); Some(line!()) }
-                Way::WithHandle => { runtime.stop(ScriptId::of(1)); None }
+                Way::WithHandle => { runtime.stop(ScriptId::from_raw(1)); None }
                 _ => world.line,
             };
         }

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-use framestep::Report;
+use framestep::inspect::Report;
 use framestep_durable::prelude::*;
 
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet, what};
@@ -37,30 +37,30 @@ impl DurableScript for Actor {
         match self {
             Actor::Fades(frames) => {
                 select! {
-                    () = stop_asked() => log("asked"),
+                    () = stop_requested() => log("asked"),
                     () = wait_seconds(60) => {}
                 }
                 wait_frames(frames).await;
-                log(format!("faded, asked {}", is_stop_asked()));
+                log(format!("faded, asked {}", is_stop_requested()));
             }
             Actor::Swings => {
                 let mut swings = 0;
-                while !is_stop_asked() {
+                while !is_stop_requested() {
                     wait_seconds(0.15).await;
                     swings += 1;
                 }
                 log(format!("{swings} swings"));
             }
             Actor::Deaf => wait_seconds(60).await,
-            Actor::Chapters(0) => log(format!("last chapter, asked {}", is_stop_asked())),
+            Actor::Chapters(0) => log(format!("last chapter, asked {}", is_stop_requested())),
             Actor::Chapters(left) => {
-                stop_asked().await;
+                stop_requested().await;
                 log(format!("{left} chapters left"));
                 next_frame().await;
                 return Chapter::Next(Actor::Chapters(left - 1));
             }
             Actor::Starts => {
-                stop_asked().await;
+                stop_requested().await;
                 let late = start(Actor::Fades(1));
                 log(format!("{:?}", late.await));
             }
@@ -84,13 +84,13 @@ impl DurableScript for Director {
         let single = start(Actor::Fades(2));
         wait_frames(2).await;
         let asked = [
-            single.ask_to_stop(),
-            single.ask_to_stop(),
-            ask_to_stop(single.id()),
+            single.request_stop(),
+            single.request_stop(),
+            request_stop(single.id()),
         ];
         log(format!("{asked:?}, room empty {}", self.room.is_empty()));
         log(format!("{:?}", single.await.is_ok()));
-        self.room.ask_to_stop();
+        self.room.request_stop();
         self.room.ended().await;
         log(format!("room ended {}", self.room.is_empty()));
         self.room.ended().await; // at once
@@ -121,7 +121,7 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
         runtime.start_on(room, Actor::Chapters(2)).detach();
         runtime.start_on(room, Actor::Fades(2)).detach();
         let late = runtime.spawn_in(Phase::LateUpdate, Actor::Fades(1));
-        runtime.ask_to_stop(late.id());
+        runtime.request_stop(late.id());
         late.detach();
         runtime.start(Director { level, room }).detach();
     });
@@ -154,7 +154,7 @@ fn requests_ends_and_deadlines_are_saved_in_the_middle() {
 #[test]
 fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
     async fn plain(log: Rc<RefCell<Vec<String>>>, name: &'static str, frames: u64) {
-        framestep::stop_asked().await;
+        framestep::task::stop_requested().await;
         framestep::wait_frames(frames).await;
         let time = framestep::time();
         log.borrow_mut()
@@ -163,7 +163,7 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
 
     #[durable]
     async fn fades(name: String, frames: u64) {
-        stop_asked().await;
+        stop_requested().await;
         wait_frames(frames).await;
         let time = time();
         with(move |log: &mut Log| log.push(format!("{name} {} {:?}", time.frame, time.phase)));
@@ -179,7 +179,10 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
     let level = executor.owner();
     let below = level.child();
     level.start(plain(Rc::clone(&plains), "a", 1));
-    below.start_in(Phase::LateUpdate, plain(Rc::clone(&plains), "b", 2));
+    below
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(plain(Rc::clone(&plains), "b", 2));
     level.start(plain(Rc::clone(&plains), "c", 2));
     level.start(plain(Rc::clone(&plains), "d", 9));
     let leave_plain = executor.start(async move {
@@ -221,7 +224,7 @@ fn a_request_ends_scripts_in_the_same_frames_as_a_plain_one() {
     assert_eq!(found, expected);
     assert_eq!(ends[..2], [("plain", ends[0].1), ("durable", ends[0].1)]);
     assert_eq!(runtime.take(leave), Some(Ok(1)));
-    assert_eq!(leave_plain.take().unwrap().unwrap(), 1);
+    assert_eq!(leave_plain.take_output().unwrap().unwrap(), 1);
 }
 
 /// Awaits a future, and says whether that panics.
@@ -350,7 +353,7 @@ fn a_request_that_no_script_has_read_is_reported_with_the_line_of_the_call() {
     let reports: Rc<RefCell<Vec<String>>> = Rc::default();
     let heard = Rc::clone(&reports);
     runtime.executor().on_report(move |report| {
-        if let Report::StopUnread { .. } = report {
+        if let Report::StopIgnored { .. } = report {
             heard.borrow_mut().push(report.to_string());
         }
     });
@@ -430,16 +433,16 @@ fn the_end_of_an_owner_that_was_dropped_has_come() {
 #[test]
 fn a_plain_script_reads_the_requests_of_plain_owners() {
     async fn helper() -> bool {
-        let before = is_stop_asked();
-        stop_asked().await;
-        !before && is_stop_asked()
+        let before = is_stop_requested();
+        stop_requested().await;
+        !before && is_stop_requested()
     }
 
     let mut executor = framestep::Executor::new();
     let owner = executor.owner();
     let script = owner.start(helper());
     executor.run_frame(0.1);
-    owner.ask_to_stop();
+    owner.request_stop();
     executor.run_frame(0.1);
-    assert!(script.take().unwrap().unwrap());
+    assert!(script.take_output().unwrap().unwrap());
 }

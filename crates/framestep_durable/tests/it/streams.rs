@@ -174,14 +174,16 @@ fn streams_yield_in_the_same_frames_as_the_plain_ones() {
     }
 
     async fn plain() {
-        let frames = framestep::every_frames(3).map(|time| time.frame).take(3);
+        let frames = framestep::wait::every_frames(3)
+            .map(|time| time.frame)
+            .take(3);
         let ticks = framestep::interval(0.5).first_after(0.25);
         let ticks = ticks.map(|tick| tick.late).take(3);
-        let quick = framestep::throttle(0.5, framestep::interval(0.25));
+        let quick = framestep::wait::throttle(0.5, framestep::interval(0.25));
         let quick = quick.map(|tick| tick.skipped).take(3);
-        let late = framestep::debounce(0.25, framestep::interval(0.5));
+        let late = framestep::wait::debounce(0.25, framestep::interval(0.5));
         let late = late.map(|tick| tick.late).take(2);
-        let levels = framestep::changes_of(level).take(2);
+        let levels = framestep::wait::changes_of(level).take(2);
         join!(
             see("frames", frames),
             see("ticks", ticks),

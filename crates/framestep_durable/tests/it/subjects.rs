@@ -9,7 +9,7 @@
 //! | `next_frame`, `wait_frames`, `wait_seconds`, `animate`, ticks, conditions | | length, clock, phase |
 //! | a join, also of a group and of `when_each` | the script; the type of its result | |
 //! | `owner.ended()` | the owner | |
-//! | `stop_asked()` | | |
+//! | `stop_requested()` | | |
 //! | `signal.wait()`, `wait_for()` | the type of the event | the key |
 //! | `subscription.next()` | the subscription; the type of its events | |
 //! | `value.changed()`, `wait_for()` | the type of the value | the key |

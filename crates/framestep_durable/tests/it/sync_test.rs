@@ -123,7 +123,7 @@ async fn unfair(how: u32) {
 #[durable]
 async fn asleep() {
     wait_frames(2).await;
-    framestep::Signal::<u32>::new().wait().await;
+    framestep::sync::Signal::<u32>::new().wait().await;
 }
 
 fn registry() -> Registry {

@@ -100,7 +100,7 @@ fn scripts_that_stop_and_pause_themselves_and_their_parents() {
             ];
             runtime.lend(log, |runtime| {
                 for (number, own) in (1..).zip(owns) {
-                    let me = ScriptId::of(number);
+                    let me = ScriptId::from_raw(number);
                     assert_eq!(runtime.start(Narcissus { me, own }).id(), me);
                 }
             });
@@ -108,7 +108,7 @@ fn scripts_that_stop_and_pause_themselves_and_their_parents() {
         frame: |at, runtime, log: &mut Log| {
             if at == 5 {
                 for paused in [2, 7] {
-                    assert!(runtime.resume(ScriptId::of(paused)));
+                    assert!(runtime.resume(ScriptId::from_raw(paused)));
                 }
             }
             runtime.run_frame_with(log, 0.1);

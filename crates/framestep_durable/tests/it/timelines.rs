@@ -183,11 +183,11 @@ fn a_handle_of_another_timeline_does_nothing_to_the_script_that_has_its_number()
     let drawing = runtime.save_state().unwrap();
 
     runtime.rollback(&empty).unwrap();
-    assert!(!draws.stop() && !draws.pause() && !draws.resume() && !draws.ask_to_stop());
+    assert!(!draws.stop() && !draws.pause() && !draws.resume() && !draws.request_stop());
     let reads = runtime.spawn(Reads);
     assert_eq!(draws.id(), reads.id());
     play(&mut runtime, &mut world, 1);
-    assert!(!draws.stop() && !draws.pause() && !draws.resume() && !draws.ask_to_stop());
+    assert!(!draws.stop() && !draws.pause() && !draws.resume() && !draws.request_stop());
     let reading = runtime.save_state().unwrap();
     play(&mut runtime, &mut world, 4);
     assert_eq!(runtime.result(&draws), None);

@@ -5,10 +5,10 @@ use std::cell::{Cell, RefCell};
 use framestep_durable::prelude::*;
 
 thread_local! {
-    static SIGNAL: framestep::Signal<u32> = framestep::Signal::new();
-    static WATCH: framestep::Watch<u32> = framestep::Watch::new(1);
-    static PERMITS: framestep::Permits = framestep::Permits::new(0);
-    static PROMISED: RefCell<Option<framestep::Resolver<u32>>> = const { RefCell::new(None) };
+    static SIGNAL: framestep::sync::Signal<u32> = framestep::sync::Signal::new();
+    static WATCH: framestep::sync::Watch<u32> = framestep::sync::Watch::new(1);
+    static PERMITS: framestep::sync::Semaphore = framestep::sync::Semaphore::new(0);
+    static PROMISED: RefCell<Option<framestep::sync::Resolver<u32>>> = const { RefCell::new(None) };
     static SENDER: RefCell<Option<futures::channel::oneshot::Sender<u32>>> =
         const { RefCell::new(None) };
     static IS_PLAIN: Cell<bool> = const { Cell::new(true) };
@@ -18,7 +18,7 @@ thread_local! {
 enum Awaits {
     Signal,
     Watch,
-    Permits,
+    Semaphore,
     Promise,
     Channel,
     PlainFrame,
@@ -44,9 +44,9 @@ impl DurableScript for Waits {
         match self.0 {
             Signal => drop(SIGNAL.with(Clone::clone).wait().await),
             Watch => drop(WATCH.with(Clone::clone).changed().await),
-            Permits => drop(PERMITS.with(Clone::clone).acquire().await),
+            Semaphore => drop(PERMITS.with(Clone::clone).acquire().await),
             Promise => {
-                let (resolver, promise) = framestep::promise();
+                let (resolver, promise) = framestep::sync::promise();
                 PROMISED.set(Some(resolver));
                 let _ = promise.await;
             }
@@ -77,7 +77,7 @@ impl DurableScript for Waits {
 const ALL: [Awaits; 9] = [
     Signal,
     Watch,
-    Permits,
+    Semaphore,
     Promise,
     Channel,
     PlainFrame,

@@ -67,7 +67,7 @@ fn a_guard_on_a_clock_makes_a_restore_an_error() {
     let mut runtime = blank();
     let clock = runtime.child_clock(ClockId::GAME);
     let save = runtime.save_state().unwrap();
-    let _guard = runtime.clock(clock).hold();
+    let _guard = runtime.clock(clock).pause_guard();
     let error = runtime
         .restore(&save, Policy::Fail)
         .unwrap_err()

@@ -1,6 +1,6 @@
 //! A crowd of villagers in houses, to fill the list.
 
-use framestep::describe;
+use framestep::inspect::describe;
 use framestep::prelude::*;
 
 use super::Scene;
@@ -79,7 +79,7 @@ async fn sleep(who: usize) {
 
 async fn forge(who: usize) {
     loop {
-        let blade = named("blade").start(wait_seconds(seconds(who, 1.0, 6.0)));
+        let blade = script("blade").start(wait_seconds(seconds(who, 1.0, 6.0)));
         drop(blade.await);
         wait_frames(30).await;
     }

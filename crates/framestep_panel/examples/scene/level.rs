@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use framestep::describe;
+use framestep::inspect::describe;
 use framestep::prelude::*;
 
 use super::Scene;
@@ -17,7 +17,10 @@ pub(super) fn begin(scene: &mut Scene) {
     level.script("door").start(door(lever.clone()));
     level.script("lever").start(pull(lever));
     level.script("quest").start(quest());
-    level.script("tide").start_in(Phase::FixedUpdate, tide());
+    level
+        .script("tide")
+        .in_phase(Phase::FixedUpdate)
+        .start(tide());
 
     let enemies = scene.owner("enemies".into());
     enemies.script("boss").start(boss(health.clone()));
@@ -55,7 +58,7 @@ async fn boss(health: Watch<u32>) {
             () = wait_seconds(2.5) => {}
             () = wait_frames(400) => {}
         }
-        named("fireball").start(fireball());
+        script("fireball").start(fireball());
     }
 }
 
@@ -109,7 +112,7 @@ async fn hint() {
 async fn quest() {
     loop {
         describe("talks to the smith");
-        drop(named("dialogue").start(dialogue()).await);
+        drop(script("dialogue").start(dialogue()).await);
         describe("looks for iron");
         wait_seconds(5).await;
     }

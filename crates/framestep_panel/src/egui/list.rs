@@ -241,7 +241,7 @@ const MARK: f32 = 3.0;
 fn marks(
     painter: &Painter,
     strip: Rect,
-    id: framestep::CoroutineId,
+    id: framestep::task::CoroutineId,
     palette: &Palette,
     panel: &Panel,
 ) {

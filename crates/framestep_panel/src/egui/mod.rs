@@ -9,7 +9,7 @@ mod tools;
 
 use std::panic::Location;
 
-use framestep::CoroutineId;
+use framestep::task::CoroutineId;
 
 use super::egui::{self, Sense, Ui, vec2};
 use crate::model::{Level, Palette, Panel};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use framestep::{Phase, State, TimerClock, Wait};
+use framestep::Phase;
+use framestep::inspect::{State, TimerClock, Wait};
 
 use super::frame::{Clocks, Frame};
 use super::kind::Kind;

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineId, Snapshot, State, Time, TimerClock};
+use framestep::Time;
+use framestep::inspect::{Snapshot, State, TimerClock};
+use framestep::task::CoroutineId;
 
 use super::kind::Kind;
 use super::script::{Script, reading};

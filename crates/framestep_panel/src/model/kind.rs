@@ -1,6 +1,6 @@
 //! The kinds of waits, each of which has a colour.
 
-use framestep::{State, Wait};
+use framestep::inspect::{State, Wait};
 
 /// What a script is doing, in one word. The views give each kind a colour, and filter
 /// by it.

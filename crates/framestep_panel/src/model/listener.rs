@@ -6,7 +6,9 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use framestep::{CoroutineId, Handle, Outcome, TraceEvent, TraceHook, Traced, Wait, Waiting};
+use framestep::Handle;
+use framestep::inspect::{TraceEvent, TraceHook, TraceKind, Wait, Waiting};
+use framestep::task::{CoroutineId, Outcome};
 
 use super::sources::Sources;
 use super::text::clean;
@@ -149,15 +151,15 @@ impl Drop for Listener {
 impl Heard {
     fn note(&mut self, event: &TraceEvent) {
         self.any = true;
-        if let Traced::FrameBegan { .. } = event.what {
+        if let TraceKind::FrameBegan { .. } = event.kind {
             self.polls.clear();
         }
         let actor = |id| Actor {
             id,
             name: clean(event.short_name()).into(),
         };
-        match &event.what {
-            Traced::Emitted {
+        match &event.kind {
+            TraceKind::Emitted {
                 name,
                 source,
                 listeners,
@@ -171,11 +173,11 @@ impl Heard {
                     self.note_emission(id, name, event.frame);
                 }
             }
-            Traced::Acquired { source, count, at } => {
+            TraceKind::Acquired { source, count, at } => {
                 let by = (event.frame, event.id.map(actor));
                 self.sources.acquire(source, *count, by, at);
             }
-            Traced::Released { source, count } => {
+            TraceKind::Released { source, count } => {
                 self.sources.release(source, *count, event.frame, event.id);
             }
             _ => {}
@@ -183,13 +185,13 @@ impl Heard {
         let Some(id) = event.id else {
             return;
         };
-        match &event.what {
-            Traced::Resumed { .. } => self.polls.push(actor(id)),
-            Traced::Suspended { waits } => {
+        match &event.kind {
+            TraceKind::Resumed { .. } => self.polls.push(actor(id)),
+            TraceKind::Suspended { waits } => {
                 self.end_poll(id);
                 self.note_waits(id, event.frame, waits);
             }
-            Traced::Ended(outcome) => {
+            TraceKind::Ended(outcome) => {
                 self.end_poll(id);
                 self.paused.remove(&id);
                 self.woken.remove(&id);
@@ -207,7 +209,7 @@ impl Heard {
                     emissions: self.emissions.remove(&id).unwrap_or_default(),
                 });
             }
-            Traced::Woken { by, source } => {
+            TraceKind::Woken { by, source } => {
                 let by = by.and_then(|by| self.polls.iter().rev().find(|poll| poll.id == by));
                 let cause = Cause {
                     frame: event.frame,
@@ -220,7 +222,7 @@ impl Heard {
                 }
                 woken.push_back(cause);
             }
-            Traced::Paused => {
+            TraceKind::Paused => {
                 let cause = Cause {
                     frame: event.frame,
                     by: self.polls.last().cloned(),
@@ -228,7 +230,7 @@ impl Heard {
                 };
                 self.paused.insert(id, cause);
             }
-            Traced::Unpaused => drop(self.paused.remove(&id)),
+            TraceKind::Unpaused => drop(self.paused.remove(&id)),
             _ => {}
         }
     }

@@ -4,7 +4,8 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineId, State, Wait};
+use framestep::inspect::{State, Wait};
+use framestep::task::CoroutineId;
 
 use super::cells;
 use super::frame::Frame;

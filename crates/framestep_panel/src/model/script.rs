@@ -4,7 +4,9 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineId, CoroutineInfo, Moment, Phase, Profile, State, TimerClock, Wait};
+use framestep::Phase;
+use framestep::inspect::{CoroutineInfo, Moment, Profile, State, TimerClock, Wait};
+use framestep::task::CoroutineId;
 
 use super::frame::Clocks;
 use super::kind::Kind;

@@ -5,7 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::Location;
 use std::sync::Arc;
 
-use framestep::{CoroutineId, Source, SourceKind};
+use framestep::inspect::{Source, SourceKind};
+use framestep::task::CoroutineId;
 
 use super::listener::Actor;
 use super::text::{clean, place};

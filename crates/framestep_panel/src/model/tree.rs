@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use framestep::CoroutineId;
+use framestep::task::CoroutineId;
 
 use super::filter::{Filter, Order};
 use super::frame::Frame;

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::panic::Location;
 use std::time::Duration;
 
-use framestep::{CoroutineId, Phase, Source, State, Wait};
+use framestep::Phase;
+use framestep::inspect::{Source, State, Wait};
+use framestep::task::CoroutineId;
 
 use super::cells::wait;
 use super::frame::Frame;

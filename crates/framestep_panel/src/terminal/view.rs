@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use framestep::CoroutineId;
+use framestep::task::CoroutineId;
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -41,7 +41,7 @@ fn names_of_any_kind_stay_on_one_line() {
         "<>",
     ] {
         owner.script(name).start(async move {
-            framestep::describe(name);
+            framestep::inspect::describe(name);
             wait_seconds(9).await;
         });
     }

@@ -1,6 +1,6 @@
 //! Which scripts are listed, and in which order.
 
-use framestep::describe;
+use framestep::inspect::describe;
 use framestep::prelude::*;
 use framestep_panel::{Filter, Kind, Order};
 

@@ -1,7 +1,8 @@
 //! What is recorded: the tree, marks, going back.
 
+use framestep::Phase;
+use framestep::inspect::describe;
 use framestep::prelude::*;
-use framestep::{Phase, describe};
 use framestep_panel::{Kind, Mark, Panel};
 
 use crate::{DT, listed, opened, run};
@@ -40,7 +41,7 @@ fn scripts_are_below_their_owner_and_the_script_that_spawned_them() {
     let other = executor.owner().named("level 9");
     let child = level.child();
     level.script("boss").start(async {
-        named("minion").start(wait_seconds(9));
+        script("minion").start(wait_seconds(9));
         wait_seconds(9).await;
     });
     other.script("door").start(wait_seconds(9));
@@ -200,7 +201,9 @@ fn a_home_phase_that_never_runs_is_a_warning() {
     let (mut executor, mut panel) = opened();
     executor.script("weapon").spawn(wait_seconds(1));
     executor
-        .spawn_in(Phase::Custom(7), wait_seconds(1))
+        .script("")
+        .in_phase(Phase::Custom(7))
+        .spawn(wait_seconds(1))
         .named("lost");
     run(&mut executor, &mut panel, 3);
     let warnings = crate::warnings(&mut panel);

@@ -67,7 +67,7 @@ fn a_wait_for_another_signal_of_the_same_name_is_a_warning() {
 #[test]
 fn a_wait_for_permits_names_the_holder() {
     let (mut executor, mut panel) = opened();
-    let oven = Permits::new(1).named("oven");
+    let oven = Semaphore::new(1).named("oven");
     let bakes = oven.clone();
     let line = line!() + 3;
     executor.script("baker").start(async move {
@@ -98,7 +98,7 @@ fn a_wait_for_permits_names_the_holder() {
 #[test]
 fn a_permit_whose_taker_has_ended_is_a_warning() {
     let (mut executor, mut panel) = opened();
-    let cranes = Permits::new(2).named("cranes");
+    let cranes = Semaphore::new(2).named("cranes");
     let (first, second, third) = (cranes.clone(), cranes.clone(), cranes);
     let shelf = Rc::new(Cell::new(None));
     let keeps = shelf.clone();
@@ -180,12 +180,12 @@ fn a_wait_in_another_crate_shows_the_crate_and_opens_a_line_of_the_game() {
 #[test]
 fn permits_joins_and_watches_are_one_cycle() {
     let (mut executor, mut panel) = opened();
-    let oven = Permits::new(1).named("oven");
+    let oven = Semaphore::new(1).named("oven");
     let pantry = Watch::new(0).named("pantry");
     let (flour, bakes, sacks) = (pantry.clone(), oven.clone(), pantry);
     executor.script("baker").start(async move {
         let _oven = bakes.acquire().await;
-        let errand = named("errand").start(async move {
+        let errand = script("errand").start(async move {
             flour.wait_for(|flour| *flour > 1).await;
         });
         drop(errand.await);

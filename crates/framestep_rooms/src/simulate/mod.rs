@@ -702,7 +702,8 @@ impl World {
                 self.counts.cuts += u64::from(!lost.is_empty());
                 for entry in &lost {
                     if entry.is_tick() {
-                        self.cut.insert((entry.seq, StableHash::of(&entry.body)));
+                        self.cut
+                            .insert((entry.seq, StableHash::digest(&entry.body)));
                     }
                     self.acknowledged.retain(|_, seq| *seq != entry.seq);
                 }

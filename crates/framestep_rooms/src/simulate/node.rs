@@ -339,7 +339,7 @@ impl World {
         if let Event::Read(entry) = &event
             && entry.is_tick()
         {
-            it.ticks.insert(entry.seq, StableHash::of(&entry.body));
+            it.ticks.insert(entry.seq, StableHash::digest(&entry.body));
         }
         it.members.forget(now);
         let mut out = Vec::new();

@@ -15,7 +15,7 @@ use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use framestep::Outcome;
+use framestep::task::Outcome;
 
 use crate::film::Film;
 use crate::lanes::{Bar, Lane, Lanes, Pause};

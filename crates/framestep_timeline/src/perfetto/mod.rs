@@ -9,7 +9,7 @@ mod writer;
 
 use std::collections::HashMap;
 
-use framestep::Outcome;
+use framestep::task::Outcome;
 
 use crate::film::Film;
 use crate::lanes::{Arrow, ArrowKind, At, Bar, Lane, Lanes, Poll};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use framestep::Outcome;
+use framestep::task::Outcome;
 
 use crate::lanes::{Bar, Lane, Poll};
 use crate::record::{NONE, WaitKind, clock_word, phase_letter};

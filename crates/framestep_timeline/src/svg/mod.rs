@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use framestep::Outcome;
+use framestep::task::Outcome;
 
 use crate::film::Film;
 use crate::findings::{FindingKind, Rest};

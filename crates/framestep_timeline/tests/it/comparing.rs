@@ -182,7 +182,7 @@ fn scripts_that_are_started_in_another_order_look_like_a_map() {
         executor.script("spawner").start(async move {
             next_frame().await;
             for name in names {
-                named(name).start(wait_seconds(9));
+                script(name).start(wait_seconds(9));
             }
         });
         executor.run_frames(3, 0.25);

@@ -89,7 +89,7 @@ fn a_panic_is_marked() {
         panic!("as planned");
     });
     executor.run_frames(2, 0.25);
-    assert!(script.take().unwrap().unwrap_err().is_panic());
+    assert!(script.take_output().unwrap().unwrap_err().is_panic());
     recorder.film().expect("frame 0 1  2\ntrap  * *!");
 }
 

@@ -74,7 +74,7 @@ fn a_picture_distinguishes_signals_of_one_name_and_draws_what_nobody_hears_hollo
 #[test]
 fn a_wait_for_permits_names_the_script_that_holds_them_and_what_it_waits_for() {
     let (mut executor, recorder) = recorded();
-    let oven = Permits::new(1).named("oven");
+    let oven = Semaphore::new(1).named("oven");
     let (first, second) = (oven.clone(), oven);
     let line = line!();
     executor.script("baker").start(async move {
@@ -102,7 +102,7 @@ fn a_wait_for_permits_names_the_script_that_holds_them_and_what_it_waits_for() {
 #[test]
 fn permits_that_have_been_dropped_are_held_by_nobody() {
     let (mut executor, recorder) = recorded();
-    let oven = Permits::new(2).named("oven");
+    let oven = Semaphore::new(2).named("oven");
     let (first, second, third) = (oven.clone(), oven.clone(), oven.clone());
     executor.script("first").start(async move {
         let permit = first.acquire().await;
@@ -141,14 +141,14 @@ fn permits_that_have_been_dropped_are_held_by_nobody() {
 #[test]
 fn a_cycle_of_joins_permits_and_watches_is_one_finding() {
     let (mut executor, recorder) = recorded();
-    let oven = Permits::new(1).named("oven");
+    let oven = Semaphore::new(1).named("oven");
     let pantry = Watch::new(0).named("pantry");
     let (flour, sacks) = (pantry.clone(), pantry);
     let bakes = oven.clone();
     let line = line!();
     executor.script("baker").start(async move {
         let _oven = bakes.acquire().await;
-        let errand = named("errand").start(async move {
+        let errand = script("errand").start(async move {
             flour.wait_for(|flour| *flour > 1).await;
         });
         drop(errand.await);
@@ -177,7 +177,7 @@ fn a_cycle_of_joins_permits_and_watches_is_one_finding() {
 #[test]
 fn a_script_that_waits_for_what_it_holds_itself_is_a_cycle() {
     let (mut executor, recorder) = recorded();
-    let key = Permits::new(1).named("key");
+    let key = Semaphore::new(1).named("key");
     executor.script("smith").start(async move {
         let _first = key.acquire().await;
         let _second = key.acquire().await;

@@ -106,7 +106,7 @@ fn an_event_that_is_missed_once_counts_if_the_waiter_gets_no_other() {
 /// drops it.
 fn cranes(gives_back: Option<u64>, waiters: bool) -> (Film, u32) {
     let (mut executor, recorder) = recorded();
-    let cranes = Permits::new(2).named("cranes");
+    let cranes = Semaphore::new(2).named("cranes");
     let shelf = Rc::new(RefCell::new(None));
     let (keeps, takes) = (cranes.clone(), shelf.clone());
     let line = line!();
@@ -220,7 +220,7 @@ fn parade(inherits: bool) -> (Film, u32) {
             next_frame().await;
             drop(lamps.take());
             let new = if inherits {
-                named("lamplighter").start(wait_seconds(1_000))
+                script("lamplighter").start(wait_seconds(1_000))
             } else {
                 handle.script("lamplighter").start(wait_seconds(1_000))
             };

@@ -4,8 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Report};
 use framestep_timeline::{Film, Recorder};
 
 use crate::support::recorded;

@@ -154,7 +154,7 @@ fn equal_runs_have_equal_hashes_whatever_is_kept() {
             owner.script(format!("script {number}")).start(async move {
                 loop {
                     wait_seconds(length).await;
-                    drop(named("child").start(next_frame()).await);
+                    drop(script("child").start(next_frame()).await);
                 }
             });
         }

@@ -50,10 +50,13 @@ fn a_script_that_has_not_been_polled_is_new_and_one_that_was_woken_is_ready() {
     let waits = bell.clone();
     executor
         .script("sleeper")
-        .start_in(Phase::EarlyUpdate, async move { waits.wait().await });
+        .in_phase(Phase::EarlyUpdate)
+        .start(async move { waits.wait().await });
     executor.script("bell").start(async move {
         next_frame().await;
-        named("child").spawn_in(Phase::EarlyUpdate, next_frame());
+        script("child")
+            .in_phase(Phase::EarlyUpdate)
+            .spawn(next_frame());
         bell.emit(());
     });
     executor.run_frame(0.25);

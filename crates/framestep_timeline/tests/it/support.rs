@@ -17,13 +17,13 @@ pub(crate) fn recorded() -> (Executor, Recorder) {
 pub(crate) fn scene() -> Film {
     let (mut executor, recorder) = recorded();
     let lever = Signal::<()>::new().named("lever");
-    let keys = Permits::new(1).named("keys");
+    let keys = Semaphore::new(1).named("keys");
     let heroes = executor.owner().named("heroes");
     let level = executor.owner().named("level");
     let pulled = lever.clone();
     let key = keys.clone();
     heroes.script("hero").start(async move {
-        drop(named("line").start(wait_seconds(0.5)).await);
+        drop(script("line").start(wait_seconds(0.5)).await);
         pulled.emit(());
         let _key = key.acquire().await;
         wait_frames(3).await;

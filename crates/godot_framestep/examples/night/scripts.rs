@@ -2,7 +2,7 @@
 
 use godot::classes::{Engine, INode2D, Node2D};
 use godot::prelude::*;
-use godot_framestep::framestep::named;
+use godot_framestep::framestep::task::named;
 use godot_framestep::prelude::*;
 
 use crate::figure::{Figure, Kind, add, change};
@@ -189,7 +189,7 @@ async fn open_and_close(stage: Gd<Stage>, gate: Gd<Figure>) {
             change(&gate, |gate| gate.motion = 1.0 - part * part);
         })
         .await;
-        named("shake").start(shake(stage.clone(), 4.0));
+        script("shake").start(shake(stage.clone(), 4.0));
     }
 }
 
@@ -374,8 +374,8 @@ async fn hop(stage: Gd<Stage>, slime: Gd<Figure>) {
         _ = stomped.next() => {}
     }
     let at = slime.get_position();
-    named("slow motion").start(slow_motion());
-    named("shake").start(shake(stage.clone(), 12.0));
+    script("slow motion").start(slow_motion());
+    script("shake").start(shake(stage.clone(), 12.0));
     for number in 0..36 {
         burst(&stage, at - Vector2::new(0.0, 20.0), number);
     }

@@ -215,7 +215,10 @@ const ALL: [&str; 5] = [
 
 fn logging() -> (Frames, Log) {
     let (executor, log) = (Executor::new(), Log::default());
-    executor.spawn_in(Phase::FixedUpdate, log_phases(log.clone()));
+    executor
+        .script("")
+        .in_phase(Phase::FixedUpdate)
+        .spawn(log_phases(log.clone()));
     (Frames::new(executor), log)
 }
 

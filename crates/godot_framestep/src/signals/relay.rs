@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{self, ThreadId};
 
-use framestep::{Remote, Signal, Subscription};
+use framestep::sync::{Signal, Subscription};
+use framestep::task::RemoteHandle;
 use godot::builtin::RustCallable;
 use godot::prelude::*;
 
@@ -54,7 +55,7 @@ struct Route {
     subscriber: Subscriber,
     thread: ThreadId,
     /// To the thread of the scripts.
-    remote: Option<Remote>,
+    remote: Option<RemoteHandle>,
 }
 
 impl Relay {
@@ -64,7 +65,10 @@ impl Relay {
         Self::with(subscriber, remote)
     }
 
-    fn with(subscriber: Subscriber, remote: Option<Remote>) -> (Self, Subscription<Emission>) {
+    fn with(
+        subscriber: Subscriber,
+        remote: Option<RemoteHandle>,
+    ) -> (Self, Subscription<Emission>) {
         let events = Signal::new().named(subscriber.name.clone());
         let route = Route {
             id: NEXT.fetch_add(1, Ordering::Relaxed),

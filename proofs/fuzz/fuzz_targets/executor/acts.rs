@@ -59,7 +59,7 @@ pub(crate) fn act(world: &Rc<World>, inside: bool, clocked: bool) {
             }
         }
         21 => {
-            if inside && framestep::try_with(|_: &mut u64| ()).is_ok() {
+            if inside && framestep::lend::try_with(|_: &mut u64| ()).is_ok() {
                 with(|lent: &mut u64| *lent += 1);
             }
         }
@@ -94,7 +94,7 @@ fn begun(world: &Rc<World>, inside: bool, clocked: bool) -> Option<Coroutine<u64
     Some(match how {
         0 if inside => start(script(world, clocked)),
         1 if inside => spawn(script(world, clocked)),
-        2 if inside => spawn_in(phase, script(world, clocked)),
+        2 if inside => script("").in_phase(phase).spawn(script(world, clocked)),
         3 | 4 => {
             let owned = world.pick(&world.owners)?;
             let script = script(world, owned.clocked);
@@ -103,7 +103,11 @@ fn begun(world: &Rc<World>, inside: bool, clocked: bool) -> Option<Coroutine<u64
                 _ => owned.owner.spawn(script),
             }
         }
-        5 => world.handle.spawn_in(phase, script(world, false)),
+        5 => world
+            .handle
+            .script("")
+            .in_phase(phase)
+            .spawn(script(world, false)),
         6 => world.handle.spawn(script(world, false)),
         _ => world.handle.start(script(world, false)),
     })

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::task::Waker;
 use std::time::Duration;
 
+use framestep::Handle;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Handle, Remote};
+use framestep::task::{CoroutineId, RemoteHandle};
 
 use crate::acts;
 use crate::phases;
@@ -50,7 +51,7 @@ pub(crate) struct Status {
 pub(crate) struct World {
     input: RefCell<std::vec::IntoIter<u8>>,
     pub(crate) handle: Handle,
-    pub(crate) remote: Remote,
+    pub(crate) remote: RemoteHandle,
     frame: Cell<u64>,
     game_ns: Cell<u64>,
     runs: Cell<u64>,

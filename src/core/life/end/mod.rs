@@ -22,7 +22,7 @@ use crate::core::report::unread;
 use crate::core::run::joins;
 use crate::core::scope;
 use crate::core::task::{Flags, NO_JOINER, Reference, State, Stop, Task, TaskHandle};
-use crate::coroutine::Stopper;
+use crate::task::coroutine::Stopper;
 
 /// The line of a call that stops a coroutine, if it is known.
 pub(crate) type Place = Option<&'static Location<'static>>;

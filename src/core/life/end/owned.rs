@@ -21,10 +21,10 @@ pub(crate) fn remove_owner(core: &Core, owner: OwnerKey) {
 
 /// Asks all present coroutines of an owner and of the owners below it to stop, and wakes those
 /// that wait for that.
-pub(crate) fn ask_to_stop(core: &Core, owner: OwnerKey) {
+pub(crate) fn request_stop(core: &Core, owner: OwnerKey) {
     let mut lists = Vec::new();
     let mut owners = core.owners.borrow_mut();
-    owners.ask_to_stop(owner, |asks| lists.push(asks));
+    owners.request_stop(owner, |asks| lists.push(asks));
     drop(owners);
     for asks in lists {
         let limit = asks.borrow().began();

@@ -27,7 +27,7 @@ use crate::core::phase::state::{PhaseState, frame_of};
 use crate::core::report;
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::{PendingStop, Report};
-use crate::owner::Owner;
+use crate::task::owner::Owner;
 use crate::time::{ClockRef, ClockState, PhaseIndex};
 
 /// The requests of an executor that have a time, in the order of their calls.
@@ -381,7 +381,7 @@ fn stop_what_is_left(
         (owners.is_heard(owner), owners.label(owner))
     };
     if left.get() > 0 && !is_heard {
-        let report = Report::StopUnread {
+        let report = Report::StopIgnored {
             owner: label,
             place,
             scripts: left.get(),

@@ -2,7 +2,7 @@
 
 use crate::core::Core;
 use crate::core::task::{State, Task, TaskOf};
-use crate::coroutine::{JoinError, Outcome};
+use crate::task::coroutine::{JoinError, Outcome};
 
 /// Takes the output of a task. Returns the output, or an error if there is none or it
 /// has been taken, and how the task ended.

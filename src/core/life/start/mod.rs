@@ -30,7 +30,7 @@ use crate::core::run::runaway::{self, Reached};
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Moved, Moving, Polled, Task};
 use crate::core::wake;
-use crate::inspect::Refusal;
+use crate::inspect::SpawnError;
 use crate::time::{Phase, PhaseIndex};
 
 /// The home phase of a new coroutine.
@@ -233,12 +233,12 @@ pub(crate) fn is_open(core: &Core, owner: OwnerKey) -> bool {
 
 /// Why a new coroutine is not [accepted](accepts).
 #[cold]
-pub(crate) fn refusal(core: &Core, owner: Option<OwnerKey>) -> Refusal {
+pub(crate) fn refusal(core: &Core, owner: Option<OwnerKey>) -> SpawnError {
     match owner {
-        _ if core.is_closed() => Refusal::ExecutorGone,
-        Some(owner) if core.owners.borrow().is_leaving(owner) => Refusal::OwnerGone,
-        Some(owner) if !core.owners.borrow().is_open(owner) => Refusal::OwnerInactive,
-        _ => Refusal::TooMany(core.room()),
+        _ if core.is_closed() => SpawnError::ExecutorGone,
+        Some(owner) if core.owners.borrow().is_leaving(owner) => SpawnError::OwnerGone,
+        Some(owner) if !core.owners.borrow().is_open(owner) => SpawnError::OwnerInactive,
+        _ => SpawnError::TooMany(core.room()),
     }
 }
 

@@ -17,9 +17,9 @@ pub(crate) type Order = Box<dyn FnOnce(u32) + Send>;
 pub(crate) enum Message {
     /// A waker of this task was called.
     Wake(Arc<RemoteWake>),
-    /// `Remote::spawn` was called.
+    /// `RemoteHandle::spawn` was called.
     Spawn(Foreign<Order>),
-    /// `Remote::call` or `Remote::stop` was called, or a `SendOwner` was dropped. The
+    /// `RemoteHandle::call` or `RemoteHandle::stop` was called, or a `SendOwner` was dropped. The
     /// order is user code, so it is called when a run begins.
     Call(Foreign<Order>),
 }

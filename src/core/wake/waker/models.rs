@@ -16,10 +16,9 @@ use std::task::{Poll, Waker};
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
-use waker_fn::waker_fn;
 
-use crate::coroutine::{Coroutine, CoroutineId};
 use crate::executor::Executor;
+use crate::task::coroutine::{Coroutine, CoroutineId};
 use crate::time::Phase;
 
 use super::{InjectionQueue, Message, remote_waker};
@@ -116,12 +115,12 @@ fn run(executor: &mut Executor) {
     executor.run_phase(Phase::Update);
 }
 
-/// A waker for `on_wake` that counts its calls.
-fn bell(rung: &Arc<AtomicUsize>) -> Waker {
+/// Counts its calls.
+fn bell(rung: &Arc<AtomicUsize>) -> impl Fn() + Send + Sync + use<> {
     let rung = rung.clone();
-    waker_fn(move || {
+    move || {
         rung.fetch_add(1, Ordering::Relaxed);
-    })
+    }
 }
 
 fn rings(rung: &Arc<AtomicUsize>) -> usize {
@@ -189,7 +188,7 @@ fn a_wake_of_when_each_while_the_one_before_is_served_is_not_lost() {
             }
         });
         executor.spawn(async move {
-            crate::when_each([sleeps]).next().await;
+            crate::combine::when_each([sleeps]).next().await;
         });
         run(&mut executor);
         let waker = waker.take().expect("it has been polled");
@@ -657,7 +656,7 @@ fn a_notified_host_finds_something_to_do() {
         let executor = Executor::new();
         let notified = Arc::new(AtomicBool::new(false));
         let notify = notified.clone();
-        executor.on_wake(waker_fn(move || notify.store(true, Ordering::Release)));
+        executor.on_wake(move || notify.store(true, Ordering::Release));
         let event = Event::new();
         let sleeper = Sleeper::new(&executor, &[&event]);
         let waker = sleeper.waker.clone();

@@ -9,8 +9,9 @@ use std::task::{Context, Waker};
 
 use futures::FutureExt;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, Scene};
+use framestep::scene::Scene;
 
 use crate::support::actor::Actor;
 use crate::support::timeline::in_quarters;

@@ -10,8 +10,9 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, Outcome};
+use framestep::task::Outcome;
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{counted, forever, panic_text, result_of};

@@ -13,7 +13,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle};
+use framestep::task::CoroutineId;
+use framestep::{Executor, Handle};
 
 use crate::support::timeline::in_quarters;
 use crate::support::watched::{Token, check_all_dropped, check_no_faults, watched};

@@ -10,8 +10,9 @@ use std::task::{Context, Waker};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use framestep::Executor;
+use framestep::lend::with_deferred;
 use framestep::prelude::*;
-use framestep::{Executor, with_soon};
 
 use crate::support::timeline::unclamped;
 use crate::support::{WakerCall, panic_text, result_of, waker_that_tells};
@@ -263,12 +264,12 @@ fn the_drop_of_a_closure_that_no_executor_accepts() {
     let unwound = std::panic::catch_unwind(|| {
         let _soon = OnDrop(|| {
             let bomb = Bomb;
-            assert!(!with_soon(move |_: &mut u32| drop(bomb)));
+            assert!(!with_deferred(move |_: &mut u32| drop(bomb)));
         });
         resume_unwind(Box::new(()));
     });
     assert!(unwound.is_err());
-    assert_eq!(BOOMS.get(), 1, "of `with_soon`, outside of an executor");
+    assert_eq!(BOOMS.get(), 1, "of `with_deferred`, outside of an executor");
 }
 
 #[test]
@@ -282,11 +283,7 @@ fn the_call_of_a_hosts_waker() {
     }));
     let waker = waker.take().unwrap();
     executor.run_frame(0.25);
-    executor.on_wake(waker_that_tells(|call| {
-        if call == WakerCall::Wake {
-            boom();
-        }
-    }));
+    executor.on_wake(boom);
     for name in ["of this thread", "of another thread"] {
         BOOMS.set(0);
         let (waker, remote) = (waker.clone(), executor.remote());

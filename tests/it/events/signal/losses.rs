@@ -3,8 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Report};
 
 use crate::support::poll_once;
 use crate::support::timeline::unclamped;
@@ -41,7 +42,7 @@ fn a_wait_returns_the_first_event_however_many_follow() {
         assert!(format!("{hits:?}").contains(&stored), "{hits:?}");
         script.resume();
         executor.run_frame(0.25);
-        assert_eq!(script.take().unwrap().unwrap(), 0);
+        assert_eq!(script.take_output().unwrap().unwrap(), 0);
     }
     assert_eq!(
         format!("{hits:?}"),
@@ -71,7 +72,7 @@ fn waits_keep_an_event_each_and_no_more() {
     }
     executor.run_frame(0.25);
     for (event, script) in scripts.iter().enumerate().skip(1).step_by(2) {
-        assert_eq!(script.take().unwrap().unwrap(), event);
+        assert_eq!(script.take_output().unwrap().unwrap(), event);
     }
     assert_eq!(*heard.borrow(), []);
 }
@@ -119,7 +120,10 @@ fn a_subscription_that_loses_events_is_reported_with_its_script() {
         hits.emit(hit);
     }
     executor.run_frames(2, 1);
-    assert_eq!(porter.take().unwrap().unwrap(), (vec![6, 7, 8, 10], 7));
+    assert_eq!(
+        porter.take_output().unwrap().unwrap(),
+        (vec![6, 7, 8, 10], 7)
+    );
     let heard = heard.borrow();
     let [
         report @ Report::EventsMissed { place, .. },
@@ -179,7 +183,7 @@ fn a_filter_that_is_polled_in_time_misses_nothing() {
         }
     }
     executor.run_frame(0.25);
-    assert_eq!(script.take().unwrap().unwrap(), 5_000);
+    assert_eq!(script.take_output().unwrap().unwrap(), 5_000);
     assert_eq!(*heard.borrow(), []);
 }
 

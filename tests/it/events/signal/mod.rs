@@ -12,8 +12,9 @@ use futures::future::LocalBoxFuture;
 use futures::stream::FusedStream;
 use futures::{FutureExt, select_biased};
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Executor, Subscription};
+use framestep::sync::Subscription;
 
 use crate::support::allocations_of;
 use crate::support::timeline::{Log, Timeline, unclamped};
@@ -42,7 +43,7 @@ fn emitted_by_a_coroutine_it_resumes_later_in_the_same_run() {
                 "late" => Phase::LateUpdate,
                 _ => Phase::Update,
             };
-            let waits = start_in(home, async move {
+            let waits = script("").in_phase(home).start(async move {
                 assert_eq!(signal.wait().await, 5);
                 mark.hit();
             });
@@ -619,7 +620,7 @@ fn an_event_that_its_coroutine_does_not_take_goes_to_the_next_that_waited() {
     stopped.stop();
     let later = executor.start(bell.wait());
     executor.run_frame(1);
-    assert_eq!(takes.take().unwrap().unwrap(), 1);
+    assert_eq!(takes.take_output().unwrap().unwrap(), 1);
     assert!(!refuses.is_finished() && !later.is_finished());
     // The last that waited refuses: the event is gone.
     let other = Signal::new();
@@ -641,9 +642,9 @@ fn a_subscription_that_waits_may_receive_it_before_what_follows() {
     bell.emit(2);
     drop(bell);
     executor.run_frame(1);
-    assert_eq!(seen.take().unwrap().unwrap(), [Some(1), Some(2)]);
+    assert_eq!(seen.take_output().unwrap().unwrap(), [Some(1), Some(2)]);
     let rest = executor.start(futures::StreamExt::collect::<Vec<_>>(other));
-    assert_eq!(rest.take().unwrap().unwrap(), [2]);
+    assert_eq!(rest.take_output().unwrap().unwrap(), [2]);
 }
 
 // docs/contract.md#decided-emit-one

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::inspect::Wait;
 use framestep::prelude::*;
-use framestep::{Executor, Wait};
 
 use crate::support::forever;
 use crate::support::timeline::unclamped;
@@ -30,7 +31,9 @@ fn a_snapshot_shows_which_signal_or_watch_each_waits_for() {
         .named("subscribed");
     let late = opened.clone();
     executor
-        .start_in(Phase::LateUpdate, async move {
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async move {
             select! {
                 () = late.wait() => (),
                 () = wait_seconds(60) => (),

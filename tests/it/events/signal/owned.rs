@@ -22,11 +22,11 @@ fn a_wait_may_be_started_as_it_is() {
     );
     signal.emit(3);
     executor.run_frame(0.25);
-    assert_eq!(any.take().unwrap().unwrap(), 3);
-    assert!(large.take().is_none());
+    assert_eq!(any.take_output().unwrap().unwrap(), 3);
+    assert!(large.take_output().is_none());
     signal.emit(8);
     executor.run_frame(0.25);
-    assert_eq!(large.take().unwrap().unwrap(), 8);
+    assert_eq!(large.take_output().unwrap().unwrap(), 8);
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn a_panic_of_a_filter_takes_no_event_from_others() {
     let hears = executor.start(signal.wait());
     signal.emit(7);
     executor.run_frame(0.25);
-    assert!(panics.take().unwrap().unwrap_err().is_panic());
-    assert_eq!(hears.take().unwrap().unwrap(), 7);
+    assert!(panics.take_output().unwrap().unwrap_err().is_panic());
+    assert_eq!(hears.take_output().unwrap().unwrap(), 7);
     assert!(format!("{signal:?}").contains("subscribers: 0, stored: 0"));
 }

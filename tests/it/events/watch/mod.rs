@@ -31,7 +31,7 @@ fn set_by_a_coroutine_it_resumes_later_in_the_same_run() {
             } else {
                 Phase::Update
             };
-            let waits = start_in(home, async move {
+            let waits = script("").in_phase(home).start(async move {
                 if waits_for {
                     door.wait_for(|door| *door == "open").await;
                 } else {
@@ -161,11 +161,14 @@ fn waits_return_the_value_that_they_have_found() {
         sets.set(health - 1);
         health == 5
     }));
-    assert_eq!(seen.take().unwrap().unwrap(), 5);
+    assert_eq!(seen.take_output().unwrap().unwrap(), 5);
     health.set(-2);
     executor.run_frame(0.25);
     assert!(resets.is_finished());
-    assert_eq!((dies.take().unwrap().unwrap(), health.get()), (-2, 10));
+    assert_eq!(
+        (dies.take_output().unwrap().unwrap(), health.get()),
+        (-2, 10)
+    );
 }
 
 #[test]
@@ -259,7 +262,7 @@ fn an_update_that_panics_leaves_the_value_as_it_is_and_counts_as_a_change() {
     assert_eq!(message, "on purpose");
     assert_eq!(health.get(), 3);
     executor.run_frame(0.25);
-    assert_eq!(changed.take().unwrap().unwrap(), 3);
+    assert_eq!(changed.take_output().unwrap().unwrap(), 3);
 }
 
 /// A value that counts its clones.
@@ -310,7 +313,7 @@ fn update_if_wakes_only_if_its_closure_says_so() {
         true
     }));
     executor.run_frame(0.25);
-    assert_eq!(change.take().unwrap().unwrap(), Some(9));
+    assert_eq!(change.take_output().unwrap().unwrap(), Some(9));
 }
 
 #[test]
@@ -337,9 +340,9 @@ fn a_reader_waits_and_does_not_keep_the_streams_from_ending() {
     health.set(0);
     drop(health);
     executor.run_frame(0.25);
-    assert_eq!(changed.take().unwrap().unwrap(), 4);
-    assert_eq!(dies.take().unwrap().unwrap(), 0);
-    assert_eq!(seen.take().unwrap().unwrap(), [10, 4, 0]);
+    assert_eq!(changed.take_output().unwrap().unwrap(), 4);
+    assert_eq!(dies.take_output().unwrap().unwrap(), 0);
+    assert_eq!(seen.take_output().unwrap().unwrap(), [10, 4, 0]);
     assert_eq!((reader.get(), reader.with(|&left| left)), (0, 0));
 }
 

@@ -7,8 +7,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{Executor, Handle, Report};
+use framestep::{Executor, Handle};
 
 use crate::support::forever;
 use crate::support::timeline::{Log, unclamped};

@@ -5,8 +5,10 @@ use std::cell::{Cell, RefCell};
 use std::future::Future;
 use std::rc::Rc;
 
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle, Report};
+use framestep::task::CoroutineId;
+use framestep::{Executor, Handle};
 
 use super::{forever, in_small_thread, unclamped};
 use crate::support::result_of;

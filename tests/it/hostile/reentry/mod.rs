@@ -12,7 +12,8 @@ use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 use futures::FutureExt;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle};
+use framestep::task::CoroutineId;
+use framestep::{Executor, Handle};
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, poll_once, result_of};
@@ -53,7 +54,12 @@ impl Everything {
             return; // the executor is going, and a test is over
         }
         drop(handle.spawn(forever()));
-        drop(handle.spawn_in(Phase::LateUpdate, forever()));
+        drop(
+            handle
+                .script("")
+                .in_phase(Phase::LateUpdate)
+                .spawn(forever()),
+        );
         let log = self.log.clone();
         let text = format!("{name}: started");
         let started = handle.start(async move {
@@ -257,12 +263,12 @@ fn everything_may_be_done_in_on_wake() {
     let mut executor = unclamped();
     let everything = Everything::new(&executor);
     EVERYTHING.set(Some(everything.clone()));
-    executor.on_wake(waker_fn::waker_fn(|| {
+    executor.on_wake(|| {
         // Once, because its operations wake again.
         if let Some(everything) = EVERYTHING.take() {
             everything.run("on_wake");
         }
-    }));
+    });
     let wake = everything.wakers.borrow()[0].clone();
     wake.wake();
     assert!(EVERYTHING.take().is_none(), "on_wake was called");

@@ -32,7 +32,7 @@ impl Shield {
 
 impl Drop for Shield {
     fn drop(&mut self) {
-        with_soon(|world: &mut World| world.shielded = false);
+        with_deferred(|world: &mut World| world.shielded = false);
     }
 }
 

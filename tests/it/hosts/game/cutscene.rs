@@ -24,7 +24,7 @@ impl Letterbox {
 
 impl Drop for Letterbox {
     fn drop(&mut self) {
-        with_soon(|world: &mut World| world.letterbox = false);
+        with_deferred(|world: &mut World| world.letterbox = false);
     }
 }
 

@@ -59,7 +59,7 @@ fn a_search_looks_at_as_many_fields_a_frame_as_the_budget_has() {
     game.run(2);
     assert!(!search.is_finished());
     game.run(1);
-    assert_eq!(search.take().unwrap().unwrap(), Some(11));
+    assert_eq!(search.take_output().unwrap().unwrap(), Some(11));
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn a_search_goes_round_walls_and_gives_up_behind_them() {
         .executor
         .spawn(distance((0, 0), (4, 0), budget.clone()));
     game.run(1);
-    assert_eq!(there.take().unwrap().unwrap(), Some(8));
+    assert_eq!(there.take_output().unwrap().unwrap(), Some(8));
     game.world.map[2] = ".#..#";
     let shut = game.executor.spawn(distance((0, 0), (4, 0), budget));
     game.run(1);
-    assert_eq!(shut.take().unwrap().unwrap(), None);
+    assert_eq!(shut.take_output().unwrap().unwrap(), None);
 }

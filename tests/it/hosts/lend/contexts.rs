@@ -1,4 +1,4 @@
-use framestep::{Lend, try_with_as, with_as, with_soon_as};
+use framestep::lend::{Lend, try_with_as, with_as, with_deferred_as};
 
 use super::*;
 
@@ -41,7 +41,7 @@ fn it_is_refused_like_plain_state() {
     let mut executor = unclamped();
     let (mut gold, names) = (1, RefCell::default());
     let asked = || try_with_as::<InContext, _>(|context| *context.gold);
-    assert!(matches!(asked(), Err(WithError::NotLent { .. })));
+    assert!(matches!(asked(), Err(LendError::NotLent { .. })));
     let mut context = Context {
         gold: &mut gold,
         names: &names,
@@ -49,7 +49,7 @@ fn it_is_refused_like_plain_state() {
     executor.lend_as::<InContext, _>(&mut context, |executor| {
         executor.enter(|| {
             let nested = with_as::<InContext, _>(|_| asked());
-            assert!(matches!(nested, Err(WithError::Borrowed { .. })));
+            assert!(matches!(nested, Err(LendError::Borrowed { .. })));
             let text = panic_of(|| with_as::<InContext, _>(|_| with_as::<InContext, _>(|_| ())));
             assert!(text.contains("InContext` is borrowed"), "{text}");
             assert_eq!(asked(), Ok(1));
@@ -112,7 +112,7 @@ fn a_part_of_what_is_borrowed_may_be_lent_on() {
 fn a_closure_of_with_soon_waits_for_the_next_context() {
     let mut executor = unclamped();
     let (mut gold, names) = (1, RefCell::new(Vec::new()));
-    assert!(executor.enter(|| with_soon_as::<InContext>(|context| {
+    assert!(executor.enter(|| with_deferred_as::<InContext>(|context| {
         *context.gold += 10;
         context.names.borrow_mut().push("soon");
     })));

@@ -119,7 +119,10 @@ fn it_is_found_in_custom_phases_in_run_until_and_by_what_is_started_from_outside
     let mut executor = unclamped();
     let mut gold = Gold(0);
     let add = |n| with(move |gold: &mut Gold| gold.0 += n);
-    executor.spawn_in(Phase::Custom(3), async move { add(1) });
+    executor
+        .script("")
+        .in_phase(Phase::Custom(3))
+        .spawn(async move { add(1) });
     executor.lend(&mut gold, |executor| {
         executor.run_phase(Phase::Custom(3));
         executor.run_until(

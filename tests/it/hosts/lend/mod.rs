@@ -5,8 +5,9 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
+use framestep::Executor;
+use framestep::lend::LendError;
 use framestep::prelude::*;
-use framestep::{Executor, WithError};
 
 use crate::support::timeline::{Log, Timeline, unclamped};
 use crate::support::{forever, panic_of, panic_text, result_of};
@@ -17,16 +18,16 @@ struct Gold(u32);
 #[derive(Debug, Default, PartialEq)]
 struct Doors(Vec<&'static str>);
 
-fn ask() -> Result<u32, WithError> {
+fn ask() -> Result<u32, LendError> {
     try_with(|gold: &mut Gold| gold.0)
 }
 
 fn is_lent() -> bool {
-    !matches!(ask(), Err(WithError::NotLent { .. }))
+    !matches!(ask(), Err(LendError::NotLent { .. }))
 }
 
 fn is_borrowed() -> bool {
-    matches!(ask(), Err(WithError::Borrowed { .. }))
+    matches!(ask(), Err(LendError::Borrowed { .. }))
 }
 
 /// Borrows the gold when it is dropped.
@@ -36,7 +37,7 @@ impl Drop for Asks {
     fn drop(&mut self) {
         self.0.note(match ask() {
             Ok(gold) => format!("there are {gold}"),
-            Err(WithError::NotLent { .. }) => "not lent".to_string(),
+            Err(LendError::NotLent { .. }) => "not lent".to_string(),
             Err(_) => "borrowed".to_string(),
         });
     }

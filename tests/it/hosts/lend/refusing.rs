@@ -11,7 +11,7 @@ fn with_outside_of_a_lend_names_the_type_and_what_to_do() {
         text.contains("lend::Gold`") && text.contains("executor.lend("),
         "{text}"
     );
-    assert!(text.contains("with_soon"), "{text}");
+    assert!(text.contains("with_deferred"), "{text}");
     // The same outside executors, and with another type lent.
     let text = text.trim_end_matches(" (nothing is lent here)");
     assert_eq!(panic_of(|| with(|gold: &mut Gold| gold.0)), text);
@@ -72,11 +72,11 @@ fn the_inner_of_two_being_borrowed_the_outer_is_not_found() {
 fn the_error_says_which_and_why() {
     let mut executor = unclamped();
     let error = ask().unwrap_err();
-    assert!(matches!(error, WithError::NotLent { type_name, .. } if type_name.ends_with("Gold")));
+    assert!(matches!(error, LendError::NotLent { type_name, .. } if type_name.ends_with("Gold")));
     assert!(error.to_string().contains("is lent"), "{error}");
     executor.lend(&mut Gold(0), |executor| {
         let error = executor.enter(|| with(|_: &mut Gold| ask().unwrap_err()));
-        let WithError::Borrowed { type_name, .. } = error else {
+        let LendError::Borrowed { type_name, .. } = error else {
             panic!("it is borrowed: {error}");
         };
         assert!(type_name.ends_with("Gold"), "{type_name}");

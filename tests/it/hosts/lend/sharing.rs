@@ -1,8 +1,8 @@
-use framestep::try_with_ref;
+use framestep::lend::try_with_ref;
 
 use super::*;
 
-fn ask_shared() -> Result<u32, WithError> {
+fn ask_shared() -> Result<u32, LendError> {
     try_with_ref(|gold: &Gold| gold.0)
 }
 
@@ -66,7 +66,7 @@ fn of_another_type_both_kinds_nest_in_both() {
 #[test]
 fn nothing_is_lent_outside() {
     let executor = unclamped();
-    assert!(matches!(ask_shared(), Err(WithError::NotLent { .. })));
+    assert!(matches!(ask_shared(), Err(LendError::NotLent { .. })));
     let text = panic_of(|| executor.enter(|| with_ref(|gold: &Gold| gold.0)));
     assert!(
         text.contains("no `it::hosts::lend::Gold` is lent"),

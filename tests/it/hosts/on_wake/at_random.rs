@@ -5,8 +5,9 @@ use std::rc::Rc;
 use futures::channel::mpsc;
 use futures::{FutureExt, StreamExt};
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor};
+use framestep::task::CoroutineId;
 
 use crate::support::{Random, forever};
 

@@ -37,9 +37,9 @@ impl Host {
     fn new(executor: Executor) -> Self {
         let calls = Arc::new(AtomicUsize::new(0));
         let count = calls.clone();
-        executor.on_wake(waker_fn::waker_fn(move || {
+        executor.on_wake(move || {
             count.fetch_add(1, Ordering::Relaxed);
-        }));
+        });
         Host { executor, calls }
     }
 
@@ -112,7 +112,7 @@ fn what_happens_in_a_run_does_not_call_it() {
     host.executor.start(blocked);
     host.executor.spawn(async move {
         spawn(async {});
-        spawn_in(Phase::LateUpdate, async {});
+        script("").in_phase(Phase::LateUpdate).spawn(async {});
         start(wait_seconds(0.5));
         start(next_frame());
         signal.emit(());
@@ -141,7 +141,7 @@ fn it_may_call_back_into_anything() {
     }
     let executor = Rc::new(Executor::new());
     EXECUTOR.set(Some(executor.clone()));
-    executor.on_wake(waker_fn::waker_fn(|| {
+    executor.on_wake(|| {
         let executor = EXECUTOR.with_borrow(Clone::clone).unwrap();
         let ready = executor.has_ready();
         let len = executor.len();
@@ -151,7 +151,7 @@ fn it_may_call_back_into_anything() {
             executor.spawn(async {});
         }
         executor.snapshot();
-    }));
+    });
     executor.spawn(async {});
     assert_eq!(
         SEEN.take(),
@@ -185,7 +185,7 @@ fn it_may_drop_the_executor_in_any_call() {
         let blocked = executor.start(forever());
         let finished = blocked.finished();
         executor.start(finished);
-        executor.on_wake(waker_fn::waker_fn(|| drop(EXECUTOR.take())));
+        executor.on_wake(|| drop(EXECUTOR.take()));
         executor.look_like_a_host();
         EXECUTOR.set(Some(executor));
         act(&handle, &owner, &clock, blocked);
@@ -211,7 +211,7 @@ fn a_panic_of_it_is_swallowed_where_nothing_was_woken() {
     let (clock, owner) = (executor.clock(), executor.owner());
     clock.pause();
     owner.pause();
-    executor.on_wake(waker_fn::waker_fn(|| panic!("on purpose")));
+    executor.on_wake(|| panic!("on purpose"));
     let spawned = executor.spawn(async {});
     executor.has_ready();
     let started = executor.start(wait_seconds(1));

@@ -5,8 +5,8 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 
 use framestep::prelude::*;
 
-use crate::support::receiver;
 use crate::support::timeline::{Log, unclamped};
+use crate::support::{by, receiver};
 
 use super::Host;
 
@@ -74,7 +74,7 @@ fn a_host_waker_may_set_another_when_it_is_cloned_called_or_dropped() {
         // Not while the thread ends: then the executor may be gone.
         let _ = EXECUTOR.try_with(|executor| {
             if let Some(executor) = executor.get() {
-                executor.on_wake(Waker::noop().clone());
+                executor.on_wake(|| ());
             }
         });
     }
@@ -92,7 +92,7 @@ fn a_host_waker_may_set_another_when_it_is_cloned_called_or_dropped() {
         let executor = executor.get_or_init(framestep::Executor::new);
         // SAFETY: the functions of the table use no data and may be called anywhere.
         let hostile = unsafe { Waker::from_raw(RawWaker::new(std::ptr::null(), &HOSTILE)) };
-        executor.on_wake(hostile);
+        executor.on_wake(by(hostile));
         let before = CALLS.get();
         executor.remote().spawn(|| async {});
         assert!(CALLS.get() > before, "it was told");

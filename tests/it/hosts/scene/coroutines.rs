@@ -87,7 +87,9 @@ fn of_the_free_functions_belong_to_the_behaviour() {
     let actor = scene.add(Actor::new("a", &log).on("start", move |_| {
         start(ticks(say.clone(), "started"));
         spawn(ticks(say.clone(), "spawned"));
-        spawn_in(Phase::LateUpdate, ticks(say.clone(), "spawned in"));
+        script("")
+            .in_phase(Phase::LateUpdate)
+            .spawn(ticks(say.clone(), "spawned in"));
         let effects = owner();
         effects.start(ticks(say.clone(), "of an owner below"));
         std::mem::forget(effects);

@@ -85,7 +85,7 @@ fn by_a_coroutine_of_its_own_lets_that_continue_too() {
 fn by_another_in_the_middle_of_a_pass_changes_nothing_until_the_end_of_the_frame() {
     let log = Log::new();
     let mut scene = stage();
-    let late = Rc::new(RefCell::new(None::<This<Actor>>));
+    let late = Rc::new(RefCell::new(None::<BehaviourHandle<Actor>>));
     let victim = late.clone();
     scene.add(Actor::new("a", &log).on("update", move |_| {
         let victim = victim.borrow_mut().take();
@@ -161,7 +161,7 @@ fn leaves_the_behaviour_to_what_others_start_in_on_destroy_and_calls_that_once()
 }
 
 /// Destroys `victim` when it is destroyed.
-fn takes_along(log: &Log, victim: impl Fn() -> Option<This<Actor>> + 'static) -> Actor {
+fn takes_along(log: &Log, victim: impl Fn() -> Option<BehaviourHandle<Actor>> + 'static) -> Actor {
     Actor::new("parent", log).on("on_destroy", move |_| {
         assert!(victim().unwrap().destroy());
     })
@@ -328,7 +328,7 @@ fn of_the_scene_inside_a_closure_waits_for_the_closure() {
         log.check(&["scene dropped", "F0: a on_destroy"]);
         assert!(matches!(
             actor.try_with(|_| ()),
-            Err(WithError::Destroyed { .. })
+            Err(LendError::Destroyed { .. })
         ));
     }
 }

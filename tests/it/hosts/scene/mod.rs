@@ -17,8 +17,11 @@ use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::task::Poll;
 
+use framestep::Executor;
+use framestep::inspect::Report;
+use framestep::lend::LendError;
 use framestep::prelude::*;
-use framestep::{Behaviour, Executor, Report, Scene, SceneContext, This, WithError};
+use framestep::scene::{Behaviour, BehaviourHandle, Scene, SceneContext};
 
 use crate::support::allocations_of;
 use crate::support::timeline::{Log, UNLIMITED};

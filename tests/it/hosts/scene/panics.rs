@@ -35,7 +35,7 @@ fn in_a_callback_end_the_behaviour_and_are_reported_and_nothing_else_stops() {
         scene.run_phase(Phase::EndOfFrame);
         assert!(matches!(
             bad.try_with(|_| ()),
-            Err(WithError::Destroyed { .. })
+            Err(LendError::Destroyed { .. })
         ));
         let mut lines = log.take();
         lines.retain(|line| line != "F1: older");

@@ -67,7 +67,7 @@ fn a_frame_allocates_nothing_in_the_steady_state() {
 }
 
 /// Starts a coroutine in every frame and is found by others.
-struct Busy(Option<This<Busy>>);
+struct Busy(Option<BehaviourHandle<Busy>>);
 
 impl Behaviour for Busy {
     fn update(&mut self, context: &SceneContext<'_, Self>) {
@@ -77,7 +77,7 @@ impl Behaviour for Busy {
             this.with(|busy| busy.0 = None);
         });
         let first = context.scene().find::<Busy>();
-        self.0 = first.filter(This::is_alive);
+        self.0 = first.filter(BehaviourHandle::is_alive);
     }
 }
 

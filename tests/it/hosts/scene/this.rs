@@ -37,13 +37,13 @@ fn names_the_type_and_the_way_out_if_a_closure_has_the_behaviour() {
             format!(
                 "the `it::hosts::scene::this::Number` is borrowed by the closure at {}:{line}:12, around \
                  this call: use its reference, or `spawn` the code that needs the state; in a \
-                 destructor, use `with_soon` for lent state",
+                 destructor, use `with_deferred` for lent state",
                 file!()
             )
         );
         let error = number.try_with(|one| one.0).unwrap_err();
         assert!(
-            matches!(error, WithError::Borrowed { type_name, .. } if type_name.ends_with("Number"))
+            matches!(error, LendError::Borrowed { type_name, .. } if type_name.ends_with("Number"))
         );
         one.0 += 1;
     });
@@ -59,7 +59,7 @@ fn finds_the_behaviour_borrowed_by_its_callbacks_and_free_in_what_they_start() {
         let say = log.clone();
         actor = actor.on(callback, move |context| {
             let this = context.this();
-            let borrowed = matches!(this.try_with(|_| ()), Err(WithError::Borrowed { .. }));
+            let borrowed = matches!(this.try_with(|_| ()), Err(LendError::Borrowed { .. }));
             say.note(if borrowed { "borrowed" } else { "free" });
             let say = say.clone();
             context.start(async move { this.with(|_| say.note("free")) });
@@ -104,7 +104,7 @@ fn names_the_type_and_the_way_out_if_the_behaviour_is_gone() {
                 `try_with`";
     assert_eq!(panic_of(|| number.with(|number| number.0)), text);
     let error = number.try_with(|number| number.0).unwrap_err();
-    assert!(matches!(error, WithError::Destroyed { .. }));
+    assert!(matches!(error, LendError::Destroyed { .. }));
     assert_eq!(error.to_string(), text);
     scene.run_frame(FRAME);
     let error = result_of(scene.executor(), orphan).unwrap_err();
@@ -165,7 +165,7 @@ fn is_equal_to_all_others_of_the_same_behaviour_also_when_that_is_gone() {
 /// Drops its value with the behaviour.
 struct Holds {
     _held: Rc<()>,
-    this: Option<This<Holds>>,
+    this: Option<BehaviourHandle<Holds>>,
 }
 
 impl Behaviour for Holds {
@@ -234,7 +234,7 @@ fn is_found_by_type_until_it_is_destroyed_or_panics() {
 }
 
 /// Logs whether the behaviour can be borrowed when this is dropped.
-struct AsksAtTheEnd(Log, &'static str, Option<This<Asked>>);
+struct AsksAtTheEnd(Log, &'static str, Option<BehaviourHandle<Asked>>);
 
 struct Asked(Option<AsksAtTheEnd>);
 
@@ -245,7 +245,7 @@ impl Drop for AsksAtTheEnd {
         let result = self.2.as_ref().unwrap().try_with(|_| ());
         let found = match result {
             Ok(()) => "found",
-            Err(WithError::Destroyed { .. }) => "gone",
+            Err(LendError::Destroyed { .. }) => "gone",
             Err(_) => "borrowed",
         };
         self.0.say(format_args!("{}: {found}", self.1));

@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use framestep::JoinError;
+use framestep::inspect::Report;
 use framestep::prelude::*;
-use framestep::{JoinError, Report};
 
 use crate::support::{WakerCall, panic_of, result_of, waker_that_tells};
 
@@ -34,10 +35,10 @@ fn every_public_type_that_is_no_wait_says_what_it_is() {
     let coroutine = executor.start(async { 1 });
     shows(&coroutine.id(), "CoroutineId(0v1)");
     shows(&Signal::<u32>::new(), "Signal");
-    shows(&Permits::new(1), "Permits");
-    shows(&Permits::new(1).try_acquire().unwrap(), "Permit");
-    shows(&executor.clock().hold(), "ClockGuard");
-    shows(&executor.owner().hold(), "OwnerGuard");
+    shows(&Semaphore::new(1), "Permits");
+    shows(&Semaphore::new(1).try_acquire().unwrap(), "Permit");
+    shows(&executor.clock().pause_guard(), "ClockGuard");
+    shows(&executor.owner().pause_guard(), "PauseGuard");
     shows(&defer_call(|| ()), "DeferCall");
 }
 
@@ -64,7 +65,7 @@ fn reports_say_when_what_and_what_comes_of_it() {
             ["frame 7", "500ms", "fixed steps"],
         ),
         (
-            Report::Greedy {
+            Report::PollLimitReached {
                 id,
                 name: name(),
                 frame,

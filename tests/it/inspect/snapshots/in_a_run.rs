@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use futures::FutureExt;
 
+use framestep::Handle;
+use framestep::inspect::{CoroutineInfo, Snapshot, State};
 use framestep::prelude::*;
-use framestep::{CoroutineInfo, Handle, Snapshot, State};
 
 use crate::support::timeline::unclamped;
 use crate::support::{forever, poll_once, update};

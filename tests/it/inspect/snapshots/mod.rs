@@ -12,11 +12,11 @@ use futures::channel::oneshot;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt, select_biased};
 
+use framestep::Executor;
+use framestep::inspect::{CoroutineInfo, Snapshot, State, TimerClock, Wait};
 use framestep::prelude::*;
-use framestep::{
-    Behaviour, CoroutineId, CoroutineInfo, Executor, Scene, SceneContext, Snapshot, State,
-    TimerClock, Wait,
-};
+use framestep::scene::{Behaviour, Scene, SceneContext};
+use framestep::task::CoroutineId;
 
 use crate::support::timeline::{in_quarters, unclamped};
 use crate::support::{forever, swallow, update, yield_now};
@@ -378,7 +378,11 @@ fn joins_are_shown() {
 fn coroutines_that_are_due_are_ready() {
     let mut executor = unclamped();
     let spawned = executor.spawn(next_frame()).id();
-    let late = executor.spawn_in(Phase::LateUpdate, next_frame()).id();
+    let late = executor
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .spawn(next_frame())
+        .id();
     let (sender, receiver) = oneshot::channel::<()>();
     let woken = executor.start(receiver).id();
     let (elsewhere, receiver) = oneshot::channel::<()>();
@@ -543,19 +547,43 @@ fn spawned_in_every_way(executor: &mut Executor) -> Vec<(CoroutineId, u32)> {
     let mut all = vec![
         (executor.spawn(forever()).id(), line!()),
         (executor.start(forever()).id(), line!()),
-        (executor.spawn_in(Phase::Update, forever()).id(), line!()),
+        (
+            executor
+                .script("")
+                .in_phase(Phase::Update)
+                .spawn(forever())
+                .id(),
+            line!(),
+        ),
         (handle.spawn(forever()).id(), line!()),
         (handle.start(forever()).id(), line!()),
-        (handle.spawn_in(Phase::Update, forever()).id(), line!()),
+        (
+            handle
+                .script("")
+                .in_phase(Phase::Update)
+                .spawn(forever())
+                .id(),
+            line!(),
+        ),
         (owner.spawn(forever()).id(), line!()),
         (owner.start(forever()).id(), line!()),
-        (owner.spawn_in(Phase::Update, forever()).id(), line!()),
+        (
+            owner
+                .script("")
+                .in_phase(Phase::Update)
+                .spawn(forever())
+                .id(),
+            line!(),
+        ),
         (weak.start_with(&mut 1_u8, forever()).id(), line!()),
     ];
     executor.enter(|| {
         all.push((spawn(forever()).id(), line!()));
         all.push((start(forever()).id(), line!()));
-        all.push((spawn_in(Phase::Update, forever()).id(), line!()));
+        all.push((
+            script("").in_phase(Phase::Update).spawn(forever()).id(),
+            line!(),
+        ));
     });
     std::mem::forget(owner);
     all
@@ -677,7 +705,9 @@ fn a_coroutine_of_another_executor_is_not_in_it() {
 fn a_snapshot_says_that_the_home_of_a_script_has_not_run() {
     let mut executor = unclamped();
     let physics = executor
-        .spawn_in(Phase::Custom(7), forever())
+        .script("")
+        .in_phase(Phase::Custom(7))
+        .spawn(forever())
         .named("physics");
     executor.spawn(forever()).named("door");
     let warning = "is at home in Custom(7), which the host has not run";

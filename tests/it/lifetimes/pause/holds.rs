@@ -3,7 +3,7 @@
 
 use super::*;
 
-use framestep::OwnerGuard;
+use framestep::task::PauseGuard;
 
 #[test]
 fn an_owner_is_held_until_the_last_guard_and_the_pause_are_over() {
@@ -18,8 +18,8 @@ fn an_owner_is_held_until_the_last_guard_and_the_pause_are_over() {
         });
     }
     timeline.run_to(1);
-    let ice = owner.hold();
-    let web = owner.handle().hold();
+    let ice = owner.pause_guard();
+    let web = owner.handle().pause_guard();
     assert!(owner.is_paused() && child.is_paused());
     timeline.run_to(2);
     drop(ice);
@@ -53,7 +53,7 @@ fn a_hold_ends_like_a_pause_with_one_wake_in_order() {
             log.say(name);
         });
     }
-    let holds = [owner.hold(), owner.hold()];
+    let holds = [owner.pause_guard(), owner.pause_guard()];
     gate.set(true);
     gate.set(true);
     executor.run_frame(0.25);
@@ -72,7 +72,7 @@ fn a_script_that_ends_lets_go_of_what_it_holds() {
     let enemy = executor.owner();
     let spell = enemy.handle();
     let freezes = executor.start(async move {
-        let _frozen = spell.hold();
+        let _frozen = spell.pause_guard();
         forever().await;
     });
     assert!(enemy.is_paused());
@@ -89,29 +89,29 @@ fn a_script_that_ends_lets_go_of_what_it_holds() {
 fn a_guard_that_outlives_its_owner_or_executor_does_nothing() {
     let executor = in_quarters();
     let owner = executor.owner();
-    let guard = owner.hold();
+    let guard = owner.pause_guard();
     drop(owner);
     // Another owner takes the slot of the first.
     let owner = executor.owner();
-    let own = owner.hold();
+    let own = owner.pause_guard();
     drop(guard);
     assert!(owner.is_paused());
     let parent = executor.owner();
     let child = parent.child();
-    let of_child = child.hold();
+    let of_child = child.pause_guard();
     drop(parent);
-    drop((child.hold(), of_child));
+    drop((child.pause_guard(), of_child));
     let handle = owner.handle();
     drop(executor);
     drop(own);
-    drop(handle.hold());
+    drop(handle.pause_guard());
 }
 
 #[test]
 fn a_forgotten_guard_holds_its_owner_and_nothing_else() {
     let mut executor = in_quarters();
     let (owner, other) = (executor.owner(), executor.owner());
-    std::mem::forget(owner.hold());
+    std::mem::forget(owner.pause_guard());
     let (held, free) = (owner.start(next_frame()), other.start(next_frame()));
     executor.run_frame(0.25);
     assert!(!held.is_finished() && free.is_finished());
@@ -123,10 +123,10 @@ fn a_forgotten_guard_holds_its_owner_and_nothing_else() {
 fn a_guard_says_whether_its_owner_lives() {
     let executor = in_quarters();
     let owner = executor.owner();
-    let guard: OwnerGuard = owner.hold();
-    assert_eq!(format!("{guard:?}"), "OwnerGuard { owner_alive: true }");
+    let guard: PauseGuard = owner.pause_guard();
+    assert_eq!(format!("{guard:?}"), "PauseGuard { owner_alive: true }");
     drop(owner);
-    assert_eq!(format!("{guard:?}"), "OwnerGuard { owner_alive: false }");
+    assert_eq!(format!("{guard:?}"), "PauseGuard { owner_alive: false }");
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn a_handle_knows_who_is_paused() {
     let paused = |id| (handle.is_paused(id), executor.is_paused(id));
     assert_eq!(paused(own.id()), (false, false));
     own.pause();
-    let hold = owner.hold();
+    let hold = owner.pause_guard();
     assert_eq!(paused(own.id()), (true, true));
     assert_eq!(paused(owned.id()), (true, true));
     drop(hold);

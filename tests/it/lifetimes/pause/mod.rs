@@ -17,8 +17,8 @@ use futures::channel::{mpsc, oneshot};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt, join, select_biased};
 
-use framestep::CoroutineId;
 use framestep::prelude::*;
+use framestep::task::CoroutineId;
 
 use crate::support::timeline::{Log, Mark, Timeline, in_quarters, unclamped};
 use crate::support::{counted, forever, poll_once, result_of, swallow, update, yield_now};

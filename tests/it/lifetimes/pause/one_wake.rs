@@ -277,7 +277,7 @@ fn a_wake_or_a_join_resumes_at_home() {
             ("joins", child.map(drop).boxed_local()),
         ] {
             let say = log.clone();
-            owner.start_in(phase, async move {
+            owner.script("").in_phase(phase).start(async move {
                 in_phase(Phase::EarlyUpdate).await;
                 waits.await;
                 say.say(name);
@@ -305,11 +305,14 @@ fn a_wake_that_comes_before_a_wait_says_in_which_phase() {
     let log = Log::new();
     let (sender, receiver) = oneshot::channel::<()>();
     let say = log.clone();
-    let script = executor.start_in(Phase::LateUpdate, async move {
-        in_phase(Phase::LateUpdate).await;
-        futures::join!(receiver.map(drop), in_phase(Phase::EarlyUpdate));
-        say.say("both");
-    });
+    let script = executor
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async move {
+            in_phase(Phase::LateUpdate).await;
+            futures::join!(receiver.map(drop), in_phase(Phase::EarlyUpdate));
+            say.say("both");
+        });
     executor.run_frame(0.25);
     script.pause();
     sender.send(()).unwrap();
@@ -514,7 +517,7 @@ fn paused_in_the_run_in_which_its_wait_is_due_it_needs_no_other_run_of_its_home(
             next_frame().await;
             handle.pause(id.get().unwrap());
         });
-        let script = executor.spawn_in(home, async move {
+        let script = executor.script("").in_phase(home).spawn(async move {
             wrap(next_frame().in_phase(Phase::Update).boxed_local()).await;
         });
         waiter.set(Some(script.id()));
@@ -543,17 +546,20 @@ fn paused_in_a_step_in_which_its_wait_is_due_it_depends_on_the_steps_alone() {
         let log = Log::new();
         let (step, waiter) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(None)));
         let (handle, id, count) = (executor.handle(), waiter.clone(), step.clone());
-        executor.spawn_in(Phase::FixedUpdate, async move {
-            loop {
-                count.set(count.get() + 1);
-                match count.get() {
-                    3 => assert!(handle.pause(id.get().unwrap())),
-                    4 => assert!(handle.resume(id.get().unwrap())),
-                    _ => {}
+        executor
+            .script("")
+            .in_phase(Phase::FixedUpdate)
+            .spawn(async move {
+                loop {
+                    count.set(count.get() + 1);
+                    match count.get() {
+                        3 => assert!(handle.pause(id.get().unwrap())),
+                        4 => assert!(handle.resume(id.get().unwrap())),
+                        _ => {}
+                    }
+                    fixed_update().await;
                 }
-                fixed_update().await;
-            }
-        });
+            });
         let (say, count) = (log.clone(), step.clone());
         let script = executor.start(async move {
             wrap(wait_steps(3).boxed_local()).await;
@@ -913,12 +919,15 @@ fn a_wait_that_comes_due_in_a_pause_is_served_beside_a_readiness_in_a_phase_that
     let log = Log::new();
     let (sender, receiver) = oneshot::channel::<()>();
     let say = log.clone();
-    let script = executor.start_in(Phase::Custom(0), async move {
-        futures::join!(receiver.map(drop), async move {
-            next_frame().in_phase(Phase::Update).await;
-            say.say("frame");
+    let script = executor
+        .script("")
+        .in_phase(Phase::Custom(0))
+        .start(async move {
+            futures::join!(receiver.map(drop), async move {
+                next_frame().in_phase(Phase::Update).await;
+                say.say("frame");
+            });
         });
-    });
     sender.send(()).unwrap(); // ready in Custom(0)
     script.pause();
     executor.run_frame(0.25);

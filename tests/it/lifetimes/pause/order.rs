@@ -12,10 +12,13 @@ fn wakes_arrive_with_the_resume_at_home_before_the_waiters() {
         let (sender, receiver) = oneshot::channel::<()>();
         senders.push(sender);
         let log = log.clone();
-        owner.start_in(Phase::LateUpdate, async move {
-            receiver.await.unwrap();
-            log.say(name);
-        });
+        owner
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .start(async move {
+                receiver.await.unwrap();
+                log.say(name);
+            });
     }
     let say = log.clone();
     executor.start(async move {
@@ -193,7 +196,10 @@ fn starts_on_a_paused_owner_begin_in_order_when_it_is_resumed() {
     owner.spawn(script("spawned"));
     let started = owner.start(script("started"));
     assert!(started.is_paused());
-    owner.spawn_in(Phase::EndOfFrame, script("late"));
+    owner
+        .script("")
+        .in_phase(Phase::EndOfFrame)
+        .spawn(script("late"));
     executor.run_frame(0.25);
     owner.start(script("later"));
     executor.run_frame(0.25);

@@ -11,8 +11,9 @@ use std::task::{Context, Poll, Waker};
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Clock, Executor};
+use framestep::time::Clock;
 
 use crate::support::PHASES;
 use crate::support::timeline::{Log, UNLIMITED};
@@ -344,7 +345,7 @@ fn a_clock_by_itself_stands_still_for_one_that_has_paused_itself_in_the_same_pol
     let (say, handle) = (log.clone(), stage.executor.handle());
     let script = stage.owner.start(async move {
         framestep::next_frame().await;
-        assert!(handle.pause(framestep::current()));
+        assert!(handle.pause(framestep::task::current()));
         clock.wait_seconds(0.5).await;
         say.say("half a second later");
     });

@@ -7,8 +7,9 @@ use std::rc::Rc;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
+use framestep::Executor;
+use framestep::inspect::TraceEvent;
 use framestep::prelude::*;
-use framestep::{Executor, TraceEvent};
 
 use crate::support::waits::Given;
 use crate::support::watched::{fault, watched};

@@ -4,8 +4,10 @@ use std::cell::{Cell, RefCell};
 
 use std::rc::Rc;
 
+use framestep::inspect::TraceEvent;
+use framestep::lend::try_with_ref;
 use framestep::prelude::*;
-use framestep::{Executor, Handle, TraceEvent, try_with_ref};
+use framestep::{Executor, Handle};
 
 use crate::support::watched::{expect, fault, watched};
 
@@ -30,7 +32,7 @@ pub(super) enum Site {
     Report,
     Trace,
     Event,
-    Remote,
+    RemoteHandle,
     Lent,
 }
 
@@ -48,7 +50,7 @@ const SITES: [(Site, &str); 15] = [
     (Site::Report, "a report"),
     (Site::Trace, "a trace"),
     (Site::Event, "an event"),
-    (Site::Remote, "a closure from afar"),
+    (Site::RemoteHandle, "a closure from afar"),
     (Site::Lent, "a closure that is lent to"),
 ];
 
@@ -191,7 +193,7 @@ fn stop_one(world: &Rc<World>) {
     }
 }
 
-fn each_of(world: &Rc<World>, act: impl FnOnce(&Handle, framestep::CoroutineId)) {
+fn each_of(world: &Rc<World>, act: impl FnOnce(&Handle, framestep::task::CoroutineId)) {
     if let Some((slot, generation, id)) = world.coroutine() {
         if let Some(handle) = world.handle(slot) {
             if world.slots[slot].generation.get() == generation {
@@ -231,7 +233,10 @@ const OPERATIONS: &[Operation] = &[
     |world| make(world, |handle, slot| handle.spawn(script(world, slot))),
     |world| {
         make(world, |handle, slot| {
-            handle.spawn_in(world.phase(), script(world, slot))
+            handle
+                .script("")
+                .in_phase(world.phase())
+                .spawn(script(world, slot))
         });
     },
     |world| own(world, |owner, slot| owner.start(script(world, slot))),
@@ -240,9 +245,9 @@ const OPERATIONS: &[Operation] = &[
         let slot = world.slot();
         let remote = world.slots[slot].remote.borrow().clone();
         if let Some(remote) = remote {
-            let held = Grenade::new(Site::Remote);
+            let held = Grenade::new(Site::RemoteHandle);
             remote.spawn(move || {
-                occasionally(2, Site::Remote);
+                occasionally(2, Site::RemoteHandle);
                 let world = World::find();
                 async move {
                     held.check();
@@ -374,7 +379,7 @@ const OPERATIONS: &[Operation] = &[
     },
     |_| {
         let held = Grenade::new(Site::Drop);
-        with_soon(move |lent: &mut Vec<u64>| {
+        with_deferred(move |lent: &mut Vec<u64>| {
             held.check();
             lent.push(1);
             occasionally(2, Site::Lent);
@@ -402,7 +407,7 @@ const OPERATIONS: &[Operation] = &[
         match world.below(3) {
             0 => executor.on_report(|_| occasionally(8, Site::Report)),
             1 => trace(slot, executor),
-            _ => executor.on_wake(waker_fn::waker_fn(|| occasionally(8, Site::HostWaker))),
+            _ => executor.on_wake(|| occasionally(8, Site::HostWaker)),
         }
     },
     // and other executors, or this one.

@@ -8,8 +8,10 @@ use std::task::Waker;
 
 use tokio::sync::Notify;
 
+use framestep::inspect::TraceHook;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Finished, Handle, Remote, TraceHook};
+use framestep::task::{CoroutineId, Finished, RemoteHandle};
+use framestep::{Executor, Handle};
 
 use crate::support::Random;
 use crate::support::phases;
@@ -45,7 +47,7 @@ impl Mood {
 pub(super) struct Slot {
     pub(super) executor: RefCell<Option<Executor>>,
     pub(super) handle: RefCell<Option<Handle>>,
-    pub(super) remote: RefCell<Option<Remote>>,
+    pub(super) remote: RefCell<Option<RemoteHandle>>,
     pub(super) clocks: RefCell<Vec<Clock>>,
     /// What waits of the table are made from.
     pub(super) given: RefCell<Option<Given>>,

@@ -78,7 +78,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             let mut executor = unclamped();
             let clocks: Vec<Clock> = (0..n).map(|_| executor.clock().child()).collect();
             let all = executor.start(async move {
-                join_all(clocks.iter().map(|clock| on(clock, next_frame()))).await;
+                join_all(clocks.iter().map(|clock| on_clock(clock, next_frame()))).await;
             });
             all.pause();
             all.resume();

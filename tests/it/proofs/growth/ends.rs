@@ -145,7 +145,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
     subject("n whose destructors each stop two others", 20_000, |n| {
         let executor = unclamped();
         let handle = executor.handle();
-        let mut ids = Vec::<framestep::CoroutineId>::new();
+        let mut ids = Vec::<framestep::task::CoroutineId>::new();
         for at in 0..n {
             let (handle, near) = (
                 handle.clone(),

@@ -151,7 +151,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
     subject("n that acquire one permit after the other", 20_000, |n| {
         let mut executor = unclamped();
         executor.on_report(|_| ());
-        let permits = Permits::new(1);
+        let permits = Semaphore::new(1);
         for _ in 0..n {
             let permit = permits.acquire();
             executor.start(async move { drop(permit.await) });
@@ -165,7 +165,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         20_000,
         |n| {
             let executor = unclamped();
-            let permits = Permits::new(0);
+            let permits = Semaphore::new(0);
             let scripts: Vec<_> = (0..n).map(|_| executor.start(permits.acquire())).collect();
             for script in scripts.iter().rev() {
                 assert!(script.stop());
@@ -175,7 +175,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
     ),
     subject("n permits, taken, added and returned", 20_000, |n| {
         let executor = unclamped();
-        let permits = Permits::new(n);
+        let permits = Semaphore::new(n);
         let taken: Vec<_> = (0..n).map(|_| permits.try_acquire().unwrap()).collect();
         for _ in 0..n {
             executor.start(permits.acquire_many(2));
@@ -209,7 +209,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             wave.join().await.unwrap().len()
         });
         executor.run_frames(3, 0.25);
-        assert_eq!(wave.take().unwrap().unwrap(), n);
+        assert_eq!(wave.take_output().unwrap().unwrap(), n);
     }),
     subject("a group of n that end in n frames", 4_000, |n| {
         let mut executor = unclamped();
@@ -226,13 +226,13 @@ pub(super) const SUBJECTS: &[Subject] = &[
         while !executor.is_empty() {
             executor.run_frame(0.25);
         }
-        assert_eq!(wave.take().unwrap().unwrap(), n);
+        assert_eq!(wave.take_output().unwrap().unwrap(), n);
     }),
     subject("n groups in one another", 4_000, |n| {
         let mut executor = unclamped();
         let all = executor.start(nested(n));
         executor.run_frames(3, 0.25);
-        assert_eq!(all.take().unwrap().unwrap(), n);
+        assert_eq!(all.take_output().unwrap().unwrap(), n);
     }),
     subject(
         "n groups of one owner, dropped first to last",
@@ -260,7 +260,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             when_each(scripts).count().await
         });
         executor.run_frame(0.25);
-        assert_eq!(count.take().unwrap().unwrap(), n);
+        assert_eq!(count.take_output().unwrap().unwrap(), n);
     }),
     subject(
         "when_each of n of which half is ready at once",
@@ -297,7 +297,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             while !executor.is_empty() {
                 executor.run_frame(0.25);
             }
-            assert_eq!(count.take().unwrap().unwrap(), n);
+            assert_eq!(count.take_output().unwrap().unwrap(), n);
         },
     ),
     subject(
@@ -391,9 +391,9 @@ pub(super) const SUBJECTS: &[Subject] = &[
         let mut executor = unclamped();
         let owner = executor.owner();
         for _ in 0..n {
-            owner.start(stop_asked());
+            owner.start(stop_requested());
         }
-        owner.ask_to_stop();
+        owner.request_stop();
         executor.run_frame(0.25);
         assert!(executor.is_empty());
     }),
@@ -402,10 +402,10 @@ pub(super) const SUBJECTS: &[Subject] = &[
         let mut line = vec![executor.owner()];
         for at in 1..n {
             let child = line[at - 1].child();
-            child.start(stop_asked());
+            child.start(stop_requested());
             line.push(child);
         }
-        line[0].ask_to_stop();
+        line[0].request_stop();
         executor.run_frame(0.25);
         assert!(executor.is_empty());
     }),
@@ -414,7 +414,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         let (bell, gold, tokens) = (
             Signal::<()>::new().named("bell"),
             Watch::new(0).named("gold"),
-            Permits::new(0).named("tokens"),
+            Semaphore::new(0).named("tokens"),
         );
         for at in 0..n {
             let script = match at % 3 {
@@ -437,7 +437,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         assert!(snapshot.to_string().len() > n);
     }),
     subject(
-        "n closures of with_soon, defer and defer_call",
+        "n closures of with_deferred, defer and defer_call",
         10_000,
         |n| {
             let mut executor = unclamped();
@@ -445,7 +445,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             executor.lend(&mut calls, |executor| {
                 executor.start(async move {
                     for _ in 0..n {
-                        with_soon(|calls: &mut usize| *calls += 1);
+                        with_deferred(|calls: &mut usize| *calls += 1);
                         drop(defer(|calls: &mut usize| *calls += 1));
                         drop(defer_call(|| ()));
                     }

@@ -112,7 +112,7 @@ const ITEMS: &[(&str, Holds)] = &[
             "n that are asked to stop",
         ]),
     ),
-    ("OwnerGuard", One),
+    ("PauseGuard", One),
     ("OwnerHandle", One),
     ("Permit", One),
     (
@@ -134,7 +134,7 @@ const ITEMS: &[(&str, Holds)] = &[
     ("Remote", Many(&["n spawns from afar in one frame"])),
     ("Report", One),
     ("Resolver", One),
-    ("ReturnedBy", One),
+    ("OutputSource", One),
     (
         "Scene",
         Many(&["a line of n behaviours, each destroyed by the next"]),
@@ -166,7 +166,7 @@ const ITEMS: &[(&str, Holds)] = &[
     ("Source", One),
     ("SourceKind", One),
     ("State", One),
-    ("StopAsked", One),
+    ("StopRequested", One),
     ("StopWithin", One),
     (
         "Subscription",
@@ -222,7 +222,7 @@ const ITEMS: &[(&str, Holds)] = &[
             "when_each of n of which half is ready at once",
         ]),
     ),
-    ("WithError", One),
+    ("LendError", One),
     ("YieldNow", One),
 ];
 

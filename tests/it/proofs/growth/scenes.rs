@@ -1,11 +1,11 @@
 //! Thousands of behaviours.
 
-use framestep::{Behaviour, Scene, SceneContext, This};
+use framestep::scene::{Behaviour, BehaviourHandle, Scene, SceneContext};
 
 use super::{Subject, run_large, subject};
 
 /// Destroys the one before it.
-struct Segment(Option<This<Segment>>);
+struct Segment(Option<BehaviourHandle<Segment>>);
 
 impl Behaviour for Segment {
     fn on_destroy(&mut self, _: &SceneContext<'_, Self>) {

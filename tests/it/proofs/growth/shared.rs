@@ -1,8 +1,8 @@
 //! State that many scripts share: a budget, and lends while closures wait for
 //! another state.
 
+use framestep::lend::with_deferred;
 use framestep::prelude::*;
-use framestep::with_soon;
 
 use crate::support::poll_once;
 use crate::support::timeline::unclamped;
@@ -83,12 +83,12 @@ pub(super) const SUBJECTS: &[Subject] = &[
             let mut executor = unclamped();
             executor.enter(|| {
                 for _ in 0..n {
-                    with_soon(|_: &mut u8| ());
+                    with_deferred(|_: &mut u8| ());
                 }
             });
             for _ in 0..1_000 {
                 executor.lend(&mut 1_u32, |executor| {
-                    executor.enter(|| with_soon(|_: &mut u16| ()));
+                    executor.enter(|| with_deferred(|_: &mut u16| ()));
                     executor.lend(&mut 1_u16, |_| ());
                 });
             }

@@ -74,7 +74,11 @@ pub(super) const SUBJECTS: &[Subject] = &[
         |n| {
             let mut executor = unclamped();
             for _ in 0..n {
-                executor.spawn_in(Phase::Custom(9), async {}).stop();
+                executor
+                    .script("")
+                    .in_phase(Phase::Custom(9))
+                    .spawn(async {})
+                    .stop();
             }
             executor.run_frame(0.25);
             executor.run_phase(Phase::Custom(9));

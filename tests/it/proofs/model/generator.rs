@@ -161,7 +161,7 @@ impl Random {
                 (if_on(on.asks && on.owners, 4), |_, _| Wait::Asked),
                 (if_on(on.events, 5), |r, _| Wait::Event(r.below(2))),
                 (if_on(on.permits, 5), |r, _| {
-                    Wait::Permits(r.below(2), r.below(4))
+                    Wait::Semaphore(r.below(2), r.below(4))
                 }),
                 // Not within two groups: one that passes on no waker, within one that polls what
                 // is woken, leaves a timer that is due unpolled. Whether a reset then polls the
@@ -357,7 +357,7 @@ impl Random {
                 (if_on(on.permits, 4), |r, _| {
                     let count = r.below(5);
                     let act = r.pick(&[PermitsAct::Add(count % 2), PermitsAct::SetCount(count)]);
-                    Act::Permits(r.below(2), act)
+                    Act::Semaphore(r.below(2), act)
                 }),
                 (if_on(on.permits, 3), |_, _| Act::Release),
                 (if_on(on.resets, 6), |r, _| {
@@ -420,7 +420,7 @@ impl Random {
             };
             let seat = self.seat();
             steps.push(match self.below(8) {
-                0 if self.on.remotes => Step::Remote(seat, self.below(6)),
+                0 if self.on.remotes => Step::RemoteHandle(seat, self.below(6)),
                 1 => Step::Inside(seat, act),
                 _ => Step::Outside(seat, act),
             });

@@ -96,7 +96,7 @@ pub(super) enum Act {
     RingElsewhere(usize),
     /// Emits an event, to all or to one.
     Emit(usize, To),
-    Permits(usize, PermitsAct),
+    Semaphore(usize, PermitsAct),
     /// Returns the permit that the coroutine has taken last.
     Release,
     /// Moves the deadline of the timer in this place.
@@ -185,7 +185,7 @@ pub(super) enum Wait {
     Bell(usize),
     Event(usize),
     /// For so many permits, which the coroutine keeps.
-    Permits(usize, usize),
+    Semaphore(usize, usize),
     /// On the coroutine's clock, in a place where acts find it.
     Timer(usize, Length, At),
     Yield,
@@ -218,9 +218,9 @@ pub(super) enum Mode {
     JoinAll,
     /// `futures::future::select_all`, until none is left.
     SelectAll,
-    /// `framestep::join_all`.
+    /// `framestep::combine::join_all`.
     OwnJoinAll,
-    /// `framestep::race`.
+    /// `framestep::combine::race`.
     OwnRace,
     /// `framestep::join!`, two by two.
     OwnJoin,
@@ -236,7 +236,7 @@ pub(super) enum Step {
     Outside(usize, Act),
     /// The same inside `Executor::enter`.
     Inside(usize, Act),
-    Remote(usize, usize),
+    RemoteHandle(usize, usize),
 }
 
 #[derive(Clone, Copy, Debug)]

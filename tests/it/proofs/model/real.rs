@@ -7,8 +7,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use framestep::lend::LendError;
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle, Outcome, WaitSeconds, WithError};
+use framestep::task::{CoroutineId, Outcome};
+use framestep::wait::WaitSeconds;
+use framestep::{Executor, Handle};
 use futures::FutureExt;
 
 use crate::support::waits::Given;
@@ -119,7 +122,7 @@ impl System for Real {
     type Owner = Owner;
     type Clock = Clock;
     type Signal = Signal<u64>;
-    type Permits = Permits;
+    type Semaphore = Semaphore;
     type Timer = WaitSeconds;
 
     fn new(settings: &Settings) -> Self {
@@ -199,16 +202,20 @@ impl System for Real {
         match (owner, how) {
             (Some(owner), How::Start) => owner.start(script),
             (Some(owner), How::Spawn) => owner.spawn(script),
-            (Some(owner), How::SpawnIn(home)) => owner.spawn_in(home, script),
-            (Some(owner), How::StartIn(home)) => owner.start_in(home, script),
+            (Some(owner), How::SpawnIn(home)) => owner.script("").in_phase(home).spawn(script),
+            (Some(owner), How::StartIn(home)) => owner.script("").in_phase(home).start(script),
             (None, How::Start) if inside => start(script),
             (None, How::Spawn) if inside => spawn(script),
-            (None, How::SpawnIn(home)) if inside => spawn_in(home, script),
-            (None, How::StartIn(home)) if inside => start_in(home, script),
+            (None, How::SpawnIn(home)) if inside => {
+                framestep::task::script("").in_phase(home).spawn(script)
+            }
+            (None, How::StartIn(home)) if inside => {
+                framestep::task::script("").in_phase(home).start(script)
+            }
             (None, How::Start) => self.handle.start(script),
             (None, How::Spawn) => self.handle.spawn(script),
-            (None, How::SpawnIn(home)) => self.handle.spawn_in(home, script),
-            (None, How::StartIn(home)) => self.handle.start_in(home, script),
+            (None, How::SpawnIn(home)) => self.handle.script("").in_phase(home).spawn(script),
+            (None, How::StartIn(home)) => self.handle.script("").in_phase(home).start(script),
         }
     }
 
@@ -297,7 +304,7 @@ impl System for Real {
             | Wait::Ended(_)
             | Wait::Asked
             | Wait::Event(_)
-            | Wait::Permits(..)
+            | Wait::Semaphore(..)
             | Wait::Timer(..)
             | Wait::Bell(_)
             | Wait::Yield
@@ -310,8 +317,10 @@ impl System for Real {
 
     fn group(mode: Mode, waits: Vec<Waiting>) -> Waiting {
         match mode {
-            Mode::OwnJoinAll => framestep::join_all(waits).map(Got::All).boxed_local(),
-            Mode::OwnRace => framestep::race(waits)
+            Mode::OwnJoinAll => framestep::combine::join_all(waits)
+                .map(Got::All)
+                .boxed_local(),
+            Mode::OwnRace => framestep::combine::race(waits)
                 .map(|(at, got)| Got::One(at, Box::new(got)))
                 .boxed_local(),
             Mode::OwnJoin => joined(waits).boxed_local(),
@@ -377,16 +386,16 @@ impl System for Real {
         nanos(clock.now())
     }
 
-    fn ask_to_stop(owner: &Owner) {
-        owner.ask_to_stop();
+    fn request_stop(owner: &Owner) {
+        owner.request_stop();
     }
 
     fn is_asked(&self) -> bool {
-        is_stop_asked()
+        is_stop_requested()
     }
 
     fn asked(&self) -> Waiting {
-        stop_asked().map(|()| Got::Done).boxed_local()
+        stop_requested().map(|()| Got::Done).boxed_local()
     }
 
     fn all_ended(owner: &Owner) -> Waiting {
@@ -422,23 +431,23 @@ impl System for Real {
         signal.wait().map(Got::Event).boxed_local()
     }
 
-    fn permits(count: usize) -> Permits {
-        Permits::new(count)
+    fn permits(count: usize) -> Semaphore {
+        Semaphore::new(count)
     }
 
-    fn add(permits: &Permits, count: usize) {
+    fn add(permits: &Semaphore, count: usize) {
         permits.add(count);
     }
 
-    fn set_count(permits: &Permits, count: usize) {
+    fn set_count(permits: &Semaphore, count: usize) {
         permits.set_count(count);
     }
 
-    fn counts(permits: &Permits) -> (usize, usize) {
+    fn counts(permits: &Semaphore) -> (usize, usize) {
         (permits.count(), permits.available())
     }
 
-    fn acquire(permits: &Permits, count: usize, keep: Keep) -> Waiting {
+    fn acquire(permits: &Semaphore, count: usize, keep: Keep) -> Waiting {
         let taken = permits.acquire_many(count).map(move |permit| {
             keep(Box::new(permit));
             Got::Done
@@ -449,7 +458,7 @@ impl System for Real {
     fn with(&self, f: &mut dyn FnMut()) -> Lent {
         match try_with(|_: &mut World| f()) {
             Ok(()) => Lent::Given,
-            Err(WithError::NotLent { .. }) => Lent::Missing,
+            Err(LendError::NotLent { .. }) => Lent::Missing,
             Err(_) => Lent::Borrowed,
         }
     }

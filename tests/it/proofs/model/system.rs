@@ -35,7 +35,7 @@ pub(super) trait System: Sized + 'static {
     type Owner: 'static;
     type Clock: Clone + 'static;
     type Signal: 'static;
-    type Permits: 'static;
+    type Semaphore: 'static;
     /// A timer that can be moved.
     type Timer: 'static;
 
@@ -93,7 +93,7 @@ pub(super) trait System: Sized + 'static {
         clock: Option<&Self::Clock>,
     ) -> Self::Owner;
     fn stop_all(owner: &Self::Owner);
-    fn ask_to_stop(owner: &Self::Owner);
+    fn request_stop(owner: &Self::Owner);
     /// Whether the calling coroutine has been asked to stop.
     fn is_asked(&self) -> bool;
     fn asked(&self) -> Waiting;
@@ -117,13 +117,13 @@ pub(super) trait System: Sized + 'static {
     fn emit_one(signal: &Self::Signal, event: u64) -> bool;
     fn event(signal: &Self::Signal) -> Waiting;
 
-    fn permits(count: usize) -> Self::Permits;
-    fn add(permits: &Self::Permits, count: usize);
-    fn set_count(permits: &Self::Permits, count: usize);
+    fn permits(count: usize) -> Self::Semaphore;
+    fn add(permits: &Self::Semaphore, count: usize);
+    fn set_count(permits: &Self::Semaphore, count: usize);
     /// How many there are, and how many are available.
-    fn counts(permits: &Self::Permits) -> (usize, usize);
+    fn counts(permits: &Self::Semaphore) -> (usize, usize);
     /// `keep` gets what returns the permits when it is dropped.
-    fn acquire(permits: &Self::Permits, count: usize, keep: Keep) -> Waiting;
+    fn acquire(permits: &Self::Semaphore, count: usize, keep: Keep) -> Waiting;
 
     fn with(&self, f: &mut dyn FnMut()) -> Lent;
 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use framestep::{Outcome, Phase};
+use framestep::Phase;
+use framestep::task::Outcome;
 
 /// One line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,7 +9,8 @@ use futures::future::LocalBoxFuture;
 use futures::{FutureExt, Stream};
 
 use framestep::prelude::*;
-use framestep::{Interval, Subscription};
+use framestep::sync::Subscription;
+use framestep::wait::Interval;
 
 use super::Given;
 use super::row::StaysOnItsThread;

@@ -8,8 +8,9 @@ use std::time::Duration;
 use futures::stream;
 use futures::{FutureExt, Stream, StreamExt};
 
+use framestep::Handle;
 use framestep::prelude::*;
-use framestep::{Handle, OwnerHandle};
+use framestep::task::OwnerHandle;
 
 /// A length of time, as an argument.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,7 @@ pub(crate) struct Given {
     pub(crate) signal: Signal<u64>,
     pub(crate) watch: Watch<u64>,
     /// All of them are taken.
-    pub(crate) permits: Permits,
+    pub(crate) permits: Semaphore,
     taken: Rc<RefCell<Vec<Permit>>>,
     /// What lives as long as the stage.
     owners: Rc<RefCell<Vec<Owner>>>,
@@ -61,7 +62,7 @@ impl Given {
     pub(crate) fn new(handle: &Handle) -> Self {
         let clock = handle.clock().expect("it is there").child();
         clock.set_scale(0.5);
-        let permits = Permits::new(100);
+        let permits = Semaphore::new(100);
         let taken = std::iter::from_fn(|| permits.try_acquire()).collect();
         Given {
             handle: handle.clone(),

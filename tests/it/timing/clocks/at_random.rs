@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use framestep::ClockGuard;
+use framestep::time::ClockGuard;
 
 use crate::support::Random;
 
@@ -150,7 +150,7 @@ fn without_guards_the_scale_is_exactly_the_one_that_was_set() {
         let scale = between(0.001..10.0, random);
         clock.set_scale(scale);
         if random.below(2) == 0 {
-            guards.push(clock.hold());
+            guards.push(clock.pause_guard());
         }
         while !guards.is_empty() {
             let at = random.below(guards.len() as u64);

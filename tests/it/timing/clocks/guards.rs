@@ -23,10 +23,10 @@ fn a_clock_stands_still_while_any_guard_holds_it_or_it_is_paused() {
         }
     });
     timeline.run_to(1);
-    let menu = clock.hold();
+    let menu = clock.pause_guard();
     assert!(clock.is_paused());
     timeline.run_to(2);
-    let dialogue = clock.hold();
+    let dialogue = clock.pause_guard();
     assert!(clock.pause(), "a hold is no pause");
     drop(menu);
     timeline.run_to(4);
@@ -47,7 +47,7 @@ fn a_clock_stands_still_while_any_guard_holds_it_or_it_is_paused() {
 fn resume_does_not_end_a_hold() {
     let mut executor = unclamped();
     let clock = executor.clock();
-    let _menu = clock.hold();
+    let _menu = clock.pause_guard();
     assert!(!clock.resume());
     assert!(is(speed(&mut executor, &clock), 0.0));
 }
@@ -75,7 +75,7 @@ fn scales_multiply_with_each_other_and_with_the_scale_that_is_set() {
 fn a_guard_shows_from_the_next_frame_on() {
     let (mut executor, clock) = with_child();
     executor.run_frame(1);
-    let guards = (clock.hold(), clock.scaled(0.5));
+    let guards = (clock.pause_guard(), clock.scaled(0.5));
     assert_eq!((clock.now(), clock.delta()), (millis(1000), millis(1000)));
     assert!(is(clock.effective_scale(), 1.0));
     executor.run_frame(1);
@@ -116,9 +116,9 @@ fn a_host_that_sleeps_is_told_when_a_guard_makes_a_clock_quicker() {
     let told = Arc::new(AtomicU32::new(0));
     let (mut executor, clock) = with_child();
     let tell = told.clone();
-    executor.on_wake(framestep::waker_fn(move || {
+    executor.on_wake(move || {
         tell.fetch_add(1, Ordering::Relaxed);
-    }));
+    });
     executor.start(clock.wait_seconds(4));
     executor.run_frame(0.25);
     let is_told = |executor: &Executor, act: &mut dyn FnMut()| {
@@ -128,7 +128,7 @@ fn a_host_that_sleeps_is_told_when_a_guard_makes_a_clock_quicker() {
         told.load(Ordering::Relaxed) > before
     };
     let mut guards = Vec::new();
-    assert!(!is_told(&executor, &mut || guards.push(clock.hold())));
+    assert!(!is_told(&executor, &mut || guards.push(clock.pause_guard())));
     assert!(is_told(&executor, &mut || guards.clear()));
     assert!(!is_told(&executor, &mut || guards.push(clock.scaled(0.5))));
     assert!(is_told(&executor, &mut || guards.push(clock.scaled(3))));
@@ -142,16 +142,16 @@ fn realtime_refuses_guards_at_the_callers_line_but_its_children_do_not() {
     let realtime = executor.realtime();
     let line = line!() + 2;
     let places = [
-        place_of_panic(|| realtime.hold()),
+        place_of_panic(|| realtime.pause_guard()),
         place_of_panic(|| realtime.scaled(0.5)),
         place_of_panic(|| realtime.scaled(f64::NAN)),
     ];
     for (place, line) in places.into_iter().zip(line..) {
         assert_eq!(place, format!("{}:{line}", file!()));
     }
-    let text = panic_of(|| realtime.hold());
+    let text = panic_of(|| realtime.pause_guard());
     assert!(
-        text.contains("`hold`") && text.contains("realtime"),
+        text.contains("`pause_guard`") && text.contains("realtime"),
         "{text}"
     );
     let child = realtime.child();
@@ -178,12 +178,12 @@ fn a_guard_that_outlives_its_executor_does_nothing() {
     let (mut executor, clock) = with_child();
     let game = executor.clock();
     executor.run_frame(1);
-    let guards = [clock.hold(), clock.scaled(0.5), game.hold()];
+    let guards = [clock.pause_guard(), clock.scaled(0.5), game.pause_guard()];
     drop(executor);
     drop(guards);
     assert_eq!((clock.now(), game.now()), (millis(1000), millis(1000)));
     // Also a coroutine that is made afterwards.
-    drop(clock.hold());
+    drop(clock.pause_guard());
     assert!(!clock.is_paused());
 }
 
@@ -193,15 +193,15 @@ fn a_forgotten_guard_leaves_its_part() {
     std::mem::forget(clock.scaled(0.5));
     drop(clock.scaled(0.5));
     assert!(is(speed(&mut executor, &clock), 0.5));
-    std::mem::forget(clock.hold());
-    drop(clock.hold());
+    std::mem::forget(clock.pause_guard());
+    drop(clock.pause_guard());
     assert!(is(speed(&mut executor, &clock), 0.0));
 }
 
 #[test]
 fn a_guard_says_what_it_does() {
     let (_executor, clock) = with_child();
-    let guards = [clock.hold(), clock.scaled(0.25)];
+    let guards = [clock.pause_guard(), clock.scaled(0.25)];
     let text = format!("{guards:?}");
     assert_eq!(text, "[ClockGuard(held), ClockGuard(scaled by 0.25)]");
 }

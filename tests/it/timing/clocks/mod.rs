@@ -20,8 +20,9 @@ use std::time::Duration;
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt, join, select_biased};
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Clock, Executor};
+use framestep::time::Clock;
 
 use crate::support::timeline::{Log, Timeline, UNLIMITED, unclamped};
 use crate::support::{panic_of, panic_text, place_of_panic, poll_once, result_of, swallow, update};

@@ -156,7 +156,7 @@ fn infinity_never_comes_and_nan_panics_at_the_poll_naming_the_call() {
     executor.run_frame(100);
     assert!(!never.is_finished() && !far.is_finished());
     assert!(never.stop());
-    let error = nan.take().unwrap().unwrap_err().to_string();
+    let error = nan.take_output().unwrap().unwrap_err().to_string();
     assert!(error.contains(&format!("points.rs:{line}")), "{error}");
 }
 

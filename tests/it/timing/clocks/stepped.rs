@@ -82,7 +82,7 @@ impl World {
         let length_ns = self.random.below(200_000_000);
         let (noted, waits) = (self.noted.clone(), clock.clone());
         // Begins in a step, and waits for a later one.
-        drop(self.executor.spawn_in(FIXED, async move {
+        drop(self.executor.script("").in_phase(FIXED).spawn(async move {
             loop {
                 noted.borrow_mut().push((number, waits.now().as_nanos()));
                 waits.wait_seconds(nanos(length_ns)).in_phase(FIXED).await;

@@ -9,7 +9,9 @@ fn at_each_home(script: impl AsyncFn(Mark) + Copy + 'static) -> Timeline {
     let mut timeline = Timeline::with_a_fixed_step_each(0.25);
     for home in DRAWN {
         timeline.row(&format!("{home:?}"), |mark| async move {
-            let at_home = start_in(home, async move { script(mark).await });
+            let at_home = framestep::task::script("")
+                .in_phase(home)
+                .start(async move { script(mark).await });
             assert_eq!(at_home.home(), Some(home));
             at_home.await.unwrap();
         });
@@ -102,18 +104,21 @@ fn at_home_on_fixed_steps_a_step_takes_the_place_of_a_frame() {
     let say = log.clone();
     let asked = Rc::new(Cell::new(0));
     let count = asked.clone();
-    executor.start_in(Phase::FixedUpdate, async move {
-        wait_seconds(0.5).await;
-        say.say("seconds");
-        wait_until(move || {
-            count.set(count.get() + 1);
-            count.get() == 3
-        })
-        .await;
-        say.say("condition");
-        next_frame().await;
-        say.say("frame");
-    });
+    executor
+        .script("")
+        .in_phase(Phase::FixedUpdate)
+        .start(async move {
+            wait_seconds(0.5).await;
+            say.say("seconds");
+            wait_until(move || {
+                count.set(count.get() + 1);
+                count.get() == 3
+            })
+            .await;
+            say.say("condition");
+            next_frame().await;
+            say.say("frame");
+        });
     // Eight steps in one frame, then one.
     executor.run_frame(2.0);
     assert_eq!(asked.get(), 3);
@@ -137,11 +142,14 @@ fn a_phase_is_settled_at_the_first_poll() {
         wait.await;
         say.say("ended");
     });
-    executor.start_in(Phase::LateUpdate, async move {
-        let mut wait = shared.borrow_mut().take().unwrap();
-        assert!(futures::poll!(&mut wait).is_pending());
-        *shared.borrow_mut() = Some(wait);
-    });
+    executor
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async move {
+            let mut wait = shared.borrow_mut().take().unwrap();
+            assert!(futures::poll!(&mut wait).is_pending());
+            *shared.borrow_mut() = Some(wait);
+        });
     for _ in 0..3 {
         executor.run_frame(0.25);
     }
@@ -152,7 +160,7 @@ fn a_phase_is_settled_at_the_first_poll() {
 /// continues in another phase.
 async fn late<T: 'static>(f: impl FnOnce() -> T + 'static) -> T {
     let owner = owner();
-    let script = owner.start_in(Phase::LateUpdate, async {
+    let script = owner.script("").in_phase(Phase::LateUpdate).start(async {
         next_frame().in_phase(Phase::EarlyUpdate).await;
         f()
     });
@@ -165,8 +173,8 @@ fn free_functions_hand_on_the_home_of_the_calling_coroutine() {
         [
             start(async {}).home(),
             spawn(async {}).home(),
-            named("script").start(async {}).home(),
-            named("script").spawn(async {}).home(),
+            script("script").start(async {}).home(),
+            script("script").spawn(async {}).home(),
         ]
     };
     let homes = unclamped().run_until(late(make), 0.25);
@@ -196,7 +204,7 @@ fn so_do_owners_and_it_does_not_matter_who_made_them() {
 
 #[test]
 fn so_do_behaviours() {
-    let mut scene = framestep::Scene::new();
+    let mut scene = framestep::scene::Scene::new();
     let this = scene.add(Idle);
     let made_here = this.start(async {}).home();
     let make = move || {
@@ -209,7 +217,7 @@ fn so_do_behaviours() {
     let script = scene.executor().start(late(make));
     scene.run_frame(0.25);
     assert_eq!(
-        script.take().unwrap().unwrap(),
+        script.take_output().unwrap().unwrap(),
         [Some(Phase::LateUpdate); 3]
     );
     assert_eq!(made_here, Some(Phase::Update));
@@ -225,17 +233,17 @@ fn the_owner_of_another_executor_has_no_calling_coroutine() {
 
 struct Idle;
 
-impl framestep::Behaviour for Idle {}
+impl framestep::scene::Behaviour for Idle {}
 
 #[test]
 fn an_executor_and_its_handles_start_at_home_in_update_without_an_owner() {
     let mut executor = unclamped();
     let make = || {
-        framestep::handle().start(forever());
-        framestep::handle().spawn(forever());
-        framestep::handle().script("script").start(forever());
-        framestep::handle().script("script").spawn(forever());
-        let remote = framestep::remote();
+        framestep::task::handle().start(forever());
+        framestep::task::handle().spawn(forever());
+        framestep::task::handle().script("script").start(forever());
+        framestep::task::handle().script("script").spawn(forever());
+        let remote = framestep::task::remote();
         let thread = std::thread::spawn(move || {
             remote.spawn(forever);
             remote.call(|| drop(start(forever())));
@@ -257,13 +265,33 @@ fn a_call_that_names_a_phase_hands_on_nothing_else() {
     let make = || {
         let owner = owner();
         [
-            start_in(Phase::EndOfFrame, async {}).home(),
-            spawn_in(Phase::EndOfFrame, async {}).home(),
-            named("script").start_in(Phase::EndOfFrame, async {}).home(),
-            owner.start_in(Phase::EndOfFrame, async {}).home(),
-            owner.handle().spawn_in(Phase::EndOfFrame, async {}).home(),
-            framestep::handle()
-                .start_in(Phase::EndOfFrame, async {})
+            script("")
+                .in_phase(Phase::EndOfFrame)
+                .start(async {})
+                .home(),
+            script("")
+                .in_phase(Phase::EndOfFrame)
+                .spawn(async {})
+                .home(),
+            script("script")
+                .in_phase(Phase::EndOfFrame)
+                .start(async {})
+                .home(),
+            owner
+                .script("")
+                .in_phase(Phase::EndOfFrame)
+                .start(async {})
+                .home(),
+            owner
+                .handle()
+                .script("")
+                .in_phase(Phase::EndOfFrame)
+                .spawn(async {})
+                .home(),
+            framestep::task::handle()
+                .script("")
+                .in_phase(Phase::EndOfFrame)
+                .start(async {})
                 .home(),
         ]
     };
@@ -304,12 +332,38 @@ fn what_the_host_starts_between_runs_is_at_home_in_update() {
     ];
     assert_eq!(homes, [Some(Phase::Update); 6]);
     let homes = [
-        executor.start_in(Phase::LateUpdate, async {}).home(),
-        owner.start_in(Phase::LateUpdate, async {}).home(),
-        owner.handle().start_in(Phase::LateUpdate, async {}).home(),
-        owner.handle().spawn_in(Phase::LateUpdate, async {}).home(),
-        handle.start_in(Phase::LateUpdate, async {}).home(),
-        handle.spawn_in(Phase::LateUpdate, async {}).home(),
+        executor
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .start(async {})
+            .home(),
+        owner
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .start(async {})
+            .home(),
+        owner
+            .handle()
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .start(async {})
+            .home(),
+        owner
+            .handle()
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .spawn(async {})
+            .home(),
+        handle
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .start(async {})
+            .home(),
+        handle
+            .script("")
+            .in_phase(Phase::LateUpdate)
+            .spawn(async {})
+            .home(),
     ];
     assert_eq!(homes, [Some(Phase::LateUpdate); 6]);
 }
@@ -317,15 +371,21 @@ fn what_the_host_starts_between_runs_is_at_home_in_update() {
 #[test]
 fn a_snapshot_shows_the_home() {
     let mut executor = unclamped();
-    executor.start_in(Phase::LateUpdate, async {
-        next_frame().in_phase(Phase::EarlyUpdate).await;
-    });
+    executor
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async {
+            next_frame().in_phase(Phase::EarlyUpdate).await;
+        });
     executor.run_frame(0.25);
-    executor.start_in(Phase::LateUpdate, forever());
+    executor
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(forever());
     let snapshot = executor.snapshot();
     let homes: Vec<_> = snapshot
         .iter()
-        .map(framestep::CoroutineInfo::home)
+        .map(framestep::inspect::CoroutineInfo::home)
         .collect();
     assert_eq!(homes, [Phase::LateUpdate]);
 }

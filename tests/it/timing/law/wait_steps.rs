@@ -1,7 +1,8 @@
 //! `wait_steps`, due in the n-th `FixedUpdate` run after the await:
 //! docs/contract.md#law-wait-steps
 
-use framestep::{Executor, WaitSteps};
+use framestep::Executor;
+use framestep::wait::WaitSteps;
 use futures::future::{join, pending, select};
 use futures::stream::{FuturesUnordered, StreamExt};
 

@@ -65,7 +65,7 @@ fn an_event_a_change_and_permits_wake_in_the_order_in_which_the_waits_began() {
     // Each is woken once, at its place, and finds the latest value.
     assert_eq!(woken, ["first", "second", "third"]);
 
-    let permits = Rc::new(Permits::new(0));
+    let permits = Rc::new(Semaphore::new(0));
     for (name, count) in [("first", 1), ("two permits", 2), ("third", 1)] {
         let permits = permits.clone();
         says_on(&owner, &log, name, async move {
@@ -95,18 +95,18 @@ fn a_request_to_stop_wakes_owners_below_first_and_each_owner_in_the_order_of_the
     let mut executor = unclamped();
     let log = Log::new();
     let [top, left, leaf, right] = family(&executor);
-    says_on(&top, &log, "a0", stop_asked());
-    says_on(&right, &log, "d0", stop_asked());
+    says_on(&top, &log, "a0", stop_requested());
+    says_on(&right, &log, "d0", stop_requested());
     // Made before the next one, and begins to wait after it.
     says_on(&left, &log, "b1", async {
         next_frame().await;
-        stop_asked().await;
+        stop_requested().await;
     });
-    says_on(&left, &log, "b0", stop_asked());
-    says_on(&top, &log, "a1", stop_asked());
-    says_on(&leaf, &log, "c0", stop_asked());
+    says_on(&left, &log, "b0", stop_requested());
+    says_on(&top, &log, "a1", stop_requested());
+    says_on(&leaf, &log, "c0", stop_requested());
     let woken = woken_by(&mut executor, &log, move || {
-        top.ask_to_stop();
+        top.request_stop();
         std::mem::forget((top, left, leaf, right));
     });
     assert_eq!(woken, ["c0", "b0", "b1", "d0", "a0", "a1"]);
@@ -225,7 +225,10 @@ fn a_wait_that_is_due_in_a_pause_counts_before_a_join_of_the_same_run() {
     for waits in [false, true] {
         let mut executor = unclamped();
         let (log, owner) = (Log::new(), executor.owner());
-        let ends = executor.start_in(Phase::EndOfFrame, next_frame());
+        let ends = executor
+            .script("")
+            .in_phase(Phase::EndOfFrame)
+            .start(next_frame());
         let paused = says_on(&owner, &log, "resumed", async move {
             if waits {
                 select! { _ = ends => {} () = end_of_frame() => {} }
@@ -341,7 +344,7 @@ fn a_sleeping_script_is_no_part_of_any_act() {
     let mut executor = in_quarters();
     let (log, owner) = (Log::new(), executor.owner());
     let asleep = says_on(&owner, &log, "asleep", wait_seconds(60));
-    owner.ask_to_stop();
+    owner.request_stop();
     owner.pause();
     owner.resume();
     executor.run_frames(3, 0.25);

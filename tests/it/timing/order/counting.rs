@@ -33,7 +33,7 @@ fn a_run_has_its_places_in_this_order() {
         says(&executor, &log, "asks", wait);
         says(&executor, &log, "waits for the phase", in_phase(phase));
         let say = log.clone();
-        executor.spawn_in(phase, async move {
+        executor.script("").in_phase(phase).spawn(async move {
             say.note("arrived");
             let say = say.clone();
             spawn(async move { say.note("became ready in the run") });

@@ -97,7 +97,10 @@ fn spawns_in_a_phase_arrive_in_that_phase() {
         ("e", Phase::Update),
     ] {
         let log = log.clone();
-        executor.spawn_in(phase, async move { log.say(name) });
+        executor
+            .script("")
+            .in_phase(phase)
+            .spawn(async move { log.say(name) });
     }
     says(&executor, &log, "waits", in_phase(Phase::LateUpdate));
     executor.run_frame(0.25);

@@ -31,7 +31,7 @@ const OTHER_TYPES: &[&str] = &[
     "Outcome",
     "Named",
     "Owner",
-    "OwnerGuard",
+    "PauseGuard",
     "OwnerHandle",
     "PendingStop",
     "Permit",
@@ -41,7 +41,7 @@ const OTHER_TYPES: &[&str] = &[
     "Remote",
     "Refusal",
     "Report",
-    "ReturnedBy",
+    "OutputSource",
     "Scene",
     "SceneContext",
     "SceneHandle",
@@ -65,7 +65,7 @@ const OTHER_TYPES: &[&str] = &[
     "Waiting",
     "Watch",
     "WatchReader",
-    "WithError",
+    "LendError",
     // Of the `futures` crate: waits, but not those of this crate.
     "Canceled",
     "Promise",
@@ -74,7 +74,7 @@ const OTHER_TYPES: &[&str] = &[
 
 /// Waits of a script that is on an owner, which those of the table need not be. Their tests are
 /// in `lifetimes`.
-const OF_OWNERS: &[&str] = &["StopAsked"];
+const OF_OWNERS: &[&str] = &["StopRequested"];
 
 /// Public functions that return a wait of the table under another name.
 const SAME_WAITS: &[&str] = &[

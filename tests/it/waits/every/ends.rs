@@ -83,7 +83,7 @@ fn each_that_names_no_phase_ends_at_home_wherever_that_is() {
             let (mut executor, stage) = Stage::new();
             let (over, given) = (Over::default(), stage.given.clone());
             let note = over.clone();
-            executor.start_in(home, async move {
+            executor.script("").in_phase(home).start(async move {
                 case.make(&given).await;
                 note.now();
             });

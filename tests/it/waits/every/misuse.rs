@@ -91,7 +91,10 @@ fn begun_in_one_executor_and_polled_in_another_each_of_the_crates_own_says_so() 
                 Err(payload) => panic_text(&*payload),
             }
         });
-        let text = polled.take().expect("it ends at once").expect(case.call);
+        let text = polled
+            .take_output()
+            .expect("it ends at once")
+            .expect(case.call);
         if case.rule.goes_anywhere() {
             assert_eq!(text, "", "{case}");
         } else {
@@ -145,7 +148,7 @@ fn panics_and_disturbs_nothing(call: &str, begun: Begun, given: impl FnOnce(Give
         time().frame
     });
     run(&mut executor, &stage);
-    let continued = script.take().expect("it has ended");
+    let continued = script.take_output().expect("it has ended");
     assert_eq!(continued.expect(call), 2, "{call}");
     assert_eq!(frames.get(), FRAMES, "{call}");
     assert!(bystander.stop());
@@ -192,7 +195,7 @@ fn an_interval_whose_first_tick_was_awaited_has_begun() {
         next_frame().await;
     });
     executor.run_frames(4, 0.25);
-    script.take().unwrap().unwrap();
+    script.take_output().unwrap().unwrap();
 }
 
 #[test]

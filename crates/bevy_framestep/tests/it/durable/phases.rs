@@ -174,7 +174,7 @@ fn durable_scripts_run_before_the_others() {
     assert_eq!(take_log(&mut app), ["then Update"]);
 }
 
-use bevy_framestep::framestep::in_phase as framestep_in_phase;
+use bevy_framestep::framestep::wait::in_phase as framestep_in_phase;
 
 #[derive(Resource, Default)]
 struct Tried(Vec<(&'static str, bool, bool)>);

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
 use bevy_egui::input::egui_wants_any_pointer_input;
 use bevy_framestep::Missing;
-use bevy_framestep::framestep::describe;
+use bevy_framestep::framestep::inspect::describe;
 use bevy_framestep::prelude::*;
 use framestep_panel::Panel;
 

@@ -1,7 +1,7 @@
 //! A game without a player: balls that jump, each with its own script. And a gate that stays shut:
 //! the panel says why.
 
-use framestep::describe;
+use framestep::inspect::describe;
 use framestep::prelude::*;
 use macroquad::prelude::{
     BLACK, Color, clear_background, draw_circle, draw_line, draw_rectangle_lines, screen_height,

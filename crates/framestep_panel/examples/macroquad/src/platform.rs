@@ -1,7 +1,7 @@
 //! The differences between the desktop and the browser.
 
 #[cfg(target_arch = "wasm32")]
-use framestep::CoroutineInfo;
+use framestep::inspect::CoroutineInfo;
 
 #[cfg(target_arch = "wasm32")]
 #[path = "../../../../../demos/page/lines.rs"]

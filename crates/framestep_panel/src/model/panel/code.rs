@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use framestep::CoroutineId;
+use framestep::task::CoroutineId;
 
 use super::Panel;
 use crate::model::frame::Frame;

@@ -1,6 +1,6 @@
 //! The pace of the game, and what the user does to scripts.
 
-use framestep::CoroutineId;
+use framestep::task::CoroutineId;
 
 use super::Panel;
 use crate::model::control::{Dt, Once, Pace};

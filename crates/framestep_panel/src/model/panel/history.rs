@@ -1,6 +1,6 @@
 //! The recorded frames, and the one that is shown.
 
-use framestep::CoroutineId;
+use framestep::task::CoroutineId;
 
 use super::Panel;
 use crate::model::cells::Cells;

@@ -13,7 +13,8 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{CoroutineId, Executor, Handle};
+use framestep::task::CoroutineId;
+use framestep::{Executor, Handle};
 
 use super::control::Pace;
 use super::filter::{Filter, Order};

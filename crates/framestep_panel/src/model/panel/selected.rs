@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::panic::Location;
 
-use framestep::{CoroutineId, Outcome};
+use framestep::task::{CoroutineId, Outcome};
 
 use super::Panel;
 use crate::model::frame::Frame;

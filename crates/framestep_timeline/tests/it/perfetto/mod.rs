@@ -204,7 +204,7 @@ fn a_clock_that_stands_still_keeps_the_order() {
     for _ in 0..20 {
         executor.script("a").start(async {
             loop {
-                drop(named("b").start(next_frame()).await);
+                drop(script("b").start(next_frame()).await);
             }
         });
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use godot::classes::{Engine, INode};
 use godot::prelude::*;
-use godot_framestep::framestep::promise;
+use godot_framestep::framestep::sync::promise;
 use godot_framestep::prelude::*;
 
 use crate::log::{Dropped, note};

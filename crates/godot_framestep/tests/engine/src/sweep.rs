@@ -131,17 +131,27 @@ impl Sweep {
                 })
             });
             let home = Phase::FixedUpdate;
-            drop(scripts().spawn_in(home, in_steps));
+            drop(scripts().script("").in_phase(home).spawn(in_steps));
         }
         for (count, number) in [(1, 1), (3, 3), (7, 7)] {
             let frames = move || (Rule::Frames(number), wait_frames(count));
             drop(node.spawn_script(repeat(record.clone(), frames)));
             let steps = move || (Rule::Steps(number), wait_steps(count));
-            drop(scripts().spawn_in(Phase::FixedUpdate, repeat(record.clone(), steps)));
+            drop(
+                scripts()
+                    .script("")
+                    .in_phase(Phase::FixedUpdate)
+                    .spawn(repeat(record.clone(), steps)),
+            );
         }
         for phase in [Phase::LateUpdate, Phase::EndOfFrame] {
             let once = move || (Rule::Frames(1), in_phase(phase));
-            drop(scripts().spawn_in(phase, repeat(record.clone(), once)));
+            drop(
+                scripts()
+                    .script("")
+                    .in_phase(phase)
+                    .spawn(repeat(record.clone(), once)),
+            );
         }
         let seen = record.clone();
         let multiple = move || {

@@ -11,7 +11,9 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Handle, Outcome, Remote, Scene};
+use framestep::scene::Scene;
+use framestep::task::{CoroutineId, Outcome, RemoteHandle};
+use framestep::{Executor, Handle};
 
 use crate::support::timeline::in_quarters;
 use crate::support::{forever, panic_text};
@@ -43,7 +45,7 @@ impl Drop for Alive {
 /// What the operations work on.
 struct Stage {
     handle: Handle,
-    remote: Remote,
+    remote: RemoteHandle,
     clock: Clock,
     signal: Signal<u32>,
     alive: Rc<Cell<i32>>,

@@ -38,7 +38,15 @@ pub(super) fn operations() -> Vec<Operation> {
         ),
         operation(
             "spawn in a phase",
-            |stage| drop(stage.handle.spawn_in(Phase::LateUpdate, stage.news())),
+            |stage| {
+                drop(
+                    stage
+                        .handle
+                        .script("")
+                        .in_phase(Phase::LateUpdate)
+                        .spawn(stage.news()),
+                )
+            },
             |stage| assert_eq!(stage.ran.get(), 1),
         ),
         operation(

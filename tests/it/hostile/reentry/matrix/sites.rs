@@ -10,7 +10,8 @@ use futures::FutureExt;
 use futures::future::LocalBoxFuture;
 
 use framestep::prelude::*;
-use framestep::{Outcome, Scene, This};
+use framestep::scene::{BehaviourHandle, Scene};
+use framestep::task::Outcome;
 
 use crate::support::actor::Actor;
 use crate::support::{WakerCall as Act, forever, panic_text, waker_that_tells};
@@ -113,7 +114,7 @@ fn own<F: Future<Output = ()> + 'static>(stage: &Rc<Stage>, future: F) -> Instal
 }
 
 fn behaviour(scene: &mut Scene, acts_in: &'static str) -> Installed {
-    let _: This<Actor> = scene.add(Actor::new(acts_in, callback));
+    let _: BehaviourHandle<Actor> = scene.add(Actor::new(acts_in, callback));
     None
 }
 
@@ -234,7 +235,7 @@ pub(super) fn sites() -> Vec<Site> {
         }),
         site("on_wake", |scene, stage| {
             scene.run_frame(0.25);
-            scene.executor().on_wake(waker_fn::waker_fn(callback));
+            scene.executor().on_wake(callback);
             stage.sleeper.wake_by_ref();
             None
         }),

@@ -16,8 +16,10 @@ use std::rc::Rc;
 use std::task::{Context, Waker};
 use std::thread;
 
+use framestep::Executor;
 use framestep::prelude::*;
-use framestep::{Budget, CoroutineId, Executor, Signal};
+use framestep::sync::Signal;
+use framestep::task::{Budget, CoroutineId};
 
 use crate::support::forever;
 

@@ -16,11 +16,11 @@ pub(super) const ROWS: &[Row] = &[
     ("Executor::spawn", act!(|e| drop(e.spawn(async {})))),
     (
         "Executor::spawn_in",
-        act!(|e| drop(e.spawn_in(Phase::EndOfFrame, async {}))),
+        act!(|e| drop(e.script("").in_phase(Phase::EndOfFrame).spawn(async {}))),
     ),
     (
         "spawn_in of a custom phase",
-        act!(|e| drop(e.spawn_in(Phase::Custom(7), async {}))),
+        act!(|e| drop(e.script("").in_phase(Phase::Custom(7)).spawn(async {}))),
     ),
     (
         "Executor::start, a frame",
@@ -94,7 +94,12 @@ pub(super) const ROWS: &[Row] = &[
     ("Handle::spawn", act!(|e| drop(e.handle().spawn(async {})))),
     (
         "Handle::spawn_in",
-        act!(|e| drop(e.handle().spawn_in(Phase::EndOfFrame, async {}))),
+        act!(|e| drop(
+            e.handle()
+                .script("")
+                .in_phase(Phase::EndOfFrame)
+                .spawn(async {})
+        )),
     ),
     (
         "Handle::start",
@@ -108,7 +113,9 @@ pub(super) const ROWS: &[Row] = &[
         with_owner(e, |owner| drop(owner.spawn(async {})))
     }),
     ("Owner::spawn_in", |e| {
-        with_owner(e, |owner| drop(owner.spawn_in(Phase::Update, async {})))
+        with_owner(e, |owner| {
+            drop(owner.script("").in_phase(Phase::Update).spawn(async {}))
+        })
     }),
     ("Owner::start", |e| {
         with_owner(e, |owner| drop(owner.start(wait_seconds(1))))

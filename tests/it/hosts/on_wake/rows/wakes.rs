@@ -3,8 +3,8 @@
 use futures::channel::oneshot;
 use futures::stream::FuturesUnordered;
 
-use framestep::Signal;
 use framestep::prelude::*;
+use framestep::sync::Signal;
 
 use super::{Row, elsewhere, waker_of};
 

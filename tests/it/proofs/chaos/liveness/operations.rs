@@ -82,10 +82,10 @@ fn make(world: &Rc<World>) {
     let owner = world.look_at(&world.seats[seat].owners);
     let coroutine = match (world.below(7), owner) {
         (0, Some(owner)) => owner.spawn(future),
-        (1, Some(owner)) => owner.spawn_in(phase, future),
+        (1, Some(owner)) => owner.script("").in_phase(phase).spawn(future),
         (2 | 3, Some(owner)) => owner.start(future),
         (4, _) => handle.spawn(future),
-        (5, _) => handle.spawn_in(phase, future),
+        (5, _) => handle.script("").in_phase(phase).spawn(future),
         _ => handle.start(future),
     };
     let is_leaf = kind == Kind::Leaf;
@@ -97,7 +97,7 @@ fn make(world: &Rc<World>) {
     }
 }
 
-fn each_of(world: &Rc<World>, act: impl FnOnce(&framestep::Handle, framestep::CoroutineId)) {
+fn each_of(world: &Rc<World>, act: impl FnOnce(&framestep::Handle, framestep::task::CoroutineId)) {
     let seat = &world.seats[world.seat()];
     if let Some(known) = world.look_at(&seat.scripts) {
         act(&seat.handle, known.id);

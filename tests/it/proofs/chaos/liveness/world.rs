@@ -9,7 +9,8 @@ use std::task::Waker;
 use futures::channel::oneshot;
 
 use framestep::prelude::*;
-use framestep::{CoroutineId, Executor, Finished, Handle};
+use framestep::task::{CoroutineId, Finished};
+use framestep::{Executor, Handle};
 
 use crate::support::Random;
 use crate::support::phases;
@@ -100,7 +101,7 @@ impl Seat {
             executor.on_full_trace(|_| _ = survive(|| act(12)));
         }
         if random.below(4) == 0 {
-            executor.on_wake(waker_fn::waker_fn(|| _ = survive(|| act(8))));
+            executor.on_wake(|| _ = survive(|| act(8)));
         }
         let clock = executor.clock();
         let below = clock.child();

@@ -41,13 +41,13 @@ fn pause_each(world: &World) {
 
 fn pause_all(world: &World) {
     let root = world.root.as_ref().expect("there is one");
-    drop(root.hold());
+    drop(root.pause_guard());
 }
 
 fn turn_clocks(world: &World) {
     let clocks = world.clocks.borrow().clone();
     let guards: Vec<_> = (clocks.iter())
-        .flat_map(|clock| [clock.hold(), clock.scaled(0.5), clock.scaled(0)])
+        .flat_map(|clock| [clock.pause_guard(), clock.scaled(0.5), clock.scaled(0)])
         .collect();
     for clock in &clocks {
         if clock.pause() {

@@ -32,7 +32,7 @@ macro_rules! variants {
 variants! {
     Plain,
     /// A trace hook.
-    Traced,
+    TraceKind,
     /// An executor that observes everything, and measures polls.
     Observed,
     /// Other scripts, which do not know those of the program.
@@ -137,7 +137,7 @@ impl Variant {
     }
 
     pub(super) fn watch(self, executor: &Executor) {
-        if self == Variant::Traced {
+        if self == Variant::TraceKind {
             _ = executor.on_full_trace(|event| _ = event.to_string());
         }
     }

@@ -87,8 +87,8 @@ impl Noise {
         let script = match self.below(5) {
             0 => self.handle.start(script),
             1 => self.handle.spawn(script),
-            2 => self.handle.spawn_in(phase, script),
-            3 => self.owner.start_in(phase, script),
+            2 => self.handle.script("").in_phase(phase).spawn(script),
+            3 => self.owner.script("").in_phase(phase).start(script),
             _ => self.owner.spawn(script),
         };
         self.scripts.borrow_mut().push(script.id());
@@ -134,7 +134,7 @@ impl Noise {
             4 => wait_steps(self.below(4)).boxed_local(),
             5 => self.signal.wait().boxed_local(),
             6 => self.value.changed().map(drop).boxed_local(),
-            7 => framestep::yield_now().boxed_local(),
+            7 => framestep::wait::yield_now().boxed_local(),
             8 => timeout(seconds, self.signal.wait()).map(drop).boxed_local(),
             _ => in_phase(phase).boxed_local(),
         }

@@ -17,16 +17,19 @@ pub(super) fn in_a_script(program: &Rc<Program>) -> Log {
     let program = program.clone();
     let steps = program.steps.len() as u64;
     let mut outer = Executor::new();
-    let log = outer.spawn_in(Phase::LateUpdate, async move {
-        let world = World::new(&program, Variant::InAScript);
-        for step in &program.steps {
-            world.step(step);
-            next_frame().await;
-        }
-        world.finish()
-    });
+    let log = outer
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .spawn(async move {
+            let world = World::new(&program, Variant::InAScript);
+            for step in &program.steps {
+                world.step(step);
+                next_frame().await;
+            }
+            world.finish()
+        });
     outer.run_frames(steps + 1, 0.1);
-    let end = log.take().expect("it has ended");
+    let end = log.take_output().expect("it has ended");
     end.expect("it has not panicked")
 }
 

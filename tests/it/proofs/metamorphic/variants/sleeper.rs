@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use framestep::{Executor, waker_fn};
+use framestep::Executor;
 
 pub(in super::super) struct Sleeper {
     /// How long it may sleep, counted from the last frame. `None`: until something
@@ -20,7 +20,7 @@ impl Sleeper {
     pub(in super::super) fn new(executor: &Executor) -> Self {
         let woken = Arc::new(AtomicBool::new(false));
         let wake = woken.clone();
-        executor.on_wake(waker_fn(move || wake.store(true, Ordering::Relaxed)));
+        executor.on_wake(move || wake.store(true, Ordering::Relaxed));
         Sleeper {
             until: Cell::new(executor.idle_until()),
             slept: Cell::default(),

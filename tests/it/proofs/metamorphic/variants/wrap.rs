@@ -44,7 +44,7 @@ impl Variant {
                 let got = timeout(year, plain).map(|got| got.expect("no program takes a year"));
                 got.boxed_local()
             }
-            Variant::OnItsClock => on(clock, plain).boxed_local(),
+            Variant::OnItsClock => on_clock(clock, plain).boxed_local(),
             Variant::InItsOwnScript => {
                 async { start(plain).await.expect("nothing stops it") }.boxed_local()
             }

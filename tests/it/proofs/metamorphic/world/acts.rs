@@ -120,16 +120,20 @@ impl World {
         let handle = match (how, owner) {
             (How::Start, Some(owner)) => owner.start(perform),
             (How::Spawn, Some(owner)) => owner.spawn(perform),
-            (How::StartIn(home), Some(owner)) => owner.start_in(home, perform),
-            (How::SpawnIn(home), Some(owner)) => owner.spawn_in(home, perform),
+            (How::StartIn(home), Some(owner)) => owner.script("").in_phase(home).start(perform),
+            (How::SpawnIn(home), Some(owner)) => owner.script("").in_phase(home).spawn(perform),
             (How::Start, None) if polled.is_some() => start(perform),
             (How::Spawn, None) if polled.is_some() => spawn(perform),
-            (How::StartIn(home), None) if polled.is_some() => start_in(home, perform),
-            (How::SpawnIn(home), None) if polled.is_some() => spawn_in(home, perform),
+            (How::StartIn(home), None) if polled.is_some() => {
+                framestep::task::script("").in_phase(home).start(perform)
+            }
+            (How::SpawnIn(home), None) if polled.is_some() => {
+                framestep::task::script("").in_phase(home).spawn(perform)
+            }
             (How::Start, None) => self.handle.start(perform),
             (How::Spawn, None) => self.handle.spawn(perform),
-            (How::StartIn(home), None) => self.handle.start_in(home, perform),
-            (How::SpawnIn(home), None) => self.handle.spawn_in(home, perform),
+            (How::StartIn(home), None) => self.handle.script("").in_phase(home).start(perform),
+            (How::SpawnIn(home), None) => self.handle.script("").in_phase(home).spawn(perform),
         };
         drop(owned);
         self.scripts.borrow_mut().push(Entry {
@@ -159,7 +163,7 @@ impl World {
     }
 
     /// The end of a script whose handle is there.
-    pub(super) fn end_of(&self, at: usize) -> Option<framestep::Finished> {
+    pub(super) fn end_of(&self, at: usize) -> Option<framestep::task::Finished> {
         let scripts = self.scripts.borrow();
         let entry = scripts.get(at % scripts.len().max(1))?;
         entry.handle.as_ref().map(Coroutine::finished)
@@ -204,7 +208,7 @@ impl World {
             }
             OwnerAct::Hold(at) => {
                 if let Some(owned) = find(at) {
-                    let guard = owned.owner.hold();
+                    let guard = owned.owner.pause_guard();
                     self.holds.borrow_mut().push(guard);
                 }
             }
@@ -252,7 +256,7 @@ impl World {
             ClockAct::Pause(at) => gave("pause a clock", find(at).pause()),
             ClockAct::Resume(at) => gave("resume a clock", find(at).resume()),
             ClockAct::Hold(at) => {
-                let guard = find(at).hold();
+                let guard = find(at).pause_guard();
                 self.slowed.borrow_mut().push(guard);
             }
             ClockAct::Slow(at) => {

@@ -53,7 +53,7 @@ impl World {
         let plain = match wait {
             Wait::On(at, inner) => {
                 let on = self.nth_clock(*at);
-                framestep::on(&on, self.wait(me, &on, inner)).boxed_local()
+                framestep::wait::on_clock(&on, self.wait(me, &on, inner)).boxed_local()
             }
             Wait::Timeout(length, at, inner) => {
                 let inner = self.wait(me, clock, inner);
@@ -125,7 +125,7 @@ impl World {
                 end.map(|outcome| format!("ended: {outcome:?}"))
                     .boxed_local()
             }),
-            Wait::Yield => named!(framestep::yield_now(), "yielded"),
+            Wait::Yield => named!(framestep::wait::yield_now(), "yielded"),
             Wait::ForeignYield => named!(support::yield_now(), "yielded by another crate"),
             Wait::Checkpoint => {
                 let budget = self.budget.clone();

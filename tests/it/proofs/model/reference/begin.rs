@@ -1,6 +1,7 @@
 //! docs/contract.md#rule-9-start-and-spawn: start runs now, spawn runs soon.
 
-use framestep::{Outcome, Phase};
+use framestep::Phase;
+use framestep::task::Outcome;
 
 use super::Core;
 use super::choices::{

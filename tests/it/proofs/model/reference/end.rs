@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use framestep::Outcome;
+use framestep::task::Outcome;
 
 use super::choices::DESTRUCTORS_WAKE_AS_THEIR_COROUTINE;
 use super::state::{Cause, Kind, State};

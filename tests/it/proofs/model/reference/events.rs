@@ -142,7 +142,7 @@ impl Drop for OneEvent {
 }
 
 #[derive(Clone)]
-pub(in crate::proofs::model) struct Permits(Rc<RefCell<Counts>>);
+pub(in crate::proofs::model) struct Semaphore(Rc<RefCell<Counts>>);
 
 struct Counts {
     count: usize,
@@ -158,9 +158,9 @@ impl Counts {
     }
 }
 
-impl Permits {
+impl Semaphore {
     pub(super) fn new(count: usize) -> Self {
-        Permits(Rc::new(RefCell::new(Counts {
+        Semaphore(Rc::new(RefCell::new(Counts {
             count,
             taken: 0,
             line: Line::default(),
@@ -218,7 +218,7 @@ impl Permits {
     }
 }
 
-struct Permit(Permits, usize);
+struct Permit(Semaphore, usize);
 
 impl Drop for Permit {
     fn drop(&mut self) {
@@ -227,7 +227,7 @@ impl Drop for Permit {
 }
 
 struct Acquire {
-    permits: Permits,
+    permits: Semaphore,
     count: usize,
     name: Option<u64>,
 }

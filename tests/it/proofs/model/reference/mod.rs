@@ -18,7 +18,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use framestep::{Outcome, Phase};
+use framestep::Phase;
+use framestep::task::Outcome;
 use futures::FutureExt;
 
 use crate::support::waits::{OnClock, Place, Rule};
@@ -98,7 +99,7 @@ impl System for Reference {
     type Owner = Owner;
     type Clock = Clock;
     type Signal = events::Signal;
-    type Permits = events::Permits;
+    type Semaphore = events::Semaphore;
     type Timer = Waiting;
 
     fn new(settings: &Settings) -> Self {
@@ -269,7 +270,7 @@ impl System for Reference {
             | Wait::Ended(_)
             | Wait::Asked
             | Wait::Event(_)
-            | Wait::Permits(..)
+            | Wait::Semaphore(..)
             | Wait::Timer(..)
             | Wait::Bell(_)
             | Wait::Yield
@@ -353,9 +354,9 @@ impl System for Reference {
         state.clocks.read(clock.clock, state.phase())
     }
 
-    fn ask_to_stop(owner: &Owner) {
+    fn request_stop(owner: &Owner) {
         let core = owner.core.upgrade().expect("it is open");
-        core.ask_to_stop(owner.owner);
+        core.request_stop(owner.owner);
     }
 
     fn is_asked(&self) -> bool {
@@ -402,23 +403,23 @@ impl System for Reference {
         signal.event().boxed_local()
     }
 
-    fn permits(count: usize) -> events::Permits {
-        events::Permits::new(count)
+    fn permits(count: usize) -> events::Semaphore {
+        events::Semaphore::new(count)
     }
 
-    fn add(permits: &events::Permits, count: usize) {
+    fn add(permits: &events::Semaphore, count: usize) {
         permits.change(|before| before + count);
     }
 
-    fn set_count(permits: &events::Permits, count: usize) {
+    fn set_count(permits: &events::Semaphore, count: usize) {
         permits.change(|_| count);
     }
 
-    fn counts(permits: &events::Permits) -> (usize, usize) {
+    fn counts(permits: &events::Semaphore) -> (usize, usize) {
         permits.counts()
     }
 
-    fn acquire(permits: &events::Permits, count: usize, keep: Keep) -> system::Waiting {
+    fn acquire(permits: &events::Semaphore, count: usize, keep: Keep) -> system::Waiting {
         permits.acquire(count, keep).boxed_local()
     }
 

@@ -36,7 +36,7 @@ impl Core {
     }
 
     /// docs/contract.md#decided-stop-requests
-    pub(super) fn ask_to_stop(&self, owner: usize) {
+    pub(super) fn request_stop(&self, owner: usize) {
         let asked = {
             let mut state = self.state.borrow_mut();
             for coroutine in state.owned(owner) {

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll, Waker};
 
-use framestep::{Outcome, Phase};
+use framestep::Phase;
+use framestep::task::Outcome;
 
 use super::choices::{
     CONDITIONS_FALL_DUE_IN_PAUSES, WAITS_KEEP_THEIR_PLACE, WAITS_OF_THE_RUN_COME_FIRST,

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use framestep::{Outcome, Phase};
+use framestep::Phase;
+use framestep::task::Outcome;
 use std::task::Waker;
 
 use super::choices::EACH_JOIN_COUNTS;

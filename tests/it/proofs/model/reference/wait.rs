@@ -4,7 +4,8 @@ use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use framestep::{Outcome, Phase};
+use framestep::Phase;
+use framestep::task::Outcome;
 
 use super::Core;
 use super::state::{Cause, Kind, Timer, Wait};

@@ -64,7 +64,7 @@ impl<S: System> World<S> {
                     To::One => gave(S::emit_one(signal, event)),
                 }
             }
-            Act::Permits(at, act) => {
+            Act::Semaphore(at, act) => {
                 let permits = &self.permits[at % self.permits.len()];
                 match *act {
                     PermitsAct::Add(count) => S::add(permits, count),
@@ -255,7 +255,7 @@ impl<S: System> World<S> {
             }
             OwnerAct::Ask(at) => {
                 if let Some(owner) = self.owner_at(seat, at) {
-                    S::ask_to_stop(&owner);
+                    S::request_stop(&owner);
                     self.log(seat, who, What::Done);
                 }
             }

@@ -48,7 +48,7 @@ struct World<S: System> {
     signals: [S::Signal; 2],
     /// How many events have been emitted.
     emitted: Cell<u64>,
-    permits: [S::Permits; 2],
+    permits: [S::Semaphore; 2],
     /// The timers that acts may move.
     timers: [RefCell<Moving<S>>; 3],
     /// The program is over: later drops are ignored.
@@ -102,7 +102,7 @@ pub(super) fn trace<S: System>(program: &Rc<Program>) -> (Vec<Event>, bool) {
         drives: Cell::new(0),
         borrows: Cell::new(0),
         lengths: Cell::new(0),
-        sends: (program.steps.iter()).any(|step| matches!(step, Step::Remote(..))),
+        sends: (program.steps.iter()).any(|step| matches!(step, Step::RemoteHandle(..))),
         signals: [S::signal(), S::signal()],
         emitted: Cell::new(0),
         permits: [S::permits(1), S::permits(3)],
@@ -173,7 +173,7 @@ impl<S: System> World<S> {
                 let system = &self.seats[seat].system;
                 system.enter(&mut || self.act(None, seat, true, act));
             }
-            Step::Remote(seat, script) => {
+            Step::RemoteHandle(seat, script) => {
                 let seat = self.seat(*seat);
                 if let Some((accepted, script)) = self.coroutine(None, seat, *script) {
                     accepted.set(true);

@@ -59,7 +59,7 @@ impl<S: System> World<S> {
             }
             Wait::Asked => return self.seats[me.seat].system.asked(),
             Wait::Event(at) => return S::event(&self.signals[at % self.signals.len()]),
-            Wait::Permits(at, count) => {
+            Wait::Semaphore(at, count) => {
                 let kept = me.permits.clone();
                 let keep = Rc::new(move |permit| kept.borrow_mut().push(permit));
                 return S::acquire(&self.permits[at % self.permits.len()], *count, keep);

@@ -118,7 +118,7 @@ fn a_wait_of_three_steps_is_three_steps_long_at_every_frame_rate() {
         let owner = executor.owner_on(&child);
         let step = Rc::new(Cell::new(0));
         let now = step.clone();
-        let script = owner.spawn_in(FIXED, async move {
+        let script = owner.script("").in_phase(FIXED).spawn(async move {
             let mut steps = Vec::new();
             for _ in 0..20 {
                 let began = now.get();
@@ -279,7 +279,7 @@ fn time_and_clocks_read_the_step_inside_and_the_frame_outside() {
     let owner = executor.owner_on(&child);
     let log = Log::new();
     let (say, clock) = (log.clone(), child.clone());
-    owner.spawn_in(FIXED, async move {
+    owner.script("").in_phase(FIXED).spawn(async move {
         loop {
             let time = time();
             assert_eq!((time.elapsed, time.delta), (clock.now(), clock.delta()));

@@ -158,11 +158,17 @@ fn trace(seed: u64, frames: &mut dyn FnMut() -> Duration) -> String {
         clocks: RefCell::new(vec![game.clone(), enemies, world, bosses]),
         actors: RefCell::default(),
     });
-    executor.spawn_in(FIXED, direct(Random(seed), stage.clone()));
+    executor
+        .script("")
+        .in_phase(FIXED)
+        .spawn(direct(Random(seed), stage.clone()));
     for number in 0..ACTORS {
         let owner = stage.owner(number % 4);
         let random = Random(seed * 1_000 + number + 1);
-        let actor = owner.spawn_in(FIXED, act(number, random, stage.clone()));
+        let actor = owner
+            .script("")
+            .in_phase(FIXED)
+            .spawn(act(number, random, stage.clone()));
         stage.actors.borrow_mut().push(actor);
     }
     loop {

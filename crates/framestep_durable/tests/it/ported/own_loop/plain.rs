@@ -51,7 +51,10 @@ async fn hud() {
 pub(crate) fn begin(ball: &mut Ball) -> Executor {
     ball.height = 2.0;
     let executor = Executor::builder().fixed_delta(0.02).build();
-    executor.spawn_in(Phase::FixedUpdate, referee());
+    executor
+        .script("")
+        .in_phase(Phase::FixedUpdate)
+        .spawn(referee());
     executor.start(hud());
     executor
 }

@@ -26,7 +26,10 @@ async fn walk_to(post: f32) {
 
 pub(crate) fn begin(_: &mut World) -> Executor {
     let executor = Executor::builder().fixed_delta(0.125).build();
-    executor.spawn_in(Phase::FixedUpdate, patrol());
+    executor
+        .script("")
+        .in_phase(Phase::FixedUpdate)
+        .spawn(patrol());
     executor
 }
 

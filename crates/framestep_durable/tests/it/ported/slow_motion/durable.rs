@@ -14,7 +14,7 @@ async fn walk(name: String, clock: ClockId) {
 /// Slides in while the game is paused: it counts on realtime.
 #[durable]
 async fn menu(game: ClockId) {
-    let _paused = game.hold();
+    let _paused = game.pause_guard();
     for slot in ["Resume", "Options", "Quit"] {
         wait_seconds_realtime(0.5).await;
         note!("frame {:2}: the menu shows \"{slot}\"", time().frame);

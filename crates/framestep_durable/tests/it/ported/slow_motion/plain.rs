@@ -10,7 +10,7 @@ async fn walk(name: &'static str, clock: Clock) {
 
 /// Slides in while the game is paused: it counts on realtime.
 async fn menu(game: Clock) {
-    let _paused = game.hold();
+    let _paused = game.pause_guard();
     for slot in ["Resume", "Options", "Quit"] {
         wait_seconds_realtime(0.5).await;
         println!("frame {:2}: the menu shows \"{slot}\"", time().frame);

@@ -35,7 +35,7 @@ struct Leave;
 
 impl Drop for Leave {
     fn drop(&mut self) {
-        with_soon(|world: &mut World| world.boss = None);
+        with_deferred(|world: &mut World| world.boss = None);
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) async fn banner(text: String) {
 
     impl Drop for Take {
         fn drop(&mut self) {
-            with_soon(|world: &mut World| world.banner = None);
+            with_deferred(|world: &mut World| world.banner = None);
         }
     }
 

@@ -1,0 +1,15 @@
+//! Events, values that change, permits and answers: what scripts wait for besides time.
+//!
+//! All of them work between the scripts of all executors of a thread, and with futures of other
+//! crates: they are built on wakers only.
+
+mod promise;
+mod semaphore;
+mod signal;
+pub(crate) mod waiters;
+mod watch;
+
+pub use promise::{Canceled, Promise, Resolver, promise};
+pub use semaphore::{Acquire, Permit, Semaphore};
+pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
+pub use watch::{Changed, Changes, WaitWatch, Watch, WatchReader};

@@ -1,0 +1,424 @@
+//! Signals: events that coroutines wait for.
+
+mod journal;
+mod subscription;
+mod wait;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt;
+use std::panic::Location;
+use std::rc::Rc;
+
+use crate::core::base::call::Value;
+use crate::core::inspect::events::{self, Emission};
+use crate::core::inspect::named;
+use crate::inspect::SourceKind;
+
+use journal::{Gift, Journal, ReaderKind};
+
+pub use subscription::Subscription;
+pub use wait::{WaitSignal, WaitSignalFor};
+
+/// A repeated event that any number of coroutines can wait for: a door opens, the
+/// hero takes a hit.
+///
+/// The handle is cheap to clone, and every clone may [`emit`](Signal::emit).
+/// [`wait`](Signal::wait) waits for the next event. A script that must not miss an
+/// event calls [`subscribe`](Signal::subscribe). It returns a [`Subscription`]: a
+/// stream of all events from then on, including those that are emitted while the
+/// script waits for something else.
+///
+/// # Resumes
+///
+/// In the home phase of the waiting coroutine:
+///
+/// - later in the same run, if another coroutine emits during a run of that phase;
+/// - in the next run of that phase, if the host emits, or a coroutine in another
+///   phase.
+///
+/// Several coroutines resume in the order they began to wait. One whose condition refuses the
+/// event begins to wait anew, behind the others.
+///
+/// # Memory
+///
+/// A value is stored once for all subscribers, and removed when the last of them
+/// has read it. The last subscriber receives the value itself, the others receive
+/// clones. Without a wait or a subscription, the value is dropped at once.
+///
+/// A signal stores at most 1,024 events for its subscriptions, or the limit of
+/// [`with_limit`](Signal::with_limit). At the limit, each new event replaces the
+/// oldest. So a subscriber that does not read in time loses the oldest events.
+/// [`missed`](Subscription::missed) counts them, and the next read reports them
+/// ([`Report::EventsMissed`](crate::inspect::Report::EventsMissed)). A [`wait`](Signal::wait) has one event,
+/// which it never loses. In the steady state, emitting allocates nothing.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// let mut executor = Executor::new();
+/// let hit = Signal::new();
+/// let health = executor.start({
+///     let hit = hit.clone();
+///     async move {
+///         let mut health = 10;
+///         while health > 0 {
+///             health -= hit.wait().await;
+///         }
+///         health
+///     }
+/// });
+/// hit.emit(4);
+/// executor.run_frame(0.1);
+/// hit.emit(7);
+/// assert_eq!(executor.run_until(health, 0.1).unwrap(), -1);
+/// ```
+///
+/// A loop that waits for two kinds of events and misses none:
+///
+/// ```
+/// # use framestep::prelude::*;
+///
+/// async fn door(opened: Signal<()>, shut: Signal<()>) -> u32 {
+///     let (mut opened, mut shut) = (opened.subscribe(), shut.subscribe());
+///     let mut count = 0;
+///     loop {
+///         select! {
+///             Some(()) = opened.next() => count += 1,
+///             Some(()) = shut.next() => return count,
+///             else => return count,
+///         }
+///         wait_seconds(1).await; // it squeaks
+///     }
+/// }
+///
+/// let mut executor = Executor::new();
+/// let (opened, shut) = (Signal::new(), Signal::new());
+/// let count = executor.start(door(opened.clone(), shut.clone()));
+/// opened.emit(());
+/// opened.emit(());
+/// shut.emit(());
+/// assert_eq!(executor.run_until(count, 0.25).unwrap(), 2);
+/// ```
+///
+/// # Source
+///
+/// `signal` of Godot, which coroutines `await`; `UnityEvent`, Unity scripting
+/// reference.
+#[doc(alias = "UnityEvent")]
+pub struct Signal<T> {
+    shared: Rc<Shared<T>>,
+}
+
+/// The state that a signal and its subscriptions share.
+struct Shared<T> {
+    /// Borrowed only for bookkeeping. Values are cloned and dropped, and wakers are
+    /// cloned, called and dropped, outside the borrow.
+    journal: RefCell<Journal<Value<T>>>,
+}
+
+/// The default limit of stored events.
+const DEFAULT_LIMIT: usize = 1024;
+
+impl<T> Signal<T> {
+    /// Makes a signal that stores at most 1,024 events.
+    pub fn new() -> Self {
+        Self::with_limit(DEFAULT_LIMIT)
+    }
+
+    /// Makes a signal that stores at most `events` events for its subscriptions. With 1, a late
+    /// subscriber sees only the latest event. (For the latest value alone, a
+    /// [`Watch`](crate::sync::Watch) reports no loss.)
+    ///
+    /// # Panics
+    ///
+    /// If `events` is zero.
+    #[track_caller]
+    pub fn with_limit(events: usize) -> Self {
+        assert!(
+            events > 0,
+            "a signal must be able to store at least 1 event, or no coroutine would receive one"
+        );
+        Signal {
+            shared: Rc::new(Shared {
+                journal: RefCell::new(Journal::new(events)),
+            }),
+        }
+    }
+
+    /// Names the signal and all its clones, and returns it.
+    /// [Snapshots](crate::inspect::Wait::Signal) show which coroutines wait for a named
+    /// signal, and [traces](crate::inspect::TraceKind::Resumed) show which coroutines it has
+    /// woken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let executor = Executor::new();
+    /// let opened = Signal::<()>::new().named("door opened");
+    /// executor.start(opened.wait()).named("hero");
+    /// assert_eq!(
+    ///     executor.snapshot().to_string(),
+    ///     "\
+    /// frame 0, 0ns: 1 coroutine
+    ///   id   name  state
+    ///   0v1  hero  signal door opened
+    /// "
+    /// );
+    /// ```
+    #[must_use = "the signal is returned with its name: use it"]
+    #[track_caller]
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
+        let source = named::born(SourceKind::Signal, name.into());
+        self.shared.journal.borrow_mut().readers.set_source(source);
+        self
+    }
+
+    /// Emits an event with `value`, and wakes the coroutines that wait for it.
+    ///
+    /// It may be called anywhere: by the host, by a coroutine, and by the
+    /// destructor or the `clone` of a value of this signal.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let alarm = Signal::new();
+    /// let (bell, guard) = (alarm.clone(), alarm.clone());
+    /// let guard = executor.start(async move { guard.wait().await });
+    /// executor.start(async move {
+    ///     next_frame().await;
+    ///     bell.emit("fire");
+    /// });
+    /// executor.run_frame(0.1);
+    /// assert!(guard.is_finished()); // later in the same run
+    /// ```
+    pub fn emit(&self, value: T) {
+        events::note_emitted(|| self.shared.emission());
+        let emitted = self.shared.journal.borrow_mut().push(Value::new(value));
+        self.shared.wake(emitted.began_before);
+        // Dropped last: the destructor is user code, and may panic.
+        drop(emitted.discarded);
+    }
+
+    /// Emits an event to one coroutine: the one that has waited longest. Returns the value
+    /// if none waits.
+    ///
+    /// A waiting [subscription](Signal::subscribe) receives it, too; subscriptions that do not
+    /// wait, and all others, do not. If the coroutine is stopped before it resumes, or if its
+    /// [`wait_for`](Signal::wait_for) refuses the value or panics, the event goes to the next of
+    /// those that have waited since the call. With the last it is dropped, and reported
+    /// ([`Report::EventUntaken`](crate::inspect::Report::EventUntaken)). If it keeps the wait and does not
+    /// poll it any more, no other coroutine gets the event, which is
+    /// [reported](crate::inspect::Report::GrantUntaken), too.
+    ///
+    /// # Examples
+    ///
+    /// Jobs for the script that has waited longest:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let jobs = Signal::new();
+    /// let workers = [1, 2].map(|_| executor.start(jobs.wait()));
+    /// assert_eq!(jobs.emit_one("dig"), None);
+    /// assert_eq!(jobs.emit_one("carry"), None);
+    /// assert_eq!(jobs.emit_one("cook"), Some("cook"));
+    /// executor.run_frame(0.25);
+    /// let done = workers.map(|worker| worker.take().unwrap().unwrap());
+    /// assert_eq!(done, ["dig", "carry"]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `Notify::notify_one` of tokio, without its stored permit.
+    #[doc(alias = "notify_one")]
+    #[track_caller]
+    pub fn emit_one(&self, value: T) -> Option<T> {
+        events::note_emitted(|| self.shared.emission());
+        let gift = Gift {
+            grant: None,
+            value: Value::new(value),
+            began_before: self.shared.journal.borrow().readers.began(),
+            place: Location::caller(),
+        };
+        let returned = self.shared.give(gift);
+        returned.map(|gift| gift.value.into_inner())
+    }
+
+    /// Waits for the next event after this call.
+    ///
+    /// The wait counts **from the call**, not from the first poll. The future
+    /// borrows nothing: it may be started as a coroutine or kept in a field.
+    ///
+    /// # Resumes
+    ///
+    /// See [`Signal`]. **If all clones of the signal are dropped before an event, the
+    /// wait never ends.** It can be stopped. To notice that case, use a
+    /// [`Subscription`], which ends.
+    ///
+    /// # Output
+    ///
+    /// The value of the event, or a clone. If several events are emitted before the
+    /// coroutine resumes, it is the value of the first, however many they are. A loop around `wait` may
+    /// miss events between two rounds; [`subscribe`](Signal::subscribe) misses
+    /// none.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the wait. An event that it has not returned is
+    /// lost.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let opened = Signal::new();
+    /// let hero = executor.start(timeout(1, opened.wait()));
+    /// executor.run_frame(0.25);
+    /// opened.emit(());
+    /// assert!(executor.run_until(hero, 0.25).unwrap().is_ok());
+    /// ```
+    pub fn wait(&self) -> WaitSignal<T> {
+        WaitSignal {
+            subscription: Some(self.reader(ReaderKind::Wait)),
+        }
+    }
+
+    /// Waits for the next event after this call that `accept` accepts.
+    ///
+    /// This is [`wait`](Signal::wait) with a filter. It checks every event that is
+    /// emitted while the coroutine sleeps. An event that `accept` refuses is not cloned.
+    ///
+    /// `accept` may borrow from the script, so it can only be called when the script is polled:
+    /// in each run that follows an event. While the script is paused, the events are stored, up to
+    /// the limit of the signal. What is lost beyond that is reported
+    /// ([`Report::EventsMissed`](crate::inspect::Report::EventsMissed)), since the event that the script
+    /// waits for may be among it.
+    ///
+    /// `accept` is called once for each event, when the coroutine is polled. It may
+    /// emit. An event that it emits is checked in the next run.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future cancels the wait. A new wait does not see the events
+    /// that this one has refused.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let key = Signal::new();
+    /// let answer = executor.start(key.wait_for(|key| matches!(key, 'y' | 'n')));
+    /// for pressed in ['x', 'n', 'y'] {
+    ///     key.emit(pressed);
+    /// }
+    /// assert_eq!(executor.run_until(answer, 0.25).unwrap(), 'n');
+    /// assert_eq!(executor.time().frame, 1);
+    /// ```
+    pub fn wait_for<P: FnMut(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P> {
+        WaitSignalFor {
+            subscription: Some(self.subscribe()),
+            accept,
+        }
+    }
+
+    /// Returns a stream of all events after this call.
+    pub fn subscribe(&self) -> Subscription<T> {
+        self.reader(ReaderKind::Stream)
+    }
+
+    fn reader(&self, kind: ReaderKind) -> Subscription<T> {
+        Subscription::new(self.shared.clone(), kind)
+    }
+}
+
+impl<T> Shared<T> {
+    /// The event that is about to be sent, as a trace shows it.
+    fn emission(&self) -> Option<Emission> {
+        let readers = &self.journal.borrow().readers;
+        Some(Emission {
+            source: readers.source()?,
+            listeners: readers.len(),
+            value: None,
+        })
+    }
+
+    /// Gives an event to the waiter that has waited longest. Returns it if none began to wait
+    /// before its limit.
+    fn give(&self, gift: Gift<Value<T>>) -> Option<Gift<Value<T>>> {
+        let given = self.journal.borrow_mut().give(gift);
+        match given {
+            Ok(waiting) => {
+                waiting.wake();
+                None
+            }
+            Err(gift) => Some(gift),
+        }
+    }
+
+    /// Wakes the waiters that began to wait before `limit`, in order.
+    fn wake(&self, limit: u64) {
+        loop {
+            let waiter = self.journal.borrow_mut().readers.next(limit);
+            let Some(waiting) = waiter else {
+                return;
+            };
+            waiting.wake();
+        }
+    }
+}
+
+impl<T> Clone for Signal<T> {
+    fn clone(&self) -> Self {
+        self.shared.journal.borrow_mut().add_emitter();
+        Signal {
+            shared: self.shared.clone(),
+        }
+    }
+}
+
+impl<T> Drop for Signal<T> {
+    fn drop(&mut self) {
+        let (is_last, began) = {
+            let mut journal = self.shared.journal.borrow_mut();
+            (journal.remove_emitter(), journal.readers.began())
+        };
+        if is_last {
+            // The subscriptions end: wake their waiters. A wait that begins in such a
+            // wake is not woken: a waker that polls would otherwise be called without
+            // end.
+            self.shared.wake(began);
+        }
+    }
+}
+
+impl<T> Default for Signal<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for Signal<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The writer is user code: no borrow during the write.
+        let (source, subscribers, stored) = {
+            let journal = self.shared.journal.borrow();
+            let source = journal.readers.source();
+            (source, journal.readers.len(), journal.len())
+        };
+        let mut shown = f.debug_struct("Signal");
+        if let Some(source) = source {
+            shown.field("name", &source.name());
+        }
+        shown
+            .field("subscribers", &subscribers)
+            .field("stored", &stored)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,214 @@
+//! A weak handle of an owner.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::rc::Rc;
+
+use crate::core::Core;
+use crate::core::life::end::owned;
+use crate::core::owners::{OwnerKey, PauseChange};
+use crate::core::pause;
+use crate::core::scope::registry;
+use crate::lend;
+use crate::task::coroutine::{self, Coroutine, Placed, Resolved, ScriptBuilder};
+use crate::time::Seconds;
+
+use super::{Ended, Owner, PauseGuard, StopWithin, stop};
+
+/// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
+/// the owner's coroutines, and keeps neither them nor the owner alive.
+///
+/// For a callback, or a coroutine of another owner, that may outlive the owner. The
+/// handle is cheap to clone, and stays on the thread of its executor.
+///
+/// After the owner, an owner above it or the executor has been dropped:
+///
+/// - `spawn` and `start` drop the future and return the handle of a stopped
+///   coroutine;
+/// - `pause` and `resume` return `false`;
+/// - `stop_all` and `request_stop` do nothing, nor does the guard of `pause_guard`;
+/// - `ended` is over once the coroutines have ended.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::task::OwnerHandle;
+/// use framestep::prelude::*;
+///
+/// async fn shake() {
+///     wait_seconds(0.5).await;
+/// }
+///
+/// let executor = Executor::new();
+/// let camera = executor.owner();
+/// let on_hit = {
+///     let camera: OwnerHandle = camera.handle();
+///     move || camera.start(shake())
+/// };
+/// on_hit();
+/// assert_eq!(executor.len(), 1);
+/// drop(camera);
+/// assert!(on_hit().is_finished());
+/// assert!(executor.is_empty());
+/// ```
+#[derive(Clone)]
+pub struct OwnerHandle {
+    executor: u32,
+    key: OwnerKey,
+    home: PhantomData<Rc<Core>>,
+}
+
+impl OwnerHandle {
+    pub(super) fn new(owner: &Owner) -> Self {
+        OwnerHandle {
+            executor: owner.executor,
+            key: owner.key,
+            home: PhantomData,
+        }
+    }
+
+    /// Calls `f` with the executor if the owner is alive.
+    fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
+        let found = registry::with_executor(self.executor, |core| {
+            let alive = !core.is_closed() && core.owners.borrow().is_alive(self.key);
+            alive.then(|| f(core))
+        });
+        found.flatten()
+    }
+
+    /// The executor, even if the owner is gone: then it refuses coroutines.
+    fn core(&self) -> Option<Rc<Core>> {
+        registry::with_executor(self.executor, Core::rc)
+    }
+
+    fn resolved(&self) -> Resolved {
+        Resolved::of_owner(self.core(), self.key)
+    }
+
+    /// Like [`Owner::spawn`].
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        coroutine::spawn(self.resolved(), future)
+    }
+
+    /// Like [`Owner::start`].
+    #[doc(alias = "StartCoroutine")]
+    #[track_caller]
+    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
+    where
+        F: Future + 'static,
+    {
+        coroutine::start(self.resolved(), future)
+    }
+
+    /// Like [`start`](Self::start), and lends `state` to the first poll, as
+    /// [`Handle::lend`](crate::Handle::lend) does. Snapshots show the line of this call, so a host
+    /// that starts scripts for its callers need not start them in a closure.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// struct World {
+    ///     doors: u32,
+    /// }
+    ///
+    /// async fn open() {
+    ///     with(|world: &mut World| world.doors += 1);
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// let executor = Executor::new();
+    /// let room = executor.owner();
+    /// let mut world = World { doors: 0 };
+    /// room.handle().start_with(&mut world, open());
+    /// assert_eq!(world.doors, 1);
+    /// ```
+    #[track_caller]
+    pub fn start_with<S, F>(&self, state: &mut S, future: F) -> Coroutine<F::Output>
+    where
+        S: 'static,
+        F: Future + 'static,
+    {
+        let start = Placed(self.resolved(), Location::caller());
+        match self.core().filter(|core| !core.is_closed()) {
+            Some(core) => lend::plain(core, state, || coroutine::start(start, future)),
+            None => coroutine::start(start, future),
+        }
+    }
+
+    /// Like [`Owner::script`].
+    pub fn script(&self, name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
+        ScriptBuilder::new(name.into(), self.resolved())
+    }
+
+    /// Like [`Owner::stop_all`].
+    #[doc(alias = "StopAllCoroutines")]
+    #[track_caller]
+    pub fn stop_all(&self) {
+        let place = Some(Location::caller());
+        self.with_core(|core| owned::stop_owned(core, self.key, place));
+    }
+
+    /// Like [`Owner::pause`].
+    pub fn pause(&self) -> bool {
+        self.set_paused(true)
+    }
+
+    /// Like [`Owner::resume`].
+    pub fn resume(&self) -> bool {
+        self.set_paused(false)
+    }
+
+    fn set_paused(&self, paused: bool) -> bool {
+        self.change_pause(PauseChange::Set(paused))
+    }
+
+    /// Returns `false` if the owner is gone, or if nothing changes.
+    pub(super) fn change_pause(&self, change: PauseChange) -> bool {
+        let changed = self.with_core(|core| pause::change_owner_pause(core, self.key, change));
+        changed.unwrap_or(false)
+    }
+
+    /// Like [`Owner::pause_guard`].
+    pub fn pause_guard(&self) -> PauseGuard {
+        PauseGuard::new(self.clone())
+    }
+
+    /// Like [`Owner::request_stop`].
+    pub fn request_stop(&self) {
+        self.with_core(|core| owned::request_stop(core, self.key));
+    }
+
+    /// Like [`Owner::stop_within`].
+    #[track_caller]
+    pub fn stop_within(&self, seconds: impl Seconds) -> StopWithin {
+        stop::stop_within(self.executor, self.key, seconds)
+    }
+
+    /// Like [`Owner::ended`].
+    pub fn ended(&self) -> Ended {
+        Ended::of(self.executor, self.key)
+    }
+
+    /// Whether the owner is alive: neither the owner, nor an owner above it, nor
+    /// the executor has been dropped. An inactive owner is alive.
+    pub fn is_alive(&self) -> bool {
+        self.with_core(|_| ()).is_some()
+    }
+}
+
+impl fmt::Debug for OwnerHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnerHandle")
+            .field("alive", &self.is_alive())
+            .finish()
+    }
+}

@@ -1,0 +1,289 @@
+//! Requests to stop, which scripts read and carry out themselves.
+
+use std::cell::Cell;
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+use futures::future::FusedFuture;
+
+use crate::core::Core;
+use crate::core::life::end::owned;
+use crate::core::life::end::requests::{self, Then};
+use crate::core::owners::{Asks, NextEnd, OwnerKey};
+use crate::core::scope;
+use crate::core::scope::registry;
+use crate::sync::waiters::Waiting;
+use crate::time::{Nanos, Seconds};
+use crate::wait::{polled, polled_again};
+
+use super::Ended;
+
+/// Waits until the calling coroutine is asked to stop, with
+/// [`Owner::request_stop`](crate::Owner::request_stop) or
+/// [`stop_within`](crate::Owner::stop_within).
+///
+/// A script awaits it beside its other waits, to end in its own way: to finish a swing, or to
+/// fade out. It is not stopped by the request itself.
+///
+/// # Resumes
+///
+/// At once, without a wait, if the coroutine has been asked. Otherwise like a
+/// [`Signal`](crate::sync::Signal): in the home phase of the coroutine, later in this run or in the
+/// next one. A coroutine without an owner is never asked.
+///
+/// # Cancel safety
+///
+/// Dropping the future cancels the wait. The request remains.
+///
+/// # Panics
+///
+/// When polled: outside an [`Executor`](crate::Executor), or again after it was ready.
+///
+/// # Examples
+///
+/// Music that fades out:
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// async fn music() -> f32 {
+///     select! {
+///         () = stop_requested() => {}
+///         () = wait_seconds(60) => {}
+///     }
+///     let mut volume = 1.0;
+///     while volume > 0.0 {
+///         next_frame().await;
+///         volume -= delta_seconds();
+///     }
+///     volume
+/// }
+///
+/// let mut executor = Executor::new();
+/// let level = executor.owner();
+/// let music = level.start(music());
+/// executor.run_frame(0.25);
+/// level.request_stop();
+/// assert_eq!(executor.run_until(music, 0.25).unwrap(), 0.0);
+/// assert_eq!(executor.time().frame, 6);
+/// ```
+///
+/// # Source
+///
+/// `CancellationToken::cancelled` of tokio-util; `CancellationToken` of .NET.
+#[doc(alias = "CancellationToken")]
+#[doc(alias = "cancelled")]
+pub fn stop_requested() -> StopRequested {
+    StopRequested {
+        wait: None,
+        is_done: false,
+    }
+}
+
+/// Whether the calling coroutine has been asked to stop: see [`stop_requested`]. `false` for a
+/// coroutine without an owner, and outside of coroutines.
+///
+/// # Panics
+///
+/// If called outside an executor and outside
+/// [`Executor::enter`](crate::Executor::enter).
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// async fn swings() -> u32 {
+///     let mut count = 0;
+///     while !is_stop_requested() {
+///         wait_seconds(0.5).await; // a swing is never cut short
+///         count += 1;
+///     }
+///     count
+/// }
+///
+/// let mut executor = Executor::new();
+/// let hero = executor.owner();
+/// let swings = hero.start(swings());
+/// executor.run_frames(3, 0.25);
+/// hero.request_stop();
+/// assert_eq!(executor.run_until(swings, 0.25).unwrap(), 2);
+/// ```
+#[doc(alias = "IsCancellationRequested")]
+#[track_caller]
+pub fn is_stop_requested() -> bool {
+    match scope::with(|scope| scope.map(|scope| reads_request(scope.core(), member(scope)))) {
+        Some(is_asked) => is_asked,
+        None => crate::task::coroutine::outside("is_stop_requested"),
+    }
+}
+
+/// The coroutine that is being polled, as a member of its owner.
+fn member(scope: &scope::Scope<'_>) -> Option<u32> {
+    scope.current()?.member()
+}
+
+/// Whether a coroutine has been asked to stop. If so, it has read the request.
+fn reads_request(core: &Core, member: Option<u32>) -> bool {
+    let mut owners = core.owners.borrow_mut();
+    let asked = member.filter(|&member| owners.is_asked(member));
+    if let Some(member) = asked {
+        owners.note_heard(member);
+    }
+    asked.is_some()
+}
+
+/// The future of [`stop_requested`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct StopRequested {
+    /// The list of its owner, and its place there.
+    wait: Option<(Rc<Asks>, usize)>,
+    is_done: bool,
+}
+
+impl StopRequested {
+    /// Waits with the waker in `cx`. Calls user code, which may ask.
+    #[track_caller]
+    fn wait(&mut self, asks: Rc<Asks>, cx: &Context<'_>) {
+        let moved = self.wait.take_if(|(list, _)| !Rc::ptr_eq(list, &asks));
+        drop(moved.map(leave));
+        let (asks, waiter) = self.wait.get_or_insert_with(|| {
+            let waiter = asks.borrow_mut().add(());
+            (asks, waiter)
+        });
+        let is_waiting = asks.borrow().waits_with(*waiter, cx.waker());
+        if !is_waiting {
+            let source = asks.borrow().source();
+            let waiting = Waiting::new(cx, source.as_ref());
+            let previous = asks.borrow_mut().wait(*waiter, waiting);
+            drop(previous);
+        }
+    }
+}
+
+/// Leaves a list. Returns a value for the caller to drop.
+fn leave((asks, waiter): (Rc<Asks>, usize)) -> Option<Waiting> {
+    let ((), waiting) = asks.borrow_mut().remove(waiter);
+    waiting
+}
+
+impl Future for StopRequested {
+    type Output = ();
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        if self.is_done {
+            polled_again("stop_requested()");
+        }
+        let asks = polled("stop_requested()", |scope| {
+            let member = member(scope)?;
+            Some(scope.core().owners.borrow_mut().asks_of(member))
+        });
+        let is_asked = || {
+            polled("stop_requested()", |scope| {
+                reads_request(scope.core(), member(scope))
+            })
+        };
+        if !is_asked() {
+            if let Some(asks) = asks {
+                self.wait(asks, cx);
+            }
+            if !is_asked() {
+                return Poll::Pending;
+            }
+        }
+        let waiting = self.wait.take().map(leave);
+        drop(waiting);
+        self.is_done = true;
+        Poll::Ready(())
+    }
+}
+
+impl FusedFuture for StopRequested {
+    fn is_terminated(&self) -> bool {
+        self.is_done
+    }
+}
+
+impl Drop for StopRequested {
+    fn drop(&mut self) {
+        let waiting = self.wait.take().map(leave);
+        drop(waiting);
+    }
+}
+
+impl fmt::Debug for StopRequested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StopRequested")
+            .field("done", &self.is_done)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Asks the scripts of an owner to stop, and stops those that are left after `seconds`.
+#[track_caller]
+pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds) -> StopWithin {
+    let length_ns = match seconds.length_ns() {
+        Nanos::Finite(ns) => Some(ns),
+        Nanos::Negative => Some(0),
+        Nanos::Overflow | Nanos::Infinite => None,
+        Nanos::NotANumber => panic!(
+            "`stop_within` got a length of NaN: give it a number of seconds (with infinity, it \
+             only asks)"
+        ),
+    };
+    let left = Rc::new(Cell::new(0));
+    let then = Then::Stop {
+        place: Location::caller(),
+        left: left.clone(),
+    };
+    let end = registry::with_executor(executor, |core| {
+        let end = requests::add(core, owner, length_ns, then);
+        owned::request_stop(core, owner);
+        core.host.notify();
+        end
+    });
+    StopWithin {
+        ended: Ended::of_end(executor, owner, end.unwrap_or(NextEnd::COME)),
+        left,
+    }
+}
+
+/// The future of [`Owner::stop_within`](crate::Owner::stop_within). Dropping it changes
+/// nothing: the scripts are stopped all the same.
+pub struct StopWithin {
+    ended: Ended,
+    /// How many scripts were left when the time was over.
+    left: Rc<Cell<usize>>,
+}
+
+impl Future for StopWithin {
+    type Output = usize;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<usize> {
+        if self.ended.is_terminated() {
+            polled_again("Owner::stop_within()");
+        }
+        self.ended.expect_from_outside("stop_within()");
+        let ended = Pin::new(&mut self.ended);
+        ended.poll(cx).map(|()| self.left.get())
+    }
+}
+
+impl FusedFuture for StopWithin {
+    fn is_terminated(&self) -> bool {
+        self.ended.is_terminated()
+    }
+}
+
+impl fmt::Debug for StopWithin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StopWithin")
+            .field("done", &self.is_terminated())
+            .finish_non_exhaustive()
+    }
+}
