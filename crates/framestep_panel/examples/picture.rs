@@ -8,7 +8,6 @@
 //! for terminals), `--time` (prints what a frame costs).
 
 #![expect(clippy::cast_precision_loss, reason = "as in the library")]
-
 #![allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
