@@ -36,7 +36,7 @@ impl FutureClock {
     /// Outside of an executor.
     #[track_caller]
     pub fn show(&mut self, clock: &Clock) -> ShowsClock {
-        let core = polled("on()", |scope| {
+        let core = polled("on_clock()", |scope| {
             let core = scope.core();
             let state = clock.state();
             let is_known = |known: &AwaitedClock| known.state().index() == state.index();

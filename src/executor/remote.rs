@@ -215,7 +215,7 @@ impl RemoteHandle {
 
 impl fmt::Debug for RemoteHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote").finish_non_exhaustive()
+        f.debug_struct("RemoteHandle").finish_non_exhaustive()
     }
 }
 

@@ -203,7 +203,7 @@ impl<B> Eq for BehaviourHandle<B> {}
 
 impl<B: Behaviour> fmt::Debug for BehaviourHandle<B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("This")
+        f.debug_struct("BehaviourHandle")
             .field("behaviour", &type_name::<B>())
             .field("alive", &self.is_alive())
             .finish()

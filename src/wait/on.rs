@@ -99,9 +99,9 @@ impl<F: Future> Future for On<F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let mut this = self.project();
         if this.future.is_none() {
-            polled_again("on()");
+            polled_again("on_clock()");
         }
-        let core = polled("on()", |scope| {
+        let core = polled("on_clock()", |scope| {
             let core = scope.core();
             if !this.clock.state().is_of(&core.clock) {
                 clock_of_another_executor(this.place);

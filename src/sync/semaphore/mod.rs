@@ -523,7 +523,7 @@ impl fmt::Debug for Semaphore {
             let state = self.shared.state.borrow();
             (state.waiters.source(), state.available())
         };
-        let mut shown = f.debug_struct("Permits");
+        let mut shown = f.debug_struct("Semaphore");
         if let Some(source) = source {
             shown.field("name", &source.name());
         }

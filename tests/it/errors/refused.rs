@@ -8,6 +8,7 @@ use framestep::Executor;
 use framestep::inspect::{Report, SpawnError};
 use framestep::prelude::*;
 use framestep::scene::{Behaviour, Scene};
+use framestep::task::OwnerHandle;
 
 use crate::support::timeline::{Log, unclamped};
 use crate::support::{forever, panic_of};
@@ -48,22 +49,17 @@ fn each_way_to_start_on_an_inactive_owner_is_reported_with_its_line() {
     let owner = executor.owner();
     let handle = owner.handle();
     owner.set_active(false);
+    let late = |owner: &OwnerHandle| owner.script("").in_phase(Phase::LateUpdate);
     let first = line!() + 2;
     let refused = [
         owner.start(patrol()),
         owner.spawn(patrol()),
-        owner.script("").in_phase(Phase::LateUpdate).start(patrol()),
-        owner.script("").in_phase(Phase::LateUpdate).spawn(patrol()),
+        late(&owner.handle()).start(patrol()),
+        late(&owner.handle()).spawn(patrol()),
         handle.start(patrol()),
         handle.spawn(patrol()),
-        handle
-            .script("")
-            .in_phase(Phase::LateUpdate)
-            .start(patrol()),
-        handle
-            .script("")
-            .in_phase(Phase::LateUpdate)
-            .spawn(patrol()),
+        late(&handle).start(patrol()),
+        late(&handle).spawn(patrol()),
     ];
     for coroutine in refused {
         assert!(coroutine.take_output().unwrap().unwrap_err().is_stopped());

@@ -5,6 +5,7 @@
 pub(crate) mod actor;
 mod allocations;
 pub(crate) mod combinators;
+pub(crate) mod exports;
 mod frames;
 mod futures;
 mod panics;

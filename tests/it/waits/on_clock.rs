@@ -352,7 +352,7 @@ fn it_is_fused_and_says_what_it_is() {
         assert!(format!("{now:?}").starts_with("On { clock: Clock"));
         panic_of(|| now.now_or_never())
     });
-    assert!(text.contains("`on()` was polled again"), "{text}");
+    assert!(text.contains("`on_clock()` was polled again"), "{text}");
     let text = panic_of(|| on_clock(&slow, async {}).now_or_never());
     assert!(text.contains("polled outside"), "{text}");
     // Dropped outside an executor, it drops its future.

@@ -100,7 +100,7 @@ const CLAIMS: &[Claim] = claims! {
     "try_join_all(futures)": => Result<Vec<T>, E>, fn(futures: Vec<R>) try_join_all(futures);
     "when_each(futures).next()": => Option<(usize, T)>, fn(futures: Vec<F>) when_each(futures).next();
     "on_error(future, handler)": (FnOnce(E) -> T) => T, fn(future: R, handler: C) on_error(future, handler);
-    "on(&clock, future)": => T, fn(clock: &Clock, future: F) on_clock(clock, future);
+    "on_clock(&clock, future)": => T, fn(clock: &Clock, future: F) on_clock(clock, future);
 };
 
 const PAGE: &str = include_str!("../../../docs/guide/waits.md");

@@ -16,7 +16,7 @@ use framestep::Executor;
 use framestep::inspect::{CoroutineInfo, Snapshot, State, TimerClock, Wait};
 use framestep::prelude::*;
 use framestep::scene::{Behaviour, Scene, SceneContext};
-use framestep::task::CoroutineId;
+use framestep::task::{CoroutineId, ScriptBuilder};
 
 use crate::support::timeline::{in_quarters, unclamped};
 use crate::support::{forever, swallow, update, yield_now};
@@ -540,6 +540,11 @@ fn with_inspect_it_is_known_since_when_it_waits() {
     }
 }
 
+#[track_caller]
+fn at_home(script: ScriptBuilder) -> Coroutine<()> {
+    script.in_phase(Phase::Update).spawn(forever())
+}
+
 /// Spawns in every way; each line returns its own number.
 fn spawned_in_every_way(executor: &mut Executor) -> Vec<(CoroutineId, u32)> {
     let (handle, owner) = (executor.handle(), executor.owner());
@@ -547,43 +552,19 @@ fn spawned_in_every_way(executor: &mut Executor) -> Vec<(CoroutineId, u32)> {
     let mut all = vec![
         (executor.spawn(forever()).id(), line!()),
         (executor.start(forever()).id(), line!()),
-        (
-            executor
-                .script("")
-                .in_phase(Phase::Update)
-                .spawn(forever())
-                .id(),
-            line!(),
-        ),
+        (at_home(executor.script("")).id(), line!()),
         (handle.spawn(forever()).id(), line!()),
         (handle.start(forever()).id(), line!()),
-        (
-            handle
-                .script("")
-                .in_phase(Phase::Update)
-                .spawn(forever())
-                .id(),
-            line!(),
-        ),
+        (at_home(handle.script("")).id(), line!()),
         (owner.spawn(forever()).id(), line!()),
         (owner.start(forever()).id(), line!()),
-        (
-            owner
-                .script("")
-                .in_phase(Phase::Update)
-                .spawn(forever())
-                .id(),
-            line!(),
-        ),
+        (at_home(owner.script("")).id(), line!()),
         (weak.start_with(&mut 1_u8, forever()).id(), line!()),
     ];
     executor.enter(|| {
         all.push((spawn(forever()).id(), line!()));
         all.push((start(forever()).id(), line!()));
-        all.push((
-            script("").in_phase(Phase::Update).spawn(forever()).id(),
-            line!(),
-        ));
+        all.push((at_home(script("")).id(), line!()));
     });
     std::mem::forget(owner);
     all

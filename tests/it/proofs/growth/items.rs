@@ -1,6 +1,8 @@
 //! Which public types hold any number of others, and the subjects that measure them. A new public
 //! type needs a row.
 
+use crate::support::exports::exported;
+
 use super::all_subjects;
 
 /// What a public type holds.
@@ -226,24 +228,17 @@ const ITEMS: &[(&str, Holds)] = &[
     ("YieldNow", One),
 ];
 
-/// The public types, as `lib.rs` exports them.
-fn exported() -> Vec<String> {
-    let lib = include_str!("../../../../src/lib.rs");
-    let exports = lib.split("\npub use ").skip(1);
-    let names = exports.flat_map(|export| {
-        let (list, _) = export.split_once(';').expect("an export ends");
-        let names = list.split(|c: char| !c.is_alphanumeric() && c != '_');
-        // Types, not constants.
-        names.filter(|name| {
-            name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase)
-        })
-    });
-    names.map(str::to_owned).collect()
+/// The public types: no functions, and no constants.
+fn exported_types() -> Vec<String> {
+    let names = exported().into_iter();
+    let types = names
+        .filter(|name| name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase));
+    types.collect()
 }
 
 #[test]
 fn each_public_type_that_holds_others_has_a_subject() {
-    let exported = exported();
+    let exported = exported_types();
     assert!(exported.len() > 90, "{exported:?}");
     for name in &exported {
         let rows = ITEMS.iter().filter(|(item, _)| item == name).count();

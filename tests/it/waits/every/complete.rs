@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::combinators::COMBINATORS;
+use crate::support::exports::{exported, functions_of};
 use crate::support::waits::WAITS;
 
 /// Public types that are not awaited.
@@ -122,25 +123,6 @@ fn is_name(char: char) -> bool {
     char.is_alphanumeric() || char == '_'
 }
 
-/// The names that `lib.rs` exports.
-fn exported() -> BTreeSet<String> {
-    let text = fs::read_to_string(root().join("lib.rs")).expect("it is there");
-    let mut names = BTreeSet::new();
-    for part in text.split("\npub use ").skip(1) {
-        let part = part.split_once(';').expect("it ends").0;
-        let list = part.split_once('{').map_or(part, |(_, list)| list);
-        for name in list.trim_end_matches('}').split(',') {
-            let name = name.rsplit("::").next().expect("there is one").trim();
-            let name = name.rsplit(' ').next().expect("there is one");
-            if !name.is_empty() {
-                names.insert(name.to_owned());
-            }
-        }
-    }
-    assert!(names.contains("NextFrame") && names.contains("wait_seconds"));
-    names
-}
-
 /// Each public function of `src`, with the type that it returns.
 fn functions() -> Vec<(String, String)> {
     let mut found = Vec::new();
@@ -213,25 +195,13 @@ fn each_public_function_that_returns_a_wait_is_in_the_table() {
     assert!(missing.is_empty(), "no public function returns {missing:?}");
 }
 
-/// The functions that `lib.rs` exports from a module.
-fn functions_of(module: &str) -> BTreeSet<String> {
-    let lib = fs::read_to_string(root().join("lib.rs")).expect("it is there");
-    let list = lib.split_once(&format!("pub use {module}::{{"));
-    let list = list.expect("it is there").1;
-    let list = list.split('}').next().expect("it ends").split(',');
-    let names = list.map(str::trim).map(str::to_owned);
-    names
-        .filter(|name| name.starts_with(char::is_lowercase))
-        .collect()
-}
-
 /// Functions of `src/wait` that only the guide explains: other waits in another form.
 const ONLY_IN_THE_GUIDE: &[&str] = &[
     "changes_of",
     "debounce",
     "every_frames",
     "frames",
-    "on",
+    "on_clock",
     "throttle",
     "yield_now",
 ];
