@@ -154,7 +154,7 @@ fn is_equal_to_all_others_of_the_same_behaviour_also_when_that_is_gone() {
     assert_ne!(a, b);
     assert_eq!(
         format!("{a:?}"),
-        "This { behaviour: \"it::hosts::scene::this::Number\", alive: true }"
+        "BehaviourHandle { behaviour: \"it::hosts::scene::this::Number\", alive: true }"
     );
     a.destroy();
     scene.run_frame(FRAME);

@@ -28,14 +28,14 @@ fn every_public_type_that_is_no_wait_says_what_it_is() {
     shows(&executor, "Executor");
     shows(&Executor::builder(), "Builder");
     shows(&executor.handle(), "Handle");
-    shows(&executor.remote(), "Remote");
+    shows(&executor.remote(), "RemoteHandle");
     shows(&executor.clock(), "Clock");
     shows(&executor.owner(), "Owner");
     shows(&executor.snapshot(), "Snapshot");
     let coroutine = executor.start(async { 1 });
     shows(&coroutine.id(), "CoroutineId(0v1)");
     shows(&Signal::<u32>::new(), "Signal");
-    shows(&Semaphore::new(1), "Permits");
+    shows(&Semaphore::new(1), "Semaphore");
     shows(&Semaphore::new(1).try_acquire().unwrap(), "Permit");
     shows(&executor.clock().pause_guard(), "ClockGuard");
     shows(&executor.owner().pause_guard(), "PauseGuard");

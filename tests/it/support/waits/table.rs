@@ -73,7 +73,7 @@ pub(crate) const WAITS: &[Row] = &[
         .due(&[(Arg::Length(0.5), 2), (Arg::Length(0.0), 1)])
         .shown(&["1s, until 1s"])
         .made_of_others(),
-    row!(on -> On, Rule::Time(OnClock::Given), Place::Home, |given, length| on_clock(&given.clock, wait_seconds(length)))
+    row!(on_clock -> On, Rule::Time(OnClock::Given), Place::Home, |given, length| on_clock(&given.clock, wait_seconds(length)))
         .due(&[(Arg::Length(0.25), 2)])
         .shown(&["1s, until 1s of clock 1"])
         .made_of_others(),
