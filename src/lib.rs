@@ -208,7 +208,7 @@
 //! held.stop(); // between two frames, when nothing is lent
 //! executor.lend(&mut world, |executor| executor.run_frame(0.25));
 //! assert_eq!(world.doors[0], 0.0);
-//! assert!(held.take().unwrap().unwrap_err().is_stopped());
+//! assert!(held.take_output().unwrap().unwrap_err().is_stopped());
 //! ```
 //!
 //! [`stop_on_drop`](Coroutine::stop_on_drop) stops a script when its handle is dropped.

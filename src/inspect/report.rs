@@ -251,7 +251,7 @@ pub enum Report {
         /// Where it was emitted.
         place: &'static Location<'static>,
     },
-    /// More than 100 ticks of an [`interval`](crate::interval) were due at once. With
+    /// More than 100 ticks of an [`interval`](crate::interval()) were due at once. With
     /// [`MissedTicks::Burst`](crate::wait::MissedTicks::Burst) they come one in a run, so the interval
     /// is late for long, or for ever if its period is shorter than a frame. Sent once, and again
     /// when it has caught up in between.

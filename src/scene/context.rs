@@ -38,7 +38,7 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
     }
 
     /// Adds a coroutine of this behaviour. It is first polled in the next run of
-    /// [`Phase::Update`], which may be in this frame. The
+    /// [`Phase::Update`](crate::Phase::Update), which may be in this frame. The
     /// behaviour may refuse it, as with [`start`](SceneContext::start).
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>

@@ -63,7 +63,7 @@ pub use futures::channel::oneshot::Canceled;
 /// // The button for "yes":
 /// dialog.answer.take().unwrap().send(true).unwrap();
 /// executor.run_frame_with(&mut dialog, 0.25);
-/// assert_eq!(quits.take().unwrap().unwrap(), Ok(true));
+/// assert_eq!(quits.take_output().unwrap().unwrap(), Ok(true));
 /// ```
 ///
 /// # Source

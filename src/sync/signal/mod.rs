@@ -228,7 +228,7 @@ impl<T> Signal<T> {
     /// assert_eq!(jobs.emit_one("carry"), None);
     /// assert_eq!(jobs.emit_one("cook"), Some("cook"));
     /// executor.run_frame(0.25);
-    /// let done = workers.map(|worker| worker.take().unwrap().unwrap());
+    /// let done = workers.map(|worker| worker.take_output().unwrap().unwrap());
     /// assert_eq!(done, ["dig", "carry"]);
     /// ```
     ///

@@ -169,7 +169,7 @@ impl JoinError {
     /// # use framestep::prelude::*;
     /// let mut executor = Executor::new();
     /// let lost = executor.start(async { panic!("lost") });
-    /// let error = lost.take().unwrap().unwrap_err();
+    /// let error = lost.take_output().unwrap().unwrap_err();
     /// let (first, second) = (error.clone(), error);
     /// assert_eq!(first.into_panic().downcast_ref(), Some(&"lost"));
     /// assert_eq!(second.into_panic().downcast_ref(), Some(&String::from("lost")));

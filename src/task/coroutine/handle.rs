@@ -233,7 +233,7 @@ impl<T> Coroutine<T> {
     /// `async fn` is the path of the function.
     ///
     /// A coroutine that was started has already run up to its first wait. The function
-    /// [`named`](crate::task::named()) names a coroutine before that.
+    /// [`script`](crate::task::script()) names a coroutine before that.
     ///
     /// # Examples
     ///

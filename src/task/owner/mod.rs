@@ -272,7 +272,7 @@ impl Owner {
     ///
     /// - A timer stands still. Its remaining time after the pause is the same as
     ///   before, to the nanosecond, on the clock that it counts on. (In
-    ///   [`Phase::FixedUpdate`], that is fixed time.) A timer whose deadline the
+    ///   [`Phase::FixedUpdate`](crate::Phase::FixedUpdate), that is fixed time.) A timer whose deadline the
     ///   clock had already reached is due during the pause.
     /// - Waits for frames and steps keep counting.
     /// - Conditions are not checked.
