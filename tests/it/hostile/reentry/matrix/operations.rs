@@ -45,7 +45,7 @@ pub(super) fn operations() -> Vec<Operation> {
                         .script("")
                         .in_phase(Phase::LateUpdate)
                         .spawn(stage.news()),
-                )
+                );
             },
             |stage| assert_eq!(stage.ran.get(), 1),
         ),

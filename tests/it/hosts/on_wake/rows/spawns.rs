@@ -114,7 +114,7 @@ pub(super) const ROWS: &[Row] = &[
     }),
     ("Owner::spawn_in", |e| {
         with_owner(e, |owner| {
-            drop(owner.script("").in_phase(Phase::Update).spawn(async {}))
+            drop(owner.script("").in_phase(Phase::Update).spawn(async {}));
         })
     }),
     ("Owner::start", |e| {
