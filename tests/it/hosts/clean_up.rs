@@ -32,7 +32,7 @@ fn running(executor: &mut Executor, log: &Log) -> Coroutine<()> {
 
 async fn endless(log: Log) {
     let (_clean, _noted) = guards(&log);
-    std::future::pending().await;
+    std::future::pending::<()>().await;
 }
 
 #[test]
