@@ -1,4 +1,4 @@
-//! Servers and clients over a real NATS server. Without one, these tests are skipped with a sentence.
+//! Servers and clients over a real NATS server. Without one, these tests are skipped with a message.
 #![cfg(feature = "nats")]
 
 mod support;

@@ -216,7 +216,7 @@ fn each_wait_is_in_the_tables_of_the_documents() {
     }
     let mut waits = functions_of("wait");
     waits.retain(|name| !ONLY_IN_THE_GUIDE.contains(&&**name));
-    for path in ["docs/contract.md", "src/lib.rs", "README.md"] {
+    for path in ["docs/contract.md", "src/lib.rs"] {
         let page = page(path);
         // The rows of tables, and of the list in the tour.
         let rows = page.lines().map(|line| line.trim_start_matches("//! "));
