@@ -11,6 +11,7 @@ mod wait;
 
 pub use crate::core::image::{ClockNames, Unsavable};
 pub use crate::image::{Damaged, Reader, Writer};
+pub use crate::inspect::to_stderr;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};
 pub use beside::beside;
 pub use clock::{FutureClock, SavedGuard, ShowsClock};

@@ -61,6 +61,8 @@ pub(crate) use names::script as script_name;
 pub(crate) use observed::{Line, NotedWait, Observed, WaitId};
 pub(crate) use poll_times::{Lap, PollTimes};
 pub(crate) use print::Reports;
+#[doc(hidden)]
+pub use print::to_stderr;
 pub(crate) use report::NO_STATE;
 pub(crate) use source::Birth;
 pub(crate) use time_source::TimeSource;

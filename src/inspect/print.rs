@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::mem::{self, Discriminant};
 use std::panic::Location;
 
-use crate::core::base::call::Payload;
+use crate::core::base::call::{self, Payload};
 
 use super::hook::Hook;
 use super::report::Report;
@@ -145,9 +145,17 @@ fn print(report: &Report, number: usize) {
         MAX_PRINTED => format!("the last of {MAX_PRINTED} that are printed"),
         _ => "printed once".to_owned(),
     };
-    // A failure to print is ignored.
-    drop(writeln!(
-        io::stderr(),
+    to_stderr(&format!(
         "framestep: {report} ({note}; `Executor::on_report` receives all reports)"
     ));
+}
+
+/// Prints a line to standard error. A failure to print is ignored.
+pub fn to_stderr(line: &str) {
+    if cfg!(panic = "unwind") && !std::thread::panicking() {
+        // Tests capture what this macro prints. It panics where standard error is closed.
+        call::quietly(|| eprintln!("{line}"));
+    } else {
+        drop(writeln!(io::stderr(), "{line}"));
+    }
 }

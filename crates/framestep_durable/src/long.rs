@@ -3,9 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
-use std::io::Write;
 
-use framestep::durable::Door;
+use framestep::durable::{Door, to_stderr};
 
 use crate::cell::{ScriptCell, ScriptId};
 
@@ -160,11 +159,9 @@ impl LongChapters {
                 self.hook.borrow_mut().get_or_insert(hook);
             }
             None => {
-                // The script goes on even if standard error is closed or full.
-                let _ = writeln!(
-                    std::io::stderr(),
+                to_stderr(&format!(
                     "framestep_durable: {chapter} (`Runtime::on_long_chapter` receives this)"
-                );
+                ));
             }
         }
     }

@@ -3,7 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::Write;
+
+use framestep::durable::to_stderr;
 
 use crate::cell::ScriptId;
 use crate::shared::Shared;
@@ -197,17 +198,11 @@ impl Losses {
         }
         let is_last = printed.len() == PRINTED;
         drop(printed);
-        // The scripts go on even if standard error is closed or full.
-        let mut stderr = std::io::stderr();
-        let _ = writeln!(
-            stderr,
+        to_stderr(&format!(
             "framestep_durable: {loss} (`Runtime::on_loss` receives this)"
-        );
+        ));
         if is_last {
-            let _ = writeln!(
-                stderr,
-                "framestep_durable: this runtime prints no more losses"
-            );
+            to_stderr("framestep_durable: this runtime prints no more losses");
         }
     }
 }
