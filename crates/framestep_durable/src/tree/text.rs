@@ -196,7 +196,7 @@ impl<'de> Visitor<'de> for Reads {
             Special::No => Ok(Tree::Map(entries)),
             Special::Is(tree) => Ok(tree),
             Special::Damaged(key) => {
-                let why = format_args!("a `{key}` with another content");
+                let why = format!("a `{key}` with another content");
                 Err(A::Error::custom(why))
             }
         }
