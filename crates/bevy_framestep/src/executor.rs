@@ -175,7 +175,7 @@ impl Framestep {
     ///
     /// If the executor is running a phase: in a script, or in code that a script triggers.
     ///
-    /// [`RemoteHandle`]: framestep::Remote
+    /// [`RemoteHandle`]: framestep::task::RemoteHandle
     #[track_caller]
     pub fn with_executor<R>(&self, f: impl FnOnce(&Executor) -> R) -> R {
         match self.shared.executor.try_borrow() {

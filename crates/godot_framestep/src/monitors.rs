@@ -33,7 +33,7 @@ impl Polls {
         if self.hook.get().is_none() {
             let counted = self.counted.clone();
             let hook = executor.on_trace(move |event| {
-                if matches!(event.what, TraceKind::Resumed { .. }) {
+                if matches!(event.kind, TraceKind::Resumed { .. }) {
                     counted.set(counted.get() + 1);
                 }
             });

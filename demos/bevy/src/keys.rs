@@ -18,7 +18,7 @@ pub(crate) enum Key {
 pub(crate) enum Choice {
     Up,
     Down,
-    BehaviourHandle,
+    This,
     Back,
 }
 

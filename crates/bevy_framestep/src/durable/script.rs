@@ -39,11 +39,12 @@ impl DurableId {
     where
         R: Serialize + DeserializeOwned,
     {
+        let f = Cell::new(Some(f));
         with(|world: &mut World| {
             let entity = self.entity(world)?;
             let component = world.get::<C>(entity);
             component
-                .map(f)
+                .map(taken(&f))
                 .ok_or_else(|| Missing::component::<C>(self))
         })
     }
@@ -59,10 +60,11 @@ impl DurableId {
         C: Component<Mutability = Mutable>,
         R: Serialize + DeserializeOwned,
     {
+        let f = Cell::new(Some(f));
         with(|world: &mut World| {
             let entity = self.entity(world)?;
             match world.get_mut::<C>(entity) {
-                Some(mut component) => Ok(f(&mut component)),
+                Some(mut component) => Ok(taken(&f)(&mut component)),
                 None => Err(Missing::component::<C>(self)),
             }
         })
@@ -80,9 +82,11 @@ impl DurableId {
         R: Serialize + DeserializeOwned,
     {
         let place = Location::caller();
+        let f = Cell::new(Some(f));
         with(|world: &mut World| {
             let entity = self.entity(world)?;
-            f.call(world, entity, place)
+            taken(&f)
+                .call(world, entity, place)
                 .map_err(|missing| match missing {
                     crate::Missing::Entity { .. } => Missing::entity(self),
                     crate::Missing::Component { component, .. } => Missing::Component {
@@ -223,6 +227,12 @@ fn check<C: Component>(world: &World, id: DurableId) -> Result<(), Missing> {
     component
         .map(drop)
         .ok_or_else(|| Missing::component::<C>(id))
+}
+
+/// The closure that an effect calls. The effect borrows it, because that it changes no local variable
+/// is known of it, but not that it is `Clone`.
+fn taken<F>(f: &Cell<Option<F>>) -> F {
+    f.take().expect("an effect is done once")
 }
 
 /// The condition on the world.

@@ -57,7 +57,7 @@ mod tests {
             angles.push(*angle.borrow());
         }
         assert!(*said.borrow());
-        let Some(Ok(passed)) = door.take() else {
+        let Some(Ok(passed)) = door.take_output() else {
             panic!("nothing stops it");
         };
         (passed, angles)

@@ -2,7 +2,6 @@
 
 use godot::classes::{Engine, INode2D, Node2D};
 use godot::prelude::*;
-use godot_framestep::framestep::task::named;
 use godot_framestep::prelude::*;
 
 use crate::figure::{Figure, Kind, add, change};

@@ -38,8 +38,9 @@ struct Follows(DurableId);
 /// From a durable script.
 #[track_caller]
 fn log(line: impl Into<String>) {
+    let line: String = line.into();
     with(|world: &mut World| {
-        world.resource_mut::<Log>().0.push(line.into());
+        world.resource_mut::<Log>().0.push(line);
     });
 }
 

@@ -61,7 +61,7 @@ fn only_the_end_of_the_connection_ends_the_subscription() {
     assert!(!end.is_finished());
     drop(connection);
     executor.run_frame(0.25);
-    assert!(end.take().unwrap().unwrap());
+    assert!(end.take_output().unwrap().unwrap());
 }
 
 #[test]
@@ -79,5 +79,5 @@ fn another_thread_emits_and_frees() {
     });
     loader.join().unwrap();
     executor.run_frame(0.25);
-    assert_eq!(read.take().unwrap().unwrap(), (true, false));
+    assert_eq!(read.take_output().unwrap().unwrap(), (true, false));
 }
