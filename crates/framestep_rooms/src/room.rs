@@ -161,7 +161,7 @@ pub trait Room: Serialize + DeserializeOwned + 'static {
 
 /// The key of an effect: the same for every attempt, and never that of another effect.
 ///
-/// Give it to the outside as the key of idempotency: an effect is performed at least once.
+/// Give it to the outside as the idempotency key: an effect is performed at least once.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct EffectKey {
     /// The room.
