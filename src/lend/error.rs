@@ -30,7 +30,7 @@ pub enum LendError {
         /// it. `None` for a callback.
         borrowed_at: Option<&'static Location<'static>>,
     },
-    /// The behaviour of a [`This`](crate::scene::BehaviourHandle) has been removed from its scene.
+    /// The behaviour of a [`BehaviourHandle`](crate::scene::BehaviourHandle) has been removed from its scene.
     #[non_exhaustive]
     Destroyed {
         /// The name of the behaviour's type.

@@ -109,7 +109,7 @@ mod worker;
 
 pub use game::Game;
 pub use history::{History, HistoryError};
-pub use live::{Building, Live, Status, Took};
+pub use live::{BuildTimings, Building, Live, Status};
 pub use loader::{LoadError, load};
 
 /// For the macros.

@@ -75,7 +75,7 @@ pub enum Status {
         /// What has become of each script.
         reloaded: Reloaded,
         /// How long it took.
-        took: Took,
+        timings: BuildTimings,
     },
     /// The new code was not taken, and why. The earlier code goes on.
     Refused {
@@ -101,7 +101,7 @@ pub enum Status {
 /// How long an exchange took, from the change of a file on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Took {
+pub struct BuildTimings {
     /// Until cargo had built the library.
     pub build: Duration,
     /// Until the loop called `update`, and the library was loaded.
@@ -110,7 +110,7 @@ pub struct Took {
     pub exchange: Duration,
 }
 
-impl Took {
+impl BuildTimings {
     /// All together.
     #[must_use]
     pub fn total(self) -> Duration {
@@ -127,11 +127,11 @@ impl fmt::Display for Status {
                 write!(f, "does not compile, the earlier code goes on:")?;
                 errors.iter().try_for_each(|error| write!(f, "\n{error}"))
             }
-            Status::Exchanged { reloaded, took } => {
+            Status::Exchanged { reloaded, timings } => {
                 write!(
                     f,
                     "new code after {:.2} s: {reloaded}",
-                    took.total().as_secs_f64()
+                    timings.total().as_secs_f64()
                 )
             }
             Status::Refused { why, .. } => write!(f, "refused, the earlier code goes on: {why}"),
@@ -501,13 +501,13 @@ impl Live {
         let reloaded = reload(library.registry.clone(), &mut policy);
         match reloaded {
             Ok(reloaded) => {
-                let took = Took {
+                let timings = BuildTimings {
                     build: library.built - library.seen,
                     load: library.since - library.built,
                     exchange: library.since.elapsed(),
                 };
                 self.refused = None;
-                self.set(Status::Exchanged { reloaded, took });
+                self.set(Status::Exchanged { reloaded, timings });
                 true
             }
             Err(error) => {

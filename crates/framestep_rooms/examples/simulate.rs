@@ -1,4 +1,4 @@
-//! Runs histories of the protocol, with all kinds of trouble: `--histories 100000 --seed 1`. `--fault
+//! Runs histories of the protocol, with all kinds of trouble: `--histories 100000 --seed 1`. `--mutant
 //! NAME` plants a mistake, which must be found; `--print` prints the history of the seed.
 
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use std::time::Instant;
 use framestep_rooms::simulate::{self, Counts};
 
 fn main() -> ExitCode {
-    let (mut histories, mut seed, mut fault, mut is_printing) = (10_000_u64, 1_u64, None, false);
+    let (mut histories, mut seed, mut mutant, mut is_printing) = (10_000_u64, 1_u64, None, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut number = || {
@@ -20,20 +20,20 @@ fn main() -> ExitCode {
         match arg.as_str() {
             "--histories" => histories = number(),
             "--seed" => seed = number(),
-            "--fault" => fault = args.next(),
+            "--mutant" => mutant = args.next(),
             "--print" => is_printing = true,
             _ => {
                 eprintln!(
-                    "--histories N, --seed N, --print, --fault one of {}",
-                    simulate::faults().join(", ")
+                    "--histories N, --seed N, --print, --mutant one of {}",
+                    simulate::mutants().join(", ")
                 );
                 return ExitCode::FAILURE;
             }
         }
     }
-    let fault = fault.as_deref();
+    let mutant = mutant.as_deref();
     if is_printing {
-        println!("{:?}", simulate::history_printed(seed, fault));
+        println!("{:?}", simulate::history_printed(seed, mutant));
         return ExitCode::SUCCESS;
     }
     let began = Instant::now();
@@ -42,10 +42,10 @@ fn main() -> ExitCode {
         let mut counts = Counts::default();
         loop {
             let of = next.fetch_add(1, Ordering::Relaxed);
-            if of >= seed + histories || fault.is_some() && broken.load(Ordering::Relaxed) > 0 {
+            if of >= seed + histories || mutant.is_some() && broken.load(Ordering::Relaxed) > 0 {
                 return counts;
             }
-            match simulate::history(of, fault) {
+            match simulate::history(of, mutant) {
                 Ok(of_it) => counts.add(&of_it),
                 Err(why) => {
                     if broken.fetch_add(1, Ordering::Relaxed) < 10 {

@@ -17,7 +17,41 @@ use crate::log::{Inbox, Log, LogError};
 use crate::member::shard_of;
 use crate::news::Absence;
 use crate::room::{Format, Room};
-use crate::server::Fault;
+
+/// Why a client has not done what it should.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The log.
+    Log(LogError),
+    /// A name or a value that cannot be sent, or a client that has other types than the server.
+    Settings(String),
+    /// There is no such room: it was not opened, or is broken.
+    NoRoom {
+        /// Its name.
+        room: String,
+        /// Why not.
+        why: String,
+    },
+}
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClientError::Log(error) => error.fmt(f),
+            ClientError::Settings(why) => f.write_str(why),
+            ClientError::NoRoom { room, why } => write!(f, "there is no room `{room}`: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for ClientError {}
+
+impl From<LogError> for ClientError {
+    fn from(error: LogError) -> Self {
+        ClientError::Log(error)
+    }
+}
 
 /// How long an input is sent again without an answer.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -83,7 +117,7 @@ impl Client {
     /// If the server of NATS cannot be reached, or the player's name has other characters than
     /// letters, digits, `-` and `_`.
     #[cfg(feature = "nats")]
-    pub async fn at(url: &str, player: &str) -> Result<Self, Fault> {
+    pub async fn at(url: &str, player: &str) -> Result<Self, ClientError> {
         Self::on(crate::log::NatsLog::connect(url).await?, player).await
     }
 
@@ -92,11 +126,11 @@ impl Client {
     /// # Errors
     ///
     /// As [`at`](Self::at).
-    pub async fn on(log: impl Log, player: &str) -> Result<Self, Fault> {
+    pub async fn on(log: impl Log, player: &str) -> Result<Self, ClientError> {
         Self::on_shared(Arc::new(log), player).await
     }
 
-    async fn on_shared(log: Arc<dyn Log>, player: &str) -> Result<Self, Fault> {
+    async fn on_shared(log: Arc<dyn Log>, player: &str) -> Result<Self, ClientError> {
         let player = Player::new(player).ok_or_else(|| not_a_name(player))?;
         let until = Instant::now() + START;
         let shards = loop {
@@ -127,7 +161,7 @@ impl Client {
     /// # Errors
     ///
     /// If the name has other characters than letters, digits, `-` and `_`.
-    pub fn player(&self, name: &str) -> Result<Self, Fault> {
+    pub fn player(&self, name: &str) -> Result<Self, ClientError> {
         let player = Player::new(name).ok_or_else(|| not_a_name(name))?;
         Ok(Client {
             player,
@@ -144,7 +178,7 @@ impl Client {
     ///
     /// `Ok` says that the log has it: it is durable, and a server opens the room as soon as one runs.
     /// Whether that has worked is known one frame later: [`view`](RoomClient::view), and
-    /// [`next`](Watch::next) of a watch that begins with this value, return [`Fault::NoRoom`] if the
+    /// [`next`](Watch::next) of a watch that begins with this value, return [`ClientError::NoRoom`] if the
     /// servers have no such kind of room, could not read the arguments, or have too many rooms. The
     /// node says so, too.
     ///
@@ -164,7 +198,7 @@ impl Client {
     /// #     fn input(&mut self, _: &Runtime, _: Player, by: u32) { self.0 += by; }
     /// #     fn view(&self) -> u32 { self.0 }
     /// # }
-    /// # async fn play(client: Client) -> Result<(), framestep_rooms::Fault> {
+    /// # async fn play(client: Client) -> Result<(), framestep_rooms::ClientError> {
     /// let room = client.open::<Counter>("counter-1", &40).await?; // in the log
     /// assert_eq!(room.view().await?.view, 40); // and the room is there
     /// # Ok(())
@@ -182,11 +216,15 @@ impl Client {
     ///
     /// If the log cannot be reached, or the name has other characters than letters, digits, `-` and
     /// `_`.
-    pub async fn open<R: Room>(&self, room: &str, args: &R::Args) -> Result<RoomClient<R>, Fault> {
+    pub async fn open<R: Room>(
+        &self,
+        room: &str,
+        args: &R::Args,
+    ) -> Result<RoomClient<R>, ClientError> {
         let mut client = self.room::<R>(room)?;
-        let args =
-            serde_json::to_string(args).map_err(|error| Fault::Settings(error.to_string()))?;
-        let body = open_body(R::NAME, &args).map_err(Fault::Settings)?;
+        let args = serde_json::to_string(args)
+            .map_err(|error| ClientError::Settings(error.to_string()))?;
+        let body = open_body(R::NAME, &args).map_err(ClientError::Settings)?;
         // Another opening after the room is over must not count as a double.
         let id = format!("open-{room}-{}-{}-{}", self.player, self.session, unique());
         let topic = Topic::Open(client.room.clone());
@@ -200,7 +238,7 @@ impl Client {
     /// # Errors
     ///
     /// If the name has other characters than letters, digits, `-` and `_`.
-    pub fn room<R: Room>(&self, room: &str) -> Result<RoomClient<R>, Fault> {
+    pub fn room<R: Room>(&self, room: &str) -> Result<RoomClient<R>, ClientError> {
         if !is_name(room) {
             return Err(not_a_name(room));
         }
@@ -231,8 +269,8 @@ fn unique() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-fn not_a_name(name: &str) -> Fault {
-    Fault::Settings(format!(
+fn not_a_name(name: &str) -> ClientError {
+    ClientError::Settings(format!(
         "`{name}` is no name: use 1 to 64 letters, digits, `-` and `_`"
     ))
 }
@@ -274,7 +312,7 @@ impl<R> RoomClient<R> {
     }
 
     /// Appends until the log has it.
-    async fn append(&self, topic: &Topic, id: &str, body: &[u8]) -> Result<u64, Fault> {
+    async fn append(&self, topic: &Topic, id: &str, body: &[u8]) -> Result<u64, ClientError> {
         let until = Instant::now() + PATIENCE;
         loop {
             match self.client.log.append(self.shard, topic, id, body).await {
@@ -308,8 +346,8 @@ impl<R: Room> RoomClient<R> {
     ///
     /// If the log has no answer for 30 s (then the input may be there), or the input is too large for
     /// it.
-    pub async fn send(&self, input: &R::Input) -> Result<u64, Fault> {
-        let input = R::FORMAT.write(input).map_err(Fault::Settings)?;
+    pub async fn send(&self, input: &R::Input) -> Result<u64, ClientError> {
+        let input = R::FORMAT.write(input).map_err(ClientError::Settings)?;
         let _permit = self.numbers.under_way.acquire().await;
         let number = self.numbers.next.fetch_add(1, Ordering::Relaxed);
         let body = close_envelope(self.client.session, number, &input);
@@ -324,7 +362,7 @@ impl<R: Room> RoomClient<R> {
     /// # Errors
     ///
     /// If the log cannot be reached.
-    pub async fn watch(&self) -> Result<Watch<R>, Fault> {
+    pub async fn watch(&self) -> Result<Watch<R>, ClientError> {
         let mut watch = Watch {
             room: self.clone(),
             inbox: self.hear().await?,
@@ -345,10 +383,10 @@ impl<R: Room> RoomClient<R> {
     ///
     /// # Errors
     ///
-    /// [`Fault::NoRoom`] if a server says that there is no such room: it was not opened, is over or
+    /// [`ClientError::NoRoom`] if a server says that there is no such room: it was not opened, is over or
     /// broken. [`LogError::Unreachable`] if no server has said anything for 30 s: does one run?
     /// Otherwise as [`Watch::next`].
-    pub async fn view(&self) -> Result<View<R::View>, Fault> {
+    pub async fn view(&self) -> Result<View<R::View>, ClientError> {
         let mut watch = self.watch().await?;
         let look = async {
             match watch.hear().await? {
@@ -368,7 +406,7 @@ impl<R: Room> RoomClient<R> {
         }
     }
 
-    fn absent(&self, why: &Absence) -> Fault {
+    fn absent(&self, why: &Absence) -> ClientError {
         let why = match why {
             Absence::None => "it was not opened, or is over".to_owned(),
             Absence::Over => "it is over".to_owned(),
@@ -377,7 +415,7 @@ impl<R: Room> RoomClient<R> {
             }
             Absence::Refused(why) => format!("it was not opened: {why}"),
         };
-        Fault::NoRoom {
+        ClientError::NoRoom {
             room: self.room.to_string(),
             why,
         }
@@ -455,9 +493,9 @@ impl<R: Room> Watch<R> {
     ///
     /// # Errors
     ///
-    /// - [`Fault::NoRoom`] if the room is broken, or the client's `open` had no effect.
-    /// - [`Fault::Settings`] if a view is not an `R::View`: server and client differ.
-    pub async fn next(&mut self) -> Result<Option<View<R::View>>, Fault> {
+    /// - [`ClientError::NoRoom`] if the room is broken, or the client's `open` had no effect.
+    /// - [`ClientError::Settings`] if a view is not an `R::View`: server and client differ.
+    pub async fn next(&mut self) -> Result<Option<View<R::View>>, ClientError> {
         while !self.is_over {
             match self.hear().await? {
                 Heard::View(view) => {
@@ -479,7 +517,7 @@ impl<R: Room> Watch<R> {
     }
 
     /// The next message of the node that runs the room.
-    async fn hear(&mut self) -> Result<Heard<R::View>, Fault> {
+    async fn hear(&mut self) -> Result<Heard<R::View>, ClientError> {
         loop {
             self.say().await;
             match timeout(WATCHES, self.inbox.next()).await {
@@ -510,8 +548,8 @@ impl<R: Room> Watch<R> {
 }
 
 impl<R: Room> RoomClient<R> {
-    fn differs(&self, why: &str) -> Fault {
-        Fault::Settings(format!(
+    fn differs(&self, why: &str) -> ClientError {
+        ClientError::Settings(format!(
             "a view of room `{}` is not one of a `{}`: server and client are of different versions, or the \
              room is of another kind ({why})",
             self.room,

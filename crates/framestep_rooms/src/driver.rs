@@ -16,7 +16,7 @@ use crate::log::{Batch, Log, LogError};
 use crate::news::{Differences, Slowly, without_numbers};
 use crate::notes::{Part, short};
 use crate::probe::{self, Found, Task};
-use crate::role::{Command, Event, Fault, Loaded, Note, Role, Settings};
+use crate::role::{Command, Event, Loaded, Mutant, Note, Role, Settings};
 use crate::room::EffectKey;
 use crate::saves::{self, SLOTS};
 use crate::server::{Node, Stage};
@@ -134,11 +134,11 @@ pub(crate) async fn drive(node: Arc<Node>, shard: u32, thread: usize) {
     let options = &node.options;
     let settings = Settings {
         step: step_of(options.ticks),
-        save_every: options.save_every,
-        dead_after: options.dead_after,
+        snapshot_interval: options.snapshot_interval,
+        failover_timeout: options.failover_timeout,
         standbys: options.standbys,
-        retry_after: options.dead_after.max(Duration::from_millis(100)),
-        fault: None::<Fault>,
+        retry_after: options.failover_timeout.max(Duration::from_millis(100)),
+        mutant: None::<Mutant>,
     };
     let mut rooms = Shard::new(node.kinds.clone(), options.ticks, options.limits);
     let alarm = node.alarms[thread].clone();
@@ -495,7 +495,7 @@ impl Driver {
             self.tail,
             self.read.clone(),
         );
-        let pause = self.node.options.dead_after / 4;
+        let pause = self.node.options.failover_timeout / 4;
         let node = self.node.clone();
         let task = self.node.handle.spawn(async move {
             let read = |read| ToDriver::Read(tail, read);
@@ -790,7 +790,10 @@ async fn try_task(node: Arc<Node>, shard: u32, task: Box<Task>) -> (Box<Task>, O
     if !node.options.probes {
         return (task, None);
     }
-    let found = node.probes.compute(&task, node.options.hang_after).await;
+    let found = node
+        .probes
+        .compute(&task, node.options.watchdog_timeout)
+        .await;
     let found = found.unwrap_or_else(|why| {
         // Better a risk than a shard that stands still.
         node.tell(shard, &why.to_string());
@@ -890,7 +893,11 @@ async fn try_save(node: &Node, shard: u32, state: &[u8], out: &Out) -> Option<St
         return None;
     }
     let task = Task::new(Some(state.to_vec()), out.clone());
-    match node.probes.compute(&task, node.options.hang_after).await {
+    match node
+        .probes
+        .compute(&task, node.options.watchdog_timeout)
+        .await
+    {
         Ok(found) => found.map(|it| format!("room {} ends or hangs the process", it.room)),
         Err(why) => {
             node.tell(shard, &why.to_string());

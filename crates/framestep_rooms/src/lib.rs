@@ -40,13 +40,13 @@ fn random() -> u64 {
 }
 
 pub use builds::prefer;
-pub use client::{Client, RoomClient, View, Watch};
+pub use client::{Client, ClientError, RoomClient, View, Watch};
 pub use driver::ShardStatus;
 pub use entry::{Entry, Player, Topic, is_name};
 pub use notes::ServerNote;
 pub use replay::{Replay, ReplayedFrame};
 pub use room::{EffectKey, Effects, Format, Room};
-pub use server::{Fault, Server};
+pub use server::{Server, ServerError};
 pub use shard::{Refused, RoomStatus};
 
 /// The code of the README is tested.

@@ -1,4 +1,4 @@
-//! Which nodes there are, and which of them should run a shard.
+//! Membership: which nodes there are, by their heartbeats, and which of them should run a shard.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use crate::entry::{Build, Generation};
 use framestep_durable::StableHash;
 
-/// What a node says about itself a few times in each `dead_after`.
+/// What a node sends about itself, three times in each `failover_timeout`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Hello {
+pub(crate) struct Heartbeat {
     /// The node's name, and which of its starts it is.
     pub(crate) node: Arc<str>,
     pub(crate) build: Build,
@@ -25,39 +25,39 @@ pub(crate) struct Hello {
     pub(crate) refuses: Vec<u32>,
 }
 
-impl Hello {
+impl Heartbeat {
     fn is_available(&self) -> bool {
         !self.leaves
     }
 }
 
-/// The nodes that were heard of lately.
+/// The nodes that have sent a heartbeat lately.
 ///
 /// Two nodes may see different members at the same time. That costs time, never a frame: the log
 /// decides who ticks.
 #[derive(Clone, Debug)]
 pub(crate) struct Members {
-    heard: BTreeMap<Arc<str>, (Duration, Hello)>,
-    dead_after: Duration,
+    heard: BTreeMap<Arc<str>, (Duration, Heartbeat)>,
+    failover_timeout: Duration,
     shards: u32,
     /// Of each build, the nodes of each shard, first the one that should run it.
     places: Arc<BTreeMap<Build, Vec<Vec<Arc<str>>>>>,
 }
 
 impl Members {
-    pub(crate) fn new(dead_after: Duration, shards: u32) -> Self {
+    pub(crate) fn new(failover_timeout: Duration, shards: u32) -> Self {
         Members {
             heard: BTreeMap::new(),
-            dead_after,
+            failover_timeout,
             shards,
             places: Arc::default(),
         }
     }
 
     /// Takes what a node says, heard at `now`.
-    pub(crate) fn hear(&mut self, now: Duration, hello: Hello) {
-        let (build, is_available) = (hello.build, hello.is_available());
-        let before = self.heard.insert(hello.node.clone(), (now, hello));
+    pub(crate) fn hear(&mut self, now: Duration, heartbeat: Heartbeat) {
+        let (build, is_available) = (heartbeat.build, heartbeat.is_available());
+        let before = self.heard.insert(heartbeat.node.clone(), (now, heartbeat));
         let is_known =
             before.is_some_and(|(_, it)| it.build == build && it.is_available() == is_available);
         if !is_known {
@@ -67,7 +67,7 @@ impl Members {
 
     /// Forgets nodes that were silent for long.
     pub(crate) fn forget(&mut self, now: Duration) {
-        let limit = self.dead_after;
+        let limit = self.failover_timeout;
         let before = self.heard.len();
         self.heard.retain(|_, (at, _)| now < *at + limit);
         if self.heard.len() != before {
@@ -75,12 +75,12 @@ impl Members {
         }
     }
 
-    pub(crate) fn get(&self, node: &str) -> Option<&Hello> {
-        self.heard.get(node).map(|(_, hello)| hello)
+    pub(crate) fn get(&self, node: &str) -> Option<&Heartbeat> {
+        self.heard.get(node).map(|(_, heartbeat)| heartbeat)
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Hello> {
-        self.heard.values().map(|(_, hello)| hello)
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Heartbeat> {
+        self.heard.values().map(|(_, heartbeat)| heartbeat)
     }
 
     /// Whether a node of this build was heard of.
@@ -91,7 +91,9 @@ impl Members {
     /// The place of `node` among the nodes of its build for a shard: 0 should run it, 1 is its first
     /// standby. `None` if the node leaves, or was not heard of.
     pub(crate) fn rank(&self, node: &str, shard: u32) -> Option<usize> {
-        let me = self.get(node).filter(|hello| hello.is_available())?;
+        let me = self
+            .get(node)
+            .filter(|heartbeat| heartbeat.is_available())?;
         let nodes = self.places.get(&me.build)?.get(shard as usize)?;
         nodes.iter().position(|it| **it == *node)
     }
@@ -118,20 +120,20 @@ impl Members {
         self.successor(build, |_| true)
     }
 
-    fn successor(&self, build: Build, can_begin: impl Fn(&Hello) -> bool) -> bool {
+    fn successor(&self, build: Build, can_begin: impl Fn(&Heartbeat) -> bool) -> bool {
         let mut later = self.later(build);
         later.any(|it| it.is_available() && can_begin(it))
     }
 
     /// The nodes of builds of later generations.
-    fn later(&self, build: Build) -> impl Iterator<Item = &Hello> {
+    fn later(&self, build: Build) -> impl Iterator<Item = &Heartbeat> {
         let own = (self.generation(build), build);
         self.iter()
             .filter(move |it| it.build != build && (it.generation, it.build) > own)
     }
 
     /// A node of a later build that cannot read the save of a shard.
-    pub(crate) fn refusing(&self, build: Build, shard: u32) -> Option<&Hello> {
+    pub(crate) fn refusing(&self, build: Build, shard: u32) -> Option<&Heartbeat> {
         self.later(build).find(|it| it.refuses.contains(&shard))
     }
 
@@ -144,12 +146,12 @@ impl Members {
     /// Distributes the shards anew.
     fn distribute(&mut self) {
         let mut builds: BTreeMap<Build, Vec<Arc<str>>> = BTreeMap::new();
-        for hello in self.heard.values().map(|(_, hello)| hello) {
-            if hello.is_available() {
+        for heartbeat in self.heard.values().map(|(_, heartbeat)| heartbeat) {
+            if heartbeat.is_available() {
                 builds
-                    .entry(hello.build)
+                    .entry(heartbeat.build)
                     .or_default()
-                    .push(hello.node.clone());
+                    .push(heartbeat.node.clone());
             }
         }
         let places = builds
@@ -207,8 +209,8 @@ pub(crate) fn shard_of(room: &str, shards: u32) -> u32 {
 mod tests {
     use super::*;
 
-    fn hello(node: &str, build: Build, generation: Generation) -> Hello {
-        Hello {
+    fn heartbeat(node: &str, build: Build, generation: Generation) -> Heartbeat {
+        Heartbeat {
             node: node.into(),
             build,
             generation,
@@ -221,7 +223,7 @@ mod tests {
     fn members(nodes: &[String], shards: u32) -> Members {
         let mut members = Members::new(Duration::from_secs(1), shards);
         for node in nodes {
-            members.hear(Duration::ZERO, hello(node, 1, 0));
+            members.hear(Duration::ZERO, heartbeat(node, 1, 0));
         }
         members
     }
@@ -268,7 +270,7 @@ mod tests {
         let mut members = members(&nodes, 500);
         let before = of_rank(&members, &nodes, 0);
         for node in &nodes[..4] {
-            members.hear(Duration::from_millis(600), hello(node, 1, 0));
+            members.hear(Duration::from_millis(600), heartbeat(node, 1, 0));
         }
         members.forget(Duration::from_secs(1));
         let after = of_rank(&members, &nodes[..4], 0);
@@ -280,12 +282,12 @@ mod tests {
     #[test]
     fn a_build_is_superseded_by_a_later_one_that_can_begin_and_does_not_leave() {
         let mut members = Members::new(Duration::from_secs(1), 8);
-        members.hear(Duration::ZERO, hello("a", 1, 10));
+        members.hear(Duration::ZERO, heartbeat("a", 1, 10));
         assert!(!members.is_superseded(1, 3));
-        let begins = |node: &str, build, generation| Hello {
+        let begins = |node: &str, build, generation| Heartbeat {
             begins: vec![3],
             refuses: vec![4],
-            ..hello(node, build, generation)
+            ..heartbeat(node, build, generation)
         };
         members.hear(Duration::ZERO, begins("b", 2, 20));
         assert!(members.is_superseded(1, 3) && !members.is_superseded(2, 3));
@@ -303,7 +305,7 @@ mod tests {
         // Back to the first build, which the operator prefers: one of its nodes has heard of it.
         members.hear(Duration::ZERO, begins("c", 1, 30));
         assert!(members.is_superseded(2, 3) && !members.is_superseded(1, 3));
-        let leaves = Hello {
+        let leaves = Heartbeat {
             leaves: true,
             ..begins("c", 1, 30)
         };

@@ -81,7 +81,7 @@ pub(crate) struct Failure {
 /// that has no answer: the node does not need it any more.
 const FORGOTTEN: Duration = Duration::from_secs(12);
 
-/// What a node has said about itself. It is asked a few times in each `dead_after`.
+/// What a node has said about itself. It is asked a few times in each `failover_timeout`.
 #[derive(Debug)]
 pub(crate) struct Bulletin {
     me: Arc<str>,
@@ -123,12 +123,12 @@ fn of_build(build: Build, own: Build) -> String {
 pub(crate) type Said = (bool, String);
 
 impl Bulletin {
-    pub(crate) fn new(me: Arc<str>, build: Build, shards: u32, dead_after: Duration) -> Self {
+    pub(crate) fn new(me: Arc<str>, build: Build, shards: u32, failover_timeout: Duration) -> Self {
         Bulletin {
             me,
             build,
             shards,
-            pause: dead_after * 4,
+            pause: failover_timeout * 4,
             others: None,
             seen: None,
             said: None,
@@ -198,24 +198,24 @@ impl Bulletin {
     fn look_at_nodes(&mut self, now: Duration, members: &Members, out: &mut Vec<Said>) {
         let is_first = self.others.is_none();
         let others = self.others.get_or_insert_default();
-        for hello in members.iter().filter(|it| it.node != self.me) {
+        for heartbeat in members.iter().filter(|it| it.node != self.me) {
             let other = Other {
-                leaves: hello.leaves,
-                build: hello.build,
+                leaves: heartbeat.leaves,
+                build: heartbeat.build,
                 missing: None,
             };
-            let before = others.insert(hello.node.clone(), other);
-            let name = short(&hello.node);
+            let before = others.insert(heartbeat.node.clone(), other);
+            let name = short(&heartbeat.node);
             match before {
                 _ if is_first => {}
                 None => {
-                    let build = of_build(hello.build, self.build);
+                    let build = of_build(heartbeat.build, self.build);
                     out.push((
                         false,
                         format!("node {name} has joined{}", build.trim_end_matches(',')),
                     ));
                 }
-                Some(before) if hello.leaves && !before.leaves => {
+                Some(before) if heartbeat.leaves && !before.leaves => {
                     out.push((false, format!("node {name} stops")));
                 }
                 Some(_) => {}
@@ -289,7 +289,7 @@ pub(crate) fn short(node: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::member::Hello;
+    use crate::member::Heartbeat;
 
     /// What a node says, by the time.
     struct Test {
@@ -302,9 +302,9 @@ mod tests {
 
     impl Test {
         fn new() -> Self {
-            let dead_after = Duration::from_millis(300);
+            let failover_timeout = Duration::from_millis(300);
             Test {
-                bulletin: Bulletin::new("a.1".into(), 7, 8, dead_after),
+                bulletin: Bulletin::new("a.1".into(), 7, 8, failover_timeout),
                 members: Members::new(Duration::from_millis(900), 8),
                 parts: Parts::default(),
                 failing: BTreeMap::new(),
@@ -313,7 +313,7 @@ mod tests {
         }
 
         fn hear(&mut self, node: &str, build: Build, leaves: bool) {
-            let hello = Hello {
+            let heartbeat = Heartbeat {
                 node: node.into(),
                 build,
                 generation: 0,
@@ -321,7 +321,7 @@ mod tests {
                 begins: Vec::new(),
                 refuses: Vec::new(),
             };
-            self.members.hear(self.now, hello);
+            self.members.hear(self.now, heartbeat);
         }
 
         fn fail(&mut self, shard: u32) {

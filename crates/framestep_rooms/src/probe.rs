@@ -175,7 +175,11 @@ impl Helper {
     }
 
     /// Computes a task. `Ok` if it has, or the room that was run when it ended or hung.
-    async fn compute(&mut self, task: &[u8], hang_after: Duration) -> Result<(), Option<Found>> {
+    async fn compute(
+        &mut self,
+        task: &[u8],
+        watchdog_timeout: Duration,
+    ) -> Result<(), Option<Found>> {
         let Helper { input, .. } = self;
         let length = (task.len() as u64).to_le_bytes();
         let sent = async {
@@ -184,13 +188,13 @@ impl Helper {
             input.flush().await
         };
         // It reads while it computes.
-        let sent = timeout_at(Instant::now() + hang_after, sent).await;
+        let sent = timeout_at(Instant::now() + watchdog_timeout, sent).await;
         if !matches!(sent, Ok(Ok(()))) {
             return Err(None);
         }
         let mut last = None;
         // A line for each room of each frame: the watchdog.
-        while let Some(said) = self.said(Instant::now() + hang_after).await {
+        while let Some(said) = self.said(Instant::now() + watchdog_timeout).await {
             if said == "end" {
                 return Ok(());
             }
@@ -252,7 +256,7 @@ impl Probes {
     pub(crate) async fn compute(
         &self,
         task: &Task,
-        hang_after: Duration,
+        watchdog_timeout: Duration,
     ) -> Result<Option<Found>, LogError> {
         let failed = |why: String| LogError::Failed(format!("no frame can be tried: {why}"));
         let task = postcard::to_stdvec(task).map_err(|error| failed(error.to_string()))?;
@@ -268,7 +272,7 @@ impl Probes {
                     ))
                 })?,
             };
-            match helper.compute(&task, hang_after).await {
+            match helper.compute(&task, watchdog_timeout).await {
                 Ok(()) => {
                     self.put(helper);
                     return Ok(None);
@@ -313,5 +317,7 @@ pub(crate) async fn try_rooms(
             break;
         }
     }
-    node.probes.compute(&task, node.options.hang_after).await
+    node.probes
+        .compute(&task, node.options.watchdog_timeout)
+        .await
 }

@@ -13,7 +13,7 @@ use crate::entry::{Entry, Position, Tick};
 use crate::log::{Batch, Log, LogError, Reader};
 use crate::role::Fold as _;
 use crate::room::Room;
-use crate::server::{Fault, Server};
+use crate::server::{Server, ServerError};
 use crate::shard::{RoomStatus, Shard};
 
 /// How long the log may take to say that there is no more.
@@ -83,7 +83,7 @@ impl Server {
     /// ```
     /// # use framestep_durable::prelude::*;
     /// # use framestep_rooms::log::MemoryLog;
-    /// # use framestep_rooms::{Client, Fault, Player, Room, Server};
+    /// # use framestep_rooms::{Client, Player, Room, Server, ServerError};
     /// # #[derive(Serialize, Deserialize)]
     /// # struct Counter(u32);
     /// # impl Room for Counter {
@@ -96,7 +96,7 @@ impl Server {
     /// #     fn input(&mut self, _: &Runtime, _: Player, by: u32) { self.0 += by; }
     /// #     fn view(&self) -> u32 { self.0 }
     /// # }
-    /// async fn print(log: MemoryLog, shard: u32) -> Result<(), Fault> {
+    /// async fn print(log: MemoryLog, shard: u32) -> Result<(), ServerError> {
     ///     let mut replay = Server::on(log).room::<Counter>().replay(shard, 4711).await?;
     ///     while replay.frame() < 4711 && replay.next().await?.is_some() {
     ///         replay.room("counter-1", |counter: &Counter, runtime| {
@@ -117,15 +117,15 @@ impl Server {
     /// #     print(log, 0).await.unwrap();
     /// # });
     /// ```
-    pub async fn replay(self, shard: u32, until: u64) -> Result<Replay, Fault> {
+    pub async fn replay(self, shard: u32, until: u64) -> Result<Replay, ServerError> {
         let (log, kinds, options) = self.into_parts().await?;
         match log.shards().await? {
             0 => {
                 let text = "no server has made this log yet: there is nothing to replay";
-                return Err(Fault::Settings(text.to_owned()));
+                return Err(ServerError::Settings(text.to_owned()));
             }
             shards if shard >= shards => {
-                return Err(Fault::Settings(format!(
+                return Err(ServerError::Settings(format!(
                     "there is no shard {shard}: the log has {shards} shards, 0 to {}. `Client::shard` \
                      computes that of a room",
                     shards - 1
@@ -183,7 +183,7 @@ impl Replay {
     /// # Errors
     ///
     /// If the log cannot be read: a later call tries again.
-    pub async fn next(&mut self) -> Result<Option<ReplayedFrame>, Fault> {
+    pub async fn next(&mut self) -> Result<Option<ReplayedFrame>, ServerError> {
         loop {
             while let Some(entry) = self.read.pop_front() {
                 if entry.seq <= self.last {

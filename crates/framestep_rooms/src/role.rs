@@ -26,8 +26,9 @@
 //!    state. Or a build begins where there is no room: that state is the same for every build
 //!    ([`Position::is_empty`]).
 //! 7. **A build is offered only what it can read.** A node of another build loads the newest save, as
-//!    a trial, and says in its [`Hello`](crate::member::Hello) whether it could. If it could not read
-//!    the save of the hand-over, because the state has changed since, the old owner goes on at once.
+//!    a trial, and says in its [`Heartbeat`](crate::member::Heartbeat) whether it could. If it could
+//!    not read the save of the hand-over, because the state has changed since, the old owner goes on
+//!    at once.
 
 mod terms;
 #[cfg(test)]
@@ -39,7 +40,7 @@ use std::time::Duration;
 use crate::entry::{Build, Entry, Generation, Position, Tick};
 use crate::member::Members;
 
-pub(crate) use terms::{Command, Event, Fault, Fold, Loaded, Note, Settings};
+pub(crate) use terms::{Command, Event, Fold, Loaded, Mutant, Note, Settings};
 
 /// How often a node tries frames of an owner that ticks on before it takes over without.
 const OUTRUN: u8 = 3;
@@ -251,7 +252,7 @@ impl Role {
 
     /// When the next [`Event::Time`] is useful, at the latest.
     pub(crate) fn wake_at(&self, now: Duration) -> Duration {
-        let soon = now + self.settings.dead_after / 8;
+        let soon = now + self.settings.failover_timeout / 8;
         if self.ticked_last() && self.pending.is_none() && self.has_state {
             return self.next_at.min(soon);
         }
@@ -273,7 +274,7 @@ impl Role {
                 self.loaded(now, &loaded, fold, out);
             }
             Event::LoadFailed if self.stage == Stage::Loading => {
-                self.stage = Stage::Later(now + self.settings.dead_after);
+                self.stage = Stage::Later(now + self.settings.failover_timeout);
             }
             Event::Read(entry) if self.stage == Stage::Follows => self.read(now, entry, fold, out),
             Event::Idle if self.stage == Stage::Follows => {
@@ -306,7 +307,8 @@ impl Role {
             Event::Saved { at, needed, newest } if self.saving == Some(at) => {
                 self.saving = None;
                 self.beyond = (newest > self.read.max(at)).then_some((newest, 0));
-                if let Some(before) = needed.filter(|_| !self.settings.has(Fault::TrimBeforeSave)) {
+                if let Some(before) = needed.filter(|_| !self.settings.has(Mutant::TrimBeforeSave))
+                {
                     out.push(Command::Trim { before });
                 }
             }
@@ -360,8 +362,8 @@ impl Role {
         self.saved = 0;
         let wait = self
             .settings
-            .save_every
-            .saturating_sub(self.settings.dead_after);
+            .snapshot_interval
+            .saturating_sub(self.settings.failover_timeout);
         self.saved_at = now.saturating_sub(wait);
     }
 
@@ -389,7 +391,7 @@ impl Role {
                 }
             }
             Stage::Follows => {
-                let is_idle = now >= self.heard_at + self.settings.dead_after * 8;
+                let is_idle = now >= self.heard_at + self.settings.failover_timeout * 8;
                 if !is_wanted && !self.ticked_last() && !is_idle {
                     self.unload(fold, out);
                 } else if self.is_caught_up && self.reload_at.is_some_and(|at| now >= at) {
@@ -438,7 +440,7 @@ impl Role {
             && self.is_of_another_build()
             && !self.at.is_empty
             && !members.has_build(self.at.build)
-            && now >= self.heard_at + self.settings.dead_after * 8
+            && now >= self.heard_at + self.settings.failover_timeout * 8
             && !std::mem::replace(&mut self.has_noted_still, true)
         {
             out.push(Command::Note(Note::StandsStill {
@@ -480,15 +482,15 @@ impl Role {
             _ if first == 1 => (Position::start(), None),
             _ => {
                 out.push(Command::Note(Note::NoSave { first }));
-                self.stage = Stage::Later(now + self.settings.dead_after * 4);
+                self.stage = Stage::Later(now + self.settings.failover_timeout * 4);
                 return;
             }
         };
         let is_other = at.seq > 0 && at.build != self.build;
         let fits = !is_other
             || at.lets(self.build, self.generation)
-            || self.settings.has(Fault::BeginAnywhere)
-            || self.settings.has(Fault::AnyBuild);
+            || self.settings.has(Mutant::BeginAnywhere)
+            || self.settings.has(Mutant::AnyBuild);
         let is_read = match &loaded.unread {
             _ if is_other && at.is_empty => {
                 fold.load_empty(at.frame);
@@ -501,7 +503,7 @@ impl Role {
         self.reads = (at.seq > 0).then_some(is_read.is_ok());
         let wait = match self.reads {
             Some(false) => self.settings.try_again_after(),
-            _ => self.settings.dead_after * 4,
+            _ => self.settings.failover_timeout * 4,
         };
         self.try_again_at = Some(now + wait);
         if let Err(why) = &is_read {
@@ -509,7 +511,7 @@ impl Role {
             if !is_other {
                 fold.unload();
                 self.has_state = false;
-                self.stage = Stage::Later(now + self.settings.dead_after * 4);
+                self.stage = Stage::Later(now + self.settings.failover_timeout * 4);
                 return;
             }
         }
@@ -563,13 +565,13 @@ impl Role {
     /// Reads the log from the last frame on.
     fn follow(&mut self, out: &mut Vec<Command>) {
         self.is_caught_up = false;
-        if self.settings.has(Fault::FollowWithoutCheck) {
+        if self.settings.has(Mutant::FollowWithoutCheck) {
             out.push(Command::Follow {
                 from: self.read + 1,
             });
             return;
         }
-        if !self.settings.has(Fault::QueueIsKept) {
+        if !self.settings.has(Mutant::QueueIsKept) {
             self.queue.clear();
         }
         self.last_tick = self.at.seq;
@@ -603,7 +605,7 @@ impl Role {
         if entry.seq <= self.read {
             return;
         }
-        if entry.seq != self.read + 1 && !self.settings.has(Fault::GapsAreIgnored) {
+        if entry.seq != self.read + 1 && !self.settings.has(Mutant::GapsAreIgnored) {
             if self.is_checking && self.read == self.at.since.0 {
                 // The log was trimmed that far.
                 self.is_cut(fold, out);
@@ -633,9 +635,9 @@ impl Role {
     fn ticked(&mut self, now: Duration, entry: Entry, fold: &mut dyn Fold, out: &mut Vec<Command>) {
         let tick = Tick::of_bytes(&entry.body);
         let is_any = |tick: &Tick| {
-            self.settings.has(Fault::VoidIsTaken)
-                || self.settings.has(Fault::AnyBuild) && tick.before == self.at.chain
-                || self.settings.has(Fault::BeginAnywhere) && tick.before == self.at.chain
+            self.settings.has(Mutant::VoidIsTaken)
+                || self.settings.has(Mutant::AnyBuild) && tick.before == self.at.chain
+                || self.settings.has(Mutant::BeginAnywhere) && tick.before == self.at.chain
         };
         let tick = tick.filter(|tick| self.at.accepts(tick) || is_any(tick));
         let Some(tick) = tick else {
@@ -653,12 +655,12 @@ impl Role {
         };
         let own = tick.by == self.me;
         let is_early = std::mem::take(&mut self.is_computed);
-        let is_of_build = tick.build == self.build || self.settings.has(Fault::AnyBuild);
+        let is_of_build = tick.build == self.build || self.settings.has(Mutant::AnyBuild);
         if !self.has_state && self.at.is_empty && tick.build == self.build {
             self.begin_empty(fold, out);
         }
         if self.has_state && is_of_build {
-            if tick.out > fold.out().max(self.out_for) && !self.settings.has(Fault::OutIsIgnored) {
+            if tick.out > fold.out().max(self.out_for) && !self.settings.has(Mutant::OutIsIgnored) {
                 // The node that ticks knows a room that kills, and has not run it.
                 self.out_for = tick.out;
                 self.at = Position::start();
@@ -711,7 +713,7 @@ impl Role {
         }
         if at.build != self.at.build {
             self.reads = None;
-            self.try_again_at = Some(now + self.settings.dead_after * 4);
+            self.try_again_at = Some(now + self.settings.failover_timeout * 4);
         }
         self.at = at;
         if self.has_state {
@@ -727,15 +729,16 @@ impl Role {
                     at: self.at.clone(),
                     own,
                 });
-            } else if own || self.settings.has(Fault::FollowersRunAhead) {
+            } else if own || self.settings.has(Mutant::FollowersRunAhead) {
                 self.catch_up(fold, out);
             }
         }
         // There is, or will be, a save that this build may begin at. Where there is no room, none is
         // needed: to load would only keep the node from beginning.
         let is_saved = self.may_go_on() && !self.at.is_empty;
-        self.reload_at = (!self.has_state && is_saved)
-            .then(|| self.reload_at.unwrap_or(now + self.settings.dead_after / 4));
+        let soon = now + self.settings.failover_timeout / 4;
+        let reload_at = self.reload_at.unwrap_or(soon);
+        self.reload_at = (!self.has_state && is_saved).then_some(reload_at);
     }
 
     /// Computes the frame that trails.
@@ -752,10 +755,10 @@ impl Role {
         let Some(trailing) = &mut self.trailing else {
             return true;
         };
-        let is_silent = now >= self.heard_at + self.settings.dead_after;
+        let is_silent = now >= self.heard_at + self.settings.failover_timeout;
         // An owner that goes on may tick faster than frames are tried.
         let is_outrun = self.outrun >= OUTRUN && !is_silent;
-        if is_outrun || self.settings.has(Fault::FramesAreNotTried) {
+        if is_outrun || self.settings.has(Mutant::FramesAreNotTried) {
             self.catch_up(fold, out);
             return true;
         }
@@ -790,7 +793,7 @@ impl Role {
         let Some(pending) = self.pending.as_ref().filter(is_it) else {
             return;
         };
-        if self.settings.has(Fault::FrameBeforeRead)
+        if self.settings.has(Mutant::FrameBeforeRead)
             && !self.is_computed
             && self.stage == Stage::Follows
         {
@@ -825,7 +828,7 @@ impl Role {
             return;
         }
         if let Some(pending) = &mut self.pending {
-            if now < pending.again_at || self.settings.has(Fault::NoRetry) {
+            if now < pending.again_at || self.settings.has(Mutant::NoRetry) {
                 return;
             }
             if pending.is_answered {
@@ -872,7 +875,7 @@ impl Role {
             state: fold.hash(),
             hands_over: self.is_superseded(members),
             out: fold.out(),
-            is_empty: fold.is_empty() || self.settings.has(Fault::EmptyWithoutLooking),
+            is_empty: fold.is_empty() || self.settings.has(Mutant::EmptyWithoutLooking),
         };
         let body: Arc<[u8]> = tick.to_bytes().into();
         let (attempt, after) = (self.attempts, self.compare(self.last_tick));
@@ -893,18 +896,18 @@ impl Role {
     }
 
     fn is_superseded(&self, members: &Members) -> bool {
-        if self.settings.has(Fault::UnreadIsOffered) {
+        if self.settings.has(Mutant::UnreadIsOffered) {
             return members.is_superseded_unread(self.build);
         }
         members.is_superseded(self.build, self.shard)
     }
 
     fn compare(&self, last: u64) -> Option<u64> {
-        (!self.settings.has(Fault::TickWithoutCompare)).then_some(last)
+        (!self.settings.has(Mutant::TickWithoutCompare)).then_some(last)
     }
 
     fn is_due(&self, now: Duration, rank: Option<usize>, members: &Members) -> bool {
-        let dead_after = self.settings.dead_after;
+        let failover_timeout = self.settings.failover_timeout;
         let silent = now.saturating_sub(self.heard_at);
         if self.at.hands_over && self.at.build == self.build && self.is_superseded(members) {
             return silent >= self.settings.hand_over_wait()
@@ -924,12 +927,13 @@ impl Role {
             } else {
                 self.settings.settle()
             };
-            return silent >= wait + dead_after * u32::try_from(rank).unwrap_or(8).min(8);
+            return silent >= wait + failover_timeout * u32::try_from(rank).unwrap_or(8).min(8);
         }
         // The node that is silent has ticked last. Those after it do not wait for it.
         let owner = members.rank(&self.at.by, self.shard);
         let before = rank - usize::from(owner.is_some_and(|owner| owner < rank));
-        let is_silent = silent >= dead_after * (1 + u32::try_from(before).unwrap_or(8).min(8));
+        let is_silent =
+            silent >= failover_timeout * (1 + u32::try_from(before).unwrap_or(8).min(8));
         let has_left = || members.get(&self.at.by).is_some_and(|it| it.leaves);
         let is_settled = || {
             self.first_since
@@ -951,15 +955,17 @@ impl Role {
         {
             return;
         }
-        let is_time = self.wants_save || now >= self.saved_at + self.settings.save_every;
+        let is_time = self.wants_save || now >= self.saved_at + self.settings.snapshot_interval;
         let is_regular = self.ticked_last() && is_time;
         // The build that comes needs it; another standby stores it if the owner does not.
-        let wait = self.settings.dead_after * u32::try_from(rank.unwrap_or(0)).unwrap_or(8).min(8);
+        let wait =
+            self.settings.failover_timeout * u32::try_from(rank.unwrap_or(0)).unwrap_or(8).min(8);
         let is_last = self.at.hands_over
             && self.at.build == self.build
-            && (self.ticked_last() || now >= self.heard_at + self.settings.dead_after + wait);
+            && (self.ticked_last() || now >= self.heard_at + self.settings.failover_timeout + wait);
         // It leaves, and may be the last one.
-        let is_pause_over = self.is_finishing || now >= self.saved_at + self.settings.dead_after;
+        let is_pause_over =
+            self.is_finishing || now >= self.saved_at + self.settings.failover_timeout;
         let is_leaving = self.ticked_last() && rank.is_none() && is_pause_over;
         if !(is_regular || is_last || is_leaving) {
             return;
@@ -973,7 +979,7 @@ impl Role {
                 self.saving = Some(self.at.seq);
                 self.wants_save = false;
                 self.saved = self.at.seq;
-                if self.settings.has(Fault::TrimBeforeSave) {
+                if self.settings.has(Mutant::TrimBeforeSave) {
                     out.push(Command::Trim {
                         before: self.at.seq,
                     });

@@ -19,7 +19,7 @@ use crate::builds;
 use crate::driver::drive;
 use crate::entry::{Build, Generation, is_name};
 use crate::log::{Log, LogError};
-use crate::member::{Hello, Members};
+use crate::member::{Heartbeat, Members};
 use crate::notes::{Bulletin, Failure, Hook, Part, Parts, ServerNote, print};
 use crate::probe;
 use crate::room::{Kind, Room};
@@ -36,47 +36,39 @@ const BUILDS: Duration = Duration::from_secs(2);
 /// the room is opened.
 const JUST_NOW: Duration = Duration::from_millis(250);
 
-/// Why a server or a client has stopped.
+/// Why a server has stopped, or has not started.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum Fault {
+pub enum ServerError {
     /// The log.
     Log(LogError),
-    /// The settings of the server, or of a client: also if a client has other types than the server.
+    /// The settings of the server.
     Settings(String),
-    /// There is no such room: it was not opened, or is broken.
-    NoRoom {
-        /// Its name.
-        room: String,
-        /// Why not.
-        why: String,
-    },
     /// The operating system.
     System(std::io::Error),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Log(error) => error.fmt(f),
-            Fault::Settings(why) => f.write_str(why),
-            Fault::NoRoom { room, why } => write!(f, "there is no room `{room}`: {why}"),
-            Fault::System(error) => error.fmt(f),
+            ServerError::Log(error) => error.fmt(f),
+            ServerError::Settings(why) => f.write_str(why),
+            ServerError::System(error) => error.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for ServerError {}
 
-impl From<LogError> for Fault {
+impl From<LogError> for ServerError {
     fn from(error: LogError) -> Self {
-        Fault::Log(error)
+        ServerError::Log(error)
     }
 }
 
-impl From<std::io::Error> for Fault {
+impl From<std::io::Error> for ServerError {
     fn from(error: std::io::Error) -> Self {
-        Fault::System(error)
+        ServerError::System(error)
     }
 }
 
@@ -85,13 +77,13 @@ impl From<std::io::Error> for Fault {
 pub(crate) struct Options {
     pub(crate) shards: u32,
     pub(crate) standbys: usize,
-    pub(crate) save_every: Duration,
+    pub(crate) snapshot_interval: Duration,
     pub(crate) spacing: Duration,
-    pub(crate) dead_after: Duration,
+    pub(crate) failover_timeout: Duration,
     pub(crate) ticks: u32,
     pub(crate) threads: usize,
     pub(crate) limits: Limits,
-    pub(crate) hang_after: Duration,
+    pub(crate) watchdog_timeout: Duration,
     pub(crate) probes: bool,
     pub(crate) keeps_log: bool,
 }
@@ -213,9 +205,9 @@ impl Server {
             options: Options {
                 shards: 8,
                 standbys: 1,
-                save_every: Duration::from_secs(5),
+                snapshot_interval: Duration::from_secs(5),
                 spacing: Duration::from_secs(150),
-                dead_after: Duration::from_millis(300),
+                failover_timeout: Duration::from_millis(300),
                 ticks: 30,
                 threads: thread::available_parallelism().map_or(1, usize::from),
                 limits: Limits {
@@ -223,7 +215,7 @@ impl Server {
                     size: 4 << 10,
                     rate: 60,
                 },
-                hang_after: Duration::from_secs(5),
+                watchdog_timeout: Duration::from_secs(5),
                 probes: true,
                 keeps_log: false,
             },
@@ -262,7 +254,7 @@ impl Server {
     /// ones, and never from later ones, however often its nodes restart: it would drop what it does not
     /// know of their state. To go back to it, [`prefer`](crate::prefer) it.
     #[must_use]
-    pub fn build(mut self, name: impl Into<String>) -> Self {
+    pub fn build_id(mut self, name: impl Into<String>) -> Self {
         self.build = Some(name.into());
         self
     }
@@ -287,16 +279,16 @@ impl Server {
     /// How often a shard is saved, every 5 s by default: a node that has no state of a shard replays
     /// at most so much.
     #[must_use]
-    pub fn save_every(mut self, period: Duration) -> Self {
-        self.options.save_every = period;
+    pub fn snapshot_interval(mut self, period: Duration) -> Self {
+        self.options.snapshot_interval = period;
         self
     }
 
     /// How long a save stays at least, 150 s by default, and the log since then: if a loss of power
-    /// takes the end of the log, there is one before it. NATS writes to the disk every two minutes,
+    /// takes the tail of the log, there is one before it. NATS writes to the disk every two minutes,
     /// unless it has `sync_interval: always`.
     #[must_use]
-    pub fn keeps_saves_for(mut self, period: Duration) -> Self {
+    pub fn snapshot_retention(mut self, period: Duration) -> Self {
         self.options.spacing = period;
         self
     }
@@ -304,8 +296,8 @@ impl Server {
     /// After how long without a tick a node counts as lost, 300 ms by default. A node that is only
     /// slow loses its shards, and nothing else.
     #[must_use]
-    pub fn dead_after(mut self, period: Duration) -> Self {
-        self.options.dead_after = period;
+    pub fn failover_timeout(mut self, period: Duration) -> Self {
+        self.options.failover_timeout = period;
         self
     }
 
@@ -349,8 +341,8 @@ impl Server {
     /// a sentence: nothing else ends a loop. Another node finds the room, and does not run it any
     /// more; until then, so long, the other rooms of its shard stand still.
     #[must_use]
-    pub fn hang_after(mut self, period: Duration) -> Self {
-        self.options.hang_after = period;
+    pub fn watchdog_timeout(mut self, period: Duration) -> Self {
+        self.options.watchdog_timeout = period;
         self
     }
 
@@ -362,7 +354,7 @@ impl Server {
     /// Without it, a room that ends or hangs its process ends all nodes that run it, again and again.
     /// Turn it off where the program must not be started twice, such as in a test with several nodes.
     #[must_use]
-    pub fn tries_frames(mut self, tries: bool) -> Self {
+    pub fn probe_frames(mut self, tries: bool) -> Self {
         self.options.probes = tries;
         self
     }
@@ -398,7 +390,7 @@ impl Server {
     ///
     /// If the log cannot be reached at the start, or was made with other settings. Later the node
     /// waits for it.
-    pub async fn run<R: Room>(self) -> Result<(), Fault> {
+    pub async fn run<R: Room>(self) -> Result<(), ServerError> {
         self.room::<R>().serve(stop_signal()).await
     }
 
@@ -407,7 +399,7 @@ impl Server {
     /// # Errors
     ///
     /// As [`run`](Self::run).
-    pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), Fault> {
+    pub async fn serve(self, stop: impl Future<Output = ()>) -> Result<(), ServerError> {
         let kinds: Arc<[Kind]> = self.kinds.into();
         let options = self.options;
         if std::env::var_os(probe::VARIABLE).is_some() {
@@ -425,7 +417,7 @@ impl Server {
         let threads = options.threads.min(options.shards as usize);
         let node = Arc::new(Node {
             members: Mutex::new(Arc::new(Members::new(
-                options.dead_after * 3,
+                options.failover_timeout * 3,
                 options.shards,
             ))),
             left: Mutex::new(Vec::new()),
@@ -453,15 +445,17 @@ impl Server {
     }
 
     /// The log, and what its rooms are computed with.
-    pub(crate) async fn into_parts(self) -> Result<(Arc<dyn Log>, Arc<[Kind]>, Options), Fault> {
+    pub(crate) async fn into_parts(
+        self,
+    ) -> Result<(Arc<dyn Log>, Arc<[Kind]>, Options), ServerError> {
         let kinds: Arc<[Kind]> = self.kinds.into();
         check(&self.name, &kinds, &self.options)?;
         Ok((self.log.open().await?, kinds, self.options))
     }
 }
 
-fn check(name: &str, kinds: &[Kind], options: &Options) -> Result<(), Fault> {
-    let wrong = |text: &str| Err(Fault::Settings(text.to_owned()));
+fn check(name: &str, kinds: &[Kind], options: &Options) -> Result<(), ServerError> {
+    let wrong = |text: &str| Err(ServerError::Settings(text.to_owned()));
     if !is_name(name) {
         return wrong(&format!(
             "`{name}` cannot name a node: use letters, digits, `-` and `_`"
@@ -477,8 +471,8 @@ fn check(name: &str, kinds: &[Kind], options: &Options) -> Result<(), Fault> {
     if options.ticks > 1_000 {
         return wrong("more than 1,000 ticks a second are not possible");
     }
-    if options.dead_after < Duration::from_millis(20) {
-        return wrong("`dead_after` must be at least 20 ms");
+    if options.failover_timeout < Duration::from_millis(20) {
+        return wrong("`failover_timeout` must be at least 20 ms");
     }
     Ok(())
 }
@@ -645,7 +639,7 @@ impl Node {
     /// Says what is new about the node.
     async fn say_news(self: Arc<Self>) {
         let (me, options) = (self.me.clone(), &self.options);
-        let mut bulletin = Bulletin::new(me, self.build, options.shards, options.dead_after);
+        let mut bulletin = Bulletin::new(me, self.build, options.shards, options.failover_timeout);
         while *self.stage.borrow() == Stage::Runs {
             let parts = self.parts();
             let members = self.members();
@@ -653,7 +647,7 @@ impl Node {
             for (is_warning, text) in said {
                 self.send_note(None, None, &text, is_warning);
             }
-            sleep(options.dead_after / 3).await;
+            sleep(options.failover_timeout / 3).await;
         }
     }
 
@@ -677,7 +671,8 @@ impl Node {
         };
         drop(begins);
         let node = self.clone();
-        self.handle.spawn(async move { node.say_now().await });
+        self.handle
+            .spawn(async move { node.send_heartbeat().await });
     }
 
     /// The rooms of a shard that somebody watches, and whether somebody has said so just now.
@@ -698,13 +693,13 @@ impl Node {
         change(Arc::make_mut(&mut members));
     }
 
-    fn hello(&self) -> Hello {
+    fn heartbeat(&self) -> Heartbeat {
         let begins = lock(&self.begins).clone();
         let of = |can_begin: bool| -> Vec<u32> {
             let shards = begins.iter().filter(|it| *it.1 == can_begin);
             shards.map(|(shard, _)| *shard).collect()
         };
-        Hello {
+        Heartbeat {
             begins: of(true),
             refuses: of(false),
             node: self.me.clone(),
@@ -718,19 +713,19 @@ impl Node {
         self: Arc<Self>,
         threads: usize,
         stop: impl Future<Output = ()>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), ServerError> {
         let mut tasks = JoinSet::new();
         let node = self.clone();
-        tasks.spawn(restarted(self.clone(), "hearing nodes", move || {
-            node.clone().hear_nodes()
+        tasks.spawn(restarted(self.clone(), "receiving heartbeats", move || {
+            node.clone().receive_heartbeats()
         }));
         let node = self.clone();
         tasks.spawn(restarted(self.clone(), "hearing watchers", move || {
             node.clone().hear_watchers()
         }));
         let node = self.clone();
-        tasks.spawn(restarted(self.clone(), "saying hello", move || {
-            node.clone().say_hello()
+        tasks.spawn(restarted(self.clone(), "sending heartbeats", move || {
+            node.clone().send_heartbeats()
         }));
         let node = self.clone();
         tasks.spawn(restarted(self.clone(), "reading the builds", move || {
@@ -738,7 +733,7 @@ impl Node {
         }));
         let _watchdog = Watchdog::start(&self)?;
         // First it hears of others: otherwise it would take all shards, and give them back.
-        sleep(self.options.dead_after).await;
+        sleep(self.options.failover_timeout).await;
         let node = self.clone();
         tasks.spawn(restarted(self.clone(), "saying what is new", move || {
             node.clone().say_news()
@@ -791,12 +786,13 @@ impl Node {
         let is_saved = || lock(&self.saved).len() >= self.options.shards as usize;
         let mut has_ended = ends(all_done, seconds(2), is_saved).await;
         self.stage.send_replace(Stage::Leaves);
-        self.change_members(|members| members.hear(self.now(), self.hello()));
-        let _ = timeout(Duration::from_millis(500), self.say_now()).await;
+        self.change_members(|members| members.hear(self.now(), self.heartbeat()));
+        let _ = timeout(Duration::from_millis(500), self.send_heartbeat()).await;
         // Others may leave at the same time.
         let is_last = || {
             let members = self.members();
-            let is_other = |it: &Hello| it.node != self.me && !it.leaves && it.build == self.build;
+            let is_other =
+                |it: &Heartbeat| it.node != self.me && !it.leaves && it.build == self.build;
             let has_others = members.iter().any(is_other);
             let left = lock(&self.left);
             let mut shards = (0..self.options.shards).filter(|shard| !left.contains(shard));
@@ -839,21 +835,21 @@ impl Node {
         Ok(())
     }
 
-    async fn say_now(&self) {
-        if let Ok(body) = postcard::to_stdvec(&self.hello()) {
+    async fn send_heartbeat(&self) {
+        if let Ok(body) = postcard::to_stdvec(&self.heartbeat()) {
             let _ = self.log.say("nodes", body).await;
         }
     }
 
-    async fn say_hello(self: Arc<Self>) {
+    async fn send_heartbeats(self: Arc<Self>) {
         loop {
             let now = self.now();
             self.change_members(|members| {
-                members.hear(now, self.hello());
+                members.hear(now, self.heartbeat());
                 members.forget(now);
             });
-            self.say_now().await;
-            sleep(self.options.dead_after / 3).await;
+            self.send_heartbeat().await;
+            sleep(self.options.failover_timeout / 3).await;
         }
     }
 
@@ -869,16 +865,16 @@ impl Node {
         }
     }
 
-    async fn hear_nodes(self: Arc<Self>) {
+    async fn receive_heartbeats(self: Arc<Self>) {
         let Ok(mut inbox) = self.log.hear("nodes").await else {
             return;
         };
         let mut has_probe = false;
         while let Some(message) = inbox.next().await {
-            if let Ok(hello) = postcard::from_bytes::<Hello>(&message.body)
-                && hello.node != self.me
+            if let Ok(heartbeat) = postcard::from_bytes::<Heartbeat>(&message.body)
+                && heartbeat.node != self.me
             {
-                self.change_members(|members| members.hear(self.now(), hello));
+                self.change_members(|members| members.hear(self.now(), heartbeat));
                 if self.options.probes && !std::mem::replace(&mut has_probe, true) {
                     let node = self.clone();
                     tokio::spawn(async move { node.probes.prepare().await });
@@ -987,7 +983,7 @@ impl Watchdog {
     fn start(node: &Arc<Node>) -> std::io::Result<Self> {
         let (sender, ends) = std::sync::mpsc::channel::<()>();
         let node = node.clone();
-        let pause = (node.options.hang_after / 4).max(Duration::from_millis(10));
+        let pause = (node.options.watchdog_timeout / 4).max(Duration::from_millis(10));
         thread::Builder::new().name("rooms-watchdog".to_owned()).spawn(move || {
             // Of each thread: the room that it was running, and since when.
             let mut seen = vec![(0, Instant::now()); node.alarms.len()];
@@ -997,7 +993,7 @@ impl Watchdog {
                     let is_idle = alarm.since.load(Ordering::Relaxed) == 0;
                     if is_idle || frames != seen.0 {
                         *seen = (frames, Instant::now());
-                    } else if seen.1.elapsed() >= node.options.hang_after {
+                    } else if seen.1.elapsed() >= node.options.watchdog_timeout {
                         let (shard, frame, room) = lock(&alarm.what).clone();
                         node.tell(
                             shard,

@@ -1,6 +1,6 @@
 //! Three servers of NATS, with three replicas of each log: each acknowledged input counts once, whatever
 //! happens to one of the servers. Without a `nats-server` that can have replicas in
-//! `target/nats-servers`, this is skipped with a sentence.
+//! `target/nats-servers`, this is skipped with a message.
 //!
 //! `FRAMESTEP_CLUSTER_SECONDS` makes it longer: `scripts/proofs/cluster`.
 #![cfg(feature = "nats")]
@@ -190,13 +190,13 @@ async fn each_acknowledged_input_counts_once_whatever_happens_to_one_of_three_se
         let (stop, stopped) = oneshot::channel::<()>();
         let server = Server::on(log)
             .named(name)
-            .build("1")
+            .build_id("1")
             .shards(SHARDS)
             .threads(1)
             .ticks_per_second(20)
             // While a shard stands still, inputs wait for its next frame.
             .inputs_per_second(10_000)
-            .tries_frames(false)
+            .probe_frames(false)
             .room::<Tally>();
         let server = server
             .on_note(|note| assert!(!note.text.contains("no effect"), "{note}"))

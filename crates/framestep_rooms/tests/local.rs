@@ -239,14 +239,14 @@ async fn another_number_of_shards_is_refused() {
     let log = MemoryLog::new();
     start(&log, "a");
     Client::on(log.clone(), "alice").await.unwrap();
-    let fault = Server::on(log)
+    let error = Server::on(log)
         .shards(4)
         .room::<Bell>()
         .serve(std::future::pending())
         .await
         .unwrap_err();
     assert!(
-        fault.to_string().contains("made for 3 shards, not for 4"),
-        "{fault}"
+        error.to_string().contains("made for 3 shards, not for 4"),
+        "{error}"
     );
 }

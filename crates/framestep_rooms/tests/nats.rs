@@ -8,7 +8,7 @@ mod views;
 use std::time::Duration;
 
 use framestep_durable::prelude::*;
-use framestep_rooms::{Client, Fault, Format, Player, Room, Server};
+use framestep_rooms::{Client, Format, Player, Room, Server, ServerError};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -53,18 +53,18 @@ impl Room for Sum {
     }
 }
 
-fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), Fault>>) {
+fn start(url: &str, name: &str) -> (oneshot::Sender<()>, JoinHandle<Result<(), ServerError>>) {
     let (stop, stopped) = oneshot::channel::<()>();
     let server = Server::at(url)
         .named(name)
-        .build("1")
+        .build_id("1")
         .shards(2)
         .threads(1)
         .ticks_per_second(60)
         .inputs_per_second(1_000)
-        .tries_frames(false)
+        .probe_frames(false)
         .room::<Sum>();
-    let server = server.save_every(Duration::from_millis(300));
+    let server = server.snapshot_interval(Duration::from_millis(300));
     let ended = tokio::spawn(server.serve(async {
         let _ = stopped.await;
     }));
@@ -125,14 +125,14 @@ async fn each_acknowledged_input_counts_once_while_nodes_and_the_server_are_repl
 
 #[tokio::test]
 async fn without_a_server_an_error_says_how_to_get_one() {
-    let fault = Server::at("nats://127.0.0.1:9")
+    let error = Server::at("nats://127.0.0.1:9")
         .run::<Sum>()
         .await
         .unwrap_err();
     assert!(
-        fault
+        error
             .to_string()
             .contains("Start one with `nats-server -js`"),
-        "{fault}"
+        "{error}"
     );
 }

@@ -88,11 +88,11 @@ async fn node(folder: &Path, kind: &str) {
     let log = FileLog::open(folder).unwrap();
     let server = Server::on(log.clone())
         .named("node")
-        .build("1")
+        .build_id("1")
         .shards(1)
-        .dead_after(Duration::from_millis(60))
-        .save_every(Duration::from_millis(200))
-        .hang_after(Duration::from_millis(800))
+        .failover_timeout(Duration::from_millis(60))
+        .snapshot_interval(Duration::from_millis(200))
+        .watchdog_timeout(Duration::from_millis(800))
         .on_note(|note| println!("{note}"))
         .room::<Mine>();
     let play = async {

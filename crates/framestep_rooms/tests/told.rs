@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
-use framestep_rooms::{Client, Fault, Player, Room, Server, ShardStatus, Topic};
+use framestep_rooms::{Client, ClientError, Player, Room, Server, ShardStatus, Topic};
 use tokio::time::timeout;
 
 use gate::Gate;
@@ -135,7 +135,7 @@ fn start(log: impl Log, name: &str) -> Node {
 
 fn start_build<R: Room>(log: impl Log, name: &str, build: &str) -> Node {
     let server = server(log, name, build, 1).threads(1).max_rooms(3);
-    Node::start::<R>(server.dead_after(Duration::from_millis(200)))
+    Node::start::<R>(server.failover_timeout(Duration::from_millis(200)))
 }
 
 /// Waits for a status that fits.
@@ -315,9 +315,9 @@ async fn an_opening_without_effect_is_an_error_at_the_first_view() {
     let log = MemoryLog::new();
     let node = start(log.clone(), "a");
     let alice = client(&log).await;
-    let why = |fault: Fault| match fault {
-        Fault::NoRoom { room, why } => format!("{room}: {why}"),
-        fault => panic!("{fault}"),
+    let why = |error: ClientError| match error {
+        ClientError::NoRoom { room, why } => format!("{room}: {why}"),
+        error => panic!("{error}"),
     };
     let room = alice
         .open::<NewLot>("lot", &"many".to_owned())
@@ -351,11 +351,11 @@ async fn an_opening_without_effect_is_an_error_at_the_first_view() {
 
     // A room whose view is of another type.
     let other = alice.room::<NewLot>("lot").unwrap();
-    let fault = timeout(LIMIT, other.view()).await.unwrap().unwrap_err();
-    assert!(matches!(fault, Fault::Settings(_)));
+    let error = timeout(LIMIT, other.view()).await.unwrap().unwrap_err();
+    assert!(matches!(error, ClientError::Settings(_)));
     let begins =
         "a view of room `lot` is not one of a `lot`: server and client are of different versions";
-    assert!(fault.to_string().starts_with(begins), "{fault}");
+    assert!(error.to_string().starts_with(begins), "{error}");
     node.stop().await;
 }
 
@@ -391,8 +391,8 @@ async fn a_watch_ends_with_the_last_view_when_the_room_is_over() {
     // A watch of the client that has opened it ends, also if it begins too late.
     let mut late = room.watch().await.unwrap();
     assert_eq!(timeout(LIMIT, late.next()).await.unwrap().unwrap(), None);
-    let fault = timeout(LIMIT, room.view()).await.unwrap().unwrap_err();
-    assert_eq!(fault.to_string(), "there is no room `lot`: it is over");
+    let error = timeout(LIMIT, room.view()).await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "there is no room `lot`: it is over");
     // Any other waits until it is opened again.
     let mut next = client(&log)
         .await
@@ -404,7 +404,7 @@ async fn a_watch_ends_with_the_last_view_when_the_room_is_over() {
     tokio::select! {
         biased;
         view = next.next() => panic!("{view:?}"),
-        fault = room.view() => assert!(matches!(fault, Err(Fault::NoRoom { .. }))),
+        error = room.view() => assert!(matches!(error, Err(ClientError::NoRoom { .. }))),
     }
     let room = alice.open::<Lot>("lot", &7).await.unwrap();
     assert_eq!(room.view().await.unwrap().view.bids, 7);
@@ -458,8 +458,8 @@ async fn a_node_tells_that_it_has_joined_what_it_runs_and_once_that_the_log_is_a
 async fn a_replay_of_a_shard_that_is_not_there_says_how_many_there_are() {
     let log = MemoryLog::new();
     let nothing = Server::on(log.clone()).room::<Lot>().replay(0, 9).await;
-    let fault = nothing.unwrap_err().to_string();
-    assert!(fault.contains("no server has made this log yet"), "{fault}");
+    let error = nothing.unwrap_err().to_string();
+    assert!(error.contains("no server has made this log yet"), "{error}");
     let node = start(log.clone(), "a");
     client(&log)
         .await
@@ -471,10 +471,10 @@ async fn a_replay_of_a_shard_that_is_not_there_says_how_many_there_are() {
         .unwrap();
     node.stop().await;
     let wrong = Server::on(log.clone()).room::<Lot>().replay(7, 9).await;
-    let fault = wrong.unwrap_err().to_string();
+    let error = wrong.unwrap_err().to_string();
     assert!(
-        fault.starts_with("there is no shard 7: the log has 1 shards, 0 to 0"),
-        "{fault}"
+        error.starts_with("there is no shard 7: the log has 1 shards, 0 to 0"),
+        "{error}"
     );
     Server::on(log).room::<Lot>().replay(0, 9).await.unwrap();
 }
@@ -571,10 +571,10 @@ async fn a_replay_of_a_new_build_fails_where_its_upgrade_would() {
     let later = Server::on(log.clone()).room::<later::LaterLot>();
     later.replay(0, u64::MAX).await.unwrap();
     let new = Server::on(log).room::<LotWithMore>();
-    let fault = new.replay(0, u64::MAX).await.unwrap_err().to_string();
+    let error = new.replay(0, u64::MAX).await.unwrap_err().to_string();
     assert!(
-        fault.contains("room lot-1: ") && fault.contains("missing field `more`"),
-        "{fault}"
+        error.contains("room lot-1: ") && error.contains("missing field `more`"),
+        "{error}"
     );
 }
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use framestep_rooms::log::NatsLog;
-use framestep_rooms::{Client, Fault, RoomClient};
+use framestep_rooms::{Client, ClientError, RoomClient};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -122,9 +122,9 @@ impl Load {
         rooms: usize,
         per_second: f64,
         seed: u64,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, ClientError> {
         let client = Client::on(NatsLog::connect(url).await?, "gateway").await?;
-        let raw = nats::connect(url).await.map_err(Fault::Settings)?;
+        let raw = nats::connect(url).await.map_err(ClientError::Settings)?;
         let ledger = Ledger::default();
         let mut tasks = JoinSet::new();
         let pause = Duration::from_secs_f64(1.0 / per_second);
@@ -162,7 +162,7 @@ impl Load {
     }
 
     /// Opens a room, and sends it an input that meets a mistake in its code.
-    pub(crate) async fn bug(&self, room: &str, bug: Bug) -> Result<(), Fault> {
+    pub(crate) async fn bug(&self, room: &str, bug: Bug) -> Result<(), ClientError> {
         let room = self.client.player("bug")?.open::<Arena>(room, &1).await?;
         // A room that ends its process in its first frame was never there.
         let mut views = room.watch().await?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use framestep_rooms::{Fault, Server};
+use framestep_rooms::{Server, ServerError};
 
 use crate::game::BUILD;
 use crate::state::Arena;
@@ -21,15 +21,15 @@ pub(crate) async fn run(
     shards: u32,
     keeps_log: bool,
     is_attached: bool,
-) -> Result<(), Fault> {
+) -> Result<(), ServerError> {
     let server = Server::at(url)
         .named(name)
-        .build(build_name(BUILD))
+        .build_id(build_name(BUILD))
         .shards(shards)
         .threads(1)
         .ticks_per_second(TICKS)
-        .save_every(Duration::from_secs(5))
-        .hang_after(Duration::from_secs(3));
+        .snapshot_interval(Duration::from_secs(5))
+        .watchdog_timeout(Duration::from_secs(3));
     let server = if keeps_log { server.keep_log() } else { server };
     if !is_attached {
         return server.run::<Arena>().await;

@@ -25,11 +25,11 @@ pub(crate) struct Replayed<'a> {
 /// Prints a room as it was after a frame: what is seen of it, and what each script waits for.
 /// Returns whether all frames were those of the servers.
 pub(crate) async fn run(it: Replayed<'_>) -> Result<bool, String> {
-    let text = |error: framestep_rooms::Fault| error.to_string();
+    let text = |error: framestep_rooms::ServerError| error.to_string();
     game::defuse();
     let server = Server::at(it.url)
         .ticks_per_second(TICKS)
-        .build(build_name(game::BUILD))
+        .build_id(build_name(game::BUILD))
         .room::<Arena>();
     let mut replay = server.replay(it.shard, it.until).await.map_err(text)?;
     println!("from frame {}", replay.frame());

@@ -184,7 +184,7 @@ async fn a_client_in_rust_needs_no_more_rights_than_its_own_room() {
     let server = Server::at(nats.url("node"))
         .shards(2)
         .threads(1)
-        .tries_frames(false)
+        .probe_frames(false)
         .room::<Arena>();
     let server = tokio::spawn(server.serve(async {
         let _ = stopped.await;

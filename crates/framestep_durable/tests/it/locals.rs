@@ -32,19 +32,25 @@ fn message(body: &str) -> String {
     let hash = framestep_durable::StableHash::digest(body.as_bytes());
     let name = format!("framestep-locals-{}-{hash}", std::process::id());
     let source = std::env::temp_dir().join(name).with_extension("rs");
+    let metadata = source.with_extension("rmeta");
     let script = format!(
         "use framestep_durable::prelude::*;\npub async fn script() {{\n{body}\n}}\nfn main() {{}}\n"
     );
     fs::write(&source, script).unwrap();
     let compiled = Command::new(std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into()))
-        .args(["--edition=2024", "--emit=metadata", "-o", "/dev/null", "-L"])
+        .args(["--edition=2024", "--emit=metadata", "-L"])
         .arg(format!("dependency={}", folder.display()))
         .arg("--extern")
         .arg(format!("framestep_durable={}", library.display()))
+        // A file of its own: the compiler replaces the one it is given, `/dev/null` too.
+        .arg("-o")
+        .arg(&metadata)
         .arg(&source)
         .output()
         .unwrap();
     fs::remove_file(&source).unwrap();
+    // There is none if there are errors.
+    let _ = fs::remove_file(&metadata);
     String::from_utf8(compiled.stderr).unwrap()
 }
 

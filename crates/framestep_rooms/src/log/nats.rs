@@ -56,7 +56,7 @@ const SHARDS: &str = "shards";
 /// **Players need an account of their own**, which imports these subjects from that of the nodes.
 /// Permissions alone do not hold: `JetStream` answers to the subject that a message names, with its own
 /// rights, so in the account of the nodes a player could name `$JS.API.STREAM.PURGE.LOG_7`. The
-/// `nats.conf` of `examples/arena` has the accounts.
+/// `nats.conf` of `demos/arena` has the accounts.
 ///
 /// # What it does not promise
 ///

@@ -33,7 +33,7 @@ pub(crate) trait Fold {
     not(any(test, feature = "simulate")),
     expect(dead_code, reason = "for the simulator")
 )]
-pub(crate) enum Fault {
+pub(crate) enum Mutant {
     /// A tick is appended whatever the last one is.
     TickWithoutCompare,
     /// After an interruption, the log is read on from where it was left.
@@ -80,31 +80,31 @@ pub(crate) enum Fault {
     AnyAnswerCounts,
 }
 
-impl Fault {
+impl Mutant {
     #[cfg(any(test, feature = "simulate"))]
-    pub(crate) const ALL: [Fault; 22] = [
-        Fault::TickWithoutCompare,
-        Fault::FollowWithoutCheck,
-        Fault::GapsAreIgnored,
-        Fault::FrameBeforeRead,
-        Fault::NoRetry,
-        Fault::QueueIsKept,
-        Fault::TrimBeforeSave,
-        Fault::AnyBuild,
-        Fault::BeginAnywhere,
-        Fault::VoidIsTaken,
-        Fault::OldSaveWins,
-        Fault::DoublesCount,
-        Fault::AnswersCount,
-        Fault::EffectsAreForgotten,
-        Fault::FollowersRunAhead,
-        Fault::FramesAreNotTried,
-        Fault::OutIsIgnored,
-        Fault::UnreadIsOffered,
-        Fault::EmptyWithoutLooking,
-        Fault::HighestSessionsCount,
-        Fault::LastStartedRuns,
-        Fault::AnyAnswerCounts,
+    pub(crate) const ALL: [Mutant; 22] = [
+        Mutant::TickWithoutCompare,
+        Mutant::FollowWithoutCheck,
+        Mutant::GapsAreIgnored,
+        Mutant::FrameBeforeRead,
+        Mutant::NoRetry,
+        Mutant::QueueIsKept,
+        Mutant::TrimBeforeSave,
+        Mutant::AnyBuild,
+        Mutant::BeginAnywhere,
+        Mutant::VoidIsTaken,
+        Mutant::OldSaveWins,
+        Mutant::DoublesCount,
+        Mutant::AnswersCount,
+        Mutant::EffectsAreForgotten,
+        Mutant::FollowersRunAhead,
+        Mutant::FramesAreNotTried,
+        Mutant::OutIsIgnored,
+        Mutant::UnreadIsOffered,
+        Mutant::EmptyWithoutLooking,
+        Mutant::HighestSessionsCount,
+        Mutant::LastStartedRuns,
+        Mutant::AnyAnswerCounts,
     ];
 }
 
@@ -112,33 +112,33 @@ impl Fault {
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) step: Duration,
-    pub(crate) save_every: Duration,
-    pub(crate) dead_after: Duration,
+    pub(crate) snapshot_interval: Duration,
+    pub(crate) failover_timeout: Duration,
     pub(crate) standbys: usize,
     /// How long an answer may take.
     pub(crate) retry_after: Duration,
-    pub(crate) fault: Option<Fault>,
+    pub(crate) mutant: Option<Mutant>,
 }
 
 impl Settings {
     /// How long a node that should run a shard waits before it takes it from a living owner.
     pub(super) fn settle(&self) -> Duration {
-        self.dead_after * 2
+        self.failover_timeout * 2
     }
 
     /// How long an owner that has handed over waits before it goes on itself.
     pub(super) fn hand_over_wait(&self) -> Duration {
-        self.dead_after * 6
+        self.failover_timeout * 6
     }
 
     /// How long a node that cannot read a save of another build waits before it tries again.
     pub(super) fn try_again_after(&self) -> Duration {
-        self.dead_after * 32
+        self.failover_timeout * 32
     }
 
     #[inline]
-    pub(crate) fn has(&self, fault: Fault) -> bool {
-        cfg!(any(test, feature = "simulate")) && self.fault == Some(fault)
+    pub(crate) fn has(&self, mutant: Mutant) -> bool {
+        cfg!(any(test, feature = "simulate")) && self.mutant == Some(mutant)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::entry::Topic;
-use crate::member::Hello;
+use crate::member::Heartbeat;
 
 /// A state without rooms.
 #[derive(Default)]
@@ -47,10 +47,10 @@ impl Fold for Empty {
 
 const OLD: Build = 1;
 const NEW: Build = 2;
-const DEAD_AFTER: Duration = Duration::from_millis(40);
+const FAILOVER_TIMEOUT: Duration = Duration::from_millis(40);
 
-fn hello(node: &str, build: Build) -> Hello {
-    Hello {
+fn heartbeat(node: &str, build: Build) -> Heartbeat {
+    Heartbeat {
         node: node.into(),
         build,
         generation: build,
@@ -104,20 +104,20 @@ fn an_empty_shard_that_was_handed_over_goes_on_however_long_its_log_is_read() {
 
     let settings = Settings {
         step: Duration::from_millis(5),
-        save_every: Duration::from_secs(5),
-        dead_after: DEAD_AFTER,
+        snapshot_interval: Duration::from_secs(5),
+        failover_timeout: FAILOVER_TIMEOUT,
         standbys: 1,
-        retry_after: DEAD_AFTER,
-        fault: None,
+        retry_after: FAILOVER_TIMEOUT,
+        mutant: None,
     };
     let mut members = Members::new(Duration::MAX, 1);
     // A node of the old build is there, and leaves: it will not save.
     for it in [
-        Hello {
+        Heartbeat {
             leaves: true,
-            ..hello("old", OLD)
+            ..heartbeat("old", OLD)
         },
-        hello("new", NEW),
+        heartbeat("new", NEW),
     ] {
         members.hear(Duration::ZERO, it);
     }
@@ -145,9 +145,9 @@ fn an_empty_shard_that_was_handed_over_goes_on_however_long_its_log_is_read() {
         [Command::Follow { from: 2 }]
     ));
     for entry in &log[1..] {
-        assert!(on(Event::Read(entry.clone()), DEAD_AFTER * 100).is_empty());
+        assert!(on(Event::Read(entry.clone()), FAILOVER_TIMEOUT * 100).is_empty());
     }
-    let answer = on(Event::Idle, DEAD_AFTER * 100);
+    let answer = on(Event::Idle, FAILOVER_TIMEOUT * 100);
     assert!(
         matches!(answer[..], [Command::Began, Command::Append { .. }]),
         "{answer:?}"

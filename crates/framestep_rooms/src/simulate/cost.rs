@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::body::{close_envelope, open_body};
 use crate::entry::{Entry, Player, Topic};
-use crate::member::{Hello, Members};
+use crate::member::{Heartbeat, Members};
 use crate::role::{Command, Event, Fold, Loaded, Role, Settings};
 use crate::room::{Format, Kind, Room};
 use crate::shard::{Limits, Shard, step_of};
@@ -107,7 +107,7 @@ impl Node {
         let mut members = Members::new(Duration::MAX, 1);
         members.hear(
             Duration::ZERO,
-            Hello {
+            Heartbeat {
                 node: me.clone(),
                 build: 1,
                 generation: 1,
@@ -118,11 +118,11 @@ impl Node {
         );
         let settings = Settings {
             step: step_of(TICKS),
-            save_every: Duration::from_secs(5),
-            dead_after: Duration::from_millis(300),
+            snapshot_interval: Duration::from_secs(5),
+            failover_timeout: Duration::from_millis(300),
             standbys: 1,
             retry_after: Duration::from_millis(300),
-            fault: None,
+            mutant: None,
         };
         let mut node = Node {
             role: Role::new(me, 1, 0, settings),

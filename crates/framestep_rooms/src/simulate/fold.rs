@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::body::open_envelope;
 use crate::doubles::{Doubles, Used};
 use crate::entry::{Entry, Topic};
-use crate::role::{Fault, Fold};
+use crate::role::{Fold, Mutant};
 use framestep_durable::StableHash;
 
 /// How a frame, an input and an answer change the sum. Each build has its own way.
@@ -67,7 +67,7 @@ struct State {
 #[derive(Debug)]
 pub(super) struct SimFold {
     build: u64,
-    fault: Option<Fault>,
+    mutant: Option<Mutant>,
     state: Option<State>,
     /// The hash after each frame.
     after: HashMap<u64, u64>,
@@ -87,14 +87,14 @@ pub(super) struct SimFold {
 impl SimFold {
     pub(super) fn new(
         build: u64,
-        fault: Option<Fault>,
+        mutant: Option<Mutant>,
         has_killers: bool,
         closes: bool,
         is_strange: bool,
     ) -> Self {
         SimFold {
             build,
-            fault,
+            mutant,
             state: None,
             after: HashMap::new(),
             asked_now: BTreeSet::new(),
@@ -221,13 +221,14 @@ impl Fold for SimFold {
                 Some(Topic::Input(_, player)) => {
                     let name = player.name().to_owned();
                     let highest = state.highest.entry(name.clone()).or_default();
-                    if self.fault == Some(Fault::HighestSessionsCount) && !is_high(highest, session)
+                    if self.mutant == Some(Mutant::HighestSessionsCount)
+                        && !is_high(highest, session)
                     {
                         continue;
                     }
                     let doubles = state.players.entry(name).or_default();
                     let used = doubles.use_number(session, number);
-                    if used != Used::First && self.fault != Some(Fault::DoublesCount) {
+                    if used != Used::First && self.mutant != Some(Mutant::DoublesCount) {
                         continue;
                     }
                     if self.closes && closes(body) {
@@ -242,7 +243,7 @@ impl Fold for SimFold {
                     }
                 }
                 Some(Topic::Answer(_))
-                    if state.open.remove(&body) || self.fault == Some(Fault::AnswersCount) =>
+                    if state.open.remove(&body) || self.mutant == Some(Mutant::AnswersCount) =>
                 {
                     state.sum = mix(state.sum, 2, &entry.body, 0, self.build);
                 }

@@ -25,7 +25,7 @@ use crate::body::close_envelope;
 use crate::entry::{Build, Generation, Player, Topic};
 use crate::log::acknowledged;
 use crate::member::Members;
-use crate::role::{Event, Fault, Role, Settings};
+use crate::role::{Event, Mutant, Role, Settings};
 use crate::saves;
 
 pub use counts::{Broken, Counts};
@@ -62,7 +62,7 @@ type Micros = u64;
 const TROUBLE_ENDS: Micros = 600_000;
 const PLAYERS_END: Micros = 900_000;
 const END: Micros = 1_300_000;
-const DEAD_AFTER: Micros = 40_000;
+const FAILOVER_TIMEOUT: Micros = 40_000;
 const RETRY: Micros = 15_000;
 const NODES: usize = 3;
 const PLAYERS: u64 = 2;
@@ -70,10 +70,10 @@ const PLAYERS: u64 = 2;
 const KILLED_AT_MOST: u64 = 1;
 
 /// The names of the mistakes that can be planted.
-pub fn faults() -> Vec<String> {
-    Fault::ALL
+pub fn mutants() -> Vec<String> {
+    Mutant::ALL
         .iter()
-        .map(|fault| format!("{fault:?}"))
+        .map(|mutant| format!("{mutant:?}"))
         .collect()
 }
 
@@ -86,20 +86,22 @@ pub fn faults() -> Vec<String> {
 /// # Panics
 ///
 /// If there is no such mistake.
-pub fn history(seed: u64, fault: Option<&str>) -> Result<Counts, Broken> {
-    World::new(seed, fault.map(named)).run()
+pub fn history(seed: u64, mutant: Option<&str>) -> Result<Counts, Broken> {
+    World::new(seed, mutant.map(named)).run()
 }
 
 /// As [`history`], and prints each step.
-pub fn history_printed(seed: u64, fault: Option<&str>) -> Result<Counts, Broken> {
-    let mut world = World::new(seed, fault.map(named));
+pub fn history_printed(seed: u64, mutant: Option<&str>) -> Result<Counts, Broken> {
+    let mut world = World::new(seed, mutant.map(named));
     world.is_printing = true;
     world.run()
 }
 
-fn named(name: &str) -> Fault {
-    let fault = Fault::ALL.iter().find(|fault| format!("{fault:?}") == name);
-    *fault.unwrap_or_else(|| panic!("there is no mistake `{name}`"))
+fn named(name: &str) -> Mutant {
+    let mutant = Mutant::ALL
+        .iter()
+        .find(|mutant| format!("{mutant:?}") == name);
+    *mutant.unwrap_or_else(|| panic!("there is no mistake `{name}`"))
 }
 
 /// What a player has sent.
@@ -171,7 +173,7 @@ struct World {
     log: SimLog,
     nodes: Vec<Node>,
     counts: Counts,
-    fault: Option<Fault>,
+    mutant: Option<Mutant>,
     newest_build: u64,
     /// The generations of the builds that were started.
     generations: BTreeMap<Build, Generation>,
@@ -213,7 +215,7 @@ struct World {
 }
 
 impl World {
-    fn new(seed: u64, fault: Option<Fault>) -> Self {
+    fn new(seed: u64, mutant: Option<Mutant>) -> Self {
         let mut random = Random(seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ 0x5851_F42D_4C95_7F2D);
         let mut often = |most: u64| {
             if random.below(2) == 0 {
@@ -239,7 +241,7 @@ impl World {
                 histories: 1,
                 ..Counts::default()
             },
-            fault,
+            mutant,
             newest_build: 1,
             generations: BTreeMap::new(),
             orders: Vec::new(),
@@ -287,22 +289,22 @@ impl World {
         let name: Arc<str> = format!("n{number}.{start}").into();
         let settings = Settings {
             step: Duration::from_millis(10),
-            save_every: Duration::from_millis(60),
-            dead_after: Duration::from_micros(DEAD_AFTER),
+            snapshot_interval: Duration::from_millis(60),
+            failover_timeout: Duration::from_micros(FAILOVER_TIMEOUT),
             standbys: 1,
             retry_after: Duration::from_micros(RETRY),
-            fault: self.fault,
+            mutant: self.mutant,
         };
         Node {
             role: Role::new(name.clone(), build, 0, settings),
             fold: SimFold::new(
                 build,
-                self.fault,
+                self.mutant,
                 self.has_killers,
                 self.closes,
                 self.has_strangers && is_strange(build),
             ),
-            members: Members::new(Duration::from_micros(DEAD_AFTER), 1),
+            members: Members::new(Duration::from_micros(FAILOVER_TIMEOUT), 1),
             name,
             start,
             build,
@@ -436,7 +438,7 @@ impl World {
                         return;
                     };
                     match acknowledged(seq) {
-                        Err(_) if self.fault != Some(Fault::AnyAnswerCounts) => {
+                        Err(_) if self.mutant != Some(Mutant::AnyAnswerCounts) => {
                             Event::Lost { attempt }
                         }
                         _ => Event::Appended { attempt, seq },
@@ -469,7 +471,7 @@ impl World {
                 bytes,
             } => {
                 let newest = |log: &SimLog| saves::newest_entry(&log.slots());
-                let is_any = self.fault == Some(Fault::OldSaveWins);
+                let is_any = self.mutant == Some(Mutant::OldSaveWins);
                 let before = newest(&self.log);
                 let is_stored = self.log.store(slot, revision, bytes, is_any);
                 if self.counts.cuts == 0 && newest(&self.log) < before {
@@ -514,7 +516,7 @@ impl World {
         if !self.generations.contains_key(&build) {
             self.order(build, next);
         }
-        let generation = if self.fault == Some(Fault::LastStartedRuns) {
+        let generation = if self.mutant == Some(Mutant::LastStartedRuns) {
             // Its clock may be wrong.
             self.now + self.random.below(100_000)
         } else {
@@ -523,9 +525,9 @@ impl World {
         let it = &mut self.nodes[node];
         it.is_alive = true;
         it.generation = generation;
-        self.tell(0, node, ToNode::Hello);
+        self.tell(0, node, ToNode::SendHeartbeat);
         // It hears of others first.
-        self.tell(DEAD_AFTER, node, ToNode::Time);
+        self.tell(FAILOVER_TIMEOUT, node, ToNode::Time);
     }
 
     fn next_generation(&self) -> Generation {
@@ -574,7 +576,7 @@ impl World {
             let body = close_envelope(session, number, &serial.to_le_bytes());
             Some(self.log.append(topic, &id, &body))
         };
-        let is_any = self.fault == Some(Fault::AnyAnswerCounts);
+        let is_any = self.mutant == Some(Mutant::AnyAnswerCounts);
         let Some(seq) = answer.filter(|seq| is_any || acknowledged(*seq).is_ok()) else {
             return;
         };
@@ -671,7 +673,7 @@ impl World {
                 self.counts.drains += 1;
                 self.nodes[node].leaves = true;
                 let after = self.random.below(80_000);
-                self.tell(0, node, ToNode::Hello);
+                self.tell(0, node, ToNode::SendHeartbeat);
                 self.tell(after, node, ToNode::Stop);
             }
             8 => {

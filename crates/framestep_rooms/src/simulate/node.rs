@@ -7,17 +7,17 @@ use std::time::Duration;
 use framestep_durable::StableHash;
 
 use super::fold::SimFold;
-use super::{DEAD_AFTER, Happens, Micros, NODES, RETRY, World};
+use super::{FAILOVER_TIMEOUT, Happens, Micros, NODES, RETRY, World};
 use crate::entry::{Entry, Position, Tick};
-use crate::member::{Hello, Members};
-use crate::role::{Command, Event, Fault, Loaded, Note, Role};
+use crate::member::{Heartbeat, Members};
+use crate::role::{Command, Event, Loaded, Mutant, Note, Role};
 use crate::saves;
 
 #[derive(Clone, Debug)]
 pub(super) enum ToNode {
     Time,
-    Hello,
-    Hear(Hello),
+    SendHeartbeat,
+    Heartbeat(Heartbeat),
     /// What was read of the log. `is_over`: the connection ends with it.
     Read {
         tail: u32,
@@ -81,8 +81,8 @@ impl World {
                 let wait = 2_000 + self.random.below(1_000);
                 self.tell(wait, node, ToNode::Time);
             }
-            ToNode::Hello => {
-                if self.fault != Some(Fault::LastStartedRuns) && !self.is_lost(Some(node)) {
+            ToNode::SendHeartbeat => {
+                if self.mutant != Some(Mutant::LastStartedRuns) && !self.is_lost(Some(node)) {
                     let build = self.nodes[node].build;
                     self.nodes[node].generation = self.generations[&build];
                 }
@@ -95,7 +95,7 @@ impl World {
                         .into_iter()
                         .collect()
                 };
-                let hello = Hello {
+                let heartbeat = Heartbeat {
                     node: it.name.clone(),
                     build: it.build,
                     generation: it.generation,
@@ -104,19 +104,19 @@ impl World {
                     refuses: said(false),
                 };
                 it.members
-                    .hear(Duration::from_micros(self.now), hello.clone());
+                    .hear(Duration::from_micros(self.now), heartbeat.clone());
                 for other in (0..NODES).filter(|other| *other != node) {
                     let is_cut_off = self.nodes[other].cut_off_until > self.now;
                     if !is_cut_off && !self.is_lost(Some(node)) {
                         let after = self.delay();
-                        self.tell(after, other, ToNode::Hear(hello.clone()));
+                        self.tell(after, other, ToNode::Heartbeat(heartbeat.clone()));
                     }
                 }
-                self.tell(DEAD_AFTER / 4, node, ToNode::Hello);
+                self.tell(FAILOVER_TIMEOUT / 4, node, ToNode::SendHeartbeat);
             }
-            ToNode::Hear(hello) => {
+            ToNode::Heartbeat(heartbeat) => {
                 let now = Duration::from_micros(self.now);
-                self.nodes[node].members.hear(now, hello);
+                self.nodes[node].members.hear(now, heartbeat);
             }
             ToNode::Read {
                 tail,
@@ -220,7 +220,7 @@ impl World {
             return;
         }
         let slots = self.log.slots();
-        let slot = if self.fault == Some(Fault::OldSaveWins) {
+        let slot = if self.mutant == Some(Mutant::OldSaveWins) {
             let newest =
                 (0..slots.len()).max_by_key(|&slot| slots[slot].1.as_ref().map(|at| at.seq));
             newest.map(|slot| (slot, 0))
@@ -366,7 +366,7 @@ impl World {
     fn perform(&mut self, node: usize) {
         let it = &mut self.nodes[node];
         if !it.role.owns() {
-            if self.fault != Some(Fault::EffectsAreForgotten) {
+            if self.mutant != Some(Mutant::EffectsAreForgotten) {
                 it.performed.clear();
             }
             return;
@@ -374,7 +374,7 @@ impl World {
         let open: Vec<u64> = it.fold.open().filter(|it| *it > 0).collect();
         for question in open {
             if self.nodes[node].performed.insert(question) {
-                let is_forgotten = self.fault == Some(Fault::EffectsAreForgotten)
+                let is_forgotten = self.mutant == Some(Mutant::EffectsAreForgotten)
                     && !self.nodes[node].fold.was_asked_now(question);
                 if !is_forgotten {
                     let after = self.random.below(20_000);

@@ -7,7 +7,7 @@ use crate::entry::{Entry, Position, Tick, Topic};
 use framestep_durable::StableHash;
 
 use super::fold::{asks, closes, first_question, kills, mix, opens};
-use super::{DEAD_AFTER, END, KILLED_AT_MOST, TROUBLE_ENDS, World};
+use super::{END, FAILOVER_TIMEOUT, KILLED_AT_MOST, TROUBLE_ENDS, World};
 
 /// What the oracle says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +240,7 @@ impl OfLog {
         }
         // After the trouble, the shard goes on, on some node. Handing over takes the longest.
         let computed: HashSet<u64> = world.computed.keys().map(|(seq, _)| *seq).collect();
-        let expected = (END - TROUBLE_ENDS - 10 * DEAD_AFTER) / 10_000 / 3;
+        let expected = (END - TROUBLE_ENDS - 10 * FAILOVER_TIMEOUT) / 10_000 / 3;
         // A node that is ended by an input is trouble, too.
         let expected = if world.is_killed_in_quiet {
             expected / 5

@@ -33,19 +33,19 @@ fn no_promise_is_broken_in_a_thousand_histories() {
 }
 
 /// Where a rare one is found. `cargo run --release --features simulate --example simulate --
-/// --histories 100000 --fault NAME` searches from the first history on.
-fn first_seed(fault: Fault) -> u64 {
-    match fault {
-        Fault::BeginAnywhere => 100,
-        Fault::VoidIsTaken => 900,
+/// --histories 100000 --mutant NAME` searches from the first history on.
+fn first_seed(mutant: Mutant) -> u64 {
+    match mutant {
+        Mutant::BeginAnywhere => 100,
+        Mutant::VoidIsTaken => 900,
         _ => 1,
     }
 }
 
 #[test]
 fn each_planted_mistake_is_found() {
-    for fault in Fault::ALL {
-        let (name, first) = (format!("{fault:?}"), first_seed(fault));
+    for mutant in Mutant::ALL {
+        let (name, first) = (format!("{mutant:?}"), first_seed(mutant));
         let found = (first..first + 200).find(|&seed| history(seed, Some(&name)).is_err());
         let seed = found.unwrap_or_else(|| panic!("{name} was not found"));
         assert!(

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use framestep_rooms::log::Log;
-use framestep_rooms::{Fault, Room, Server, ServerNote};
+use framestep_rooms::{Room, Server, ServerError, ServerNote};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -16,19 +16,19 @@ const LIMIT: Duration = Duration::from_secs(30);
 pub(crate) fn server(log: impl Log, name: &str, build: &str, shards: u32) -> Server {
     Server::on(log)
         .named(name)
-        .build(build)
+        .build_id(build)
         .shards(shards)
         .threads(2)
         .ticks_per_second(100)
-        .dead_after(Duration::from_millis(100))
-        .save_every(Duration::from_millis(200))
-        .tries_frames(false)
+        .failover_timeout(Duration::from_millis(100))
+        .snapshot_interval(Duration::from_millis(200))
+        .probe_frames(false)
 }
 
 /// A node, and what it has said.
 pub(crate) struct Node {
     pub(crate) stop: oneshot::Sender<()>,
-    pub(crate) ended: JoinHandle<Result<(), Fault>>,
+    pub(crate) ended: JoinHandle<Result<(), ServerError>>,
     pub(crate) notes: Arc<Mutex<Vec<ServerNote>>>,
 }
 

@@ -199,7 +199,7 @@ async fn a_watch_goes_on_when_another_player_names_its_views_for_an_answer() {
     let server = framestep_rooms::Server::at(nats.url("node"))
         .shards(1)
         .threads(1)
-        .tries_frames(false)
+        .probe_frames(false)
         .room::<Arena>();
     let server = tokio::spawn(server.serve(async {
         let _ = stopped.await;

@@ -94,7 +94,9 @@ fn begun(world: &Rc<World>, inside: bool, clocked: bool) -> Option<Coroutine<u64
     Some(match how {
         0 if inside => start(script(world, clocked)),
         1 if inside => spawn(script(world, clocked)),
-        2 if inside => script("").in_phase(phase).spawn(script(world, clocked)),
+        2 if inside => framestep::task::script("")
+            .in_phase(phase)
+            .spawn(script(world, clocked)),
         3 | 4 => {
             let owned = world.pick(&world.owners)?;
             let script = script(world, owned.clocked);

@@ -5,13 +5,15 @@
 #![no_main]
 
 mod acts;
+// The tests use more of it.
+#[allow(dead_code)]
 #[path = "../../../../tests/it/support/phases.rs"]
 mod phases;
 mod script;
 // The tests use more of it.
 #[allow(dead_code, unused_imports)]
 #[path = "../../../../tests/it/support/waits/mod.rs"]
-mod table;
+mod wait_table;
 mod waits;
 mod world;
 

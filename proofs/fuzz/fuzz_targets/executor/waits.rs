@@ -10,7 +10,7 @@ use framestep::prelude::*;
 use futures::future::{self, FutureExt, LocalBoxFuture};
 use futures::stream::{FuturesUnordered, StreamExt};
 
-use crate::table::{Length, OnClock, Place, Rule, WAITS};
+use crate::wait_table::{Length, OnClock, Place, Rule, WAITS};
 use crate::world::{PHASES, Status, World, ns};
 
 /// Lengths of waits, in nanoseconds.

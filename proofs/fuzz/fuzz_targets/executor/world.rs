@@ -12,7 +12,7 @@ use framestep::task::{CoroutineId, RemoteHandle};
 
 use crate::acts;
 use crate::phases;
-use crate::table::Given;
+use crate::wait_table::Given;
 
 /// Those of a frame, and two custom ones.
 pub(crate) const PHASES: [Phase; phases::PHASES.len() + 2] = {

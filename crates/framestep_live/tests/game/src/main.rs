@@ -67,8 +67,8 @@ fn load(path: &str) -> String {
 fn told(live: &framestep_live::Live) -> String {
     let told = live.status().to_string().replace('\n', "\\n");
     match live.status() {
-        framestep_live::Status::Exchanged { took, .. } => {
-            let [build, load, exchange] = [took.build, took.load, took.exchange];
+        framestep_live::Status::Exchanged { timings, .. } => {
+            let [build, load, exchange] = [timings.build, timings.load, timings.exchange];
             format!("{told} (build {} ms, load {load:.1?}, exchange {exchange:.1?})", build.as_millis())
         }
         _ => told,
