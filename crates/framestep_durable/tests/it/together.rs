@@ -106,10 +106,9 @@ pub(crate) fn a_restart_drops_the_events_that_its_code_cannot_read() {
         let expected = "reads the signal `knock` as another type, so 1 events";
         assert_eq!(lost.len(), 2, "{policy:?}: {lost:?}");
         assert!(lost.iter().all(|loss| loss.contains(expected)), "{lost:?}");
-        // The pair is still there, and nothing that it cannot read.
+        // There is nothing left that it cannot read.
         let save = runtime.save().unwrap();
         assert_eq!(said::<unused_pairs::Porter>(&save), None, "{policy:?}");
-        assert!(save.to_string().contains("1 event"), "{save}");
     }
 }
 
