@@ -450,6 +450,8 @@ impl ScriptCell {
     }
 
     /// Begins another chapter.
+    // Inlined, it would take registers of each poll.
+    #[inline(never)]
     pub(crate) fn begin_chapter(&self, begun: Begun) {
         let Begun {
             state,
@@ -573,6 +575,14 @@ impl ScriptCell {
     pub(crate) fn awaited(&self) -> Vec<NamedWait> {
         let mut chapter = self.change();
         chapter.waits.sorted().iter().map(Pending::named).collect()
+    }
+
+    /// The same if it is a single wait.
+    pub(crate) fn awaited_alone(&self) -> Option<NamedWait> {
+        match self.change().waits.sorted() {
+            [wait] => Some(wait.named()),
+            _ => None,
+        }
     }
 
     /// Notes in a replay what a pending wait is about.

@@ -34,7 +34,7 @@ pub const fn clock() -> ClockId {
 /// ```
 /// # use framestep_durable::prelude::*;
 /// # async fn script() {
-/// on(realtime(), wait_seconds(1)).await; // even while the game is paused
+/// on_clock(realtime(), wait_seconds(1)).await; // even while the game is paused
 /// # }
 /// ```
 pub const fn realtime() -> ClockId {

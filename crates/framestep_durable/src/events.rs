@@ -1,7 +1,7 @@
 //! Signals, values, permits and promises of a runtime: which waits they have, and what they keep.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
@@ -35,6 +35,10 @@ pub(crate) struct Events {
     pub(crate) last_ticket: Cell<u64>,
     /// The same of a restore that makes states of scripts anew.
     pub(crate) restored_ticket: Cell<u64>,
+    /// The scripts of a restore which read an event as another type than it is.
+    pub(crate) misread: RefCell<BTreeSet<ScriptId>>,
+    /// Whether events for one wait are not passed on: they are not what others read, either.
+    pub(crate) keeps_misread: Cell<bool>,
     /// How often a value has changed since the process began.
     changes: Cell<u64>,
 }
@@ -557,7 +561,9 @@ impl Shared {
 
     /// Passes an event that was for one wait, and was not taken, to the next one.
     pub(crate) fn pass_on(&self, topic: &Topic, given: &GivenOne) {
-        if !self.give(topic.as_ref(), &given.value, given.up_to) {
+        let is_taken = !self.events.keeps_misread.get()
+            && self.give(topic.as_ref(), &given.value, given.up_to);
+        if !is_taken {
             let signal = topic.to_string();
             self.report_loss(&Loss::NotTaken { signal });
         }
@@ -645,6 +651,38 @@ impl Shared {
             }
             if let Some(stream) = self.events.streams.borrow_mut().get_mut(&id) {
                 stream.is_carried = true;
+            }
+        }
+    }
+
+    /// Drops the events that a script which restarts in other code cannot read as what they are there.
+    pub(crate) fn drop_unreadable(&self, cell: &ScriptCell, carried: &[Carried]) {
+        for it in carried {
+            let Some(read_as) = it.read_as else {
+                continue;
+            };
+            let mut streams = self.events.streams.borrow_mut();
+            let Some(stream) = streams.get_mut(&(cell.id, it.number)) else {
+                continue;
+            };
+            let stored = stream.events.len();
+            stream.events.retain(|event| read_as.can_read(event));
+            let events = (stored - stream.events.len()) as u64;
+            let given = stream
+                .given
+                .take_if(|given| !read_as.can_read(&given.value));
+            let topic = stream.topic.clone();
+            drop(streams);
+            if let Some(given) = given {
+                self.pass_on(&topic, &given);
+            }
+            if events > 0 {
+                self.report_loss(&Loss::Unreadable {
+                    script: cell.id,
+                    name: cell.name(),
+                    signal: topic.to_string(),
+                    events,
+                });
             }
         }
     }

@@ -87,7 +87,7 @@ impl ClockId {
     /// ```
     #[track_caller]
     pub fn pause_guard(self) -> ClockGuard {
-        check_not_realtime(self, "hold");
+        check_not_realtime(self, "pause_guard");
         take("pause_guard", self, &|clock| clock.pause_guard())
     }
 

@@ -13,6 +13,7 @@ use crate::cell::ScriptId;
 use crate::context;
 use crate::shared::Shared;
 use crate::topic::Topic;
+use crate::typed::{ReadAs, Typed};
 
 /// A subscription in a state.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub(crate) struct Carried {
     pub(crate) limit: Option<u64>,
     /// The script that has had it. `None` if it begins with this state.
     pub(crate) from: Option<ScriptId>,
+    /// As what other code than that which has stored its events reads them.
+    pub(crate) read_as: Option<ReadAs>,
 }
 
 /// What a state has noted while it was serialised.
@@ -57,7 +60,9 @@ thread_local! {
     /// For which script states are made now, if it is not that which is polled.
     static TARGET: RefCell<Option<Target>> = const { RefCell::new(None) };
     /// The state that is being serialised.
-    static TAKING: RefCell<Option<(Target, Taken)>> = const { RefCell::new(None) };
+    static TAKING: RefCell<Option<Taken>> = const { RefCell::new(None) };
+    /// The subscriptions in the state that is being read for a replay.
+    static READ: RefCell<Option<Vec<Typed>>> = const { RefCell::new(None) };
 }
 
 /// Puts back what was there before, even if user code panics.
@@ -123,16 +128,40 @@ fn target() -> Option<Target> {
 
 /// Calls `f`, which serialises a state, and returns what that takes along.
 pub(crate) fn take(f: impl FnOnce() -> Bytes) -> (Bytes, Taken) {
-    let Some(target) = target() else {
-        return (f(), Taken::default());
-    };
-    let put_back = PutBack(&TAKING, TAKING.replace(Some((target, Taken::default()))));
+    let put_back = PutBack(&TAKING, TAKING.replace(Some(Taken::default())));
     let state = f();
-    let taken = TAKING
-        .take()
-        .map_or_else(Taken::default, |(_, taken)| taken);
+    let taken = TAKING.take().unwrap_or_default();
     drop(put_back);
     (state, taken)
+}
+
+/// Calls `f`, which reads the state of a script, and returns as what the events of its subscriptions
+/// are read. The script may not have used them yet.
+pub(crate) fn reading<R>(f: impl FnOnce() -> R) -> (R, Vec<Typed>) {
+    let put_back = PutBack(&READ, READ.replace(Some(Vec::new())));
+    let made = f();
+    let read = READ.take().unwrap_or_default();
+    drop(put_back);
+    (made, read)
+}
+
+/// Notes in the subscriptions of a state as what it [was read](reading) with them.
+pub(crate) fn note_types(carried: &mut [Carried], read: &[Typed]) {
+    for it in carried {
+        it.read_as = read.iter().find_map(|typed| match typed {
+            Typed::Events(number, read_as) if *number == it.number => Some(*read_as),
+            _ => None,
+        });
+    }
+}
+
+/// Notes a subscription in the state that is being read.
+pub(crate) fn note_read(subscription: Typed) {
+    READ.with_borrow_mut(|read| {
+        if let Some(read) = read {
+            read.push(subscription);
+        }
+    });
 }
 
 /// Notes a subscription in the state that is being serialised. `of` is the script that is known to
@@ -144,7 +173,8 @@ pub(crate) fn note_subscription(
     limit: Option<u64>,
 ) -> Option<u64> {
     TAKING.with_borrow_mut(|taking| {
-        let (target, taken) = taking.as_mut()?;
+        let taken = taking.as_mut()?;
+        let target = target()?;
         taken.is_any = true;
         let holder = || target.script.or_else(|| Some(context::current()?.id));
         let from = number.and_then(|_| of.or_else(holder));
@@ -156,6 +186,7 @@ pub(crate) fn note_subscription(
                 topic,
                 limit,
                 from,
+                read_as: None,
             });
         }
         Some(number)
@@ -166,7 +197,7 @@ pub(crate) fn note_subscription(
 /// if it is the state of another script.
 pub(crate) fn note_schedule(has_begun: bool) -> bool {
     TAKING.with_borrow_mut(|taking| {
-        let Some((target, taken)) = taking else {
+        let (Some(taken), Some(target)) = (taking, target()) else {
             return true;
         };
         taken.is_any = true;

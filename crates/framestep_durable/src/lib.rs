@@ -165,6 +165,6 @@ pub use wait::{
     Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges, Wait,
     WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow, animate, ask,
     changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame,
-    on, promise, stop_requested, throttle, timeout, timeout_at, wait_frames, wait_seconds,
+    on_clock, promise, stop_requested, throttle, timeout, timeout_at, wait_frames, wait_seconds,
     wait_seconds_realtime, wait_steps, wait_until, wait_while, when_each, yield_now,
 };

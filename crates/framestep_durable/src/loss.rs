@@ -42,6 +42,18 @@ pub enum Loss {
         /// How many events.
         events: u64,
     },
+    /// A script that does not fit its save has restarted its chapter, in code that reads the events of a
+    /// subscription in its state as another type than they are: those that it had not read are dropped.
+    Unreadable {
+        /// The script.
+        script: ScriptId,
+        /// Its name.
+        name: &'static str,
+        /// The signal, with its key.
+        signal: String,
+        /// How many events.
+        events: u64,
+    },
     /// An event of [`emit_one`](crate::Signal::emit_one) was given to a script that has not taken it,
     /// and no other one waits for it.
     NotTaken {
@@ -116,6 +128,17 @@ impl fmt::Display for Loss {
                 "the script `{name}` ({script}) has begun another chapter before it had read {events} \
                  events of the signal `{signal}`, which are gone with its subscription. Hand the \
                  subscription over: make it a parameter of the chapter"
+            ),
+            Loss::Unreadable {
+                script,
+                name,
+                signal,
+                events,
+            } => write!(
+                f,
+                "the script `{name}` ({script}) restarts in code that reads the signal `{signal}` as \
+                 another type, so {events} events that it had not read are dropped. Give a signal of \
+                 another type another name"
             ),
             Loss::NotTaken { signal } => write!(
                 f,
@@ -213,6 +236,7 @@ impl Loss {
         match self {
             Loss::Missed { name, signal, .. } => (0, name, signal),
             Loss::Unread { name, signal, .. } => (1, name, signal),
+            Loss::Unreadable { name, signal, .. } => (7, name, signal),
             Loss::NotTaken { signal } => (2, "", signal),
             Loss::AnswerUnread { name, request, .. } => (3, name, request),
             Loss::PromiseUnread { name, promise, .. } => (4, name, promise),

@@ -65,11 +65,14 @@ impl Shared {
             if matches!(fate, Fate::Restarts | Fate::Dropped) {
                 self.end_guards_of(cell.id);
             }
+            let carried = cell.carried.take();
+            let is_misread = self.events.misread.borrow().contains(&cell.id);
+            self.events.keeps_misread.set(is_misread);
+            self.drop_unreadable(cell, &carried);
             match fate {
                 Fate::Stays | Fate::GoesOn => {}
                 Fate::Restarts => {
                     cell.drop_waits();
-                    let carried = cell.carried.take();
                     self.drop_all_but(cell.id, &carried);
                     self.carry(cell.id, &carried);
                     self.wake_all([cell.id]);
@@ -79,6 +82,7 @@ impl Shared {
                 }
             }
         }
+        self.events.keeps_misread.set(false);
         Ok(())
     }
 

@@ -10,7 +10,8 @@ use crate::cell::ScriptCell;
 use crate::context;
 use crate::driver::{dispose, message_of};
 use crate::error::{Found, RestoreError, SaveError};
-use crate::image::{NamedWait, SaveState, ScriptImage};
+use crate::hand_over;
+use crate::image::{NamedWait, SaveState, ScriptImage, WaitImage};
 use crate::journal::Journal;
 use crate::quiet;
 use crate::shared::Shared;
@@ -84,7 +85,8 @@ impl Shared {
             let cell = self.begin_after_wait(image, numbers);
             return cell.ok_or_else(other_state);
         }
-        let begun = known.begin_replayed(image.version, &image.state);
+        let begin = || known.begin_replayed(image.version, &image.state);
+        let (begun, mut typed) = hand_over::reading(begin);
         let begun = begun.ok_or_else(other_state)?;
         let cell = Rc::new(ScriptCell::restored(
             self,
@@ -103,13 +105,20 @@ impl Shared {
         drop(chapter);
         // Other code may have moved, as in a file of another build.
         let compares_lines = compares_lines && image.generation == self.generation.get();
+        let mut replayed = Ok(());
         if image.has_begun {
-            let replayed = replay_journal(&cell, image, numbers, compares_lines)
-                .and_then(|()| typed::compare(&cell, &cell.noted(), image, save));
-            if let Err(found) = replayed {
-                cell.drop_trial();
-                return Err(diverged(found));
+            replayed = replay_journal(&cell, image, numbers, compares_lines);
+            typed.extend(cell.noted());
+        }
+        let compared = replayed.and_then(|()| typed::compare(&cell, &typed, image, save));
+        if let Err(found) = compared {
+            if matches!(found, Found::OtherStored { .. }) {
+                self.events.misread.borrow_mut().insert(image.id);
             }
+            cell.drop_trial();
+            return Err(diverged(found));
+        }
+        if image.has_begun {
             cell.end_replay();
         }
         Ok(cell)
@@ -173,11 +182,17 @@ fn replay_journal(
         Ok(Ok(Poll::Pending)) => {}
         Ok(Err(found)) => return Err(found),
     }
-    let saved = image.waits.iter().map(|wait| NamedWait {
+    let named = |wait: &WaitImage| NamedWait {
         site: numbers.of(wait.named.site).unwrap_or(wait.named.site),
         ..wait.named
-    });
-    let mut saved: Vec<_> = saved.collect();
+    };
+    // The usual case.
+    if let ([saved], Some(now)) = (&*image.waits, cell.awaited_alone()) {
+        if cell.other_waits(&[named(saved)], &[now]).is_none() {
+            return Ok(());
+        }
+    }
+    let mut saved: Vec<_> = image.waits.iter().map(named).collect();
     saved.sort_unstable_by_key(|wait| wait.number);
     let now = cell.awaited();
     match cell.other_waits(&saved, &now) {

@@ -35,7 +35,8 @@ pub enum Policy {
     #[default]
     Fail,
     /// The script restarts its chapter, with the state of the chapter. What it has done
-    /// [once](crate::with_once) is not done again; other effects of the chapter are.
+    /// [once](crate::with_once) is not done again; other effects of the chapter are. Events that a
+    /// subscription in the state has not read are kept, if they are of the type that it has now.
     Restart,
     /// The script goes on waiting as its earlier code did, for the same deadlines and events. When
     /// the first of its waits ends, it restarts its chapter. So a guard who was asleep for another
@@ -124,6 +125,7 @@ impl Shared {
         let mut restored = Restored::default();
         let mut prepared = Preparing::default();
         self.events.restored_ticket.set(save.last_ticket);
+        self.events.misread.take();
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
         // The hooks of the host may use the runtime.
         let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
@@ -325,7 +327,9 @@ impl Shared {
         let home = phase_of(image.home).ok()?;
         let known = self.registry().find(&image.name)?;
         let make = || known.begin_again(image.version, &image.state);
-        let begun = hand_over::for_restored(self, image.id, make)?;
+        let (begun, read) = hand_over::reading(|| hand_over::for_restored(self, image.id, make));
+        let mut begun = begun?;
+        hand_over::note_types(&mut begun.carried, &read);
         let cell = ScriptCell::new(
             self,
             image.id,
@@ -364,7 +368,7 @@ impl Shared {
         let begun = Begun {
             future: cell.future().take()?,
             state: cell.chapter().state.clone(),
-            carried: cell.carried.take(),
+            carried: cell.carried.borrow().clone(),
         };
         cell.future().replace(Some(after_wait(begun)));
         cell.begin_wait_of_save(waits);

@@ -28,6 +28,10 @@ impl ReadAs {
             can_read: |bytes| bytes::read::<T>(bytes).is_some(),
         }
     }
+
+    pub(crate) fn can_read(self, value: &Bytes) -> bool {
+        (self.can_read)(value.get())
+    }
 }
 
 /// What a script holds or awaits at the end of its replay.
@@ -135,7 +139,7 @@ fn misread(
             what: what(),
             type_name: read.name,
         };
-        (!(read.can_read)(value.get())).then(misread)
+        (!read.can_read(value)).then(misread)
     };
     let events_of = |number: u64, read: ReadAs| {
         let mut streams = save?.streams.iter();

@@ -115,7 +115,7 @@ impl Peer {
             .with_disconnect_timeout(long)
             .with_disconnect_notify_delay(long)
             .add_player(PlayerType::Local, player)?
-            .add_player(PlayerType::RemoteHandle(1 - player), 1 - player)?
+            .add_player(PlayerType::Remote(1 - player), 1 - player)?
             .start_p2p_session(socket)?;
         Ok(Peer {
             player,

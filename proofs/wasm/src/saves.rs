@@ -176,10 +176,7 @@ impl DurableScript for Parent {
             speed: 0.1,
         };
         let _left = defer(move |world: &mut World| world.log.push(format!("left {round}")));
-        let ended = join!(
-            script("").in_phase(Phase::FixedUpdate).start(child(round)),
-            spawn(child(1))
-        );
+        let ended = join!(start_in(Phase::FixedUpdate, child(round)), spawn(child(1)));
         log(format!("joined {ended:?}"));
         let guard = with(|world: &mut World| world.guard);
         let first = start_on(guard, child(2));

@@ -4,7 +4,6 @@
 use std::cell::{Cell, RefCell};
 use std::fmt::{Display, Write as _};
 use std::rc::Rc;
-use std::task::Waker;
 use std::time::Duration;
 
 use framestep::inspect::Report;

@@ -334,7 +334,7 @@ pub(crate) fn function(
             context.machine.start(place)?;
             let (script_name, running) = arguments.code()?;
             let code = script(context.clone(), running);
-            let script = named(script_name.to_string());
+            let script = framestep::task::script(script_name.to_string());
             let handle = if name == "start" {
                 script.start(code)
             } else {

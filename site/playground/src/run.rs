@@ -277,7 +277,7 @@ fn hear(
 ) {
     let now = run.frames.len();
     for event in heard {
-        if let (Some(id), TraceKind::Spawned { .. }) = (event.id, &event.what) {
+        if let (Some(id), TraceKind::Spawned { .. }) = (event.id, &event.kind) {
             numbers.insert(id, run.scripts.len());
             run.scripts.push(Script {
                 id,
@@ -290,7 +290,7 @@ fn hear(
             .id
             .and_then(|id| numbers.get(&id))
             .map(|number| &mut run.scripts[*number]);
-        let what = match &event.what {
+        let what = match &event.kind {
             TraceKind::Spawned { .. } => What::Began,
             TraceKind::Resumed { .. } => What::Polled,
             TraceKind::Ended(outcome) => {

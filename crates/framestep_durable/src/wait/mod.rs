@@ -27,7 +27,7 @@ pub use changes_of::{ChangesOf, changes_of};
 pub use condition::{WaitUntil, wait_until, wait_while};
 pub use every_frames::{EveryFrames, every_frames};
 pub use interval::{Interval, MissedTicks, NextTick, Tick, interval};
-pub use on::{On, on};
+pub use on::{On, on_clock};
 pub use owner_end::Ended;
 pub use pace::{Debounce, Throttle, debounce, throttle};
 pub(crate) use permits::expect_countable;

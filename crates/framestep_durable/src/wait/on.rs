@@ -13,7 +13,7 @@ use crate::owner::{ClockId, clock_of};
 
 /// Runs `future` with `clock` as the script's clock: plain waits inside count on it, and
 /// [`time`](crate::time) and [`delta_seconds`](crate::delta_seconds) read it. See
-/// [`framestep::on`].
+/// [`framestep::on_clock`].
 ///
 /// The clock counts for this future alone. Scripts that it starts are on the clock of their owner.
 /// Calls nest: the innermost clock counts. Nothing is recorded, and what the future waits for is
@@ -48,7 +48,7 @@ use crate::owner::{ClockId, clock_of};
 /// async fn pause_menu() {
 ///     let _paused = clock().pause_guard();
 ///     let slide = animate(0.5, |share| with(|position: &mut f32| *position = share));
-///     on(realtime(), slide).await;
+///     on_clock(realtime(), slide).await;
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<PauseMenu>());
@@ -65,7 +65,7 @@ use crate::owner::{ClockId, clock_of};
 ///
 /// The `unscaled` and `ignoreTimeScale` arguments of Unity and `UniTask`.
 #[doc(alias = "ignoreTimeScale")]
-pub fn on<F: Future>(clock: impl Borrow<ClockId>, future: F) -> On<F> {
+pub fn on_clock<F: Future>(clock: impl Borrow<ClockId>, future: F) -> On<F> {
     On {
         clock: *clock.borrow(),
         shown: FutureClock::default(),
@@ -73,7 +73,7 @@ pub fn on<F: Future>(clock: impl Borrow<ClockId>, future: F) -> On<F> {
     }
 }
 
-/// The future of [`on`].
+/// The future of [`on_clock`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct On<F> {
     clock: ClockId,
@@ -89,10 +89,10 @@ impl<F: Future> Future for On<F> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
         let Some(future) = &mut this.future else {
-            panic!("`on()` was polled again after it had finished");
+            panic!("`on_clock()` was polled again after it had finished");
         };
         // Not in a closure, which would hide the line of the `.await` from the future.
-        let shows = match context::find_outside_of_closures("on()") {
+        let shows = match context::find_outside_of_closures("on_clock()") {
             // No clock is read in a replay.
             Some(cell) if !cell.has_effects() => None,
             cell => Some(this.shown.show(&clock_of(cell.as_deref(), this.clock))),

@@ -177,7 +177,7 @@ impl Inner {
     ///
     /// If it was never in the state of this script.
     #[track_caller]
-    fn bind(&mut self, base: &mut &'static str, name: &str, read_as: ReadAs) {
+    fn bind(&mut self, base: &mut &'static str, name: &str) {
         let Inner::State(state) = self else {
             return;
         };
@@ -206,7 +206,6 @@ impl Inner {
             limit,
             is_handed_over: Cell::new(false),
         };
-        self.note_held(read_as);
     }
 
     /// Notes in a replay as what type its events are read.
@@ -351,9 +350,13 @@ impl<T> Serialize for Subscription<T> {
     }
 }
 
-impl<'de, T> Deserialize<'de> for Subscription<T> {
+impl<'de, T: DeserializeOwned + 'static> Deserialize<'de> for Subscription<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        State::deserialize(deserializer).map(|state| Self::of_inner(Inner::State(state)))
+        let state = State::deserialize(deserializer)?;
+        if let Some(number) = state.number {
+            hand_over::note_read(Typed::Events(number, ReadAs::of::<T>()));
+        }
+        Ok(Self::of_inner(Inner::State(state)))
     }
 }
 
@@ -379,11 +382,10 @@ fn poll_next(
     numbered: &mut Numbered,
     base: &mut &'static str,
     inner: &mut Inner,
-    read_as: ReadAs,
     cx: &mut Context<'_>,
 ) -> Poll<Bytes> {
     let kind = "subscription.next()";
-    inner.bind(base, kind, read_as);
+    inner.bind(base, kind);
     let (of, number, name) = match inner {
         Inner::Script {
             cell, number, name, ..
@@ -425,14 +427,7 @@ impl<T: DeserializeOwned + 'static> Stream for Subscription<T> {
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let this = &mut *self;
-        let read_as = ReadAs::of::<T>();
-        match poll_next(
-            &mut this.numbered,
-            &mut this.base,
-            &mut this.inner,
-            read_as,
-            cx,
-        ) {
+        match poll_next(&mut this.numbered, &mut this.base, &mut this.inner, cx) {
             Poll::Ready(value) => {
                 this.numbered = Numbered::default();
                 Poll::Ready(Some(read(this.base, &value)))

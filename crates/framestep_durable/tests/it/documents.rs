@@ -28,13 +28,14 @@ fn closures() -> BTreeSet<(String, &'static str)> {
     found
 }
 
-/// A row of a table in the guide about a wait with a closure: the wait and its last column.
+/// A row of a table in the guide about a wait with a closure: the wait and the column `durable`, which
+/// is the last of five.
 fn rows(page: &str) -> Vec<(String, String)> {
     let rows = page.lines().filter(|line| line.starts_with("| `"));
-    let cells = rows.map(|row| {
+    let cells = rows.filter_map(|row| {
         let row = row.replace("\\|", "!");
         let cells: Vec<String> = row.split('|').map(|cell| cell.trim().to_owned()).collect();
-        (cells[1].clone(), cells[cells.len() - 2].clone())
+        (cells.len() == 7).then(|| (cells[1].clone(), cells[5].clone()))
     });
     let takes_closure = |wait: &str| ["(cond)", "(!! ", "!t!"].iter().any(|it| wait.contains(it));
     cells.filter(|(wait, _)| takes_closure(wait)).collect()

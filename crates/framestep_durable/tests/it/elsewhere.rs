@@ -174,7 +174,7 @@ const IN_BOTH: &[&str] = &[
     "join",
     "join_all",
     "next_frame",
-    "on",
+    "on_clock",
     "on_error",
     "promise",
     "race",
@@ -326,10 +326,10 @@ async fn does(name: &str) {
         }
         "join_all" => drop(join_all((1..4).map(wait_frames)).await),
         "next_frame" => next_frame().in_phase(Phase::EarlyUpdate).await,
-        "on" => {
+        "on_clock" => {
             let _held = clock().pause_guard();
-            on(realtime(), wait_seconds(0.5).in_phase(Phase::Update)).await;
-            on(clock(), next_frame().in_phase(Phase::Update)).await;
+            on_clock(realtime(), wait_seconds(0.5).in_phase(Phase::Update)).await;
+            on_clock(clock(), next_frame().in_phase(Phase::Update)).await;
         }
         "on_error" => {
             let failed = on_error(failing(), |why| say(&format!("because {why}"))).await;

@@ -67,9 +67,9 @@ const WAITS: &[&str] = &[
     "wait_steps",
     "yield_now",
     "yield_now beside others",
-    "on a clock",
-    "on two clocks",
-    "on realtime, while the game is held",
+    "on_clock",
+    "on_clock twice",
+    "on_clock of realtime, while the game is held",
     "scaled and held clocks",
     "wait_seconds",
     "wait_seconds in_phase",
@@ -173,14 +173,14 @@ impl One {
                 let ended = join!(yield_now(), timeout(0.2, yield_now()), wait_frames(1));
                 log(format!("{ended:?}"));
             }
-            "on a clock" => {
-                on(self.clock, wait_seconds(0.1)).await;
-                let tick = on(self.clock, async { interval(0.05).tick().await }).await;
+            "on_clock" => {
+                on_clock(self.clock, wait_seconds(0.1)).await;
+                let tick = on_clock(self.clock, async { interval(0.05).tick().await }).await;
                 log(format!("{tick:?}"));
-                on(self.clock, animate(0.05, share)).await;
+                on_clock(self.clock, animate(0.05, share)).await;
             }
-            "on two clocks" => {
-                let inner = on(realtime(), async {
+            "on_clock twice" => {
+                let inner = on_clock(realtime(), async {
                     wait_seconds(0.2).await;
                     log("inner");
                 });
@@ -190,12 +190,12 @@ impl One {
                     log("outer");
                     wait_seconds(0.05).await;
                 };
-                on(self.clock, outer).await;
+                on_clock(self.clock, outer).await;
             }
-            "on realtime, while the game is held" => {
+            "on_clock of realtime, while the game is held" => {
                 let _held = clock().pause_guard();
                 let shown = animate(0.35, share).in_phase(Phase::Update);
-                on(realtime(), shown).await;
+                on_clock(realtime(), shown).await;
             }
             "scaled and held clocks" => {
                 let slow = self.clock.scaled(0.7);

@@ -117,10 +117,10 @@ impl DurableScript for Actor {
             Role::Guards => {
                 let _slower = self.clock.scaled(0.5);
                 let _held = self.held.pause_guard();
-                on(self.clock, wait_seconds(0.5)).await;
+                on_clock(self.clock, wait_seconds(0.5)).await;
                 yield_now().await;
                 log("yields");
-                on(self.clock, yield_now()).await;
+                on_clock(self.clock, yield_now()).await;
             }
             Role::Rewards { chapter } => {
                 let number = with_once(format!("reward {chapter}"), |log: &mut Log| log.len());

@@ -190,7 +190,7 @@ fn reloaded(runtime: &Runtime) -> (Runtime, Heard) {
 }
 
 /// The rows of the table in the guide, each with its test.
-const ROWS: [(&str, fn()); 17] = [
+const ROWS: [(&str, fn()); 18] = [
     (
         "the event of a `signal.wait()`",
         a_wait_keeps_its_first_event,
@@ -206,6 +206,10 @@ const ROWS: [(&str, fn()); 17] = [
     (
         "the same when a chapter ends",
         a_chapter_that_ends_with_unread_events_says_so,
+    ),
+    (
+        "the same when a script restarts in code that reads another type",
+        crate::together::a_restart_drops_the_events_that_its_code_cannot_read,
     ),
     (
         "an event of `emit_one`",

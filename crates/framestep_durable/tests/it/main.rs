@@ -74,6 +74,7 @@ mod sync_test;
 mod themselves;
 mod threads;
 mod timelines;
+mod together;
 mod trials;
 mod twin;
 mod unrecorded;

@@ -25,11 +25,11 @@ impl Drop for SaysScale {
 #[durable]
 async fn counts(clock: ClockId, below: ClockId) {
     let share = |share: f32| with(|log: &mut Log| log.push(format!("{share}")));
-    on(clock, async {
+    on_clock(clock, async {
         log(format!("inside {}", scale()));
         let _says = SaysScale("left");
         wait_seconds(0.05).await;
-        join!(animate(0.04, share), on(below, wait_seconds(0.03)));
+        join!(animate(0.04, share), on_clock(below, wait_seconds(0.03)));
         let mut ticks = interval(0.02).in_phase(Phase::FixedUpdate);
         for _ in 0..3 {
             log(format!("{:?}", ticks.tick().await));
@@ -41,7 +41,7 @@ async fn counts(clock: ClockId, below: ClockId) {
     log(format!("after it {}", scale()));
     // The clock of a wait that is given up does not count any more.
     let first = select! {
-        _ = on(below, async {
+        _ = on_clock(below, async {
             let _says = SaysScale("given up");
             wait_seconds(9).await;
         }) => "below",
@@ -72,7 +72,7 @@ async fn begins_and_moves(clock: ClockId) {
     .await;
     // As scripts of framestep name it.
     let clock = &clock;
-    on(clock, wait).await;
+    on_clock(clock, wait).await;
     log("moved");
 }
 
@@ -124,7 +124,7 @@ fn all_that_counts_time_inside_counts_on_the_clock_across_saves() {
 #[durable]
 async fn menu() {
     let _held = clock().pause_guard();
-    on(
+    on_clock(
         realtime(),
         animate(0.5, |share| {
             with(|log: &mut Log| log.push(format!("{share}")));
@@ -146,7 +146,7 @@ fn on_realtime_a_menu_slides_in_while_the_game_is_held() {
 
 #[durable]
 async fn wrong(clock: ClockId) {
-    on(clock, wait_seconds(1)).await;
+    on_clock(clock, wait_seconds(1)).await;
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_clock_that_the_runtime_does_not_have_is_an_error_with_its_number() {
 #[test]
 fn it_says_what_it_is_and_drops_its_future_anywhere() {
     let held = std::rc::Rc::new(());
-    let on = on(ClockId::GAME, std::future::ready(held.clone()));
+    let on = on_clock(ClockId::GAME, std::future::ready(held.clone()));
     assert_eq!(
         format!("{on:?}"),
         "On { clock: ClockId(0), done: false, .. }"

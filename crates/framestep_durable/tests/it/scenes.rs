@@ -330,15 +330,15 @@ impl Actor {
                     4 => realtime(),
                     at => clock(*at),
                 };
-                let done = on(clock, self.perform(ops)).await;
+                let done = on_clock(clock, self.perform(ops)).await;
                 log(who, format!("on a clock {done}"));
             }
             Op::Held(at, ops) => {
                 let held = if *at == 3 { ClockId::GAME } else { clock(*at) };
                 let _held = held.pause_guard();
                 // Not longer: what counts on the clock alone would never end.
-                let done = timeout(0.3, on(realtime(), self.perform(ops)));
-                let done = on(realtime(), done).await;
+                let done = timeout(0.3, on_clock(realtime(), self.perform(ops)));
+                let done = on_clock(realtime(), done).await;
                 log(who, format!("held {done:?}"));
             }
             Op::Scaled(at, tenths, ops) => {
