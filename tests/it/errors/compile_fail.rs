@@ -43,9 +43,13 @@ fn library() -> PathBuf {
 }
 
 fn compile(case: &Path, library: &Path) -> Child {
+    // A file of its own: as root, the compiler replaces the one it is given, `/dev/null` too.
+    let metadata = Path::new(env!("CARGO_TARGET_TMPDIR")).join(case.file_name().unwrap());
     program("RUSTC", "rustc")
         .args(["--edition=2024", "--crate-type=bin", "--emit=metadata"])
-        .args(["-o", "/dev/null", "-L"])
+        .arg("-o")
+        .arg(metadata.with_extension("rmeta"))
+        .arg("-L")
         .arg(format!(
             "dependency={}",
             library.parent().unwrap().display()
