@@ -396,7 +396,7 @@ pub(crate) fn expect_countable(added: Option<()>) {
 
 impl<N: fmt::Debug> fmt::Debug for Semaphore<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Permits").field(&self.name).finish()
+        f.debug_tuple("Semaphore").field(&self.name).finish()
     }
 }
 
