@@ -188,9 +188,16 @@ fn replay_journal(
     };
     // The usual case.
     if let ([saved], Some(now)) = (&*image.waits, cell.awaited_alone()) {
-        if cell.other_waits(&[named(saved)], &[now]).is_none() {
-            return Ok(());
-        }
+        let (saved, now) = ([named(saved)], [now]);
+        return match cell.other_waits(&saved, &now) {
+            None => Ok(()),
+            Some(why) => Err(Found::OtherWaits {
+                entry: cell.replayed(),
+                saved: saved.to_vec(),
+                now: now.to_vec(),
+                why,
+            }),
+        };
     }
     let mut saved: Vec<_> = image.waits.iter().map(named).collect();
     saved.sort_unstable_by_key(|wait| wait.number);

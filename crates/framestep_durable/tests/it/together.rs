@@ -95,7 +95,8 @@ pub(crate) fn a_restart_drops_the_events_that_its_code_cannot_read() {
         runtime.start(porter).detach();
         runtime.emit(&KNOCK, 3);
         runtime.emit(&PAIRS, (4, 5));
-        let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
+        let save = runtime.save_state().unwrap().to_bytes();
+        let save = SaveState::from_bytes(&save).unwrap();
 
         let mut runtime = Runtime::new(Registry::new().with::<unused_pairs::Porter>());
         let lost = Rc::new(RefCell::new(Vec::new()));
