@@ -45,7 +45,12 @@ fn library() -> PathBuf {
 fn compile(case: &Path, library: &Path) -> Child {
     program("RUSTC", "rustc")
         .args(["--edition=2024", "--crate-type=bin", "--emit=metadata"])
-        .args(["-o", "/dev/null", "-L"])
+        // For one that compiles. The compiler would replace `/dev/null` by a file.
+        .args([
+            "-o",
+            concat!(env!("CARGO_TARGET_TMPDIR"), "/compiles.rmeta"),
+        ])
+        .arg("-L")
         .arg(format!(
             "dependency={}",
             library.parent().unwrap().display()
