@@ -127,7 +127,7 @@ fn target() -> Option<Target> {
 }
 
 /// Calls `f`, which serialises a state, and returns what that takes along.
-pub(crate) fn take(f: impl FnOnce() -> Bytes) -> (Bytes, Taken) {
+pub(crate) fn take(f: &mut dyn FnMut() -> Bytes) -> (Bytes, Taken) {
     let put_back = PutBack(&TAKING, TAKING.replace(Some(Taken::default())));
     let state = f();
     let taken = TAKING.take().unwrap_or_default();

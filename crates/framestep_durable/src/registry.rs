@@ -14,8 +14,7 @@ use crate::error::RestoreError;
 use crate::image::SaveState;
 use crate::runtime::Runtime;
 use crate::script::{
-    Begun, Carries, Code, Continues, DurableScript, Migrates, OldState, carries, continues,
-    migrates,
+    Begins, Begun, Code, Continues, DurableScript, Migrates, OldState, begins, continues, migrates,
 };
 use crate::wait::Value;
 
@@ -49,7 +48,7 @@ pub(crate) struct Known {
     state: Type,
     pub(crate) code: Code,
     continues: Continues,
-    carries: Carries,
+    begins: Begins,
     migrates: Migrates,
 }
 
@@ -59,7 +58,7 @@ impl Known {
             state: Type::of::<S>(),
             code: Code::of::<S>(),
             continues: continues::<S>,
-            carries: carries::<S>,
+            begins: begins::<S>,
             migrates: migrates::<S>,
         }
     }
@@ -68,7 +67,8 @@ impl Known {
     pub(crate) fn begin_again(&self, version: u32, state: &Content) -> Option<Begun> {
         let begun = self.begin_replayed(version, state)?;
         let carried = if version == self.code.version {
-            (self.carries)(&begun.state)
+            let as_new = (self.begins)(&begun.state);
+            as_new.map(|begun| begun.carried).unwrap_or_default()
         } else {
             begun.carried
         };

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::content::Content;
-use crate::hand_over::{self, Carried};
+use crate::hand_over::{self, Carried, Taken};
 
 /// A script that can be saved while it waits. [`durable`](macro@crate::durable) implements it for
 /// an `async fn`.
@@ -140,22 +140,31 @@ pub(crate) struct Begun {
 
 /// Begins a chapter with the state `script`.
 pub(crate) fn begin<S: DurableScript>(script: S) -> Begun {
-    let (state, taken) = hand_over::take(|| Bytes::of(&script));
-    let script = if taken.is_any {
-        let read = state.read().unwrap_or_else(|| {
-            panic!(
-                "the state of the script `{}` does not read back what it writes",
-                S::NAME
-            )
-        });
+    let (state, taken) = hand_over::take(&mut || Bytes::of(&script));
+    let future = if taken.is_any {
         drop(script);
-        read
+        None
     } else {
-        script
+        Some(future_of(script))
+    };
+    begun(S::NAME, state, taken, future, continues::<S>)
+}
+
+/// What [`begin`] makes. A state that takes something along is read back: there is no future of it.
+fn begun(
+    name: &str,
+    state: Bytes,
+    taken: Taken,
+    future: Option<ChapterFuture>,
+    continues: Continues,
+) -> Begun {
+    let future = future.or_else(|| continues(&state));
+    let Some(future) = future else {
+        panic!("the state of the script `{name}` does not read back what it writes")
     };
     Begun {
         state,
-        future: future_of(script),
+        future,
         carried: taken.subscriptions,
     }
 }
@@ -239,14 +248,12 @@ pub(crate) fn continues<S: DurableScript>(state: &Bytes) -> Option<ChapterFuture
     state.read().map(future_of::<S>)
 }
 
-/// The subscriptions in a state of this version.
-pub(crate) type Carries = fn(&Bytes) -> Vec<Carried>;
+/// Begins a chapter with a state of this version as one that a script has made, which notes the
+/// subscriptions in it. `None` if the bytes are not a state of this script.
+pub(crate) type Begins = fn(&Bytes) -> Option<Begun>;
 
-pub(crate) fn carries<S: DurableScript>(state: &Bytes) -> Vec<Carried> {
-    let Some(script) = state.read::<S>() else {
-        return Vec::new();
-    };
-    hand_over::take(|| Bytes::of(&script)).1.subscriptions
+pub(crate) fn begins<S: DurableScript>(state: &Bytes) -> Option<Begun> {
+    state.read().map(begin::<S>)
 }
 
 /// Begins a chapter with a state of another version. `None` if there is none for it today.
