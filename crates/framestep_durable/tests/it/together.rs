@@ -199,7 +199,7 @@ async fn asks(mut knocks: Subscription<u8>, before: Option<Before>) -> Chapter {
         }
         Some(Before::Asked) => {
             let limit = timeout(0.15, stop_requested()).await;
-            wait_frames(if limit.is_ok() { 1 } else { 0 }).await;
+            wait_frames(u64::from(limit.is_ok())).await;
         }
     }
     ask(|| Opens).await;
