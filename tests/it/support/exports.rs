@@ -19,7 +19,7 @@ fn source(module: &str) -> PathBuf {
     }
 }
 
-/// The names that a file exports, without those of macros.
+/// The names that a file of a module exports, without those of macros.
 fn names_in(path: &Path) -> BTreeSet<String> {
     let text = fs::read_to_string(path).expect("the file is there");
     let mut names = BTreeSet::new();
@@ -33,6 +33,14 @@ fn names_in(path: &Path) -> BTreeSet<String> {
                 names.insert(name.to_owned());
             }
         }
+    }
+    // What stands in the file itself.
+    for kind in ["struct", "enum", "trait", "fn", "const"] {
+        let begins = format!("\npub {kind} ");
+        names.extend(text.split(&begins).skip(1).map(|item| {
+            let is_name = |char: &char| char.is_alphanumeric() || *char == '_';
+            item.chars().take_while(is_name).collect::<String>()
+        }));
     }
     names
 }
