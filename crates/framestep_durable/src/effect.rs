@@ -289,7 +289,7 @@ fn unreadable_result<R: DeserializeOwned>() -> R {
 }
 
 /// The present time of the script's clock. Recorded, like all that a durable script reads. Outside
-/// of one, it is [`framestep::time`].
+/// of one, it is [`framestep::time()`].
 ///
 /// # Panics
 ///

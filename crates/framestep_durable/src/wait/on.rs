@@ -13,7 +13,7 @@ use crate::owner::{ClockId, clock_of};
 
 /// Runs `future` with `clock` as the script's clock: plain waits inside count on it, and
 /// [`time`](crate::time) and [`delta_seconds`](crate::delta_seconds) read it. See
-/// [`framestep::on_clock`].
+/// [`framestep::wait::on_clock`].
 ///
 /// The clock counts for this future alone. Scripts that it starts are on the clock of their owner.
 /// Calls nest: the innermost clock counts. Nothing is recorded, and what the future waits for is
