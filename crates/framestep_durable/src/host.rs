@@ -325,14 +325,14 @@ impl Host {
         self.shared.act(id, Act::Stop(Some(Location::caller())))
     }
 
-    /// Asks a script to stop: it ends in its own way once it reads the request, with
+    /// Requests a script to stop: it ends in its own way once it reads the request, with
     /// [`stop_requested`](crate::stop_requested) or [`is_stop_requested`](crate::is_stop_requested). Returns `false`
-    /// if it has been asked before, or has ended.
+    /// if it was requested before, or has ended.
     pub fn request_stop(&self, id: ScriptId) -> bool {
         self.shared.act(id, Act::Ask)
     }
 
-    /// Whether a script is alive and has been asked to stop.
+    /// Whether a script is alive and has been requested to stop.
     pub fn is_stop_requested(&self, id: ScriptId) -> bool {
         self.shared.is_asked(id)
     }

@@ -47,7 +47,7 @@ pub struct SaveState {
     pub(crate) guards: Vec<GuardImage>,
     pub(crate) owners: Vec<OwnerImage>,
     pub(crate) scripts: Vec<KeptImage>,
-    /// Those of them that have been asked to stop.
+    /// Those of them that have been requested to stop.
     pub(crate) asked: Vec<ScriptId>,
     /// The requests to stop with a time that are not over.
     pub(crate) stops: Vec<StopImage>,

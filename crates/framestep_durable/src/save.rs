@@ -143,7 +143,7 @@ impl Shared {
         Ok(checksum)
     }
 
-    /// The scripts that have been asked to stop.
+    /// The scripts that have been requested to stop.
     fn save_asked(&self) -> Vec<ScriptId> {
         self.asked.borrow().iter().copied().collect()
     }

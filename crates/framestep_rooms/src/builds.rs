@@ -22,8 +22,8 @@ type Builds = BTreeMap<Build, Generation>;
 
 /// The generation of a build, which gets the next one if the log does not know the build yet.
 ///
-/// `known` is the generation that this node has read before, 0 for none: if the log has lost the end
-/// of what it keeps, the build gets the same one again.
+/// `known` is the generation that this node has read before, 0 for none: if the tail of the log
+/// is lost, the build gets the same one again.
 pub(crate) async fn register(
     log: &dyn Log,
     build: Build,

@@ -1,5 +1,5 @@
-//! What happens in an arena over time: about twenty scripts, each of which goes on on another
-//! machine at the `.await` where it is.
+//! What happens in an arena over time: scripts that fail over to another machine at the `.await`
+//! where they are.
 
 use framestep_durable::prelude::*;
 use framestep_rooms::Player;

@@ -1,4 +1,4 @@
-//! Permits: a limited number of scripts that do something at the same time.
+//! Semaphores: they limit how many scripts do something at the same time.
 
 use std::fmt;
 use std::future::Future;

@@ -213,7 +213,7 @@ const TOKENS: Semaphore = Semaphore::new("tokens", 3);
 /// What format 6 has added.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Helper {
-    /// Until it is asked to stop.
+    /// Until it is requested to stop.
     Serves(u64),
     /// Until nobody is on the owner.
     Closes(OwnerId),

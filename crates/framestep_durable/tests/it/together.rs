@@ -172,9 +172,9 @@ enum Before {
     Chapter,
     /// It has handed it to the script that asks.
     Child,
-    /// It knows whether it was asked to stop.
+    /// It knows whether it was requested to stop.
     IsAsked,
-    /// It has awaited for some time that it is asked to stop.
+    /// It has awaited for some time that it is requested to stop.
     Asked,
 }
 
@@ -251,7 +251,7 @@ fn events_that_were_handed_over_and_requests_to_stop_are_a_part_of_the_history()
 enum Shift {
     /// Reads events, a chapter for each.
     Guards,
-    /// Was asked to stop, and goes on with the subscription in another script.
+    /// Was requested to stop, and goes on with the subscription in another script.
     Relieves,
     /// Goes on where an asked one has ended.
     Relieved,
