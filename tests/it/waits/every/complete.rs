@@ -7,7 +7,10 @@ use crate::support::combinators::COMBINATORS;
 use crate::support::exports::functions_of;
 use crate::support::waits::{Place, WAITS};
 
-const PAGE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guide/waits.md"));
+const PAGE: &str = include_str!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../docs/guide/waits.md"
+));
 const PRELUDE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../src/prelude.rs"));
 
 /// Waits that the table of the tests cannot have: a request to stop needs an owner, and a promise is
