@@ -58,6 +58,8 @@ const CREDIT: u64 = 1 << 63;
 impl WakerState {
     #[inline]
     fn is_at_home(&self) -> bool {
+        // Relaxed is enough. The home thread reads what it has written itself. Another thread reads the
+        // number of a thread that it is not, or `NONE`: both say that it is away.
         thread::is_here(self.home.load(Ordering::Relaxed))
     }
 
@@ -80,8 +82,11 @@ impl WakerState {
     #[cold]
     fn wake(&self) {
         if self.is_at_home() {
+            // The executor may be gone, or be ending: then the registry does not find it.
             registry::with_executor(self.executor, |core| wake::wake(core, self.key));
         } else if !self.has_ended() {
+            // On another thread `has_ended` may be out of date. That is only a shortcut: a wake of a
+            // coroutine that has ended finds a stale key.
             self.remote().wake_by_ref();
         }
     }
@@ -196,6 +201,8 @@ impl TaskWaker {
     /// How many wakers there are. `None` if it is not known: wakers for other threads are not
     /// counted, and once there has been one, there may be others.
     pub(crate) fn held(&self) -> Option<u64> {
+        // A waker that was counted at home and dropped elsewhere is in both parts, once with each sign, so
+        // only the sum means something.
         let at_home = self.0.at_home.load(Ordering::Relaxed);
         let away = self.0.away.load(Ordering::Relaxed);
         let is_known = self.0.remote.get().is_none();
@@ -234,6 +241,9 @@ impl Drop for LentWaker {
 impl Drop for TaskWaker {
     fn drop(&mut self) {
         let state = self.0;
+        // From here on this thread counts in `away` like all others, so `at_home` is final. Then the wakers
+        // at home are added and the credit is taken off: if nothing is left, nobody has a waker, and this
+        // frees the state. Otherwise the last waker does.
         state.home.store(thread::NONE, Ordering::Relaxed);
         let at_home = state.at_home.load(Ordering::Relaxed);
         state.count_off(CREDIT.wrapping_sub(at_home));
@@ -263,6 +273,8 @@ impl Counted {
             self.0.count_at_home(1);
             RawWaker::new(data, &OWN)
         } else {
+            // Elsewhere a clone is a remote waker, which has a count of its own. So `away` only ever falls,
+            // and no clone can come too late for a count that has reached zero.
             let waker = ManuallyDrop::new(self.0.clone_from_outside());
             RawWaker::new(waker.data(), waker.vtable())
         }
@@ -299,6 +311,7 @@ impl Drop for Counted {
     #[inline]
     fn drop(&mut self) {
         if self.0.is_at_home() {
+            // This cannot be the last count: the handle still has its credit in `away`.
             self.0.count_at_home(1_u64.wrapping_neg());
         } else {
             self.0.count_off(1);
