@@ -85,7 +85,7 @@ impl Executor {
     /// An output is unread if the coroutine returns after its handle was dropped, or
     /// if the handle is dropped after the coroutine has returned. The losers of
     /// [`race`](crate::combine::race) and [`select!`](crate::select) are such coroutines,
-    /// too. Without a hook for its type, an unread output is dropped.
+    /// too. Without a hook for its type, an unobserved output is dropped.
     ///
     /// So a game hears of each error that its scripts return, wherever they are
     /// started: if all scripts return `Result<(), GameError>`, that is the type `T`.
@@ -104,7 +104,7 @@ impl Executor {
     ///   [`propagate_panics`](Builder::propagate_panics) or [`strict`](Builder::strict),
     ///   it is passed on to the host. So in a test, the hook may simply `unwrap`.
     /// - The hook is dropped with the executor. If a handle outlives the executor, its
-    ///   unread output is dropped.
+    ///   unobserved output is dropped.
     ///
     /// A panic is not an output: it is [reported](crate::inspect::Report::CoroutinePanicked).
     /// An output that a join has returned is read, even if it returns it to a future that

@@ -38,7 +38,7 @@ pub(crate) async fn register(
 }
 
 /// Lets the nodes of a build run the shards, also if another build was started later: the way back
-/// after an upgrade. Nodes hear of it within some seconds. The order stays in the log until a build
+/// after an upgrade. Nodes learn it with a heartbeat, within some seconds. The order stays in the log until a build
 /// starts that the log does not know yet, or another build is preferred.
 ///
 /// `top` shows the number of each build, and does this as `top --prefer BUILD`. A build that cannot

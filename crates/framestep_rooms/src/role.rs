@@ -983,7 +983,7 @@ impl Role {
         if self.ticked_last() {
             return now >= self.next_at;
         }
-        // It leaves, or is not heard of as a member: it does not compete with those that are.
+        // It leaves, or is no member: it does not compete with those that are.
         let Some(rank) = rank else {
             return false;
         };

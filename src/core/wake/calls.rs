@@ -1,5 +1,5 @@
 //! The calls that a run makes as it begins, or the host between two runs: those that other threads have sent, and
-//! the ends and unread outputs that earlier calls have left to the next run.
+//! the ends and unobserved outputs that earlier calls have left to the next run.
 
 use crate::core::Core;
 use crate::core::inspect::observe;

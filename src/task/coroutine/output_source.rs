@@ -1,4 +1,4 @@
-//! Which coroutine has returned an output that nobody reads.
+//! Which coroutine has returned an unobserved output.
 
 use std::borrow::Cow;
 

@@ -17,7 +17,7 @@ use crate::support::{forever, panic_of, result_of};
 
 type Script = Result<(), String>;
 
-/// Notes the unread outputs of type `T`.
+/// Notes the unobserved outputs of type `T`.
 fn notes<T: Debug + 'static>(executor: &Executor) -> Log {
     let log = Log::new();
     let note = log.clone();
