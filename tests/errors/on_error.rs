@@ -121,12 +121,12 @@ fn a_panic_of_the_handler_is_one_of_the_script() {
 #[test]
 fn the_coroutine_has_the_name_of_the_script() {
     let executor = unclamped();
-    let name = "it::errors::on_error::fails";
+    let name = "errors::on_error::fails";
     let asks = on_error(async { Err(()) }, |()| current_name());
     let asked = executor.start(asks).take_output().unwrap().unwrap();
     assert_eq!(
         asked,
-        "it::errors::on_error::the_coroutine_has_the_name_of_the_script"
+        "errors::on_error::the_coroutine_has_the_name_of_the_script"
     );
     let script = executor.start(on_error(fails(), |_| ()));
     let snapshot = executor.snapshot();

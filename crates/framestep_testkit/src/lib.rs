@@ -3,6 +3,7 @@
 
 // Not published: what a name says needs no sentence, and nobody prints these.
 #![allow(missing_docs, missing_debug_implementations)]
+#![allow(clippy::missing_errors_doc, clippy::return_self_not_must_use)]
 
 pub mod actor;
 mod allocations;
