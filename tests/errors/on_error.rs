@@ -40,7 +40,7 @@ fn the_handler_is_called_in_the_poll_that_returns_the_error() {
     });
     executor.run_frame(0.25);
     log.check(&["F1: failed", "F1: joined", "F1: queued"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn the_handler_borrows_lent_state_and_spawns_on_the_owner_of_the_script() {
     assert_eq!(errors, ["failed"]);
     assert_eq!(executor.len(), 1);
     drop(owner);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -160,5 +160,5 @@ fn no_report_is_made_of_an_error() {
     executor.on_report(|report: &Report| panic!("{report}"));
     executor.start(on_error(fails(), |_| ()));
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }

@@ -644,7 +644,7 @@ mod deferred_calls {
         drop(owner);
         assert_eq!(executor.len(), 1);
         executor.run_frames(2, 0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 
     #[test]

@@ -291,7 +291,7 @@ fn a_hook_may_stop_the_coroutine_of_its_event() {
         "frame 1, Update: 1v1 joins resumed",
         "frame 1, Update: 1v1 joins finished",
     ]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_hook_may_stop_a_coroutine_that_is_about_to_begin() {
     assert!(!polled.get());
     assert!(hook.remove());
     assert!(result_of(&executor, started).unwrap_err().is_stopped());
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

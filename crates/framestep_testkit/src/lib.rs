@@ -9,6 +9,7 @@ pub mod actor;
 mod allocations;
 mod choices;
 pub mod combinators;
+mod drops;
 pub mod exports;
 mod frames;
 mod futures;
@@ -27,6 +28,7 @@ pub mod watched;
 pub use allocations::{
     allocations_of, call_in_allocation, call_in_nth_allocation, has_called, live_bytes,
 };
+pub use drops::{Bomb, OnDrop};
 pub use frames::update;
 pub use futures::{
     count_frames, counted, entered, forever, noted, poll_once, receiver, receiver_in, result_of,
