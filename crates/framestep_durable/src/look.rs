@@ -184,7 +184,7 @@ impl SaveState {
             f.write_str(", has not begun")?;
         }
         if self.asked.contains(&script.id) {
-            f.write_str(", requested to stop")?;
+            f.write_str(", stop requested")?;
         }
         let state = &script.state;
         writeln!(f, "\n    its chapter began with {state}")?;
