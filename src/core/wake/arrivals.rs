@@ -23,7 +23,7 @@ impl Arrivals {
         self.has_news.get()
     }
 
-    /// Notes that a call has left work to the next run: starts, ends, unread outputs, or
+    /// Notes that a call has left work to the next run: starts, ends, unobserved outputs, or
     /// a panic that must be passed on.
     pub(crate) fn note_news(&self) {
         self.has_news.set(true);

@@ -148,7 +148,7 @@ fn waits_and_guards_inside_of_a_with_panic_and_name_the_script() {
 
 #[test]
 fn a_with_inside_of_a_with_on_the_same_world_panics() {
-    let parts = ["`with` at", "is borrowed by", "refusals.rs"];
+    let parts = ["`with` at", "is borrowed by", "misuse.rs"];
     assert_says(panic_of(Case::WithInWith), &parts);
 }
 
@@ -210,7 +210,7 @@ fn a_wait_behind_a_foreign_waker_is_refused() {
 #[test]
 fn a_script_that_depends_on_what_is_not_recorded_is_found_with_both_lines() {
     let error = save_error_of(Case::OutsideState);
-    for part in ["`bad`", "entry 2", "refusals.rs", "a `with`"] {
+    for part in ["`bad`", "entry 2", "misuse.rs", "a `with`"] {
         assert!(error.contains(part), "{error}");
     }
 }

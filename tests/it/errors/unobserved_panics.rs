@@ -1,5 +1,5 @@
 //! Panics that no join returns: reported, or passed on to the host.
-//! docs/contract.md#decided-unread-panics
+//! docs/contract.md#decided-unobserved-panics
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -227,7 +227,7 @@ mod reported {
         );
     }
 
-    // docs/contract.md#decided-unread-panics
+    // docs/contract.md#decided-unobserved-panics
     #[test]
     fn of_an_output_and_the_code_that_drops_the_handle_goes_on() {
         let mut executor = unclamped();
@@ -568,7 +568,7 @@ mod strict {
     }
 
     #[test]
-    fn lets_a_panic_of_an_unread_output_through() {
+    fn lets_a_panic_of_an_unobserved_output_through() {
         let mut executor = strict();
         drop(executor.spawn(async { Bomb }));
         assert_eq!(panic_in_frame(&mut executor), "on drop");
