@@ -67,15 +67,17 @@ const OTHER_TYPES: &[&str] = &[
     "Watch",
     "WatchReader",
     "LendError",
-    // Of the `futures` crate: waits, but not those of this crate.
     "Canceled",
-    "Promise",
     "Resolver",
 ];
 
 /// Waits of a script that is on an owner, which those of the table need not be. Their tests are
 /// in `lifetimes`.
 const OF_OWNERS: &[&str] = &["StopRequested"];
+
+/// Waits that any thread resumes, like a future of another crate: no run is promised. Their tests
+/// are in `events`.
+const OF_ANY_THREAD: &[&str] = &["Promise"];
 
 /// Public functions that return a wait of the table under another name.
 const SAME_WAITS: &[&str] = &[
@@ -151,7 +153,9 @@ fn each_public_type_is_in_the_table_or_is_no_wait() {
     let waits: BTreeSet<&str> = WAITS.iter().map(|row| row.of).collect();
     for name in exported() {
         if name.starts_with(|first: char| first.is_uppercase()) {
-            let wait = waits.contains(&*name) || OF_OWNERS.contains(&&*name);
+            let wait = waits.contains(&*name)
+                || OF_OWNERS.contains(&&*name)
+                || OF_ANY_THREAD.contains(&&*name);
             let other = OTHER_TYPES.contains(&&*name);
             assert!(
                 wait != other,
@@ -259,4 +263,20 @@ fn each_combinator_of_the_crate_is_in_the_table() {
         names.contains("race") && names.contains("select!"),
         "{names:?}"
     );
+}
+
+/// A type of another crate would tie the versions of this crate to those of the other. Its traits,
+/// such as `Stream`, are implemented, and not exported.
+#[test]
+fn each_exported_type_is_of_this_crate() {
+    for text in sources(&root()) {
+        for export in text.split("\npub use ").skip(1) {
+            let krate = export.split("::").next().expect("there is one");
+            assert!(
+                !["futures", "pin_project", "slab", "waker_fn"].contains(&krate),
+                "pub use {}",
+                export.lines().next().expect("there is one")
+            );
+        }
+    }
 }
