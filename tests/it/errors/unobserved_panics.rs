@@ -560,7 +560,7 @@ mod strict {
     }
 
     #[test]
-    fn lets_panics_of_behaviours_and_of_with_soon_through() {
+    fn lets_panics_of_behaviours_and_of_with_deferred_through() {
         let mut executor = strict();
         executor.enter(|| with_deferred(|_: &mut u8| panic!("soon")));
         let text = panic_of(|| executor.lend(&mut 5_u8, |executor| executor.run_frame(0.25)));

@@ -6,20 +6,14 @@ use std::path::PathBuf;
 
 use framestep_durable::prelude::*;
 
+use crate::sleeps::Riddle;
+
 thread_local! {
     static IS_PATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
 const BELL: Signal<u32> = Signal::new("bell");
 const STAGE: Value<u32> = Value::new("stage");
-
-#[derive(Serialize, Deserialize)]
-struct Riddle;
-
-impl Request for Riddle {
-    const NAME: &'static str = "riddle";
-    type Answer = u32;
-}
 
 #[derive(Serialize, Deserialize)]
 struct Kid {
