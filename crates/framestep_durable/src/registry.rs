@@ -123,8 +123,8 @@ impl Registry {
         }
     }
 
-    /// Adds a value, also for all its [keys](Value::keyed), whose type the registry must know to [describe](SaveState::described) it, and
-    /// to find out when a file is loaded or [checked](Self::check) that it is of another type now.
+    /// Adds a value, also for all its [keys](Value::keyed), whose type the registry must know to
+    /// [describe](SaveState::described) it, and to find out when a file is loaded or [checked](Self::check) that it is of another type now.
     ///
     /// # Panics
     ///
