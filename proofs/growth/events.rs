@@ -387,7 +387,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         executor.run_frames(20, 0.25);
         executor.assert_empty();
     }),
-    subject("n that are asked to stop", 20_000, |n| {
+    subject("n that are requested to stop", 20_000, |n| {
         let mut executor = unclamped();
         let owner = executor.owner();
         for _ in 0..n {
@@ -397,18 +397,22 @@ pub(super) const SUBJECTS: &[Subject] = &[
         executor.run_frame(0.25);
         executor.assert_empty();
     }),
-    subject("a line of n owners that is asked to stop", 10_000, |n| {
-        let mut executor = unclamped();
-        let mut line = vec![executor.owner()];
-        for at in 1..n {
-            let child = line[at - 1].child();
-            child.start(stop_requested());
-            line.push(child);
-        }
-        line[0].request_stop();
-        executor.run_frame(0.25);
-        executor.assert_empty();
-    }),
+    subject(
+        "a line of n owners that is requested to stop",
+        10_000,
+        |n| {
+            let mut executor = unclamped();
+            let mut line = vec![executor.owner()];
+            for at in 1..n {
+                let child = line[at - 1].child();
+                child.start(stop_requested());
+                line.push(child);
+            }
+            line[0].request_stop();
+            executor.run_frame(0.25);
+            executor.assert_empty();
+        },
+    ),
     subject("a snapshot of n that wait for named sources", 10_000, |n| {
         let executor = Executor::builder().inspect(true).build();
         let (bell, gold, tokens) = (

@@ -110,8 +110,8 @@ const ITEMS: &[(&str, Holds)] = &[
         Many(&[
             "n owners below one, ended one by one",
             "a line of n owners, dropped from the bottom",
-            "a line of n owners that is asked to stop",
-            "n that are asked to stop",
+            "a line of n owners that is requested to stop",
+            "n that are requested to stop",
         ]),
     ),
     ("PauseGuard", One),

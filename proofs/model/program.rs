@@ -101,7 +101,7 @@ pub(super) enum Act {
     Release,
     /// Moves the deadline of the timer in this place.
     Reset(usize, Length),
-    /// Logs whether the coroutine has been asked to stop.
+    /// Logs whether the coroutine has been requested to stop.
     ReadAsk,
     Owner(OwnerAct),
     Clock(ClockAct),

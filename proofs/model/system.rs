@@ -94,7 +94,7 @@ pub(super) trait System: Sized + 'static {
     ) -> Self::Owner;
     fn stop_all(owner: &Self::Owner);
     fn request_stop(owner: &Self::Owner);
-    /// Whether the calling coroutine has been asked to stop.
+    /// Whether the calling coroutine has been requested to stop.
     fn is_asked(&self) -> bool;
     fn asked(&self) -> Waiting;
     fn all_ended(owner: &Self::Owner) -> Waiting;

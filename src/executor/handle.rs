@@ -14,7 +14,7 @@ use crate::core::base::key::TaskKey;
 use crate::core::inspect::snapshot;
 use crate::core::life::end;
 use crate::core::pause;
-use crate::core::report::unread;
+use crate::core::report::unobserved;
 use crate::core::scope;
 use crate::core::wake::calls;
 use crate::inspect::{Snapshot, TraceEvent};
@@ -203,7 +203,7 @@ impl Handle {
     /// dropped.
     pub fn on_unobserved<T: 'static>(&self, hook: impl FnMut(T, OutputSource) + 'static) {
         if let Some(core) = self.core() {
-            unread::on_unobserved(&core, hook);
+            unobserved::on_unobserved(&core, hook);
         }
     }
 

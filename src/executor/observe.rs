@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::core::inspect::snapshot;
 use crate::core::phase::idle;
-use crate::core::report::unread;
+use crate::core::report::unobserved;
 use crate::inspect::{Report, Snapshot, TraceEvent};
 use crate::task::coroutine::OutputSource;
 
@@ -82,23 +82,23 @@ impl Executor {
     /// Calls `hook` with every output of type `T` that no join will return any more, and with
     /// the coroutine that has returned it.
     ///
-    /// An output is unread if the coroutine returns after its handle was dropped, or
+    /// An output is unobserved if the coroutine returns after its handle was dropped, or
     /// if the handle is dropped after the coroutine has returned. The losers of
     /// [`race`](crate::combine::race) and [`select!`](crate::select) are such coroutines,
     /// too. Without a hook for its type, an unobserved output is dropped.
     ///
     /// So a game hears of each error that its scripts return, wherever they are
     /// started: if all scripts return `Result<(), GameError>`, that is the type `T`.
-    /// The hook then receives each unread `Ok(())`, too.
+    /// The hook then receives each unobserved `Ok(())`, too.
     ///
     /// - Each type has one hook. A second call for the same type replaces the hook.
-    /// - The hook is called when the output becomes unread, like a call by the host:
+    /// - The hook is called when the output becomes unobserved, like a call by the host:
     ///   outside of any coroutine, without an owner. It may borrow lent state, spawn,
     ///   start and stop.
     /// - While a closure borrows lent state, or a callback of a behaviour runs, the
     ///   outputs are kept. The hook is called when the outermost closure or callback
     ///   has returned.
-    /// - For outputs that become unread while a hook is being called, the hook is called
+    /// - For outputs that become unobserved while a hook is being called, the hook is called
     ///   after the first one has returned.
     /// - A panic of the hook is [reported](Report::HookPanicked). With
     ///   [`propagate_panics`](Builder::propagate_panics) or [`strict`](Builder::strict),
@@ -148,7 +148,7 @@ impl Executor {
     /// `UniTaskScheduler.UnobservedTaskException`.
     #[doc(alias = "UnobservedTaskException")]
     pub fn on_unobserved<T: 'static>(&self, hook: impl FnMut(T, OutputSource) + 'static) {
-        unread::on_unobserved(&self.core, hook);
+        unobserved::on_unobserved(&self.core, hook);
     }
 
     /// Returns what every coroutine waits for now, as owned data: to print it, to

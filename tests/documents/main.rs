@@ -297,3 +297,20 @@ fn the_tests_that_the_page_about_reliability_names_are_there() {
     }
     assert!(named > 100, "only {named} names");
 }
+
+/// A type of another crate would tie the versions of this crate to those of the other. Its traits,
+/// such as `Stream`, are implemented, and not exported.
+#[test]
+fn each_exported_type_is_of_this_crate() {
+    for file in files(&root().join("src"), ".rs") {
+        let text = fs::read_to_string(&file).unwrap();
+        for export in text.split("\npub use ").skip(1) {
+            let krate = export.split("::").next().unwrap();
+            assert!(
+                !["futures", "pin_project", "slab", "waker_fn"].contains(&krate),
+                "{}: pub use {krate}",
+                file.display()
+            );
+        }
+    }
+}

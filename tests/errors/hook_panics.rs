@@ -80,7 +80,7 @@ fn unwraps(executor: &Executor) {
 }
 
 #[test]
-fn that_for_unread_outputs_fails_a_test_of_a_strict_executor() {
+fn that_for_unobserved_outputs_fails_a_test_of_a_strict_executor() {
     for builder in strict() {
         let heard = heard(builder, unwraps);
         assert!(heard.reported.is_empty(), "{heard:?}");
@@ -95,7 +95,7 @@ fn that_for_unread_outputs_fails_a_test_of_a_strict_executor() {
 }
 
 #[test]
-fn that_for_unread_outputs_fails_the_drop_of_a_strict_executor_if_no_run_follows() {
+fn that_for_unobserved_outputs_fails_the_drop_of_a_strict_executor_if_no_run_follows() {
     let text = panic_of(|| {
         let executor = Executor::builder().strict(true).build();
         executor.on_unobserved(|result: Result<(), &str>, _| assert_eq!(result, Ok(())));

@@ -7,5 +7,5 @@ mod join_errors;
 mod on_error;
 mod on_unobserved;
 mod panics;
-mod refused;
-mod unread_panics;
+mod spawn_errors;
+mod unobserved_panics;

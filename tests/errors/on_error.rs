@@ -143,7 +143,7 @@ fn the_coroutine_has_the_name_of_the_script() {
 }
 
 #[test]
-fn the_hook_for_unread_errors_does_not_receive_it() {
+fn the_hook_for_unobserved_errors_does_not_receive_it() {
     let mut executor = unclamped();
     let log = Log::new();
     let note = log.clone();

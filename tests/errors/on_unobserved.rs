@@ -1,5 +1,5 @@
 //! The hook for outputs that no join returns.
-//! docs/contract.md#decided-unread
+//! docs/contract.md#decided-unobserved
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
@@ -318,7 +318,7 @@ mod the_hook {
     }
 
     #[test]
-    fn that_makes_outputs_unread_is_called_with_them_afterwards() {
+    fn that_makes_outputs_unobserved_is_called_with_them_afterwards() {
         let executor = unclamped();
         let log = Log::new();
         let (note, handle) = (log.clone(), executor.handle());
@@ -334,7 +334,7 @@ mod the_hook {
     }
 
     #[test]
-    fn that_makes_outputs_unread_without_end_does_not_block_a_frame() {
+    fn that_makes_outputs_unobserved_without_end_does_not_block_a_frame() {
         let mut executor = Executor::builder().max_polls_per_run(2).build();
         let (calls, reports) = (Rc::new(Cell::new(0)), Rc::new(RefCell::new(Vec::new())));
         let (count, handle) = (calls.clone(), executor.handle());

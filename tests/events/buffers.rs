@@ -71,7 +71,7 @@ const ROWS: &[(&str, fn())] = &[
     ),
     (
         "outputs and panics that nobody has read",
-        unread_outputs_and_panics_go_to_their_hooks,
+        unobserved_outputs_and_panics_go_to_their_hooks,
     ),
     (
         "reports without a hook",
@@ -275,21 +275,21 @@ fn closures_wait_for_their_state() {
     assert_eq!(*heard.borrow(), []);
 }
 
-fn unread_outputs_and_panics_go_to_their_hooks() {
+fn unobserved_outputs_and_panics_go_to_their_hooks() {
     let (executor, heard) = reporting(unclamped());
-    let unread = Rc::new(RefCell::new(Vec::new()));
-    let log = unread.clone();
+    let unobserved = Rc::new(RefCell::new(Vec::new()));
+    let log = unobserved.clone();
     executor.on_unobserved(move |output: u32, _| log.borrow_mut().push(output));
     drop(executor.start(async { 7_u32 }));
-    drop(executor.start(async { panic!("unread") }));
-    assert_eq!(*unread.borrow(), [7]);
+    drop(executor.start(async { panic!("unobserved") }));
+    assert_eq!(*unobserved.borrow(), [7]);
     assert!(matches!(
         heard.borrow()[..],
         [Report::CoroutinePanicked { .. }]
     ));
 }
 
-/// `hostile::stderr` and `errors::refused` read what is printed.
+/// `hostile::stderr` and `errors::spawn_errors` read what is printed.
 fn the_last_report_that_is_printed_says_so() {
     let mut executor = Executor::new();
     executor.run_frame(f32::NAN);

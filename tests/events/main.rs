@@ -2,9 +2,9 @@
 //! and futures of other crates.
 
 mod buffers;
-mod permits;
 mod promise;
 mod remote;
+mod semaphore;
 mod signal;
 mod std_futures;
 mod untaken_grants;

@@ -576,7 +576,7 @@ fn two_that_wake_each_other_are_bounded_and_reported() {
 }
 
 #[test]
-fn the_bound_on_greedy_coroutines_is_configurable() {
+fn the_limit_of_polls_is_configurable() {
     let mut executor = Executor::builder().max_polls_per_run(10).build();
     let reports = Rc::new(Cell::new(0));
     let count = reports.clone();
@@ -592,7 +592,7 @@ fn the_bound_on_greedy_coroutines_is_configurable() {
 }
 
 #[test]
-fn busy_but_not_greedy_coroutines_are_not_reported() {
+fn busy_coroutines_below_the_limit_are_not_reported() {
     let mut executor = unclamped();
     let reports = Rc::new(Cell::new(0));
     let count = reports.clone();

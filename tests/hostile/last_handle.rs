@@ -47,7 +47,7 @@ impl<T> Drop for DropsHandle<T> {
     }
 }
 
-struct Unread;
+struct Unobserved;
 
 /// Leaves two vacant blocks, and a coroutine between them.
 fn crowd(executor: &Executor) -> Coroutine<u64> {
@@ -111,7 +111,7 @@ fn by_the_waker_of_a_join() {
     let _crowd = crowd(&executor);
     let later: Slot<u64> = Slot::default();
     let (handle, keep) = (executor.handle(), later.clone());
-    executor.on_unobserved(move |_: Unread, _| {
+    executor.on_unobserved(move |_: Unobserved, _| {
         handle.lend(&mut 0_u32, |handle| {
             handle.enter(|| {
                 with(|_: &mut u32| {
@@ -127,7 +127,7 @@ fn by_the_waker_of_a_join() {
         assert!(JOINED.take().is_none(), "the waker has dropped it");
         *keep.borrow_mut() = Some(handle.start(sized(|| Some(42))));
     });
-    drop(executor.start(async { Unread }));
+    drop(executor.start(async { Unobserved }));
     let text = executor.start(sized(|| Some("text")));
     let later = later.borrow_mut().take();
     assert_eq!(

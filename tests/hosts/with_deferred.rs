@@ -440,7 +440,7 @@ mod panicking {
         assert_eq!(world.0, ["goes on"]);
         assert!(matches!(
             reports.borrow()[..],
-            [Report::WithSoonPanicked { .. }]
+            [Report::WithDeferredPanicked { .. }]
         ));
     }
 
@@ -578,7 +578,7 @@ mod deferred {
         });
         lend_frame(&mut executor, &mut world);
         let reports = reports.borrow();
-        let [Report::WithSoonPanicked { place, .. }] = &reports[..] else {
+        let [Report::WithDeferredPanicked { place, .. }] = &reports[..] else {
             panic!("{reports:?}");
         };
         assert_eq!((place.file(), place.line()), (file!(), line));
@@ -658,7 +658,7 @@ mod deferred_calls {
         });
         executor.run_until(script, 0.25).unwrap();
         let reports = reports.borrow();
-        let [report @ Report::WithSoonPanicked { place, message, .. }] = &reports[..] else {
+        let [report @ Report::WithDeferredPanicked { place, message, .. }] = &reports[..] else {
             panic!("{reports:?}");
         };
         assert_eq!((place.file(), place.line()), (file!(), line));
@@ -741,7 +741,7 @@ fn a_panic_in_a_clean_up_is_reported_and_the_other_closures_are_called() {
     let log = Log::new();
     let note = log.clone();
     executor.on_report(move |report| {
-        assert!(matches!(report, Report::WithSoonPanicked { .. }));
+        assert!(matches!(report, Report::WithDeferredPanicked { .. }));
         note.note("reported");
     });
     let mut world = World::default();

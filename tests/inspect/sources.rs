@@ -1,4 +1,4 @@
-//! Which signal, watch or permits a name stands for, and what becomes of events and permits.
+//! Which signal, watch or semaphore a name stands for, and what becomes of events and permits.
 
 use std::cell::RefCell;
 use std::fmt;

@@ -12,7 +12,7 @@ use framestep::prelude::*;
 use framestep_testkit::timeline::{Log, Timeline, unclamped};
 use framestep_testkit::{allocations_of, counted, forever, panic_of, poll_once};
 
-/// Ends `seconds` after it is asked to stop.
+/// Ends `seconds` after it is requested to stop.
 async fn fades(log: Log, name: &'static str, seconds: f64) {
     stop_requested().await;
     log.say(format!("{name} hears"));

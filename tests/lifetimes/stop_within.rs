@@ -320,8 +320,8 @@ fn a_stop_of_the_owner_above_leaves_the_request_to_what_a_destructor_starts() {
 #[test]
 fn a_request_is_no_script() {
     let mut executor = unclamped();
-    let unread = Rc::new(Cell::new(0));
-    let count = unread.clone();
+    let unobserved = Rc::new(Cell::new(0));
+    let count = unobserved.clone();
     executor.on_report(move |report| {
         if let Report::StopIgnored { scripts, .. } = report {
             count.set(*scripts);
@@ -334,7 +334,10 @@ fn a_request_is_no_script() {
     assert_eq!((executor.len(), executor.snapshot().iter().count()), (1, 1));
     executor.run_frame(1);
     let stopped = scene.stop_within(1);
-    assert_eq!((executor.run_until(stopped, 0.25), unread.get()), (1, 1));
+    assert_eq!(
+        (executor.run_until(stopped, 0.25), unobserved.get()),
+        (1, 1)
+    );
     // Neither is it awaited, not even while the owner above is paused.
     enemies.start(forever());
     drop(enemies.stop_within(5));

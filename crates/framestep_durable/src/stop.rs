@@ -434,7 +434,7 @@ impl Shared {
             .is_some_and(|it| it.is_heard);
         let place = self.stop_places.borrow().get(&id).copied();
         if let (Some(place), false, true) = (place, is_heard, left > 0) {
-            self.door.report_stop_unread(&owner, place, left);
+            self.door.report_stop_ignored(&owner, place, left);
         }
         self.stop_line.replace(Some(line));
         self.door.stop_all(&owner, None);

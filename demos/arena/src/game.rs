@@ -131,7 +131,7 @@ impl Room for Arena {
             Act::Go(dx, dy) => self.go(&player, dx.into(), dy.into()),
             Act::Hit => {
                 if let Some((foe, damage)) = self.strike(&player) {
-                    runtime.emit(&HIT.of(foe), damage);
+                    runtime.emit(&HIT.keyed(foe), damage);
                 }
             }
             Act::Buy => runtime.emit(&BUY, player),

@@ -47,7 +47,7 @@ impl Core {
                 (_, Some(caller)) => state.coroutines[caller].home,
                 (_, None) => Phase::Update,
             };
-            // What one that was asked to stop begins there is asked, too.
+            // What one that was requested to stop begins there is asked, too.
             let by = state.scopes.last().copied();
             let asked = by.and_then(|by| state.coroutines[by].asked);
             let asked = asked.filter(|&asked| state.is_within(owner, asked));

@@ -86,7 +86,7 @@ pub(super) struct Coroutine {
     /// Its destructor runs, or is about to.
     pub(super) going: bool,
     pub(super) paused: bool,
-    /// The owner that was asked to stop, if that concerns it: the topmost of several.
+    /// The owner that was requested to stop, if that concerns it: the topmost of several.
     pub(super) asked: Option<usize>,
     /// It was made due while it was paused.
     pub(super) remembered: Option<(Phase, Cause)>,

@@ -1,4 +1,4 @@
-//! The waits for events that are noted: for a signal, a watch, permits or an answer.
+//! The waits for events that are noted: for a signal, a watch, a semaphore or an answer.
 
 use slab::Slab;
 

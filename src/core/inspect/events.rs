@@ -1,4 +1,4 @@
-//! Waits for events: for a signal, a watch or permits.
+//! Waits for events: for a signal, a watch or a semaphore.
 //!
 //! To the executor, such a wait looks like any wait for a wake. So it is noted here until
 //! it ends, if the source has a name or the coroutine is observed. Otherwise it costs

@@ -1,4 +1,4 @@
-//! The names of signals, watches, permits, questions, requests to stop, and waits of other crates.
+//! The names of signals, watches, semaphores, questions, requests to stop, and waits of other crates.
 
 use std::borrow::Cow;
 use std::panic::Location;

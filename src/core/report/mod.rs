@@ -1,7 +1,7 @@
 //! Calling the host's hooks, and sending reports to one of them.
 
 pub(crate) mod panics;
-pub(crate) mod unread;
+pub(crate) mod unobserved;
 
 use std::borrow::Cow;
 use std::panic::Location;
@@ -31,7 +31,7 @@ pub(crate) fn send(core: &Core, report: &Report) {
 /// Reports a call that is allowed, and probably not meant: to the executor that runs the caller,
 /// or else prints the report. Calls user code.
 #[cold]
-pub(crate) fn doubtful(place: &'static Location<'static>, text: String) {
+pub(crate) fn suspicious(place: &'static Location<'static>, text: String) {
     refused(None, &Report::SuspiciousCall { place, text });
 }
 

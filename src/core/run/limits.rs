@@ -64,7 +64,7 @@ impl Limits {
     }
 
     /// How many polls a run may take; how many closures of `with_deferred`, or calls of hooks
-    /// for unread outputs, may follow one another; and how many ends of coroutines one end
+    /// for unobserved outputs, may follow one another; and how many ends of coroutines one end
     /// may cause. `tasks` is the number of tasks that count towards it.
     pub(crate) fn most_in_sequence(&self, tasks: usize) -> u64 {
         (tasks as u64).saturating_add(self.extra())

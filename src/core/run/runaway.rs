@@ -11,7 +11,7 @@ use crate::time::PhaseIndex;
 /// Defers a task that was woken or has yielded too often in this run to the next run.
 /// Reports it at the first of these polls too many.
 #[cold]
-pub(crate) fn defer_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
+pub(crate) fn defer_at_limit(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
     schedule::again(core, task, phase);
     let most = core.runs.limits.polls_per_task();
     if polls == most + 1 {

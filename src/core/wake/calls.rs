@@ -4,7 +4,7 @@
 use crate::core::Core;
 use crate::core::inspect::observe;
 use crate::core::life::end::depth;
-use crate::core::report::{panics, unread};
+use crate::core::report::{panics, unobserved};
 use crate::core::scope;
 use crate::core::wake;
 
@@ -36,7 +36,7 @@ pub(crate) fn make_between_runs(core: &Core) {
 fn make_waiting(core: &Core) {
     let calls = core.arrivals.take_calls();
     depth::work_off_rest(core);
-    unread::flush(core);
+    unobserved::flush(core);
     for call in calls {
         if !core.is_closed() {
             call.into_inner()(core.id);

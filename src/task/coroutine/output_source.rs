@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::CoroutineId;
 
-/// The coroutine that has returned an [unread](crate::Executor::on_unobserved) output. It has ended.
+/// The coroutine that has returned an [unobserved](crate::Executor::on_unobserved) output. It has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputSource {
     pub(crate) id: CoroutineId,

@@ -109,7 +109,7 @@ fn a_part_of_what_is_borrowed_may_be_lent_on() {
 }
 
 #[test]
-fn a_closure_of_with_soon_waits_for_the_next_context() {
+fn a_closure_of_with_deferred_waits_for_the_next_context() {
     let mut executor = unclamped();
     let (mut gold, names) = (1, RefCell::new(Vec::new()));
     assert!(executor.enter(|| with_deferred_as::<InContext>(|context| {

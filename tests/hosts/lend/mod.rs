@@ -60,7 +60,7 @@ fn lend_frame(executor: &mut Executor, gold: &mut Gold) {
 
 mod finding;
 
-mod refusing;
+mod lend_errors;
 
 mod panicking;
 

@@ -2,6 +2,7 @@
 //! coroutines end.
 
 mod active;
+mod behaviour_handle;
 mod coroutines;
 mod destroy;
 mod frame;
@@ -9,7 +10,6 @@ mod panics;
 mod size;
 mod start;
 mod stepping;
-mod this;
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;

@@ -3,8 +3,8 @@
 //! docs/contract.md#rule-12-pause
 
 mod edges;
+mod guards;
 mod heard;
-mod holds;
 mod one_wake;
 mod order;
 mod stands_still;

@@ -44,7 +44,7 @@ fn a_clock_stands_still_while_any_guard_holds_it_or_it_is_paused() {
 }
 
 #[test]
-fn resume_does_not_end_a_hold() {
+fn resume_does_not_end_a_pause_guard() {
     let mut executor = unclamped();
     let clock = executor.clock();
     let _menu = clock.pause_guard();

@@ -7,7 +7,7 @@ use crate::core::life::end;
 use crate::core::life::end::deferred::End;
 use crate::core::life::end::depth::{self, Deeper};
 use crate::core::report::panics;
-use crate::core::report::unread;
+use crate::core::report::unobserved;
 use crate::core::task::Stop;
 
 /// Ends all coroutines of an executor that is being dropped, or defers that. Returns the
@@ -38,7 +38,7 @@ pub(super) fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     depth::work_off_rest(core);
     core.requests.clear();
     core.lent.close();
-    unread::close_unread(core);
+    unobserved::close_unobserved(core);
     let panic = panics::close_panics(core, may_raise);
     observe::send_events(core);
     // The hooks and the stopwatch may own handles that keep this core alive.

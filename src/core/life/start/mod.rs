@@ -24,7 +24,7 @@ use crate::core::life::end;
 use crate::core::life::end::depth::MAX_DEPTH;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
-use crate::core::report::unread;
+use crate::core::report::unobserved;
 use crate::core::run::poll;
 use crate::core::run::runaway::{self, Reached};
 use crate::core::scope::{self, Scope};
@@ -233,7 +233,7 @@ pub(crate) fn is_open(core: &Core, owner: OwnerKey) -> bool {
 
 /// Why a new coroutine is not [accepted](accepts).
 #[cold]
-pub(crate) fn refusal(core: &Core, owner: Option<OwnerKey>) -> SpawnError {
+pub(crate) fn spawn_error(core: &Core, owner: Option<OwnerKey>) -> SpawnError {
     match owner {
         _ if core.is_closed() => SpawnError::ExecutorGone,
         Some(owner) if core.owners.borrow().is_leaving(owner) => SpawnError::OwnerGone,
@@ -284,7 +284,7 @@ impl Drop for LetGo<'_> {
         let holds = &self.core.starts.holds;
         holds.set(holds.get() - 1);
         start_deferred_since(self.core, self.held.deferred);
-        unread::flush(self.core);
+        unobserved::flush(self.core);
     }
 }
 

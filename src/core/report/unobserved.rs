@@ -1,6 +1,6 @@
 //! The host's hooks for outputs that no join returns.
 //!
-//! A hook is user code, and may make more outputs unread. So a task with such an output
+//! A hook is user code, and may make more outputs unobserved. So a task with such an output
 //! goes onto a list. One call at a time goes through the list. Until then the output
 //! stays in the task's block.
 
@@ -20,9 +20,9 @@ use crate::core::task::{Reference, Task};
 use crate::inspect::Hook;
 use crate::task::coroutine::OutputSource;
 
-/// The hooks for unread outputs, and a list of tasks with outputs for the hooks.
+/// The hooks for unobserved outputs, and a list of tasks with outputs for the hooks.
 #[derive(Default)]
-pub(crate) struct Unread {
+pub(crate) struct Unobserved {
     /// By the type of the output. A hook takes the output of the task that it is called
     /// with.
     hooks: Guarded<HashMap<TypeId, Rc<Hook<TaskKey>>>>,
@@ -34,7 +34,7 @@ pub(crate) struct Unread {
     is_telling: Cell<bool>,
 }
 
-/// Sets the hook for unread outputs of type `T`.
+/// Sets the hook for unobserved outputs of type `T`.
 pub(crate) fn on_unobserved<T: 'static>(
     core: &Core,
     mut hook: impl FnMut(T, OutputSource) + 'static,
@@ -50,13 +50,13 @@ pub(crate) fn on_unobserved<T: 'static>(
             return;
         };
         let by = output_source(&core, task);
-        if let Some(output) = core.tasks.take_unread::<T>(task) {
+        if let Some(output) = core.tasks.take_unobserved::<T>(task) {
             hook(output, by);
         }
     }));
     if !core.is_closed() {
-        core.unread.is_on.set(true);
-        let mut hooks = core.unread.hooks.borrow_mut();
+        core.unobserved.is_on.set(true);
+        let mut hooks = core.unobserved.hooks.borrow_mut();
         let earlier = hooks.insert(TypeId::of::<T>(), Rc::new(receive));
         drop(hooks);
         if let Some(earlier) = earlier {
@@ -74,22 +74,22 @@ fn output_source(core: &Core, task: Task<'_>) -> OutputSource {
 
 /// Whether there is a hook for the output of an ended task that no handle can take.
 #[inline]
-pub(crate) fn hears_unread(core: &Core, task: Task<'_>) -> bool {
-    core.unread.is_on.get() && hook_for(core, task).is_some()
+pub(crate) fn hears_unobserved(core: &Core, task: Task<'_>) -> bool {
+    core.unobserved.is_on.get() && hook_for(core, task).is_some()
 }
 
 /// The hook for the output of a task, if there is one and the output is there.
 #[cold]
 fn hook_for(core: &Core, task: Task<'_>) -> Option<Rc<Hook<TaskKey>>> {
     let output = core.tasks.output_type(task)?;
-    core.unread.hooks.borrow().get(&output).cloned()
+    core.unobserved.hooks.borrow().get(&output).cloned()
 }
 
 /// Sends the output of a task to its hook: now, or as soon as hooks may be called. Calls
 /// user code.
 #[cold]
-pub(crate) fn put_unread(core: &Core, reference: Reference) {
-    core.unread.waiting.borrow_mut().push_back(reference);
+pub(crate) fn put_unobserved(core: &Core, reference: Reference) {
+    core.unobserved.waiting.borrow_mut().push_back(reference);
     flush(core);
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn put_unread(core: &Core, reference: Reference) {
 /// or inside a closure that borrows lent state. Calls user code.
 #[inline]
 pub(crate) fn flush(core: &Core) {
-    if core.unread.is_on.get() && !core.unread.is_telling.get() && !core.starts.are_held() {
+    if core.unobserved.is_on.get() && !core.unobserved.is_telling.get() && !core.starts.are_held() {
         work_off(core);
     }
 }
@@ -105,10 +105,10 @@ pub(crate) fn flush(core: &Core) {
 #[cold]
 fn work_off(core: &Core) {
     let _notifies = core.host.notifies();
-    let _telling = Restore::after_setting(&core.unread.is_telling, true);
+    let _telling = Restore::after_setting(&core.unobserved.is_telling, true);
     // A hook may start coroutines that fail at once, without end.
     for _ in 0..core.runs.limits.most_in_sequence(core.tasks.alive()) {
-        let next = core.unread.waiting.borrow_mut().pop_front();
+        let next = core.unobserved.waiting.borrow_mut().pop_front();
         let Some(reference) = next else {
             return;
         };
@@ -123,20 +123,20 @@ fn work_off(core: &Core) {
         }
         end::drop_reference(core, reference);
     }
-    if !core.unread.waiting.borrow().is_empty() {
+    if !core.unobserved.waiting.borrow().is_empty() {
         runaway::leave_to_next_run(core, Reached::Polls);
     }
 }
 
 /// Drops the hooks when the executor ends, after the last outputs have gone to
 /// them.
-pub(crate) fn close_unread(core: &Core) {
+pub(crate) fn close_unobserved(core: &Core) {
     flush(core);
-    core.unread.is_on.set(false);
-    for hook in core.unread.hooks.take().into_values() {
+    core.unobserved.is_on.set(false);
+    for hook in core.unobserved.hooks.take().into_values() {
         hook.close();
     }
-    while let Some(reference) = { core.unread.waiting.borrow_mut().pop_front() } {
+    while let Some(reference) = { core.unobserved.waiting.borrow_mut().pop_front() } {
         end::drop_unwanted_output(core, core.tasks.of(&reference));
         end::drop_reference(core, reference);
     }

@@ -12,7 +12,9 @@ use serde::Serialize;
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::events::counts;
-use crate::outside::{OutsideWait, Place, PlainPermits, outside, place, place_outside_of_closures};
+use crate::outside::{
+    OutsideWait, Place, PlainSemaphore, outside, place, place_outside_of_closures,
+};
 use crate::shared::Shared;
 use crate::site::Call;
 use crate::slot::Slot;
@@ -33,7 +35,7 @@ use super::Numbered;
 ///
 /// # Keys
 ///
-/// [`of`](Self::of) returns the permits of one entity: `SEATS.of(table)`. They have the same methods.
+/// [`keyed`](Self::keyed) returns the permits of one entity: `SEATS.keyed(table)`. They have the same methods.
 ///
 /// # Memory
 ///
@@ -103,7 +105,7 @@ impl Semaphore {
     ///
     /// If the `Serialize` of the key fails.
     #[track_caller]
-    pub fn of(&self, key: impl Serialize) -> Semaphore<Keyed> {
+    pub fn keyed(&self, key: impl Serialize) -> Semaphore<Keyed> {
         Semaphore {
             name: Keyed::new(self.name, &key),
             count: self.count,
@@ -416,7 +418,7 @@ enum Inner {
     Script { cell: Weak<ScriptCell>, number: u64 },
     Outside {
         _permit: framestep::sync::Permit,
-        _of: Rc<PlainPermits>,
+        _of: Rc<PlainSemaphore>,
     },
 }
 

@@ -1,5 +1,5 @@
 //! Panics that no join returns: reported, or passed on to the host.
-//! docs/contract.md#decided-unread-panics
+//! docs/contract.md#decided-unobserved-panics
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -217,7 +217,7 @@ mod reported {
         );
     }
 
-    // docs/contract.md#decided-unread-panics
+    // docs/contract.md#decided-unobserved-panics
     #[test]
     fn of_an_output_and_the_code_that_drops_the_handle_goes_on() {
         let mut executor = unclamped();
@@ -550,7 +550,7 @@ mod strict {
     }
 
     #[test]
-    fn lets_panics_of_behaviours_and_of_with_soon_through() {
+    fn lets_panics_of_behaviours_and_of_with_deferred_through() {
         let mut executor = strict();
         executor.enter(|| with_deferred(|_: &mut u8| panic!("soon")));
         let text = panic_of(|| executor.lend(&mut 5_u8, |executor| executor.run_frame(0.25)));
@@ -558,7 +558,7 @@ mod strict {
     }
 
     #[test]
-    fn lets_a_panic_of_an_unread_output_through() {
+    fn lets_a_panic_of_an_unobserved_output_through() {
         let mut executor = strict();
         drop(executor.spawn(async { Bomb }));
         assert_eq!(panic_in_frame(&mut executor), "the destructor panics");

@@ -41,7 +41,7 @@ fn an_owner_is_held_until_the_last_guard_and_the_pause_are_over() {
 
 // docs/contract.md#rule-12-pause
 #[test]
-fn a_hold_ends_like_a_pause_with_one_wake_in_order() {
+fn a_pause_guard_ends_like_a_pause_with_one_wake_in_order() {
     let mut executor = in_quarters();
     let owner = executor.owner();
     let log = Log::new();
