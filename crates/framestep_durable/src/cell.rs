@@ -63,6 +63,13 @@ impl fmt::Display for ScriptId {
     }
 }
 
+/// A script, as messages name it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Named {
+    pub(crate) id: ScriptId,
+    pub(crate) name: &'static str,
+}
+
 /// Tells a script from all others that the process has made, also from those that have its number in
 /// other timelines, which a rollback separates. Save states in memory have it, files do not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -310,6 +317,11 @@ impl ScriptCell {
 
     pub(crate) fn name(&self) -> &'static str {
         self.code.name
+    }
+
+    pub(crate) fn named(&self) -> Named {
+        let (id, name) = (self.id, self.code.name);
+        Named { id, name }
     }
 
     /// What a save state has of the chapter.
@@ -903,7 +915,8 @@ impl ScriptCell {
         drop(chapter);
         let trail = &self.shared.trail;
         if trail.is_kept() {
-            trail.note(self, entries, kind, site.id, Some(value));
+            let sites = &self.shared.sites;
+            trail.note(self.named(), sites, entries, kind, site.id, Some(value));
         }
         if self.length.matters(entries) {
             let chapters = &self.shared.long_chapters;
@@ -982,8 +995,9 @@ impl ScriptCell {
         let trail = &self.shared.trail;
         if trail.is_kept() {
             let entry = self.chapter().journal.entries() + 1;
-            let site = self.shared.sites.of(call);
-            trail.note(self, entry, Kind::Effect, site.id, None);
+            let sites = &self.shared.sites;
+            let site = sites.of(call);
+            trail.note(self.named(), sites, entry, Kind::Effect, site.id, None);
         }
     }
 

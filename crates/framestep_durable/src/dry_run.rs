@@ -8,7 +8,9 @@ use crate::error::{RestoreError, said_at, waits};
 use crate::image::{NamedWait, SaveState, ScriptImage, SlotImage};
 use crate::journal::{Entry, Kind};
 use crate::kept::KeptImage;
+use crate::registry::Registry;
 use crate::replay::SiteNumbers;
+use crate::runtime::Runtime;
 use crate::shared::Shared;
 
 /// What each [`Policy`](crate::Policy) would do to the scripts of a save that do not fit this code:
@@ -256,5 +258,63 @@ impl fmt::Display for DryRun {
         }
         let fit = self.count - self.incompatibilities.len();
         writeln!(f, "{fit} of {} scripts fit", self.count)
+    }
+}
+
+impl Registry {
+    /// What does not fit this code in a save state, with lines: each script is replayed, without a
+    /// runtime and without effects. [`dry_run`](Self::dry_run) also says what policies would do.
+    #[must_use]
+    pub fn check(&self, save: &SaveState) -> Vec<RestoreError> {
+        let dry_run = self.dry_run(save);
+        let incompatibilities = dry_run
+            .incompatibilities
+            .into_iter()
+            .map(|incompatibility| incompatibility.error);
+        incompatibilities.chain(dry_run.errors).collect()
+    }
+
+    /// Tries the scripts of a save state, without a runtime and without effects, and says what each
+    /// [`Policy`](crate::Policy) would do to those that do not fit: which effects would be done again,
+    /// which would not, and which children would continue beside new ones.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// mod before {
+    ///     # use framestep_durable::prelude::*;
+    ///     #[durable]
+    ///     pub async fn quest() {
+    ///         with(|gold: &mut u32| *gold += 100);
+    ///         wait_seconds(60).await;
+    ///     }
+    /// }
+    ///
+    /// mod after {
+    ///     # use framestep_durable::prelude::*;
+    ///     #[durable]
+    ///     pub async fn quest() {
+    ///         wait_seconds(1).await;
+    ///         with(|gold: &mut u32| *gold += 100);
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut runtime = Runtime::new(Registry::new().with::<before::Quest>());
+    /// runtime.lend(&mut 0_u32, |runtime| runtime.start(before::quest()).detach());
+    /// let save = runtime.save()?;
+    ///
+    /// let dry_run = Registry::new().with::<after::Quest>().dry_run(&save);
+    /// assert!(!dry_run.is_compatible());
+    /// let report = dry_run.to_string();
+    /// assert!(report.contains("Restart does again: a `with` at "));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn dry_run(&self, save: &SaveState) -> DryRun {
+        Runtime::new(self.clone()).shared().dry_run(save)
     }
 }

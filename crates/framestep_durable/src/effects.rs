@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::cell::{ScriptCell, ScriptId};
+use crate::cell::{Named, ScriptId};
 use crate::error::said_at;
 use crate::journal::Kind;
-use crate::site::SiteId;
+use crate::site::{SiteId, Sites};
 
 /// How many effects are known.
 const KEPT: usize = 4_096;
@@ -157,7 +157,8 @@ impl Hashing {
     /// Notes that an effect has been done.
     pub(crate) fn end(
         &mut self,
-        script: &ScriptCell,
+        script: Named,
+        sites: &Sites,
         entry: u32,
         kind: Kind,
         site: SiteId,
@@ -170,12 +171,11 @@ impl Hashing {
         // Those above it have ended with their scripts.
         let before = self.begun[at].2;
         self.begun.truncate(at);
-        let sites = script.shared().sites.sites();
         let text = self.texts.entry((kind == Kind::Effect, site));
-        let text = text.or_insert_with(|| said_at(kind, site, &sites).into());
+        let text = text.or_insert_with(|| said_at(kind, site, sites).into());
         self.effects.push(Effect {
             script: script.id,
-            name: script.name().into(),
+            name: script.name.into(),
             entry,
             what: sites.what(site),
             text: Arc::clone(text),

@@ -120,6 +120,7 @@ mod stop;
 mod stop_lines;
 mod sync;
 mod topic;
+mod trail;
 mod tree;
 mod typed;
 mod wait;

@@ -4,19 +4,11 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-
 use crate::bytes::Bytes;
 use crate::content::{Content, Type};
-use crate::dry_run::DryRun;
-use crate::error::RestoreError;
-use crate::image::SaveState;
-use crate::runtime::Runtime;
 use crate::script::{
     Begins, Begun, Code, Continues, DurableScript, Migrates, OldState, begins, continues, migrates,
 };
-use crate::wait::Value;
 
 /// The durable scripts of a game, by name: a restore looks them up here.
 ///
@@ -123,28 +115,8 @@ impl Registry {
         }
     }
 
-    /// Adds a value, also for all its [keys](Value::keyed), whose type the registry must know to
-    /// [describe](SaveState::described) it, and to find out when a file is loaded or [checked](Self::check) that it is of another type now.
-    ///
-    /// # Panics
-    ///
-    /// If another type has the same name.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use framestep_durable::prelude::*;
-    /// const STAGE: Value<u32> = Value::new("stage");
-    ///
-    /// let registry = Registry::new().with_value(&STAGE);
-    /// ```
-    #[must_use]
     #[track_caller]
-    pub fn with_value<T>(mut self, value: &Value<T>) -> Self
-    where
-        T: Serialize + DeserializeOwned + Default + 'static,
-    {
-        let (name, known) = (value.name(), Type::of::<T>());
+    pub(crate) fn add_value(&mut self, name: &'static str, known: Type) {
         let earlier = self.values.insert(name.into(), Some(known)).flatten();
         if let Some(earlier) = earlier.filter(|earlier| earlier.name != known.name) {
             panic!(
@@ -152,11 +124,10 @@ impl Registry {
                 earlier.name, known.name
             );
         }
-        self
     }
 
     /// Forgets the value of this name when a file is loaded: the game does not have it any more. A
-    /// [described](SaveState::described) value that the registry does not know is an error.
+    /// [described](crate::SaveState::described) value that the registry does not know is an error.
     #[must_use]
     pub fn without_value(mut self, name: impl Into<String>) -> Self {
         self.values.insert(name.into().into(), None);
@@ -202,7 +173,7 @@ impl Registry {
     }
 
     /// What is known of a value. With a key, `stage[3]` is of the type of `stage`.
-    fn value(&self, name: &str) -> Option<&Option<Type>> {
+    pub(crate) fn value(&self, name: &str) -> Option<&Option<Type>> {
         let of_key = || {
             let mut bases = name.match_indices('[').map(|(at, _)| &name[..at]);
             bases.find_map(|base| self.values.get(base))
@@ -218,26 +189,6 @@ impl Registry {
         }
     }
 
-    /// The values of a file that are not of their types.
-    pub(crate) fn unfit_values(&self, save: &SaveState) -> impl Iterator<Item = RestoreError> {
-        save.values.iter().filter_map(|(name, value, ..)| {
-            let name = name.to_string();
-            match (self.value(&name), value.as_ref()?) {
-                (Some(Some(known)), value) => {
-                    let why = known.compact(value).err()?;
-                    let type_name = known.name.to_owned();
-                    Some(RestoreError::OtherValue {
-                        name,
-                        type_name,
-                        why,
-                    })
-                }
-                (None, Content::Described(_)) => Some(RestoreError::UnknownValue { name }),
-                (None, Content::Compact(_)) | (Some(None), _) => None,
-            }
-        })
-    }
-
     /// A value of a save as the runtime has it.
     pub(crate) fn value_of_save(&self, name: &str, value: &Content) -> Option<Bytes> {
         match (self.value(name), value) {
@@ -249,62 +200,6 @@ impl Registry {
 
     pub(crate) fn find(&self, name: &str) -> Option<Known> {
         self.scripts.get(name).copied()
-    }
-
-    /// What does not fit this code in a save state, with lines: each script is replayed, without a
-    /// runtime and without effects. [`dry_run`](Self::dry_run) also says what policies would do.
-    #[must_use]
-    pub fn check(&self, save: &SaveState) -> Vec<RestoreError> {
-        let dry_run = self.dry_run(save);
-        let incompatibilities = dry_run
-            .incompatibilities
-            .into_iter()
-            .map(|incompatibility| incompatibility.error);
-        incompatibilities.chain(dry_run.errors).collect()
-    }
-
-    /// Tries the scripts of a save state, without a runtime and without effects, and says what each
-    /// [`Policy`](crate::Policy) would do to those that do not fit: which effects would be done again,
-    /// which would not, and which children would continue beside new ones.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use framestep_durable::prelude::*;
-    ///
-    /// mod before {
-    ///     # use framestep_durable::prelude::*;
-    ///     #[durable]
-    ///     pub async fn quest() {
-    ///         with(|gold: &mut u32| *gold += 100);
-    ///         wait_seconds(60).await;
-    ///     }
-    /// }
-    ///
-    /// mod after {
-    ///     # use framestep_durable::prelude::*;
-    ///     #[durable]
-    ///     pub async fn quest() {
-    ///         wait_seconds(1).await;
-    ///         with(|gold: &mut u32| *gold += 100);
-    ///     }
-    /// }
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut runtime = Runtime::new(Registry::new().with::<before::Quest>());
-    /// runtime.lend(&mut 0_u32, |runtime| runtime.start(before::quest()).detach());
-    /// let save = runtime.save()?;
-    ///
-    /// let dry_run = Registry::new().with::<after::Quest>().dry_run(&save);
-    /// assert!(!dry_run.is_compatible());
-    /// let report = dry_run.to_string();
-    /// assert!(report.contains("Restart does again: a `with` at "));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn dry_run(&self, save: &SaveState) -> DryRun {
-        Runtime::new(self.clone()).dry_run(save)
     }
 
     /// Panics if a script was not added.

@@ -18,11 +18,13 @@ use framestep::durable::{Unsavable, Writer, phase_of};
 use crate::after_wait::after_wait;
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
+use crate::content::Content;
 use crate::error::{Divergence, RestoreError};
 use crate::hand_over;
 use crate::image::{SaveState, ScriptImage};
 use crate::registry::Registry;
 use crate::replay::SiteNumbers;
+use crate::runtime::Runtime;
 use crate::script::{Begun, Code};
 use crate::shared::{Limits, Shared};
 use crate::slot::{Pending, Slot, Waits};
@@ -406,4 +408,113 @@ fn dropped(shared: &Rc<Shared>, image: &ScriptImage) -> Option<ScriptCell> {
         Bytes::EMPTY,
         Box::pin(std::future::pending()),
     ))
+}
+
+impl Registry {
+    /// The values of a file that are not of their types.
+    pub(crate) fn unfit_values(&self, save: &SaveState) -> impl Iterator<Item = RestoreError> {
+        save.values.iter().filter_map(|(name, value, ..)| {
+            let name = name.to_string();
+            match (self.value(&name), value.as_ref()?) {
+                (Some(Some(known)), value) => {
+                    let why = known.compact(value).err()?;
+                    let type_name = known.name.to_owned();
+                    Some(RestoreError::OtherValue {
+                        name,
+                        type_name,
+                        why,
+                    })
+                }
+                (None, Content::Described(_)) => Some(RestoreError::UnknownValue { name }),
+                (None, Content::Compact(_)) | (Some(None), _) => None,
+            }
+        })
+    }
+}
+
+impl Runtime {
+    /// Restores a save state from a file: everything becomes as it was. The current scripts are
+    /// dropped, their destructors have no effects, and handles to them become invalid.
+    ///
+    /// If the host had a handle at the time of the save, it can get it back with
+    /// [`handle`](Host::handle) before the next run. Results without a handle by then are
+    /// dropped.
+    ///
+    /// # Errors
+    ///
+    /// If a script does not fit its journal, the file is damaged, or the runtime cannot be
+    /// replaced. All this is found before the first script is dropped: nothing has changed then.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn restore(&mut self, save: &SaveState, policy: Policy) -> Result<Restored, RestoreError> {
+        self.restore_with(save, |_| policy)
+    }
+
+    /// The same with a policy for each script that does not fit its save: `policy` is called
+    /// with the reason.
+    ///
+    /// If the state of a script cannot be read, or the script is not in the registry, the
+    /// divergence has no [`entry`](Divergence::entry). This script cannot restart, so
+    /// `Policy::Restart` is an error.
+    ///
+    /// # Errors
+    ///
+    /// As [`restore`](Self::restore), if a policy is [`Policy::Fail`].
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # fn load(runtime: &mut Runtime, save: &SaveState) -> Result<(), RestoreError> {
+    /// let restored = runtime.restore_with(save, |divergence| match &*divergence.name {
+    ///     "main quest" => Policy::Fail,
+    ///     _ if divergence.entry.is_none() => Policy::Drop,
+    ///     _ => Policy::Restart,
+    /// })?;
+    /// for lost in restored.dropped {
+    ///     eprintln!("{lost}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn restore_with(
+        &mut self,
+        save: &SaveState,
+        mut policy: impl FnMut(&Divergence) -> Policy,
+    ) -> Result<Restored, RestoreError> {
+        self.shared().door.assert_idle("restore");
+        let shared = self.shared();
+        shared.restore_file(save, &mut policy, shared.is_of_this_build(save))
+    }
+
+    /// Goes back to a save state of this runtime. Scripts that have recorded nothing since keep
+    /// their futures; the journals of the others are replayed with new futures. Later
+    /// save states remain valid.
+    ///
+    /// [Handles](crate::Handle) of the host remain those of their scripts: of a script that is taken
+    /// back, they do nothing, and those of a script that is there again are valid again. A save state
+    /// that was read from bytes does not know which scripts it has: these are the present ones that
+    /// have the same numbers and names.
+    ///
+    /// # Errors
+    ///
+    /// If a script does not fit its journal: it depends on what is not recorded. Or if the
+    /// save state is from a file, as those of [`restore`](Self::restore). Then nothing has changed.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn rollback(&mut self, save: &SaveState) -> Result<(), RestoreError> {
+        self.shared().door.assert_idle("rollback");
+        self.shared().go_back(save)
+    }
 }

@@ -2,24 +2,18 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::rc::Rc;
 
 use framestep::time::Seconds;
 use framestep::{Builder, Executor, Phase, Time};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
-use crate::bytes;
-use crate::dry_run::DryRun;
-use crate::error::{Divergence, RestoreError, SaveError};
-use crate::file::World;
 use crate::handle::Act;
 use crate::host::Host;
-use crate::image::SaveState;
 use crate::outside::beside_of;
 use crate::registry::Registry;
-use crate::restore::{Policy, Restored};
 use crate::shared::{Limits, Shared};
-use crate::sync::{Lent, Summed, SyncTest};
+use crate::trail::{Lent, Summed};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
 ///
@@ -70,6 +64,31 @@ pub struct Runtime {
     sync_test: Option<SyncTest>,
 }
 
+/// How each run is tested.
+#[derive(Debug)]
+struct SyncTest {
+    lent: Vec<Lent>,
+    run_twice: RunTwice,
+}
+
+/// Does a run twice, with the states that the host lends. Fails with what differs.
+pub(crate) type RunTwice = fn(&Rc<Shared>, &[Lent], &mut dyn FnMut()) -> Result<(), String>;
+
+impl SyncTest {
+    /// # Panics
+    ///
+    /// If the test fails.
+    #[track_caller]
+    fn run(&self, shared: &Rc<Shared>, call: &str, run: &mut dyn FnMut()) {
+        shared.door.assert_idle(call);
+        let Err(why) = (self.run_twice)(shared, &self.lent, run) else {
+            return;
+        };
+        let frame = shared.executor.time().map_or(0, |time| time.frame);
+        panic!("the sync test of `{call}` failed in frame {frame}: {why}")
+    }
+}
+
 impl Runtime {
     /// A runtime with the default settings of framestep.
     pub fn new(registry: Registry) -> Self {
@@ -88,7 +107,7 @@ impl Runtime {
             executor: Executor::builder(),
             registry,
             limits: Limits::default(),
-            lent: Vec::new(),
+            sync_test: None,
             hashed: Vec::new(),
         }
     }
@@ -207,199 +226,6 @@ impl Runtime {
         let lent = handle.lend(world, |_| f(self));
         lent.expect("the executor exists")
     }
-
-    /// Takes a save state, between two runs.
-    ///
-    /// # Errors
-    ///
-    /// If something cannot be saved.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    #[doc(alias = "snapshot")]
-    pub fn save_state(&self) -> Result<SaveState, SaveError> {
-        self.host.shared().door.assert_idle("save_state");
-        self.host.shared().save_state()
-    }
-
-    /// The [checksum](SaveState::checksum) of a save state taken now. It takes none, so it costs less:
-    /// for servers and netcode that compare each frame.
-    ///
-    /// # Errors
-    ///
-    /// As [`save_state`](Self::save_state).
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn checksum(&self) -> Result<u64, SaveError> {
-        self.host.shared().door.assert_idle("checksum");
-        self.host.shared().checksum(&World::none())
-    }
-
-    /// The same with the game's own state, as [`SaveState::checksum_with`].
-    ///
-    /// # Errors
-    ///
-    /// As [`save_state`](Self::save_state).
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script; if the `Serialize` of `world` fails.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use framestep_durable::prelude::*;
-    /// #[derive(Serialize, Deserialize)]
-    /// struct World {
-    ///     gold: u32,
-    /// }
-    ///
-    /// # fn main() -> Result<(), SaveError> {
-    /// let mut world = World { gold: 7 };
-    /// let mut runtime = Runtime::new(Registry::new());
-    /// runtime.run_frame_with(&mut world, 1.0 / 60.0);
-    /// let checksum = runtime.checksum_with(&world)?;
-    /// assert_eq!(checksum, runtime.save_state()?.checksum_with(&world));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn checksum_with<W: Serialize>(&self, world: &W) -> Result<u64, SaveError> {
-        self.host.shared().door.assert_idle("checksum_with");
-        let write = |to: &mut Vec<u8>| bytes::try_write(world, to);
-        self.host.shared().checksum(&World::of::<W>(&write))
-    }
-
-    /// Takes a save state for a file. In debug builds, it is [verified](Self::verify) at once,
-    /// so a script that cannot be restored is found when it is saved.
-    ///
-    /// # Errors
-    ///
-    /// If something cannot be saved. In debug builds, the same if something could not be
-    /// restored.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn save(&self) -> Result<SaveState, SaveError> {
-        self.host.shared().door.assert_idle("save");
-        if cfg!(debug_assertions) {
-            return self.host.shared().verified();
-        }
-        self.host.shared().save_state()
-    }
-
-    /// Checks that a save state taken now can be restored: replays each journal with a new
-    /// future. Nothing changes.
-    ///
-    /// # Errors
-    ///
-    /// If it could not.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn verify(&self) -> Result<(), SaveError> {
-        self.host.shared().door.assert_idle("verify");
-        self.host.shared().verified().map(drop)
-    }
-
-    /// What does not fit in a save state.
-    pub(crate) fn dry_run(&self, save: &SaveState) -> DryRun {
-        self.host.shared().dry_run(save)
-    }
-
-    /// Restores a save state from a file: everything becomes as it was. The current scripts are
-    /// dropped, their destructors have no effects, and handles to them become invalid.
-    ///
-    /// If the host had a handle at the time of the save, it can get it back with
-    /// [`handle`](Host::handle) before the next run. Results without a handle by then are
-    /// dropped.
-    ///
-    /// # Errors
-    ///
-    /// If a script does not fit its journal, the file is damaged, or the runtime cannot be
-    /// replaced. All this is found before the first script is dropped: nothing has changed then.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn restore(&mut self, save: &SaveState, policy: Policy) -> Result<Restored, RestoreError> {
-        self.restore_with(save, |_| policy)
-    }
-
-    /// The same with a policy for each script that does not fit its save: `policy` is called
-    /// with the reason.
-    ///
-    /// If the state of a script cannot be read, or the script is not in the registry, the
-    /// divergence has no [`entry`](Divergence::entry). This script cannot restart, so
-    /// `Policy::Restart` is an error.
-    ///
-    /// # Errors
-    ///
-    /// As [`restore`](Self::restore), if a policy is [`Policy::Fail`].
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use framestep_durable::prelude::*;
-    /// # fn load(runtime: &mut Runtime, save: &SaveState) -> Result<(), RestoreError> {
-    /// let restored = runtime.restore_with(save, |divergence| match &*divergence.name {
-    ///     "main quest" => Policy::Fail,
-    ///     _ if divergence.entry.is_none() => Policy::Drop,
-    ///     _ => Policy::Restart,
-    /// })?;
-    /// for lost in restored.dropped {
-    ///     eprintln!("{lost}");
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[track_caller]
-    pub fn restore_with(
-        &mut self,
-        save: &SaveState,
-        mut policy: impl FnMut(&Divergence) -> Policy,
-    ) -> Result<Restored, RestoreError> {
-        self.host.shared().door.assert_idle("restore");
-        let shared = self.host.shared();
-        shared.restore_file(save, &mut policy, shared.is_of_this_build(save))
-    }
-
-    /// Goes back to a save state of this runtime. Scripts that have recorded nothing since keep
-    /// their futures; the journals of the others are replayed with new futures. Later
-    /// save states remain valid.
-    ///
-    /// [Handles](crate::Handle) of the host remain those of their scripts: of a script that is taken
-    /// back, they do nothing, and those of a script that is there again are valid again. A save state
-    /// that was read from bytes does not know which scripts it has: these are the present ones that
-    /// have the same numbers and names.
-    ///
-    /// # Errors
-    ///
-    /// If a script does not fit its journal: it depends on what is not recorded. Or if the
-    /// save state is from a file, as those of [`restore`](Self::restore). Then nothing has changed.
-    ///
-    /// # Panics
-    ///
-    /// Inside of a run, or of a script.
-    #[track_caller]
-    pub fn rollback(&mut self, save: &SaveState) -> Result<(), RestoreError> {
-        self.host.shared().door.assert_idle("rollback");
-        self.host.shared().go_back(save)
-    }
 }
 
 /// Sets up a [`Runtime`]: made by [`Runtime::builder`].
@@ -409,7 +235,7 @@ pub struct RuntimeBuilder {
     executor: Builder,
     registry: Registry,
     limits: Limits,
-    lent: Vec<Lent>,
+    sync_test: Option<SyncTest>,
     hashed: Vec<Summed>,
 }
 
@@ -505,111 +331,6 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Tests that scripts depend only on the world and on what is recorded: the *sync test* of
-    /// netcode, for each run. `W` is the state that the host lends. For several, call this for
-    /// each; without one, for `()`.
-    ///
-    /// Each run of the runtime (a frame of [`run_frame_with`](Runtime::run_frame_with), or a
-    /// phase of [`run_phase`](Runtime::run_phase)) is done, taken back, and done again from the
-    /// same state. The save states and the lent states after both must be equal. Chapters that
-    /// have changed are replayed. The runtime continues from the second time.
-    ///
-    /// A test of a run needs nothing of the game, because the state before it has all inputs: what
-    /// the host has changed in the world, emitted, set and answered. What the host itself does
-    /// between two runs is not tested; the sync test session of a library such as GGRS does that.
-    ///
-    /// # Costs
-    ///
-    /// For debug builds and tests. A frame takes two runs, a rollback, three save states, two
-    /// checksums of the runtime and of each lent state, and a replay of each chapter that has
-    /// changed. Hooks are called twice, and so is everything outside of the world that an effect
-    /// calls: a sound plays twice.
-    ///
-    /// # Panics
-    ///
-    /// The run panics, at its caller's line, if both times differ. The message says what differed
-    /// first, with script, entry and line. To find it, the run is done twice more, which compares
-    /// the lent states before and after each effect. The run also panics if the runtime cannot be
-    /// saved, or lends a state that the test does not know.
-    ///
-    /// # Examples
-    ///
-    /// ```should_panic
-    /// # use std::cell::Cell;
-    /// use framestep_durable::prelude::*;
-    ///
-    /// #[derive(Clone, Serialize, Deserialize)]
-    /// struct World {
-    ///     gold: u32,
-    /// }
-    ///
-    /// thread_local! {
-    ///     static RANDOM: Cell<u32> = const { Cell::new(7) }; // should be in the world
-    /// }
-    ///
-    /// #[durable]
-    /// async fn treasure() {
-    ///     wait_frames(3).await;
-    ///     with(|world: &mut World| world.gold += RANDOM.replace(RANDOM.get() * 5));
-    /// }
-    ///
-    /// let registry = Registry::new().with::<Treasure>();
-    /// let mut runtime = Runtime::builder(registry).sync_test::<World>().build();
-    /// runtime.spawn(treasure()).detach();
-    /// let mut world = World { gold: 0 };
-    /// for _ in 0..10 {
-    ///     // In frame 4: the sync test of `run_frame_with` failed in frame 4: done again from the
-    ///     // same state, it ends differently: script `treasure` (#1), entry 2: a `with` at
-    ///     // treasure.rs:15 changed what the host lends in two ways. ..
-    ///     runtime.run_frame_with(&mut world, 1.0 / 60.0);
-    /// }
-    /// ```
-    pub fn sync_test<W: Clone + Serialize + 'static>(mut self) -> Self {
-        self.lent.push(Lent::of::<W>());
-        self
-    }
-
-    /// The [sync test](Self::sync_test) for a state that the game saves: between the two runs, it is
-    /// written as bytes and read back, as a file would. So the test also finds what a clone hides: the
-    /// order of a `HashMap`, a field with `#[serde(skip)]`, a `Deserialize` that does not read what its
-    /// `Serialize` writes.
-    ///
-    /// # Costs
-    ///
-    /// Beside those of [`sync_test`](Self::sync_test): the state is written twice in each run, and read.
-    ///
-    /// # Panics
-    ///
-    /// The run panics as in the sync test. And if the state is another one after it was read back: the
-    /// message names the field.
-    ///
-    /// # Examples
-    ///
-    /// ```should_panic
-    /// use std::collections::HashMap;
-    ///
-    /// use framestep_durable::prelude::*;
-    ///
-    /// #[derive(Clone, Serialize, Deserialize)]
-    /// struct World {
-    ///     enemies: HashMap<u32, u32>, // should be a BTreeMap
-    /// }
-    ///
-    /// let mut world = World { enemies: (0..50).map(|n| (n, n)).collect() };
-    /// let builder = Runtime::builder(Registry::new());
-    /// let mut runtime = builder.sync_test_through_bytes::<World>().build();
-    /// // The sync test of `run_frame_with` failed in frame 1: a world of type `World` is another one after
-    /// // it was written and read back: `enemies` has its items in another order. ..
-    /// runtime.run_frame_with(&mut world, 1.0 / 60.0);
-    /// ```
-    pub fn sync_test_through_bytes<W>(mut self) -> Self
-    where
-        W: Clone + Serialize + DeserializeOwned + 'static,
-    {
-        self.lent.push(Lent::through_bytes::<W>());
-        self
-    }
-
     /// Hashes a state that the host lends before and after each effect. For two peers whose checksums
     /// differ: [`SaveState::diff`] then begins with the first effect that they have done differently,
     /// also if it returns nothing, and says whether their states differed before it.
@@ -658,6 +379,17 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Tests each run with one more state.
+    pub(crate) fn test_with(mut self, lent: Lent, run_twice: RunTwice) -> Self {
+        let new = SyncTest {
+            lent: Vec::new(),
+            run_twice,
+        };
+        let test = self.sync_test.get_or_insert(new);
+        test.lent.push(lent);
+        self
+    }
+
     /// Makes the runtime.
     pub fn build(self) -> Runtime {
         let executor = self.executor.build();
@@ -666,11 +398,10 @@ impl RuntimeBuilder {
         shared.door.set_beside(beside_of(&shared));
         shared.trail.hash_effects(self.hashed);
         let host = Host::of(shared);
-        let sync_test = (!self.lent.is_empty()).then(|| SyncTest::new(self.lent));
         Runtime {
             executor,
             host,
-            sync_test,
+            sync_test: self.sync_test,
         }
     }
 }

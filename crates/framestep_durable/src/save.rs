@@ -8,7 +8,9 @@ use framestep::Owner;
 use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
 use framestep::task::CoroutineId;
 use framestep::time::Clock;
+use serde::Serialize;
 
+use crate::bytes;
 use crate::cell::{Chapter, ScriptCell, ScriptId};
 use crate::content::Content;
 use crate::error::{SaveError, said_at};
@@ -19,6 +21,7 @@ use crate::image::{
     StopImage, WaitImage,
 };
 use crate::owner::ClockId;
+use crate::runtime::Runtime;
 use crate::shared::Shared;
 use crate::slot::Slot;
 use crate::topic::Topic;
@@ -385,5 +388,110 @@ fn save_slot(slot: &Slot) -> SlotImage {
         Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => {
             unreachable!("the script is being polled")
         }
+    }
+}
+
+impl Runtime {
+    /// Takes a save state, between two runs.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be saved.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    #[doc(alias = "snapshot")]
+    pub fn save_state(&self) -> Result<SaveState, SaveError> {
+        self.shared().door.assert_idle("save_state");
+        self.shared().save_state()
+    }
+
+    /// The [checksum](SaveState::checksum) of a save state taken now. It takes none, so it costs less:
+    /// for servers and netcode that compare each frame.
+    ///
+    /// # Errors
+    ///
+    /// As [`save_state`](Self::save_state).
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn checksum(&self) -> Result<u64, SaveError> {
+        self.shared().door.assert_idle("checksum");
+        self.shared().checksum(&World::none())
+    }
+
+    /// The same with the game's own state, as [`SaveState::checksum_with`].
+    ///
+    /// # Errors
+    ///
+    /// As [`save_state`](Self::save_state).
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script; if the `Serialize` of `world` fails.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// #[derive(Serialize, Deserialize)]
+    /// struct World {
+    ///     gold: u32,
+    /// }
+    ///
+    /// # fn main() -> Result<(), SaveError> {
+    /// let mut world = World { gold: 7 };
+    /// let mut runtime = Runtime::new(Registry::new());
+    /// runtime.run_frame_with(&mut world, 1.0 / 60.0);
+    /// let checksum = runtime.checksum_with(&world)?;
+    /// assert_eq!(checksum, runtime.save_state()?.checksum_with(&world));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[track_caller]
+    pub fn checksum_with<W: Serialize>(&self, world: &W) -> Result<u64, SaveError> {
+        self.shared().door.assert_idle("checksum_with");
+        let write = |to: &mut Vec<u8>| bytes::try_write(world, to);
+        self.shared().checksum(&World::of::<W>(&write))
+    }
+
+    /// Takes a save state for a file. In debug builds, it is [verified](Self::verify) at once,
+    /// so a script that cannot be restored is found when it is saved.
+    ///
+    /// # Errors
+    ///
+    /// If something cannot be saved. In debug builds, the same if something could not be
+    /// restored.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn save(&self) -> Result<SaveState, SaveError> {
+        self.shared().door.assert_idle("save");
+        if cfg!(debug_assertions) {
+            return self.shared().verified();
+        }
+        self.shared().save_state()
+    }
+
+    /// Checks that a save state taken now can be restored: replays each journal with a new
+    /// future. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// If it could not.
+    ///
+    /// # Panics
+    ///
+    /// Inside of a run, or of a script.
+    #[track_caller]
+    pub fn verify(&self) -> Result<(), SaveError> {
+        self.shared().door.assert_idle("verify");
+        self.shared().verified().map(drop)
     }
 }

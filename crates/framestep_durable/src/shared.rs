@@ -27,7 +27,7 @@ use crate::save::Numbers;
 use crate::script::{Begun, Code};
 use crate::site::SiteTable;
 use crate::stop::StopRequest;
-use crate::sync::Trail;
+use crate::trail::Trail;
 
 /// The state of a runtime beside its executor.
 pub(crate) struct Shared {

@@ -1,276 +1,25 @@
 //! The sync test: each run is done twice from the same state, and must lead to the same state.
 
-use std::any::{Any, type_name};
-use std::cell::{Cell, RefCell};
-use std::fmt;
+use std::any::Any;
 use std::rc::Rc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, ScriptId};
-use crate::effects::{Effects, Hashing};
-use crate::error::{SaveError, said_at};
-use crate::hash::StableHash;
+use crate::error::SaveError;
 use crate::image::{SaveState, ScriptImage};
 use crate::journal::Kind;
 use crate::look::text_of;
 use crate::questions::Questions;
 use crate::replay::SiteNumbers;
+use crate::runtime::RuntimeBuilder;
 use crate::shared::Shared;
-use crate::site::{SiteId, Sites};
-use crate::tree::Tree;
+use crate::site::Sites;
+use crate::trail::{Event, Lent, checksums};
 
-/// How a state that the host lends is copied, put back and compared. The functions are called
-/// inside the executor.
-#[derive(Clone, Copy)]
-pub(crate) struct Lent {
-    summed: Summed,
-    /// `None` if it is not lent.
-    copy: fn() -> Option<Box<dyn Any>>,
-    put_back: fn(&dyn Any),
-    /// Replaces it by what is read of its bytes, or says why not. `None` if that is not tested.
-    read_back: Option<fn() -> Result<(), String>>,
-}
-
-/// How a state that the host lends is hashed. The function is called inside the executor.
-#[derive(Clone, Copy)]
-pub(crate) struct Summed {
-    type_name: &'static str,
-    /// `None` if it is not lent.
-    checksum: fn() -> Option<u64>,
-}
-
-impl Summed {
-    pub(crate) fn of<W: Serialize + 'static>() -> Self {
-        Summed {
-            type_name: type_name::<W>(),
-            checksum: || {
-                let bytes = |world: &W| postcard::to_stdvec(world);
-                let bytes = framestep::lend::try_with_ref(bytes).ok()?;
-                let bytes = bytes.unwrap_or_else(|error| {
-                    panic!(
-                        "a lent `{}` cannot be serialised for a checksum: {error}",
-                        type_name::<W>()
-                    )
-                });
-                let mut hash = StableHash::new();
-                hash.add_bytes(&bytes);
-                Some(hash.finish())
-            },
-        }
-    }
-}
-
-impl fmt::Debug for Summed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.type_name)
-    }
-}
-
-/// The states that are lent, as one hash.
-fn hash_of(summed: &[Summed]) -> u64 {
-    let mut hash = StableHash::new();
-    for summed in summed {
-        match (summed.checksum)() {
-            Some(checksum) => hash.add(checksum),
-            None => hash.add(0),
-        }
-    }
-    hash.finish()
-}
-
-impl Lent {
-    pub(crate) fn of<W: Clone + Serialize + 'static>() -> Self {
-        Lent {
-            summed: Summed::of::<W>(),
-            copy: || {
-                let copy = |world: &W| -> Box<dyn Any> { Box::new(world.clone()) };
-                framestep::lend::try_with_ref(copy).ok()
-            },
-            put_back: |copy| {
-                if let Some(copy) = copy.downcast_ref::<W>() {
-                    framestep::with(|world: &mut W| world.clone_from(copy));
-                }
-            },
-            read_back: None,
-        }
-    }
-
-    /// The same for a state that is also written and read back.
-    pub(crate) fn through_bytes<W>() -> Self
-    where
-        W: Clone + Serialize + DeserializeOwned + 'static,
-    {
-        Lent {
-            read_back: Some(|| framestep::lend::try_with(read_back::<W>).unwrap_or(Ok(()))),
-            ..Lent::of::<W>()
-        }
-    }
-}
-
-/// Replaces a world by what is read of its bytes.
-fn read_back<W: Serialize + DeserializeOwned>(world: &mut W) -> Result<(), String> {
-    let refused = |what: &str, why: &dyn fmt::Display| {
-        let name = type_name::<W>();
-        format!("a world of type `{name}` cannot be {what}: {why}")
-    };
-    let written = postcard::to_stdvec(world).map_err(|why| refused("written", &why))?;
-    let read: W = postcard::from_bytes(&written).map_err(|why| refused("read back", &why))?;
-    let again = postcard::to_stdvec(&read).map_err(|why| refused("written again", &why))?;
-    if again != written {
-        let name = type_name::<W>();
-        let trees = (Tree::of(world), Tree::of(&read));
-        let differs = match &trees {
-            (Ok(before), Ok(after)) => before.difference(after),
-            _ => None,
-        };
-        let differs = differs.unwrap_or_else(|| "it has other bytes".to_owned());
-        return Err(format!(
-            "a world of type `{name}` is another one after it was written and read back: {differs}. A \
-             `HashMap` or a `HashSet` has another order in each process: use a `BTreeMap` or an \
-             `IndexMap`. Else its `Serialize` and its `Deserialize` do not fit"
-        ));
-    }
-    *world = read;
-    Ok(())
-}
-
-impl fmt::Debug for Lent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.summed.fmt(f)
-    }
-}
-
-fn checksums(lent: &[Lent]) -> Vec<Option<u64>> {
-    lent.iter().map(|lent| (lent.summed.checksum)()).collect()
-}
-
-/// What scripts do, in order: kept only to find a difference.
-#[derive(Default)]
-pub(crate) struct Trail {
-    /// Whether any of it is kept.
-    is_kept: Cell<bool>,
-    /// Whether the events of a run are.
-    keeps_events: Cell<bool>,
-    lent: RefCell<Vec<Lent>>,
-    events: RefCell<Vec<Event>>,
-    /// The states that are hashed around each effect. Empty if none are.
-    hashed: RefCell<Vec<Summed>>,
-    hashing: RefCell<Hashing>,
-}
-
-/// A script records an entry, or is about to do the effect of one.
-#[derive(PartialEq)]
-struct Event {
-    script: ScriptId,
-    /// The name of the script, which may have ended when something is said about it.
-    name: &'static str,
-    /// The number of the entry, from 1.
-    entry: u32,
-    kind: Kind,
-    site: SiteId,
-    /// `None` before an effect.
-    value: Option<Bytes>,
-    /// The checksums of the lent states.
-    worlds: Vec<Option<u64>>,
-}
-
-impl Trail {
-    #[inline]
-    pub(crate) fn is_kept(&self) -> bool {
-        self.is_kept.get()
-    }
-
-    /// Hashes these states before and after each effect from now on.
-    pub(crate) fn hash_effects(&self, summed: Vec<Summed>) {
-        self.is_kept.set(!summed.is_empty());
-        self.hashed.replace(summed);
-    }
-
-    /// The latest effects, if they are hashed.
-    pub(crate) fn effects(&self) -> Effects {
-        self.hashing.borrow().effects()
-    }
-
-    /// Goes back to the effects of a save state.
-    pub(crate) fn replace_effects(&self, effects: &Effects) {
-        if !self.hashed.borrow().is_empty() {
-            self.hashing.borrow_mut().replace(effects.clone());
-        }
-    }
-
-    /// Notes an entry, or, without a value, that its effect is about to be done.
-    #[cold]
-    pub(crate) fn note(
-        &self,
-        script: &ScriptCell,
-        entry: u32,
-        kind: Kind,
-        site: SiteId,
-        value: Option<&[u8]>,
-    ) {
-        if matches!(kind, Kind::Effect | Kind::Panicked) {
-            self.hash(script, entry, kind, site, value.is_none());
-        }
-        if !self.keeps_events.get() {
-            return;
-        }
-        let worlds = checksums(&self.lent.borrow());
-        self.events.borrow_mut().push(Event {
-            script: script.id,
-            name: script.name(),
-            entry,
-            kind,
-            site,
-            value: value.map(Bytes::new),
-            worlds,
-        });
-    }
-
-    /// Hashes the lent states before or after an effect.
-    fn hash(&self, script: &ScriptCell, entry: u32, kind: Kind, site: SiteId, begins: bool) {
-        // The `Serialize` of the host is called, so nothing is borrowed.
-        let summed = self.hashed.borrow().clone();
-        if summed.is_empty() {
-            return;
-        }
-        let hash = hash_of(&summed);
-        let mut hashing = self.hashing.borrow_mut();
-        if begins {
-            hashing.begin(script.id, entry, hash);
-        } else {
-            hashing.end(script, entry, kind, site, hash);
-        }
-    }
-
-    /// What is done in a run.
-    fn of(&self, lent: &[Lent], run: &mut dyn FnMut()) -> Vec<Event> {
-        /// A run may panic.
-        struct Kept<'a>(&'a Trail);
-        impl Drop for Kept<'_> {
-            fn drop(&mut self) {
-                self.0.keeps_events.set(false);
-                let is_kept = !self.0.hashed.borrow().is_empty();
-                self.0.is_kept.set(is_kept);
-            }
-        }
-        self.lent.replace(lent.to_vec());
-        self.events.take();
-        self.keeps_events.set(true);
-        self.is_kept.set(true);
-        let kept = Kept(self);
-        run();
-        drop(kept);
-        self.events.take()
-    }
-}
-
-/// Tests each run of a runtime.
-#[derive(Debug)]
-pub(crate) struct SyncTest {
-    lent: Vec<Lent>,
+/// A test of one run, with the states that the host lends.
+struct Test<'a> {
+    lent: &'a [Lent],
 }
 
 /// Everything that a run may change.
@@ -281,26 +30,13 @@ struct Before {
     questions: Questions,
 }
 
-impl SyncTest {
-    pub(crate) fn new(lent: Vec<Lent>) -> Self {
-        SyncTest { lent }
-    }
+/// Does a run, goes back, and does it again. Fails if the states after both differ, or the runtime cannot
+/// go back.
+fn run_twice(shared: &Rc<Shared>, lent: &[Lent], run: &mut dyn FnMut()) -> Result<(), String> {
+    Test { lent }.try_run(shared, run)
+}
 
-    /// Does a run, goes back, and does it again.
-    ///
-    /// # Panics
-    ///
-    /// If the states after both differ, or the runtime cannot go back.
-    #[track_caller]
-    pub(crate) fn run(&self, shared: &Rc<Shared>, call: &str, run: &mut dyn FnMut()) {
-        shared.door.assert_idle(call);
-        let Err(why) = self.try_run(shared, run) else {
-            return;
-        };
-        let frame = shared.executor.time().map_or(0, |time| time.frame);
-        panic!("the sync test of `{call}` failed in frame {frame}: {why}")
-    }
-
+impl Test<'_> {
     fn try_run(&self, shared: &Rc<Shared>, run: &mut dyn FnMut()) -> Result<(), String> {
         self.expect_all_listed(shared)?;
         let before = self.before(shared)?;
@@ -364,7 +100,7 @@ impl SyncTest {
     }
 
     fn checksums(&self, shared: &Rc<Shared>) -> Vec<Option<u64>> {
-        let checksums = || checksums(&self.lent);
+        let checksums = || checksums(self.lent);
         shared.executor.enter(checksums).unwrap_or_default()
     }
 
@@ -394,7 +130,7 @@ impl SyncTest {
             if reads_back {
                 self.read_back(shared)?;
             }
-            Ok::<_, String>(shared.trail.of(&self.lent, run))
+            Ok::<_, String>(shared.trail.of(self.lent, run))
         };
         let (first, second) = (trail(true)?, trail(false)?);
         let same = first.iter().zip(&second).take_while(|(a, b)| a == b);
@@ -518,11 +254,107 @@ fn differ(one: &Event, other: &Event, sites: &Sites) -> String {
     }
 }
 
-impl Event {
-    /// The script, the entry and the call.
-    fn text(&self, sites: &Sites) -> String {
-        let (script, name, entry) = (self.script, self.name, self.entry);
-        let text = said_at(self.kind, self.site, sites);
-        format!("script `{name}` ({script}), entry {entry}: {text}")
+impl RuntimeBuilder {
+    /// Tests that scripts depend only on the world and on what is recorded: the *sync test* of
+    /// netcode, for each run. `W` is the state that the host lends. For several, call this for
+    /// each; without one, for `()`.
+    ///
+    /// Each run of the runtime (a frame of [`run_frame_with`](Runtime::run_frame_with), or a
+    /// phase of [`run_phase`](Runtime::run_phase)) is done, taken back, and done again from the
+    /// same state. The save states and the lent states after both must be equal. Chapters that
+    /// have changed are replayed. The runtime continues from the second time.
+    ///
+    /// A test of a run needs nothing of the game, because the state before it has all inputs: what
+    /// the host has changed in the world, emitted, set and answered. What the host itself does
+    /// between two runs is not tested; the sync test session of a library such as GGRS does that.
+    ///
+    /// # Costs
+    ///
+    /// For debug builds and tests. A frame takes two runs, a rollback, three save states, two
+    /// checksums of the runtime and of each lent state, and a replay of each chapter that has
+    /// changed. Hooks are called twice, and so is everything outside of the world that an effect
+    /// calls: a sound plays twice.
+    ///
+    /// # Panics
+    ///
+    /// The run panics, at its caller's line, if both times differ. The message says what differed
+    /// first, with script, entry and line. To find it, the run is done twice more, which compares
+    /// the lent states before and after each effect. The run also panics if the runtime cannot be
+    /// saved, or lends a state that the test does not know.
+    ///
+    /// # Examples
+    ///
+    /// ```should_panic
+    /// # use std::cell::Cell;
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[derive(Clone, Serialize, Deserialize)]
+    /// struct World {
+    ///     gold: u32,
+    /// }
+    ///
+    /// thread_local! {
+    ///     static RANDOM: Cell<u32> = const { Cell::new(7) }; // should be in the world
+    /// }
+    ///
+    /// #[durable]
+    /// async fn treasure() {
+    ///     wait_frames(3).await;
+    ///     with(|world: &mut World| world.gold += RANDOM.replace(RANDOM.get() * 5));
+    /// }
+    ///
+    /// let registry = Registry::new().with::<Treasure>();
+    /// let mut runtime = Runtime::builder(registry).sync_test::<World>().build();
+    /// runtime.spawn(treasure()).detach();
+    /// let mut world = World { gold: 0 };
+    /// for _ in 0..10 {
+    ///     // In frame 4: the sync test of `run_frame_with` failed in frame 4: done again from the
+    ///     // same state, it ends differently: script `treasure` (#1), entry 2: a `with` at
+    ///     // treasure.rs:15 changed what the host lends in two ways. ..
+    ///     runtime.run_frame_with(&mut world, 1.0 / 60.0);
+    /// }
+    /// ```
+    pub fn sync_test<W: Clone + Serialize + 'static>(self) -> Self {
+        self.test_with(Lent::of::<W>(), run_twice)
+    }
+
+    /// The [sync test](Self::sync_test) for a state that the game saves: between the two runs, it is
+    /// written as bytes and read back, as a file would. So the test also finds what a clone hides: the
+    /// order of a `HashMap`, a field with `#[serde(skip)]`, a `Deserialize` that does not read what its
+    /// `Serialize` writes.
+    ///
+    /// # Costs
+    ///
+    /// Beside those of [`sync_test`](Self::sync_test): the state is written twice in each run, and read.
+    ///
+    /// # Panics
+    ///
+    /// The run panics as in the sync test. And if the state is another one after it was read back: the
+    /// message names the field.
+    ///
+    /// # Examples
+    ///
+    /// ```should_panic
+    /// use std::collections::HashMap;
+    ///
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[derive(Clone, Serialize, Deserialize)]
+    /// struct World {
+    ///     enemies: HashMap<u32, u32>, // should be a BTreeMap
+    /// }
+    ///
+    /// let mut world = World { enemies: (0..50).map(|n| (n, n)).collect() };
+    /// let builder = Runtime::builder(Registry::new());
+    /// let mut runtime = builder.sync_test_through_bytes::<World>().build();
+    /// // The sync test of `run_frame_with` failed in frame 1: a world of type `World` is another one after
+    /// // it was written and read back: `enemies` has its items in another order. ..
+    /// runtime.run_frame_with(&mut world, 1.0 / 60.0);
+    /// ```
+    pub fn sync_test_through_bytes<W>(self) -> Self
+    where
+        W: Clone + Serialize + DeserializeOwned + 'static,
+    {
+        self.test_with(Lent::through_bytes::<W>(), run_twice)
     }
 }

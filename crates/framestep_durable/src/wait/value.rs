@@ -13,7 +13,9 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
+use crate::content::Type;
 use crate::outside::{OutsideWait, Place, outside, place};
+use crate::registry::Registry;
 use crate::site::Call;
 use crate::slot::Slot;
 use crate::topic::{EventName, Keyed};
@@ -513,5 +515,33 @@ where
 impl<T, N: fmt::Debug> fmt::Debug for Changed<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Changed").field(&self.wait.name).finish()
+    }
+}
+
+impl Registry {
+    /// Adds a value, also for all its [keys](Value::keyed), whose type the registry must know to
+    /// [describe](crate::SaveState::described) it, and to find out when a file is loaded or
+    /// [checked](Self::check) that it is of another type now.
+    ///
+    /// # Panics
+    ///
+    /// If another type has the same name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const STAGE: Value<u32> = Value::new("stage");
+    ///
+    /// let registry = Registry::new().with_value(&STAGE);
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn with_value<T>(mut self, value: &Value<T>) -> Self
+    where
+        T: Serialize + DeserializeOwned + Default + 'static,
+    {
+        self.add_value(value.name(), Type::of::<T>());
+        self
     }
 }
