@@ -7,7 +7,7 @@ use crate::cell::ScriptCell;
 use crate::context;
 use crate::script::{Begun, ChapterEnd, ChapterFuture};
 use crate::slot::Slot;
-use crate::wait::poll_animation;
+use crate::wait::animate::poll_animation;
 
 /// What the waits are called in messages.
 const NAME: &str = "a wait of earlier code";

@@ -1,6 +1,6 @@
 //! Recorded values: serialised, shared, never changed.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::rc::Rc;
 
 use serde::de::{DeserializeOwned, Error as _, SeqAccess, Visitor};
@@ -157,4 +157,33 @@ impl<'de> Visitor<'de> for AnyBytes {
         }
         Ok(Bytes::new(&bytes))
     }
+}
+
+/// The longest value that is shown as a whole, in bytes.
+pub(crate) const SHOWN: usize = 24;
+
+/// A recorded value: a small number or a text as such, else its bytes.
+pub(crate) fn text_of(value: &[u8]) -> String {
+    if value.is_empty() {
+        return "nothing".to_owned();
+    }
+    if let [byte] = value {
+        return byte.to_string();
+    }
+    if let Ok((text, [])) = postcard::take_from_bytes::<String>(value) {
+        if !text.chars().any(char::is_control) {
+            return format!("{text:?}");
+        }
+    }
+    if let Ok((number, [])) = postcard::take_from_bytes::<u64>(value) {
+        return number.to_string();
+    }
+    let mut text = String::from("0x");
+    for byte in value.iter().take(SHOWN) {
+        let _ = write!(text, "{byte:02x}");
+    }
+    if value.len() > SHOWN {
+        let _ = write!(text, ".. ({} bytes)", value.len());
+    }
+    text
 }

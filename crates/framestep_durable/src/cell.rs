@@ -6,91 +6,38 @@ use std::mem;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Context;
 
-use framestep::durable::{FrameWait, home};
+use framestep::durable::{FrameWait, home, phase_number};
 use framestep::task::CoroutineId;
 use framestep::{Coroutine, Phase};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 
-use crate::bytes::{self, Bytes};
+use crate::bytes;
+use crate::bytes::Bytes;
+use crate::content::Content;
 use crate::context;
-use crate::driver::{dispose, message_of};
 use crate::error::{Found, OtherWaits};
 use crate::hand_over::Carried;
 use crate::hash::StableHash;
-use crate::image::NamedWait;
-use crate::journal::{self, Journal, Kind, Word};
+use crate::ids::{Birth, NamedScript, OwnerId, ScriptId};
+use crate::image::{ScriptImage, WaitImage};
+use crate::journal;
+use crate::journal::{Journal, Kind, Word};
 use crate::kept::KeptImage;
 use crate::long::Length;
 use crate::loss::Loss;
 use crate::once::Once;
-use crate::owner::OwnerId;
 use crate::quiet;
-use crate::save::image_of;
+use crate::quiet::{dispose, message_of};
 use crate::script::{Begun, ChapterFuture, Code};
 use crate::shared::Shared;
 use crate::shift::Shifts;
-use crate::site::{Call, Known, SiteId, Sites};
+use crate::site::{Call, Known, NamedWait, SiteId, Sites};
 use crate::slot::{Pending, Slot, Waits};
 use crate::stop_lines::StopLines;
 use crate::topic::Topic;
 use crate::typed::Typed;
-
-/// The number of a script, which no other script of the runtime has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct ScriptId(pub(crate) u64);
-
-impl ScriptId {
-    /// The id of a number: scripts are numbered from 1, in the order in which they were made.
-    #[must_use]
-    pub const fn from_raw(number: u64) -> Self {
-        ScriptId(number)
-    }
-
-    /// The number.
-    #[must_use]
-    pub const fn number(self) -> u64 {
-        self.0
-    }
-}
-
-impl fmt::Display for ScriptId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "#{}", self.0)
-    }
-}
-
-/// A script, as messages name it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Named {
-    pub(crate) id: ScriptId,
-    pub(crate) name: &'static str,
-}
-
-/// Tells a script from all others that the process has made, also from those that have its number in
-/// other timelines, which a rollback separates. Save states in memory have it, files do not.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Birth(usize);
-
-impl Birth {
-    /// That of a script that is made now.
-    pub(crate) fn new() -> Self {
-        static NEXT: AtomicUsize = AtomicUsize::new(1);
-        Birth(NEXT.fetch_add(1, Ordering::Relaxed))
-    }
-
-    /// That of a script of a save state: another one if the state is from a file.
-    pub(crate) fn of_save(self) -> Self {
-        if self == Birth::default() {
-            Birth::new()
-        } else {
-            self
-        }
-    }
-}
 
 /// How the waits and effects of a script behave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -319,9 +266,9 @@ impl ScriptCell {
         self.code.name
     }
 
-    pub(crate) fn named(&self) -> Named {
+    pub(crate) fn named(&self) -> NamedScript {
         let (id, name) = (self.id, self.code.name);
-        Named { id, name }
+        NamedScript { id, name }
     }
 
     /// What a save state has of the chapter.
@@ -357,13 +304,39 @@ impl ScriptCell {
         let mut chapter = self.chapter.borrow_mut();
         debug_assert!(
             kept.as_ref()
-                .is_none_or(|kept| kept.is_like(&image_of(self, &mut chapter))),
+                .is_none_or(|kept| kept.is_like(&self.image_of(&mut chapter))),
             "each change of a chapter drops its image"
         );
-        let image = kept.unwrap_or_else(|| KeptImage::new(image_of(self, &mut chapter)));
+        let image = kept.unwrap_or_else(|| KeptImage::new(self.image_of(&mut chapter)));
         let result = f(&image);
         self.image.set(Some(image));
         result
+    }
+
+    /// The image of the script with this chapter.
+    fn image_of(&self, chapter: &mut Chapter) -> ScriptImage {
+        let waits = chapter.waits.sorted().iter().map(|pending| WaitImage {
+            named: pending.named(),
+            slot: pending.slot.image(),
+        });
+        let waits = waits.collect();
+        ScriptImage {
+            id: self.id,
+            birth: self.birth.get(),
+            name: self.name().into(),
+            version: self.code.version,
+            generation: self.generation(),
+            home: phase_number(self.home),
+            owner: self.owner,
+            state: Content::Compact(chapter.state.clone()),
+            journal: chapter.journal.clone(),
+            stop_lines: chapter.stop_lines.clone(),
+            once: chapter.once.clone(),
+            history: chapter.history,
+            has_begun: chapter.has_begun,
+            restarts_after_wait: chapter.restarts_after_wait,
+            waits,
+        }
     }
 
     pub(crate) fn journal(&self) -> Journal {

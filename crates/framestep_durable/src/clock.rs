@@ -9,7 +9,8 @@ use serde::de::DeserializeOwned;
 use crate::bytes::Bytes;
 use crate::context;
 use crate::effect::expect_read;
-use crate::owner::{ClockId, check_factor, check_not_realtime, clock_of};
+use crate::ids::ClockId;
+use crate::owner::{check_factor, check_not_realtime, clock_of};
 use crate::site::Call;
 
 /// The game clock: [`ClockId::GAME`]. See [`framestep::time::clock`].

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::bytes::Bytes;
-use crate::cell::ScriptId;
+use crate::bytes::{Bytes, text_of};
 use crate::content::Content;
 use crate::effects::Effect;
-use crate::error::{said_at, waits};
 use crate::events::Listed;
 use crate::file::stops_of;
-use crate::image::{NamedWait, SaveState, ScriptImage};
+use crate::ids::ScriptId;
+use crate::image::{SaveState, ScriptImage};
 use crate::journal::{Entry, Kind};
-use crate::look::{permits_text, promise_text, stream_text, text_of, value_text};
-use crate::site::Site;
+use crate::look::{permits_text, promise_text, stream_text, value_text};
+use crate::said::{said_at, waits};
+use crate::site::{NamedWait, Site};
 use crate::topic::Topic;
 
 /// A difference between two save states. Made by [`SaveState::diff`].

@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::future::Future;
-use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -11,7 +10,8 @@ use std::thread;
 
 use crate::cell::ScriptCell;
 use crate::context;
-use crate::handle::JoinError;
+use crate::join_error::JoinError;
+use crate::quiet::{dispose, message_of};
 use crate::script::ChapterEnd;
 
 /// Polls the future of a script, chapter after chapter.
@@ -116,18 +116,4 @@ impl Drop for Driver {
             self.end_early(self.cell.shared().stopped(&self.cell));
         }
     }
-}
-
-/// Drops the payload of a panic. If its destructor panics, too, the payload of that leaks.
-pub(crate) fn dispose(payload: Box<dyn Any + Send>) {
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        mem::forget(payload);
-    }
-}
-
-/// The text of a panic.
-pub(crate) fn message_of(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&'static str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("(no text)").to_owned()
 }

@@ -3,15 +3,17 @@
 use std::fmt;
 use std::rc::Rc;
 
-use crate::cell::ScriptId;
-use crate::error::{RestoreError, said_at, waits};
-use crate::image::{NamedWait, SaveState, ScriptImage, SlotImage};
+use crate::error::RestoreError;
+use crate::ids::ScriptId;
+use crate::image::{SaveState, ScriptImage, SlotImage};
 use crate::journal::{Entry, Kind};
 use crate::kept::KeptImage;
 use crate::registry::Registry;
 use crate::replay::SiteNumbers;
 use crate::runtime::Runtime;
+use crate::said::{said_at, waits};
 use crate::shared::Shared;
+use crate::site::NamedWait;
 
 /// What each [`Policy`](crate::Policy) would do to the scripts of a save that do not fit this code:
 /// made by [`Registry::dry_run`](crate::Registry::dry_run). It prints as a report.

@@ -10,12 +10,13 @@ use framestep::{Coroutine, Phase, Time};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{self, Bytes};
-use crate::cell::{Birth, Done, ScriptCell, ScriptId, leave, unreadable};
+use crate::bytes;
+use crate::bytes::Bytes;
+use crate::cell::{Done, ScriptCell, leave, unreadable};
 use crate::context;
 use crate::handle::{Handle, Joins, command};
+use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::locals::ChangesNoLocal;
-use crate::owner::OwnerId;
 use crate::script::{Begun, Code, DurableScript, begin_once, run_chapters};
 use crate::shared::Making;
 use crate::site::Call;

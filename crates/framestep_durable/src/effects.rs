@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::cell::{Named, ScriptId};
-use crate::error::said_at;
+use crate::ids::{NamedScript, ScriptId};
 use crate::journal::Kind;
+use crate::said::said_at;
 use crate::site::{SiteId, Sites};
 
 /// How many effects are known.
@@ -157,7 +157,7 @@ impl Hashing {
     /// Notes that an effect has been done.
     pub(crate) fn end(
         &mut self,
-        script: Named,
+        script: NamedScript,
         sites: &Sites,
         entry: u32,
         kind: Kind,

@@ -9,16 +9,13 @@ use std::rc::{Rc, Weak};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, ScriptId};
+use crate::cell::ScriptCell;
 use crate::hand_over::Carried;
+use crate::ids::{Owned, ScriptId};
 use crate::loss::{Loss, is_reported};
 use crate::shared::Shared;
 use crate::slot::Slot;
 use crate::topic::Topic;
-
-/// The number of a subscription, a permit or a promise: that of the script that has it, and one
-/// that nothing else of the runtime has.
-pub(crate) type Owned = (ScriptId, u64);
 
 /// The signals, values, permits and promises of a runtime. Those in their first state, for which no
 /// script waits, have no entry.

@@ -7,14 +7,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes;
-use crate::cell::ScriptId;
 use crate::content::Content;
 use crate::error::{RestoreError, SaveError};
-use crate::events::{Listed, Owned, PromiseEntry, Stream};
+use crate::events::{Listed, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::hash::StableHash;
+use crate::ids::{ClockId, Owned, OwnerId, ScriptId};
 use crate::image::{EndedImage, OwnerImage, SaveState, SemaphoreImage, StopImage};
-use crate::owner::{ClockId, OwnerId};
 use crate::topic::Topic;
 use crate::tree::Tree;
 

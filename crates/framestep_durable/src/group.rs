@@ -9,7 +9,8 @@ use framestep::durable::{Outputs, flat, nested};
 use serde::de::DeserializeOwned;
 
 use crate::effect;
-use crate::handle::{Handle, JoinError};
+use crate::handle::Handle;
+use crate::join_error::JoinError;
 use crate::script::DurableScript;
 
 /// Makes a group of scripts.

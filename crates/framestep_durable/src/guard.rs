@@ -8,11 +8,12 @@ use framestep::time::Clock;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, ScriptId};
+use crate::cell::ScriptCell;
 use crate::context;
 use crate::effect::expect_read;
 use crate::error::RestoreError;
-use crate::owner::{ClockId, check_factor, check_not_realtime, clock_of};
+use crate::ids::{ClockId, ScriptId};
+use crate::owner::{check_factor, check_not_realtime, clock_of};
 use crate::shared::Shared;
 use crate::site::Call;
 

@@ -9,8 +9,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptId;
 use crate::context;
+use crate::ids::ScriptId;
 use crate::shared::Shared;
 use crate::topic::Topic;
 use crate::typed::{ReadAs, Typed};

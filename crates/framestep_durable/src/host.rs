@@ -11,17 +11,21 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::cell::{Birth, ScriptId};
 use crate::events::Settled;
-use crate::handle::{Act, Handle, JoinError, Joins};
+use crate::handle::{Act, Handle, Joins};
+use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
+use crate::join_error::JoinError;
 use crate::long::LongChapter;
 use crate::loss::Loss;
-use crate::owner::{ClockId, OwnerId};
 use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin_once};
 use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
 use crate::topic::EventName;
-use crate::wait::{Request, RequestId, Resolver, Semaphore, Signal, Value, expect_countable};
+use crate::wait::promise::Resolver;
+use crate::wait::request::{Request, RequestId};
+use crate::wait::semaphore::{Semaphore, expect_countable};
+use crate::wait::signal::Signal;
+use crate::wait::value::{Value, read as read_value};
 
 /// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: scripts, signals, values,
 /// questions, owners and clocks.
@@ -417,9 +421,7 @@ impl Host {
         N: EventName,
     {
         let (_, bytes) = self.shared.value(value.full_name());
-        bytes.map_or_else(T::default, |bytes| {
-            crate::wait::read_value(value.full_name(), &bytes)
-        })
+        bytes.map_or_else(T::default, |bytes| read_value(value.full_name(), &bytes))
     }
 
     /// Removes a value: it is the default of its type again, and nothing is kept for it. If it was

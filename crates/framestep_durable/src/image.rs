@@ -8,18 +8,17 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::cell::{Birth, ScriptId};
 use crate::content::Content;
 use crate::effects::Effects;
-use crate::events::{Given, Listed, Owned, PromiseEntry, Stream};
+use crate::events::{Given, Listed, PromiseEntry, Stream};
 use crate::guard::GuardImage;
-use crate::handle::JoinError;
+use crate::ids::{Birth, ClockId, Owned, OwnerId, ScriptId};
+use crate::join_error::JoinError;
 use crate::journal::Journal;
 use crate::kept::KeptImage;
 use crate::once::Once;
-use crate::owner::{ClockId, OwnerId};
-use crate::site::{Needed, SiteId, Sites};
-use crate::stop_lines::{self, StopLines};
+use crate::site::{NamedWait, Needed, Sites};
+use crate::stop_lines::StopLines;
 use crate::topic::Topic;
 
 /// The state of a runtime between two runs.
@@ -55,7 +54,7 @@ pub struct SaveState {
     pub(crate) waits: Vec<u64>,
     /// The lists of the executor.
     pub(crate) lists: Vec<u64>,
-    #[serde(with = "stop_lines::beside")]
+    #[serde(with = "beside")]
     pub(crate) ended: Vec<EndedImage>,
     /// How many scripts have ended.
     pub(crate) ends: u64,
@@ -236,7 +235,7 @@ impl<'de> Deserialize<'de> for SaveState {
 }
 
 /// A script that has ended, and whose result is kept. It serialises without the line that has stopped
-/// it, which is [beside it](stop_lines::beside) in a file.
+/// it, which is [beside it](beside) in a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct EndedImage {
     pub(crate) id: ScriptId,
@@ -335,13 +334,6 @@ pub(crate) struct WaitImage {
     pub(crate) slot: SlotImage,
 }
 
-/// What a script waits for.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct NamedWait {
-    pub(crate) number: u32,
-    pub(crate) site: SiteId,
-}
-
 /// What a slot contains besides waits of framestep.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum SlotImage {
@@ -417,4 +409,35 @@ pub(crate) struct SemaphoreImage {
     /// Who has how many.
     pub(crate) held: Vec<(Owned, u64)>,
     pub(crate) waits: Vec<Listed>,
+}
+
+/// Results of scripts in a save state, each with the line that has stopped the script.
+mod beside {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::EndedImage;
+    use crate::join_error::JoinError;
+
+    pub(super) fn serialize<S: Serializer>(
+        ended: &[EndedImage],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(ended.iter().map(|image| {
+            let line = image.result.as_ref().err().and_then(JoinError::stopped_at);
+            (image, line)
+        }))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<EndedImage>, D::Error> {
+        let ended = Vec::<(EndedImage, Option<String>)>::deserialize(deserializer)?;
+        let with_line = |(image, line): (EndedImage, Option<String>)| EndedImage {
+            result: image
+                .result
+                .map_err(|error| error.with_line(line.as_deref())),
+            ..image
+        };
+        Ok(ended.into_iter().map(with_line).collect())
+    }
 }

@@ -6,7 +6,8 @@ use std::fmt;
 
 use framestep::durable::{Door, to_stderr};
 
-use crate::cell::{ScriptCell, ScriptId};
+use crate::cell::ScriptCell;
+use crate::ids::ScriptId;
 
 /// A chapter that has become long, for [`on_long_chapter`](crate::Host::on_long_chapter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

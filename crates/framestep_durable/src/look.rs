@@ -1,47 +1,19 @@
 //! What is in a save state, as text.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::time::Duration;
 
 use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 
-use crate::bytes::{self, Bytes};
+use crate::bytes;
+use crate::bytes::{Bytes, text_of};
 use crate::content::Content;
-use crate::error::{said_at, waits};
 use crate::events::{PromiseEntry, Settled, Stream};
 use crate::guard::GuardImage;
-use crate::handle::JoinError;
 use crate::image::{SaveState, ScriptImage, SemaphoreImage, SlotImage, WaitImage};
+use crate::join_error::JoinError;
 use crate::journal::{Entry, Kind};
-
-/// The longest value that is shown as a whole, in bytes.
-const SHOWN: usize = 24;
-
-/// A recorded value: a small number or a text as such, else its bytes.
-pub(crate) fn text_of(value: &[u8]) -> String {
-    if value.is_empty() {
-        return "nothing".to_owned();
-    }
-    if let [byte] = value {
-        return byte.to_string();
-    }
-    if let Ok((text, [])) = postcard::take_from_bytes::<String>(value) {
-        if !text.chars().any(char::is_control) {
-            return format!("{text:?}");
-        }
-    }
-    if let Ok((number, [])) = postcard::take_from_bytes::<u64>(value) {
-        return number.to_string();
-    }
-    let mut text = String::from("0x");
-    for byte in value.iter().take(SHOWN) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    if value.len() > SHOWN {
-        let _ = write!(text, ".. ({} bytes)", value.len());
-    }
-    text
-}
+use crate::said::{said_at, waits};
 
 /// A value, or that it is not set.
 pub(crate) fn value_text(value: Option<&Content>) -> String {
@@ -53,10 +25,14 @@ pub(crate) fn stream_text(stream: &Stream) -> String {
     let given = stream.given.iter().map(|given| &given.value);
     let unread = given
         .chain(events)
-        .take(SHOWN)
+        .take(bytes::SHOWN)
         .map(|event| text_of(event.get()));
     let unread: Vec<String> = unread.collect();
-    let more = if events.len() > SHOWN { ", .." } else { "" };
+    let more = if events.len() > bytes::SHOWN {
+        ", .."
+    } else {
+        ""
+    };
     let count = events.len() + usize::from(stream.given.is_some());
     let unread = unread.join(", ");
     format!("{count} unread [{unread}{more}], {missed} missed")

@@ -6,7 +6,7 @@ use std::fmt;
 
 use framestep::durable::to_stderr;
 
-use crate::cell::ScriptId;
+use crate::ids::ScriptId;
 use crate::shared::Shared;
 
 /// Something that came for a script and that the script does not receive, or a buffer that grows until

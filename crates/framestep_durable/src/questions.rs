@@ -4,10 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::bytes::Bytes;
+use crate::ids::RequestKey;
 use crate::loss::{Loss, is_reported};
 use crate::shared::Shared;
 use crate::slot::{Request, Slot};
-use crate::wait::RequestKey;
 
 /// How many withdrawn questions are kept for a host that does not ask for them.
 const KEPT: usize = 1_024;

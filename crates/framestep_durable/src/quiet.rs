@@ -1,8 +1,10 @@
 //! Panics of replays. An error says that a script has panicked in a replay, and why: on standard
 //! error, it would look like a panic of the game.
 
+use std::any::Any;
 use std::cell::Cell;
-use std::panic::{self, AssertUnwindSafe};
+use std::mem;
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 use std::thread;
 
@@ -39,4 +41,18 @@ fn set_hook() {
             }));
         });
     }
+}
+
+/// Drops the payload of a panic. If its destructor panics, too, the payload of that leaks.
+pub(crate) fn dispose(payload: Box<dyn Any + Send>) {
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        mem::forget(payload);
+    }
+}
+
+/// The text of a panic.
+pub(crate) fn message_of(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&'static str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("(no text)").to_owned()
 }

@@ -8,15 +8,15 @@ use framestep::durable::{ClockNames, DurableWait, EndOf, Reader};
 use framestep::task::CoroutineId;
 use framestep::{Coroutine, Owner};
 
-use crate::cell::{ScriptCell, ScriptId};
+use crate::cell::ScriptCell;
 use crate::driver::Driver;
 use crate::error::RestoreError;
 use crate::events::{
     Held, Listing, PermitWait, PermitsEntry, SignalEntry, SignalWait, StreamGuard, ValueEntry,
 };
 use crate::handle::Act;
+use crate::ids::{ClockId, OwnerId, ScriptId};
 use crate::image::{OwnerImage, RequestImage, SaveState, SlotImage};
-use crate::owner::{ClockId, OwnerId};
 use crate::restore::{Fate, Prepared};
 use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared};
 use crate::slot::{

@@ -11,18 +11,19 @@ use std::rc::Rc;
 
 use framestep::task::CoroutineId;
 
-use crate::cell::ScriptId;
 use crate::content::Content;
 use crate::error::{Divergence, RestoreError, SaveError};
 use crate::hand_over;
 use crate::host::Host;
-use crate::image::{NamedWait, SaveState};
+use crate::ids::ScriptId;
+use crate::image::SaveState;
 use crate::kept::KeptImage;
 use crate::registry::Registry;
 use crate::restore::{Policy, Restored};
 use crate::runtime::Runtime;
 use crate::script::{Begun, Code};
 use crate::shared::Shared;
+use crate::site::NamedWait;
 
 /// What a reload has done with each script.
 ///

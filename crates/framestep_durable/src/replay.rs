@@ -8,14 +8,14 @@ use framestep::durable::{phase_of, take_outside_wait};
 
 use crate::cell::ScriptCell;
 use crate::context;
-use crate::driver::{dispose, message_of};
 use crate::error::{Found, RestoreError, SaveError};
 use crate::hand_over;
-use crate::image::{NamedWait, SaveState, ScriptImage, WaitImage};
+use crate::image::{SaveState, ScriptImage, WaitImage};
 use crate::journal::Journal;
 use crate::quiet;
+use crate::quiet::{dispose, message_of};
 use crate::shared::Shared;
-use crate::site::{SiteId, Sites};
+use crate::site::{NamedWait, SiteId, Sites};
 use crate::typed;
 
 impl Shared {

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptId;
 use crate::context;
 use crate::effect::type_name_of;
+use crate::ids::ScriptId;
 use crate::locals::ChangesNoLocal;
 use crate::shared::Shared;
 use crate::site::Call;

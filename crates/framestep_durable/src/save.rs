@@ -5,25 +5,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use framestep::Owner;
-use framestep::durable::{DurableWait, Unsavable, Writer, phase_number};
+use framestep::durable::{DurableWait, Unsavable, Writer};
 use framestep::task::CoroutineId;
 use framestep::time::Clock;
 use serde::Serialize;
 
 use crate::bytes;
-use crate::cell::{Chapter, ScriptCell, ScriptId};
+use crate::cell::ScriptCell;
 use crate::content::Content;
-use crate::error::{SaveError, said_at};
-use crate::events::{Listed, Owned};
+use crate::error::SaveError;
+use crate::events::Listed;
 use crate::file::{Summed, World, checksum_of, stops_of};
-use crate::image::{
-    EndedImage, OwnerImage, RequestImage, SaveState, ScriptImage, SemaphoreImage, SlotImage,
-    StopImage, WaitImage,
-};
-use crate::owner::ClockId;
+use crate::ids::{ClockId, Owned, ScriptId};
+use crate::image::{EndedImage, OwnerImage, SaveState, SemaphoreImage, StopImage};
 use crate::runtime::Runtime;
+use crate::said::said_at;
 use crate::shared::Shared;
-use crate::slot::Slot;
 use crate::topic::Topic;
 
 /// The numbers of an executor in a save state.
@@ -312,83 +309,6 @@ impl Shared {
 fn save_owned<E: Clone>(of: &RefCell<BTreeMap<Owned, E>>) -> Vec<(Owned, E)> {
     let of = of.borrow();
     of.iter().map(|(id, entry)| (*id, entry.clone())).collect()
-}
-
-/// The image of a script with this chapter.
-pub(crate) fn image_of(cell: &ScriptCell, chapter: &mut Chapter) -> ScriptImage {
-    let waits = chapter.waits.sorted().iter().map(|pending| WaitImage {
-        named: pending.named(),
-        slot: save_slot(&pending.slot),
-    });
-    let waits = waits.collect();
-    ScriptImage {
-        id: cell.id,
-        birth: cell.birth.get(),
-        name: cell.name().into(),
-        version: cell.code.version,
-        generation: cell.generation(),
-        home: phase_number(cell.home),
-        owner: cell.owner,
-        state: Content::Compact(chapter.state.clone()),
-        journal: chapter.journal.clone(),
-        stop_lines: chapter.stop_lines.clone(),
-        once: chapter.once.clone(),
-        history: chapter.history,
-        has_begun: chapter.has_begun,
-        restarts_after_wait: chapter.restarts_after_wait,
-        waits,
-    }
-}
-
-fn save_slot(slot: &Slot) -> SlotImage {
-    match slot {
-        Slot::Plain(_) => SlotImage::Plain,
-        Slot::Join(join) => SlotImage::Join(join.script),
-        Slot::OwnerEnd(awaited) => SlotImage::OwnerEnd(awaited.owner),
-        Slot::Stop(ticket) => SlotImage::Stop { ticket: *ticket },
-        Slot::Signal(wait) => SlotImage::Signal {
-            topic: wait.listing.topic.clone(),
-            ticket: wait.listing.ticket,
-            given: wait.given.clone(),
-        },
-        Slot::Next(wait) => SlotImage::Next {
-            topic: wait.listing.topic.clone(),
-            ticket: wait.listing.ticket,
-            stream: wait.stream,
-            is_own: wait.guard.is_some(),
-        },
-        Slot::Value { listing, is_new } => SlotImage::Value {
-            topic: listing.topic.clone(),
-            ticket: listing.ticket,
-            is_new: *is_new,
-        },
-        Slot::Permit(wait) => SlotImage::Permit {
-            topic: wait.listing.topic.clone(),
-            ticket: wait.listing.ticket,
-            wanted: wait.wanted,
-            granted: wait.granted,
-        },
-        Slot::Promise(number) => SlotImage::Promise(*number),
-        Slot::Request(request) => SlotImage::Request(RequestImage {
-            id: request.id,
-            stamp: request.stamp,
-            name: request.name.clone(),
-            content: request.content.clone(),
-            answer: request.answer.clone(),
-        }),
-        Slot::Animate(animation) => SlotImage::Animate {
-            has_end: animation.end.is_some(),
-            length_ns: animation.length_ns,
-            share: animation.share.to_bits(),
-        },
-        Slot::Tick(tick) => SlotImage::Tick {
-            due_ns: tick.due_ns,
-        },
-        // Outside of polls and replays, a slot has its state.
-        Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => {
-            unreachable!("the script is being polled")
-        }
-    }
 }
 
 impl Runtime {

@@ -8,7 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::content::Content;
-use crate::hand_over::{self, Carried, Taken};
+use crate::hand_over;
+use crate::hand_over::{Carried, Taken};
 
 /// A script that can be saved while it waits. [`durable`](macro@crate::durable) implements it for
 /// an `async fn`.

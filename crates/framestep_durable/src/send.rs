@@ -5,7 +5,7 @@ use std::mem;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::cell::Birth;
+use crate::ids::Birth;
 use crate::image::SaveState;
 use crate::journal::{Journal, SendJournal};
 

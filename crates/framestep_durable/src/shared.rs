@@ -11,15 +11,15 @@ use framestep::time::Clock;
 use framestep::{Coroutine, Handle, Owner, Phase};
 
 use crate::bytes::Bytes;
-use crate::cell::{Birth, ScriptCell, ScriptId};
+use crate::cell::ScriptCell;
 use crate::driver::Driver;
 use crate::events::Events;
 use crate::guard::Guard;
 use crate::hand_over;
-use crate::handle::{JoinError, Place};
+use crate::ids::{Birth, ClockId, Handled, OwnerId, ScriptId};
+use crate::join_error::{JoinError, Place};
 use crate::long::LongChapters;
 use crate::loss::Losses;
-use crate::owner::{ClockId, OwnerId};
 use crate::questions::Questions;
 use crate::registry::Registry;
 use crate::resimulated::Reached;
@@ -111,17 +111,6 @@ impl Default for Limits {
 
 /// Of how many scripts it is known where they have panicked.
 const PANICS: usize = 16;
-
-/// Whose handles are counted together. A restore begins another epoch, in which the earlier handles
-/// are invalid.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Handled {
-    pub(crate) epoch: u32,
-    pub(crate) id: ScriptId,
-    /// `None` of handles that replays have made, whose scripts come back with the one that is
-    /// replayed.
-    pub(crate) birth: Option<Birth>,
-}
 
 /// A script that has ended.
 pub(crate) struct Ended {

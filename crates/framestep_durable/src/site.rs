@@ -366,3 +366,10 @@ impl<'de> Deserialize<'de> for Sites {
         })
     }
 }
+
+/// What a script waits for.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct NamedWait {
+    pub(crate) number: u32,
+    pub(crate) site: SiteId,
+}

@@ -6,13 +6,12 @@ use std::panic::Location;
 use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptId;
-use crate::events::{Listing, OfSignal, OfValue, Owned, PermitWait, SignalWait, StreamGuard};
-use crate::image::NamedWait;
+use crate::events::{Listing, OfSignal, OfValue, PermitWait, SignalWait, StreamGuard};
+use crate::ids::{Owned, OwnerId, ScriptId};
+use crate::image::{RequestImage, SlotImage};
 use crate::outside::OutsideWait;
-use crate::owner::OwnerId;
 use crate::shared::Shared;
-use crate::site::{Call, Known};
+use crate::site::{Call, Known, NamedWait};
 use crate::topic::Topic;
 use crate::typed::Typed;
 
@@ -404,6 +403,58 @@ impl Slot {
             | Slot::Promise(_)
             | Slot::Request(_)
             | Slot::Outside(_) => {}
+        }
+    }
+
+    /// What a save state has of it, besides waits of framestep.
+    pub(crate) fn image(&self) -> SlotImage {
+        match self {
+            Slot::Plain(_) => SlotImage::Plain,
+            Slot::Join(join) => SlotImage::Join(join.script),
+            Slot::OwnerEnd(awaited) => SlotImage::OwnerEnd(awaited.owner),
+            Slot::Stop(ticket) => SlotImage::Stop { ticket: *ticket },
+            Slot::Signal(wait) => SlotImage::Signal {
+                topic: wait.listing.topic.clone(),
+                ticket: wait.listing.ticket,
+                given: wait.given.clone(),
+            },
+            Slot::Next(wait) => SlotImage::Next {
+                topic: wait.listing.topic.clone(),
+                ticket: wait.listing.ticket,
+                stream: wait.stream,
+                is_own: wait.guard.is_some(),
+            },
+            Slot::Value { listing, is_new } => SlotImage::Value {
+                topic: listing.topic.clone(),
+                ticket: listing.ticket,
+                is_new: *is_new,
+            },
+            Slot::Permit(wait) => SlotImage::Permit {
+                topic: wait.listing.topic.clone(),
+                ticket: wait.listing.ticket,
+                wanted: wait.wanted,
+                granted: wait.granted,
+            },
+            Slot::Promise(number) => SlotImage::Promise(*number),
+            Slot::Request(request) => SlotImage::Request(RequestImage {
+                id: request.id,
+                stamp: request.stamp,
+                name: request.name.clone(),
+                content: request.content.clone(),
+                answer: request.answer.clone(),
+            }),
+            Slot::Animate(animation) => SlotImage::Animate {
+                has_end: animation.end.is_some(),
+                length_ns: animation.length_ns,
+                share: animation.share.to_bits(),
+            },
+            Slot::Tick(tick) => SlotImage::Tick {
+                due_ns: tick.due_ns,
+            },
+            // Outside of polls and replays, a slot has its state.
+            Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => {
+                unreachable!("the script is being polled")
+            }
         }
     }
 }

@@ -12,11 +12,12 @@ use framestep::durable::{OwnerStop, length_ns};
 use framestep::time::Seconds;
 
 use crate::bytes::Bytes;
-use crate::cell::{Birth, ScriptCell, ScriptId};
+use crate::cell::ScriptCell;
 use crate::context;
 use crate::effect::expect_read;
-use crate::handle::{Handle, JoinError, Joins, command, line_of};
-use crate::owner::OwnerId;
+use crate::handle::{Handle, Joins, command};
+use crate::ids::{Birth, OwnerId, ScriptId};
+use crate::join_error::{JoinError, line_of};
 use crate::shared::{Ended, Shared, with_those_below};
 use crate::site::Call;
 

@@ -39,34 +39,3 @@ impl<'de> Deserialize<'de> for StopLines {
         Ok(StopLines((!lines.is_empty()).then(|| Rc::new(lines))))
     }
 }
-
-/// Results of scripts in a save state, each with the line that has stopped the script.
-pub(crate) mod beside {
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    use crate::handle::JoinError;
-    use crate::image::EndedImage;
-
-    pub(crate) fn serialize<S: Serializer>(
-        ended: &[EndedImage],
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(ended.iter().map(|image| {
-            let line = image.result.as_ref().err().and_then(JoinError::stopped_at);
-            (image, line)
-        }))
-    }
-
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<Vec<EndedImage>, D::Error> {
-        let ended = Vec::<(EndedImage, Option<String>)>::deserialize(deserializer)?;
-        let with_line = |(image, line): (EndedImage, Option<String>)| EndedImage {
-            result: image
-                .result
-                .map_err(|error| error.with_line(line.as_deref())),
-            ..image
-        };
-        Ok(ended.into_iter().map(with_line).collect())
-    }
-}

@@ -6,10 +6,10 @@ use std::rc::Rc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::bytes::text_of;
 use crate::error::SaveError;
 use crate::image::{SaveState, ScriptImage};
 use crate::journal::Kind;
-use crate::look::text_of;
 use crate::questions::Questions;
 use crate::replay::SiteNumbers;
 use crate::runtime::RuntimeBuilder;

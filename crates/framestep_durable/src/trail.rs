@@ -9,11 +9,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::cell::{Named, ScriptId};
 use crate::effects::{Effects, Hashing};
-use crate::error::said_at;
 use crate::hash::StableHash;
+use crate::ids::{NamedScript, ScriptId};
 use crate::journal::Kind;
+use crate::said::said_at;
 use crate::site::{SiteId, SiteTable, Sites};
 use crate::tree::Tree;
 
@@ -200,7 +200,7 @@ impl Trail {
     #[cold]
     pub(crate) fn note(
         &self,
-        script: Named,
+        script: NamedScript,
         sites: &SiteTable,
         entry: u32,
         kind: Kind,
@@ -228,7 +228,7 @@ impl Trail {
     /// Hashes the lent states before or after an effect.
     fn hash(
         &self,
-        script: Named,
+        script: NamedScript,
         sites: &SiteTable,
         entry: u32,
         kind: Kind,

@@ -6,13 +6,14 @@ use std::any::type_name;
 
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{self, Bytes};
-use crate::cell::{ScriptCell, ScriptId};
+use crate::bytes;
+use crate::bytes::Bytes;
+use crate::cell::ScriptCell;
 use crate::content::Content;
 use crate::error::Found;
 use crate::events::{Given, Settled};
+use crate::ids::{OwnerId, ScriptId};
 use crate::image::{SaveState, ScriptImage, SlotImage, WaitImage};
-use crate::owner::OwnerId;
 
 /// A type as which values are read.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! A tree as bytes: for each value a byte that says what it is, and its content. Numbers have
 //! seven bits in a byte, the lowest first.
 
-use super::{DEEPEST, Tree};
+use crate::tree::{DEEPEST, Tree};
 
 const UNIT: u8 = 0;
 const NONE: u8 = 1;

@@ -1,6 +1,6 @@
 //! What differs between two values of one type.
 
-use super::Tree;
+use crate::tree::Tree;
 
 impl Tree {
     /// Where two values differ first, and how. `None` if they do not.

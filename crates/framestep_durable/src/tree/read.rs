@@ -8,7 +8,7 @@ use serde::de::{
     Unexpected, VariantAccess, Visitor,
 };
 
-use super::{Tree, Unfit};
+use crate::tree::{Tree, Unfit};
 
 impl Tree {
     /// The value without the `Some` around it.

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{DEEPEST, Tree, Unfit};
+use crate::tree::{DEEPEST, Tree, Unfit};
 
 /// The tree as bytes and as JSON, read again.
 fn forms(tree: &Tree) -> [Tree; 3] {

@@ -7,7 +7,7 @@ use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserializer, Serialize, Serializer};
 
-use super::{DEEPEST, Tree};
+use crate::tree::{DEEPEST, Tree};
 
 /// A `Some` of what is itself nothing.
 const SOME: &str = "$some";

@@ -2,7 +2,7 @@
 
 use serde::ser::{self, Serialize, Serializer};
 
-use super::{DEEPEST, Tree, Unfit};
+use crate::tree::{DEEPEST, Tree, Unfit};
 
 /// Makes a tree of what it serialises, at some depth.
 #[derive(Clone, Copy)]

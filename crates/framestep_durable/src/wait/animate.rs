@@ -12,8 +12,7 @@ use framestep::time::Seconds;
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, home_of, in_closure};
 use crate::slot::{Animation, Slot};
-
-use super::Numbered;
+use crate::wait::Numbered;
 
 /// Calls `apply` with a progress from 0 to 1 in every frame, for `seconds`: with 0 at once, with 1
 /// at the end. See [`framestep::wait::animate`]. Only the end is recorded.

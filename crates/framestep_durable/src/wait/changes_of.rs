@@ -14,8 +14,7 @@ use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, in_closure};
 use crate::effect::{expect_read, records, type_name_of};
 use crate::slot::Slot;
-
-use super::Numbered;
+use crate::wait::Numbered;
 
 /// Returns a stream of the values that `read` returns, each time it returns another one. See
 /// [`framestep::wait::changes_of`].

@@ -8,12 +8,10 @@ use std::task::{Context, Poll};
 use framestep::Phase;
 use framestep::durable::DurableWait;
 
+use crate::bytes::Bytes;
 use crate::cell::in_closure;
 use crate::slot::Slot;
-
-use crate::bytes::Bytes;
-
-use super::Numbered;
+use crate::wait::Numbered;
 
 /// The future of [`wait_until`] and [`wait_while`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]

@@ -13,8 +13,7 @@ use crate::context;
 use crate::effect::{expect_read, time_now, time_of};
 use crate::site::Call;
 use crate::slot::Slot;
-
-use super::Numbered;
+use crate::wait::Numbered;
 
 /// Returns a stream with an item in every `count`-th frame, counted from the frame of the first poll.
 /// 0 counts as 1. See [`framestep::wait::every_frames`].

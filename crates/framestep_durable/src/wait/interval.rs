@@ -15,10 +15,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, home_of};
 use crate::hand_over;
-use crate::slot::{self, Slot};
-
-use super::Numbered;
-use super::timed::Ns;
+use crate::slot;
+use crate::slot::Slot;
+use crate::wait::Numbered;
+use crate::wait::timed::Ns;
 
 pub use framestep::wait::MissedTicks;
 

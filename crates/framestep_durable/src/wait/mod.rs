@@ -1,27 +1,26 @@
 //! The waits of durable scripts.
 
-mod animate;
-mod changes_of;
-mod condition;
-mod every_frames;
-mod interval;
-mod on;
-mod owner_end;
-mod pace;
-mod promise;
-mod request;
-mod semaphore;
-mod signal;
-mod stop_requested;
-mod subscription;
-mod timed;
-mod timeout;
-mod value;
-mod value_changes;
-mod when_each;
-mod yield_now;
+pub(crate) mod animate;
+pub(crate) mod changes_of;
+pub(crate) mod condition;
+pub(crate) mod every_frames;
+pub(crate) mod interval;
+pub(crate) mod on;
+pub(crate) mod owner_end;
+pub(crate) mod pace;
+pub(crate) mod promise;
+pub(crate) mod request;
+pub(crate) mod semaphore;
+pub(crate) mod signal;
+pub(crate) mod stop_requested;
+pub(crate) mod subscription;
+pub(crate) mod timed;
+pub(crate) mod timeout;
+pub(crate) mod value;
+pub(crate) mod value_changes;
+pub(crate) mod when_each;
+pub(crate) mod yield_now;
 
-pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
 pub use changes_of::{ChangesOf, changes_of};
 pub use condition::{WaitUntil, wait_until, wait_while};
@@ -31,9 +30,7 @@ pub use on::{On, on_clock};
 pub use owner_end::Ended;
 pub use pace::{Debounce, Throttle, debounce, throttle};
 pub use promise::{Promise, Resolver, promise};
-pub(crate) use request::RequestKey;
 pub use request::{Ask, Request, RequestId, ask};
-pub(crate) use semaphore::expect_countable;
 pub use semaphore::{Acquire, Permit, Semaphore};
 pub use signal::{Signal, WaitSignal, WaitSignalFor};
 pub use stop_requested::{StopRequested, stop_requested};
@@ -43,7 +40,6 @@ pub use timed::{
     wait_seconds_realtime, wait_steps,
 };
 pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
-pub(crate) use value::read as read_value;
 pub use value::{Changed, Value, WaitValue};
 pub use value_changes::ValueChanges;
 pub use when_each::{WhenEach, when_each};
@@ -59,11 +55,12 @@ use framestep::durable::{DurableWait, Event, EventNote, in_line};
 use crate::bytes::Bytes;
 use crate::cell::{Polling, ScriptCell};
 use crate::context;
-use crate::driver::message_of;
 use crate::loss::Loss;
 use crate::outside::OutsideWait;
+use crate::quiet::message_of;
 use crate::site::Known;
-use crate::slot::{self, Awaited, Pending, Shown, Slot};
+use crate::slot;
+use crate::slot::{Awaited, Pending, Shown, Slot};
 use crate::typed::Typed;
 
 /// The part that all waits have in common: the number of a wait in its chapter.

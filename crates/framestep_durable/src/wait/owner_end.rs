@@ -7,12 +7,11 @@ use std::task::{Context, Poll};
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::handle::command;
-use crate::owner::OwnerId;
+use crate::ids::OwnerId;
 use crate::slot::{OwnerEnd, Slot};
 use crate::stop::expect_from_outside;
 use crate::typed::Typed;
-
-use super::Numbered;
+use crate::wait::Numbered;
 
 impl OwnerId {
     /// Waits until this owner and the owners below it have no script. See

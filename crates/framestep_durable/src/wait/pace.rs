@@ -11,9 +11,7 @@ use framestep::time::Seconds;
 use framestep::wait::NextItem;
 
 use crate::effect::time;
-
-use super::timed::Ns;
-use super::{WaitSeconds, wait_seconds};
+use crate::wait::timed::{Ns, WaitSeconds, wait_seconds};
 
 /// Returns a stream of the items of `stream` after which no other item has come for `seconds`: the
 /// last of each burst. See [`framestep::wait::debounce`].

@@ -13,15 +13,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, ScriptId, unreadable};
-use crate::events::{Owned, Settled, counts};
+use crate::cell::{ScriptCell, unreadable};
+use crate::events::{Settled, counts};
+use crate::ids::{Owned, ScriptId};
 use crate::loss::Loss;
 use crate::outside::{Outside, Place, outside, place, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::Slot;
 use crate::typed::{ReadAs, Typed};
-
-use super::Numbered;
+use crate::wait::Numbered;
 
 /// Makes a promise: one value that is sent once, and awaited by the script that makes it. `name` says
 /// in save states, snapshots and traces what it is for.

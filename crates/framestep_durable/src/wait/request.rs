@@ -14,11 +14,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
+use crate::ids::RequestKey;
 use crate::locals::ChangesNoLocal;
-use crate::slot::{self, Slot};
+use crate::slot;
+use crate::slot::Slot;
 use crate::typed::{ReadAs, Typed};
-
-use super::Numbered;
+use crate::wait::Numbered;
 
 /// A question that the host answers: a line of dialogue that the player has to read, a
 /// level that has to be loaded, a call to a server.
@@ -37,14 +38,6 @@ pub trait Request: Serialize + DeserializeOwned + 'static {
 pub struct RequestId<R> {
     pub(crate) key: RequestKey,
     request: PhantomData<fn() -> R>,
-}
-
-/// The numbers of a question.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub(crate) struct RequestKey {
-    pub(crate) number: u64,
-    /// Differs between questions of the same number, in timelines that a rollback separates.
-    pub(crate) stamp: u64,
 }
 
 impl<R> RequestId<R> {

@@ -19,8 +19,7 @@ use crate::shared::Shared;
 use crate::site::Call;
 use crate::slot::Slot;
 use crate::topic::{EventName, Keyed};
-
-use super::Numbered;
+use crate::wait::Numbered;
 
 /// A number of permits that scripts share, with a name: two enemies attack at the same time, one line
 /// of dialogue is spoken at a time. Declare it as a constant: the runtime keeps which scripts have

@@ -20,8 +20,8 @@ use crate::site::Call;
 use crate::slot::{NextWait, Slot};
 use crate::topic::{EventName, Keyed};
 use crate::typed::{ReadAs, Typed};
-
-use super::{Numbered, Subscription};
+use crate::wait::Numbered;
+use crate::wait::subscription::Subscription;
 
 /// An event with a name, such as a knock at a door. Declare it as a constant: the name alone
 /// decides which scripts receive it, even after a restore.

@@ -10,8 +10,7 @@ use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::outside::OutsideWait;
 use crate::slot::Slot;
-
-use super::Numbered;
+use crate::wait::Numbered;
 
 /// Waits until the calling script is requested to stop: by itself, with
 /// [`Handle::request_stop`](crate::Handle::request_stop) or

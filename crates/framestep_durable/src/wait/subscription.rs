@@ -12,7 +12,8 @@ use framestep::durable::{Event, Stream};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::{self, Bytes};
+use crate::bytes;
+use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::events::counts;
@@ -22,9 +23,8 @@ use crate::site::Call;
 use crate::slot::{NextWait, Slot};
 use crate::topic::{EventName, interned};
 use crate::typed::{ReadAs, Typed};
-
-use super::Numbered;
-use super::signal::read;
+use crate::wait::Numbered;
+use crate::wait::signal::read;
 
 /// All events of a [`Signal`](crate::Signal) after the call of
 /// [`subscribe`](crate::Signal::subscribe).

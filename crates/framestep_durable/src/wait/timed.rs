@@ -11,9 +11,9 @@ use framestep::time::Seconds;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::ScriptCell;
-use crate::owner::{ClockId, clock_of};
-
-use super::Numbered;
+use crate::ids::ClockId;
+use crate::owner::clock_of;
+use crate::wait::Numbered;
 
 /// The future of [`next_frame`], [`wait_frames`] and the other waits for frames and phases.
 ///

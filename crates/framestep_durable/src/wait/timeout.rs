@@ -9,8 +9,7 @@ use std::task::{Context, Poll};
 use framestep::Phase;
 use framestep::time::Seconds;
 
-use super::timed::wait_until_own;
-use super::{WaitSeconds, wait_seconds};
+use crate::wait::timed::{WaitSeconds, wait_seconds, wait_until_own};
 
 /// Waits for `future`, for at most `seconds`. See [`framestep::timeout`].
 ///

@@ -20,8 +20,8 @@ use crate::site::Call;
 use crate::slot::Slot;
 use crate::topic::{EventName, Keyed};
 use crate::typed::{ReadAs, Typed};
-
-use super::{Numbered, ValueChanges};
+use crate::wait::Numbered;
+use crate::wait::value_changes::ValueChanges;
 
 /// A value with a name, such as a quest's stage. Declare it as a constant: the runtime keeps
 /// its current state, and saves it.

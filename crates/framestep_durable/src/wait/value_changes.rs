@@ -11,8 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::topic::EventName;
-
-use super::{Changed, Value};
+use crate::wait::value::{Changed, Value};
 
 /// The changes of a [`Value`] after the call of [`subscribe`](Value::subscribe).
 ///

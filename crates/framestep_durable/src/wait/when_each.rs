@@ -10,7 +10,8 @@ use framestep::wait::NextItem;
 use serde::de::DeserializeOwned;
 
 use crate::context;
-use crate::handle::{Handle, JoinError};
+use crate::handle::Handle;
+use crate::join_error::JoinError;
 
 /// Returns a stream of the results of scripts, in the order in which they end.
 ///
