@@ -8,6 +8,7 @@ use crate::context;
 use crate::script::{Begun, ChapterEnd, ChapterFuture};
 use crate::slot::Slot;
 use crate::wait::animate::poll_animation;
+use crate::wait::stop_requested::reads_request;
 
 /// What the waits are called in messages.
 const NAME: &str = "a wait of earlier code";
@@ -21,7 +22,7 @@ pub(crate) fn after_wait(begun: Begun) -> ChapterFuture {
             return Poll::Pending;
         }
         // The chapter takes its guards again.
-        cell.shared().end_guards_of(cell.id);
+        cell.shared().guards.end_all_of(cell.id);
         let begun = begun.take().expect("it ends once");
         Poll::Ready(ChapterEnd::Next(begun))
     }))
@@ -45,13 +46,13 @@ fn is_over(slot: &mut Slot, cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
         Slot::Plain(wait) => wait.poll(cx, NAME).is_ready(),
         Slot::Join(join) => join.end.poll(cx, NAME).is_ready(),
         Slot::OwnerEnd(awaited) => awaited.end.poll(cx, NAME).is_ready(),
-        Slot::Stop(_) => cell.shared().reads_request(cell),
+        Slot::Stop(_) => reads_request(cell),
         Slot::Tick(tick) => tick.timer.poll(cx, NAME).is_ready(),
         Slot::Signal(wait) => wait.given.value().is_some(),
-        Slot::Next(wait) => cell.shared().stored_events(wait.stream) > 0,
+        Slot::Next(wait) => cell.shared().events.stored_events(wait.stream) > 0,
         Slot::Value { is_new, .. } => *is_new,
         Slot::Permit(wait) => wait.granted.is_some(),
-        Slot::Promise(number) => cell.shared().is_settled((cell.id, *number)),
+        Slot::Promise(number) => cell.shared().events.is_settled((cell.id, *number)),
         Slot::Request(request) => request.answer.is_some(),
         Slot::Animate(animation) => poll_animation(animation, cx, |_| ()).is_ready(),
         Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => false,

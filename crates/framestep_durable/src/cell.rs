@@ -5,7 +5,7 @@ use std::fmt;
 use std::mem;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::task::Context;
 
 use framestep::durable::{FrameWait, home, phase_number};
@@ -18,7 +18,8 @@ use crate::bytes::Bytes;
 use crate::content::Content;
 use crate::context;
 use crate::error::{Found, OtherWaits};
-use crate::hand_over::Carried;
+use crate::events::carried::Carried;
+use crate::events::{Events, WaitOf};
 use crate::hash::StableHash;
 use crate::ids::{Birth, NamedScript, OwnerId, ScriptId};
 use crate::image::{ScriptImage, WaitImage};
@@ -216,7 +217,7 @@ impl ScriptCell {
     ) -> Self {
         ScriptCell {
             shared: Rc::clone(shared),
-            epoch: shared.epoch.get(),
+            epoch: shared.handles.epoch.get(),
             generation: shared.generation.get(),
             id,
             birth: Cell::default(),
@@ -252,6 +253,11 @@ impl ScriptCell {
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
         &self.shared
+    }
+
+    #[inline]
+    pub(crate) fn events(&self) -> &Rc<Events> {
+        &self.shared.events
     }
 
     pub(crate) fn epoch(&self) -> u32 {
@@ -353,9 +359,9 @@ impl ScriptCell {
         &self.future
     }
 
-    /// The number of the next wait that begins.
-    pub(crate) fn next_wait(&self) -> u32 {
-        self.next_wait.get()
+    /// The wait that has begun last.
+    pub(crate) fn latest_wait(&self) -> WaitOf {
+        (self.id, self.next_wait.get() - 1)
     }
 
     pub(crate) fn coroutine_id(&self) -> Option<CoroutineId> {
@@ -446,11 +452,11 @@ impl ScriptCell {
         // While the script still has its old chapter: the waits are of it, and what the new state does
         // not carry along ends with it.
         self.drop_waits();
-        let unread = self.shared.drop_all_but(self.id, &carried);
+        let unread = self.shared.events.drop_all_but(self.id, &carried);
         for unread in unread {
             self.note_unread(unread);
         }
-        self.shared.carry(self.id, &carried);
+        self.shared.events.carry(self.id, &carried);
         // The hash of the old state and journal, so before both are replaced.
         let history = self.history();
         let mut chapter = self.change();
@@ -491,7 +497,7 @@ impl ScriptCell {
                 signal: signal.to_string(),
                 events,
             };
-            self.shared.report_loss(&loss);
+            self.shared.losses.report(&loss);
         }
     }
 
@@ -893,7 +899,7 @@ impl ScriptCell {
         }
         if self.length.matters(entries) {
             let chapters = &self.shared.long_chapters;
-            chapters.look_at(&self.shared.door, self, entries);
+            chapters.look_at(&self.shared.door, self.named(), &self.length, entries);
         }
     }
 
@@ -1202,4 +1208,10 @@ pub(crate) fn in_closure<R>(cell: Option<&ScriptCell>, f: impl FnOnce() -> R) ->
 #[track_caller]
 pub(crate) fn home_of(cell: Option<&ScriptCell>) -> Phase {
     cell.map_or_else(home, |cell| cell.home)
+}
+
+/// Whether a script that is being dropped, or replayed, still has what it had: then what it drops is
+/// not over.
+pub(crate) fn counts(cell: &Weak<ScriptCell>) -> Option<Rc<ScriptCell>> {
+    cell.upgrade().filter(|cell| cell.has_effects())
 }

@@ -54,7 +54,7 @@ fn with_clock<R: Serialize + DeserializeOwned + Default>(
     let Some(script) = context::current() else {
         return f(&clock_of(None, id));
     };
-    let done = script.effect(caller, || Bytes::of(&f(&script.shared().expect_clock(id))));
+    let done = script.effect(caller, || Bytes::of(&f(&script.shared().clocks.expect(id))));
     done.map_or_else(R::default, |done| expect_read(&done))
 }
 

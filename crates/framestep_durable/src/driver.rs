@@ -112,7 +112,7 @@ impl Driver {
 impl Drop for Driver {
     fn drop(&mut self) {
         // A restore takes all scripts: it keeps this one, or drops it itself.
-        if self.cell.shared().is_known(&self.cell) {
+        if self.cell.shared().scripts.is_known(&self.cell) {
             self.end_early(self.cell.shared().stopped(&self.cell));
         }
     }

@@ -17,8 +17,8 @@ use crate::context;
 use crate::handle::{Handle, Joins, command};
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::locals::ChangesNoLocal;
+use crate::make::Making;
 use crate::script::{Begun, Code, DurableScript, begin_once, run_chapters};
-use crate::shared::Making;
 use crate::site::Call;
 
 /// Calls `f` with the state that the host has lent, and records what it returns. When the
@@ -240,7 +240,7 @@ pub(crate) fn records<R: Serialize + DeserializeOwned>(
         return act();
     };
     let mut given = None;
-    let mut value = cell.shared().take_scratch();
+    let mut value = cell.shared().scratch.take();
     let done = cell.effect_in(&caller, &mut value, &mut |value| {
         let result = cell.in_closure(&mut act);
         bytes::write(&result, value);
@@ -251,7 +251,7 @@ pub(crate) fn records<R: Serialize + DeserializeOwned>(
         (None, Done::Not) => bytes::read_zeros().unwrap_or_else(|| leave()),
         (None, _) => bytes::read(&value).unwrap_or_else(|| unreadable_result()),
     };
-    cell.shared().put_scratch(value);
+    cell.shared().scratch.put(value);
     result
 }
 
@@ -485,7 +485,7 @@ pub(crate) fn make_any(
     let mut begun = None;
     let made = cell.effect(caller, || {
         begun = Some(shared.begin(code, chapter));
-        Bytes::of(&shared.next_script.get())
+        Bytes::of(&shared.scripts.next.get())
     });
     let Some(made) = made else {
         return Joins::void();
@@ -529,7 +529,7 @@ impl OwnerId {
     /// Outside of a durable script.
     #[track_caller]
     pub fn pause(self) -> bool {
-        command("pause", |shared| shared.pause_owner(self, true))
+        command("pause", |shared| shared.owners.pause(self, true))
     }
 
     /// Resumes the scripts of the owner, from a script. Returns `false` if it was not paused.
@@ -539,7 +539,7 @@ impl OwnerId {
     /// Outside of a durable script.
     #[track_caller]
     pub fn resume(self) -> bool {
-        command("resume", |shared| shared.pause_owner(self, false))
+        command("resume", |shared| shared.owners.pause(self, false))
     }
 
     /// Stops all scripts of the owner, from a script.
@@ -550,6 +550,6 @@ impl OwnerId {
     #[track_caller]
     pub fn stop_all(self) {
         let place = Some(Location::caller());
-        command("stop_all", |shared| shared.stop_all(self, place));
+        command("stop_all", |shared| shared.owners.stop_all(self, place));
     }
 }

@@ -3,16 +3,14 @@
 use std::fmt;
 use std::rc::{Rc, Weak};
 
-use framestep::durable::SavedGuard;
 use framestep::time::Clock;
-use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
 use crate::cell::ScriptCell;
 use crate::context;
 use crate::effect::expect_read;
-use crate::error::RestoreError;
-use crate::ids::{ClockId, ScriptId};
+use crate::guards::Guard;
+use crate::ids::ClockId;
 use crate::owner::{check_factor, check_not_realtime, clock_of};
 use crate::shared::Shared;
 use crate::site::Call;
@@ -143,8 +141,8 @@ fn take(
     };
     let shared = script.shared();
     let number = script.effect(caller, || {
-        let held = take(&shared.expect_clock(clock));
-        Bytes::of(&shared.add_guard(Guard {
+        let held = take(&shared.clocks.expect(clock));
+        Bytes::of(&shared.guards.add(Guard {
             script: script.id,
             clock,
             held,
@@ -154,7 +152,7 @@ fn take(
         number: expect_read(&number),
         script: Rc::downgrade(&script),
         shared: Rc::downgrade(shared),
-        restores: shared.restores.get(),
+        restores: shared.handles.restores.get(),
     });
     ClockGuard { taken }
 }
@@ -175,12 +173,12 @@ impl Drop for ClockGuard {
         };
         let counts = match script.upgrade() {
             Some(script) if !script.has_effects() => false,
-            Some(script) if shared.is_known(&script) => true,
+            Some(script) if shared.scripts.is_known(&script) => true,
             // It has left its script. After a restore, it stands for no guard.
-            _ => *restores == shared.restores.get(),
+            _ => *restores == shared.handles.restores.get(),
         };
         if counts {
-            shared.end_guard(*number);
+            shared.guards.end(*number);
         }
     }
 }
@@ -192,100 +190,5 @@ impl fmt::Debug for ClockGuard {
             shown.field("number", number);
         }
         shown.finish_non_exhaustive()
-    }
-}
-
-/// A guard that a script has taken.
-#[derive(Debug)]
-pub(crate) struct Guard {
-    script: ScriptId,
-    clock: ClockId,
-    held: framestep::time::ClockGuard,
-}
-
-/// A guard in a save state.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct GuardImage {
-    pub(crate) number: u64,
-    pub(crate) script: ScriptId,
-    pub(crate) clock: ClockId,
-    /// The bits of the factor, and the number that the clock knows it by. `None` if the guard
-    /// holds the clock.
-    pub(crate) factor: Option<(u64, u64)>,
-}
-
-impl Shared {
-    fn add_guard(&self, guard: Guard) -> u64 {
-        let number = self.next_guard.get();
-        self.next_guard.set(number + 1);
-        self.guards.borrow_mut().insert(number, guard);
-        number
-    }
-
-    fn end_guard(&self, number: u64) {
-        let ended = self.guards.borrow_mut().remove(&number);
-        // The clock may call the host's waker.
-        drop(ended);
-    }
-
-    pub(crate) fn save_guards(&self) -> Vec<GuardImage> {
-        let guards = self.guards.borrow();
-        let guards = guards.iter().map(|(&number, guard)| {
-            let saved = SavedGuard::of(&guard.held, self.expect_clock(guard.clock));
-            GuardImage {
-                number,
-                script: guard.script,
-                clock: guard.clock,
-                factor: saved
-                    .factor
-                    .map(|(factor, index)| (factor.to_bits(), index)),
-            }
-        });
-        guards.collect()
-    }
-
-    /// What [`save_guards`](Self::save_guards) has saved, for the clocks.
-    pub(crate) fn guards_of_clocks(
-        &self,
-        guards: &[GuardImage],
-    ) -> Result<Vec<SavedGuard>, RestoreError> {
-        let guards = guards.iter().map(|image| {
-            Ok(SavedGuard {
-                clock: self.clock(image.clock).ok_or(RestoreError::Damaged)?,
-                factor: image
-                    .factor
-                    .map(|(bits, index)| (f64::from_bits(bits), index)),
-            })
-        });
-        guards.collect()
-    }
-
-    /// Puts back the guards that the clocks have now.
-    pub(crate) fn load_guards(
-        &self,
-        images: &[GuardImage],
-        guards: Vec<framestep::time::ClockGuard>,
-    ) {
-        let guards = images.iter().zip(guards).map(|(image, held)| {
-            let GuardImage { script, clock, .. } = *image;
-            let guard = Guard {
-                script,
-                clock,
-                held,
-            };
-            (image.number, guard)
-        });
-        self.guards.replace(guards.collect());
-    }
-
-    /// Ends the guards of a script that does not continue where it was.
-    pub(crate) fn end_guards_of(&self, script: ScriptId) {
-        let guards = self.guards.borrow();
-        let of_script = guards.iter().filter(|(_, guard)| guard.script == script);
-        let numbers: Vec<u64> = of_script.map(|(&number, _)| number).collect();
-        drop(guards);
-        for number in numbers {
-            self.end_guard(number);
-        }
     }
 }

@@ -8,39 +8,17 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::bytes::Bytes;
 use crate::context;
+use crate::events::Events;
+use crate::events::carried::{Carried, PutBack, taking};
 use crate::ids::ScriptId;
-use crate::shared::Shared;
 use crate::topic::Topic;
-use crate::typed::{ReadAs, Typed};
-
-/// A subscription in a state.
-#[derive(Clone, Debug)]
-pub(crate) struct Carried {
-    /// The number that it has in its script.
-    pub(crate) number: u64,
-    pub(crate) topic: Topic,
-    /// The most events that it stores. `None`: as many as the runtime says.
-    pub(crate) limit: Option<u64>,
-    /// The script that has had it. `None` if it begins with this state.
-    pub(crate) from: Option<ScriptId>,
-    /// As what other code than that which has stored its events reads them.
-    pub(crate) read_as: Option<ReadAs>,
-}
-
-/// What a state has noted while it was serialised.
-#[derive(Debug, Default)]
-pub(crate) struct Taken {
-    pub(crate) subscriptions: Vec<Carried>,
-    /// Whether it must be read back.
-    pub(crate) is_any: bool,
-}
+use crate::typed::Typed;
 
 /// For which script a state is serialised.
 #[derive(Clone)]
 struct Target {
-    shared: Rc<Shared>,
+    events: Rc<Events>,
     /// The script whose next chapter it is. `None` of a new script.
     script: Option<ScriptId>,
     numbers: Numbers,
@@ -59,30 +37,15 @@ enum Numbers {
 thread_local! {
     /// For which script states are made now, if it is not that which is polled.
     static TARGET: RefCell<Option<Target>> = const { RefCell::new(None) };
-    /// The state that is being serialised.
-    static TAKING: RefCell<Option<Taken>> = const { RefCell::new(None) };
     /// The subscriptions in the state that is being read for a replay.
     static READ: RefCell<Option<Vec<Typed>>> = const { RefCell::new(None) };
 }
 
-/// Puts back what was there before, even if user code panics.
-struct PutBack<T: 'static>(
-    &'static std::thread::LocalKey<RefCell<Option<T>>>,
-    Option<T>,
-);
-
-impl<T> Drop for PutBack<T> {
-    fn drop(&mut self) {
-        let before = self.1.take();
-        drop(self.0.replace(before));
-    }
-}
-
 /// Calls `f`, which makes the state of a new script.
-pub(crate) fn for_new<R>(shared: &Rc<Shared>, f: impl FnOnce() -> R) -> R {
+pub(crate) fn for_new<R>(events: &Rc<Events>, f: impl FnOnce() -> R) -> R {
     with_target(
         Target {
-            shared: Rc::clone(shared),
+            events: Rc::clone(events),
             script: None,
             numbers: Numbers::Live,
         },
@@ -91,10 +54,10 @@ pub(crate) fn for_new<R>(shared: &Rc<Shared>, f: impl FnOnce() -> R) -> R {
 }
 
 /// Calls `f`, which makes the state of a script in a restore.
-pub(crate) fn for_restored<R>(shared: &Rc<Shared>, script: ScriptId, f: impl FnOnce() -> R) -> R {
+pub(crate) fn for_restored<R>(events: &Rc<Events>, script: ScriptId, f: impl FnOnce() -> R) -> R {
     with_target(
         Target {
-            shared: Rc::clone(shared),
+            events: Rc::clone(events),
             script: Some(script),
             numbers: Numbers::Restored,
         },
@@ -120,19 +83,10 @@ fn target() -> Option<Target> {
         Numbers::Nothing
     };
     Some(Target {
-        shared: Rc::clone(cell.shared()),
+        events: Rc::clone(cell.events()),
         script: Some(cell.id),
         numbers,
     })
-}
-
-/// Calls `f`, which serialises a state, and returns what that takes along.
-pub(crate) fn take(f: &mut dyn FnMut() -> Bytes) -> (Bytes, Taken) {
-    let put_back = PutBack(&TAKING, TAKING.replace(Some(Taken::default())));
-    let state = f();
-    let taken = TAKING.take().unwrap_or_default();
-    drop(put_back);
-    (state, taken)
 }
 
 /// Calls `f`, which reads the state of a script, and returns as what the events of its subscriptions
@@ -172,8 +126,8 @@ pub(crate) fn note_subscription(
     topic: &str,
     limit: Option<u64>,
 ) -> Option<u64> {
-    TAKING.with_borrow_mut(|taking| {
-        let taken = taking.as_mut()?;
+    taking(|taking| {
+        let taken = taking?;
         let target = target()?;
         taken.is_any = true;
         let holder = || target.script.or_else(|| Some(context::current()?.id));
@@ -196,7 +150,7 @@ pub(crate) fn note_subscription(
 /// Notes a schedule on the clock of its script in the state that is being serialised. Returns `false`
 /// if it is the state of another script.
 pub(crate) fn note_schedule(has_begun: bool) -> bool {
-    TAKING.with_borrow_mut(|taking| {
+    taking(|taking| {
         let (Some(taken), Some(target)) = (taking, target()) else {
             return true;
         };
@@ -208,24 +162,13 @@ pub(crate) fn note_schedule(has_begun: bool) -> bool {
 impl Target {
     fn next_number(&self) -> u64 {
         match self.numbers {
-            Numbers::Live => self.shared.next_ticket(),
+            Numbers::Live => self.events.next_ticket(),
             Numbers::Restored => {
-                let number = self.shared.events.restored_ticket.get() + 1;
-                self.shared.events.restored_ticket.set(number);
+                let number = self.events.restored_ticket.get() + 1;
+                self.events.restored_ticket.set(number);
                 number
             }
             Numbers::Nothing => 0,
         }
     }
-}
-
-/// What is known of the subscriptions of a state that other code has read since: those that this code
-/// has in its state.
-pub(crate) fn as_known(of_state: Vec<Carried>, before: &[Carried]) -> Vec<Carried> {
-    let known = |it: Carried| {
-        let mut before = before.iter();
-        let known = before.find(|before| before.number == it.number);
-        known.cloned().unwrap_or(it)
-    };
-    of_state.into_iter().map(known).collect()
 }

@@ -10,8 +10,8 @@ use std::task::{Context, Poll, ready};
 
 use framestep::Coroutine;
 use framestep::durable::DurableWait;
-use serde::de::DeserializeOwned;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
@@ -69,10 +69,10 @@ impl Joins {
     /// `birth` is `None` in a replay.
     pub(crate) fn new(shared: &Rc<Shared>, id: ScriptId, birth: Option<Birth>) -> Self {
         let mut joins = Joins::void();
-        let epoch = shared.epoch.get();
+        let epoch = shared.handles.epoch.get();
         joins.of = Handled { epoch, id, birth };
-        shared.add_handle(joins.of);
-        joins.restores = shared.restores.get();
+        shared.handles.add(joins.of);
+        joins.restores = shared.handles.restores.get();
         joins.shared = Rc::downgrade(shared);
         joins
     }
@@ -150,7 +150,7 @@ impl Joins {
     /// Whether it is of today's scripts. The host may have a handle of a script that a restore or a
     /// rollback has taken back, and whose number another one has now; a script has none.
     fn is_current(&self, shared: &Shared) -> bool {
-        self.restores == shared.restores.get() || context::current().is_some()
+        self.restores == shared.handles.restores.get() || context::current().is_some()
     }
 
     /// Polls the join. Returns the output as it was recorded.
@@ -174,9 +174,9 @@ impl Joins {
             let shared = cell.shared();
             if let Some(owner) = shared.owner_to_stop(id) {
                 expect_from_outside(cell, owner, "stop_within()");
-                return OwnerEnd::begin(shared, owner);
+                return OwnerEnd::begin(&shared.owners, owner);
             }
-            let cell = shared.script(id);
+            let cell = shared.scripts.get(id);
             let coroutine = cell.as_ref().and_then(|cell| {
                 let coroutine = cell.coroutine.borrow();
                 coroutine.as_ref().map(DurableWait::end)
@@ -199,7 +199,7 @@ impl Joins {
             let shared = cell.shared();
             let Some(result) = shared.join(id) else {
                 assert!(
-                    shared.script(id).is_none(),
+                    shared.scripts.get(id).is_none(),
                     "the script {id} awaits its own end, or that of a script that is being polled"
                 );
                 return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::stopped())));
@@ -233,7 +233,7 @@ impl Drop for Joins {
             let counts = replayed_by.is_none_or(|script| script.has_effects());
             // The host may still ask for a handle that it had at the save, whatever it does with
             // one from before the restore.
-            let counts = counts && (self.is_current(&shared) || !shared.may_claim.get());
+            let counts = counts && (self.is_current(&shared) || !shared.handles.may_claim.get());
             shared.drop_handle(self.of, counts);
         }
     }
@@ -416,7 +416,7 @@ pub(crate) enum Act {
 impl Shared {
     /// Stops, pauses or resumes a script. Returns whether that changes anything.
     pub(crate) fn act(&self, id: ScriptId, act: Act) -> bool {
-        let coroutine = self.script(id).and_then(|cell| cell.coroutine_id());
+        let coroutine = self.scripts.get(id).and_then(|cell| cell.coroutine_id());
         let Some(coroutine) = coroutine else {
             return false;
         };

@@ -11,15 +11,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::events::Settled;
+use crate::events::promises::Settled;
 use crate::handle::{Act, Handle, Joins};
 use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
 use crate::join_error::JoinError;
 use crate::long::LongChapter;
 use crate::loss::Loss;
+use crate::make::Making;
+use crate::owners::OwnerEntry;
 use crate::registry::Registry;
 use crate::script::{Begun, Code, DurableScript, begin_once};
-use crate::shared::{ClockEntry, Making, OwnerEntry, Shared};
+use crate::shared::Shared;
 use crate::topic::EventName;
 use crate::wait::promise::Resolver;
 use crate::wait::request::{Request, RequestId};
@@ -209,7 +211,7 @@ impl Host {
     fn make_any(&self, making: Making, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Joins {
         let begun = self.shared.begin(code, chapter);
         // The handle is counted first: a script may end as it starts.
-        let next = ScriptId(self.shared.next_script.get());
+        let next = ScriptId(self.shared.scripts.next.get());
         let birth = Birth::new();
         let joins = Joins::new(&self.shared, next, Some(birth));
         self.shared.make(code, begun, making, birth, None);
@@ -254,12 +256,12 @@ impl Host {
 
     /// Whether a script is alive.
     pub fn is_alive(&self, id: ScriptId) -> bool {
-        self.shared.script(id).is_some()
+        self.shared.scripts.get(id).is_some()
     }
 
     /// The scripts that are alive, in the order in which they were made, with their names.
     pub fn scripts(&self) -> Vec<(ScriptId, &'static str)> {
-        let scripts = self.shared.scripts.borrow();
+        let scripts = self.shared.scripts.alive.borrow();
         let scripts = scripts.values().map(|cell| (cell.id, cell.name()));
         scripts.collect()
     }
@@ -315,12 +317,12 @@ impl Host {
     /// assert!(place.contains(".rs:"), "{place}"); // the line of `wait_seconds`
     /// ```
     pub fn panicked_after(&self, id: framestep::task::CoroutineId) -> Option<String> {
-        self.shared.panicked_after(id)
+        self.shared.ends.panicked_after(id)
     }
 
     /// How many entries the journal of a script has.
     pub fn entries(&self, id: ScriptId) -> Option<u32> {
-        Some(self.shared.script(id)?.journal().entries())
+        Some(self.shared.scripts.get(id)?.journal().entries())
     }
 
     /// Stops a script. Returns `false` if it has ended.
@@ -338,7 +340,7 @@ impl Host {
 
     /// Whether a script is alive and has been requested to stop.
     pub fn is_stop_requested(&self, id: ScriptId) -> bool {
-        self.shared.is_asked(id)
+        self.shared.stops.is_asked(id)
     }
 
     /// Pauses a script. Returns `false` if it was paused or has ended.
@@ -364,7 +366,7 @@ impl Host {
         N: EventName,
     {
         let value = Bytes::of(&value);
-        self.shared.emit(signal.full_name(), &value);
+        self.shared.events.emit(signal.full_name(), &value);
     }
 
     /// Emits an event for the host to one script: the one that has waited longest. Returns the value if
@@ -390,7 +392,7 @@ impl Host {
         N: EventName,
     {
         let bytes = Bytes::of(&value);
-        let is_given = self.shared.emit_one(signal.full_name(), &bytes);
+        let is_given = self.shared.events.emit_one(signal.full_name(), &bytes);
         (!is_given).then_some(value)
     }
 
@@ -407,7 +409,7 @@ impl Host {
         N: EventName,
     {
         let to = Bytes::of(&to);
-        self.shared.set(value.full_name(), Some(to));
+        self.shared.events.set(value.full_name(), Some(to));
     }
 
     /// The current value.
@@ -420,7 +422,7 @@ impl Host {
         T: Serialize + DeserializeOwned + Default + 'static,
         N: EventName,
     {
-        let (_, bytes) = self.shared.value(value.full_name());
+        let (_, bytes) = self.shared.events.value(value.full_name());
         bytes.map_or_else(T::default, |bytes| read_value(value.full_name(), &bytes))
     }
 
@@ -431,13 +433,14 @@ impl Host {
         T: Serialize + DeserializeOwned + Default + 'static,
         N: EventName,
     {
-        self.shared.set(value.full_name(), None)
+        self.shared.events.set(value.full_name(), None)
     }
 
     /// How many permits are free.
     pub fn available<N: EventName>(&self, semaphore: &Semaphore<N>) -> usize {
         let free = self
             .shared
+            .events
             .free_permits(semaphore.full_name(), semaphore.declared());
         usize::try_from(free).unwrap_or(usize::MAX)
     }
@@ -445,7 +448,7 @@ impl Host {
     /// The scripts that have permits, one for each [`Permit`](crate::Permit), in the order of their
     /// numbers.
     pub fn holders<N: EventName>(&self, semaphore: &Semaphore<N>) -> Vec<ScriptId> {
-        self.shared.holders(semaphore.full_name())
+        self.shared.events.holders(semaphore.full_name())
     }
 
     /// Sets how many permits there are, instead of the number in the code. This is kept, and saved,
@@ -466,6 +469,7 @@ impl Host {
     pub fn set_permits<N: EventName>(&self, semaphore: &Semaphore<N>, count: usize) {
         let declared = semaphore.declared();
         self.shared
+            .events
             .set_permits(semaphore.full_name(), declared, count as u64);
     }
 
@@ -477,7 +481,7 @@ impl Host {
     #[track_caller]
     pub fn add_permits<N: EventName>(&self, semaphore: &Semaphore<N>, count: usize) {
         let (name, declared) = (semaphore.full_name(), semaphore.declared());
-        expect_countable(self.shared.add_permits(name, declared, count as u64));
+        expect_countable(self.shared.events.add_permits(name, declared, count as u64));
     }
 
     /// Resolves a [promise](crate::promise) for the host. Returns `false` if it was dropped, or was
@@ -493,7 +497,7 @@ impl Host {
     {
         let (promise, stamp) = resolver.key();
         let value = Settled::Resolved(Bytes::of(value));
-        self.shared.settle(promise, stamp, value)
+        self.shared.events.settle(promise, stamp, value)
     }
 
     /// Cancels a [promise](crate::promise) for the host: it returns an error. Returns `false` if it
@@ -503,13 +507,15 @@ impl Host {
         T: Serialize + DeserializeOwned + 'static,
     {
         let (promise, stamp) = resolver.key();
-        self.shared.settle(promise, stamp, Settled::Cancelled)
+        self.shared
+            .events
+            .settle(promise, stamp, Settled::Cancelled)
     }
 
     /// Whether the run under way was done before, because a rollback has gone back behind it; between two
     /// runs, whether the next one was. See [`is_resimulated`](crate::is_resimulated).
     pub fn is_resimulated(&self) -> bool {
-        self.shared.is_resimulated()
+        self.shared.reached.is_resimulated()
     }
 
     /// Takes the present for the furthest that the runtime has come: the next runs are not
@@ -533,7 +539,7 @@ impl Host {
     /// # }
     /// ```
     pub fn forget_future(&self) {
-        self.shared.forget_future();
+        self.shared.reached.forget_future();
     }
 
     /// The open questions of scripts that this call has not returned before, in the order in
@@ -641,9 +647,9 @@ impl Host {
     #[track_caller]
     fn make_owner(&self, parent: Option<OwnerId>, clock: Option<ClockId>) -> OwnerId {
         let shared = &self.shared;
-        let Some(owner) = shared.new_owner(parent, clock) else {
+        let Some(owner) = shared.make_owner(parent, clock) else {
             if let Some(clock) = clock {
-                shared.expect_clock(clock);
+                shared.clocks.expect(clock);
             }
             let parent = parent.expect("its clock is there");
             panic!(
@@ -652,8 +658,8 @@ impl Host {
                 parent.0
             );
         };
-        let id = OwnerId(shared.next_owner.get());
-        shared.next_owner.set(id.0 + 1);
+        let id = OwnerId(shared.owners.next.get());
+        shared.owners.next.set(id.0 + 1);
         // Scripts of a child count on the clock of the parent.
         let entry = OwnerEntry {
             owner: Rc::new(owner),
@@ -664,7 +670,7 @@ impl Host {
             is_active: true,
             is_heard: false,
         };
-        shared.owners.borrow_mut().insert(id, entry);
+        shared.owners.all.borrow_mut().insert(id, entry);
         id
     }
 
@@ -672,23 +678,23 @@ impl Host {
     /// `false` if there is no such owner.
     #[track_caller]
     pub fn drop_owner(&self, id: OwnerId) -> bool {
-        self.shared.drop_owner(id, Some(Location::caller()))
+        self.shared.owners.remove(id, Some(Location::caller()))
     }
 
     /// Pauses the scripts of an owner. Returns `false` if it was paused.
     pub fn pause_owner(&self, id: OwnerId) -> bool {
-        self.shared.pause_owner(id, true)
+        self.shared.owners.pause(id, true)
     }
 
     /// Resumes the scripts of an owner. Returns `false` if it was not paused.
     pub fn resume_owner(&self, id: OwnerId) -> bool {
-        self.shared.pause_owner(id, false)
+        self.shared.owners.pause(id, false)
     }
 
     /// Stops the scripts of an owner.
     #[track_caller]
     pub fn stop_all(&self, id: OwnerId) {
-        self.shared.stop_all(id, Some(Location::caller()));
+        self.shared.owners.stop_all(id, Some(Location::caller()));
     }
 
     /// Asks the scripts of an owner, and of the owners below it, to stop. See
@@ -732,7 +738,7 @@ impl Host {
     #[track_caller]
     pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> Handle<usize> {
         let length_ns = length_ns(seconds);
-        let request = (ScriptId(self.shared.next_script.get()), Birth::new());
+        let request = (ScriptId(self.shared.scripts.next.get()), Birth::new());
         let place = Location::caller();
         let joins = self.shared.stop_owner_within(request, id, length_ns, place);
         Handle::of(joins)
@@ -741,7 +747,7 @@ impl Host {
     /// Whether an owner and the owners below it have no script. True for an owner that has been
     /// dropped. Scripts await this with [`OwnerId::ended`].
     pub fn is_owner_empty(&self, id: OwnerId) -> bool {
-        self.shared.is_owner_empty(id)
+        self.shared.owners.is_empty(id)
     }
 
     /// Activates or deactivates an owner. Deactivating stops its scripts; an inactive owner
@@ -749,7 +755,7 @@ impl Host {
     #[track_caller]
     pub fn set_owner_active(&self, id: OwnerId, active: bool) {
         let place = Some(Location::caller());
-        self.shared.set_owner_active(id, active, place);
+        self.shared.owners.set_active(id, active, place);
     }
 
     /// Makes a clock below another one.
@@ -759,11 +765,9 @@ impl Host {
     /// If there is no such clock.
     #[track_caller]
     pub fn child_clock(&self, parent: ClockId) -> ClockId {
-        let clock = self.shared.expect_clock(parent).child();
-        let mut clocks = self.shared.clocks.borrow_mut();
-        clocks.push(ClockEntry { clock, parent });
-        let number = u32::try_from(clocks.len()).expect("fewer than 2^31 clocks");
-        ClockId(number - 1 + ClockId::FIRST)
+        let clocks = &self.shared.clocks;
+        let made = clocks.make(parent);
+        made.unwrap_or_else(|| clocks.refuse(parent))
     }
 
     /// The clock of this number, to scale and to pause it. Guards (`pause_guard`, `scaled`) cannot be
@@ -774,7 +778,7 @@ impl Host {
     /// If there is no such clock.
     #[track_caller]
     pub fn clock(&self, id: ClockId) -> framestep::time::Clock {
-        self.shared.expect_clock(id)
+        self.shared.clocks.expect(id)
     }
 
     /// Calls `hook` with each script whose chapter has become long: at 1,000 entries, and again at

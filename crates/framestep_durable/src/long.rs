@@ -6,8 +6,7 @@ use std::fmt;
 
 use framestep::durable::{Door, to_stderr};
 
-use crate::cell::ScriptCell;
-use crate::ids::ScriptId;
+use crate::ids::{NamedScript, ScriptId};
 
 /// A chapter that has become long, for [`on_long_chapter`](crate::Host::on_long_chapter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,28 +122,28 @@ impl LongChapters {
     /// Looks at a chapter whose number of entries [matters](Length::matters). Each script is
     /// reported once at each power of ten, even if it is rolled back.
     #[cold]
-    pub(crate) fn look_at(&self, door: &Door, cell: &ScriptCell, entries: u32) {
+    pub(crate) fn look_at(&self, door: &Door, script: NamedScript, length: &Length, entries: u32) {
         let is_stopped = entries > self.max_entries;
         let reached = 10_u32.checked_pow(entries.ilog10()).unwrap_or(FIRST);
         let is_long = entries >= FIRST;
         let next = reached.max(FIRST / 10).saturating_mul(10);
-        cell.length.next.set(if is_stopped {
+        length.next.set(if is_stopped {
             u32::MAX
         } else {
             next.min(self.max_entries.saturating_add(1))
         });
-        cell.length.is_too_long.set(is_stopped);
+        length.is_too_long.set(is_stopped);
         let is_new = is_long && {
             let mut reported = self.reported.borrow_mut();
-            let before = reported.entry(cell.id).or_default();
+            let before = reported.entry(script.id).or_default();
             std::mem::replace(before, reached.max(*before)) < reached
         };
         if is_new || is_stopped {
             self.report(
                 door,
                 &LongChapter {
-                    script: cell.id,
-                    name: cell.name(),
+                    script: script.id,
+                    name: script.name,
                     entries,
                     is_stopped,
                 },

@@ -4,10 +4,9 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
 
-use framestep::durable::to_stderr;
+use framestep::durable::{Door, to_stderr};
 
 use crate::ids::ScriptId;
-use crate::shared::Shared;
 
 /// Something that came for a script and that the script does not receive, or a buffer that grows until
 /// it does. For [`on_loss`](crate::Host::on_loss).
@@ -191,8 +190,8 @@ pub(crate) type LossHook = Box<dyn FnMut(&Loss)>;
 const PRINTED: usize = 20;
 
 /// Who hears of losses.
-#[derive(Default)]
 pub(crate) struct Losses {
+    door: Door,
     hook: RefCell<Option<LossHook>>,
     /// What has been printed, for each script and thing once.
     printed: RefCell<BTreeSet<(u8, &'static str, String)>>,
@@ -202,6 +201,16 @@ pub(crate) struct Losses {
 }
 
 impl Losses {
+    pub(crate) fn new(door: Door) -> Self {
+        Losses {
+            door,
+            hook: RefCell::default(),
+            printed: RefCell::default(),
+            held: RefCell::default(),
+            is_closed: Cell::default(),
+        }
+    }
+
     pub(crate) fn set_hook(&self, hook: LossHook) {
         drop(self.hook.replace(Some(hook)));
     }
@@ -210,6 +219,39 @@ impl Losses {
     pub(crate) fn close(&self) {
         self.is_closed.set(true);
         drop(self.hook.take());
+    }
+
+    /// Calls `f`, and reports the losses of it afterwards.
+    pub(crate) fn hold<R>(&self, f: impl FnOnce() -> R) -> R {
+        self.held.replace(Some(Vec::new()));
+        let result = f();
+        let held = self.held.take().unwrap_or_default();
+        for loss in &held {
+            self.report(loss);
+        }
+        result
+    }
+
+    /// Reports a loss. The caller has changed all that it changes, and borrows nothing.
+    #[cold]
+    pub(crate) fn report(&self, loss: &Loss) {
+        if self.is_closed.get() {
+            return;
+        }
+        if let Some(held) = &mut *self.held.borrow_mut() {
+            held.push(loss.clone());
+            return;
+        }
+        let hook = self.hook.take();
+        match hook {
+            Some(mut hook) => {
+                self.door.call_hook("on_loss", || hook(loss));
+                if !self.is_closed.get() {
+                    self.hook.borrow_mut().get_or_insert(hook);
+                }
+            }
+            None => self.print(loss),
+        }
     }
 
     /// Prints a loss, unless one like it was, or so many were that another line helps nobody.
@@ -251,39 +293,4 @@ pub(crate) fn is_reported(count: u64) -> bool {
     count
         .checked_ilog10()
         .is_some_and(|digits| count == 10_u64.pow(digits))
-}
-
-impl Shared {
-    /// Calls `f`, and reports the losses of it afterwards.
-    pub(crate) fn hold_losses<R>(&self, f: impl FnOnce() -> R) -> R {
-        self.losses.held.replace(Some(Vec::new()));
-        let result = f();
-        let held = self.losses.held.take().unwrap_or_default();
-        for loss in &held {
-            self.report_loss(loss);
-        }
-        result
-    }
-
-    /// Reports a loss. The caller has changed all that it changes, and borrows nothing.
-    #[cold]
-    pub(crate) fn report_loss(&self, loss: &Loss) {
-        if self.losses.is_closed.get() {
-            return;
-        }
-        if let Some(held) = &mut *self.losses.held.borrow_mut() {
-            held.push(loss.clone());
-            return;
-        }
-        let hook = self.losses.hook.take();
-        match hook {
-            Some(mut hook) => {
-                self.door.call_hook("on_loss", || hook(loss));
-                if !self.losses.is_closed.get() {
-                    self.losses.hook.borrow_mut().get_or_insert(hook);
-                }
-            }
-            None => self.losses.print(loss),
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! Signals, values, permits and promises outside of durable scripts: those of framestep, by name,
 //! one table for each executor.
 
-use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt;
@@ -9,96 +8,14 @@ use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use framestep::durable::beside;
-
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
-use crate::context;
-use crate::events::Settled;
-use crate::shared::{Limits, Shared};
+use crate::events::DEFAULT_LIMIT;
+use crate::events::promises::Settled;
 use crate::topic::Topic;
 
 pub(crate) type PlainSignal = Named<Emitter>;
 pub(crate) type PlainWatch = Named<framestep::sync::Watch<Option<Bytes>>>;
 pub(crate) type PlainSemaphore = Named<framestep::sync::Semaphore>;
-
-/// Where a call is made.
-pub(crate) enum Place {
-    /// In a durable script.
-    Script(Rc<ScriptCell>),
-    /// In the executor of a runtime, by its host.
-    Runtime(Rc<Shared>),
-    /// In another executor.
-    Outside(Rc<Outside>),
-}
-
-/// What an executor keeps.
-enum Beside {
-    Runtime(Weak<Shared>),
-    Outside(Rc<Outside>),
-}
-
-/// Notes which executor is that of a runtime.
-pub(crate) fn beside_of(shared: &Rc<Shared>) -> Rc<dyn Any> {
-    Rc::new(Beside::Runtime(Rc::downgrade(shared)))
-}
-
-/// Where the caller is.
-///
-/// # Panics
-///
-/// Outside of an executor.
-#[track_caller]
-pub(crate) fn place(call: &str) -> Place {
-    if let Some(cell) = context::current() {
-        return Place::Script(cell);
-    }
-    let kept = beside(|| Rc::new(Beside::Outside(Outside::new())));
-    match kept.as_deref().and_then(<dyn Any>::downcast_ref) {
-        Some(Beside::Outside(outside)) => Place::Outside(Rc::clone(outside)),
-        Some(Beside::Runtime(shared)) => match shared.upgrade() {
-            Some(shared) => Place::Runtime(shared),
-            None => refuse(call),
-        },
-        None => refuse(call),
-    }
-}
-
-/// The same for something that the script keeps.
-///
-/// # Panics
-///
-/// Outside of an executor, or in a closure of a durable script.
-#[track_caller]
-pub(crate) fn place_outside_of_closures(call: &str) -> Place {
-    context::find_outside_of_closures(call);
-    place(call)
-}
-
-/// The table of the executor that polls a plain script.
-///
-/// # Panics
-///
-/// If it is that of a runtime, or there is none.
-#[track_caller]
-pub(crate) fn outside(call: &str) -> Rc<Outside> {
-    match place(call) {
-        Place::Outside(outside) => outside,
-        Place::Script(_) | Place::Runtime(_) => panic!(
-            "`{call}` was polled by a coroutine in the executor of a runtime that is not a durable \
-             script: start it with `Runtime::start`, or in an executor of its own"
-        ),
-    }
-}
-
-#[cold]
-#[track_caller]
-fn refuse(call: &str) -> ! {
-    panic!(
-        "`{call}` was called outside of a script. The host of a runtime calls the method of \
-         `Runtime` or `Host`. The host of another executor calls it inside of `Executor::enter`"
-    )
-}
 
 /// The signals, values, permits and promises of one executor. Those for which nothing waits, and
 /// which have nothing to keep, have no entry.
@@ -150,7 +67,7 @@ pub(crate) struct Emitted {
 }
 
 impl Outside {
-    fn new() -> Rc<Self> {
+    pub(crate) fn new() -> Rc<Self> {
         Rc::new_cyclic(|this| Outside {
             this: this.clone(),
             signals: Table::default(),
@@ -190,7 +107,7 @@ impl Outside {
 
     /// A signal that is there as long as the result is. `limit` counts if it was not there before.
     pub(crate) fn signal(&self, name: &str, limit: Option<u64>) -> Rc<PlainSignal> {
-        let limit = limit.unwrap_or_else(|| Limits::default().events);
+        let limit = limit.unwrap_or_else(|| DEFAULT_LIMIT);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let make = || Emitter {
             signal: framestep::sync::Signal::with_limit(limit).named(name.to_owned()),
@@ -302,7 +219,7 @@ impl Outside {
     }
 
     /// How many entries there are: signals, values, permits and promises.
-    fn entries(&self) -> [usize; 4] {
+    pub(crate) fn entries(&self) -> [usize; 4] {
         [
             self.signals.borrow().len(),
             self.watches.borrow().len(),
@@ -312,15 +229,6 @@ impl Outside {
     }
 }
 
-/// How many signals, values, permits and promises the executor of the caller keeps for plain
-/// scripts. For tests.
-#[doc(hidden)]
-#[must_use]
-#[track_caller]
-pub fn entries_outside() -> [usize; 4] {
-    outside("entries_outside").entries()
-}
-
 /// The state of a wait outside of durable scripts.
 pub(crate) enum OutsideWait {
     Signal {
@@ -328,7 +236,7 @@ pub(crate) enum OutsideWait {
         _of: Rc<PlainSignal>,
     },
     /// The next event that a condition accepts.
-    Accepted(Events),
+    Accepted(PlainSubscription),
     /// The first field is dropped first: the last `PlainWatch` wakes what still waits for it.
     Value {
         changed: framestep::sync::Changed<Option<Bytes>>,
@@ -343,7 +251,7 @@ pub(crate) enum OutsideWait {
 }
 
 /// A subscription outside of durable scripts.
-pub(crate) struct Events {
+pub(crate) struct PlainSubscription {
     subscription: framestep::sync::Subscription<Emitted>,
     of: Rc<PlainSignal>,
     /// How many events of the signal it has read or missed, or were before it.
@@ -351,9 +259,9 @@ pub(crate) struct Events {
     missed: u64,
 }
 
-impl Events {
+impl PlainSubscription {
     pub(crate) fn of(signal: Rc<PlainSignal>) -> Self {
-        Events {
+        PlainSubscription {
             subscription: signal.of.signal.subscribe(),
             read: signal.of.emitted.get(),
             missed: 0,
@@ -419,7 +327,7 @@ impl Events {
     }
 }
 
-impl fmt::Debug for Events {
+impl fmt::Debug for PlainSubscription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&self.of.topic, f)
     }

@@ -13,7 +13,7 @@ use crate::ids::ClockId;
 #[track_caller]
 pub(crate) fn clock_of(script: Option<&ScriptCell>, id: ClockId) -> Clock {
     match (script, id) {
-        (Some(script), _) => script.shared().expect_clock(id),
+        (Some(script), _) => script.shared().clocks.expect(id),
         (None, ClockId::GAME) => framestep::time::clock(),
         (None, ClockId::REALTIME) => framestep::time::realtime(),
         (None, _) => panic!(

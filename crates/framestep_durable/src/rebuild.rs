@@ -1,6 +1,7 @@
 //! Replacing what a runtime holds with the content of a save state.
 
 use std::collections::{BTreeMap, HashSet};
+use std::iter;
 use std::mem;
 use std::rc::Rc;
 
@@ -10,19 +11,23 @@ use framestep::{Coroutine, Owner};
 
 use crate::cell::ScriptCell;
 use crate::driver::Driver;
+use crate::ends::EndedScript;
 use crate::error::RestoreError;
-use crate::events::{
-    Held, Listing, PermitWait, PermitsEntry, SignalEntry, SignalWait, StreamGuard, ValueEntry,
-};
+use crate::events::Listing;
+use crate::events::Waiters;
+use crate::events::permits::{Held, PermitWait, PermitsEntry};
+use crate::events::signals::{SignalEntry, SignalWait, StreamGuard};
+use crate::events::values::ValueEntry;
+use crate::guards::Guards;
 use crate::handle::Act;
-use crate::ids::{ClockId, OwnerId, ScriptId};
+use crate::ids::{ClockId, ScriptId};
 use crate::image::{OwnerImage, RequestImage, SaveState, SlotImage};
+use crate::owners::OwnerEntry;
+use crate::questions::Question;
 use crate::restore::{Fate, Prepared};
-use crate::shared::{ClockEntry, Ended, OwnerEntry, Shared};
-use crate::slot::{
-    Animation, Awaited, Join, NextWait, OwnerEnd, Pending, Request, Slot, Tick, Waits,
-};
-use crate::stop::StopRequest;
+use crate::shared::Shared;
+use crate::slot::{Animation, Awaited, Join, NextWait, OwnerEnd, Pending, Slot, Tick, Waits};
+use crate::stops::StopRequest;
 use crate::topic::Topic;
 
 impl Shared {
@@ -40,54 +45,58 @@ impl Shared {
         // First, so that nothing old is in a list that is filled below.
         self.clear(prepared);
         self.make_clocks(&save.clock_parents)?;
-        let clocks = self.door.name_clocks(&self.own_clocks());
+        let clocks = self.door.name_clocks(&self.clocks.all());
         let mut image = Reader::new(&save.clocks);
-        let guards = self.guards_of_clocks(&save.guards)?;
+        let guards = Guards::of_clocks(&save.guards, &self.clocks).ok_or(RestoreError::Damaged)?;
         let loaded = self.door.load_clocks(&clocks, &guards, &mut image);
         let guards = loaded.map_err(|_| RestoreError::Damaged)?;
-        self.load_guards(&save.guards, guards);
+        self.guards.load(&save.guards, guards);
         self.make_owners(&save.owners)?;
         // What is made from now on has the numbers that it had after the save: that is what makes a second
         // simulation of the same frames equal to the first.
-        self.next_script.set(save.next_script);
-        self.next_request.set(save.next_request);
-        self.next_owner.set(save.next_owner);
-        self.next_guard.set(save.next_guard);
+        self.scripts.next.set(save.next_script);
+        self.questions.next.set(save.next_request);
+        self.owners.next.set(save.next_owner);
+        self.guards.next.set(save.next_guard);
         // With the subscriptions in states that this restore has made.
         let last = self.events.restored_ticket.get().max(save.last_ticket);
         self.events.last_ticket.set(last);
         let ids = self.make_coroutines(prepared)?;
         self.load_ended(save);
-        self.asked.replace(save.asked.iter().copied().collect());
+        self.stops
+            .asked
+            .replace(save.asked.iter().copied().collect());
         self.load_stops(save);
         self.load_waits(save, prepared, &ids)?;
         // Nothing below can fail.
         self.load_events(save);
         self.ask_again();
-        self.may_claim.set(true);
-        self.go_to_run(save.runs);
+        self.handles.may_claim.set(true);
+        self.reached.go_to_run(save.runs);
         self.trail.replace_effects(&save.effects);
-        self.restores.set(self.restores.get().wrapping_add(1));
+        self.handles
+            .restores
+            .set(self.handles.restores.get().wrapping_add(1));
         let by_id = |id| prepared.binary_search_by_key(&id, |script| script.cell.id);
         self.long_chapters.keep_reported(|id| by_id(id).is_ok());
         // Now the state is that of the save, complete. What becomes of scripts that do not fit it are changes
         // after it, each like one that the host makes.
         for Prepared { cell, fate, .. } in prepared {
             if matches!(fate, Fate::Restarts | Fate::Dropped) {
-                self.end_guards_of(cell.id);
+                self.guards.end_all_of(cell.id);
             }
             let carried = cell.carried.take();
             let is_misread = self.events.misread.borrow().contains(&cell.id);
             self.events.keeps_misread.set(is_misread);
-            self.drop_unreadable(cell, &carried);
+            self.events.drop_unreadable(cell.named(), &carried);
             match fate {
                 Fate::Stays | Fate::GoesOn => {}
                 // It had the waits of its save, so that their places in all lists were read, and gives them up.
                 Fate::Restarts => {
                     cell.drop_waits();
-                    self.drop_all_but(cell.id, &carried);
-                    self.carry(cell.id, &carried);
-                    self.wake_all([cell.id]);
+                    self.events.drop_all_but(cell.id, &carried);
+                    self.events.carry(cell.id, &carried);
+                    self.scripts.wake(&mut iter::once(cell.id));
                 }
                 Fate::Dropped => {
                     self.act(cell.id, Act::Stop(None));
@@ -102,15 +111,15 @@ impl Shared {
     pub(crate) fn clear(self: &Rc<Self>, prepared: &[Prepared<'_>]) {
         // Taken out before anything is dropped: a driver that does not find its script here
         // records no end of it.
-        let scripts = self.scripts.take();
-        let ended = self.ended.take();
+        let scripts = self.scripts.alive.take();
+        let ended = self.ends.results.take();
         // A panic that a handle holds is that of a script that there is no more.
         for coroutine in ended.into_values().filter_map(|ended| ended.coroutine) {
             drop(coroutine.take_output());
         }
         let kept: HashSet<*const ScriptCell> =
             prepared.iter().map(|kept| Rc::as_ptr(&kept.cell)).collect();
-        self.is_cleared.set(true);
+        self.events.set_cleared(true);
         for cell in scripts.values() {
             let mut waits = mem::take(&mut cell.change().waits);
             if kept.contains(&Rc::as_ptr(cell)) {
@@ -136,29 +145,20 @@ impl Shared {
             }
         }
         self.events.clear();
-        self.asked.take();
-        self.stops.take();
-        self.owners.take();
+        self.stops.asked.take();
+        self.stops.requests.take();
+        self.owners.all.take();
         // After the scripts, which have left their guards alone.
-        let guards = self.guards.take();
-        drop(guards);
-        self.is_cleared.set(false);
+        self.guards.clear();
+        self.events.set_cleared(false);
     }
 
-    /// Makes clocks with these parents, and drops the others.
+    /// Makes clocks with these parents, and drops the others. `load_clocks` puts the readings of all of them
+    /// back.
     fn make_clocks(&self, parents: &[ClockId]) -> Result<(), RestoreError> {
-        let mut clocks = self.clocks.take();
-        // A clock that the save has in the same place, below the same parent, is kept: handles of it stay
-        // valid, and `load_clocks` puts its reading back.
-        let same = clocks.iter().zip(parents);
-        let same = same.take_while(|(clock, parent)| clock.parent == **parent);
-        let same = same.count();
-        clocks.truncate(same);
-        self.clocks.replace(clocks);
+        let same = self.clocks.keep(parents);
         for &parent in &parents[same..] {
-            let of = self.clock(parent).ok_or(RestoreError::Damaged)?;
-            let clock = of.child();
-            self.clocks.borrow_mut().push(ClockEntry { clock, parent });
+            self.clocks.make(parent).ok_or(RestoreError::Damaged)?;
         }
         Ok(())
     }
@@ -166,7 +166,7 @@ impl Shared {
     fn make_owners(&self, owners: &[OwnerImage]) -> Result<(), RestoreError> {
         for image in owners {
             let owner = self
-                .new_owner(image.parent, image.clock)
+                .make_owner(image.parent, image.clock)
                 .ok_or(RestoreError::Damaged)?;
             let owner = match &image.name {
                 Some(name) => owner.named(name.clone()),
@@ -187,28 +187,9 @@ impl Shared {
                 is_active: image.is_active,
                 is_heard: image.is_heard,
             };
-            self.owners.borrow_mut().insert(image.id, entry);
+            self.owners.all.borrow_mut().insert(image.id, entry);
         }
         Ok(())
-    }
-
-    /// Makes an owner. `None` if there is no such parent or clock.
-    pub(crate) fn new_owner(
-        &self,
-        parent: Option<OwnerId>,
-        clock: Option<ClockId>,
-    ) -> Option<Owner> {
-        let clock = match clock {
-            Some(clock) => Some(self.clock(clock)?),
-            None => None,
-        };
-        let owners = self.owners.borrow();
-        match (parent, clock) {
-            (Some(parent), Some(clock)) => Some(owners.get(&parent)?.owner.child_on(&clock)),
-            (Some(parent), None) => Some(owners.get(&parent)?.owner.child()),
-            (None, Some(clock)) => self.executor.owner_on(&clock),
-            (None, None) => self.executor.owner(),
-        }
     }
 
     /// Makes the coroutines of the scripts, in the order in which they were made.
@@ -220,9 +201,12 @@ impl Shared {
         for Prepared { cell, image, .. } in prepared {
             cell.birth.set(image.birth.of_save());
             // Each at once, so that whatever fails later, all of them can be cleared away.
-            self.scripts.borrow_mut().insert(cell.id, Rc::clone(cell));
+            self.scripts
+                .alive
+                .borrow_mut()
+                .insert(cell.id, Rc::clone(cell));
             let owner = match cell.owner {
-                Some(owner) => Some(self.owner(owner).ok_or(RestoreError::Damaged)?),
+                Some(owner) => Some(self.owners.get(owner).ok_or(RestoreError::Damaged)?),
                 None => None,
             };
             let owner = owner.as_deref();
@@ -240,7 +224,7 @@ impl Shared {
 
     fn load_ended(&self, save: &SaveState) {
         let ended = save.ended.iter().map(|image| {
-            let ended = Ended {
+            let ended = EndedScript {
                 birth: image.birth.of_save(),
                 result: image.result.clone(),
                 order: image.order,
@@ -248,14 +232,14 @@ impl Shared {
             };
             (image.id, ended)
         });
-        self.ended.replace(ended.collect());
-        self.ends.set(save.ends);
+        self.ends.results.replace(ended.collect());
+        self.ends.count.set(save.ends);
     }
 
     /// Their deadlines are among the lists of the executor.
     fn load_stops(&self, save: &SaveState) {
         let stops = save.stops.iter().map(|image| {
-            let owner = self.owner(image.owner);
+            let owner = self.owners.get(image.owner);
             let request = StopRequest {
                 birth: image.birth.of_save(),
                 owner: image.owner,
@@ -265,7 +249,7 @@ impl Shared {
             };
             (image.id, request)
         });
-        self.stops.replace(stops.collect());
+        self.stops.requests.replace(stops.collect());
     }
 
     /// Gives the scripts the waits of the save state, and puts them into the lists of the
@@ -276,7 +260,7 @@ impl Shared {
         prepared: &[Prepared<'_>],
         ids: &[CoroutineId],
     ) -> Result<(), RestoreError> {
-        let clocks = self.door.name_clocks(&self.own_clocks());
+        let clocks = self.door.name_clocks(&self.clocks.all());
         let mut image = Reader::new(&save.waits);
         for (
             Prepared {
@@ -320,11 +304,11 @@ impl Shared {
             }
         }
         let mut lists = Reader::new(&save.lists);
-        let owners = self.owners.borrow();
+        let owners = self.owners.all.borrow();
         let all: Vec<&Owner> = owners.values().map(|entry| &*entry.owner).collect();
         let mut stops = |number| {
             let id = ScriptId(number);
-            let is_known = self.stops.borrow().contains_key(&id);
+            let is_known = self.stops.requests.borrow().contains_key(&id);
             is_known.then(|| self.call_of_stop(id))
         };
         let loaded = self
@@ -348,7 +332,7 @@ impl Shared {
         Ok(match slot {
             SlotImage::Plain => Slot::Plain(wait_for(EndOf::Nothing)?),
             SlotImage::Join(joined) => {
-                let cell = self.script(*joined);
+                let cell = self.scripts.get(*joined);
                 let end = if let Some(cell) = cell {
                     let coroutine = cell.coroutine.borrow();
                     let coroutine = coroutine.as_ref().map_or(EndOf::Nothing, EndOf::Coroutine);
@@ -363,7 +347,7 @@ impl Shared {
                 }))
             }
             SlotImage::OwnerEnd(owner) => {
-                let awaited = self.owner(*owner);
+                let awaited = self.owners.get(*owner);
                 let end = wait_for(EndOf::Owner(awaited.as_deref()))?;
                 let owner = *owner;
                 Slot::OwnerEnd(Box::new(OwnerEnd { owner, end }))
@@ -374,7 +358,7 @@ impl Shared {
                 ticket,
                 given,
             } => Slot::Signal(SignalWait {
-                listing: Listing::new(self, topic, *ticket),
+                listing: Listing::new(&self.events, topic, *ticket),
                 given: given.clone(),
             }),
             SlotImage::Next {
@@ -384,16 +368,16 @@ impl Shared {
                 is_own,
             } => Slot::Next(Box::new(NextWait {
                 number,
-                listing: Listing::new(self, topic, *ticket),
+                listing: Listing::new(&self.events, topic, *ticket),
                 stream: *stream,
-                guard: is_own.then(|| StreamGuard::new(self, *stream)),
+                guard: is_own.then(|| StreamGuard::new(&self.events, *stream)),
             })),
             SlotImage::Value {
                 topic,
                 ticket,
                 is_new,
             } => Slot::Value {
-                listing: Listing::new(self, topic, *ticket),
+                listing: Listing::new(&self.events, topic, *ticket),
                 is_new: *is_new,
             },
             SlotImage::Permit {
@@ -402,7 +386,7 @@ impl Shared {
                 wanted,
                 granted,
             } => Slot::Permit(Box::new(PermitWait {
-                listing: Listing::new(self, topic, *ticket),
+                listing: Listing::new(&self.events, topic, *ticket),
                 script,
                 wanted: *wanted,
                 granted: *granted,
@@ -414,7 +398,7 @@ impl Shared {
                 name,
                 content,
                 answer,
-            }) => Slot::Request(Box::new(Request {
+            }) => Slot::Request(Box::new(Question {
                 id: *id,
                 stamp: *stamp,
                 name: name.clone(),

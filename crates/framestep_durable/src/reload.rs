@@ -13,7 +13,7 @@ use framestep::task::CoroutineId;
 
 use crate::content::Content;
 use crate::error::{Divergence, RestoreError, SaveError};
-use crate::hand_over;
+use crate::events::carried::as_known;
 use crate::host::Host;
 use crate::ids::ScriptId;
 use crate::image::SaveState;
@@ -286,7 +286,7 @@ impl Host {
     /// The coroutine that runs a script now, as the executor, its snapshots and its traces name it. A
     /// restore, a rollback and a reload make others. `None` if there is no such script.
     pub fn coroutine(&self, script: ScriptId) -> Option<CoroutineId> {
-        self.shared().script(script)?.coroutine_id()
+        self.shared().scripts.get(script)?.coroutine_id()
     }
 }
 
@@ -348,7 +348,7 @@ impl Shared {
         };
         let mut migrates: Vec<ScriptId> = Vec::new();
         for image in &save.scripts {
-            let Some(cell) = self.script(image.id) else {
+            let Some(cell) = self.scripts.get(image.id) else {
                 continue;
             };
             if image.version != cell.code.version {
@@ -406,7 +406,7 @@ impl Shared {
             .as_ref()
             .and_then(|known| known.begin_again(caller.version, &Content::Compact(state.clone())));
         if let Some(begun) = begun {
-            let carried = hand_over::as_known(begun.carried, &carried);
+            let carried = as_known(begun.carried, &carried);
             return Begun { carried, ..begun };
         }
         let name = caller.name;

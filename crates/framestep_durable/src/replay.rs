@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use framestep::durable::{phase_of, take_outside_wait};
 
 use crate::cell::ScriptCell;
+use crate::compare::compare;
 use crate::context;
 use crate::error::{Found, RestoreError, SaveError};
 use crate::hand_over;
@@ -16,7 +17,6 @@ use crate::quiet;
 use crate::quiet::{dispose, message_of};
 use crate::shared::Shared;
 use crate::site::{NamedWait, SiteId, Sites};
-use crate::typed;
 
 impl Shared {
     /// Takes a save state, replays its journals with new futures, and drops these.
@@ -36,7 +36,7 @@ impl Shared {
         let SaveError::NotRecorded { script, .. } = &error else {
             return error;
         };
-        let Some(cell) = self.script(*script) else {
+        let Some(cell) = self.scripts.get(*script) else {
             return error;
         };
         let image = cell.image();
@@ -113,7 +113,7 @@ impl Shared {
             replayed = replay_journal(&cell, image, numbers, compares_lines);
             typed.extend(cell.noted());
         }
-        let compared = replayed.and_then(|()| typed::compare(&cell, &typed, image, save));
+        let compared = replayed.and_then(|()| compare(&cell, &typed, image, save));
         // The cell is in no list of the runtime yet, so dropping it undoes the replay: the runtime is as it was.
         if let Err(found) = compared {
             if matches!(found, Found::OtherStored { .. }) {

@@ -1,117 +1,10 @@
 //! Frames that are run again after a rollback: what a game shows or plays was shown and played before.
 
-use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
-
 use crate::bytes::Bytes;
 use crate::context;
 use crate::effect::type_name_of;
-use crate::ids::ScriptId;
 use crate::locals::ChangesNoLocal;
-use crate::shared::Shared;
 use crate::site::Call;
-
-/// How many frames behind the furthest one it is known what has been done once.
-const KEPT: u64 = 1_024;
-
-/// How far a runtime has come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Position {
-    frame: u64,
-    /// How many runs of phases there have been in the frame.
-    runs: u64,
-}
-
-/// How far a runtime has ever come. A rollback takes nothing of this back.
-#[derive(Default)]
-pub(crate) struct Reached {
-    /// The number of the executor's latest run before the frame, as if the frame had not been
-    /// interrupted by a rollback.
-    runs_before: Cell<u64>,
-    furthest: Cell<Position>,
-    /// What scripts have done once in a frame, by its number.
-    done: RefCell<BTreeMap<u64, BTreeSet<(ScriptId, String)>>>,
-}
-
-impl Shared {
-    fn position(&self) -> Position {
-        Position {
-            frame: self.executor.time().map_or(0, |time| time.frame),
-            runs: self.runs_in_frame(),
-        }
-    }
-
-    /// How many runs of phases have begun in the present frame.
-    pub(crate) fn runs_in_frame(&self) -> u64 {
-        let before = self.reached.runs_before.get();
-        self.door.runs().wrapping_sub(before)
-    }
-
-    /// Notes how far it has come, between two runs.
-    pub(crate) fn note_reached(&self) {
-        let reached = &self.reached;
-        reached
-            .furthest
-            .set(reached.furthest.get().max(self.position()));
-    }
-
-    /// Notes that a frame is about to begin.
-    pub(crate) fn begin_frame(&self) {
-        self.note_reached();
-        self.reached.runs_before.set(self.door.runs());
-    }
-
-    /// Notes that the runtime is as it was after so many runs of a frame.
-    pub(crate) fn go_to_run(&self, runs: u64) {
-        let before = self.door.runs().wrapping_sub(runs);
-        self.reached.runs_before.set(before);
-    }
-
-    /// Forgets what was before a file was loaded.
-    pub(crate) fn begin_timeline(&self) {
-        self.reached.done.take();
-        self.forget_future();
-    }
-
-    /// Takes the present for the furthest that it has come.
-    pub(crate) fn forget_future(&self) {
-        let mut present = self.position();
-        if self.door.is_in_run() {
-            // The run under way is not resimulated, either.
-            present.runs = present.runs.saturating_sub(1);
-        }
-        self.reached.furthest.set(present);
-        let mut done = self.reached.done.borrow_mut();
-        done.split_off(&(present.frame + 1));
-    }
-
-    /// Whether the run under way, or else the next one, was done before.
-    pub(crate) fn is_resimulated(&self) -> bool {
-        let (position, furthest) = (self.position(), self.reached.furthest.get());
-        if self.door.is_in_run() {
-            position <= furthest
-        } else {
-            position < furthest
-        }
-    }
-
-    fn is_done_in_frame(&self, frame: u64, deed: &(ScriptId, String)) -> bool {
-        let done = self.reached.done.borrow();
-        done.get(&frame).is_some_and(|done| done.contains(deed))
-    }
-
-    fn note_done_in_frame(&self, frame: u64, deed: (ScriptId, String)) {
-        let mut done = self.reached.done.borrow_mut();
-        done.entry(frame).or_default().insert(deed);
-        let furthest = self.reached.furthest.get().frame.max(frame);
-        while done
-            .first_key_value()
-            .is_some_and(|(&first, _)| first + KEPT < furthest)
-        {
-            done.pop_first();
-        }
-    }
-}
 
 /// Whether the run under way was done before: a rollback has gone back behind it. For effects that a
 /// player hears or sees, in closures of scripts.
@@ -181,7 +74,7 @@ pub fn is_resimulated() -> bool {
          so what a script does must not depend on it. Call it in the closure of `effect` or `with`",
         cell.name()
     );
-    cell.shared().is_resimulated()
+    cell.shared().reached.is_resimulated()
 }
 
 /// Calls `f` at most once for each label in each frame, however often a rollback has the frame run
@@ -239,12 +132,12 @@ pub fn effect_once_per_frame(label: impl AsRef<str>, f: impl FnOnce() + ChangesN
         return f();
     };
     script.effect(call, || {
-        let shared = script.shared();
-        let frame = shared.position().frame;
+        let reached = &script.shared().reached;
+        let frame = reached.frame();
         let deed = (script.id, label.as_ref().to_owned());
-        if !shared.is_done_in_frame(frame, &deed) {
+        if !reached.is_done_in_frame(frame, &deed) {
             script.in_closure(f);
-            shared.note_done_in_frame(frame, deed);
+            reached.note_done_in_frame(frame, deed);
         }
         Bytes::EMPTY
     });

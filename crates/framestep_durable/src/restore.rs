@@ -138,7 +138,7 @@ impl Shared {
         // From here on, nothing fails: what a file may say was tried above. All is replaced in one step. The
         // hooks of the host may use the runtime, so they are called before or after it, never in the middle.
         let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
-        let rebuilt = self.hold_losses(act);
+        let rebuilt = self.losses.hold(act);
         debug_assert!(
             rebuilt.is_ok(),
             "damage is found before anything is replaced"
@@ -186,15 +186,15 @@ impl Shared {
         self.check_replaceable()?;
         // Before the scripts are made, because a script is of the epoch in which it was made; and `unchanged`
         // keeps no script of an earlier one.
-        let before = self.epoch.get();
-        self.epoch.set(before.wrapping_add(1));
+        let before = self.handles.epoch.get();
+        self.handles.epoch.set(before.wrapping_add(1));
         let restore = || self.restore(save, policy, compares_lines);
         let restored = catch_unwind(AssertUnwindSafe(restore));
         if matches!(restored, Ok(Ok(_))) {
             self.long_chapters.keep_reported(|_| false);
-            self.begin_timeline();
+            self.reached.begin_timeline();
         } else {
-            self.epoch.set(before);
+            self.handles.epoch.set(before);
         }
         // Of a policy, or of a state that is read.
         restored.unwrap_or_else(|payload| resume_unwind(payload))
@@ -204,7 +204,7 @@ impl Shared {
     pub(crate) fn go_back(self: &Rc<Self>, save: &SaveState) -> Result<(), RestoreError> {
         self.check_replaceable()?;
         let save = self.with_births(save);
-        self.note_reached();
+        self.reached.note_reached();
         self.restore(&save, &mut |_| Policy::Fail, true).map(drop)
     }
 
@@ -216,7 +216,8 @@ impl Shared {
             let save = save.to_mut();
             for image in &mut save.scripts {
                 let cell = self
-                    .script(image.id)
+                    .scripts
+                    .get(image.id)
                     .filter(|cell| cell.name() == image.name);
                 if let Some(cell) = cell {
                     image.birth = cell.birth.get();
@@ -234,12 +235,12 @@ impl Shared {
 
     /// Whether nothing but scripts would be lost with what is there.
     pub(crate) fn check_replaceable(&self) -> Result<(), RestoreError> {
-        let checked = self.door.check(&self.coroutine_ids());
+        let checked = self.door.check(&self.scripts.coroutine_ids());
         let checked = if let Err(other @ Unsavable::OtherCoroutines) = checked {
             Err(other)
         } else {
-            let clocks = self.door.name_clocks(&self.own_clocks());
-            let guards = self.guards.borrow().len();
+            let clocks = self.door.name_clocks(&self.clocks.all());
+            let guards = self.guards.count();
             self.door
                 .save_clocks(&clocks, guards, &mut Writer::default())
         };
@@ -328,12 +329,12 @@ impl Shared {
 
     /// The script of an image, if it is alive and has recorded nothing since.
     fn unchanged(&self, image: &ScriptImage) -> Option<Rc<ScriptCell>> {
-        let cell = self.script(image.id)?;
+        let cell = self.scripts.get(image.id)?;
         let is_same = cell.journal().is(&image.journal)
             && cell.has_begun() == image.has_begun
             && cell.generation() == self.generation.get()
             // Otherwise its handles are invalid.
-            && cell.epoch() == self.epoch.get()
+            && cell.epoch() == self.handles.epoch.get()
             && cell.future().borrow().is_some();
         is_same.then_some(cell)
     }
@@ -343,7 +344,8 @@ impl Shared {
         let home = phase_of(image.home).ok()?;
         let known = self.registry().find(&image.name)?;
         let make = || known.begin_again(image.version, &image.state);
-        let (begun, read) = hand_over::reading(|| hand_over::for_restored(self, image.id, make));
+        let (begun, read) =
+            hand_over::reading(|| hand_over::for_restored(&self.events, image.id, make));
         let mut begun = begun?;
         hand_over::note_types(&mut begun.carried, &read);
         let cell = ScriptCell::new(

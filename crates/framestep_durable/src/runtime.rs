@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::handle::Act;
 use crate::host::Host;
-use crate::outside::beside_of;
+use crate::place::beside_of;
 use crate::registry::Registry;
 use crate::shared::{Limits, Shared};
 use crate::trail::{Lent, Summed};
@@ -139,7 +139,7 @@ impl Runtime {
         shared.begin_run("run_frame");
         let executor = &mut self.executor;
         let mut run = || {
-            shared.begin_frame();
+            shared.reached.begin_frame();
             executor.run_frame(dt);
         };
         match &self.sync_test {
@@ -157,14 +157,14 @@ impl Runtime {
         let executor = &mut self.executor;
         match &self.sync_test {
             None => {
-                shared.begin_frame();
+                shared.reached.begin_frame();
                 executor.run_frame_with(world, dt);
             }
             Some(test) => {
                 shared.door.assert_idle("run_frame_with");
                 executor.lend(world, |executor| {
                     test.run(shared, "run_frame_with", &mut || {
-                        shared.begin_frame();
+                        shared.reached.begin_frame();
                         executor.run_frame(dt);
                     });
                 });
@@ -175,14 +175,14 @@ impl Runtime {
     /// Begins a frame. See [`Executor::begin_frame`].
     #[track_caller]
     pub fn begin_frame(&mut self, dt: impl Seconds) {
-        self.host.shared().begin_frame();
+        self.host.shared().reached.begin_frame();
         self.executor.begin_frame(dt);
     }
 
     /// Begins a frame by the clocks of an engine. See [`Executor::begin_frame_with`].
     #[track_caller]
     pub fn begin_frame_with(&mut self, dt: impl Seconds, game_dt: impl Seconds) {
-        self.host.shared().begin_frame();
+        self.host.shared().reached.begin_frame();
         self.executor.begin_frame_with(dt, game_dt);
     }
 
@@ -208,7 +208,7 @@ impl Runtime {
     #[track_caller]
     pub fn run_phase(&mut self, phase: Phase) {
         self.host.shared().begin_run("run_phase");
-        self.host.shared().note_reached();
+        self.host.shared().reached.note_reached();
         let executor = &mut self.executor;
         match &self.sync_test {
             None => executor.run_phase(phase),
@@ -395,7 +395,7 @@ impl RuntimeBuilder {
         let executor = self.executor.build();
         let (door, handle) = (executor.durable(), executor.handle());
         let shared = Shared::new(door, handle, self.registry, self.limits);
-        shared.door.set_beside(beside_of(&shared));
+        shared.door.set_beside(beside_of(&shared.events));
         shared.trail.hash_effects(self.hashed);
         let host = Host::of(shared);
         Runtime {
@@ -423,6 +423,7 @@ impl Drop for Runtime {
             .host
             .shared()
             .scripts
+            .alive
             .borrow()
             .keys()
             .copied()

@@ -6,8 +6,6 @@ use std::rc::Rc;
 
 use framestep::Owner;
 use framestep::durable::{DurableWait, Unsavable, Writer};
-use framestep::task::CoroutineId;
-use framestep::time::Clock;
 use serde::Serialize;
 
 use crate::bytes;
@@ -16,59 +14,28 @@ use crate::content::Content;
 use crate::error::SaveError;
 use crate::events::Listed;
 use crate::file::{Summed, World, checksum_of, stops_of};
-use crate::ids::{ClockId, Owned, ScriptId};
+use crate::ids::{Owned, ScriptId};
 use crate::image::{EndedImage, OwnerImage, SaveState, SemaphoreImage, StopImage};
 use crate::runtime::Runtime;
 use crate::said::said_at;
+use crate::scratch::Numbers;
 use crate::shared::Shared;
 use crate::topic::Topic;
 
-/// The numbers of an executor in a save state.
-#[derive(Default)]
-pub(crate) struct Numbers {
-    clocks: Writer,
-    waits: Writer,
-    lists: Writer,
-    /// The hashes of the scripts, in a checksum.
-    scripts: Vec<u64>,
-}
-
-impl Numbers {
-    fn clear(&mut self) {
-        self.clocks.clear();
-        self.waits.clear();
-        self.lists.clear();
-        self.scripts.clear();
-    }
-}
-
 impl Shared {
-    pub(crate) fn own_clocks(&self) -> Vec<Clock> {
-        let clocks = self.clocks.borrow();
-        clocks.iter().map(|entry| entry.clock.clone()).collect()
-    }
-
-    /// The coroutines of the scripts.
-    pub(crate) fn coroutine_ids(&self) -> Vec<CoroutineId> {
-        let scripts = self.scripts.borrow();
-        let mut ids = Vec::with_capacity(scripts.len());
-        ids.extend(scripts.values().filter_map(|cell| cell.coroutine_id()));
-        ids
-    }
-
     /// Takes a save state.
     pub(crate) fn save_state(&self) -> Result<SaveState, SaveError> {
         self.settle_stops();
-        let guards = self.save_guards();
+        let guards = self.guards.save(&self.clocks);
         let mut numbers = Numbers::default();
         self.save_numbers(guards.len(), &mut numbers)?;
-        let scripts = self.scripts.borrow();
+        let scripts = self.scripts.alive.borrow();
         Ok(SaveState {
             build: self.registry().build().to_owned(),
             settings: self.door.settings(),
             sites: self.sites.sites(),
             clocks: numbers.clocks.into_numbers(),
-            clock_parents: self.clock_parents(),
+            clock_parents: self.clocks.parents(),
             guards,
             owners: self.save_owners(),
             scripts: scripts.values().map(|cell| cell.image()).collect(),
@@ -77,18 +44,18 @@ impl Shared {
             waits: numbers.waits.into_numbers(),
             lists: numbers.lists.into_numbers(),
             ended: self.save_ended(),
-            ends: self.ends.get(),
+            ends: self.ends.count.get(),
             signals: self.save_signals(),
             streams: save_owned(&self.events.streams),
             values: self.save_values(),
             permits: self.save_permits(),
             promises: save_owned(&self.events.promises),
-            next_script: self.next_script.get(),
-            next_request: self.next_request.get(),
-            next_owner: self.next_owner.get(),
-            next_guard: self.next_guard.get(),
+            next_script: self.scripts.next.get(),
+            next_request: self.questions.next.get(),
+            next_owner: self.owners.next.get(),
+            next_guard: self.guards.next.get(),
             last_ticket: self.events.last_ticket.get(),
-            runs: self.runs_in_frame(),
+            runs: self.reached.runs_in_frame(),
             effects: self.trail.effects(),
             is_described: false,
             is_taken: true,
@@ -99,22 +66,22 @@ impl Shared {
     #[track_caller]
     pub(crate) fn checksum(&self, world: &World<'_>) -> Result<u64, SaveError> {
         self.settle_stops();
-        let guards = self.save_guards();
-        let mut numbers = self.numbers.take();
+        let guards = self.guards.save(&self.clocks);
+        let mut numbers = self.scratch.numbers.take();
         numbers.clear();
         let saved = self.save_numbers(guards.len(), &mut numbers);
         if let Err(error) = saved {
-            self.numbers.set(numbers);
+            self.scratch.numbers.set(numbers);
             return Err(error);
         }
         let sites = self.sites.sites();
-        for cell in self.scripts.borrow().values() {
+        for cell in self.scripts.alive.borrow().values() {
             numbers.scripts.push(cell.image_hash(&sites));
         }
         let summed = Summed {
             settings: &self.door.settings(),
             guards: &guards,
-            clock_parents: &self.clock_parents(),
+            clock_parents: &self.clocks.parents(),
             owners: &self.save_owners(),
             asked: &self.save_asked(),
             stops: &stops_of(&self.save_stops()),
@@ -126,31 +93,31 @@ impl Shared {
             promises: &save_owned(&self.events.promises),
         };
         let next = [
-            self.next_script.get(),
-            self.next_request.get(),
-            self.next_owner.get(),
-            self.next_guard.get(),
+            self.scripts.next.get(),
+            self.questions.next.get(),
+            self.owners.next.get(),
+            self.guards.next.get(),
             self.events.last_ticket.get(),
         ];
         let [clocks, waits, lists] =
             [&numbers.clocks, &numbers.waits, &numbers.lists].map(Writer::numbers);
         let all = [&numbers.scripts[..], clocks, waits, lists, &next];
         // Nothing is borrowed: the world may use the runtime.
-        let mut buffer = self.take_scratch();
+        let mut buffer = self.scratch.take();
         let checksum = checksum_of(all, &summed, world, &mut buffer);
-        self.put_scratch(buffer);
-        self.numbers.set(numbers);
+        self.scratch.put(buffer);
+        self.scratch.numbers.set(numbers);
         Ok(checksum)
     }
 
     /// The scripts that have been requested to stop.
     fn save_asked(&self) -> Vec<ScriptId> {
-        self.asked.borrow().iter().copied().collect()
+        self.stops.asked.borrow().iter().copied().collect()
     }
 
     /// The requests to stop with a time that are not over.
     fn save_stops(&self) -> Vec<StopImage> {
-        let stops = self.stops.borrow();
+        let stops = self.stops.requests.borrow();
         let stops = stops.iter().map(|(&id, request)| StopImage {
             id,
             birth: request.birth,
@@ -161,23 +128,18 @@ impl Shared {
         stops.collect()
     }
 
-    fn clock_parents(&self) -> Vec<ClockId> {
-        let clocks = self.clocks.borrow();
-        clocks.iter().map(|entry| entry.parent).collect()
-    }
-
     /// Writes the clocks, the waits and the lists of the executor. `guards` is how many guards are
     /// saved.
     fn save_numbers(&self, guards: usize, out: &mut Numbers) -> Result<(), SaveError> {
-        let ids = self.coroutine_ids();
+        let ids = self.scripts.coroutine_ids();
         let checked = self.door.check(&ids);
-        let scripts = self.scripts.borrow();
+        let scripts = self.scripts.alive.borrow();
         let refused = |error| {
             let scripts: Vec<&Rc<ScriptCell>> = scripts.values().collect();
             self.refused(&scripts, error)
         };
         checked.map_err(refused)?;
-        let clocks = self.door.name_clocks(&self.own_clocks());
+        let clocks = self.door.name_clocks(&self.clocks.all());
         // Those of the executor are nineteen.
         out.clocks.reserve(20);
         self.door.save_clocks(&clocks, guards, &mut out.clocks)?;
@@ -199,7 +161,7 @@ impl Shared {
         }
         // A wait is in one list, with five numbers, and most scripts have four. A phase has eight.
         out.lists.reserve(64 + 5 * waits.len() + 4 * ids.len());
-        let owners = self.owners.borrow();
+        let owners = self.owners.all.borrow();
         let all: Vec<&Owner> = owners.values().map(|entry| &*entry.owner).collect();
         let saved = self
             .door
@@ -235,11 +197,11 @@ impl Shared {
     }
 
     fn save_owners(&self) -> Vec<OwnerImage> {
-        let owners = self.owners.borrow();
+        let owners = self.owners.all.borrow();
         // One that is being deactivated is still active: some of its scripts are alive.
         let mut in_use = BTreeSet::new();
         if owners.values().any(|entry| !entry.is_active) {
-            for cell in self.scripts.borrow().values() {
+            for cell in self.scripts.alive.borrow().values() {
                 let mut at = cell.owner;
                 while let Some(id) = at.filter(|&id| in_use.insert(id)) {
                     at = owners.get(&id).and_then(|entry| entry.parent);
@@ -259,7 +221,7 @@ impl Shared {
     }
 
     fn save_ended(&self) -> Vec<EndedImage> {
-        let ended = self.ended.borrow();
+        let ended = self.ends.results.borrow();
         let ended = ended.iter().map(|(&id, ended)| EndedImage {
             id,
             birth: ended.birth,

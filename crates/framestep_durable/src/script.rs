@@ -8,8 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::content::Content;
-use crate::hand_over;
-use crate::hand_over::{Carried, Taken};
+use crate::events::carried::{Carried, Taken, take};
 
 /// A script that can be saved while it waits. [`durable`](macro@crate::durable) implements it for
 /// an `async fn`.
@@ -141,7 +140,7 @@ pub(crate) struct Begun {
 
 /// Begins a chapter with the state `script`.
 pub(crate) fn begin<S: DurableScript>(script: S) -> Begun {
-    let (state, taken) = hand_over::take(&mut || Bytes::of(&script));
+    let (state, taken) = take(&mut || Bytes::of(&script));
     let future = if taken.is_any {
         drop(script);
         None

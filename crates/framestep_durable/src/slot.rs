@@ -5,12 +5,15 @@ use std::panic::Location;
 
 use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
 
-use crate::bytes::Bytes;
-use crate::events::{Listing, OfSignal, OfValue, PermitWait, SignalWait, StreamGuard};
+use crate::events::permits::PermitWait;
+use crate::events::signals::{OfSignal, SignalWait, StreamGuard};
+use crate::events::values::OfValue;
+use crate::events::{ListedWait, Listing};
 use crate::ids::{Owned, OwnerId, ScriptId};
 use crate::image::{RequestImage, SlotImage};
 use crate::outside::OutsideWait;
-use crate::shared::Shared;
+use crate::owners::Owners;
+use crate::questions::Question;
 use crate::site::{Call, Known, NamedWait};
 use crate::topic::Topic;
 use crate::typed::Typed;
@@ -142,7 +145,7 @@ impl Waits {
     }
 
     /// The questions among them.
-    pub(crate) fn requests(&self) -> impl Iterator<Item = &Request> {
+    pub(crate) fn requests(&self) -> impl Iterator<Item = &Question> {
         self.list.iter().filter_map(|pending| match &pending.slot {
             Slot::Request(request) => Some(&**request),
             _ => None,
@@ -274,7 +277,7 @@ pub(crate) enum Slot {
     /// The promise of this number.
     Promise(u64),
     /// An answer from outside.
-    Request(Box<Request>),
+    Request(Box<Question>),
     /// An animation.
     Animate(Box<Animation>),
     /// A tick of an interval.
@@ -299,8 +302,8 @@ pub(crate) struct OwnerEnd {
 
 impl OwnerEnd {
     /// The state of a wait that begins.
-    pub(crate) fn begin(shared: &Shared, owner: OwnerId) -> Slot {
-        match shared.owner(owner) {
+    pub(crate) fn begin(owners: &Owners, owner: OwnerId) -> Slot {
+        match owners.get(owner) {
             Some(awaited) => Slot::OwnerEnd(Box::new(OwnerEnd {
                 owner,
                 end: DurableWait::owner_end(&awaited),
@@ -329,17 +332,6 @@ pub(crate) struct NextWait {
     pub(crate) guard: Option<StreamGuard>,
 }
 
-/// A question to the world outside.
-#[derive(Clone, Debug)]
-pub(crate) struct Request {
-    pub(crate) id: u64,
-    /// Differs between questions of the same number, in timelines that a rollback separates.
-    pub(crate) stamp: u64,
-    pub(crate) name: String,
-    pub(crate) content: Bytes,
-    pub(crate) answer: Option<Bytes>,
-}
-
 /// An animation under way.
 #[derive(Debug)]
 pub(crate) struct Animation {
@@ -359,6 +351,17 @@ impl Slot {
             Slot::Next(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
             Slot::Value { listing, .. } => Some((&listing.topic, listing.ticket)),
             Slot::Permit(wait) => Some((&wait.listing.topic, wait.listing.ticket)),
+            _ => None,
+        }
+    }
+
+    /// The state of a wait in a list, for what it waits for.
+    pub(crate) fn listed_wait(&mut self) -> Option<ListedWait<'_>> {
+        match self {
+            Slot::Signal(wait) => Some(ListedWait::Signal(wait)),
+            Slot::Next(wait) => Some(ListedWait::Next(wait.stream)),
+            Slot::Value { is_new, .. } => Some(ListedWait::Value { is_new }),
+            Slot::Permit(wait) => Some(ListedWait::Permit(wait)),
             _ => None,
         }
     }

@@ -57,9 +57,9 @@ use crate::cell::{Polling, ScriptCell};
 use crate::context;
 use crate::loss::Loss;
 use crate::outside::OutsideWait;
+use crate::questions::Question;
 use crate::quiet::message_of;
 use crate::site::Known;
-use crate::slot;
 use crate::slot::{Awaited, Pending, Shown, Slot};
 use crate::typed::Typed;
 
@@ -482,9 +482,9 @@ fn expect_of(of: &Weak<ScriptCell>, cell: &Rc<ScriptCell>, name: &str) {
 
 /// Reports that a script which goes on has dropped a question with its answer.
 #[cold]
-fn note_unread_answer(cell: &ScriptCell, request: &slot::Request) {
+fn note_unread_answer(cell: &ScriptCell, request: &Question) {
     if request.answer.is_some() && cell.is_live() {
-        cell.shared().report_loss(&Loss::AnswerUnread {
+        cell.shared().losses.report(&Loss::AnswerUnread {
             script: cell.id,
             name: cell.name(),
             request: request.name.clone(),

@@ -88,7 +88,7 @@ impl OwnerId {
     /// Outside of a durable script.
     #[track_caller]
     pub fn is_empty(self) -> bool {
-        command("is_empty", |shared| shared.is_owner_empty(self))
+        command("is_empty", |shared| shared.owners.is_empty(self))
     }
 }
 
@@ -109,7 +109,7 @@ impl Future for Ended {
         let (owner, kind) = (*owner, "ended()");
         let begin = |cell: &ScriptCell| {
             expect_from_outside(cell, owner, kind);
-            OwnerEnd::begin(cell.shared(), owner)
+            OwnerEnd::begin(&cell.shared().owners, owner)
         };
         let polled = numbered.poll(kind, None, begin, |_, slot| match slot {
             Slot::OwnerEnd(awaited) => awaited.end.poll(cx, kind).map(|()| Bytes::EMPTY),

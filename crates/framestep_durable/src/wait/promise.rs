@@ -13,11 +13,12 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, unreadable};
-use crate::events::{Settled, counts};
+use crate::cell::{ScriptCell, counts, unreadable};
+use crate::events::promises::Settled;
 use crate::ids::{Owned, ScriptId};
 use crate::loss::Loss;
-use crate::outside::{Outside, Place, outside, place, place_outside_of_closures};
+use crate::outside::Outside;
+use crate::place::{Place, outside, place, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::Slot;
 use crate::typed::{ReadAs, Typed};
@@ -148,7 +149,7 @@ fn make(name: &'static str) -> (Key, Inner) {
     };
     let made = cell.effect(caller, || {
         let stamp = cell.stamp(name.as_bytes());
-        let number = cell.shared().promise(cell.id, name, stamp);
+        let number = cell.events().promise(cell.id, name, stamp);
         Bytes::of(&Key {
             script: cell.id,
             number,
@@ -215,13 +216,13 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
         let key = self.key;
         let is_open = match place("is_canceled") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 let is_open = cell.effect(caller, || {
-                    Bytes::of(&shared.is_promise_open(key.owned(), key.stamp))
+                    Bytes::of(&events.is_promise_open(key.owned(), key.stamp))
                 });
                 is_open.and_then(|is_open| is_open.read()).unwrap_or(false)
             }
-            Place::Runtime(shared) => shared.is_promise_open(key.owned(), key.stamp),
+            Place::Runtime(events) => events.is_promise_open(key.owned(), key.stamp),
             Place::Outside(_) if key.script != Key::NONE.script => false,
             Place::Outside(outside) => outside.is_promise_open(key.number),
         };
@@ -234,13 +235,13 @@ fn settle(name: &'static str, key: Key, with: impl FnOnce() -> Settled) -> bool 
     let caller = Call::new(name, "");
     match place(name) {
         Place::Script(cell) => {
-            let shared = cell.shared();
+            let events = cell.events();
             let done = cell.effect(caller, || {
-                Bytes::of(&shared.settle(key.owned(), key.stamp, with()))
+                Bytes::of(&events.settle(key.owned(), key.stamp, with()))
             });
             done.and_then(|done| done.read()).unwrap_or(false)
         }
-        Place::Runtime(shared) => shared.settle(key.owned(), key.stamp, with()),
+        Place::Runtime(events) => events.settle(key.owned(), key.stamp, with()),
         Place::Outside(_) if key.script != Key::NONE.script => false,
         Place::Outside(outside) => outside.settle(key.number, with()),
     }
@@ -311,9 +312,9 @@ impl Drop for Inner {
                 let Some(cell) = counts(cell) else {
                     return;
                 };
-                let unread = cell.shared().drop_promise((cell.id, *number));
+                let unread = cell.events().drop_promise((cell.id, *number));
                 if let Some(promise) = unread.filter(|_| cell.is_live()) {
-                    cell.shared().report_loss(&Loss::PromiseUnread {
+                    cell.shared().losses.report(&Loss::PromiseUnread {
                         script: cell.id,
                         name: cell.name(),
                         promise: promise.to_string(),
@@ -358,7 +359,7 @@ fn poll_promise(
     let begin = |_: &ScriptCell| Slot::Promise(number);
     let event = Some(Event::Answer(name));
     let polled = numbered.poll_known(&cell, kind, event, begin, |cell, _| {
-        match cell.shared().take_settled(promise) {
+        match cell.events().take_settled(promise) {
             Some(settled) => Poll::Ready(Bytes::of(&settled)),
             None => Poll::Pending,
         }

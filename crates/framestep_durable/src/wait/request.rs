@@ -16,7 +16,7 @@ use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
 use crate::ids::RequestKey;
 use crate::locals::ChangesNoLocal;
-use crate::slot;
+use crate::questions::Question;
 use crate::slot::Slot;
 use crate::typed::{ReadAs, Typed};
 use crate::wait::Numbered;
@@ -148,10 +148,10 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
         let make = this.make.take();
         let begin = |cell: &ScriptCell| {
             let make = make.expect("it has not begun");
-            let id = cell.shared().next_request.get();
-            cell.shared().next_request.set(id + 1);
+            let next = &cell.shared().questions.next;
+            let id = next.replace(next.get() + 1);
             let content = Bytes::of(&cell.in_closure(make));
-            Slot::Request(Box::new(slot::Request {
+            Slot::Request(Box::new(Question {
                 id,
                 stamp: cell.stamp(&[R::NAME.as_bytes(), content.get()].concat()),
                 name: R::NAME.to_owned(),

@@ -10,12 +10,10 @@ use framestep::durable::Event;
 use serde::Serialize;
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
-use crate::events::counts;
-use crate::outside::{
-    OutsideWait, Place, PlainSemaphore, outside, place, place_outside_of_closures,
-};
-use crate::shared::Shared;
+use crate::cell::{ScriptCell, counts};
+use crate::events::Events;
+use crate::outside::{OutsideWait, PlainSemaphore};
+use crate::place::{Place, outside, place, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::Slot;
 use crate::topic::{EventName, Keyed};
@@ -204,9 +202,9 @@ impl<N: EventName> Semaphore<N> {
         let name = self.name.full();
         let inner = match place_outside_of_closures("try_acquire") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 let taken = cell.effect(caller, || {
-                    Bytes::of(&shared.take_permits(cell.id, name, self.declared(), 1))
+                    Bytes::of(&events.take_permits(cell.id, name, self.declared(), 1))
                 });
                 let taken: Option<Option<u64>> = taken.and_then(|taken| taken.read());
                 let number = taken??;
@@ -240,13 +238,13 @@ impl<N: EventName> Semaphore<N> {
         let name = self.name.full();
         let free = match place("available") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 let free = cell.effect(caller, || {
-                    Bytes::of(&shared.free_permits(name, self.declared()))
+                    Bytes::of(&events.free_permits(name, self.declared()))
                 });
                 free.and_then(|free| free.read()).unwrap_or(0)
             }
-            Place::Runtime(shared) => shared.free_permits(name, self.declared()),
+            Place::Runtime(events) => events.free_permits(name, self.declared()),
             Place::Outside(outside) => return outside.free_permits(name, self.count),
         };
         usize::try_from(free).unwrap_or(usize::MAX)
@@ -264,13 +262,13 @@ impl<N: EventName> Semaphore<N> {
         let name = self.name.full();
         let count = match place("count") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 let count = cell.effect(caller, || {
-                    Bytes::of(&shared.permit_count(name, self.declared()))
+                    Bytes::of(&events.permit_count(name, self.declared()))
                 });
                 count.and_then(|count| count.read()).unwrap_or(0)
             }
-            Place::Runtime(shared) => shared.permit_count(name, self.declared()),
+            Place::Runtime(events) => events.permit_count(name, self.declared()),
             Place::Outside(outside) => return outside.permit_count(name, self.count),
         };
         usize::try_from(count).unwrap_or(usize::MAX)
@@ -319,16 +317,16 @@ impl<N: EventName> Semaphore<N> {
         let caller = Call::new("add", self.name.base());
         let (name, more) = (self.name.full(), count as u64);
         let add =
-            |shared: &Shared| expect_countable(shared.add_permits(name, self.declared(), more));
+            |events: &Events| expect_countable(events.add_permits(name, self.declared(), more));
         match place("add") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 cell.effect(caller, || {
-                    add(shared);
+                    add(events);
                     Bytes::EMPTY
                 });
             }
-            Place::Runtime(shared) => add(&shared),
+            Place::Runtime(events) => add(&events),
             Place::Outside(outside) => {
                 outside.change_permits(name, self.count, |permits| permits.add(count));
             }
@@ -372,13 +370,13 @@ impl<N: EventName> Semaphore<N> {
         let (name, declared, new) = (self.name.full(), self.declared(), count as u64);
         match place("set_count") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 cell.effect(caller, || {
-                    shared.set_permits(name, declared, new);
+                    events.set_permits(name, declared, new);
                     Bytes::EMPTY
                 });
             }
-            Place::Runtime(shared) => shared.set_permits(name, declared, new),
+            Place::Runtime(events) => events.set_permits(name, declared, new),
             Place::Outside(outside) => {
                 outside.change_permits(name, self.count, |permits| permits.set_count(count));
             }
@@ -425,7 +423,7 @@ impl Drop for Permit {
     fn drop(&mut self) {
         if let Inner::Script { cell, number } = &self.inner {
             if let Some(cell) = counts(cell) {
-                cell.shared().return_permit((cell.id, *number));
+                cell.events().return_permit((cell.id, *number));
             }
         }
     }
@@ -475,12 +473,12 @@ fn poll_acquire(
     };
     let (declared, wanted) = (count as u64, wanted as u64);
     let begin = |cell: &ScriptCell| {
-        let shared = cell.shared();
-        let taken = shared.take_permits(cell.id, name, declared, wanted);
+        let events = cell.events();
+        let taken = events.take_permits(cell.id, name, declared, wanted);
         Slot::Permit(Box::new(match taken {
             // It is ready at once.
-            Some(permit) => shared.granted(cell.id, name, wanted, permit),
-            None => shared.await_permits(cell, name, declared, wanted),
+            Some(permit) => events.granted(cell.id, name, wanted, permit),
+            None => events.await_permits(cell.latest_wait(), name, declared, wanted),
         }))
     };
     let event = Some(Event::Permit(base));

@@ -14,8 +14,9 @@ use serde::de::DeserializeOwned;
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
 use crate::effect::expect_read;
-use crate::events::{Given, NO_LIMIT, SignalWait, StreamGuard};
-use crate::outside::{Events, OutsideWait, Place, outside, place};
+use crate::events::signals::{Given, NO_LIMIT, SignalWait, StreamGuard};
+use crate::outside::{OutsideWait, PlainSubscription};
+use crate::place::{Place, outside, place};
 use crate::site::Call;
 use crate::slot::{NextWait, Slot};
 use crate::topic::{EventName, Keyed};
@@ -242,13 +243,13 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
         let name = self.name.full();
         match place("emit") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 cell.effect(caller, || {
-                    shared.emit(name, &Bytes::of(&value));
+                    events.emit(name, &Bytes::of(&value));
                     Bytes::EMPTY
                 });
             }
-            Place::Runtime(shared) => shared.emit(name, &Bytes::of(&value)),
+            Place::Runtime(events) => events.emit(name, &Bytes::of(&value)),
             Place::Outside(outside) => outside.emit(name, Bytes::of(&value)),
         }
     }
@@ -304,13 +305,13 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
         let name = self.name.full();
         let is_given = match place("emit_one") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 let given = cell.effect(caller, || {
-                    Bytes::of(&shared.emit_one(name, &Bytes::of(&value)))
+                    Bytes::of(&events.emit_one(name, &Bytes::of(&value)))
                 });
                 given.is_none_or(|given| expect_read(&given))
             }
-            Place::Runtime(shared) => shared.emit_one(name, &Bytes::of(&value)),
+            Place::Runtime(events) => events.emit_one(name, &Bytes::of(&value)),
             Place::Outside(outside) => outside.emit_one(name, Bytes::of(&value)),
         };
         (!is_given).then_some(value)
@@ -379,7 +380,7 @@ fn poll_wait(
     };
     let begin = |cell: &ScriptCell| {
         Slot::Signal(SignalWait {
-            listing: cell.shared().await_signal(cell, name),
+            listing: cell.events().await_signal(cell.latest_wait(), name),
             given: Given::Nothing,
         })
     };
@@ -443,7 +444,7 @@ fn poll_accepted(
     let Some(cell) = numbered.script(kind) else {
         let mut slot = numbered.take_outside(|| {
             let signal = outside(kind).signal(name, limit);
-            OutsideWait::Accepted(Events::of(signal))
+            OutsideWait::Accepted(PlainSubscription::of(signal))
         });
         let polled = match slot.outside() {
             Some(OutsideWait::Accepted(events)) => events.poll_accepted(cx, accept),
@@ -453,13 +454,13 @@ fn poll_accepted(
         return polled;
     };
     let begin = |cell: &ScriptCell| {
-        let shared = cell.shared();
-        let stream = shared.subscribe(cell.id, name, Some(NO_LIMIT));
+        let events = cell.events();
+        let stream = events.subscribe(cell.id, name, Some(NO_LIMIT));
         Slot::Next(Box::new(NextWait {
-            number: cell.next_wait() - 1,
-            listing: shared.await_signal(cell, name),
+            number: cell.latest_wait().1,
+            listing: events.await_signal(cell.latest_wait(), name),
             stream,
-            guard: Some(StreamGuard::new(shared, stream)),
+            guard: Some(StreamGuard::new(events, stream)),
         }))
     };
     let event = Some(Event::Signal(base));
@@ -467,19 +468,19 @@ fn poll_accepted(
         let Slot::Next(wait) = slot else {
             return Poll::Pending;
         };
-        let shared = cell.shared();
+        let events = cell.events();
         // Those that are there now: what `accept` emits is read in a later poll.
-        let mut stored = shared.stored_events(wait.stream);
+        let mut stored = events.stored_events(wait.stream);
         let woken = stored > 0;
-        if let Some(given) = shared.take_given(wait.stream) {
+        if let Some(given) = events.take_given(wait.stream) {
             stored -= 1;
             if cell.in_closure(|| accept(&given.value)) {
                 return Poll::Ready(given.value);
             }
-            shared.pass_on(&wait.listing.topic, &given);
+            events.pass_on(&wait.listing.topic, &given);
         }
         for _ in 0..stored {
-            let Some(event) = shared.next_event(wait.stream) else {
+            let Some(event) = events.next_event(wait.stream) else {
                 break;
             };
             if cell.in_closure(|| accept(&event)) {
@@ -487,8 +488,8 @@ fn poll_accepted(
             }
         }
         if woken {
-            shared.await_again(cell.id, wait.number, &mut wait.listing);
-            if shared.stored_events(wait.stream) > 0 {
+            events.await_again(cell.id, wait.number, &mut wait.listing);
+            if events.stored_events(wait.stream) > 0 {
                 cx.waker().wake_by_ref();
             }
         }

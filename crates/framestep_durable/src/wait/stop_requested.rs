@@ -105,9 +105,9 @@ impl Future for StopRequested {
             numbered.put_outside(slot, &polled);
             return polled;
         };
-        let begin = |cell: &ScriptCell| Slot::Stop(cell.shared().next_ticket());
+        let begin = |cell: &ScriptCell| Slot::Stop(cell.events().next_ticket());
         let polled = numbered.poll_known(&cell, kind, Some(Event::Stop), begin, |cell, _| {
-            if cell.shared().reads_request(cell) {
+            if reads_request(cell) {
                 Poll::Ready(Bytes::EMPTY)
             } else {
                 Poll::Pending
@@ -115,4 +115,14 @@ impl Future for StopRequested {
         });
         polled.map(drop)
     }
+}
+
+/// Whether a script that wants to know has been requested to stop. Then it has read the request.
+pub(crate) fn reads_request(cell: &ScriptCell) -> bool {
+    let shared = cell.shared();
+    let is_asked = shared.stops.is_asked(cell.id);
+    if is_asked {
+        shared.owners.note_heard(cell.owner);
+    }
+    is_asked
 }

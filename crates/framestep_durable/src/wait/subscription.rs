@@ -14,11 +14,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes;
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
+use crate::cell::{ScriptCell, counts};
 use crate::context;
-use crate::events::counts;
 use crate::hand_over;
-use crate::outside::{Events, Place, outside, place_outside_of_closures};
+use crate::outside::PlainSubscription;
+use crate::place::{Place, outside, place_outside_of_closures};
 use crate::site::Call;
 use crate::slot::{NextWait, Slot};
 use crate::topic::{EventName, interned};
@@ -128,7 +128,7 @@ enum Inner {
     },
     /// In a state whose script has not used it.
     State(State),
-    Outside(Box<Events>),
+    Outside(Box<PlainSubscription>),
     /// In the destructor of a script that is taken back: nothing comes.
     Void,
 }
@@ -153,11 +153,11 @@ impl Inner {
         let name = name.full();
         let Place::Script(cell) = place_outside_of_closures("subscribe") else {
             let signal = outside("subscribe").signal(name, limit);
-            return Inner::Outside(Box::new(Events::of(signal)));
+            return Inner::Outside(Box::new(PlainSubscription::of(signal)));
         };
-        let shared = cell.shared();
+        let events = cell.events();
         let number = cell.effect(caller, || {
-            Bytes::of(&shared.subscribe(cell.id, name, limit).1)
+            Bytes::of(&events.subscribe(cell.id, name, limit).1)
         });
         match number.map(|number| number.read()) {
             Some(Some(number)) => Inner::Script {
@@ -185,11 +185,11 @@ impl Inner {
         let limit = state.limit;
         let Some(cell) = context::find_outside_of_closures(name) else {
             let signal = outside(name).signal(&state.signal, limit);
-            *self = Inner::Outside(Box::new(Events::of(signal)));
+            *self = Inner::Outside(Box::new(PlainSubscription::of(signal)));
             return;
         };
         let is_its_own =
-            |number: &u64| !cell.is_live() || cell.shared().has_stream((cell.id, *number));
+            |number: &u64| !cell.is_live() || cell.events().has_stream((cell.id, *number));
         let Some(number) = state.number.filter(is_its_own) else {
             panic!(
                 "`{name}` was called on a subscription to `{}` that the script `{}` does not have: a \
@@ -269,9 +269,9 @@ impl<T: DeserializeOwned + 'static> Subscription<T> {
         match (&self.inner, number) {
             (_, Some(number)) => {
                 let cell = context::expect_outside_of_closures("missed");
-                let shared = cell.shared();
+                let events = cell.events();
                 let stream = (cell.id, number);
-                let missed = cell.effect(caller, || Bytes::of(&shared.missed_events(stream)));
+                let missed = cell.effect(caller, || Bytes::of(&events.missed_events(stream)));
                 missed
                     .and_then(|missed| bytes::read(missed.get()))
                     .unwrap_or(0)
@@ -308,7 +308,7 @@ impl<T> Drop for Subscription<T> {
             return;
         }
         if let Some(cell) = counts(cell) {
-            let unread = cell.shared().drop_stream((cell.id, *number));
+            let unread = cell.events().drop_stream((cell.id, *number));
             if let Some(unread) = unread {
                 cell.note_unread(unread);
             }
@@ -402,15 +402,15 @@ fn poll_next(
     let stream = (cell.id, number);
     let begin = |cell: &ScriptCell| {
         Slot::Next(Box::new(NextWait {
-            number: cell.next_wait() - 1,
-            listing: cell.shared().await_signal(cell, name),
+            number: cell.latest_wait().1,
+            listing: cell.events().await_signal(cell.latest_wait(), name),
             stream,
             guard: None,
         }))
     };
     let event = Some(Event::Signal(base));
     let polled = numbered.poll_known(&cell, kind, event, begin, |cell, _| {
-        match cell.shared().next_event(stream) {
+        match cell.events().next_event(stream) {
             Some(event) => Poll::Ready(event),
             None => Poll::Pending,
         }

@@ -14,7 +14,8 @@ use serde::de::DeserializeOwned;
 use crate::bytes::Bytes;
 use crate::cell::{ScriptCell, unreadable};
 use crate::content::Type;
-use crate::outside::{OutsideWait, Place, outside, place};
+use crate::outside::OutsideWait;
+use crate::place::{Place, outside, place};
 use crate::registry::Registry;
 use crate::site::Call;
 use crate::slot::Slot;
@@ -122,13 +123,13 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
         let name = self.name.full();
         let value = match place("get") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 cell.effect(caller, || {
-                    let (_, value) = shared.value(name);
+                    let (_, value) = events.value(name);
                     value.unwrap_or_else(|| Bytes::of(&T::default()))
                 })
             }
-            Place::Runtime(shared) => shared.value(name).1,
+            Place::Runtime(events) => events.value(name).1,
             Place::Outside(outside) => outside.value(name),
         };
         value.map_or_else(T::default, |value| read(name, &value))
@@ -147,13 +148,13 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
         let name = self.name.full();
         match place("set") {
             Place::Script(cell) => {
-                let shared = cell.shared();
+                let events = cell.events();
                 cell.effect(caller, || {
-                    shared.set(name, Some(Bytes::of(&value)));
+                    events.set(name, Some(Bytes::of(&value)));
                     Bytes::EMPTY
                 });
             }
-            Place::Runtime(shared) => drop(shared.set(name, Some(Bytes::of(&value)))),
+            Place::Runtime(events) => drop(events.set(name, Some(Bytes::of(&value)))),
             Place::Outside(outside) => drop(outside.set(name, Some(Bytes::of(&value)))),
         }
     }
@@ -265,11 +266,11 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
         let name = self.name.full();
         match place("remove") {
             Place::Script(cell) => {
-                let shared = cell.shared();
-                let removed = cell.effect(caller, || Bytes::of(&shared.set(name, None)));
+                let events = cell.events();
+                let removed = cell.effect(caller, || Bytes::of(&events.set(name, None)));
                 removed.and_then(|removed| removed.read()).unwrap_or(false)
             }
-            Place::Runtime(shared) => shared.set(name, None),
+            Place::Runtime(events) => events.set(name, None),
             Place::Outside(outside) => outside.set(name, None),
         }
     }
@@ -393,7 +394,7 @@ fn poll_value(
     let begin = |cell: &ScriptCell| {
         begins.set(true);
         Slot::Value {
-            listing: cell.shared().await_value(cell, name),
+            listing: cell.events().await_value(cell.latest_wait(), name),
             is_new: !skips_present,
         }
     };
@@ -405,14 +406,14 @@ fn poll_value(
         if !std::mem::take(is_new) {
             return Poll::Pending;
         }
-        let (change, value) = cell.shared().value(name);
+        let (change, value) = cell.events().value(name);
         if let Some(value) = cell.in_closure(|| holds(value)) {
             return Poll::Ready(value);
         }
         if !begins.get() {
-            cell.shared().await_change_again(listing);
+            cell.events().await_change_again(listing);
         }
-        if cell.shared().value(name).0 != change {
+        if cell.events().value(name).0 != change {
             // The condition has changed it, and is called again: while the wait is
             // being polled, a change does not find it.
             *is_new = true;

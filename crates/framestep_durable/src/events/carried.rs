@@ -1,0 +1,78 @@
+//! What the state of a chapter takes along.
+//!
+//! A state is serialised when its chapter begins. What it takes along notes itself while that
+//! happens, and is read back from the bytes, as in a restore: what the live value knew of the chapter
+//! before is gone.
+
+use std::cell::RefCell;
+use std::thread::LocalKey;
+
+use crate::bytes::Bytes;
+use crate::ids::ScriptId;
+use crate::topic::Topic;
+use crate::typed::ReadAs;
+
+/// A subscription in a state.
+#[derive(Clone, Debug)]
+pub(crate) struct Carried {
+    /// The number that it has in its script.
+    pub(crate) number: u64,
+    pub(crate) topic: Topic,
+    /// The most events that it stores. `None`: as many as the runtime says.
+    pub(crate) limit: Option<u64>,
+    /// The script that has had it. `None` if it begins with this state.
+    pub(crate) from: Option<ScriptId>,
+    /// As what other code than that which has stored its events reads them.
+    pub(crate) read_as: Option<ReadAs>,
+}
+
+/// What a state has noted while it was serialised.
+#[derive(Debug, Default)]
+pub(crate) struct Taken {
+    pub(crate) subscriptions: Vec<Carried>,
+    /// Whether it must be read back.
+    pub(crate) is_any: bool,
+}
+
+thread_local! {
+    /// The state that is being serialised.
+    static TAKING: RefCell<Option<Taken>> = const { RefCell::new(None) };
+}
+
+/// Puts back what was there before, even if user code panics.
+pub(crate) struct PutBack<T: 'static>(
+    pub(crate) &'static LocalKey<RefCell<Option<T>>>,
+    pub(crate) Option<T>,
+);
+
+impl<T> Drop for PutBack<T> {
+    fn drop(&mut self) {
+        let before = self.1.take();
+        drop(self.0.replace(before));
+    }
+}
+
+/// Calls `f`, which serialises a state, and returns what that takes along.
+pub(crate) fn take(f: &mut dyn FnMut() -> Bytes) -> (Bytes, Taken) {
+    let put_back = PutBack(&TAKING, TAKING.replace(Some(Taken::default())));
+    let state = f();
+    let taken = TAKING.take().unwrap_or_default();
+    drop(put_back);
+    (state, taken)
+}
+
+/// What is known of the subscriptions of a state that other code has read since: those that this code
+/// has in its state.
+pub(crate) fn as_known(of_state: Vec<Carried>, before: &[Carried]) -> Vec<Carried> {
+    let known = |it: Carried| {
+        let mut before = before.iter();
+        let known = before.find(|before| before.number == it.number);
+        known.cloned().unwrap_or(it)
+    };
+    of_state.into_iter().map(known).collect()
+}
+
+/// Calls `f` with what the state that is being serialised has noted. `None` if none is.
+pub(crate) fn taking<R>(f: impl FnOnce(Option<&mut Taken>) -> R) -> R {
+    TAKING.with_borrow_mut(|taken| f(taken.as_mut()))
+}

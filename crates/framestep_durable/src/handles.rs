@@ -1,0 +1,48 @@
+//! How many handles of scripts there are, and which are valid.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use crate::ids::{Birth, Handled, ScriptId};
+
+/// The handles of the scripts of a runtime.
+#[derive(Default)]
+pub(crate) struct Handles {
+    counts: RefCell<HashMap<Handled, usize>>,
+    /// Whether the host can still ask for handles that it had at the save: after a restore,
+    /// before the next run.
+    pub(crate) may_claim: Cell<bool>,
+    /// How often there has been a restore or a rollback.
+    pub(crate) restores: Cell<u32>,
+    /// How often a restore has invalidated all handles.
+    pub(crate) epoch: Cell<u32>,
+}
+
+impl Handles {
+    /// Uncounts a handle. Returns whether it was the last one.
+    pub(crate) fn remove(&self, of: Handled) -> bool {
+        let mut counts = self.counts.borrow_mut();
+        let Some(count) = counts.get_mut(&of) else {
+            return false;
+        };
+        *count -= 1;
+        let is_last = *count == 0;
+        if is_last {
+            counts.remove(&of);
+        }
+        is_last
+    }
+
+    /// Whether there are handles of a script.
+    pub(crate) fn is_held(&self, id: ScriptId, birth: Birth) -> bool {
+        let epoch = self.epoch.get();
+        let handles = self.counts.borrow();
+        let has = |birth| handles.contains_key(&Handled { epoch, id, birth });
+        has(Some(birth)) || has(None)
+    }
+
+    /// Counts a handle.
+    pub(crate) fn add(&self, of: Handled) {
+        *self.counts.borrow_mut().entry(of).or_default() += 1;
+    }
+}
