@@ -2,7 +2,7 @@
 
 pub use serde;
 
-pub use crate::place::entries_outside;
+pub use crate::script::place::entries_outside;
 use crate::script::{Chapter, DurableScript};
 
 /// How a chapter ends whose function returns a `Result`, for `?`.

@@ -66,125 +66,77 @@ mod guide {}
 
 #[doc(hidden)]
 pub mod __private;
-mod after_wait;
-mod asked;
 mod bytes;
-mod cell;
-mod clock;
-mod clocks;
-mod compare;
-mod content;
-mod context;
-mod defer;
-mod described;
-mod diff;
-mod driver;
-mod dry_run;
-mod effect;
-mod effects;
-mod end;
-mod ends;
-mod error;
 mod events;
-mod file;
-mod folder;
-mod group;
-mod guard;
-mod guards;
-mod hand_over;
-mod handle;
-mod handles;
-mod hash;
-mod host;
 mod ids;
-mod image;
-mod join_error;
 mod journal;
-mod kept;
-mod key;
-mod locals;
-mod long;
-mod look;
-mod loss;
-mod make;
-mod once;
-mod outside;
-mod owner;
-mod owners;
-mod place;
 pub mod prelude;
-mod questions;
-mod quiet;
-mod reached;
-mod rebuild;
-mod registry;
-mod reload;
 mod replay;
-mod resimulated;
 mod restore;
 mod runtime;
-mod said;
 mod save;
-mod scratch;
 mod script;
-mod scripts;
-mod send;
-mod shared;
-mod shift;
-mod site;
-mod slot;
-mod stop;
-mod stop_lines;
-mod stops;
-mod sync;
-mod topic;
-mod trail;
-mod tree;
-mod typed;
 mod wait;
 
-pub use clock::{clock, realtime};
-pub use context::unrecorded;
-pub use defer::{Defer, DeferCall, defer, defer_call};
-pub use diff::Difference;
-pub use dry_run::{DryRun, Incompatibility, RepeatedEffect};
-pub use effect::{
-    current, current_name, delta_seconds, effect, spawn, spawn_in, spawn_on, start, start_in,
-    start_on, time, with, with_once, with_ref,
-};
-pub use error::{Divergence, RestoreError, SaveError};
-pub use folder::{FileCheck, FolderCheck};
+pub use bytes::hash::StableHash;
+pub use bytes::topic::{EventName, Keyed};
+pub use events::loss::Loss;
 #[doc(no_inline)]
 pub use framestep::sync::Canceled;
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
-pub use group::{Group, JoinGroup, TryJoinGroup, group};
-pub use guard::ClockGuard;
-pub use handle::{Handle, join, pause, request_stop, resume, stop};
-pub use hash::StableHash;
-pub use host::Host;
 pub use ids::{ClockId, OwnerId, ScriptId};
-pub use image::SaveState;
-pub use join_error::JoinError;
-pub use locals::ChangesNoLocal;
-pub use long::LongChapter;
-pub use loss::Loss;
-pub use registry::Registry;
-pub use reload::{Continued, Reloaded};
-pub use resimulated::{effect_once_per_frame, is_resimulated};
+pub use journal::long::LongChapter;
+pub use replay::divergence::Divergence;
+pub use replay::error::{RestoreError, SaveError};
+pub use restore::dry_run::{DryRun, Incompatibility, RepeatedEffect};
+pub use restore::folder::{FileCheck, FolderCheck};
+pub use restore::reload::{Continued, Reloaded};
 pub use restore::{Policy, Restored};
+pub use runtime::group::{Group, JoinGroup, TryJoinGroup, group};
+pub use runtime::handle::{Handle, join, pause, request_stop, resume, stop};
+pub use runtime::host::Host;
+pub use runtime::owner::Ended;
+pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
+pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
+pub use runtime::stop::{StopWithin, is_stop_requested};
+pub use runtime::when_each::{WhenEach, when_each};
 pub use runtime::{Runtime, RuntimeBuilder};
-pub use script::{Chapter, DurableScript, OldState};
-pub use send::SendSave;
-pub use stop::{StopWithin, is_stop_requested};
-pub use topic::{EventName, Keyed};
-pub use wait::{
-    Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, Ended, EveryFrames, Interval,
-    MissedTicks, NextEvent, NextTick, NextTicks, On, Permit, Promise, Request, RequestId, Resolver,
-    Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges,
-    Wait, WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow,
-    animate, ask, changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase,
-    interval, next_frame, on_clock, promise, stop_requested, throttle, timeout, timeout_at,
-    wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
-    when_each, yield_now,
+pub use save::diff::Difference;
+pub use save::image::SaveState;
+pub use save::send::SendSave;
+pub use script::clock::{clock, realtime};
+pub use script::context::unrecorded;
+pub use script::defer::{Defer, DeferCall, defer, defer_call};
+pub use script::effect::{
+    current, current_name, delta_seconds, effect, time, with, with_once, with_ref,
 };
+pub use script::guard::ClockGuard;
+pub use script::join_error::JoinError;
+pub use script::locals::ChangesNoLocal;
+pub use script::registry::Registry;
+pub use script::{Chapter, DurableScript, OldState};
+pub use wait::animate::{Animate, animate};
+pub use wait::changed::{Changed, WaitValue};
+pub use wait::changes_of::{ChangesOf, changes_of};
+pub use wait::condition::{WaitUntil, wait_until, wait_while};
+pub use wait::every_frames::{EveryFrames, every_frames};
+pub use wait::interval::{Interval, MissedTicks, NextTick, NextTicks, Tick, interval};
+pub use wait::on::{On, on_clock};
+pub use wait::pace::{Debounce, Throttle, debounce, throttle};
+pub use wait::permit::{Acquire, Permit};
+pub use wait::promise::{Promise, Resolver, promise};
+pub use wait::request::{Ask, Request, RequestId, ask};
+pub use wait::semaphore::Semaphore;
+pub use wait::signal::{Signal, WaitSignal};
+pub use wait::signal_for::WaitSignalFor;
+pub use wait::stop_requested::{StopRequested, stop_requested};
+pub use wait::subscription::{NextEvent, Subscription};
+pub use wait::timed::{
+    Wait, WaitSeconds, end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps,
+};
+pub use wait::timeout::{Elapsed, Timeout, timeout, timeout_at};
+pub use wait::value::Value;
+pub use wait::value_changes::ValueChanges;
+pub use wait::yield_now::{YieldNow, yield_now};

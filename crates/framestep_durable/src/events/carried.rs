@@ -8,9 +8,9 @@ use std::cell::RefCell;
 use std::thread::LocalKey;
 
 use crate::bytes::Bytes;
+use crate::bytes::topic::Topic;
+use crate::events::typed::ReadAs;
 use crate::ids::ScriptId;
-use crate::topic::Topic;
-use crate::typed::ReadAs;
 
 /// A subscription in a state.
 #[derive(Clone, Debug)]

@@ -1,9 +1,13 @@
 //! Signals, values, permits and promises of a runtime: which waits they have, and what they keep.
 
 pub(crate) mod carried;
+pub(crate) mod loss;
+pub(crate) mod outside;
 pub(crate) mod permits;
 pub(crate) mod promises;
+pub(crate) mod questions;
 pub(crate) mod signals;
+pub(crate) mod typed;
 pub(crate) mod values;
 
 use std::cell::{Cell, RefCell};
@@ -14,14 +18,14 @@ use std::rc::{Rc, Weak};
 
 use serde::{Deserialize, Serialize};
 
+use crate::bytes::topic::Topic;
 use crate::events::carried::Carried;
+use crate::events::loss::Losses;
 use crate::events::permits::{Held, PermitWait, PermitsEntry};
 use crate::events::promises::PromiseEntry;
 use crate::events::signals::{SignalEntry, SignalWait, Stream};
 use crate::events::values::ValueEntry;
 use crate::ids::{Owned, ScriptId};
-use crate::loss::Losses;
-use crate::topic::Topic;
 
 /// The signals, values, permits and promises of a runtime. Those in their first state, for which no
 /// script waits, have no entry.

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use crate::bytes::topic::Topic;
 use crate::events::{Events, Listed, ListedWait, Listing, Lists, WaitOf, entry, live, remove};
 use crate::ids::{Owned, ScriptId};
-use crate::topic::Topic;
 
 /// Permits that a script has.
 #[derive(Clone, Debug)]

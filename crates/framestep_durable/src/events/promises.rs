@@ -5,9 +5,9 @@ use std::iter;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
+use crate::bytes::topic::Topic;
 use crate::events::Events;
 use crate::ids::{Owned, ScriptId};
-use crate::topic::Topic;
 
 /// A promise that its script has not read or dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

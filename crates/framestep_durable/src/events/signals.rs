@@ -8,11 +8,11 @@ use std::rc::{Rc, Weak};
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
+use crate::bytes::topic::Topic;
 use crate::events::carried::Carried;
+use crate::events::loss::{Loss, is_reported};
 use crate::events::{Events, Listed, ListedWait, Listing, Lists, WaitOf, entry, live, remove};
 use crate::ids::{NamedScript, Owned, ScriptId};
-use crate::loss::{Loss, is_reported};
-use crate::topic::Topic;
 
 /// The waits for a signal, and its subscriptions, in the order in which they began.
 #[derive(Default)]

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use crate::bytes::Bytes;
+use crate::bytes::topic::Topic;
 use crate::events::{Events, Listed, ListedWait, Listing, Lists, WaitOf, entry, remove};
-use crate::topic::Topic;
 
 /// The waiters of a value, and its current state.
 #[derive(Default)]

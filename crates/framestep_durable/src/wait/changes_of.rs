@@ -11,10 +11,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, in_closure};
-use crate::effect::{expect_read, records, type_name_of};
-use crate::slot::Slot;
-use crate::wait::Numbered;
+use crate::script::cell::{ScriptCell, in_closure};
+use crate::script::effect::{expect_read, records, type_name_of};
+use crate::script::numbered::Numbered;
+use crate::script::slot::Slot;
 
 /// Returns a stream of the values that `read` returns, each time it returns another one. See
 /// [`framestep::wait::changes_of`].

@@ -9,9 +9,9 @@ use framestep::Phase;
 use framestep::durable::DurableWait;
 
 use crate::bytes::Bytes;
-use crate::cell::in_closure;
-use crate::slot::Slot;
-use crate::wait::Numbered;
+use crate::script::cell::in_closure;
+use crate::script::numbered::Numbered;
+use crate::script::slot::Slot;
 
 /// The future of [`wait_until`] and [`wait_while`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]

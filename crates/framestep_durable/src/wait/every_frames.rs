@@ -8,12 +8,12 @@ use framestep::wait::NextItem;
 use framestep::{Phase, Time};
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
-use crate::context;
-use crate::effect::{expect_read, time_now, time_of};
-use crate::site::Call;
-use crate::slot::Slot;
-use crate::wait::Numbered;
+use crate::journal::site::Call;
+use crate::script::cell::ScriptCell;
+use crate::script::context;
+use crate::script::effect::{expect_read, time_now, time_of};
+use crate::script::numbered::Numbered;
+use crate::script::slot::Slot;
 
 /// Returns a stream with an item in every `count`-th frame, counted from the frame of the first poll.
 /// 0 counts as 1. See [`framestep::wait::every_frames`].

@@ -13,11 +13,11 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, home_of};
-use crate::hand_over;
-use crate::slot;
-use crate::slot::Slot;
-use crate::wait::Numbered;
+use crate::script::cell::{ScriptCell, home_of};
+use crate::script::hand_over;
+use crate::script::numbered::Numbered;
+use crate::script::slot;
+use crate::script::slot::Slot;
 use crate::wait::timed::Ns;
 
 pub use framestep::wait::MissedTicks;

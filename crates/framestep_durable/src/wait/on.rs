@@ -8,9 +8,9 @@ use std::task::{Context, Poll};
 
 use framestep::durable::FutureClock;
 
-use crate::context;
 use crate::ids::ClockId;
-use crate::owner::clock_of;
+use crate::script::clock::clock_of;
+use crate::script::context;
 
 /// Runs `future` with `clock` as the script's clock: plain waits inside count on it, and
 /// [`time`](crate::time) and [`delta_seconds`](crate::delta_seconds) read it. See

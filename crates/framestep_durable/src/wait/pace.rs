@@ -10,7 +10,7 @@ use framestep::durable::{Stream, next_item};
 use framestep::time::Seconds;
 use framestep::wait::NextItem;
 
-use crate::effect::time;
+use crate::script::effect::time;
 use crate::wait::timed::{Ns, WaitSeconds, wait_seconds};
 
 /// Returns a stream of the items of `stream` after which no other item has come for `seconds`: the

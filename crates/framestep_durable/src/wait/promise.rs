@@ -13,16 +13,17 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, counts, unreadable};
+use crate::events::loss::Loss;
+use crate::events::outside::Outside;
 use crate::events::promises::Settled;
+use crate::events::typed::{ReadAs, Typed};
 use crate::ids::{Owned, ScriptId};
-use crate::loss::Loss;
-use crate::outside::Outside;
-use crate::place::{Place, outside, place, place_outside_of_closures};
-use crate::site::Call;
-use crate::slot::Slot;
-use crate::typed::{ReadAs, Typed};
-use crate::wait::Numbered;
+use crate::journal::site::Call;
+use crate::script::cell::{ScriptCell, counts};
+use crate::script::numbered::Numbered;
+use crate::script::place::{Place, outside, place, place_outside_of_closures};
+use crate::script::replayed::unreadable;
+use crate::script::slot::Slot;
 
 /// Makes a promise: one value that is sent once, and awaited by the script that makes it. `name` says
 /// in save states, snapshots and traces what it is for.

@@ -13,13 +13,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, unreadable};
+use crate::events::questions::Question;
+use crate::events::typed::{ReadAs, Typed};
 use crate::ids::RequestKey;
-use crate::locals::ChangesNoLocal;
-use crate::questions::Question;
-use crate::slot::Slot;
-use crate::typed::{ReadAs, Typed};
-use crate::wait::Numbered;
+use crate::script::cell::ScriptCell;
+use crate::script::locals::ChangesNoLocal;
+use crate::script::numbered::Numbered;
+use crate::script::replayed::unreadable;
+use crate::script::slot::Slot;
 
 /// A question that the host answers: a line of dialogue that the player has to read, a
 /// level that has to be loaded, a call to a server.

@@ -12,16 +12,18 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, unreadable};
-use crate::effect::expect_read;
-use crate::events::signals::{Given, NO_LIMIT, SignalWait, StreamGuard};
-use crate::outside::{OutsideWait, PlainSubscription};
-use crate::place::{Place, outside, place};
-use crate::site::Call;
-use crate::slot::{NextWait, Slot};
-use crate::topic::{EventName, Keyed};
-use crate::typed::{ReadAs, Typed};
-use crate::wait::Numbered;
+use crate::bytes::topic::{EventName, Keyed};
+use crate::events::outside::OutsideWait;
+use crate::events::signals::{Given, SignalWait};
+use crate::events::typed::{ReadAs, Typed};
+use crate::journal::site::Call;
+use crate::script::cell::ScriptCell;
+use crate::script::effect::expect_read;
+use crate::script::numbered::Numbered;
+use crate::script::place::{Place, outside, place};
+use crate::script::replayed::unreadable;
+use crate::script::slot::Slot;
+use crate::wait::signal_for::WaitSignalFor;
 use crate::wait::subscription::Subscription;
 
 /// An event with a name, such as a knock at a door. Declare it as a constant: the name alone
@@ -86,7 +88,7 @@ pub struct Signal<T, N = &'static str> {
 }
 
 /// The most events that a subscription stores. `None`: as many as the runtime says.
-type Limit = Option<u64>;
+pub(crate) type Limit = Option<u64>;
 
 impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     /// A signal with this name. Signals of the same name are the same, and must have the
@@ -336,7 +338,7 @@ impl<T, N: fmt::Debug> fmt::Debug for Signal<T, N> {
 }
 
 /// Reads the value of an event.
-pub(super) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
+pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
     value.read().unwrap_or_else(|| {
         unreadable::<T>(format_args!(
             "the signal `{name}` did not carry a `{}`: another signal has the same name",
@@ -418,114 +420,5 @@ impl<T, N> Unpin for WaitSignal<T, N> {}
 impl<T, N: fmt::Debug> fmt::Debug for WaitSignal<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("WaitSignal").field(&self.name).finish()
-    }
-}
-
-/// The future of [`Signal::wait_for`].
-#[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitSignalFor<T, P, N = &'static str> {
-    numbered: Numbered,
-    name: N,
-    limit: Limit,
-    accept: P,
-    value: PhantomData<fn() -> T>,
-}
-
-#[track_caller]
-fn poll_accepted(
-    numbered: &mut Numbered,
-    base: &'static str,
-    name: &str,
-    limit: Limit,
-    cx: &mut Context<'_>,
-    accept: &mut dyn FnMut(&Bytes) -> bool,
-) -> Poll<Bytes> {
-    let kind = "signal.wait_for()";
-    let Some(cell) = numbered.script(kind) else {
-        let mut slot = numbered.take_outside(|| {
-            let signal = outside(kind).signal(name, limit);
-            OutsideWait::Accepted(PlainSubscription::of(signal))
-        });
-        let polled = match slot.outside() {
-            Some(OutsideWait::Accepted(events)) => events.poll_accepted(cx, accept),
-            _ => Poll::Pending,
-        };
-        numbered.put_outside(slot, &polled);
-        return polled;
-    };
-    let begin = |cell: &ScriptCell| {
-        let events = cell.events();
-        let stream = events.subscribe(cell.id, name, Some(NO_LIMIT));
-        Slot::Next(Box::new(NextWait {
-            number: cell.latest_wait().1,
-            listing: events.await_signal(cell.latest_wait(), name),
-            stream,
-            guard: Some(StreamGuard::new(events, stream)),
-        }))
-    };
-    let event = Some(Event::Signal(base));
-    numbered.poll_known(&cell, kind, event, begin, |cell, slot| {
-        let Slot::Next(wait) = slot else {
-            return Poll::Pending;
-        };
-        let events = cell.events();
-        // Those that are there now: what `accept` emits is read in a later poll.
-        let mut stored = events.stored_events(wait.stream);
-        let woken = stored > 0;
-        if let Some(given) = events.take_given(wait.stream) {
-            stored -= 1;
-            if cell.in_closure(|| accept(&given.value)) {
-                return Poll::Ready(given.value);
-            }
-            events.pass_on(&wait.listing.topic, &given);
-        }
-        for _ in 0..stored {
-            let Some(event) = events.next_event(wait.stream) else {
-                break;
-            };
-            if cell.in_closure(|| accept(&event)) {
-                return Poll::Ready(event);
-            }
-        }
-        if woken {
-            events.await_again(cell.id, wait.number, &mut wait.listing);
-            if events.stored_events(wait.stream) > 0 {
-                cx.waker().wake_by_ref();
-            }
-        }
-        Poll::Pending
-    })
-}
-
-impl<T, P, N> Future for WaitSignalFor<T, P, N>
-where
-    T: DeserializeOwned + 'static,
-    P: Fn(&T) -> bool,
-    N: EventName,
-{
-    type Output = T;
-
-    #[track_caller]
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
-        let this = &mut *self;
-        let (base, name) = (this.name.base(), this.name.full());
-        let accept = &this.accept;
-        let mut accept = |event: &Bytes| accept(&read(name, event));
-        match poll_accepted(&mut this.numbered, base, name, this.limit, cx, &mut accept) {
-            Poll::Ready(value) => Poll::Ready(read(name, &value)),
-            Poll::Pending => {
-                this.numbered
-                    .note(|number| Typed::Event(number, ReadAs::of::<T>()));
-                Poll::Pending
-            }
-        }
-    }
-}
-
-impl<T, P, N> Unpin for WaitSignalFor<T, P, N> {}
-
-impl<T, P, N: fmt::Debug> fmt::Debug for WaitSignalFor<T, P, N> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WaitSignalFor").field(&self.name).finish()
     }
 }

@@ -7,10 +7,10 @@ use std::task::{Context, Poll};
 use framestep::durable::Event;
 
 use crate::bytes::Bytes;
-use crate::cell::ScriptCell;
-use crate::outside::OutsideWait;
-use crate::slot::Slot;
-use crate::wait::Numbered;
+use crate::events::outside::OutsideWait;
+use crate::script::cell::ScriptCell;
+use crate::script::numbered::Numbered;
+use crate::script::slot::Slot;
 
 /// Waits until the calling script is requested to stop: by itself, with
 /// [`Handle::request_stop`](crate::Handle::request_stop) or

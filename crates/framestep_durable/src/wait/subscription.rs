@@ -14,16 +14,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes;
 use crate::bytes::Bytes;
-use crate::cell::{ScriptCell, counts};
-use crate::context;
-use crate::hand_over;
-use crate::outside::PlainSubscription;
-use crate::place::{Place, outside, place_outside_of_closures};
-use crate::site::Call;
-use crate::slot::{NextWait, Slot};
-use crate::topic::{EventName, interned};
-use crate::typed::{ReadAs, Typed};
-use crate::wait::Numbered;
+use crate::bytes::topic::{EventName, interned};
+use crate::events::outside::PlainSubscription;
+use crate::events::typed::{ReadAs, Typed};
+use crate::journal::site::Call;
+use crate::script::cell::{ScriptCell, counts};
+use crate::script::context;
+use crate::script::hand_over;
+use crate::script::numbered::Numbered;
+use crate::script::place::{Place, outside, place_outside_of_closures};
+use crate::script::slot::{NextWait, Slot};
 use crate::wait::signal::read;
 
 /// All events of a [`Signal`](crate::Signal) after the call of

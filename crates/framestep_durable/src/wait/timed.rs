@@ -10,10 +10,10 @@ use framestep::durable::{DurableWait, length_ns};
 use framestep::time::Seconds;
 use serde::{Deserialize, Serialize};
 
-use crate::cell::ScriptCell;
 use crate::ids::ClockId;
-use crate::owner::clock_of;
-use crate::wait::Numbered;
+use crate::script::cell::ScriptCell;
+use crate::script::clock::clock_of;
+use crate::script::numbered::Numbered;
 
 /// The future of [`next_frame`], [`wait_frames`] and the other waits for frames and phases.
 ///

@@ -10,8 +10,9 @@ use framestep::wait::NextItem;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::topic::EventName;
-use crate::wait::value::{Changed, Value};
+use crate::bytes::topic::EventName;
+use crate::wait::changed::Changed;
+use crate::wait::value::Value;
 
 /// The changes of a [`Value`] after the call of [`subscribe`](Value::subscribe).
 ///

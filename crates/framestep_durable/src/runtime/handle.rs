@@ -1,0 +1,476 @@
+//! Handles of scripts: joining, stopping, pausing.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll, ready};
+
+use framestep::Coroutine;
+use framestep::durable::DurableWait;
+use serde::de::DeserializeOwned;
+
+use crate::bytes::Bytes;
+use crate::events::typed::{ReadAs, Typed};
+use crate::ids::{Birth, Handled, ScriptId};
+use crate::runtime::stop::expect_from_outside;
+use crate::script::cell::ScriptCell;
+use crate::script::context;
+use crate::script::effect::command;
+use crate::script::join_error::{JoinError, Place};
+use crate::script::numbered::Numbered;
+use crate::script::replayed::unreadable;
+use crate::script::shared::Shared;
+use crate::script::slot::{Join, OwnerEnd, Slot};
+
+/// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
+/// script.
+///
+/// A handle is of one script, not of a number. The host may have a handle of a script that a
+/// [rollback](crate::Runtime::rollback) takes back: until another rollback brings the script back,
+/// the handle does nothing, and has no result, even if another script has got the number meanwhile. A
+/// restore makes all earlier handles of the host such handles, for good.
+///
+/// # Resumes
+///
+/// As soon as the script ends: in the same frame and phase.
+///
+/// # Errors
+///
+/// The join is an error if the script was stopped or has panicked.
+///
+/// # Panics
+///
+/// When polled outside of a durable script, or again after its result.
+pub struct Handle<T> {
+    joins: Joins,
+    output: PhantomData<fn() -> T>,
+}
+
+/// A handle without the type of its output.
+pub(crate) struct Joins {
+    of: Handled,
+    /// How many restores and rollbacks there had been when it was made.
+    restores: u32,
+    shared: Weak<Shared>,
+    /// The script whose replay has made it. Unless that script takes its place in the runtime,
+    /// there has never been this handle.
+    replayed_by: Weak<ScriptCell>,
+    wait: Numbered,
+    /// Of a script that was started outside of a durable one.
+    plain: Option<Coroutine<Bytes>>,
+    is_done: bool,
+    stops_on_drop: bool,
+}
+
+impl Joins {
+    /// `birth` is `None` in a replay.
+    pub(crate) fn new(shared: &Rc<Shared>, id: ScriptId, birth: Option<Birth>) -> Self {
+        let mut joins = Joins::void();
+        let epoch = shared.handles.epoch.get();
+        joins.of = Handled { epoch, id, birth };
+        shared.handles.add(joins.of);
+        joins.restores = shared.handles.restores.get();
+        joins.shared = Rc::downgrade(shared);
+        joins
+    }
+
+    /// The same handle, made in a replay of `script`.
+    pub(crate) fn replayed_by(mut self, script: &Rc<ScriptCell>) -> Self {
+        self.replayed_by = Rc::downgrade(script);
+        self
+    }
+
+    /// A handle of no script.
+    pub(crate) fn void() -> Self {
+        Joins {
+            of: Handled {
+                epoch: 0,
+                id: ScriptId(0),
+                birth: None,
+            },
+            restores: 0,
+            shared: Weak::new(),
+            replayed_by: Weak::new(),
+            wait: Numbered::default(),
+            plain: None,
+            is_done: false,
+            stops_on_drop: false,
+        }
+    }
+
+    /// The handle of a script that runs as a plain coroutine.
+    pub(crate) fn of_plain(coroutine: Coroutine<Bytes>) -> Self {
+        let mut joins = Joins::void();
+        joins.plain = Some(coroutine);
+        joins
+    }
+
+    pub(crate) fn id(&self) -> ScriptId {
+        self.of.id
+    }
+
+    /// Whether it is of no script: after a restore, or because a rollback has taken its script back.
+    fn is_void(&self, shared: &Shared) -> bool {
+        !shared.is_valid(self.of)
+    }
+
+    #[track_caller]
+    fn act(&self, call: &'static str, act: Act) -> bool {
+        if let Some(coroutine) = &self.plain {
+            return match act {
+                Act::Ask => panic!(
+                    "`{call}` was called on a script that was started outside of a durable one: \
+                     there, ask the scripts of a `framestep::Owner`"
+                ),
+                Act::Stop(_) => coroutine.stop(),
+                Act::Pause => coroutine.pause(),
+                Act::Resume => coroutine.resume(),
+            };
+        }
+        let act = |shared: &Shared| !self.is_void(shared) && shared.act(self.id(), act);
+        if context::current().is_some() {
+            return command(call, act);
+        }
+        self.shared.upgrade().is_some_and(|shared| act(&shared))
+    }
+
+    #[cold]
+    #[track_caller]
+    fn unreadable<T: DeserializeOwned>(&self) -> T {
+        unreadable::<T>(format_args!(
+            "the result of the script {} is not a `{}`",
+            self.id(),
+            std::any::type_name::<T>()
+        ))
+    }
+
+    /// Whether it is of today's scripts. The host may have a handle of a script that a restore or a
+    /// rollback has taken back, and whose number another one has now; a script has none.
+    fn is_current(&self, shared: &Shared) -> bool {
+        self.restores == shared.handles.restores.get() || context::current().is_some()
+    }
+
+    /// Polls the join. Returns the output as it was recorded.
+    #[track_caller]
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, JoinError>> {
+        assert!(!self.is_done, "a handle was awaited again after its result");
+        let polled = match &mut self.plain {
+            Some(coroutine) => Pin::new(coroutine).poll(cx).map_err(JoinError::of_plain),
+            None => self.poll_durable(cx),
+        };
+        self.is_done = polled.is_ready();
+        polled
+    }
+
+    #[track_caller]
+    fn poll_durable(&mut self, cx: &mut Context<'_>) -> Poll<Result<Bytes, JoinError>> {
+        let id = self.id();
+        let name = "join";
+        let mut line = None;
+        let begin = |cell: &ScriptCell| {
+            let shared = cell.shared();
+            if let Some(owner) = shared.owner_to_stop(id) {
+                expect_from_outside(cell, owner, "stop_within()");
+                return OwnerEnd::begin(&shared.owners, owner);
+            }
+            let cell = shared.scripts.get(id);
+            let coroutine = cell.as_ref().and_then(|cell| {
+                let coroutine = cell.coroutine.borrow();
+                coroutine.as_ref().map(DurableWait::end)
+            });
+            match coroutine {
+                Some(end) => Slot::Join(Box::new(Join { script: id, end })),
+                // It has ended, or is the script itself.
+                None => Slot::Replayed,
+            }
+        };
+        let recorded = self.wait.poll(name, None, begin, |cell, slot| {
+            let end = match slot {
+                Slot::Join(join) => Some(&mut join.end),
+                Slot::OwnerEnd(awaited) => Some(&mut awaited.end),
+                _ => None,
+            };
+            if end.is_some_and(|end| end.poll(cx, name).is_pending()) {
+                return Poll::Pending;
+            }
+            let shared = cell.shared();
+            let Some(result) = shared.join(id) else {
+                assert!(
+                    shared.scripts.get(id).is_none(),
+                    "the script {id} awaits its own end, or that of a script that is being polled"
+                );
+                return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::stopped())));
+            };
+            if let Err(JoinError::Stopped { at, .. }) = &result {
+                line.clone_from(at);
+            }
+            Poll::Ready(Bytes::of(&result))
+        });
+        let recorded = ready!(recorded).read();
+        let result: Result<Bytes, JoinError> = recorded.expect("a result as it was recorded");
+        Poll::Ready(result.map_err(|error| {
+            let line = context::current().and_then(|cell| cell.stop_line(line));
+            error.with_line(line.as_deref())
+        }))
+    }
+}
+
+impl Drop for Joins {
+    fn drop(&mut self) {
+        // Once it is joined, the script has ended.
+        self.stops_on_drop &= !self.is_done;
+        if self.stops_on_drop && self.plain.is_some() {
+            self.act("stop", Act::Stop(None));
+        }
+        if let Some(shared) = self.shared.upgrade() {
+            if self.stops_on_drop && self.is_current(&shared) {
+                self.act("stop", Act::Stop(None));
+            }
+            let replayed_by = self.replayed_by.upgrade();
+            let counts = replayed_by.is_none_or(|script| script.has_effects());
+            // The host may still ask for a handle that it had at the save, whatever it does with
+            // one from before the restore.
+            let counts = counts && (self.is_current(&shared) || !shared.handles.may_claim.get());
+            shared.drop_handle(self.of, counts);
+        }
+    }
+}
+
+impl<T> Handle<T> {
+    pub(crate) fn of(joins: Joins) -> Self {
+        Handle {
+            joins,
+            output: PhantomData,
+        }
+    }
+
+    /// The number of the script. 0 if it was started outside of a durable script.
+    pub fn id(&self) -> ScriptId {
+        self.joins.id()
+    }
+
+    pub(crate) fn is_void(&self, shared: &Shared) -> bool {
+        self.joins.is_void(shared)
+    }
+
+    /// Whether it was started outside of a durable script.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.joins.plain.is_some()
+    }
+
+    /// Detaches the script: it continues by itself. The same as dropping the handle.
+    pub fn detach(mut self) {
+        self.joins.stops_on_drop = false;
+    }
+
+    /// Stops the script. Returns `false` if it has ended. In a durable script, this is an effect,
+    /// which is recorded.
+    #[track_caller]
+    pub fn stop(&self) -> bool {
+        self.joins.act("stop", Act::Stop(Some(Location::caller())))
+    }
+
+    /// Requests the script to stop: it ends in its own way once it reads the request, with
+    /// [`stop_requested`](crate::stop_requested) or [`is_stop_requested`](crate::is_stop_requested). Returns `false`
+    /// if it was requested before, or has ended. In a durable script, this is an effect, which is
+    /// recorded.
+    ///
+    /// To stop a script that has not ended after some time, await it with a
+    /// [`timeout`](crate::timeout()): `timeout(2, torch.stop_on_drop()).await`. For all scripts of an
+    /// owner, use [`OwnerId::stop_within`](crate::OwnerId::stop_within).
+    ///
+    /// # Panics
+    ///
+    /// If the script was started outside of a durable one.
+    ///
+    /// # Examples
+    ///
+    /// See [`stop_requested`](crate::stop_requested).
+    #[track_caller]
+    pub fn request_stop(&self) -> bool {
+        self.joins.act("request_stop", Act::Ask)
+    }
+
+    /// Pauses the script. Returns `false` if it was paused or has ended. In a durable script, this
+    /// is an effect, which is recorded.
+    #[track_caller]
+    pub fn pause(&self) -> bool {
+        self.joins.act("pause", Act::Pause)
+    }
+
+    /// Resumes the script. Returns `false` if it was not paused, or has ended. In a durable script,
+    /// this is an effect, which is recorded.
+    #[track_caller]
+    pub fn resume(&self) -> bool {
+        self.joins.act("resume", Act::Resume)
+    }
+
+    /// Makes a handle that stops its script when it is dropped: a script that is stopped takes
+    /// along those that it has such handles of. [`detach`](Self::detach) lets the script go on.
+    ///
+    /// A handle of the host that is older than the latest restore or rollback stops nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn alarm() {
+    ///     loop {
+    ///         wait_seconds(1).await;
+    ///     }
+    /// }
+    ///
+    /// #[durable]
+    /// async fn burglary() {
+    ///     let _alarm = start(alarm()).stop_on_drop();
+    ///     wait_seconds(3).await;
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Alarm>().with::<Burglary>());
+    /// runtime.start(burglary());
+    /// runtime.run_frame(0.1);
+    /// assert_eq!(runtime.scripts().len(), 2);
+    /// for _ in 0..40 {
+    ///     runtime.run_frame(0.1);
+    /// }
+    /// assert!(runtime.scripts().is_empty());
+    /// ```
+    #[must_use = "the handle stops the script when it is dropped: keep it"]
+    pub fn stop_on_drop(mut self) -> Self {
+        self.joins.stops_on_drop = true;
+        self
+    }
+}
+
+impl<T> Unpin for Handle<T> {}
+
+impl<T: DeserializeOwned> Future for Handle<T> {
+    type Output = Result<T, JoinError>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let output = match self.joins.poll(cx) {
+            Poll::Ready(Ok(output)) => output,
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending => {
+                let id = self.id();
+                let typed = |number| Typed::Join(number, id, ReadAs::of::<T>());
+                self.joins.wait.note(typed);
+                return Poll::Pending;
+            }
+        };
+        Poll::Ready(Ok(match output.read() {
+            Some(output) => output,
+            None => self.joins.unreadable(),
+        }))
+    }
+}
+
+impl<T> fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("id", &self.joins.id())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Joins a script: the same as awaiting its handle.
+///
+/// # Errors
+///
+/// If the script was stopped or has panicked.
+///
+/// # Panics
+///
+/// When polled outside of a durable script.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # #[durable]
+/// # async fn door() -> u32 { 3 }
+/// # async fn script() {
+/// let door = start(door());
+/// let coins = join(door).await.unwrap_or(0);
+/// # }
+/// ```
+pub fn join<T: DeserializeOwned>(script: Handle<T>) -> Handle<T> {
+    script
+}
+
+/// What can be done to a script by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    Ask,
+    Stop(Place),
+    Pause,
+    Resume,
+}
+
+impl Shared {
+    /// Stops, pauses or resumes a script. Returns whether that changes anything.
+    pub(crate) fn act(&self, id: ScriptId, act: Act) -> bool {
+        let coroutine = self.scripts.get(id).and_then(|cell| cell.coroutine_id());
+        let Some(coroutine) = coroutine else {
+            return false;
+        };
+        match act {
+            Act::Ask => self.ask_script(id),
+            Act::Stop(place) => self.door.stop(coroutine, place),
+            Act::Pause => self.executor.pause(coroutine),
+            Act::Resume => self.executor.resume(coroutine),
+        }
+    }
+}
+
+#[track_caller]
+fn act(call: &'static str, id: ScriptId, act: Act) -> bool {
+    command(call, |shared| shared.act(id, act))
+}
+
+/// Stops a script. Returns `false` if it has ended.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn stop(id: ScriptId) -> bool {
+    act("stop", id, Act::Stop(Some(Location::caller())))
+}
+
+/// Requests a script to stop, like [`Handle::request_stop`]. Returns `false` if it was requested before,
+/// or has ended.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn request_stop(id: ScriptId) -> bool {
+    act("request_stop", id, Act::Ask)
+}
+
+/// Pauses a script. Returns `false` if it was paused or has ended.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn pause(id: ScriptId) -> bool {
+    act("pause", id, Act::Pause)
+}
+
+/// Resumes a script that was paused. Returns `false` if it was not, or has ended.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn resume(id: ScriptId) -> bool {
+    act("resume", id, Act::Resume)
+}

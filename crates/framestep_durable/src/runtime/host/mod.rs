@@ -1,0 +1,428 @@
+//! What a host does with a runtime, also while scripts run.
+
+pub(crate) mod events;
+pub(crate) mod owners;
+
+use std::fmt;
+use std::panic::Location;
+use std::rc::Rc;
+
+use framestep::Phase;
+use serde::de::DeserializeOwned;
+
+use crate::events::loss::Loss;
+use crate::ids::{Birth, OwnerId, ScriptId};
+use crate::journal::long::LongChapter;
+use crate::runtime::handle::{Act, Handle, Joins};
+use crate::script::join_error::JoinError;
+use crate::script::make::Making;
+use crate::script::registry::Registry;
+use crate::script::shared::Shared;
+use crate::script::{Begun, Code, DurableScript, begin_once};
+
+/// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: scripts, signals, values,
+/// questions, owners and clocks.
+///
+/// Engines call back while a script runs: for example, a `with` despawns an entity, and the
+/// engine calls the code that manages the entity's scripts. During a run, the runtime is
+/// mutably borrowed. A clone of its [`host`](crate::Runtime::host) is not.
+///
+/// Calls inside a `with` are part of it: their effects are saved with the runtime, and
+/// not done again when the script is restored.
+///
+/// A script that is started while another one borrows the world begins as soon as that borrow
+/// ends. After the runtime is dropped, a script that is started is stopped at once.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::{Host, prelude::*};
+///
+/// /// The world of an engine, which manages the scripts of its doors.
+/// struct World {
+///     host: Host,
+///     door: Option<OwnerId>,
+/// }
+///
+/// impl World {
+///     fn remove_door(&mut self) {
+///         if let Some(owner) = self.door.take() {
+///             self.host.drop_owner(owner); // its scripts end with it
+///         }
+///     }
+/// }
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Bomb;
+///
+/// impl DurableScript for Bomb {
+///     const NAME: &'static str = "bomb";
+///     type Output = ();
+///
+///     async fn run(self) -> Chapter<Self> {
+///         wait_seconds(0.25).await;
+///         with(World::remove_door);
+///         Chapter::Done(())
+///     }
+/// }
+///
+/// # #[derive(Serialize, Deserialize)]
+/// # struct Creak;
+/// # impl DurableScript for Creak {
+/// #     const NAME: &'static str = "creak";
+/// #     type Output = ();
+/// #     async fn run(self) -> Chapter<Self> {
+/// #         wait_seconds(60).await;
+/// #         Chapter::Done(())
+/// #     }
+/// # }
+/// let mut runtime = Runtime::new(Registry::new().with::<Bomb>().with::<Creak>());
+/// let door = runtime.owner();
+/// let creak = runtime.start_on(door, Creak).id();
+/// runtime.start(Bomb).detach();
+/// let mut world = World { host: runtime.host().clone(), door: Some(door) };
+/// runtime.run_frame_with(&mut world, 0.25);
+/// assert!(!runtime.is_alive(creak));
+/// ```
+#[derive(Clone)]
+pub struct Host {
+    pub(crate) shared: Rc<Shared>,
+}
+
+impl Host {
+    pub(crate) fn of(shared: Rc<Shared>) -> Self {
+        Host { shared }
+    }
+
+    pub(crate) fn shared(&self) -> &Rc<Shared> {
+        &self.shared
+    }
+
+    /// Starts a script for the host: it runs up to its first wait. If it needs the world
+    /// before that, start it inside [`Runtime::lend`](crate::Runtime::lend).
+    ///
+    /// # Panics
+    ///
+    /// If the script is not in the registry.
+    #[track_caller]
+    pub fn start<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                starts: true,
+                ..Making::default()
+            },
+        )
+    }
+
+    /// Starts a script with `phase` as home.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn start_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                starts: true,
+                home: Some(phase),
+                ..Making::default()
+            },
+        )
+    }
+
+    /// Starts a script on an owner.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn start_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                starts: true,
+                owner: Some(owner),
+                ..Making::default()
+            },
+        )
+    }
+
+    /// Spawns a script: the next run of Update polls it first.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn spawn<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
+        self.make(script, Making::default())
+    }
+
+    /// Spawns a script with `phase` as home: the next run of that phase polls it first.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn spawn_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                home: Some(phase),
+                ..Making::default()
+            },
+        )
+    }
+
+    /// Spawns a script on an owner.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Self::start).
+    #[track_caller]
+    pub fn spawn_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
+        self.make(
+            script,
+            Making {
+                owner: Some(owner),
+                ..Making::default()
+            },
+        )
+    }
+
+    #[track_caller]
+    fn make<S: DurableScript>(&self, script: S, making: Making) -> Handle<S::Output> {
+        let mut script = Some(script);
+        Handle::of(self.make_any(making, Code::of::<S>(), &mut || begin_once(&mut script)))
+    }
+
+    /// The part of [`make`](Self::make) that is the same for all scripts.
+    #[track_caller]
+    fn make_any(&self, making: Making, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Joins {
+        let begun = self.shared.begin(code, chapter);
+        // The handle is counted first: a script may end as it starts.
+        let next = ScriptId(self.shared.scripts.next.get());
+        let birth = Birth::new();
+        let joins = Joins::new(&self.shared, next, Some(birth));
+        self.shared.make(code, begun, making, birth, None);
+        joins
+    }
+
+    /// A handle to a script that is alive, or that has ended and still has a handle. After a
+    /// restore, the result of a script that had a handle at the save is kept until the next
+    /// run begins. `None` if there is no such script.
+    ///
+    /// # Panics
+    ///
+    /// When its result is read, if that is not a `T`.
+    pub fn handle<T>(&self, id: ScriptId) -> Option<Handle<T>> {
+        let birth = self.shared.birth(id)?;
+        Some(Handle::of(Joins::new(&self.shared, id, Some(birth))))
+    }
+
+    /// The result of a script, if it has ended. Otherwise the script is detached.
+    pub fn take<T: DeserializeOwned>(&self, handle: Handle<T>) -> Option<Result<T, JoinError>> {
+        let result = self.result(&handle);
+        drop(handle);
+        result
+    }
+
+    /// The result of a script, if it has ended.
+    ///
+    /// # Panics
+    ///
+    /// If the result is not a `T`.
+    pub fn result<T: DeserializeOwned>(&self, handle: &Handle<T>) -> Option<Result<T, JoinError>> {
+        if handle.is_void(&self.shared) {
+            return None;
+        }
+        // The host receives its panic.
+        let result = self.shared.join(handle.id())?;
+        Some(result.map(|output| {
+            let read = output.read();
+            read.unwrap_or_else(|| panic!("the result is not a `{}`", std::any::type_name::<T>()))
+        }))
+    }
+
+    /// Whether a script is alive.
+    pub fn is_alive(&self, id: ScriptId) -> bool {
+        self.shared.scripts.get(id).is_some()
+    }
+
+    /// The scripts that are alive, in the order in which they were made, with their names.
+    pub fn scripts(&self) -> Vec<(ScriptId, &'static str)> {
+        let scripts = self.shared.scripts.alive.borrow();
+        let scripts = scripts.values().map(|cell| (cell.id, cell.name()));
+        scripts.collect()
+    }
+
+    /// The registry: that of the last restore of changed code, or else the one with which the runtime
+    /// was made.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # fn main() -> Result<(), SaveError> {
+    /// let runtime = Runtime::new(Registry::new());
+    /// let file = runtime.save()?.described(&runtime.registry())?.to_bytes();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn registry(&self) -> Rc<Registry> {
+        self.shared.registry()
+    }
+
+    /// Where a script was that has panicked: the file and the line of the last call that its chapter
+    /// had recorded, such as a wait that was over or a `with`. For a hook of
+    /// [`on_report`](framestep::Executor::on_report), which receives the panics that no join returns.
+    /// `None` if the chapter had recorded nothing, or if the script is not among the last 16 that have
+    /// panicked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::{cell::Cell, rc::Rc};
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn fuse() {
+    ///     wait_seconds(1).await;
+    ///     panic!("it is wet");
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Fuse>());
+    /// let panicked = Rc::new(Cell::new(None));
+    /// let hook = panicked.clone();
+    /// runtime.executor().on_report(move |report| {
+    ///     if let framestep::inspect::Report::CoroutinePanicked { id, .. } = report {
+    ///         hook.set(Some(*id));
+    ///     }
+    /// });
+    /// runtime.spawn(fuse()).detach();
+    /// for _ in 0..9 {
+    ///     runtime.run_frame(0.125);
+    /// }
+    /// let place = runtime.panicked_after(panicked.get().unwrap()).unwrap();
+    /// assert!(place.contains(".rs:"), "{place}"); // the line of `wait_seconds`
+    /// ```
+    pub fn panicked_after(&self, id: framestep::task::CoroutineId) -> Option<String> {
+        self.shared.ends.panicked_after(id)
+    }
+
+    /// How many entries the journal of a script has.
+    pub fn entries(&self, id: ScriptId) -> Option<u32> {
+        Some(self.shared.scripts.get(id)?.journal().entries())
+    }
+
+    /// Stops a script. Returns `false` if it has ended.
+    #[track_caller]
+    pub fn stop(&self, id: ScriptId) -> bool {
+        self.shared.act(id, Act::Stop(Some(Location::caller())))
+    }
+
+    /// Requests a script to stop: it ends in its own way once it reads the request, with
+    /// [`stop_requested`](crate::stop_requested) or [`is_stop_requested`](crate::is_stop_requested). Returns `false`
+    /// if it was requested before, or has ended.
+    pub fn request_stop(&self, id: ScriptId) -> bool {
+        self.shared.act(id, Act::Ask)
+    }
+
+    /// Whether a script is alive and has been requested to stop.
+    pub fn is_stop_requested(&self, id: ScriptId) -> bool {
+        self.shared.stops.is_asked(id)
+    }
+
+    /// Pauses a script. Returns `false` if it was paused or has ended.
+    pub fn pause(&self, id: ScriptId) -> bool {
+        self.shared.act(id, Act::Pause)
+    }
+
+    /// Resumes a script that was paused. Returns `false` if it was not, or has ended.
+    pub fn resume(&self, id: ScriptId) -> bool {
+        self.shared.act(id, Act::Resume)
+    }
+
+    /// Whether the run under way was done before, because a rollback has gone back behind it; between two
+    /// runs, whether the next one was. See [`is_resimulated`](crate::is_resimulated).
+    pub fn is_resimulated(&self) -> bool {
+        self.shared.reached.is_resimulated()
+    }
+
+    /// Takes the present for the furthest that the runtime has come: the next runs are not
+    /// [resimulated](Self::is_resimulated), and do again what was done
+    /// [once in their frames](crate::effect_once_per_frame). For a game that rewinds, when it goes on from
+    /// an earlier point.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut runtime = Runtime::new(Registry::new());
+    /// let save = runtime.save_state()?;
+    /// runtime.run_frame(0.1);
+    /// runtime.rollback(&save)?;
+    /// assert!(runtime.is_resimulated());
+    /// runtime.forget_future();
+    /// assert!(!runtime.is_resimulated());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn forget_future(&self) {
+        self.shared.reached.forget_future();
+    }
+
+    /// Calls `hook` with each script whose chapter has become long: at 1,000 entries, and again at
+    /// each power of ten; and if it has [too many](crate::RuntimeBuilder::max_entries). Without a
+    /// hook, a line is printed. A panic of the hook is reported, and the script goes on.
+    pub fn on_long_chapter(&self, hook: impl FnMut(&LongChapter) + 'static) {
+        self.shared.long_chapters.set_hook(Box::new(hook));
+    }
+
+    /// Calls `hook` with each [`Loss`]: events, answers and values that came for a script, and that it
+    /// does not receive. Without a hook, losses are printed to standard error: the first of each kind
+    /// for each script and signal, and at most 20. A panic of the hook is reported, and the script
+    /// goes on.
+    ///
+    /// What a script that ends has not read is no loss, and neither is an event for which nothing
+    /// waits.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::{cell::RefCell, rc::Rc};
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const HIT: Signal<u32> = Signal::with_limit("hit", 2);
+    ///
+    /// #[durable]
+    /// async fn hero() {
+    ///     let mut hits = HIT.subscribe();
+    ///     wait_seconds(60).await;
+    ///     hits.next().await;
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Hero>());
+    /// let heard = Rc::new(RefCell::new(Vec::new()));
+    /// let log = heard.clone();
+    /// runtime.on_loss(move |loss| log.borrow_mut().push(loss.to_string()));
+    /// runtime.start(hero()).detach();
+    /// for hit in [1, 2, 3] {
+    ///     runtime.emit(&HIT, hit);
+    /// }
+    /// assert!(heard.borrow()[0].starts_with("the script `hero` (#1) has missed 1 events"));
+    /// ```
+    pub fn on_loss(&self, hook: impl FnMut(&Loss) + 'static) {
+        self.shared.losses.set_hook(Box::new(hook));
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host")
+            .field("scripts", &self.scripts())
+            .finish_non_exhaustive()
+    }
+}

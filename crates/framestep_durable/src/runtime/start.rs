@@ -1,0 +1,174 @@
+//! Starting scripts in scripts.
+
+use framestep::{Coroutine, Phase};
+
+use crate::bytes::Bytes;
+use crate::ids::{Birth, OwnerId, ScriptId};
+use crate::journal::site::Call;
+use crate::runtime::handle::{Handle, Joins};
+use crate::script::context;
+use crate::script::effect::expect_read;
+use crate::script::make::Making;
+use crate::script::{Begun, Code, DurableScript, begin_once, run_chapters};
+
+/// Starts another script: it runs up to its first wait before this returns. It inherits the
+/// owner, the clock and the home phase of this one. See [`framestep::start`].
+///
+/// Outside of a durable script, it starts a plain coroutine, which cannot be saved.
+///
+/// # Panics
+///
+/// Outside of an executor; or if the script is not in the registry.
+#[track_caller]
+pub fn start<S: DurableScript>(script: S) -> Handle<S::Output> {
+    make(
+        "start",
+        script,
+        Making {
+            starts: true,
+            ..Making::default()
+        },
+    )
+}
+
+/// Starts a script with `phase` as home.
+///
+/// # Panics
+///
+/// As [`start`].
+#[track_caller]
+pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
+    make(
+        "start",
+        script,
+        Making {
+            starts: true,
+            home: Some(phase),
+            ..Making::default()
+        },
+    )
+}
+
+/// Starts a script on an owner.
+///
+/// # Panics
+///
+/// As [`start`].
+#[track_caller]
+pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output> {
+    make(
+        "start",
+        script,
+        Making {
+            starts: true,
+            owner: Some(owner),
+            ..Making::default()
+        },
+    )
+}
+
+/// Spawns a script: it runs later in this run. See [`framestep::spawn`].
+///
+/// # Panics
+///
+/// As [`start`].
+#[track_caller]
+pub fn spawn<S: DurableScript>(script: S) -> Handle<S::Output> {
+    make("spawn", script, Making::default())
+}
+
+/// Spawns a script on an owner.
+///
+/// # Panics
+///
+/// As [`start_on`].
+#[track_caller]
+pub fn spawn_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output> {
+    make(
+        "spawn",
+        script,
+        Making {
+            owner: Some(owner),
+            ..Making::default()
+        },
+    )
+}
+
+/// Spawns a script with `phase` as home.
+///
+/// # Panics
+///
+/// As [`start`].
+#[track_caller]
+pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
+    make(
+        "spawn",
+        script,
+        Making {
+            home: Some(phase),
+            ..Making::default()
+        },
+    )
+}
+
+#[track_caller]
+fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> Handle<S::Output> {
+    let mut script = Some(script);
+    let code = Code::of::<S>();
+    Handle::of(make_any(function, making, code, &mut || {
+        begin_once(&mut script)
+    }))
+}
+
+/// The part of [`make()`] that is the same for all scripts. `chapter` is called at most once.
+#[track_caller]
+pub(crate) fn make_any(
+    function: &'static str,
+    making: Making,
+    code: Code,
+    chapter: &mut dyn FnMut() -> Begun,
+) -> Joins {
+    let caller = Call::new(function, code.name);
+    let Some(cell) = context::current() else {
+        return Joins::of_plain(make_outside(code, chapter(), making));
+    };
+    let shared = cell.shared();
+    // Recorded before the script runs, so that it knows its number.
+    let mut begun = None;
+    let made = cell.effect(caller, || {
+        begun = Some(shared.begin(code, chapter));
+        Bytes::of(&shared.scripts.next.get())
+    });
+    let Some(made) = made else {
+        return Joins::void();
+    };
+    let id: u64 = expect_read(&made);
+    let id = ScriptId(id);
+    let Some(begun) = begun else {
+        return Joins::new(shared, id, None).replayed_by(&cell);
+    };
+    let birth = Birth::new();
+    let joins = Joins::new(shared, id, Some(birth));
+    let made = shared.make(code, begun, making, birth, Some(&cell));
+    debug_assert_eq!(made, joins.id());
+    joins
+}
+
+/// Starts or spawns a script that cannot be saved, in the executor of the coroutine being polled.
+#[track_caller]
+fn make_outside(code: Code, begun: Begun, making: Making) -> Coroutine<Bytes> {
+    assert!(
+        making.owner.is_none(),
+        "`start_on` and `spawn_on` were called outside of a durable script: an `OwnerId` belongs to a \
+         runtime"
+    );
+    let (mut script, chapters) = (framestep::task::script(code.name), run_chapters(begun));
+    if let Some(phase) = making.home {
+        script = script.in_phase(phase);
+    }
+    if making.starts {
+        script.start(chapters)
+    } else {
+        script.spawn(chapters)
+    }
+}

@@ -1,0 +1,315 @@
+//! What a save state holds.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::bytes::content::Content;
+use crate::bytes::topic::Topic;
+use crate::events::Listed;
+use crate::events::promises::PromiseEntry;
+use crate::events::signals::Stream;
+use crate::ids::{Birth, ClockId, Owned, OwnerId, ScriptId};
+use crate::journal::site::{Needed, Sites};
+use crate::replay::compare::Stored;
+use crate::script::image::{EndedImage, KeptImage, SlotImage, WaitImage};
+use crate::script::shared::effects::Effects;
+use crate::script::shared::guards::GuardImage;
+
+/// The state of a runtime between two runs.
+///
+/// [`Runtime::save_state`](crate::Runtime::save_state) takes one, and
+/// [`Runtime::rollback`](crate::Runtime::rollback) goes back to it. It shares the journals
+/// with the runtime, so it is cheap to take, to keep and to clone.
+///
+/// It can be serialised with serde, in any format, beside the game's own state.
+/// [`to_bytes`](SaveState::to_bytes) turns it into a file with a version and a checksum.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(remote = "Self")]
+#[doc(alias = "Snapshot")]
+pub struct SaveState {
+    pub(crate) build: String,
+    /// The length of fixed steps, and that of the longest frame.
+    pub(crate) settings: [Duration; 2],
+    /// The sites that the journals and the waits name.
+    pub(crate) sites: Sites,
+    /// The executor's clocks and the runtime's.
+    pub(crate) clocks: Vec<u64>,
+    /// What each clock of the runtime follows.
+    pub(crate) clock_parents: Vec<ClockId>,
+    /// The guards of these clocks that scripts have taken.
+    pub(crate) guards: Vec<GuardImage>,
+    pub(crate) owners: Vec<OwnerImage>,
+    pub(crate) scripts: Vec<KeptImage>,
+    /// Those of them that have been requested to stop.
+    pub(crate) asked: Vec<ScriptId>,
+    /// The requests to stop with a time that are not over.
+    pub(crate) stops: Vec<StopImage>,
+    /// The waits of framestep in all slots, in order.
+    pub(crate) waits: Vec<u64>,
+    /// The lists of the executor.
+    pub(crate) lists: Vec<u64>,
+    #[serde(with = "beside")]
+    pub(crate) ended: Vec<EndedImage>,
+    /// How many scripts have ended.
+    pub(crate) ends: u64,
+    /// The signals for which scripts wait.
+    pub(crate) signals: Vec<(Topic, Vec<Listed>)>,
+    pub(crate) streams: Vec<(Owned, Stream)>,
+    pub(crate) values: Vec<(Topic, Option<Content>, Vec<Listed>)>,
+    pub(crate) permits: Vec<SemaphoreImage>,
+    pub(crate) promises: Vec<(Owned, PromiseEntry)>,
+    pub(crate) next_script: u64,
+    pub(crate) next_request: u64,
+    pub(crate) next_owner: u64,
+    pub(crate) next_guard: u64,
+    pub(crate) last_ticket: u64,
+    /// How many runs of phases there have been in the present frame.
+    pub(crate) runs: u64,
+    /// The latest effects, if they are [hashed](crate::RuntimeBuilder::hash_effects).
+    pub(crate) effects: Effects,
+    /// Whether states and values are described, and so is the world beside it.
+    pub(crate) is_described: bool,
+    /// Whether a runtime of this process has taken it. What was read may be damaged.
+    #[serde(skip)]
+    pub(crate) is_taken: bool,
+}
+
+impl SaveState {
+    pub(crate) fn stored(&self) -> Stored<'_> {
+        Stored {
+            streams: &self.streams,
+            values: &self.values,
+            promises: &self.promises,
+            ended: &self.ended,
+        }
+    }
+
+    /// The same with a table of only those sites that it needs. `None` if one is missing.
+    fn with_needed_sites(&self) -> Option<Self> {
+        let mut needed = Needed::of(&self.sites);
+        let mut scripts = self.scripts.clone();
+        for script in &mut scripts {
+            script.journal = script.journal.map_sites(|site| needed.number(site))?;
+            for wait in &mut script.waits {
+                wait.named.site = needed.number(wait.named.site)?.id;
+            }
+        }
+        let sites = needed.into_sites();
+        Some(SaveState {
+            sites,
+            scripts,
+            ..self.clone()
+        })
+    }
+
+    /// Whether the numbers of scripts, owners, questions and waits fit together, and no counter is
+    /// about to overflow.
+    pub(crate) fn has_consistent_numbers(&self) -> bool {
+        let next = [
+            self.next_script,
+            self.next_request,
+            self.next_owner,
+            self.next_guard,
+            self.last_ticket,
+            self.ends,
+        ];
+        let far_from_overflow = |&count: &u64| count < u64::MAX / 2;
+        let slots = || self.scripts.iter().flat_map(|script| &script.waits);
+        let is_given = |wait: &WaitImage| match &wait.slot {
+            SlotImage::Request(request) => request.id < self.next_request,
+            SlotImage::Signal { ticket, .. }
+            | SlotImage::Value { ticket, .. }
+            | SlotImage::Stop { ticket } => *ticket <= self.last_ticket,
+            SlotImage::Next { ticket, stream, .. } => {
+                *ticket <= self.last_ticket && stream.1 <= self.last_ticket
+            }
+            SlotImage::Permit {
+                ticket, granted, ..
+            } => *ticket <= self.last_ticket && *granted <= Some(self.last_ticket),
+            SlotImage::Promise(number) => *number <= self.last_ticket,
+            _ => true,
+        };
+        let are_lengths = self.settings.iter().all(|length| !length.is_zero());
+        let is_fixed = u64::try_from(self.settings[0].as_nanos()).is_ok();
+        are_lengths
+            && is_fixed
+            && next.iter().all(far_from_overflow)
+            && self.scripts.is_sorted_by(|a, b| a.id < b.id)
+            && self.scripts.iter().all(|it| it.id.0 < self.next_script)
+            && self.ended.iter().all(|it| it.id.0 < self.next_script)
+            && self.ended.iter().all(|it| it.order <= self.ends)
+            && self.guards.is_sorted_by(|a, b| a.number < b.number)
+            && self.guards.iter().all(|it| it.number < self.next_guard)
+            && self.owners.iter().all(|it| it.id.0 < self.next_owner)
+            && self.owners.is_sorted_by(|a, b| a.id < b.id)
+            && self.owners.iter().all(|it| it.parent < Some(it.id))
+            && self
+                .scripts
+                .iter()
+                .all(|it| it.has_begun_if_it_has_done_something())
+            && slots().all(is_given)
+            && self.scripts.iter().all(|it| it.has_sorted_waits())
+            && self.asked.is_sorted_by(|a, b| a < b)
+            && self.asked.iter().all(|&id| self.has_script(id))
+            && self.stops.is_sorted_by(|a, b| a.id < b.id)
+            && self.stops.iter().all(|it| self.is_possible(it))
+            && self.has_consistent_events()
+    }
+
+    /// Whether the number of a request is of nothing else, and its owner is there.
+    fn is_possible(&self, stop: &StopImage) -> bool {
+        let is_given = stop.id.0 < self.next_script && !self.has_script(stop.id);
+        let mut ended = self.ended.iter();
+        is_given
+            && ended.all(|ended| ended.id != stop.id)
+            && self.owners.iter().any(|owner| owner.id == stop.owner)
+    }
+
+    /// How many permits a wait needs. `None` if it is no wait for permits.
+    fn wanted(&self, listed: &Listed) -> Option<u64> {
+        let mut scripts = self.scripts.iter();
+        let script = scripts.find(|script| script.id == listed.script)?;
+        script.waits.iter().find_map(|wait| match wait.slot {
+            SlotImage::Permit { wanted, .. } if wait.named.number == listed.wait => Some(wanted),
+            _ => None,
+        })
+    }
+
+    fn has_script(&self, id: ScriptId) -> bool {
+        let found = self.scripts.binary_search_by_key(&id, |image| image.id);
+        found.is_ok()
+    }
+
+    /// The same for signals, values, permits and promises: each is there once, its waits are in
+    /// order, and what scripts have belongs to scripts that are alive.
+    fn has_consistent_events(&self) -> bool {
+        let is_ordered = |waits: &[Listed]| {
+            let is_given = |listed: &Listed| listed.ticket <= self.last_ticket;
+            waits.is_sorted_by(|a, b| a.ticket < b.ticket) && waits.iter().all(is_given)
+        };
+        let is_owned =
+            |&(script, number): &Owned| self.has_script(script) && number <= self.last_ticket;
+        let held = || {
+            let all = self.permits.iter().flat_map(|permits| &permits.held);
+            all.map(|(permit, _)| permit)
+        };
+        let are_permits_given = |permits: &SemaphoreImage| {
+            let mut counts = permits.held.iter().map(|&(_, count)| count);
+            let Some(held) = counts.try_fold(0, u64::checked_add) else {
+                return false;
+            };
+            let wanted = permits.waits.first().map(|first| self.wanted(first));
+            // The first wait needs more than there are.
+            wanted.is_none_or(|wanted| {
+                let with_it = wanted.and_then(|wanted| held.checked_add(wanted));
+                with_it.is_none_or(|held| held > permits.count)
+            })
+        };
+        self.signals.is_sorted_by(|a, b| a.0 < b.0)
+            && self.signals.iter().all(|(_, waits)| is_ordered(waits))
+            && self.streams.is_sorted_by(|a, b| a.0 < b.0)
+            && self.streams.iter().all(|(id, _)| is_owned(id))
+            && self.values.is_sorted_by(|a, b| a.0 < b.0)
+            && self.values.iter().all(|(_, _, waits)| is_ordered(waits))
+            && self.permits.is_sorted_by(|a, b| a.topic < b.topic)
+            && self.permits.iter().all(|it| is_ordered(&it.waits))
+            && self.permits.iter().all(are_permits_given)
+            && held().all(is_owned)
+            && held().collect::<BTreeSet<_>>().len() == held().count()
+            && self.promises.is_sorted_by(|a, b| a.0 < b.0)
+            && self.promises.iter().all(|(id, _)| is_owned(id))
+    }
+}
+
+impl Serialize for SaveState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let needed = self.with_needed_sites();
+        let needed = needed.expect("its sites are in its table");
+        SaveState::serialize(&needed, serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SaveState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let read = SaveState::deserialize(deserializer)?;
+        let needed = read.with_needed_sites();
+        needed.ok_or_else(|| D::Error::custom("an entry or a wait has no such site"))
+    }
+}
+
+/// A request to stop with a time. The executor's lists have its deadline.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct StopImage {
+    pub(crate) id: ScriptId,
+    #[serde(skip)]
+    pub(crate) birth: Birth,
+    pub(crate) owner: OwnerId,
+    /// How many scripts it has stopped.
+    pub(crate) left: u64,
+    /// The line of the call.
+    pub(crate) line: String,
+}
+
+impl StopImage {
+    /// What two builds have in common.
+    pub(crate) fn without_line(&self) -> (ScriptId, OwnerId, u64) {
+        (self.id, self.owner, self.left)
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct OwnerImage {
+    pub(crate) id: OwnerId,
+    pub(crate) parent: Option<OwnerId>,
+    pub(crate) clock: Option<ClockId>,
+    pub(crate) name: Option<String>,
+    pub(crate) is_paused: bool,
+    pub(crate) is_active: bool,
+    /// Whether a script of it has read the latest request to stop.
+    pub(crate) is_heard: bool,
+}
+
+/// Permits, the scripts that have one, and the waits for one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SemaphoreImage {
+    pub(crate) topic: Topic,
+    pub(crate) count: u64,
+    pub(crate) is_set: bool,
+    /// Who has how many.
+    pub(crate) held: Vec<(Owned, u64)>,
+    pub(crate) waits: Vec<Listed>,
+}
+
+/// Results of scripts in a save state, each with the line that has stopped the script.
+mod beside {
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use super::EndedImage;
+    use crate::script::join_error::JoinError;
+
+    pub(super) fn serialize<S: Serializer>(
+        ended: &[EndedImage],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(ended.iter().map(|image| {
+            let line = image.result.as_ref().err().and_then(JoinError::stopped_at);
+            (image, line)
+        }))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<EndedImage>, D::Error> {
+        let ended = Vec::<(EndedImage, Option<String>)>::deserialize(deserializer)?;
+        let with_line = |(image, line): (EndedImage, Option<String>)| EndedImage {
+            result: image
+                .result
+                .map_err(|error| error.with_line(line.as_deref())),
+            ..image
+        };
+        Ok(ended.into_iter().map(with_line).collect())
+    }
+}

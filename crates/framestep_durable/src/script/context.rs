@@ -1,0 +1,129 @@
+//! How the waits and effects of a script find the script and its runtime.
+
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::rc::Rc;
+
+use crate::script::cell::ScriptCell;
+
+/// A script, or none.
+type Current = ManuallyDrop<Option<Rc<ScriptCell>>>;
+
+thread_local! {
+    /// The script that is being polled, replayed or dropped: the innermost one.
+    ///
+    /// Without a destructor it is there until the thread has ended: the destructors of other
+    /// thread-locals may drop a runtime. Nothing leaks, since each [`Entered`] puts back what was
+    /// there before, which is none at last.
+    static CURRENT: Cell<Current> = const { Cell::new(ManuallyDrop::new(None)) };
+}
+
+fn replace(script: Option<Rc<ScriptCell>>) -> Option<Rc<ScriptCell>> {
+    let before = CURRENT.with(|current| current.replace(ManuallyDrop::new(script)));
+    ManuallyDrop::into_inner(before)
+}
+
+/// Makes a script the current one until it is dropped.
+pub(crate) struct Entered {
+    before: Option<Rc<ScriptCell>>,
+}
+
+impl Drop for Entered {
+    #[inline]
+    fn drop(&mut self) {
+        let entered = replace(self.before.take());
+        drop(entered);
+    }
+}
+
+/// Makes a script the current one.
+#[inline]
+pub(crate) fn enter(cell: &Rc<ScriptCell>) -> Entered {
+    let before = replace(Some(Rc::clone(cell)));
+    Entered { before }
+}
+
+/// The current script, if there is one.
+#[inline]
+pub(crate) fn current() -> Option<Rc<ScriptCell>> {
+    CURRENT.with(|current| {
+        let script = ManuallyDrop::into_inner(current.take());
+        let found = script.clone();
+        current.set(ManuallyDrop::new(script));
+        found
+    })
+}
+
+/// The name of the durable script whose own code makes this call. `None` outside of durable
+/// scripts, and in their closures, such as that of [`with()`](crate::with()).
+///
+/// For packages with functions that reach the world without this crate. What such a call does or
+/// returns is not recorded: a script that is restored would make it again.
+pub fn unrecorded() -> Option<&'static str> {
+    CURRENT.with(|current| {
+        let script = current.take();
+        let found = script.as_ref().filter(|script| !script.is_in_closure());
+        let name = found.map(|script| script.name());
+        current.set(script);
+        name
+    })
+}
+
+/// The current script, for an effect.
+///
+/// # Panics
+///
+/// If there is none.
+#[track_caller]
+pub(crate) fn expect(name: &str) -> Rc<ScriptCell> {
+    match current() {
+        Some(script) => script,
+        None => refuse(name, None),
+    }
+}
+
+/// The current script, for a wait or a guard.
+///
+/// # Panics
+///
+/// If there is none, or one of its closures is called, such as that of `with`.
+#[inline]
+#[track_caller]
+pub(crate) fn expect_outside_of_closures(name: &str) -> Rc<ScriptCell> {
+    match find_outside_of_closures(name) {
+        Some(script) => script,
+        None => refuse(name, None),
+    }
+}
+
+/// The current script, for a wait or a guard. `None` if there is none.
+///
+/// # Panics
+///
+/// If one of its closures is called, such as that of `with`.
+#[inline]
+#[track_caller]
+pub(crate) fn find_outside_of_closures(name: &str) -> Option<Rc<ScriptCell>> {
+    let script = current()?;
+    if script.is_in_closure() {
+        refuse(name, Some(&script));
+    }
+    Some(script)
+}
+
+#[cold]
+#[track_caller]
+fn refuse(name: &str, current: Option<&ScriptCell>) -> ! {
+    match current {
+        None => panic!(
+            "`{name}` was called outside of a durable script: it belongs to a runtime of durable \
+             scripts. Scripts that are not durable use framestep's own"
+        ),
+        Some(cell) => panic!(
+            "`{name}` was called inside of a closure of the script `{}`, such as that of `with`: \
+             a restored script does not call it again, so what waits, or is kept for later, has \
+             to begin outside of it. Call it before or after the `with`",
+            cell.name()
+        ),
+    }
+}

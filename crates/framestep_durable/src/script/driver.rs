@@ -1,0 +1,119 @@
+//! The coroutine that runs a script.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+use std::thread;
+
+use crate::bytes::quiet::{dispose, message_of};
+use crate::script::ChapterEnd;
+use crate::script::cell::ScriptCell;
+use crate::script::context;
+use crate::script::join_error::JoinError;
+
+/// Polls the future of a script, chapter after chapter.
+pub(crate) struct Driver {
+    cell: Rc<ScriptCell>,
+}
+
+/// How many chapters of a script may follow one another in one poll.
+const MOST_CHAPTERS: u32 = 1_000;
+
+impl Driver {
+    pub(crate) fn new(cell: Rc<ScriptCell>) -> Self {
+        Driver { cell }
+    }
+
+    fn poll_chapters(&self, cx: &mut Context<'_>) -> Poll<()> {
+        for _ in 0..MOST_CHAPTERS {
+            self.cell.begin_poll();
+            let Some(end) = self.poll_chapter(cx) else {
+                return Poll::Pending;
+            };
+            let ended = self.cell.future().take();
+            drop(ended);
+            match end {
+                ChapterEnd::Done(output) => {
+                    self.cell.shared().end(&self.cell, Ok(output));
+                    return Poll::Ready(());
+                }
+                ChapterEnd::Next(begun) => self.cell.begin_chapter(begun),
+            }
+        }
+        panic!(
+            "the script `{}` began {MOST_CHAPTERS} chapters without waiting: a chapter has to \
+             await something before it returns `Chapter::Next`",
+            self.cell.name()
+        )
+    }
+
+    fn poll_chapter(&self, cx: &mut Context<'_>) -> Option<ChapterEnd> {
+        let mut future = self.cell.future().borrow_mut();
+        match future.as_mut()?.as_mut().poll(cx) {
+            Poll::Ready(end) => Some(end),
+            Poll::Pending => None,
+        }
+    }
+}
+
+impl Future for Driver {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let entered = context::enter(&self.cell);
+        let polled = catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)));
+        drop(entered);
+        match polled {
+            Ok(Poll::Pending) if self.cell.length.is_too_long() => {
+                self.end_early(JoinError::ChapterTooLong);
+                Poll::Ready(())
+            }
+            Ok(polled) => polled,
+            Err(payload) => {
+                // A panic of a destructor in this future comes second.
+                if let Err(second) = self.drop_future() {
+                    dispose(second);
+                }
+                self.end_by_panic(payload)
+            }
+        }
+    }
+}
+
+impl Driver {
+    /// Drops the future as the current script, so that its destructors find the runtime. Returns
+    /// the panic of a destructor.
+    fn drop_future(&self) -> thread::Result<()> {
+        let _entered = context::enter(&self.cell);
+        let future = self.cell.take_future();
+        catch_unwind(AssertUnwindSafe(|| drop(future)))
+    }
+
+    /// Drops the future, and records why the script has ended.
+    fn end_early(&self, why: JoinError) {
+        match self.drop_future() {
+            Ok(()) => self.cell.shared().end(&self.cell, Err(why)),
+            Err(payload) => self.end_by_panic(payload),
+        }
+    }
+
+    /// Records that the script has panicked, and passes the panic on.
+    fn end_by_panic(&self, payload: Box<dyn Any + Send>) -> ! {
+        let panicked = JoinError::Panicked(message_of(&*payload));
+        self.cell.shared().note_panic(&self.cell);
+        self.cell.shared().end(&self.cell, Err(panicked));
+        resume_unwind(payload)
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // A restore takes all scripts: it keeps this one, or drops it itself.
+        if self.cell.shared().scripts.is_known(&self.cell) {
+            self.end_early(self.cell.shared().stopped(&self.cell));
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! Effects: what a script does besides waiting. Each effect is done once, and its result
+//! recorded.
+
+use std::borrow::Cow;
+use std::panic::Location;
+
+use framestep::Time;
+use framestep::durable::{Reader, Writer, load_time, save_time};
+use framestep::lend::LendError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::bytes;
+use crate::bytes::Bytes;
+use crate::ids::ScriptId;
+use crate::journal::site::Call;
+use crate::script::cell::ScriptCell;
+use crate::script::context;
+use crate::script::locals::ChangesNoLocal;
+use crate::script::recorder::Done;
+use crate::script::replayed::{leave, unreadable};
+use crate::script::shared::Shared;
+
+/// Calls `f` with the state that the host has lent, and records what it returns. When the
+/// script is restored, `f` is not called again: `with` returns the recorded result. Outside of a
+/// durable script, it is [`framestep::with`].
+///
+/// All that `f` does is a part of this effect: [`time`], [`start`], an event that it emits, a `with`
+/// of other state.
+///
+/// # Panics
+///
+/// Outside of an executor; if the host has lent no `W`; or if a closure around this call borrows it.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # struct World { gold: u32 }
+/// # async fn script() {
+/// let is_rich = with(|world: &mut World| {
+///     world.gold += 10;
+///     world.gold > 100
+/// });
+/// # }
+/// ```
+#[track_caller]
+pub fn with<W: 'static, R: Serialize + DeserializeOwned>(
+    f: impl FnOnce(&mut W) -> R + ChangesNoLocal,
+) -> R {
+    let within = type_name_of(&f);
+    let mut f = Some(f);
+    lends_mut("with", within, &mut |state| match f.take() {
+        Some(f) => f(state),
+        None => done_twice(),
+    })
+}
+
+/// Calls `f` with a shared reference to the state that the host has lent, and records what it
+/// returns. Otherwise it is like [`with()`]. Outside of a durable script, it is
+/// [`framestep::lend::with_ref`].
+///
+/// # Panics
+///
+/// As [`with()`].
+#[track_caller]
+pub fn with_ref<W: 'static, R: Serialize + DeserializeOwned>(
+    f: impl FnOnce(&W) -> R + ChangesNoLocal,
+) -> R {
+    let within = type_name_of(&f);
+    let mut f = Some(f);
+    lends_ref("with_ref", within, &mut |state| match f.take() {
+        Some(f) => f(state),
+        None => done_twice(),
+    })
+}
+
+/// Calls `f` with the state that the host has lent, like [`with()`], but at most once in the life
+/// of the script for each label: what it returned is remembered, and later calls return that.
+///
+/// It is remembered beyond the end of the chapter, and if the chapter restarts because a
+/// [`Policy`](crate::Policy) says so. So a reward is neither paid again nor lost. A rollback
+/// takes it back together with the script. Another script with the same label remembers for
+/// itself.
+///
+/// A label that occurs twice in the code means the same deed: the second call returns the result
+/// of the first one. So put into the label what makes two deeds different: `format!("reward
+/// {level}")`. If `f` panics, it counts as not done.
+///
+/// Outside of a durable script, nothing is remembered: it is [`framestep::with`].
+///
+/// # Panics
+///
+/// As [`with()`]. And if what is remembered is not an `R`, because a call with this label returned
+/// another type.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// #[durable]
+/// async fn quest(round: u32) -> Chapter {
+///     let number = with_once("reward", |gold: &mut u32| {
+///         *gold += 100;
+///         *gold
+///     });
+///     assert_eq!(number, 100);
+///     wait_seconds(1).await;
+///     match round {
+///         3 => Chapter::Done(()),
+///         _ => Chapter::Next(quest(round + 1)),
+///     }
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().with::<Quest>());
+/// runtime.spawn(quest(1)).detach();
+/// let mut gold = 0_u32;
+/// for _ in 0..10 {
+///     runtime.run_frame_with(&mut gold, 0.5);
+/// }
+/// assert_eq!(gold, 100);
+/// ```
+#[track_caller]
+pub fn with_once<W, R>(label: impl AsRef<str>, f: impl FnOnce(&mut W) -> R + ChangesNoLocal) -> R
+where
+    W: 'static,
+    R: Serialize + DeserializeOwned,
+{
+    let label = label.as_ref();
+    let caller = Call {
+        within: type_name_of(&f),
+        ..Call::new("with_once", "")
+    };
+    let at = caller.at;
+    let mut f = Some(f);
+    let mut act = || match f.take() {
+        Some(f) => lent("with_once", at, framestep::lend::try_with(f)),
+        None => done_twice(),
+    };
+    let Some(cell) = context::current() else {
+        return act();
+    };
+    match once(&cell, label, caller, &mut || Bytes::of(&act())) {
+        Some(result) => result.read().unwrap_or_else(|| {
+            unreadable::<R>(format_args!(
+                "what was done once as {label:?} has not returned a `{}`",
+                std::any::type_name::<R>()
+            ))
+        }),
+        None => bytes::read_zeros().unwrap_or_else(|| leave()),
+    }
+}
+
+/// Does what has not been done under this label. Returns the result. `None` in a destructor of a
+/// script that must do nothing.
+fn once(
+    cell: &ScriptCell,
+    label: &str,
+    caller: Call,
+    act: &mut dyn FnMut() -> Bytes,
+) -> Option<Bytes> {
+    let done = || cell.chapter().once.get(label).cloned();
+    let recorded = Bytes::of(label);
+    let entry = cell.effect(caller, || {
+        if done().is_none() {
+            let result = cell.in_closure(&mut *act);
+            cell.change().once.insert(label, result);
+        }
+        recorded.clone()
+    });
+    let is_it = entry.is_none_or(|entry| entry == recorded);
+    let result = done().filter(|_| is_it);
+    if result.is_none() {
+        cell.leave_at_label(label);
+    }
+    result
+}
+
+/// Calls `f`, and records what it returns, like [`with()`] without lent state: for what belongs to
+/// nobody's world, such as a line in a log. When the script is restored, `f` is not called again.
+/// Outside of a durable script, it only calls `f`.
+///
+/// # Panics
+///
+/// If what `f` returns does not serialise.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # async fn script() {
+/// effect(|| println!("the door opens")); // once, even if the script is restored
+/// let seed = effect(|| 4_u32); // asked of the world outside
+/// # }
+/// ```
+#[track_caller]
+pub fn effect<R: Serialize + DeserializeOwned>(f: impl FnOnce() -> R + ChangesNoLocal) -> R {
+    let within = type_name_of(&f);
+    let mut f = Some(f);
+    records("effect", within, &mut || match f.take() {
+        Some(f) => Ok(f()),
+        None => done_twice(),
+    })
+}
+
+/// `f` is called at most once.
+#[track_caller]
+fn lends_mut<W: 'static, R: Serialize + DeserializeOwned>(
+    name: &'static str,
+    within: &'static str,
+    f: &mut dyn FnMut(&mut W) -> R,
+) -> R {
+    records(name, within, &mut || framestep::lend::try_with(&mut *f))
+}
+
+/// `f` is called at most once.
+#[track_caller]
+fn lends_ref<W: 'static, R: Serialize + DeserializeOwned>(
+    name: &'static str,
+    within: &'static str,
+    f: &mut dyn FnMut(&W) -> R,
+) -> R {
+    records(name, within, &mut || framestep::lend::try_with_ref(&mut *f))
+}
+
+/// Does an effect and records what it returns. `act` is called at most once.
+#[track_caller]
+pub(crate) fn records<R: Serialize + DeserializeOwned>(
+    name: &'static str,
+    within: &'static str,
+    act: &mut dyn FnMut() -> Result<R, LendError>,
+) -> R {
+    let caller = Call {
+        within,
+        ..Call::new(name, "")
+    };
+    let mut act = || lent(name, caller.at, act());
+    let Some(cell) = context::current() else {
+        return act();
+    };
+    let mut given = None;
+    let mut value = cell.shared().scratch.take();
+    let done = cell.effect_in(&caller, &mut value, &mut |value| {
+        let result = cell.in_closure(&mut act);
+        bytes::write(&result, value);
+        given = Some(result);
+    });
+    let result = match (given, done) {
+        (Some(given), _) => given,
+        (None, Done::Not) => bytes::read_zeros().unwrap_or_else(|| leave()),
+        (None, _) => bytes::read(&value).unwrap_or_else(|| unreadable_result()),
+    };
+    cell.shared().scratch.put(value);
+    result
+}
+
+/// The type of a closure, which names the function that it is written in.
+pub(crate) fn type_name_of<F>(_: &F) -> &'static str {
+    std::any::type_name::<F>()
+}
+
+/// What a closure has returned that was called with lent state, once.
+fn lent<R>(call: &str, at: &Location<'_>, done: Result<R, LendError>) -> R {
+    match done {
+        Ok(done) => done,
+        Err(error) => refuse(call, at, error),
+    }
+}
+
+#[cold]
+fn done_twice() -> ! {
+    unreachable!("an effect is done once")
+}
+
+#[cold]
+fn refuse(call: &str, at: &Location<'_>, error: LendError) -> ! {
+    panic!("`{call}` at {at}: {error}")
+}
+
+pub(crate) fn expect_read<R: DeserializeOwned>(value: &Bytes) -> R {
+    value.read().unwrap_or_else(|| unreadable_result())
+}
+
+fn unreadable_result<R: DeserializeOwned>() -> R {
+    unreadable::<R>(format_args!(
+        "what was recorded is no `{}`: the type does not read back what it writes",
+        std::any::type_name::<R>()
+    ))
+}
+
+/// The present time of the script's clock. Recorded, like all that a durable script reads. Outside
+/// of one, it is [`framestep::time()`].
+///
+/// # Panics
+///
+/// Outside of an executor.
+#[track_caller]
+pub fn time() -> Time {
+    let caller = Call::new("time()", "");
+    let Some(cell) = context::current() else {
+        return framestep::time();
+    };
+    let value = cell.effect(caller, time_now);
+    time_of(value.as_ref())
+}
+
+/// The time of the executor, as it is recorded.
+#[track_caller]
+pub(crate) fn time_now() -> Bytes {
+    let mut out = Writer::default();
+    save_time(&framestep::time(), &mut out);
+    Bytes::of(&out.into_numbers())
+}
+
+/// A recorded time.
+pub(crate) fn time_of(value: Option<&Bytes>) -> Time {
+    let numbers: Vec<u64> = value.map_or_else(|| vec![0; 9], expect_read);
+    load_time(&mut Reader::new(&numbers)).expect("a time as it was recorded")
+}
+
+/// The seconds of the frame or the step, on the script's clock. Recorded, as a smaller entry than
+/// [`time`]. Outside of a durable script, it is [`framestep::time::delta_seconds`].
+///
+/// # Panics
+///
+/// Outside of an executor.
+#[track_caller]
+pub fn delta_seconds() -> f32 {
+    let caller = Call::new("delta_seconds()", "");
+    let Some(cell) = context::current() else {
+        return framestep::time::delta_seconds();
+    };
+    let value = cell.effect(caller, || Bytes::of(&framestep::time::delta_seconds()));
+    value.map_or(0.0, |value| expect_read(&value))
+}
+
+/// The number of this script, for [`stop`](crate::stop()), [`pause`](crate::pause()) or the world:
+/// the same after a restore.
+///
+/// # Panics
+///
+/// Outside of a durable script.
+#[track_caller]
+pub fn current() -> ScriptId {
+    context::expect("current").id
+}
+
+/// The name of this script. Outside of a durable script, it is [`framestep::task::current_name`].
+///
+/// # Panics
+///
+/// Outside of an executor.
+#[track_caller]
+pub fn current_name() -> Cow<'static, str> {
+    match context::current() {
+        Some(cell) => Cow::Borrowed(cell.name()),
+        None => framestep::task::current_name(),
+    }
+}
+
+/// Does a command once, and records what it returns.
+#[track_caller]
+pub(crate) fn command<R: Serialize + DeserializeOwned + Default>(
+    name: &'static str,
+    f: impl FnOnce(&Shared) -> R,
+) -> R {
+    let caller = Call::new(name, "");
+    let cell = context::expect(name);
+    let shared = cell.shared();
+    let done = cell.effect(caller, || Bytes::of(&f(shared)));
+    done.map_or_else(R::default, |done| {
+        done.read().expect("a result as it was recorded")
+    })
+}

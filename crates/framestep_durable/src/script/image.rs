@@ -1,0 +1,252 @@
+//! What a save state has of a script. Save states share the images of scripts that have not changed.
+
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::bytes::Bytes;
+use crate::bytes::content::Content;
+use crate::bytes::hash::StableHash;
+use crate::bytes::topic::Topic;
+use crate::events::signals::Given;
+use crate::ids::{Birth, Owned, OwnerId, ScriptId};
+use crate::journal::Journal;
+use crate::journal::once::Once;
+use crate::journal::site::{NamedWait, Sites};
+use crate::journal::stop_lines::StopLines;
+use crate::script::join_error::JoinError;
+
+/// A shared image of a script, with its hash once a checksum has asked for it. A change copies what
+/// others share.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptImage(Rc<Hashed>);
+
+#[derive(Clone, Debug)]
+struct Hashed {
+    image: ScriptImage,
+    hash: OnceCell<u64>,
+}
+
+impl KeptImage {
+    pub(crate) fn new(image: ScriptImage) -> Self {
+        let hash = OnceCell::new();
+        KeptImage(Rc::new(Hashed { image, hash }))
+    }
+
+    /// Whether both say the same of one script.
+    pub(crate) fn is_like(&self, other: &ScriptImage) -> bool {
+        let content = |of: &ScriptImage| {
+            let begins = (of.has_begun, of.restarts_after_wait);
+            let before = (&of.state, of.history);
+            Bytes::of(&(before, &of.stop_lines, &of.once, begins, &of.waits))
+        };
+        self.journal.is(&other.journal) && content(self) == content(other)
+    }
+
+    /// A hash of the image, without the lines of its calls and of stops. `sites` has the sites that it names.
+    pub(crate) fn hash(&self, sites: &Sites) -> u64 {
+        *self.0.hash.get_or_init(|| hash_of(&self.0.image, sites))
+    }
+}
+
+fn hash_of(script: &ScriptImage, sites: &Sites) -> u64 {
+    let mut hash = StableHash::new();
+    hash.add(script.id.0);
+    hash.add_bytes(script.name.as_bytes());
+    hash.add(u64::from(script.version));
+    hash.add(script.home);
+    hash.add(script.owner.map_or(0, |owner| owner.0 + 1));
+    match &script.state {
+        Content::Compact(bytes) => hash.add_bytes(bytes.get()),
+        described @ Content::Described(_) => add_value(&mut hash, described),
+    }
+    if script.once.is_empty() {
+        hash.add(0);
+    } else {
+        add_value(&mut hash, &script.once);
+    }
+    hash.add(u64::from(script.has_begun) << 1 | u64::from(script.restarts_after_wait));
+    hash.add(script.waits.len() as u64);
+    for wait in &script.waits {
+        // What a site is, without its place.
+        let what = sites.what(wait.named.site);
+        hash.add(u64::from(wait.named.number) << 32 | u64::from(what));
+        match &wait.slot {
+            SlotImage::Plain => hash.add(0),
+            slot => add_value(&mut hash, slot),
+        }
+    }
+    hash.add(script.journal.hash().state());
+    hash.finish()
+}
+
+/// Adds a value as bytes, which are at least one.
+fn add_value<T: Serialize>(hash: &mut StableHash, value: &T) {
+    let bytes = postcard::to_stdvec(value);
+    hash.add_bytes(&bytes.expect("an image serialises"));
+}
+
+impl Deref for KeptImage {
+    type Target = ScriptImage;
+
+    fn deref(&self) -> &ScriptImage {
+        &self.0.image
+    }
+}
+
+impl DerefMut for KeptImage {
+    fn deref_mut(&mut self) -> &mut ScriptImage {
+        let hashed = Rc::make_mut(&mut self.0);
+        hashed.hash.take();
+        &mut hashed.image
+    }
+}
+
+impl Serialize for KeptImage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for KeptImage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        ScriptImage::deserialize(deserializer).map(KeptImage::new)
+    }
+}
+
+/// A script that has ended, and whose result is kept. It serialises without the line that has stopped
+/// it, which is beside it in a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct EndedImage {
+    pub(crate) id: ScriptId,
+    #[serde(skip)]
+    pub(crate) birth: Birth,
+    pub(crate) result: Result<Bytes, JoinError>,
+    pub(crate) order: u64,
+}
+
+impl PartialEq for EndedImage {
+    fn eq(&self, other: &Self) -> bool {
+        // Equal runs are equal, whatever else their processes have made.
+        let said = |of: &Self| (of.id, of.order);
+        said(self) == said(other) && self.result == other.result
+    }
+}
+
+impl Eq for EndedImage {}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ScriptImage {
+    pub(crate) id: ScriptId,
+    #[serde(skip)]
+    pub(crate) birth: Birth,
+    pub(crate) name: Cow<'static, str>,
+    /// The version of its code.
+    pub(crate) version: u32,
+    /// Which registry of the runtime its code is from. Of a file, that of the runtime's first.
+    #[serde(skip)]
+    pub(crate) generation: u32,
+    /// The number of a phase.
+    pub(crate) home: u64,
+    pub(crate) owner: Option<OwnerId>,
+    pub(crate) state: Content,
+    pub(crate) journal: Journal,
+    pub(crate) stop_lines: StopLines,
+    pub(crate) once: Once,
+    /// A hash of what was before the chapter.
+    pub(crate) history: u64,
+    pub(crate) has_begun: bool,
+    /// Whether it waits as earlier code did, and restarts its chapter then.
+    pub(crate) restarts_after_wait: bool,
+    pub(crate) waits: Vec<WaitImage>,
+}
+
+impl ScriptImage {
+    pub(crate) fn has_sorted_waits(&self) -> bool {
+        let waits = &self.waits;
+        waits.is_sorted_by(|a, b| a.named.number < b.named.number)
+    }
+
+    pub(crate) fn has_begun_if_it_has_done_something(&self) -> bool {
+        if self.restarts_after_wait {
+            return self.has_begun && self.journal.entries() == 0;
+        }
+        self.has_begun || self.journal.entries() == 0 && self.waits.is_empty()
+    }
+}
+
+/// A pending wait.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct WaitImage {
+    pub(crate) named: NamedWait,
+    pub(crate) slot: SlotImage,
+}
+
+/// What a slot contains besides waits of framestep.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum SlotImage {
+    Plain,
+    Join(ScriptId),
+    OwnerEnd(OwnerId),
+    Stop {
+        ticket: u64,
+    },
+    Signal {
+        topic: Topic,
+        ticket: u64,
+        given: Given,
+    },
+    Next {
+        topic: Topic,
+        ticket: u64,
+        stream: Owned,
+        /// Whether the wait has made the subscription, and drops it.
+        is_own: bool,
+    },
+    Value {
+        topic: Topic,
+        ticket: u64,
+        is_new: bool,
+    },
+    Permit {
+        topic: Topic,
+        ticket: u64,
+        wanted: u64,
+        granted: Option<u64>,
+    },
+    Promise(u64),
+    Request(RequestImage),
+    Animate {
+        has_end: bool,
+        length_ns: u64,
+        share: u32,
+    },
+    Tick {
+        due_ns: i128,
+    },
+}
+
+impl SlotImage {
+    /// The full name of what a wait in a list is for.
+    pub(crate) fn topic(&self) -> Option<&Topic> {
+        match self {
+            SlotImage::Signal { topic, .. }
+            | SlotImage::Next { topic, .. }
+            | SlotImage::Value { topic, .. }
+            | SlotImage::Permit { topic, .. } => Some(topic),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct RequestImage {
+    pub(crate) id: u64,
+    pub(crate) stamp: u64,
+    pub(crate) name: String,
+    pub(crate) content: Bytes,
+    pub(crate) answer: Option<Bytes>,
+}

@@ -1,0 +1,192 @@
+//! Making scripts.
+
+use std::rc::Rc;
+
+use framestep::{Owner, Phase};
+
+use crate::bytes::content::Content;
+use crate::events::carried::as_known;
+use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
+use crate::script::cell::ScriptCell;
+use crate::script::context;
+use crate::script::driver::Driver;
+use crate::script::hand_over;
+use crate::script::shared::Shared;
+use crate::script::{Begun, Code};
+
+/// How a script is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Making {
+    pub(crate) owner: Option<OwnerId>,
+    pub(crate) home: Option<Phase>,
+    /// Whether it is polled at once.
+    pub(crate) starts: bool,
+}
+
+impl Shared {
+    /// The first chapter of a script, which `chapter` makes.
+    ///
+    /// # Panics
+    ///
+    /// If the script is not in the registry, or does not serialise.
+    #[track_caller]
+    pub(crate) fn begin(self: &Rc<Self>, code: Code, chapter: &mut dyn FnMut() -> Begun) -> Begun {
+        if self.generation.get() > 0 {
+            return hand_over::for_new(&self.events, || self.begin_by_name(code, chapter()));
+        }
+        self.registry().expect(code.name);
+        hand_over::for_new(&self.events, chapter)
+    }
+
+    /// Makes a script from its first chapter. `by` is the script that makes it, if there is one.
+    #[track_caller]
+    pub(crate) fn make(
+        self: &Rc<Self>,
+        code: Code,
+        begun: Begun,
+        making: Making,
+        birth: Birth,
+        by: Option<&Rc<ScriptCell>>,
+    ) -> ScriptId {
+        let id = ScriptId(self.scripts.next.get());
+        self.scripts.next.set(id.0 + 1);
+        let inherited = by.and_then(|by| by.owner);
+        let owner = making.owner.or(inherited);
+        let home = making.home.or(by.map(|by| by.home));
+        let cell = ScriptCell::new(
+            self,
+            id,
+            self.code_by_name(code),
+            home.unwrap_or(Phase::Update),
+            owner,
+            begun.state,
+            begun.future,
+        );
+        if let Some(by) = by {
+            cell.change().history = by.history();
+        }
+        cell.birth.set(birth);
+        self.events.carry(id, &begun.carried);
+        self.inherit_request(&cell, by);
+        self.adopt(&Rc::new(cell), making, by.is_some());
+        id
+    }
+
+    /// Adds a new script to the executor.
+    #[track_caller]
+    fn adopt(self: &Rc<Self>, cell: &Rc<ScriptCell>, making: Making, is_by_script: bool) {
+        let id = cell.id;
+        self.scripts.alive.borrow_mut().insert(id, Rc::clone(cell));
+        let driver = Driver::new(Rc::clone(cell));
+        let owners = self.owners.all.borrow();
+        let owner = cell
+            .owner
+            .map(|owner| owners.get(&owner).map(|entry| entry.owner.handle()));
+        drop(owners);
+        let name = cell.name();
+        let coroutine = match owner {
+            // Its owner has been dropped, and refuses it.
+            Some(None) => {
+                drop(driver);
+                return;
+            }
+            _ if self.events.is_cleared() => {
+                drop(driver);
+                return;
+            }
+            Some(Some(owner)) => match (making.starts, is_by_script, making.home) {
+                (true, ..) => owner.script(name).in_phase(cell.home).start(driver),
+                (false, _, Some(home)) => owner.script(name).in_phase(home).spawn(driver),
+                // It inherits its home, and begins in the run under way.
+                (false, ..) => owner.script(name).spawn(driver),
+            },
+            None if is_by_script => match (making.starts, making.home) {
+                (true, None) => framestep::task::script(name).start(driver),
+                (true, Some(home)) => framestep::task::script(name).in_phase(home).start(driver),
+                (false, None) => framestep::task::script(name).spawn(driver),
+                (false, Some(home)) => framestep::task::script(name).in_phase(home).spawn(driver),
+            },
+            None => match (making.starts, making.home) {
+                (true, None) => self.executor.script(name).start(driver),
+                (true, Some(home)) => self.executor.script(name).in_phase(home).start(driver),
+                (false, None) => self.executor.script(name).spawn(driver),
+                (false, Some(home)) => self.executor.script(name).in_phase(home).spawn(driver),
+            },
+        };
+        if self.scripts.alive.borrow().contains_key(&id) {
+            cell.set_coroutine(coroutine);
+        } else if let Some(ended) = self.ends.results.borrow_mut().get_mut(&id) {
+            ended.coroutine = Some(coroutine);
+        }
+    }
+
+    /// Makes an owner for the executor. `None` if there is no such parent or clock.
+    pub(crate) fn make_owner(
+        &self,
+        parent: Option<OwnerId>,
+        clock: Option<ClockId>,
+    ) -> Option<Owner> {
+        let clock = match clock {
+            Some(clock) => Some(self.clocks.get(clock)?),
+            None => None,
+        };
+        self.owners.make(parent, clock)
+    }
+
+    /// The code of a script by its name, if the registry has it: the caller may be code of an
+    /// earlier generation.
+    pub(crate) fn code_by_name(&self, caller: Code) -> Code {
+        if self.generation.get() == 0 {
+            return caller;
+        }
+        let known = self.registry().find(caller.name);
+        known.map_or(caller, |known| known.code)
+    }
+
+    /// Begins a script in the code of the registry, whose state the caller has made.
+    pub(crate) fn begin_by_name(&self, caller: Code, begun: Begun) -> Begun {
+        let Begun { state, carried, .. } = begun;
+        let known = self.registry().find(caller.name);
+        let begun = known
+            .as_ref()
+            .and_then(|known| known.begin_again(caller.version, &Content::Compact(state.clone())));
+        if let Some(begun) = begun {
+            let carried = as_known(begun.carried, &carried);
+            return Begun { carried, ..begun };
+        }
+        let name = caller.name;
+        let why = match known {
+            None => "the latest code does not know it: add it with `Registry::with`",
+            Some(_) => "its parameters are others in the latest code",
+        };
+        Begun {
+            state,
+            future: Box::pin(async move {
+                panic!(
+                    "the script `{name}` was started by code from before the latest reload, and \
+                     {why}. Or build and start the game again"
+                )
+            }),
+            carried: Vec::new(),
+        }
+    }
+
+    /// Asks a new script to stop if the one that makes it was asked, and is on the same owner or
+    /// above it.
+    pub(crate) fn inherit_request(&self, new: &ScriptCell, by: Option<&Rc<ScriptCell>>) {
+        if self.stops.asked.borrow().is_empty() {
+            return;
+        }
+        let Some(by) = by.cloned().or_else(context::current) else {
+            return;
+        };
+        let is_within = match (new.owner, by.owner) {
+            (Some(new), Some(by)) => self.owners.is_within(new, by),
+            (new, by) => new == by,
+        };
+        let is_of_this = std::ptr::eq(&raw const **by.shared(), self);
+        if is_of_this && is_within && self.stops.is_asked(by.id) {
+            self.stops.asked.borrow_mut().insert(new.id);
+        }
+    }
+}

@@ -1,0 +1,465 @@
+//! What all waits of scripts have in common.
+
+use std::mem;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+
+use framestep::durable::{DurableWait, Event, EventNote, in_line};
+
+use crate::bytes::Bytes;
+use crate::bytes::quiet::message_of;
+use crate::events::loss::Loss;
+use crate::events::outside::OutsideWait;
+use crate::events::questions::Question;
+use crate::events::typed::Typed;
+use crate::journal::site::Known;
+use crate::script::cell::ScriptCell;
+use crate::script::context;
+use crate::script::recorder::Polling;
+use crate::script::slot::{Awaited, Pending, Shown, Slot};
+
+/// The part that all waits have in common: the number of a wait in its chapter.
+#[derive(Debug, Default)]
+pub(crate) struct Numbered {
+    state: State,
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    New,
+    /// It has begun in a script, under this number.
+    Begun(Weak<ScriptCell>, u32),
+    /// It has begun outside of a durable script, in any executor, and has this state.
+    Outside(Box<Slot>),
+    Done,
+}
+
+/// Makes the state of a wait if there is none, and polls it. Outside of a durable script, there is
+/// no cell.
+type PollSlot<'a> = dyn FnMut(Option<&ScriptCell>, &mut Option<Slot>) -> Poll<Bytes> + 'a;
+
+impl Numbered {
+    /// Whether the wait has been polled.
+    pub(crate) fn has_begun(&self) -> bool {
+        !matches!(self.state, State::New)
+    }
+
+    /// The script in which the wait has begun, and its number there. `None` if it is over.
+    pub(crate) fn begun(&self) -> Option<(Rc<ScriptCell>, u32)> {
+        match &self.state {
+            State::Begun(cell, number) => Some((cell.upgrade()?, *number)),
+            _ => None,
+        }
+    }
+
+    /// Whether the wait is over.
+    pub(crate) fn is_done(&self) -> bool {
+        matches!(self.state, State::Done)
+    }
+
+    /// Notes what a pending wait is about, in a replay: that is compared with the save.
+    #[inline]
+    pub(crate) fn note(&self, typed: impl FnOnce(u32) -> Typed) {
+        if let State::Begun(cell, number) = &self.state {
+            let cell = cell.upgrade().filter(|cell| cell.is_replayed());
+            if let Some(cell) = cell {
+                cell.note_wait(*number, typed(*number));
+            }
+        }
+    }
+
+    /// Polls the wait, which a call of `kind` has made. `begin` makes its state at the first
+    /// poll, and `poll` polls that state. What `poll` returns is recorded; a panic of either ends
+    /// the wait, and is recorded, too.
+    #[track_caller]
+    pub(crate) fn poll(
+        &mut self,
+        kind: &'static str,
+        event: Option<Event>,
+        begin: impl FnOnce(&ScriptCell) -> Slot,
+        poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
+    ) -> Poll<Bytes> {
+        let cell = self.expect_script(kind);
+        self.poll_known(&cell, kind, event, begin, poll)
+    }
+
+    /// The same in a known script.
+    #[track_caller]
+    pub(crate) fn poll_known(
+        &mut self,
+        cell: &Rc<ScriptCell>,
+        kind: &'static str,
+        event: Option<Event>,
+        begin: impl FnOnce(&ScriptCell) -> Slot,
+        poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
+    ) -> Poll<Bytes> {
+        let awaited = Awaited::new(kind, event);
+        let mut parts = Some((begin, poll));
+        self.poll_in(cell, awaited, &mut |cell, slot| {
+            let (Some(cell), Some((begin, poll))) = (cell, parts.take()) else {
+                return Poll::Pending;
+            };
+            poll(cell, slot.get_or_insert_with(|| begin(cell)))
+        })
+    }
+
+    /// The same for a wait that belongs to no runtime: outside of a durable script, it is the plain
+    /// one.
+    #[track_caller]
+    pub(crate) fn poll_anywhere(
+        &mut self,
+        kind: &'static str,
+        begin: impl FnOnce(Option<&ScriptCell>) -> Slot,
+        poll: impl FnOnce(Option<&ScriptCell>, &mut Slot) -> Poll<Bytes>,
+    ) -> Poll<Bytes> {
+        let awaited = Awaited::new(kind, None);
+        let mut parts = Some((begin, poll));
+        self.poll_in_any(awaited, &mut |cell, slot| {
+            let Some((begin, poll)) = parts.take() else {
+                return Poll::Pending;
+            };
+            poll(cell, slot.get_or_insert_with(|| begin(cell)))
+        })
+    }
+
+    /// Polls a wait for the next frame at home in the usual case, in which no user code is called:
+    /// it begins, or resumes its script. `None` if this is another case.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn poll_frame(&mut self, kind: &'static str, cx: &Context<'_>) -> Option<Poll<()>> {
+        match &self.state {
+            State::New => {
+                let cell = context::find_outside_of_closures(kind)?;
+                let number = cell.begin_frame(cx, kind, Location::caller())?;
+                self.state = State::Begun(Rc::downgrade(&cell), number);
+                Some(Poll::Pending)
+            }
+            State::Begun(of, number) => {
+                let cell = context::expect_outside_of_closures(kind);
+                expect_of(of, &cell, kind);
+                if !cell.end_if_resumed(*number) {
+                    return None;
+                }
+                self.state = State::Done;
+                Some(Poll::Ready(()))
+            }
+            State::Outside(_) | State::Done => None,
+        }
+    }
+
+    /// Polls a wait of framestep that returns nothing. `begin` is called at the first poll. With
+    /// `simple`, a wait that cannot fail to begin.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn poll_plain(
+        &mut self,
+        kind: &'static str,
+        cx: &mut Context<'_>,
+        simple: impl FnOnce() -> Option<DurableWait>,
+        begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
+    ) -> Poll<()> {
+        if let Some(cell) = context::find_outside_of_closures(kind) {
+            let polled = if cell.is_replayed() {
+                self.poll_replayed(&cell, kind)
+            } else {
+                self.poll_live(&cell, kind, cx, simple)
+            };
+            if let Some(polled) = polled {
+                return polled;
+            }
+        }
+        self.poll_plain_in_any(kind, cx, begin)
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn poll_plain_in_any(
+        &mut self,
+        kind: &'static str,
+        cx: &mut Context<'_>,
+        begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
+    ) -> Poll<()> {
+        let polled = self.poll_in_any(Awaited::new(kind, None), &mut |cell, slot| match slot
+            .get_or_insert_with(|| Slot::Plain(begin(cell)))
+        {
+            Slot::Plain(wait) => wait.poll(cx, kind).map(|()| Bytes::EMPTY),
+            _ => Poll::Pending,
+        });
+        polled.map(drop)
+    }
+
+    /// Polls a plain wait in a script that runs. `None` if this is not as simple as usual.
+    #[inline(always)]
+    #[track_caller]
+    fn poll_live(
+        &mut self,
+        cell: &Rc<ScriptCell>,
+        kind: &'static str,
+        cx: &mut Context<'_>,
+        simple: impl FnOnce() -> Option<DurableWait>,
+    ) -> Option<Poll<()>> {
+        match &self.state {
+            State::New if cell.is_live() => {
+                let mut wait = simple()?;
+                let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
+                let number = cell.take_number();
+                self.state = State::Begun(Rc::downgrade(cell), number);
+                let polled = wait.poll(cx, kind);
+                if polled.is_pending() {
+                    cell.add_wait(Pending {
+                        number,
+                        site,
+                        slot: Slot::Plain(wait),
+                        shown: None,
+                    });
+                } else {
+                    cell.record_end(number, &[], site);
+                    self.state = State::Done;
+                }
+                Some(polled)
+            }
+            State::Begun(of, number) => {
+                expect_of(of, cell, kind);
+                if !cell.end_if_resumed(*number) {
+                    return None;
+                }
+                self.state = State::Done;
+                Some(Poll::Ready(()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The same in a replay.
+    #[inline(always)]
+    #[track_caller]
+    fn poll_replayed(&mut self, cell: &Rc<ScriptCell>, kind: &'static str) -> Option<Poll<()>> {
+        let is_over = match &self.state {
+            State::New => {
+                let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
+                let (number, is_over) = cell.begin_replayed(site)?;
+                if !is_over {
+                    self.state = State::Begun(Rc::downgrade(cell), number);
+                }
+                is_over
+            }
+            State::Begun(of, number) => {
+                expect_of(of, cell, kind);
+                cell.end_replayed(*number)?
+            }
+            State::Outside(_) | State::Done => return None,
+        };
+        if !is_over {
+            return Some(Poll::Pending);
+        }
+        self.state = State::Done;
+        Some(Poll::Ready(()))
+    }
+
+    #[track_caller]
+    fn poll_in_any(&mut self, awaited: Awaited, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
+        match self.script(awaited.call) {
+            Some(script) => self.poll_in(&script, awaited, poll),
+            None => in_line(awaited.at, || self.poll_outside(poll)),
+        }
+    }
+
+    /// Polls it in a script.
+    #[track_caller]
+    fn poll_in(
+        &mut self,
+        cell: &Rc<ScriptCell>,
+        awaited: Awaited,
+        poll: &mut PollSlot<'_>,
+    ) -> Poll<Bytes> {
+        let (number, site, is_new) = self.number(cell, &awaited);
+        let value = match cell.polling(number, site) {
+            Polling::Live => {
+                // Taken out meanwhile, because `poll` may drop other waits. What has lost its
+                // state is not made anew.
+                let mut slot = if is_new {
+                    None
+                } else {
+                    Some(cell.take_slot(number).unwrap_or(Slot::Polled))
+                };
+                let poll = || in_line(awaited.at, || poll(Some(cell), &mut slot));
+                let polled = catch_unwind(AssertUnwindSafe(poll));
+                match (polled, slot) {
+                    (Ok(Poll::Pending), Some(slot)) if is_new => {
+                        let shown = awaited.event.map(|event| {
+                            let note = EventNote::begin(event, slot.full_name(), awaited.at);
+                            Box::new(Shown { event, note })
+                        });
+                        cell.add_wait(Pending {
+                            number,
+                            site,
+                            slot,
+                            shown,
+                        });
+                        return Poll::Pending;
+                    }
+                    (Ok(Poll::Pending), slot) => {
+                        cell.put_slot(number, slot.unwrap_or(Slot::Polled));
+                        return Poll::Pending;
+                    }
+                    (Ok(Poll::Ready(value)), slot) => {
+                        drop(slot);
+                        cell.record_end(number, value.get(), site);
+                        value
+                    }
+                    (Err(payload), slot) => {
+                        cell.record_failure(number, &message_of(&*payload), site);
+                        drop(slot);
+                        self.end(cell, number);
+                        resume_unwind(payload);
+                    }
+                }
+            }
+            Polling::Ended(value) => value,
+            Polling::Failed(message) => {
+                self.end(cell, number);
+                resume_unwind(Box::new(message));
+            }
+            Polling::Pending => {
+                if is_new {
+                    // It gets its state when the replay ends.
+                    cell.add_wait(Pending {
+                        number,
+                        site,
+                        slot: Slot::Replayed,
+                        shown: awaited
+                            .event
+                            .map(|event| Box::new(Shown { event, note: None })),
+                    });
+                }
+                return Poll::Pending;
+            }
+        };
+        self.end(cell, number);
+        Poll::Ready(value)
+    }
+
+    /// Polls it outside of durable scripts.
+    #[track_caller]
+    fn poll_outside(&mut self, poll: &mut PollSlot<'_>) -> Poll<Bytes> {
+        let mut slot = match mem::replace(&mut self.state, State::Done) {
+            State::Outside(slot) => Some(*slot),
+            _ => None,
+        };
+        let polled = poll(None, &mut slot);
+        if let (Poll::Pending, Some(slot)) = (&polled, slot) {
+            self.state = State::Outside(Box::new(slot));
+        }
+        polled
+    }
+
+    /// Takes the state of a wait outside of a durable script, to poll it in the line of the caller.
+    /// `begin` makes it at the first poll.
+    #[expect(clippy::unnecessary_box_returns, reason = "it is in a box")]
+    pub(crate) fn take_outside(&mut self, begin: impl FnOnce() -> OutsideWait) -> Box<Slot> {
+        match mem::replace(&mut self.state, State::Done) {
+            State::Outside(slot) => slot,
+            _ => Box::new(Slot::Outside(Box::new(begin()))),
+        }
+    }
+
+    /// Puts the state back, if the wait is pending.
+    pub(crate) fn put_outside<R>(&mut self, slot: Box<Slot>, polled: &Poll<R>) {
+        if polled.is_pending() {
+            self.state = State::Outside(slot);
+        }
+    }
+
+    /// The script that polls the wait.
+    ///
+    /// # Panics
+    ///
+    /// If there is none.
+    #[track_caller]
+    pub(crate) fn expect_script(&self, name: &str) -> Rc<ScriptCell> {
+        match self.script(name) {
+            Some(script) => script,
+            None => context::expect_outside_of_closures(name),
+        }
+    }
+
+    /// The script that polls the wait. `None` outside of durable scripts.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn script(&self, name: &str) -> Option<Rc<ScriptCell>> {
+        match self.state {
+            State::New => context::find_outside_of_closures(name),
+            State::Begun(..) => Some(context::expect_outside_of_closures(name)),
+            State::Outside(_) => {
+                assert!(
+                    context::find_outside_of_closures(name).is_none(),
+                    "`{name}` was begun outside of a durable script and polled by one: durable \
+                     scripts cannot share waits"
+                );
+                None
+            }
+            State::Done => panic!("`{name}` was polled again after it had finished"),
+        }
+    }
+
+    #[inline]
+    fn end(&mut self, cell: &ScriptCell, number: u32) {
+        drop(cell.remove_wait(number));
+        self.state = State::Done;
+    }
+
+    /// Its number and its site in the script, and whether it begins now.
+    #[inline]
+    #[track_caller]
+    fn number(&mut self, cell: &Rc<ScriptCell>, awaited: &Awaited) -> (u32, Known, bool) {
+        let site = || cell.shared().sites.of(&awaited.call());
+        if let State::Begun(of, number) = &self.state {
+            expect_of(of, cell, awaited.call);
+            let known = cell.site_of(*number);
+            return (*number, known.unwrap_or_else(site), false);
+        }
+        let number = cell.take_number();
+        self.state = State::Begun(Rc::downgrade(cell), number);
+        (number, site(), true)
+    }
+}
+
+#[inline]
+#[track_caller]
+fn expect_of(of: &Weak<ScriptCell>, cell: &Rc<ScriptCell>, name: &str) {
+    assert!(
+        std::ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
+        "`{name}` was begun by one script and polled by another: durable scripts cannot share \
+         waits"
+    );
+}
+
+/// Reports that a script which goes on has dropped a question with its answer.
+#[cold]
+fn note_unread_answer(cell: &ScriptCell, request: &Question) {
+    if request.answer.is_some() && cell.is_live() {
+        cell.shared().losses.report(&Loss::AnswerUnread {
+            script: cell.id,
+            name: cell.name(),
+            request: request.name.clone(),
+        });
+    }
+}
+
+impl Drop for Numbered {
+    #[inline]
+    fn drop(&mut self) {
+        if let State::Begun(cell, number) = &self.state {
+            let Some(cell) = cell.upgrade() else {
+                return;
+            };
+            let pending = cell.remove_wait(*number);
+            if let Some(Slot::Request(request)) = pending.as_ref().map(|pending| &pending.slot) {
+                note_unread_answer(&cell, request);
+            }
+            drop(pending);
+        }
+    }
+}

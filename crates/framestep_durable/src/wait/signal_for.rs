@@ -1,0 +1,130 @@
+//! The wait for an event of a signal that a condition accepts.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use framestep::durable::Event;
+use serde::de::DeserializeOwned;
+
+use crate::bytes::Bytes;
+use crate::bytes::topic::EventName;
+use crate::events::outside::{OutsideWait, PlainSubscription};
+use crate::events::signals::{NO_LIMIT, StreamGuard};
+use crate::events::typed::{ReadAs, Typed};
+use crate::script::cell::ScriptCell;
+use crate::script::numbered::Numbered;
+use crate::script::place::outside;
+use crate::script::slot::{NextWait, Slot};
+use crate::wait::signal::{Limit, read};
+
+/// The future of [`Signal::wait_for`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct WaitSignalFor<T, P, N = &'static str> {
+    pub(crate) numbered: Numbered,
+    pub(crate) name: N,
+    pub(crate) limit: Limit,
+    pub(crate) accept: P,
+    pub(crate) value: PhantomData<fn() -> T>,
+}
+
+#[track_caller]
+fn poll_accepted(
+    numbered: &mut Numbered,
+    base: &'static str,
+    name: &str,
+    limit: Limit,
+    cx: &mut Context<'_>,
+    accept: &mut dyn FnMut(&Bytes) -> bool,
+) -> Poll<Bytes> {
+    let kind = "signal.wait_for()";
+    let Some(cell) = numbered.script(kind) else {
+        let mut slot = numbered.take_outside(|| {
+            let signal = outside(kind).signal(name, limit);
+            OutsideWait::Accepted(PlainSubscription::of(signal))
+        });
+        let polled = match slot.outside() {
+            Some(OutsideWait::Accepted(events)) => events.poll_accepted(cx, accept),
+            _ => Poll::Pending,
+        };
+        numbered.put_outside(slot, &polled);
+        return polled;
+    };
+    let begin = |cell: &ScriptCell| {
+        let events = cell.events();
+        let stream = events.subscribe(cell.id, name, Some(NO_LIMIT));
+        Slot::Next(Box::new(NextWait {
+            number: cell.latest_wait().1,
+            listing: events.await_signal(cell.latest_wait(), name),
+            stream,
+            guard: Some(StreamGuard::new(events, stream)),
+        }))
+    };
+    let event = Some(Event::Signal(base));
+    numbered.poll_known(&cell, kind, event, begin, |cell, slot| {
+        let Slot::Next(wait) = slot else {
+            return Poll::Pending;
+        };
+        let events = cell.events();
+        // Those that are there now: what `accept` emits is read in a later poll.
+        let mut stored = events.stored_events(wait.stream);
+        let woken = stored > 0;
+        if let Some(given) = events.take_given(wait.stream) {
+            stored -= 1;
+            if cell.in_closure(|| accept(&given.value)) {
+                return Poll::Ready(given.value);
+            }
+            events.pass_on(&wait.listing.topic, &given);
+        }
+        for _ in 0..stored {
+            let Some(event) = events.next_event(wait.stream) else {
+                break;
+            };
+            if cell.in_closure(|| accept(&event)) {
+                return Poll::Ready(event);
+            }
+        }
+        if woken {
+            events.await_again(cell.id, wait.number, &mut wait.listing);
+            if events.stored_events(wait.stream) > 0 {
+                cx.waker().wake_by_ref();
+            }
+        }
+        Poll::Pending
+    })
+}
+
+impl<T, P, N> Future for WaitSignalFor<T, P, N>
+where
+    T: DeserializeOwned + 'static,
+    P: Fn(&T) -> bool,
+    N: EventName,
+{
+    type Output = T;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
+        let this = &mut *self;
+        let (base, name) = (this.name.base(), this.name.full());
+        let accept = &this.accept;
+        let mut accept = |event: &Bytes| accept(&read(name, event));
+        match poll_accepted(&mut this.numbered, base, name, this.limit, cx, &mut accept) {
+            Poll::Ready(value) => Poll::Ready(read(name, &value)),
+            Poll::Pending => {
+                this.numbered
+                    .note(|number| Typed::Event(number, ReadAs::of::<T>()));
+                Poll::Pending
+            }
+        }
+    }
+}
+
+impl<T, P, N> Unpin for WaitSignalFor<T, P, N> {}
+
+impl<T, P, N: fmt::Debug> fmt::Debug for WaitSignalFor<T, P, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WaitSignalFor").field(&self.name).finish()
+    }
+}
