@@ -116,27 +116,12 @@ pub use script::join_error::JoinError;
 pub use script::locals::ChangesNoLocal;
 pub use script::registry::Registry;
 pub use script::{Chapter, DurableScript, OldState};
-pub use wait::animate::{Animate, animate};
-pub use wait::changed::{Changed, WaitValue};
-pub use wait::changes_of::{ChangesOf, changes_of};
-pub use wait::condition::{WaitUntil, wait_until, wait_while};
-pub use wait::every_frames::{EveryFrames, every_frames};
-pub use wait::interval::{Interval, MissedTicks, NextTick, NextTicks, Tick, interval};
-pub use wait::on::{On, on_clock};
-pub use wait::pace::{Debounce, Throttle, debounce, throttle};
-pub use wait::permit::{Acquire, Permit};
-pub use wait::promise::{Promise, Resolver, promise};
-pub use wait::request::{Ask, Request, RequestId, ask};
-pub use wait::semaphore::Semaphore;
-pub use wait::signal::{Signal, WaitSignal};
-pub use wait::signal_for::WaitSignalFor;
-pub use wait::stop_requested::{StopRequested, stop_requested};
-pub use wait::subscription::{NextEvent, Subscription};
-pub use wait::timed::{
-    Wait, WaitSeconds, end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps,
+pub use wait::{
+    Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, EveryFrames, Interval,
+    MissedTicks, NextEvent, NextTick, NextTicks, On, Permit, Promise, Request, RequestId, Resolver,
+    Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges,
+    Wait, WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, YieldNow, animate, ask,
+    changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame,
+    on_clock, promise, stop_requested, throttle, timeout, timeout_at, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
 };
-pub use wait::timeout::{Elapsed, Timeout, timeout, timeout_at};
-pub use wait::value::Value;
-pub use wait::value_changes::ValueChanges;
-pub use wait::yield_now::{YieldNow, yield_now};

@@ -107,7 +107,7 @@ impl Outside {
 
     /// A signal that is there as long as the result is. `limit` counts if it was not there before.
     pub(crate) fn signal(&self, name: &str, limit: Option<u64>) -> Rc<PlainSignal> {
-        let limit = limit.unwrap_or_else(|| DEFAULT_LIMIT);
+        let limit = limit.unwrap_or(DEFAULT_LIMIT);
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let make = || Emitter {
             signal: framestep::sync::Signal::with_limit(limit).named(name.to_owned()),

@@ -404,7 +404,7 @@ impl<'de> Deserialize<'de> for Journal {
 #[cfg(test)]
 mod tests {
     use super::{Journal, Kind};
-    use crate::site::{Known, SiteId};
+    use crate::journal::site::{Known, SiteId};
 
     const SITE: Known = Known {
         id: SiteId(70_000),

@@ -159,8 +159,9 @@ impl Host {
     #[track_caller]
     pub fn child_clock(&self, parent: ClockId) -> ClockId {
         let clocks = &self.shared.clocks;
-        let made = clocks.make(parent);
-        made.unwrap_or_else(|| clocks.refuse(parent))
+        // The panic is in the line of the caller.
+        clocks.expect(parent);
+        clocks.make(parent).expect("it is there")
     }
 
     /// The clock of this number, to scale and to pause it. Guards (`pause_guard`, `scaled`) cannot be

@@ -41,13 +41,8 @@ impl Clocks {
     pub(crate) fn expect(&self, id: ClockId) -> Clock {
         match self.get(id) {
             Some(clock) => clock,
-            None => self.refuse(id),
+            None => refuse(id),
         }
-    }
-
-    #[track_caller]
-    pub(crate) fn refuse<R>(&self, id: ClockId) -> R {
-        panic!("the runtime has no clock {id:?}: it was made by another runtime")
     }
 
     /// Makes a clock that follows another one. `None` if there is no such clock.
@@ -86,4 +81,9 @@ impl Clocks {
 struct ClockEntry {
     clock: Clock,
     parent: ClockId,
+}
+
+#[track_caller]
+fn refuse(id: ClockId) -> ! {
+    panic!("the runtime has no clock {id:?}: it was made by another runtime")
 }
