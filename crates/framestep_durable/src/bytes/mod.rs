@@ -7,6 +7,11 @@ pub(crate) mod quiet;
 pub(crate) mod topic;
 pub(crate) mod tree;
 
+pub(crate) use self::content::{Content, Type};
+pub(crate) use self::hash::StableHash;
+pub(crate) use self::quiet::{dispose, message_of};
+pub(crate) use self::topic::{EventName, Keyed, Topic};
+
 use std::fmt::{self, Write as _};
 use std::rc::Rc;
 

@@ -7,9 +7,8 @@
 use std::cell::RefCell;
 use std::thread::LocalKey;
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::Topic;
-use crate::events::typed::ReadAs;
+use crate::bytes::{Bytes, Topic};
+use crate::events::ReadAs;
 use crate::ids::ScriptId;
 
 /// A subscription in a state.

@@ -10,6 +10,16 @@ pub(crate) mod signals;
 pub(crate) mod typed;
 pub(crate) mod values;
 
+pub(crate) use self::carried::Carried;
+pub(crate) use self::loss::{Loss, Losses, is_reported};
+pub(crate) use self::outside::{Outside, OutsideWait, PlainSubscription};
+pub(crate) use self::permits::{Held, PermitWait, PermitsEntry};
+pub(crate) use self::promises::{PromiseEntry, Settled};
+pub(crate) use self::questions::{Question, Questions};
+pub(crate) use self::signals::{Given, SignalEntry, SignalWait, Stream, StreamGuard};
+pub(crate) use self::typed::{ReadAs, Typed};
+pub(crate) use self::values::ValueEntry;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,13 +28,7 @@ use std::rc::{Rc, Weak};
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::topic::Topic;
-use crate::events::carried::Carried;
-use crate::events::loss::Losses;
-use crate::events::permits::{Held, PermitWait, PermitsEntry};
-use crate::events::promises::PromiseEntry;
-use crate::events::signals::{SignalEntry, SignalWait, Stream};
-use crate::events::values::ValueEntry;
+use crate::bytes::Topic;
 use crate::ids::{Owned, ScriptId};
 
 /// The signals, values, permits and promises of a runtime. Those in their first state, for which no

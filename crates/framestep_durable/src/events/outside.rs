@@ -8,10 +8,8 @@ use std::pin::Pin;
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::Topic;
-use crate::events::DEFAULT_LIMIT;
-use crate::events::promises::Settled;
+use crate::bytes::{Bytes, Topic};
+use crate::events::{DEFAULT_LIMIT, Settled};
 
 pub(crate) type PlainSignal = Named<Emitter>;
 pub(crate) type PlainWatch = Named<framestep::sync::Watch<Option<Bytes>>>;

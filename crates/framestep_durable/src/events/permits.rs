@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::bytes::topic::Topic;
+use crate::bytes::Topic;
 use crate::events::{Events, Listed, ListedWait, Listing, Lists, WaitOf, entry, live, remove};
 use crate::ids::{Owned, ScriptId};
 

@@ -4,8 +4,7 @@ use std::iter;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::Topic;
+use crate::bytes::{Bytes, Topic};
 use crate::events::Events;
 use crate::ids::{Owned, ScriptId};
 

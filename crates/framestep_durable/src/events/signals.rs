@@ -7,11 +7,11 @@ use std::rc::{Rc, Weak};
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::Topic;
-use crate::events::carried::Carried;
-use crate::events::loss::{Loss, is_reported};
-use crate::events::{Events, Listed, ListedWait, Listing, Lists, WaitOf, entry, live, remove};
+use crate::bytes::{Bytes, Topic};
+use crate::events::{
+    Carried, Events, Listed, ListedWait, Listing, Lists, Loss, WaitOf, entry, is_reported, live,
+    remove,
+};
 use crate::ids::{NamedScript, Owned, ScriptId};
 
 /// The waits for a signal, and its subscriptions, in the order in which they began.

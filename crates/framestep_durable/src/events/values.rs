@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::Topic;
+use crate::bytes::{Bytes, Topic};
 use crate::events::{Events, Listed, ListedWait, Listing, Lists, WaitOf, entry, remove};
 
 /// The waiters of a value, and its current state.

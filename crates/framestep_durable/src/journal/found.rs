@@ -2,8 +2,7 @@
 
 use std::panic::Location;
 
-use crate::journal::Kind;
-use crate::journal::site::{NamedWait, SiteId};
+use crate::journal::{Kind, NamedWait, SiteId};
 
 /// Why pending waits are not those of the save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

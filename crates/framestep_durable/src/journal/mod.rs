@@ -11,15 +11,19 @@ pub(crate) mod shift;
 pub(crate) mod site;
 pub(crate) mod stop_lines;
 
+pub(crate) use self::found::{Found, OtherWaits};
+pub(crate) use self::once::Once;
+pub(crate) use self::said::{said_at, waits};
+pub(crate) use self::site::{Call, Known, NamedWait, Site, SiteId, SiteTable, Sites};
+pub(crate) use self::stop_lines::StopLines;
+
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::Bytes;
-use crate::bytes::hash::StableHash;
-use crate::journal::site::{Known, SiteId};
+use crate::bytes::{Bytes, StableHash};
 
 /// What an entry records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

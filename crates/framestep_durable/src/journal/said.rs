@@ -1,7 +1,6 @@
 //! What calls are called in messages.
 
-use crate::journal::Kind;
-use crate::journal::site::{NamedWait, SiteId, Sites};
+use crate::journal::{Kind, NamedWait, SiteId, Sites};
 
 /// Lists what a script waits for.
 pub(crate) fn waits(waits: &[NamedWait], sites: &Sites) -> String {

@@ -6,7 +6,7 @@
 
 use std::rc::Rc;
 
-use crate::journal::site::Site;
+use crate::journal::Site;
 
 /// How far calls have moved in a replay, as found so far.
 #[derive(Default)]

@@ -3,12 +3,9 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use crate::script::cell::ScriptCell;
-use crate::script::context;
-use crate::script::slot::Slot;
-use crate::script::{Begun, ChapterEnd, ChapterFuture};
+use crate::script::{Begun, ChapterEnd, ChapterFuture, ScriptCell, Slot, context};
 use crate::wait::animate::poll_animation;
-use crate::wait::stop_requested::reads_request;
+use crate::wait::reads_request;
 
 /// What the waits are called in messages.
 const NAME: &str = "a wait of earlier code";

@@ -6,12 +6,7 @@ use framestep::durable::phase_of;
 
 use crate::replay::SiteNumbers;
 use crate::replay::after_wait::after_wait;
-use crate::script::Begun;
-use crate::script::cell::ScriptCell;
-use crate::script::hand_over;
-use crate::script::image::ScriptImage;
-use crate::script::shared::Shared;
-use crate::script::slot::{Pending, Slot, Waits};
+use crate::script::{Begun, Pending, ScriptCell, ScriptImage, Shared, Slot, Waits, hand_over};
 
 impl Shared {
     /// A script that restarts its chapter.

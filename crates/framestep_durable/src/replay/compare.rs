@@ -1,16 +1,10 @@
 //! Comparing what a replay has left with its save: what its waits are about, and which types they read.
 
-use crate::bytes::Bytes;
-use crate::bytes::content::Content;
-use crate::bytes::topic::Topic;
-use crate::events::Listed;
-use crate::events::promises::{PromiseEntry, Settled};
-use crate::events::signals::{Given, Stream};
-use crate::events::typed::{ReadAs, Typed};
+use crate::bytes::{Bytes, Content, Topic};
+use crate::events::{Given, Listed, PromiseEntry, ReadAs, Settled, Stream, Typed};
 use crate::ids::Owned;
-use crate::journal::found::Found;
-use crate::script::cell::ScriptCell;
-use crate::script::image::{EndedImage, ScriptImage, SlotImage, WaitImage};
+use crate::journal::Found;
+use crate::script::{EndedImage, ScriptCell, ScriptImage, SlotImage, WaitImage};
 
 /// What a save state stores for its scripts, beside them.
 #[derive(Clone, Copy)]

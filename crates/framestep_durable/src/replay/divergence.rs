@@ -3,10 +3,8 @@
 use std::fmt;
 
 use crate::ids::ScriptId;
-use crate::journal::found::{Found, OtherWaits};
-use crate::journal::said::{at, awaited, done, said_at, waits};
-use crate::journal::site::{NamedWait, Sites};
-use crate::journal::{Journal, Kind};
+use crate::journal::said::{at, awaited, done};
+use crate::journal::{Found, Journal, Kind, NamedWait, OtherWaits, Sites, said_at, waits};
 
 /// A script that does not do what it did when it was saved.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use framestep::durable::Unsavable;
 
 use crate::ids::ScriptId;
-use crate::replay::divergence::Divergence;
+use crate::replay::Divergence;
 
 /// Why a runtime cannot be saved.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,24 +6,20 @@ pub(crate) mod compare;
 pub(crate) mod divergence;
 pub(crate) mod error;
 
+pub(crate) use self::compare::Stored;
+pub(crate) use self::divergence::Divergence;
+pub(crate) use self::error::{RestoreError, SaveError};
+
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use framestep::durable::{phase_of, take_outside_wait};
 
-use crate::bytes::quiet;
-use crate::bytes::quiet::{dispose, message_of};
-use crate::journal::Journal;
-use crate::journal::found::Found;
-use crate::journal::site::{NamedWait, SiteId, Sites};
-use crate::replay::compare::{Stored, compare};
-use crate::replay::error::RestoreError;
-use crate::script::cell::ScriptCell;
-use crate::script::context;
-use crate::script::hand_over;
-use crate::script::image::{ScriptImage, WaitImage};
-use crate::script::shared::Shared;
+use crate::bytes::{dispose, message_of, quiet};
+use crate::journal::{Found, Journal, NamedWait, SiteId, Sites};
+use crate::replay::compare::compare;
+use crate::script::{ScriptCell, ScriptImage, Shared, WaitImage, context, hand_over};
 
 impl Shared {
     /// Makes a script and replays its journal. With `save`, also reads the values for it that are stored

@@ -4,16 +4,11 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::ids::ScriptId;
-use crate::journal::said::{said_at, waits};
-use crate::journal::site::NamedWait;
-use crate::journal::{Entry, Kind};
-use crate::replay::SiteNumbers;
-use crate::replay::error::RestoreError;
+use crate::journal::{Entry, Kind, NamedWait, said_at, waits};
+use crate::replay::{RestoreError, SiteNumbers};
 use crate::runtime::Runtime;
-use crate::save::image::SaveState;
-use crate::script::image::{KeptImage, ScriptImage, SlotImage};
-use crate::script::registry::Registry;
-use crate::script::shared::Shared;
+use crate::save::SaveState;
+use crate::script::{KeptImage, Registry, ScriptImage, Shared, SlotImage};
 
 /// What each [`Policy`](crate::Policy) would do to the scripts of a save that do not fit this code:
 /// made by [`Registry::dry_run`](crate::Registry::dry_run). It prints as a report.

@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::restore::dry_run::DryRun;
-use crate::save::image::SaveState;
-use crate::script::registry::Registry;
+use crate::save::SaveState;
+use crate::script::Registry;
 
 /// What a build would make of the saves in a folder: made by
 /// [`Registry::check_folder`](crate::Registry::check_folder). It prints as a report of the files that

@@ -21,18 +21,11 @@ use std::rc::Rc;
 use framestep::Executor;
 use framestep::durable::{Unsavable, Writer, phase_of};
 
-use crate::bytes::Bytes;
-use crate::bytes::content::Content;
-use crate::replay::SiteNumbers;
-use crate::replay::divergence::Divergence;
-use crate::replay::error::RestoreError;
+use crate::bytes::{Bytes, Content};
+use crate::replay::{Divergence, RestoreError, SiteNumbers};
 use crate::runtime::Runtime;
-use crate::save::image::SaveState;
-use crate::script::Code;
-use crate::script::cell::ScriptCell;
-use crate::script::image::ScriptImage;
-use crate::script::registry::Registry;
-use crate::script::shared::{Limits, Shared};
+use crate::save::SaveState;
+use crate::script::{Code, Limits, Registry, ScriptCell, ScriptImage, Shared};
 
 /// What becomes of a script that does not fit its save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

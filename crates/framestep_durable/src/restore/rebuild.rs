@@ -9,27 +9,20 @@ use framestep::durable::{ClockNames, DurableWait, EndOf, Reader};
 use framestep::task::CoroutineId;
 use framestep::{Coroutine, Owner};
 
-use crate::bytes::topic::Topic;
-use crate::events::permits::{Held, PermitWait, PermitsEntry};
-use crate::events::questions::Question;
-use crate::events::signals::{SignalEntry, SignalWait, StreamGuard};
-use crate::events::values::ValueEntry;
-use crate::events::{Listing, Waiters};
+use crate::bytes::Topic;
+use crate::events::{
+    Held, Listing, PermitWait, PermitsEntry, Question, SignalEntry, SignalWait, StreamGuard,
+    ValueEntry, Waiters,
+};
 use crate::ids::{ClockId, ScriptId};
-use crate::replay::error::RestoreError;
+use crate::replay::RestoreError;
 use crate::restore::{Fate, Prepared};
-use crate::runtime::handle::Act;
-use crate::save::image::{OwnerImage, SaveState};
-use crate::script::cell::ScriptCell;
-use crate::script::driver::Driver;
-use crate::script::image::{RequestImage, SlotImage};
-use crate::script::shared::Shared;
-use crate::script::shared::ends::EndedScript;
-use crate::script::shared::guards::Guards;
-use crate::script::shared::owners::OwnerEntry;
-use crate::script::shared::stops::StopRequest;
-use crate::script::slot::{
-    Animation, Awaited, Join, NextWait, OwnerEnd, Pending, Slot, Tick, Waits,
+use crate::runtime::Act;
+use crate::save::{OwnerImage, SaveState};
+use crate::script::slot::Tick;
+use crate::script::{
+    Animation, Awaited, Driver, EndedScript, Guards, Join, NextWait, OwnerEnd, OwnerEntry, Pending,
+    RequestImage, ScriptCell, Shared, Slot, SlotImage, StopRequest, Waits,
 };
 
 impl Shared {

@@ -12,16 +12,12 @@ use std::rc::Rc;
 use framestep::task::CoroutineId;
 
 use crate::ids::ScriptId;
-use crate::journal::site::NamedWait;
-use crate::replay::divergence::Divergence;
-use crate::replay::error::{RestoreError, SaveError};
+use crate::journal::NamedWait;
+use crate::replay::{Divergence, RestoreError, SaveError};
 use crate::restore::{Policy, Restored};
-use crate::runtime::Runtime;
-use crate::runtime::host::Host;
-use crate::save::image::SaveState;
-use crate::script::image::KeptImage;
-use crate::script::registry::Registry;
-use crate::script::shared::Shared;
+use crate::runtime::{Host, Runtime};
+use crate::save::SaveState;
+use crate::script::{KeptImage, Registry, Shared};
 
 /// What a reload has done with each script.
 ///

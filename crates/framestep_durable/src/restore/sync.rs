@@ -7,16 +7,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::text_of;
-use crate::events::questions::Questions;
-use crate::journal::Kind;
-use crate::journal::site::Sites;
-use crate::replay::SiteNumbers;
-use crate::replay::error::SaveError;
+use crate::events::Questions;
+use crate::journal::{Kind, Sites};
+use crate::replay::{SaveError, SiteNumbers};
 use crate::runtime::RuntimeBuilder;
-use crate::save::image::SaveState;
-use crate::script::image::ScriptImage;
-use crate::script::shared::Shared;
-use crate::script::shared::trail::{Event, Lent, checksums};
+use crate::save::SaveState;
+use crate::script::shared::trail::{Event, checksums};
+use crate::script::{Lent, ScriptImage, Shared};
 
 /// A test of one run, with the states that the host lends.
 struct Test<'a> {

@@ -8,10 +8,8 @@ use std::task::{Context, Poll, ready};
 use framestep::durable::{Outputs, flat, nested};
 use serde::de::DeserializeOwned;
 
-use crate::runtime::handle::Handle;
-use crate::runtime::start;
-use crate::script::DurableScript;
-use crate::script::join_error::JoinError;
+use crate::runtime::{Handle, start};
+use crate::script::{DurableScript, JoinError};
 
 /// Makes a group of scripts.
 ///

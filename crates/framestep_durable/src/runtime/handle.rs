@@ -13,17 +13,13 @@ use framestep::durable::DurableWait;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::events::typed::{ReadAs, Typed};
+use crate::events::{ReadAs, Typed};
 use crate::ids::{Birth, Handled, ScriptId};
-use crate::runtime::stop::expect_from_outside;
-use crate::script::cell::ScriptCell;
-use crate::script::context;
-use crate::script::effect::command;
-use crate::script::join_error::{JoinError, Place};
-use crate::script::numbered::Numbered;
-use crate::script::replayed::unreadable;
-use crate::script::shared::Shared;
-use crate::script::slot::{Join, OwnerEnd, Slot};
+use crate::runtime::expect_from_outside;
+use crate::script::join_error::Place;
+use crate::script::{
+    Join, JoinError, Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, context, unreadable,
+};
 
 /// The handle of a durable script. Awaiting it joins the script. Dropping it detaches the
 /// script.

@@ -10,6 +10,10 @@ pub(crate) mod start;
 pub(crate) mod stop;
 pub(crate) mod when_each;
 
+pub(crate) use self::handle::{Act, Handle, Joins};
+pub(crate) use self::host::Host;
+pub(crate) use self::stop::expect_from_outside;
+
 use std::fmt;
 use std::ops::Deref;
 use std::rc::Rc;
@@ -18,12 +22,9 @@ use framestep::time::Seconds;
 use framestep::{Builder, Executor, Phase, Time};
 use serde::Serialize;
 
-use crate::runtime::handle::Act;
-use crate::runtime::host::Host;
 use crate::script::place::beside_of;
-use crate::script::registry::Registry;
-use crate::script::shared::trail::{Lent, Summed};
-use crate::script::shared::{Limits, Shared};
+use crate::script::shared::trail::Summed;
+use crate::script::{Lent, Limits, Registry, Shared};
 
 /// Runs durable scripts, frame by frame, and saves and restores them.
 ///

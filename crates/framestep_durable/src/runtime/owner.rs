@@ -6,13 +6,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use crate::bytes::Bytes;
-use crate::events::typed::Typed;
+use crate::events::Typed;
 use crate::ids::OwnerId;
-use crate::runtime::stop::expect_from_outside;
-use crate::script::cell::ScriptCell;
-use crate::script::effect::command;
-use crate::script::numbered::Numbered;
-use crate::script::slot::{OwnerEnd, Slot};
+use crate::runtime::expect_from_outside;
+use crate::script::{Numbered, OwnerEnd, ScriptCell, Slot, command};
 
 impl OwnerId {
     /// Waits until this owner and the owners below it have no script. See

@@ -4,12 +4,10 @@ use std::collections::BTreeSet;
 use std::iter;
 
 use crate::bytes::Bytes;
-use crate::events::Waiters;
-use crate::events::loss::{Loss, is_reported};
-use crate::events::questions::{KEPT, Question};
+use crate::events::questions::KEPT;
+use crate::events::{Loss, Question, Waiters, is_reported};
 use crate::ids::RequestKey;
-use crate::script::shared::Shared;
-use crate::script::slot::Slot;
+use crate::script::{Shared, Slot};
 
 impl Shared {
     /// Calls `f` with each question that has no answer.

@@ -1,10 +1,8 @@
 //! Frames that are run again after a rollback: what a game shows or plays was shown and played before.
 
 use crate::bytes::Bytes;
-use crate::journal::site::Call;
-use crate::script::context;
-use crate::script::effect::type_name_of;
-use crate::script::locals::ChangesNoLocal;
+use crate::journal::Call;
+use crate::script::{ChangesNoLocal, context, type_name_of};
 
 /// Whether the run under way was done before: a rollback has gone back behind it. For effects that a
 /// player hears or sees, in closures of scripts.

@@ -4,12 +4,11 @@ use framestep::{Coroutine, Phase};
 
 use crate::bytes::Bytes;
 use crate::ids::{Birth, OwnerId, ScriptId};
-use crate::journal::site::Call;
-use crate::runtime::handle::{Handle, Joins};
-use crate::script::context;
-use crate::script::effect::expect_read;
-use crate::script::make::Making;
-use crate::script::{Begun, Code, DurableScript, begin_once, run_chapters};
+use crate::journal::Call;
+use crate::runtime::{Handle, Joins};
+use crate::script::{
+    Begun, Code, DurableScript, Making, begin_once, context, expect_read, run_chapters,
+};
 
 /// Starts another script: it runs up to its first wait before this returns. It inherits the
 /// owner, the clock and the home phase of this one. See [`framestep::start`].

@@ -14,16 +14,11 @@ use framestep::time::Seconds;
 use crate::bytes::Bytes;
 use crate::events::Waiters;
 use crate::ids::{Birth, OwnerId, ScriptId};
-use crate::journal::site::Call;
-use crate::runtime::handle::{Handle, Joins};
-use crate::script::cell::ScriptCell;
-use crate::script::context;
-use crate::script::effect::{command, expect_read};
-use crate::script::join_error::line_of;
-use crate::script::shared::Shared;
+use crate::journal::Call;
+use crate::runtime::{Handle, Joins};
 use crate::script::shared::owners::with_those_below;
-use crate::script::shared::stops::StopRequest;
-use crate::wait::stop_requested::reads_request;
+use crate::script::{ScriptCell, Shared, StopRequest, command, context, expect_read, line_of};
+use crate::wait::reads_request;
 
 /// Whether the calling script has been requested to stop: see [`stop_requested`](crate::stop_requested).
 ///

@@ -9,9 +9,8 @@ use framestep::durable::{Stream, next_item};
 use framestep::wait::NextItem;
 use serde::de::DeserializeOwned;
 
-use crate::runtime::handle::Handle;
-use crate::script::context;
-use crate::script::join_error::JoinError;
+use crate::runtime::Handle;
+use crate::script::{JoinError, context};
 
 /// Returns a stream of the results of scripts, in the order in which they end.
 ///

@@ -1,9 +1,8 @@
 //! Save states that describe themselves, for later builds.
 
-use crate::replay::error::SaveError;
-use crate::save::image::SaveState;
-use crate::script::image::ScriptImage;
-use crate::script::registry::Registry;
+use crate::replay::SaveError;
+use crate::save::SaveState;
+use crate::script::{Registry, ScriptImage};
 
 impl SaveState {
     /// The same with states that describe themselves: the states of all scripts, and the values

@@ -3,18 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::bytes::content::Content;
-use crate::bytes::topic::Topic;
-use crate::bytes::{Bytes, text_of};
+use crate::bytes::{Bytes, Content, Topic, text_of};
 use crate::events::Listed;
 use crate::ids::ScriptId;
-use crate::journal::said::{said_at, waits};
-use crate::journal::site::{NamedWait, Site};
-use crate::journal::{Entry, Kind};
-use crate::save::file::stops_of;
-use crate::save::image::SaveState;
+use crate::journal::{Entry, Kind, NamedWait, Site, said_at, waits};
 use crate::save::look::{permits_text, promise_text, stream_text, value_text};
-use crate::script::image::ScriptImage;
+use crate::save::{SaveState, stops_of};
+use crate::script::ScriptImage;
 use crate::script::shared::effects::Effect;
 
 /// A difference between two save states. Made by [`SaveState::diff`].

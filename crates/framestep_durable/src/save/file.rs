@@ -7,18 +7,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes;
-use crate::bytes::content::Content;
-use crate::bytes::hash::StableHash;
-use crate::bytes::topic::Topic;
 use crate::bytes::tree::Tree;
-use crate::events::Listed;
-use crate::events::promises::PromiseEntry;
-use crate::events::signals::Stream;
+use crate::bytes::{Content, StableHash, Topic};
+use crate::events::{Listed, PromiseEntry, Stream};
 use crate::ids::{ClockId, Owned, OwnerId, ScriptId};
-use crate::replay::error::{RestoreError, SaveError};
-use crate::save::image::{OwnerImage, SaveState, SemaphoreImage, StopImage};
-use crate::script::image::EndedImage;
-use crate::script::shared::guards::GuardImage;
+use crate::replay::{RestoreError, SaveError};
+use crate::save::{OwnerImage, SaveState, SemaphoreImage, StopImage};
+use crate::script::{EndedImage, GuardImage};
 
 const MARK: [u8; 8] = *b"framestp";
 /// The version of the bytes that are written here and by the executor. It changes whenever they do.

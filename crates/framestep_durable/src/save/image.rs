@@ -6,17 +6,13 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::content::Content;
-use crate::bytes::topic::Topic;
-use crate::events::Listed;
-use crate::events::promises::PromiseEntry;
-use crate::events::signals::Stream;
+use crate::bytes::{Content, Topic};
+use crate::events::{Listed, PromiseEntry, Stream};
 use crate::ids::{Birth, ClockId, Owned, OwnerId, ScriptId};
-use crate::journal::site::{Needed, Sites};
-use crate::replay::compare::Stored;
-use crate::script::image::{EndedImage, KeptImage, SlotImage, WaitImage};
-use crate::script::shared::effects::Effects;
-use crate::script::shared::guards::GuardImage;
+use crate::journal::Sites;
+use crate::journal::site::Needed;
+use crate::replay::Stored;
+use crate::script::{Effects, EndedImage, GuardImage, KeptImage, SlotImage, WaitImage};
 
 /// The state of a runtime between two runs.
 ///

@@ -6,16 +6,11 @@ use std::time::Duration;
 use framestep::durable::{Reader, SavedWait, phase_of, saved_time};
 
 use crate::bytes;
-use crate::bytes::content::Content;
-use crate::bytes::{Bytes, text_of};
-use crate::events::promises::{PromiseEntry, Settled};
-use crate::events::signals::Stream;
-use crate::journal::said::{said_at, waits};
-use crate::journal::{Entry, Kind};
-use crate::save::image::{SaveState, SemaphoreImage};
-use crate::script::image::{ScriptImage, SlotImage, WaitImage};
-use crate::script::join_error::JoinError;
-use crate::script::shared::guards::GuardImage;
+use crate::bytes::{Bytes, Content, text_of};
+use crate::events::{PromiseEntry, Settled, Stream};
+use crate::journal::{Entry, Kind, said_at, waits};
+use crate::save::{SaveState, SemaphoreImage};
+use crate::script::{GuardImage, JoinError, ScriptImage, SlotImage, WaitImage};
 
 /// A value, or that it is not set.
 pub(crate) fn value_text(value: Option<&Content>) -> String {

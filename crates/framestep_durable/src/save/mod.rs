@@ -7,6 +7,9 @@ pub(crate) mod image;
 pub(crate) mod look;
 pub(crate) mod send;
 
+pub(crate) use self::file::stops_of;
+pub(crate) use self::image::{OwnerImage, SaveState, SemaphoreImage, StopImage};
+
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -16,20 +19,15 @@ use framestep::durable::{DurableWait, Unsavable, Writer};
 use serde::Serialize;
 
 use crate::bytes;
-use crate::bytes::content::Content;
-use crate::bytes::topic::Topic;
+use crate::bytes::{Content, Topic};
 use crate::events::Listed;
 use crate::ids::{Owned, ScriptId};
-use crate::journal::said::said_at;
-use crate::replay::SiteNumbers;
-use crate::replay::error::SaveError;
+use crate::journal::said_at;
+use crate::replay::{SaveError, SiteNumbers};
 use crate::runtime::Runtime;
-use crate::save::file::{Summed, World, checksum_of, stops_of};
-use crate::save::image::{OwnerImage, SaveState, SemaphoreImage, StopImage};
-use crate::script::cell::ScriptCell;
-use crate::script::image::EndedImage;
-use crate::script::shared::Shared;
+use crate::save::file::{Summed, World, checksum_of};
 use crate::script::shared::scratch::Numbers;
+use crate::script::{EndedImage, ScriptCell, Shared};
 
 impl Shared {
     /// Takes a save state.

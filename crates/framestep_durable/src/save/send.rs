@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ids::Birth;
 use crate::journal::{Journal, SendJournal};
-use crate::save::image::SaveState;
+use crate::save::SaveState;
 
 /// A save state that can be sent to another thread, such as one that writes files. Made by
 /// [`SaveState::into_send`].

@@ -10,24 +10,14 @@ use framestep::durable::{home, phase_number};
 use framestep::task::CoroutineId;
 use framestep::{Coroutine, Phase};
 
-use crate::bytes::Bytes;
-use crate::bytes::content::Content;
-use crate::bytes::hash::StableHash;
-use crate::bytes::topic::Topic;
-use crate::events::carried::Carried;
-use crate::events::loss::Loss;
-use crate::events::{Events, WaitOf};
+use crate::bytes::{Bytes, Content, StableHash, Topic};
+use crate::events::{Carried, Events, Loss, WaitOf};
 use crate::ids::{Birth, NamedScript, OwnerId, ScriptId};
-use crate::journal::Journal;
 use crate::journal::long::Length;
-use crate::journal::once::Once;
-use crate::journal::site::{Known, Sites};
-use crate::journal::stop_lines::StopLines;
-use crate::script::cursor::Replay;
-use crate::script::image::{KeptImage, ScriptImage, WaitImage};
-use crate::script::shared::Shared;
-use crate::script::slot::Waits;
-use crate::script::{Begun, ChapterFuture, Code};
+use crate::journal::{Journal, Known, Once, Sites, StopLines};
+use crate::script::{
+    Begun, ChapterFuture, Code, KeptImage, Replay, ScriptImage, Shared, WaitImage, Waits,
+};
 
 /// How the waits and effects of a script behave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

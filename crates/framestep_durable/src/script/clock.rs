@@ -8,10 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
 use crate::ids::ClockId;
-use crate::journal::site::Call;
-use crate::script::cell::ScriptCell;
-use crate::script::context;
-use crate::script::effect::expect_read;
+use crate::journal::Call;
+use crate::script::{ScriptCell, context, expect_read};
 
 /// The game clock: [`ClockId::GAME`]. See [`framestep::time::clock`].
 ///

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
-use crate::script::cell::ScriptCell;
+use crate::script::ScriptCell;
 
 /// A script, or none.
 type Current = ManuallyDrop<Option<Rc<ScriptCell>>>;

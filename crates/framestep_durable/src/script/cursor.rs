@@ -1,11 +1,9 @@
 //! Where a replay is in its journal.
 
-use crate::events::typed::Typed;
+use crate::events::Typed;
 use crate::journal;
-use crate::journal::found::Found;
 use crate::journal::shift::Shifts;
-use crate::journal::site::SiteId;
-use crate::journal::{Journal, Word};
+use crate::journal::{Found, Journal, SiteId, Word};
 
 /// How far a replay has come.
 #[derive(Default)]

@@ -2,9 +2,7 @@
 
 use std::fmt;
 
-use crate::script::cell;
-use crate::script::context;
-use crate::script::locals::ChangesNoLocal;
+use crate::script::{ChangesNoLocal, cell, context};
 
 /// Calls `f` with the world when the guard is dropped: at the end of its block, or when the
 /// script is stopped. It is not called while a script is restored or rolled back. Outside of a

@@ -8,11 +8,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::thread;
 
-use crate::bytes::quiet::{dispose, message_of};
-use crate::script::ChapterEnd;
-use crate::script::cell::ScriptCell;
-use crate::script::context;
-use crate::script::join_error::JoinError;
+use crate::bytes::{dispose, message_of};
+use crate::script::{ChapterEnd, JoinError, ScriptCell, context};
 
 /// Polls the future of a script, chapter after chapter.
 pub(crate) struct Driver {

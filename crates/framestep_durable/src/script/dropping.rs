@@ -3,10 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use crate::bytes::quiet;
-use crate::bytes::quiet::dispose;
-use crate::script::cell::{Mode, ScriptCell};
-use crate::script::context;
+use crate::bytes::{dispose, quiet};
+use crate::script::{Mode, ScriptCell, context};
 
 impl ScriptCell {
     /// Drops the future. The effects of its destructors are ignored.

@@ -13,13 +13,10 @@ use serde::de::DeserializeOwned;
 use crate::bytes;
 use crate::bytes::Bytes;
 use crate::ids::ScriptId;
-use crate::journal::site::Call;
-use crate::script::cell::ScriptCell;
-use crate::script::context;
-use crate::script::locals::ChangesNoLocal;
+use crate::journal::Call;
 use crate::script::recorder::Done;
-use crate::script::replayed::{leave, unreadable};
-use crate::script::shared::Shared;
+use crate::script::replayed::leave;
+use crate::script::{ChangesNoLocal, ScriptCell, Shared, context, unreadable};
 
 /// Calls `f` with the state that the host has lent, and records what it returns. When the
 /// script is restored, `f` is not called again: `with` returns the recorded result. Outside of a

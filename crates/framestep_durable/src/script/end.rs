@@ -5,11 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::bytes::Bytes;
 use crate::ids::{Birth, Handled, ScriptId};
-use crate::script::cell::ScriptCell;
-use crate::script::join_error::{JoinError, line_of};
-use crate::script::shared::Shared;
-use crate::script::shared::ends::EndedScript;
-use crate::script::shared::stops::StopRequest;
+use crate::script::{EndedScript, JoinError, ScriptCell, Shared, StopRequest, line_of};
 
 impl Shared {
     /// Records how a script has ended.

@@ -7,13 +7,10 @@ use framestep::time::Clock;
 
 use crate::bytes::Bytes;
 use crate::ids::ClockId;
-use crate::journal::site::Call;
-use crate::script::cell::ScriptCell;
-use crate::script::clock::{check_factor, check_not_realtime, clock_of};
-use crate::script::context;
-use crate::script::effect::expect_read;
-use crate::script::shared::Shared;
+use crate::journal::Call;
+use crate::script::clock::{check_factor, check_not_realtime};
 use crate::script::shared::guards::Guard;
+use crate::script::{ScriptCell, Shared, clock_of, context, expect_read};
 
 /// The guard that [`ClockId::pause_guard`] and [`ClockId::scaled`] return. Dropping it undoes its part,
 /// and nothing else.

@@ -8,10 +8,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::bytes::topic::Topic;
-use crate::events::Events;
-use crate::events::carried::{Carried, PutBack, taking};
-use crate::events::typed::Typed;
+use crate::bytes::Topic;
+use crate::events::carried::{PutBack, taking};
+use crate::events::{Carried, Events, Typed};
 use crate::ids::ScriptId;
 use crate::script::context;
 

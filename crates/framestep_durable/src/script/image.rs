@@ -7,17 +7,11 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::Bytes;
-use crate::bytes::content::Content;
-use crate::bytes::hash::StableHash;
-use crate::bytes::topic::Topic;
-use crate::events::signals::Given;
+use crate::bytes::{Bytes, Content, StableHash, Topic};
+use crate::events::Given;
 use crate::ids::{Birth, Owned, OwnerId, ScriptId};
-use crate::journal::Journal;
-use crate::journal::once::Once;
-use crate::journal::site::{NamedWait, Sites};
-use crate::journal::stop_lines::StopLines;
-use crate::script::join_error::JoinError;
+use crate::journal::{Journal, NamedWait, Once, Sites, StopLines};
+use crate::script::JoinError;
 
 /// A shared image of a script, with its hash once a checksum has asked for it. A change copies what
 /// others share.

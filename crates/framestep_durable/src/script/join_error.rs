@@ -6,7 +6,7 @@ use std::panic::Location;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::quiet::{dispose, message_of};
+use crate::bytes::{dispose, message_of};
 
 /// Why a script has no result.
 ///

@@ -4,15 +4,10 @@ use std::rc::Rc;
 
 use framestep::{Owner, Phase};
 
-use crate::bytes::content::Content;
+use crate::bytes::Content;
 use crate::events::carried::as_known;
 use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
-use crate::script::cell::ScriptCell;
-use crate::script::context;
-use crate::script::driver::Driver;
-use crate::script::hand_over;
-use crate::script::shared::Shared;
-use crate::script::{Begun, Code};
+use crate::script::{Begun, Code, Driver, ScriptCell, Shared, context, hand_over};
 
 /// How a script is made.
 #[derive(Clone, Copy, Debug, Default)]

@@ -23,15 +23,40 @@ pub(crate) mod replayed;
 pub(crate) mod shared;
 pub(crate) mod slot;
 
+pub(crate) use self::cell::{Mode, ScriptCell, counts, home_of, in_closure};
+pub(crate) use self::clock::clock_of;
+pub(crate) use self::cursor::Replay;
+pub(crate) use self::driver::Driver;
+pub(crate) use self::effect::{command, expect_read, type_name_of};
+pub(crate) use self::image::{
+    EndedImage, KeptImage, RequestImage, ScriptImage, SlotImage, WaitImage,
+};
+pub(crate) use self::join_error::{JoinError, line_of};
+pub(crate) use self::locals::ChangesNoLocal;
+pub(crate) use self::make::Making;
+pub(crate) use self::numbered::Numbered;
+pub(crate) use self::place::{outside, place_outside_of_closures};
+pub(crate) use self::registry::Registry;
+pub(crate) use self::replayed::unreadable;
+pub(crate) use self::shared::clocks::Clocks;
+pub(crate) use self::shared::effects::Effects;
+pub(crate) use self::shared::ends::EndedScript;
+pub(crate) use self::shared::guards::{GuardImage, Guards};
+pub(crate) use self::shared::owners::{OwnerEntry, Owners};
+pub(crate) use self::shared::stops::StopRequest;
+pub(crate) use self::shared::trail::Lent;
+pub(crate) use self::shared::{Limits, Shared};
+pub(crate) use self::slot::{Animation, Awaited, Join, NextWait, OwnerEnd, Pending, Slot, Waits};
+
 use std::future::Future;
 use std::pin::Pin;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::bytes::content::Content;
-use crate::events::carried::{Carried, Taken, take};
+use crate::bytes::{Bytes, Content};
+use crate::events::Carried;
+use crate::events::carried::{Taken, take};
 
 /// A script that can be saved while it waits. [`durable`](macro@crate::durable) implements it for
 /// an `async fn`.

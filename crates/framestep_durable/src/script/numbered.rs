@@ -7,17 +7,12 @@ use std::task::{Context, Poll};
 
 use framestep::durable::{DurableWait, Event, EventNote, in_line};
 
-use crate::bytes::Bytes;
-use crate::bytes::quiet::message_of;
-use crate::events::loss::Loss;
-use crate::events::outside::OutsideWait;
-use crate::events::questions::Question;
-use crate::events::typed::Typed;
-use crate::journal::site::Known;
-use crate::script::cell::ScriptCell;
-use crate::script::context;
+use crate::bytes::{Bytes, message_of};
+use crate::events::{Loss, OutsideWait, Question, Typed};
+use crate::journal::Known;
 use crate::script::recorder::Polling;
-use crate::script::slot::{Awaited, Pending, Shown, Slot};
+use crate::script::slot::Shown;
+use crate::script::{Awaited, Pending, ScriptCell, Slot, context};
 
 /// The part that all waits have in common: the number of a wait in its chapter.
 #[derive(Debug, Default)]

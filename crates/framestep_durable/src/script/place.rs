@@ -5,10 +5,8 @@ use std::rc::{Rc, Weak};
 
 use framestep::durable::beside;
 
-use crate::events::Events;
-use crate::events::outside::Outside;
-use crate::script::cell::ScriptCell;
-use crate::script::context;
+use crate::events::{Events, Outside};
+use crate::script::{ScriptCell, context};
 
 /// Where a call is made.
 pub(crate) enum Place {

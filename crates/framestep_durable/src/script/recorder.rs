@@ -8,13 +8,11 @@ use std::task::Context;
 
 use framestep::durable::FrameWait;
 
-use crate::bytes::Bytes;
-use crate::bytes::quiet::message_of;
-use crate::journal::Kind;
-use crate::journal::site::{Call, Known};
-use crate::script::cell::{ChapterState, Mode, ScriptCell};
+use crate::bytes::{Bytes, message_of};
+use crate::journal::{Call, Kind, Known};
+use crate::script::cell::ChapterState;
 use crate::script::replayed::CAN_UNWIND;
-use crate::script::slot::{Pending, Slot};
+use crate::script::{Mode, Pending, ScriptCell, Slot};
 
 /// What a wait finds when it is polled.
 pub(crate) enum Polling {

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::bytes::Bytes;
-use crate::bytes::content::{Content, Type};
+use crate::bytes::{Bytes, Content, Type};
 use crate::script::{
     Begins, Begun, Code, Continues, DurableScript, Migrates, OldState, begins, continues, migrates,
 };

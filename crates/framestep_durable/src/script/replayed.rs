@@ -8,14 +8,9 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes;
 use crate::bytes::Bytes;
-use crate::events::typed::Typed;
-use crate::journal::found::{Found, OtherWaits};
-use crate::journal::site::{Call, Known, NamedWait, SiteId};
-use crate::journal::{Kind, Word};
-use crate::script::cell::{Mode, ScriptCell};
-use crate::script::context;
-use crate::script::cursor::Replay;
-use crate::script::slot::{Pending, Slot};
+use crate::events::Typed;
+use crate::journal::{Call, Found, Kind, Known, NamedWait, OtherWaits, SiteId, Word};
+use crate::script::{Mode, Pending, Replay, ScriptCell, Slot, context};
 
 /// Whether a replay can unwind out of a script that does what was not recorded. Where panics abort,
 /// as on the web, its effects return [zeros](bytes::read_zeros) until it waits.

@@ -5,18 +5,15 @@ use std::panic::Location;
 
 use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
 
-use crate::bytes::topic::Topic;
-use crate::events::outside::OutsideWait;
-use crate::events::permits::PermitWait;
-use crate::events::questions::Question;
-use crate::events::signals::{OfSignal, SignalWait, StreamGuard};
-use crate::events::typed::Typed;
+use crate::bytes::Topic;
+use crate::events::signals::OfSignal;
 use crate::events::values::OfValue;
-use crate::events::{ListedWait, Listing};
+use crate::events::{
+    ListedWait, Listing, OutsideWait, PermitWait, Question, SignalWait, StreamGuard, Typed,
+};
 use crate::ids::{Owned, OwnerId, ScriptId};
-use crate::journal::site::{Call, Known, NamedWait};
-use crate::script::image::{RequestImage, SlotImage};
-use crate::script::shared::owners::Owners;
+use crate::journal::{Call, Known, NamedWait};
+use crate::script::{Owners, RequestImage, SlotImage};
 
 /// A pending wait of a script.
 #[derive(Debug)]

@@ -10,9 +10,7 @@ use framestep::durable::{DurableWait, length_ns};
 use framestep::time::Seconds;
 
 use crate::bytes::Bytes;
-use crate::script::cell::{ScriptCell, home_of, in_closure};
-use crate::script::numbered::Numbered;
-use crate::script::slot::{Animation, Slot};
+use crate::script::{Animation, Numbered, ScriptCell, Slot, home_of, in_closure};
 
 /// Calls `apply` with a progress from 0 to 1 in every frame, for `seconds`: with 0 at once, with 1
 /// at the end. See [`framestep::wait::animate`]. Only the end is recorded.

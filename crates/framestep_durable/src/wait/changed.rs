@@ -11,14 +11,9 @@ use framestep::durable::Event;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::EventName;
-use crate::events::outside::OutsideWait;
-use crate::events::typed::{ReadAs, Typed};
-use crate::script::cell::ScriptCell;
-use crate::script::numbered::Numbered;
-use crate::script::place::outside;
-use crate::script::slot::Slot;
+use crate::bytes::{Bytes, EventName};
+use crate::events::{OutsideWait, ReadAs, Typed};
+use crate::script::{Numbered, ScriptCell, Slot, outside};
 use crate::wait::value::read;
 
 /// The future of [`Value::wait_for`].

@@ -11,10 +11,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::Bytes;
-use crate::script::cell::{ScriptCell, in_closure};
-use crate::script::effect::{expect_read, records, type_name_of};
-use crate::script::numbered::Numbered;
-use crate::script::slot::Slot;
+use crate::script::effect::records;
+use crate::script::{Numbered, ScriptCell, Slot, expect_read, in_closure, type_name_of};
 
 /// Returns a stream of the values that `read` returns, each time it returns another one. See
 /// [`framestep::wait::changes_of`].

@@ -9,9 +9,7 @@ use framestep::Phase;
 use framestep::durable::DurableWait;
 
 use crate::bytes::Bytes;
-use crate::script::cell::in_closure;
-use crate::script::numbered::Numbered;
-use crate::script::slot::Slot;
+use crate::script::{Numbered, Slot, in_closure};
 
 /// The future of [`wait_until`] and [`wait_while`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]

@@ -8,12 +8,9 @@ use framestep::wait::NextItem;
 use framestep::{Phase, Time};
 
 use crate::bytes::Bytes;
-use crate::journal::site::Call;
-use crate::script::cell::ScriptCell;
-use crate::script::context;
-use crate::script::effect::{expect_read, time_now, time_of};
-use crate::script::numbered::Numbered;
-use crate::script::slot::Slot;
+use crate::journal::Call;
+use crate::script::effect::{time_now, time_of};
+use crate::script::{Numbered, ScriptCell, Slot, context, expect_read};
 
 /// Returns a stream with an item in every `count`-th frame, counted from the frame of the first poll.
 /// 0 counts as 1. See [`framestep::wait::every_frames`].

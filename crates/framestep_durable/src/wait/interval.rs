@@ -13,11 +13,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::script::cell::{ScriptCell, home_of};
-use crate::script::hand_over;
-use crate::script::numbered::Numbered;
-use crate::script::slot;
-use crate::script::slot::Slot;
+use crate::script::{Numbered, ScriptCell, Slot, hand_over, home_of, slot};
 use crate::wait::timed::Ns;
 
 pub use framestep::wait::MissedTicks;

@@ -22,6 +22,8 @@ pub(crate) mod value;
 pub(crate) mod value_changes;
 pub(crate) mod yield_now;
 
+pub(crate) use self::stop_requested::reads_request;
+
 pub use animate::{Animate, animate};
 pub use changed::{Changed, WaitValue};
 pub use changes_of::{ChangesOf, changes_of};

@@ -9,8 +9,7 @@ use std::task::{Context, Poll};
 use framestep::durable::FutureClock;
 
 use crate::ids::ClockId;
-use crate::script::clock::clock_of;
-use crate::script::context;
+use crate::script::{clock_of, context};
 
 /// Runs `future` with `clock` as the script's clock: plain waits inside count on it, and
 /// [`time`](crate::time) and [`delta_seconds`](crate::delta_seconds) read it. See

@@ -11,7 +11,8 @@ use framestep::time::Seconds;
 use framestep::wait::NextItem;
 
 use crate::script::effect::time;
-use crate::wait::timed::{Ns, WaitSeconds, wait_seconds};
+use crate::wait::timed::Ns;
+use crate::wait::{WaitSeconds, wait_seconds};
 
 /// Returns a stream of the items of `stream` after which no other item has come for `seconds`: the
 /// last of each burst. See [`framestep::wait::debounce`].

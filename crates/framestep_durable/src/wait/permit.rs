@@ -8,14 +8,11 @@ use std::task::{Context, Poll};
 
 use framestep::durable::Event;
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::EventName;
-use crate::events::outside::{OutsideWait, PlainSemaphore};
-use crate::script::cell::{ScriptCell, counts};
-use crate::script::numbered::Numbered;
-use crate::script::place::outside;
-use crate::script::slot::Slot;
-use crate::wait::semaphore::Semaphore;
+use crate::bytes::{Bytes, EventName};
+use crate::events::OutsideWait;
+use crate::events::outside::PlainSemaphore;
+use crate::script::{Numbered, ScriptCell, Slot, counts, outside};
+use crate::wait::Semaphore;
 
 /// A permit of [`Semaphore`], or several of [`acquire_many`](Semaphore::acquire_many). Dropping it returns
 /// them: the first scripts that wait get them.

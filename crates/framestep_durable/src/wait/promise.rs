@@ -13,17 +13,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::events::loss::Loss;
-use crate::events::outside::Outside;
-use crate::events::promises::Settled;
-use crate::events::typed::{ReadAs, Typed};
+use crate::events::{Loss, Outside, ReadAs, Settled, Typed};
 use crate::ids::{Owned, ScriptId};
-use crate::journal::site::Call;
-use crate::script::cell::{ScriptCell, counts};
-use crate::script::numbered::Numbered;
-use crate::script::place::{Place, outside, place, place_outside_of_closures};
-use crate::script::replayed::unreadable;
-use crate::script::slot::Slot;
+use crate::journal::Call;
+use crate::script::place::{Place, place};
+use crate::script::{
+    Numbered, ScriptCell, Slot, counts, outside, place_outside_of_closures, unreadable,
+};
 
 /// Makes a promise: one value that is sent once, and awaited by the script that makes it. `name` says
 /// in save states, snapshots and traces what it is for.

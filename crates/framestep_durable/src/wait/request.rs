@@ -13,14 +13,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
-use crate::events::questions::Question;
-use crate::events::typed::{ReadAs, Typed};
+use crate::events::{Question, ReadAs, Typed};
 use crate::ids::RequestKey;
-use crate::script::cell::ScriptCell;
-use crate::script::locals::ChangesNoLocal;
-use crate::script::numbered::Numbered;
-use crate::script::replayed::unreadable;
-use crate::script::slot::Slot;
+use crate::script::{ChangesNoLocal, Numbered, ScriptCell, Slot, unreadable};
 
 /// A question that the host answers: a line of dialogue that the player has to read, a
 /// level that has to be loaded, a call to a server.

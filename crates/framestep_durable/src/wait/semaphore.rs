@@ -5,13 +5,13 @@ use std::rc::Rc;
 
 use serde::Serialize;
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::{EventName, Keyed};
+use crate::bytes::{Bytes, EventName, Keyed};
 use crate::events::Events;
-use crate::journal::site::Call;
-use crate::script::numbered::Numbered;
-use crate::script::place::{Place, outside, place, place_outside_of_closures};
-use crate::wait::permit::{Acquire, Inner, Permit};
+use crate::journal::Call;
+use crate::script::place::{Place, place};
+use crate::script::{Numbered, outside, place_outside_of_closures};
+use crate::wait::permit::Inner;
+use crate::wait::{Acquire, Permit};
 
 /// A number of permits that scripts share, with a name: two enemies attack at the same time, one line
 /// of dialogue is spoken at a time. Declare it as a constant: the runtime keeps which scripts have

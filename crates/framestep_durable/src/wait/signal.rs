@@ -11,20 +11,12 @@ use framestep::durable::Event;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::{EventName, Keyed};
-use crate::events::outside::OutsideWait;
-use crate::events::signals::{Given, SignalWait};
-use crate::events::typed::{ReadAs, Typed};
-use crate::journal::site::Call;
-use crate::script::cell::ScriptCell;
-use crate::script::effect::expect_read;
-use crate::script::numbered::Numbered;
-use crate::script::place::{Place, outside, place};
-use crate::script::replayed::unreadable;
-use crate::script::slot::Slot;
-use crate::wait::signal_for::WaitSignalFor;
-use crate::wait::subscription::Subscription;
+use crate::bytes::{Bytes, EventName, Keyed};
+use crate::events::{Given, OutsideWait, ReadAs, SignalWait, Typed};
+use crate::journal::Call;
+use crate::script::place::{Place, place};
+use crate::script::{Numbered, ScriptCell, Slot, expect_read, outside, unreadable};
+use crate::wait::{Subscription, WaitSignalFor};
 
 /// An event with a name, such as a knock at a door. Declare it as a constant: the name alone
 /// decides which scripts receive it, even after a restore.

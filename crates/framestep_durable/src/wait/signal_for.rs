@@ -9,15 +9,10 @@ use std::task::{Context, Poll};
 use framestep::durable::Event;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::EventName;
-use crate::events::outside::{OutsideWait, PlainSubscription};
-use crate::events::signals::{NO_LIMIT, StreamGuard};
-use crate::events::typed::{ReadAs, Typed};
-use crate::script::cell::ScriptCell;
-use crate::script::numbered::Numbered;
-use crate::script::place::outside;
-use crate::script::slot::{NextWait, Slot};
+use crate::bytes::{Bytes, EventName};
+use crate::events::signals::NO_LIMIT;
+use crate::events::{OutsideWait, PlainSubscription, ReadAs, StreamGuard, Typed};
+use crate::script::{NextWait, Numbered, ScriptCell, Slot, outside};
 use crate::wait::signal::{Limit, read};
 
 /// The future of [`Signal::wait_for`].

@@ -7,10 +7,8 @@ use std::task::{Context, Poll};
 use framestep::durable::Event;
 
 use crate::bytes::Bytes;
-use crate::events::outside::OutsideWait;
-use crate::script::cell::ScriptCell;
-use crate::script::numbered::Numbered;
-use crate::script::slot::Slot;
+use crate::events::OutsideWait;
+use crate::script::{Numbered, ScriptCell, Slot};
 
 /// Waits until the calling script is requested to stop: by itself, with
 /// [`Handle::request_stop`](crate::Handle::request_stop) or

@@ -13,17 +13,15 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes;
-use crate::bytes::Bytes;
-use crate::bytes::topic::{EventName, interned};
-use crate::events::outside::PlainSubscription;
-use crate::events::typed::{ReadAs, Typed};
-use crate::journal::site::Call;
-use crate::script::cell::{ScriptCell, counts};
-use crate::script::context;
-use crate::script::hand_over;
-use crate::script::numbered::Numbered;
-use crate::script::place::{Place, outside, place_outside_of_closures};
-use crate::script::slot::{NextWait, Slot};
+use crate::bytes::topic::interned;
+use crate::bytes::{Bytes, EventName};
+use crate::events::{PlainSubscription, ReadAs, Typed};
+use crate::journal::Call;
+use crate::script::place::Place;
+use crate::script::{
+    NextWait, Numbered, ScriptCell, Slot, context, counts, hand_over, outside,
+    place_outside_of_closures,
+};
 use crate::wait::signal::read;
 
 /// All events of a [`Signal`](crate::Signal) after the call of

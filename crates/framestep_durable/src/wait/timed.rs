@@ -11,9 +11,7 @@ use framestep::time::Seconds;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::ClockId;
-use crate::script::cell::ScriptCell;
-use crate::script::clock::clock_of;
-use crate::script::numbered::Numbered;
+use crate::script::{Numbered, ScriptCell, clock_of};
 
 /// The future of [`next_frame`], [`wait_frames`] and the other waits for frames and phases.
 ///
@@ -46,7 +44,7 @@ enum What {
 
 /// Nanoseconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Ns(u64);
+pub(crate) struct Ns(u64);
 
 impl Ns {
     const INFINITE: Ns = Ns(u64::MAX);

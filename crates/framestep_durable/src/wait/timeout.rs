@@ -9,7 +9,8 @@ use std::task::{Context, Poll};
 use framestep::Phase;
 use framestep::time::Seconds;
 
-use crate::wait::timed::{WaitSeconds, wait_seconds, wait_until_own};
+use crate::wait::timed::wait_until_own;
+use crate::wait::{WaitSeconds, wait_seconds};
 
 /// Waits for `future`, for at most `seconds`. See [`framestep::timeout`].
 ///

@@ -6,15 +6,11 @@ use std::marker::PhantomData;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::bytes::content::Type;
-use crate::bytes::topic::{EventName, Keyed};
-use crate::journal::site::Call;
+use crate::bytes::{Bytes, EventName, Keyed, Type};
+use crate::journal::Call;
 use crate::script::place::{Place, place};
-use crate::script::registry::Registry;
-use crate::script::replayed::unreadable;
-use crate::wait::changed::{Changed, WaitValue};
-use crate::wait::value_changes::ValueChanges;
+use crate::script::{Registry, unreadable};
+use crate::wait::{Changed, ValueChanges, WaitValue};
 
 /// A value with a name, such as a quest's stage. Declare it as a constant: the runtime keeps
 /// its current state, and saves it.

@@ -10,9 +10,8 @@ use framestep::wait::NextItem;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::topic::EventName;
-use crate::wait::changed::Changed;
-use crate::wait::value::Value;
+use crate::bytes::EventName;
+use crate::wait::{Changed, Value};
 
 /// The changes of a [`Value`] after the call of [`subscribe`](Value::subscribe).
 ///

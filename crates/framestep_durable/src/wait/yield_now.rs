@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use framestep::durable::DurableWait;
 
-use crate::script::numbered::Numbered;
+use crate::script::Numbered;
 
 /// Lets the other scripts that are due in this run go first, and continues later in the same run.
 /// See [`framestep::wait::yield_now`].

@@ -3,16 +3,13 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::bytes::topic::EventName;
-use crate::events::promises::Settled;
+use crate::bytes::{Bytes, EventName};
+use crate::events::Settled;
 use crate::ids::ScriptId;
-use crate::runtime::host::Host;
-use crate::wait::promise::Resolver;
-use crate::wait::request::{Request, RequestId};
-use crate::wait::semaphore::{Semaphore, expect_countable};
-use crate::wait::signal::Signal;
-use crate::wait::value::{Value, read as read_value};
+use crate::runtime::Host;
+use crate::wait::semaphore::expect_countable;
+use crate::wait::value::read as read_value;
+use crate::wait::{Request, RequestId, Resolver, Semaphore, Signal, Value};
 
 impl Host {
     /// Emits an event for the host. The signal may have a key: `KNOCK.keyed(door)`.

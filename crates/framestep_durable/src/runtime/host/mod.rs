@@ -10,15 +10,11 @@ use std::rc::Rc;
 use framestep::Phase;
 use serde::de::DeserializeOwned;
 
-use crate::events::loss::Loss;
+use crate::events::Loss;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::long::LongChapter;
-use crate::runtime::handle::{Act, Handle, Joins};
-use crate::script::join_error::JoinError;
-use crate::script::make::Making;
-use crate::script::registry::Registry;
-use crate::script::shared::Shared;
-use crate::script::{Begun, Code, DurableScript, begin_once};
+use crate::runtime::{Act, Handle, Joins};
+use crate::script::{Begun, Code, DurableScript, JoinError, Making, Registry, Shared, begin_once};
 
 /// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: scripts, signals, values,
 /// questions, owners and clocks.

@@ -7,9 +7,8 @@ use framestep::durable::length_ns;
 use framestep::time::Seconds;
 
 use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
-use crate::runtime::handle::Handle;
-use crate::runtime::host::Host;
-use crate::script::shared::owners::OwnerEntry;
+use crate::runtime::{Handle, Host};
+use crate::script::OwnerEntry;
 
 impl Host {
     /// Makes an owner. It exists until it is [dropped](Self::drop_owner).

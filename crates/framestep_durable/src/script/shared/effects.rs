@@ -6,9 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ids::{NamedScript, ScriptId};
-use crate::journal::Kind;
-use crate::journal::said::said_at;
-use crate::journal::site::{SiteId, Sites};
+use crate::journal::{Kind, SiteId, Sites, said_at};
 
 /// How many effects are known.
 const KEPT: usize = 4_096;

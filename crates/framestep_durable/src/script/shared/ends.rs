@@ -8,7 +8,7 @@ use framestep::task::CoroutineId;
 
 use crate::bytes::Bytes;
 use crate::ids::{Birth, ScriptId};
-use crate::script::join_error::JoinError;
+use crate::script::JoinError;
 
 /// The ends of the scripts of a runtime.
 #[derive(Default)]

@@ -7,7 +7,7 @@ use framestep::durable::SavedGuard;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ClockId, ScriptId};
-use crate::script::shared::clocks::Clocks;
+use crate::script::Clocks;
 
 /// The guards of a runtime.
 pub(crate) struct Guards {

@@ -18,22 +18,17 @@ use std::rc::Rc;
 use framestep::Handle;
 use framestep::durable::Door;
 
-use crate::events::loss::Losses;
-use crate::events::questions::Questions;
-use crate::events::{DEFAULT_LIMIT, Events};
+use crate::events::{DEFAULT_LIMIT, Events, Losses, Questions};
+use crate::journal::SiteTable;
 use crate::journal::long::LongChapters;
-use crate::journal::site::SiteTable;
-use crate::script::registry::Registry;
-use crate::script::shared::clocks::Clocks;
 use crate::script::shared::ends::Ends;
-use crate::script::shared::guards::Guards;
 use crate::script::shared::handles::Handles;
-use crate::script::shared::owners::Owners;
 use crate::script::shared::reached::Reached;
 use crate::script::shared::scratch::Scratch;
 use crate::script::shared::scripts::Scripts;
 use crate::script::shared::stops::Stops;
 use crate::script::shared::trail::Trail;
+use crate::script::{Clocks, Guards, Owners, Registry};
 
 /// The state of a runtime beside its executor.
 pub(crate) struct Shared {

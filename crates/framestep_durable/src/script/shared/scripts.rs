@@ -9,7 +9,7 @@ use framestep::task::CoroutineId;
 
 use crate::events::{Listed, ListedWait, Waiters};
 use crate::ids::{Owned, ScriptId};
-use crate::script::cell::ScriptCell;
+use crate::script::ScriptCell;
 
 /// The scripts by number, in the order in which they were made.
 pub(crate) struct Scripts {

@@ -8,14 +8,12 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::bytes::hash::StableHash;
 use crate::bytes::tree::Tree;
+use crate::bytes::{Bytes, StableHash};
 use crate::ids::{NamedScript, ScriptId};
-use crate::journal::Kind;
-use crate::journal::said::said_at;
-use crate::journal::site::{SiteId, SiteTable, Sites};
-use crate::script::shared::effects::{Effects, Hashing};
+use crate::journal::{Kind, SiteId, SiteTable, Sites, said_at};
+use crate::script::Effects;
+use crate::script::shared::effects::Hashing;
 
 /// How a state that the host lends is copied, put back and compared. The functions are called
 /// inside the executor.
