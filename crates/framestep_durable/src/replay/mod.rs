@@ -171,34 +171,22 @@ fn replay_journal(
         site: numbers.of(wait.named.site).unwrap_or(wait.named.site),
         ..wait.named
     };
+    let compare = |saved: &[NamedWait], now: &[NamedWait]| match cell.other_waits(saved, now) {
+        None => Ok(()),
+        Some(why) => Err(Found::OtherWaits {
+            entry: cell.replayed(),
+            saved: saved.to_vec(),
+            now: now.to_vec(),
+            why,
+        }),
+    };
     // The usual case, without a list.
     if let ([saved], Some(now)) = (&*image.waits, cell.awaited_alone()) {
-        let (saved, now) = ([named(saved)], [now]);
-        return match cell.other_waits(&saved, &now) {
-            None => Ok(()),
-            Some(why) => Err(Found::OtherWaits {
-                entry: cell.replayed(),
-                saved: saved.to_vec(),
-                now: now.to_vec(),
-                why,
-            }),
-        };
+        return compare(&[named(saved)], &[now]);
     }
     let mut saved: Vec<_> = image.waits.iter().map(named).collect();
     saved.sort_unstable_by_key(|wait| wait.number);
-    let now = cell.awaited();
-    match cell.other_waits(&saved, &now) {
-        None => Ok(()),
-        Some(why) => {
-            let entry = cell.replayed();
-            Err(Found::OtherWaits {
-                entry,
-                saved,
-                now,
-                why,
-            })
-        }
-    }
+    compare(&saved, &cell.awaited())
 }
 
 /// Translates the numbers of sites in a save state into those of the runtime.

@@ -20,14 +20,7 @@ use crate::script::{
 /// Outside of an executor; or if the script is not in the registry.
 #[track_caller]
 pub fn start<S: DurableScript>(script: S) -> Handle<S::Output> {
-    make(
-        "start",
-        script,
-        Making {
-            starts: true,
-            ..Making::default()
-        },
-    )
+    make("start", script, Making::STARTS)
 }
 
 /// Starts a script with `phase` as home.
@@ -37,15 +30,7 @@ pub fn start<S: DurableScript>(script: S) -> Handle<S::Output> {
 /// As [`start`].
 #[track_caller]
 pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
-    make(
-        "start",
-        script,
-        Making {
-            starts: true,
-            home: Some(phase),
-            ..Making::default()
-        },
-    )
+    make("start", script, Making::STARTS.in_phase(phase))
 }
 
 /// Starts a script on an owner.
@@ -55,15 +40,7 @@ pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> 
 /// As [`start`].
 #[track_caller]
 pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output> {
-    make(
-        "start",
-        script,
-        Making {
-            starts: true,
-            owner: Some(owner),
-            ..Making::default()
-        },
-    )
+    make("start", script, Making::STARTS.on(owner))
 }
 
 /// Spawns a script: it runs later in this run. See [`framestep::spawn`].
@@ -73,7 +50,7 @@ pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output
 /// As [`start`].
 #[track_caller]
 pub fn spawn<S: DurableScript>(script: S) -> Handle<S::Output> {
-    make("spawn", script, Making::default())
+    make("spawn", script, Making::SPAWNS)
 }
 
 /// Spawns a script on an owner.
@@ -83,14 +60,7 @@ pub fn spawn<S: DurableScript>(script: S) -> Handle<S::Output> {
 /// As [`start_on`].
 #[track_caller]
 pub fn spawn_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output> {
-    make(
-        "spawn",
-        script,
-        Making {
-            owner: Some(owner),
-            ..Making::default()
-        },
-    )
+    make("spawn", script, Making::SPAWNS.on(owner))
 }
 
 /// Spawns a script with `phase` as home.
@@ -100,14 +70,7 @@ pub fn spawn_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output
 /// As [`start`].
 #[track_caller]
 pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
-    make(
-        "spawn",
-        script,
-        Making {
-            home: Some(phase),
-            ..Making::default()
-        },
-    )
+    make("spawn", script, Making::SPAWNS.in_phase(phase))
 }
 
 #[track_caller]

@@ -10,12 +10,36 @@ use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
 use crate::script::{Begun, Code, Driver, ScriptCell, Shared, context, hand_over};
 
 /// How a script is made.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Making {
     pub(crate) owner: Option<OwnerId>,
     pub(crate) home: Option<Phase>,
     /// Whether it is polled at once.
     pub(crate) starts: bool,
+}
+
+impl Making {
+    /// Of a script that is polled at once.
+    pub(crate) const STARTS: Making = Making {
+        starts: true,
+        ..Making::SPAWNS
+    };
+    /// Of one that the next run polls.
+    pub(crate) const SPAWNS: Making = Making {
+        owner: None,
+        home: None,
+        starts: false,
+    };
+
+    pub(crate) fn on(mut self, owner: OwnerId) -> Self {
+        self.owner = Some(owner);
+        self
+    }
+
+    pub(crate) fn in_phase(mut self, home: Phase) -> Self {
+        self.home = Some(home);
+        self
+    }
 }
 
 impl Shared {
@@ -79,34 +103,29 @@ impl Shared {
             .map(|owner| owners.get(&owner).map(|entry| entry.owner.handle()));
         drop(owners);
         let name = cell.name();
-        let coroutine = match owner {
-            // Its owner has been dropped, and refuses it.
-            Some(None) => {
-                drop(driver);
-                return;
-            }
-            _ if self.events.is_cleared() => {
-                drop(driver);
-                return;
-            }
-            Some(Some(owner)) => match (making.starts, is_by_script, making.home) {
-                (true, ..) => owner.script(name).in_phase(cell.home).start(driver),
-                (false, _, Some(home)) => owner.script(name).in_phase(home).spawn(driver),
-                // It inherits its home, and begins in the run under way.
-                (false, ..) => owner.script(name).spawn(driver),
-            },
-            None if is_by_script => match (making.starts, making.home) {
-                (true, None) => framestep::task::script(name).start(driver),
-                (true, Some(home)) => framestep::task::script(name).in_phase(home).start(driver),
-                (false, None) => framestep::task::script(name).spawn(driver),
-                (false, Some(home)) => framestep::task::script(name).in_phase(home).spawn(driver),
-            },
-            None => match (making.starts, making.home) {
-                (true, None) => self.executor.script(name).start(driver),
-                (true, Some(home)) => self.executor.script(name).in_phase(home).start(driver),
-                (false, None) => self.executor.script(name).spawn(driver),
-                (false, Some(home)) => self.executor.script(name).in_phase(home).spawn(driver),
-            },
+        // An owner that has been dropped refuses it.
+        if matches!(owner, Some(None)) || self.events.is_cleared() {
+            drop(driver);
+            return;
+        }
+        let owner = owner.flatten();
+        let home = match making.home {
+            None if making.starts && owner.is_some() => Some(cell.home),
+            // One that is spawned inherits its home, and begins in the run under way.
+            home => home,
+        };
+        let mut script = match owner {
+            Some(owner) => owner.script(name),
+            None if is_by_script => framestep::task::script(name),
+            None => self.executor.script(name),
+        };
+        if let Some(home) = home {
+            script = script.in_phase(home);
+        }
+        let coroutine = if making.starts {
+            script.start(driver)
+        } else {
+            script.spawn(driver)
         };
         if self.scripts.alive.borrow().contains_key(&id) {
             cell.set_coroutine(coroutine);

@@ -4,8 +4,12 @@ use std::any::Any;
 use std::rc::{Rc, Weak};
 
 use framestep::durable::beside;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
+use crate::bytes::Bytes;
 use crate::events::{Events, Outside};
+use crate::journal::site::Call;
 use crate::script::{ScriptCell, context};
 
 /// Where a call is made.
@@ -74,6 +78,28 @@ pub(crate) fn outside(call: &str) -> Rc<Outside> {
             "`{call}` was polled by a coroutine in the executor of a runtime that is not a durable \
              script: start it with `Runtime::start`, or in an executor of its own"
         ),
+    }
+}
+
+/// Does something with the signals, values, permits and promises that the caller has. In a durable script,
+/// that is an effect; its result is the default of its type if it must not be done.
+///
+/// # Panics
+///
+/// Outside of an executor.
+#[track_caller]
+pub(crate) fn in_place<R: Serialize + DeserializeOwned + Default>(
+    caller: Call,
+    in_runtime: impl FnOnce(&Events) -> R,
+    in_other: impl FnOnce(&Outside) -> R,
+) -> R {
+    match place(caller.function) {
+        Place::Script(cell) => {
+            let done = cell.effect(caller, || Bytes::of(&in_runtime(cell.events())));
+            done.and_then(|done| done.read()).unwrap_or_default()
+        }
+        Place::Runtime(events) => in_runtime(&events),
+        Place::Outside(outside) => in_other(&outside),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Promises: one value that is sent once, to one script.
 
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -16,7 +17,7 @@ use crate::bytes::Bytes;
 use crate::events::{Loss, Outside, ReadAs, Settled, Typed};
 use crate::ids::{Owned, ScriptId};
 use crate::journal::Call;
-use crate::script::place::{Place, place};
+use crate::script::place::{Place, in_place};
 use crate::script::{
     Numbered, ScriptCell, Slot, counts, outside, place_outside_of_closures, unreadable,
 };
@@ -121,6 +122,11 @@ impl Key {
         stamp: 0,
     };
 
+    /// Whether it is of a promise outside of durable scripts.
+    fn is_outside(self) -> bool {
+        self.script == Key::NONE.script
+    }
+
     fn owned(self) -> Owned {
         (self.script, self.number)
     }
@@ -211,18 +217,11 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
     pub fn is_canceled(&self) -> bool {
         let caller = Call::new("is_canceled", "");
         let key = self.key;
-        let is_open = match place("is_canceled") {
-            Place::Script(cell) => {
-                let events = cell.events();
-                let is_open = cell.effect(caller, || {
-                    Bytes::of(&events.is_promise_open(key.owned(), key.stamp))
-                });
-                is_open.and_then(|is_open| is_open.read()).unwrap_or(false)
-            }
-            Place::Runtime(events) => events.is_promise_open(key.owned(), key.stamp),
-            Place::Outside(_) if key.script != Key::NONE.script => false,
-            Place::Outside(outside) => outside.is_promise_open(key.number),
-        };
+        let is_open = in_place(
+            caller,
+            |events| events.is_promise_open(key.owned(), key.stamp),
+            |outside| key.is_outside() && outside.is_promise_open(key.number),
+        );
         !is_open
     }
 }
@@ -230,18 +229,13 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
 #[track_caller]
 fn settle(name: &'static str, key: Key, with: impl FnOnce() -> Settled) -> bool {
     let caller = Call::new(name, "");
-    match place(name) {
-        Place::Script(cell) => {
-            let events = cell.events();
-            let done = cell.effect(caller, || {
-                Bytes::of(&events.settle(key.owned(), key.stamp, with()))
-            });
-            done.and_then(|done| done.read()).unwrap_or(false)
-        }
-        Place::Runtime(events) => events.settle(key.owned(), key.stamp, with()),
-        Place::Outside(_) if key.script != Key::NONE.script => false,
-        Place::Outside(outside) => outside.settle(key.number, with()),
-    }
+    let with = Cell::new(Some(with));
+    let settled = || with.take().map(|with| with()).expect("it is settled once");
+    in_place(
+        caller,
+        |events| events.settle(key.owned(), key.stamp, settled()),
+        |outside| key.is_outside() && outside.settle(key.number, settled()),
+    )
 }
 
 impl<T> Clone for Resolver<T> {

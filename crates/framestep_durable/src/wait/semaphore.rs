@@ -6,9 +6,8 @@ use std::rc::Rc;
 use serde::Serialize;
 
 use crate::bytes::{Bytes, EventName, Keyed};
-use crate::events::Events;
 use crate::journal::Call;
-use crate::script::place::{Place, place};
+use crate::script::place::{Place, in_place};
 use crate::script::{Numbered, outside, place_outside_of_closures};
 use crate::wait::permit::Inner;
 use crate::wait::{Acquire, Permit};
@@ -230,17 +229,11 @@ impl<N: EventName> Semaphore<N> {
     pub fn available(&self) -> usize {
         let caller = Call::new("available", self.name.base());
         let name = self.name.full();
-        let free = match place("available") {
-            Place::Script(cell) => {
-                let events = cell.events();
-                let free = cell.effect(caller, || {
-                    Bytes::of(&events.free_permits(name, self.declared()))
-                });
-                free.and_then(|free| free.read()).unwrap_or(0)
-            }
-            Place::Runtime(events) => events.free_permits(name, self.declared()),
-            Place::Outside(outside) => return outside.free_permits(name, self.count),
-        };
+        let free = in_place(
+            caller,
+            |events| events.free_permits(name, self.declared()),
+            |outside| outside.free_permits(name, self.count) as u64,
+        );
         usize::try_from(free).unwrap_or(usize::MAX)
     }
 
@@ -254,17 +247,11 @@ impl<N: EventName> Semaphore<N> {
     pub fn count(&self) -> usize {
         let caller = Call::new("count", self.name.base());
         let name = self.name.full();
-        let count = match place("count") {
-            Place::Script(cell) => {
-                let events = cell.events();
-                let count = cell.effect(caller, || {
-                    Bytes::of(&events.permit_count(name, self.declared()))
-                });
-                count.and_then(|count| count.read()).unwrap_or(0)
-            }
-            Place::Runtime(events) => events.permit_count(name, self.declared()),
-            Place::Outside(outside) => return outside.permit_count(name, self.count),
-        };
+        let count = in_place(
+            caller,
+            |events| events.permit_count(name, self.declared()),
+            |outside| outside.permit_count(name, self.count) as u64,
+        );
         usize::try_from(count).unwrap_or(usize::MAX)
     }
 
@@ -310,21 +297,11 @@ impl<N: EventName> Semaphore<N> {
     pub fn add(&self, count: usize) {
         let caller = Call::new("add", self.name.base());
         let (name, more) = (self.name.full(), count as u64);
-        let add =
-            |events: &Events| expect_countable(events.add_permits(name, self.declared(), more));
-        match place("add") {
-            Place::Script(cell) => {
-                let events = cell.events();
-                cell.effect(caller, || {
-                    add(events);
-                    Bytes::EMPTY
-                });
-            }
-            Place::Runtime(events) => add(&events),
-            Place::Outside(outside) => {
-                outside.change_permits(name, self.count, |permits| permits.add(count));
-            }
-        }
+        in_place(
+            caller,
+            |events| expect_countable(events.add_permits(name, self.declared(), more)),
+            |outside| outside.change_permits(name, self.count, |permits| permits.add(count)),
+        );
     }
 
     /// Sets how many permits there are, instead of the number in the code: a higher difficulty has more
@@ -362,19 +339,11 @@ impl<N: EventName> Semaphore<N> {
     pub fn set_count(&self, count: usize) {
         let caller = Call::new("set_count", self.name.base());
         let (name, declared, new) = (self.name.full(), self.declared(), count as u64);
-        match place("set_count") {
-            Place::Script(cell) => {
-                let events = cell.events();
-                cell.effect(caller, || {
-                    events.set_permits(name, declared, new);
-                    Bytes::EMPTY
-                });
-            }
-            Place::Runtime(events) => events.set_permits(name, declared, new),
-            Place::Outside(outside) => {
-                outside.change_permits(name, self.count, |permits| permits.set_count(count));
-            }
-        }
+        in_place(
+            caller,
+            |events| events.set_permits(name, declared, new),
+            |outside| outside.change_permits(name, self.count, |permits| permits.set_count(count)),
+        );
     }
 }
 

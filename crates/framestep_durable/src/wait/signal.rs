@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, EventName, Keyed};
 use crate::events::{Given, OutsideWait, ReadAs, SignalWait, Typed};
 use crate::journal::Call;
-use crate::script::place::{Place, place};
+use crate::script::place::{Place, in_place, place};
 use crate::script::{Numbered, ScriptCell, Slot, expect_read, outside, unreadable};
 use crate::wait::{Subscription, WaitSignalFor};
 
@@ -235,17 +235,11 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     pub fn emit(&self, value: T) {
         let caller = Call::new("emit", self.name.base());
         let name = self.name.full();
-        match place("emit") {
-            Place::Script(cell) => {
-                let events = cell.events();
-                cell.effect(caller, || {
-                    events.emit(name, &Bytes::of(&value));
-                    Bytes::EMPTY
-                });
-            }
-            Place::Runtime(events) => events.emit(name, &Bytes::of(&value)),
-            Place::Outside(outside) => outside.emit(name, Bytes::of(&value)),
-        }
+        in_place(
+            caller,
+            |events| events.emit(name, &Bytes::of(&value)),
+            |outside| outside.emit(name, Bytes::of(&value)),
+        );
     }
 
     /// Emits an event to one script: the one that has waited longest. Returns the value if none waits.

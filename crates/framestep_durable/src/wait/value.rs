@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, EventName, Keyed, Type};
 use crate::journal::Call;
-use crate::script::place::{Place, place};
+use crate::script::place::{Place, in_place, place};
 use crate::script::{Registry, unreadable};
 use crate::wait::{Changed, ValueChanges, WaitValue};
 
@@ -134,17 +134,15 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     pub fn set(&self, value: T) {
         let caller = Call::new("set", self.name.base());
         let name = self.name.full();
-        match place("set") {
-            Place::Script(cell) => {
-                let events = cell.events();
-                cell.effect(caller, || {
-                    events.set(name, Some(Bytes::of(&value)));
-                    Bytes::EMPTY
-                });
-            }
-            Place::Runtime(events) => drop(events.set(name, Some(Bytes::of(&value)))),
-            Place::Outside(outside) => drop(outside.set(name, Some(Bytes::of(&value)))),
-        }
+        in_place(
+            caller,
+            |events| {
+                events.set(name, Some(Bytes::of(&value)));
+            },
+            |outside| {
+                outside.set(name, Some(Bytes::of(&value)));
+            },
+        );
     }
 
     /// Calls `change` with the current state, and sets it to what `change` has made of it. Returns
@@ -252,15 +250,11 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     pub fn remove(&self) -> bool {
         let caller = Call::new("remove", self.name.base());
         let name = self.name.full();
-        match place("remove") {
-            Place::Script(cell) => {
-                let events = cell.events();
-                let removed = cell.effect(caller, || Bytes::of(&events.set(name, None)));
-                removed.and_then(|removed| removed.read()).unwrap_or(false)
-            }
-            Place::Runtime(events) => events.set(name, None),
-            Place::Outside(outside) => outside.set(name, None),
-        }
+        in_place(
+            caller,
+            |events| events.set(name, None),
+            |outside| outside.set(name, None),
+        )
     }
 
     /// Waits for the next change after the first poll, and returns the new state.

@@ -102,13 +102,7 @@ impl Host {
     /// If the script is not in the registry.
     #[track_caller]
     pub fn start<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                starts: true,
-                ..Making::default()
-            },
-        )
+        self.make(script, Making::STARTS)
     }
 
     /// Starts a script with `phase` as home.
@@ -118,14 +112,7 @@ impl Host {
     /// As [`start`](Self::start).
     #[track_caller]
     pub fn start_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                starts: true,
-                home: Some(phase),
-                ..Making::default()
-            },
-        )
+        self.make(script, Making::STARTS.in_phase(phase))
     }
 
     /// Starts a script on an owner.
@@ -135,14 +122,7 @@ impl Host {
     /// As [`start`](Self::start).
     #[track_caller]
     pub fn start_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                starts: true,
-                owner: Some(owner),
-                ..Making::default()
-            },
-        )
+        self.make(script, Making::STARTS.on(owner))
     }
 
     /// Spawns a script: the next run of Update polls it first.
@@ -152,7 +132,7 @@ impl Host {
     /// As [`start`](Self::start).
     #[track_caller]
     pub fn spawn<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
-        self.make(script, Making::default())
+        self.make(script, Making::SPAWNS)
     }
 
     /// Spawns a script with `phase` as home: the next run of that phase polls it first.
@@ -162,13 +142,7 @@ impl Host {
     /// As [`start`](Self::start).
     #[track_caller]
     pub fn spawn_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                home: Some(phase),
-                ..Making::default()
-            },
-        )
+        self.make(script, Making::SPAWNS.in_phase(phase))
     }
 
     /// Spawns a script on an owner.
@@ -178,13 +152,7 @@ impl Host {
     /// As [`start`](Self::start).
     #[track_caller]
     pub fn spawn_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
-        self.make(
-            script,
-            Making {
-                owner: Some(owner),
-                ..Making::default()
-            },
-        )
+        self.make(script, Making::SPAWNS.on(owner))
     }
 
     #[track_caller]
