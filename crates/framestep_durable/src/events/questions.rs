@@ -3,6 +3,8 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 
+use serde::{Deserialize, Serialize};
+
 use crate::bytes::Bytes;
 use crate::ids::RequestKey;
 
@@ -49,7 +51,7 @@ impl Question {
 }
 
 /// A question to the world outside.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Question {
     pub(crate) id: u64,
     /// Differs between questions of the same number, in timelines that a rollback separates.

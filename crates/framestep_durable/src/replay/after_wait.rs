@@ -4,8 +4,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use crate::script::{Begun, ChapterEnd, ChapterFuture, ScriptCell, Slot, context};
-use crate::wait::animate::poll_animation;
-use crate::wait::reads_request;
+use crate::wait::{poll_animation, reads_request};
 
 /// What the waits are called in messages.
 const NAME: &str = "a wait of earlier code";

@@ -383,7 +383,7 @@ impl Runtime {
     /// dropped, their destructors have no effects, and handles to them become invalid.
     ///
     /// If the host had a handle at the time of the save, it can get it back with
-    /// [`handle`](Host::handle) before the next run. Results without a handle by then are
+    /// [`handle`](crate::Host::handle) before the next run. Results without a handle by then are
     /// dropped.
     ///
     /// # Errors

@@ -11,8 +11,8 @@ use framestep::{Coroutine, Owner};
 
 use crate::bytes::Topic;
 use crate::events::{
-    Held, Listing, PermitWait, PermitsEntry, Question, SignalEntry, SignalWait, StreamGuard,
-    ValueEntry, Waiters,
+    Held, Listing, PermitWait, PermitsEntry, SignalEntry, SignalWait, StreamGuard, ValueEntry,
+    Waiters,
 };
 use crate::ids::{ClockId, ScriptId};
 use crate::replay::RestoreError;
@@ -22,7 +22,7 @@ use crate::save::{OwnerImage, SaveState};
 use crate::script::slot::Tick;
 use crate::script::{
     Animation, Awaited, Driver, EndedScript, Guards, Join, NextWait, OwnerEnd, OwnerEntry, Pending,
-    RequestImage, ScriptCell, Shared, Slot, SlotImage, StopRequest, Waits,
+    ScriptCell, Shared, Slot, SlotImage, StopRequest, Waits,
 };
 
 impl Shared {
@@ -387,19 +387,7 @@ impl Shared {
                 granted: *granted,
             })),
             SlotImage::Promise(number) => Slot::Promise(*number),
-            SlotImage::Request(RequestImage {
-                id,
-                stamp,
-                name,
-                content,
-                answer,
-            }) => Slot::Request(Box::new(Question {
-                id: *id,
-                stamp: *stamp,
-                name: name.clone(),
-                content: content.clone(),
-                answer: answer.clone(),
-            })),
+            SlotImage::Request(question) => Slot::Request(Box::new(question.clone())),
             SlotImage::Animate {
                 has_end,
                 length_ns,

@@ -257,8 +257,8 @@ impl RuntimeBuilder {
     /// netcode, for each run. `W` is the state that the host lends. For several, call this for
     /// each; without one, for `()`.
     ///
-    /// Each run of the runtime (a frame of [`run_frame_with`](Runtime::run_frame_with), or a
-    /// phase of [`run_phase`](Runtime::run_phase)) is done, taken back, and done again from the
+    /// Each run of the runtime (a frame of [`run_frame_with`](crate::Runtime::run_frame_with), or a
+    /// phase of [`run_phase`](crate::Runtime::run_phase)) is done, taken back, and done again from the
     /// same state. The save states and the lent states after both must be equal. Chapters that
     /// have changed are replayed. The runtime continues from the second time.
     ///

@@ -343,7 +343,7 @@ impl RuntimeBuilder {
     }
 
     /// Hashes a state that the host lends before and after each effect. For two peers whose checksums
-    /// differ: [`SaveState::diff`] then begins with the first effect that they have done differently,
+    /// differ: [`SaveState::diff`](crate::SaveState::diff) then begins with the first effect that they have done differently,
     /// also if it returns nothing, and says whether their states differed before it.
     ///
     /// The hashes of the last 4,096 effects are in each save state, also in files, but in no checksum.

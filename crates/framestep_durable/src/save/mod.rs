@@ -273,6 +273,37 @@ impl Shared {
         });
         permits.collect()
     }
+
+    /// Takes a save state, replays its journals with new futures, and drops these.
+    pub(crate) fn verified(self: &Rc<Self>) -> Result<SaveState, SaveError> {
+        let save = self.save_state().map_err(|error| self.explain(error))?;
+        let numbers = SiteNumbers::same();
+        for image in &save.scripts {
+            let cell = self.replay(image, Some(save.stored()), &numbers, true);
+            cell.map_err(SaveError::Verify)?.drop_trial();
+        }
+        Ok(save)
+    }
+
+    /// Replays the script that cannot be saved, to find the line of the wait. Returns what that
+    /// finds, or else the error.
+    pub(crate) fn explain(self: &Rc<Self>, error: SaveError) -> SaveError {
+        let SaveError::NotRecorded { script, .. } = &error else {
+            return error;
+        };
+        let Some(cell) = self.scripts.get(*script) else {
+            return error;
+        };
+        let image = cell.image();
+        let numbers = SiteNumbers::same();
+        match self.replay(&image, None, &numbers, true) {
+            Ok(cell) => {
+                cell.drop_trial();
+                error
+            }
+            Err(found) => SaveError::Verify(found),
+        }
+    }
 }
 
 fn save_owned<E: Clone>(of: &RefCell<BTreeMap<Owned, E>>) -> Vec<(Owned, E)> {
@@ -382,38 +413,5 @@ impl Runtime {
     pub fn verify(&self) -> Result<(), SaveError> {
         self.shared().door.assert_idle("verify");
         self.shared().verified().map(drop)
-    }
-}
-
-impl Shared {
-    /// Takes a save state, replays its journals with new futures, and drops these.
-    pub(crate) fn verified(self: &Rc<Self>) -> Result<SaveState, SaveError> {
-        let save = self.save_state().map_err(|error| self.explain(error))?;
-        let numbers = SiteNumbers::same();
-        for image in &save.scripts {
-            let cell = self.replay(image, Some(save.stored()), &numbers, true);
-            cell.map_err(SaveError::Verify)?.drop_trial();
-        }
-        Ok(save)
-    }
-
-    /// Replays the script that cannot be saved, to find the line of the wait. Returns what that
-    /// finds, or else the error.
-    pub(crate) fn explain(self: &Rc<Self>, error: SaveError) -> SaveError {
-        let SaveError::NotRecorded { script, .. } = &error else {
-            return error;
-        };
-        let Some(cell) = self.scripts.get(*script) else {
-            return error;
-        };
-        let image = cell.image();
-        let numbers = SiteNumbers::same();
-        match self.replay(&image, None, &numbers, true) {
-            Ok(cell) => {
-                cell.drop_trial();
-                error
-            }
-            Err(found) => SaveError::Verify(found),
-        }
     }
 }

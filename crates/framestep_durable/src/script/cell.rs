@@ -320,7 +320,7 @@ impl ScriptCell {
         self.chapter().has_begun
     }
 
-    /// Makes a new script one that [restarts after its wait](Chapter::restarts_after_wait).
+    /// Makes a new script one that [restarts after its wait](ChapterState::restarts_after_wait).
     pub(crate) fn begin_wait_of_save(&self, waits: Waits) {
         let mut chapter = self.change();
         chapter.restarts_after_wait = true;

@@ -123,9 +123,7 @@ impl Shared {
             drop(coroutine);
         }
     }
-}
 
-impl Shared {
     /// Makes results of the requests that are over. To be called before something looks at results:
     /// so it makes no difference when it is called.
     pub(crate) fn settle_stops(&self) {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::{Bytes, Content, StableHash, Topic};
 use crate::events::Given;
+use crate::events::questions::Question;
 use crate::ids::{Birth, Owned, OwnerId, ScriptId};
 use crate::journal::{Journal, NamedWait, Once, Sites, StopLines};
 use crate::script::JoinError;
@@ -212,7 +213,7 @@ pub(crate) enum SlotImage {
         granted: Option<u64>,
     },
     Promise(u64),
-    Request(RequestImage),
+    Request(Question),
     Animate {
         has_end: bool,
         length_ns: u64,
@@ -234,13 +235,4 @@ impl SlotImage {
             _ => None,
         }
     }
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct RequestImage {
-    pub(crate) id: u64,
-    pub(crate) stamp: u64,
-    pub(crate) name: String,
-    pub(crate) content: Bytes,
-    pub(crate) answer: Option<Bytes>,
 }

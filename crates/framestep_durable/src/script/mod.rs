@@ -28,9 +28,7 @@ pub(crate) use self::clock::clock_of;
 pub(crate) use self::cursor::Replay;
 pub(crate) use self::driver::Driver;
 pub(crate) use self::effect::{command, expect_read, type_name_of};
-pub(crate) use self::image::{
-    EndedImage, KeptImage, RequestImage, ScriptImage, SlotImage, WaitImage,
-};
+pub(crate) use self::image::{EndedImage, KeptImage, ScriptImage, SlotImage, WaitImage};
 pub(crate) use self::join_error::{JoinError, line_of};
 pub(crate) use self::locals::ChangesNoLocal;
 pub(crate) use self::make::Making;

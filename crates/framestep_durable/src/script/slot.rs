@@ -13,7 +13,7 @@ use crate::events::{
 };
 use crate::ids::{Owned, OwnerId, ScriptId};
 use crate::journal::{Call, Known, NamedWait};
-use crate::script::{Owners, RequestImage, SlotImage};
+use crate::script::{Owners, SlotImage};
 
 /// A pending wait of a script.
 #[derive(Debug)]
@@ -436,13 +436,7 @@ impl Slot {
                 granted: wait.granted,
             },
             Slot::Promise(number) => SlotImage::Promise(*number),
-            Slot::Request(request) => SlotImage::Request(RequestImage {
-                id: request.id,
-                stamp: request.stamp,
-                name: request.name.clone(),
-                content: request.content.clone(),
-                answer: request.answer.clone(),
-            }),
+            Slot::Request(request) => SlotImage::Request((**request).clone()),
             Slot::Animate(animation) => SlotImage::Animate {
                 has_end: animation.end.is_some(),
                 length_ns: animation.length_ns,

@@ -16,7 +16,7 @@ use crate::events::{OutsideWait, ReadAs, Typed};
 use crate::script::{Numbered, ScriptCell, Slot, outside};
 use crate::wait::value::read;
 
-/// The future of [`Value::wait_for`].
+/// The future of [`Value::wait_for`](crate::Value::wait_for).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitValue<T, P, N = &'static str> {
     numbered: Numbered,
@@ -174,7 +174,7 @@ impl<T, P, N: fmt::Debug> fmt::Debug for WaitValue<T, P, N> {
     }
 }
 
-/// The future of [`Value::changed`].
+/// The future of [`Value::changed`](crate::Value::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Changed<T, N = &'static str> {
     pub(crate) wait: WaitValue<T, fn(&T) -> bool, N>,

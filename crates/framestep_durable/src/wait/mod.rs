@@ -1,29 +1,28 @@
 //! The waits of durable scripts, one file a family. Those for scripts and owners are with the runtime.
 
-pub(crate) mod animate;
-pub(crate) mod changed;
-pub(crate) mod changes_of;
-pub(crate) mod condition;
-pub(crate) mod every_frames;
-pub(crate) mod interval;
-pub(crate) mod on;
-pub(crate) mod pace;
-pub(crate) mod permit;
-pub(crate) mod promise;
-pub(crate) mod request;
-pub(crate) mod semaphore;
-pub(crate) mod signal;
-pub(crate) mod signal_for;
-pub(crate) mod stop_requested;
-pub(crate) mod subscription;
-pub(crate) mod timed;
-pub(crate) mod timeout;
-pub(crate) mod value;
-pub(crate) mod value_changes;
-pub(crate) mod yield_now;
+mod animate;
+mod changed;
+mod changes_of;
+mod condition;
+mod every_frames;
+mod interval;
+mod on;
+mod pace;
+mod permit;
+mod promise;
+mod request;
+mod semaphore;
+mod signal;
+mod signal_for;
+mod stop_requested;
+mod subscription;
+mod timed;
+mod timeout;
+mod value;
+mod value_changes;
+mod yield_now;
 
-pub(crate) use self::stop_requested::reads_request;
-
+pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
 pub use changed::{Changed, WaitValue};
 pub use changes_of::{ChangesOf, changes_of};
@@ -36,8 +35,10 @@ pub use permit::{Acquire, Permit};
 pub use promise::{Promise, Resolver, promise};
 pub use request::{Ask, Request, RequestId, ask};
 pub use semaphore::Semaphore;
+pub(crate) use semaphore::expect_countable;
 pub use signal::{Signal, WaitSignal};
 pub use signal_for::WaitSignalFor;
+pub(crate) use stop_requested::reads_request;
 pub use stop_requested::{StopRequested, stop_requested};
 pub use subscription::{NextEvent, Subscription};
 pub use timed::{
@@ -46,5 +47,6 @@ pub use timed::{
 };
 pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
 pub use value::Value;
+pub(crate) use value::read as read_value;
 pub use value_changes::ValueChanges;
 pub use yield_now::{YieldNow, yield_now};

@@ -15,7 +15,7 @@ use crate::events::{OutsideWait, PlainSubscription, ReadAs, StreamGuard, Typed};
 use crate::script::{NextWait, Numbered, ScriptCell, Slot, outside};
 use crate::wait::signal::{Limit, read};
 
-/// The future of [`Signal::wait_for`].
+/// The future of [`Signal::wait_for`](crate::Signal::wait_for).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitSignalFor<T, P, N = &'static str> {
     pub(crate) numbered: Numbered,

@@ -7,9 +7,9 @@ use crate::bytes::{Bytes, EventName};
 use crate::events::Settled;
 use crate::ids::ScriptId;
 use crate::runtime::Host;
-use crate::wait::semaphore::expect_countable;
-use crate::wait::value::read as read_value;
-use crate::wait::{Request, RequestId, Resolver, Semaphore, Signal, Value};
+use crate::wait::{
+    Request, RequestId, Resolver, Semaphore, Signal, Value, expect_countable, read_value,
+};
 
 impl Host {
     /// Emits an event for the host. The signal may have a key: `KNOCK.keyed(door)`.

@@ -18,7 +18,7 @@ pub(crate) struct Effect {
     pub(crate) name: Arc<str>,
     /// The number of its entry, from 1.
     pub(crate) entry: u32,
-    /// [What](crate::site::Site::what) it is, without its line.
+    /// [What](crate::journal::site::Site::what) it is, without its line.
     what: u32,
     /// The same as text, with its line.
     pub(crate) text: Arc<str>,

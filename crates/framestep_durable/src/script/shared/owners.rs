@@ -39,38 +39,7 @@ impl Owners {
     pub(crate) fn is_empty(&self, id: OwnerId) -> bool {
         self.get(id).is_none_or(|owner| owner.is_empty())
     }
-}
 
-pub(crate) struct OwnerEntry {
-    /// Shared with the calls that stop its scripts: their destructors may use all owners.
-    pub(crate) owner: Rc<Owner>,
-    pub(crate) parent: Option<OwnerId>,
-    pub(crate) clock: Option<ClockId>,
-    pub(crate) name: Option<String>,
-    /// Whether a call of `pause` is in effect.
-    pub(crate) is_paused: bool,
-    /// Whether it is active, apart from the owners above it.
-    pub(crate) is_active: bool,
-    /// Whether a script of it, or of an owner below it, has read the latest request to stop.
-    pub(crate) is_heard: bool,
-}
-
-/// An owner and those below it.
-pub(crate) fn with_those_below(
-    owners: &BTreeMap<OwnerId, OwnerEntry>,
-    top: OwnerId,
-) -> BTreeSet<OwnerId> {
-    let mut below = BTreeSet::from([top]);
-    // An owner is made after the one above it.
-    for (&id, entry) in owners.range(top..) {
-        if entry.parent.is_some_and(|parent| below.contains(&parent)) {
-            below.insert(id);
-        }
-    }
-    below
-}
-
-impl Owners {
     /// Pauses or resumes an owner. Returns whether that changes anything.
     pub(crate) fn pause(&self, id: OwnerId, paused: bool) -> bool {
         let handle = {
@@ -173,4 +142,33 @@ impl Owners {
             (None, None) => self.executor.owner(),
         }
     }
+}
+
+pub(crate) struct OwnerEntry {
+    /// Shared with the calls that stop its scripts: their destructors may use all owners.
+    pub(crate) owner: Rc<Owner>,
+    pub(crate) parent: Option<OwnerId>,
+    pub(crate) clock: Option<ClockId>,
+    pub(crate) name: Option<String>,
+    /// Whether a call of `pause` is in effect.
+    pub(crate) is_paused: bool,
+    /// Whether it is active, apart from the owners above it.
+    pub(crate) is_active: bool,
+    /// Whether a script of it, or of an owner below it, has read the latest request to stop.
+    pub(crate) is_heard: bool,
+}
+
+/// An owner and those below it.
+pub(crate) fn with_those_below(
+    owners: &BTreeMap<OwnerId, OwnerEntry>,
+    top: OwnerId,
+) -> BTreeSet<OwnerId> {
+    let mut below = BTreeSet::from([top]);
+    // An owner is made after the one above it.
+    for (&id, entry) in owners.range(top..) {
+        if entry.parent.is_some_and(|parent| below.contains(&parent)) {
+            below.insert(id);
+        }
+    }
+    below
 }
