@@ -34,10 +34,10 @@ use crate::ids::{Owned, ScriptId};
 /// The signals, values, permits and promises of a runtime. Those in their first state, for which no
 /// script waits, have no entry.
 pub(crate) struct Events {
-    pub(crate) scripts: Rc<dyn Waiters>,
-    pub(crate) losses: Rc<Losses>,
+    scripts: Rc<dyn Waiters>,
+    losses: Rc<Losses>,
     /// The most events that a subscription stores, unless its signal says otherwise.
-    pub(crate) limit: u64,
+    limit: u64,
     /// Whether all of them are being replaced by those of a save state.
     is_cleared: Cell<bool>,
     pub(crate) signals: RefCell<BTreeMap<Topic, SignalEntry>>,
@@ -56,7 +56,7 @@ pub(crate) struct Events {
     /// Whether events for one wait are not passed on: they are not what others read, either.
     pub(crate) keeps_misread: Cell<bool>,
     /// How often a value has changed since the process began.
-    pub(crate) changes: Cell<u64>,
+    changes: Cell<u64>,
 }
 
 /// The most events that a subscription stores, if nothing says otherwise.
@@ -110,7 +110,7 @@ pub(crate) trait Lists {
 
 /// The place of a wait in a list. It leaves the list when this is dropped.
 pub(crate) struct Listing<L: Lists> {
-    pub(crate) events: Weak<Events>,
+    events: Weak<Events>,
     pub(crate) topic: Topic,
     pub(crate) ticket: u64,
     of: PhantomData<L>,
@@ -142,12 +142,12 @@ impl<L: Lists> fmt::Debug for Listing<L> {
 }
 
 /// The tables, unless they are being replaced by those of a save state.
-pub(crate) fn live(events: &Weak<Events>) -> Option<Rc<Events>> {
+fn live(events: &Weak<Events>) -> Option<Rc<Events>> {
     events.upgrade().filter(|events| !events.is_cleared.get())
 }
 
 /// The entry of a name, made if there is none.
-pub(crate) fn entry<'a, E>(
+fn entry<'a, E>(
     entries: &'a mut BTreeMap<Topic, E>,
     name: &str,
     make: impl FnOnce() -> E,
@@ -160,7 +160,7 @@ pub(crate) fn entry<'a, E>(
     (topic, entry)
 }
 
-pub(crate) fn remove(waits: &mut Vec<Listed>, ticket: u64) {
+fn remove(waits: &mut Vec<Listed>, ticket: u64) {
     // They are in the order of their tickets.
     if let Ok(at) = waits.binary_search_by_key(&ticket, |listed| listed.ticket) {
         waits.remove(at);
@@ -216,7 +216,7 @@ impl Events {
     }
 
     /// A new place in a list.
-    pub(crate) fn listed(&self, (script, wait): WaitOf) -> Listed {
+    fn listed(&self, (script, wait): WaitOf) -> Listed {
         Listed {
             script,
             wait,

@@ -15,13 +15,12 @@ use crate::events::{Carried, Events, Loss, WaitOf};
 use crate::ids::{Birth, NamedScript, OwnerId, ScriptId};
 use crate::journal::long::Length;
 use crate::journal::{Journal, Known, Once, Sites, StopLines};
-use crate::script::{
-    Begun, ChapterFuture, Code, KeptImage, Replay, ScriptImage, Shared, WaitImage, Waits,
-};
+use crate::script::cursor::Replay;
+use crate::script::{Begun, ChapterFuture, Code, KeptImage, ScriptImage, Shared, WaitImage, Waits};
 
 /// How the waits and effects of a script behave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(super) enum Mode {
     /// They are recorded.
     Live,
     /// They take what is recorded.
@@ -35,40 +34,40 @@ pub(crate) enum Mode {
 
 /// One script.
 pub(crate) struct ScriptCell {
-    pub(crate) shared: Rc<Shared>,
+    pub(super) shared: Rc<Shared>,
     /// That of the runtime when it was made.
-    pub(crate) epoch: u32,
+    epoch: u32,
     /// The same: which registry its code is from.
-    pub(crate) generation: u32,
+    generation: u32,
     pub(crate) id: ScriptId,
     /// Set before the runtime has the script.
     pub(crate) birth: Cell<Birth>,
     pub(crate) code: Code,
     pub(crate) home: Phase,
     pub(crate) owner: Option<OwnerId>,
-    pub(crate) chapter: RefCell<ChapterState>,
+    chapter: RefCell<ChapterState>,
     /// The image of the chapter, since it has [changed](Self::change) last.
-    pub(crate) image: Cell<Option<KeptImage>>,
-    pub(crate) future: RefCell<Option<ChapterFuture>>,
+    image: Cell<Option<KeptImage>>,
+    pub(super) future: RefCell<Option<ChapterFuture>>,
     /// The number of the next wait that begins.
-    pub(crate) next_wait: Cell<u32>,
+    pub(super) next_wait: Cell<u32>,
     /// Where the script has waited for a frame last: in a loop, it is there again.
-    pub(crate) frame_site: Cell<Option<(&'static Location<'static>, Known)>>,
-    pub(crate) mode: Cell<Mode>,
+    pub(super) frame_site: Cell<Option<(&'static Location<'static>, Known)>>,
+    pub(super) mode: Cell<Mode>,
     /// Whether the next entry is the first of a poll.
-    pub(crate) begins_poll: Cell<bool>,
-    pub(crate) is_in_closure: Cell<bool>,
+    pub(super) begins_poll: Cell<bool>,
+    pub(super) is_in_closure: Cell<bool>,
     pub(crate) length: Length,
-    pub(crate) replay: RefCell<Replay>,
+    pub(super) replay: RefCell<Replay>,
     /// The subscriptions in a state with which the script restarts, until it does.
     pub(crate) carried: RefCell<Vec<Carried>>,
     /// The events that subscriptions had not read which this poll has dropped.
-    pub(crate) unread: RefCell<Vec<(Topic, u64)>>,
+    unread: RefCell<Vec<(Topic, u64)>>,
     /// Whether there are any, or were before this poll.
-    pub(crate) has_unread: Cell<bool>,
+    has_unread: Cell<bool>,
     /// The coroutine that runs the script, while there are handles.
     pub(crate) coroutine: RefCell<Option<Coroutine<()>>>,
-    pub(crate) coroutine_id: Cell<Option<CoroutineId>>,
+    coroutine_id: Cell<Option<CoroutineId>>,
 }
 
 /// What a save state has of the chapter of a script.

@@ -7,37 +7,37 @@ use crate::journal::{Found, Journal, SiteId, Word};
 
 /// How far a replay has come.
 #[derive(Default)]
-pub(crate) struct Replay {
-    pub(crate) journal: Option<Journal>,
+pub(super) struct Replay {
+    pub(super) journal: Option<Journal>,
     /// The next entry. `None` at the end, or if it cannot be read.
-    pub(crate) next: Option<journal::FoundEntry>,
+    pub(super) next: Option<journal::FoundEntry>,
     /// The number of the next entry, for messages.
-    pub(crate) entry: u32,
+    pub(super) entry: u32,
     /// Whether the poll under way may take an entry that is the first of a poll.
-    pub(crate) is_open: bool,
-    pub(crate) compares_lines: bool,
+    pub(super) is_open: bool,
+    pub(super) compares_lines: bool,
     /// The entries of another build that are in other lines now.
-    pub(crate) moved: Vec<(u32, SiteId)>,
-    pub(crate) shifts: Shifts,
+    pub(super) moved: Vec<(u32, SiteId)>,
+    pub(super) shifts: Shifts,
     /// For each recorded site of another build, the site that it has been found to be now.
-    pub(crate) compared: Vec<Option<SiteId>>,
-    pub(crate) divergence: Option<Found>,
+    pub(super) compared: Vec<Option<SiteId>>,
+    pub(super) divergence: Option<Found>,
     /// The subscriptions and promises that it has made.
-    pub(crate) held: Vec<Typed>,
+    pub(super) held: Vec<Typed>,
     /// How many effects have had no result since.
-    pub(crate) without_result: u32,
+    pub(super) without_result: u32,
 }
 
 impl Replay {
     /// Whether the poll under way may take the next entry.
     #[inline]
-    pub(crate) fn may_take(&self, next: Word) -> bool {
+    pub(super) fn may_take(&self, next: Word) -> bool {
         self.is_open || !next.is_first()
     }
 
     /// Goes on to the entry after `taken`.
     #[inline]
-    pub(crate) fn go_on(&mut self, taken: &journal::FoundEntry) -> Option<&Journal> {
+    pub(super) fn go_on(&mut self, taken: &journal::FoundEntry) -> Option<&Journal> {
         let journal = self.journal.as_ref()?;
         self.next = journal.find(taken.next);
         self.entry += 1;
@@ -47,14 +47,14 @@ impl Replay {
 
     /// Whether the site of an entry and the present one have yet to be compared.
     #[inline]
-    pub(crate) fn is_to_be_compared(&self, recorded: SiteId, here: SiteId) -> bool {
+    pub(super) fn is_to_be_compared(&self, recorded: SiteId, here: SiteId) -> bool {
         if self.compares_lines {
             return recorded != here;
         }
         self.compared.get(recorded.0 as usize) != Some(&Some(here))
     }
 
-    pub(crate) fn note_compared(&mut self, recorded: SiteId, here: SiteId) {
+    pub(super) fn note_compared(&mut self, recorded: SiteId, here: SiteId) {
         let at = recorded.0 as usize;
         if self.compared.len() <= at {
             self.compared.resize(at + 1, None);

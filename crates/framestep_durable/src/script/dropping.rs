@@ -4,7 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use crate::bytes::{dispose, quiet};
-use crate::script::{Mode, ScriptCell, context};
+use crate::script::cell::Mode;
+use crate::script::{ScriptCell, context};
 
 impl ScriptCell {
     /// Drops the future. The effects of its destructors are ignored.

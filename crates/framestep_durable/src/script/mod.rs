@@ -23,9 +23,8 @@ pub(crate) mod replayed;
 pub(crate) mod shared;
 pub(crate) mod slot;
 
-pub(crate) use self::cell::{Mode, ScriptCell, counts, home_of, in_closure};
+pub(crate) use self::cell::{ScriptCell, counts, home_of, in_closure};
 pub(crate) use self::clock::clock_of;
-pub(crate) use self::cursor::Replay;
 pub(crate) use self::driver::Driver;
 pub(crate) use self::effect::{command, expect_read, type_name_of};
 pub(crate) use self::image::{EndedImage, KeptImage, ScriptImage, SlotImage, WaitImage};

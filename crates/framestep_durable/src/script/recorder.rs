@@ -11,8 +11,9 @@ use framestep::durable::FrameWait;
 use crate::bytes::{Bytes, message_of};
 use crate::journal::{Call, Kind, Known};
 use crate::script::cell::ChapterState;
+use crate::script::cell::Mode;
 use crate::script::replayed::CAN_UNWIND;
-use crate::script::{Mode, Pending, ScriptCell, Slot};
+use crate::script::{Pending, ScriptCell, Slot};
 
 /// What a wait finds when it is polled.
 pub(crate) enum Polling {
@@ -94,11 +95,7 @@ impl ScriptCell {
     }
 
     #[inline(never)]
-    pub(crate) fn frame_site_at(
-        &self,
-        function: &'static str,
-        at: &'static Location<'static>,
-    ) -> Known {
+    fn frame_site_at(&self, function: &'static str, at: &'static Location<'static>) -> Known {
         let site = self.shared.sites.of(&Call {
             function,
             name: "",
@@ -172,14 +169,14 @@ impl ScriptCell {
     }
 
     #[inline(never)]
-    pub(crate) fn record(&self, kind: Kind, site: Known, value: &[u8]) {
+    fn record(&self, kind: Kind, site: Known, value: &[u8]) {
         if self.is_live() {
             self.record_in(self.change(), kind, site, value);
         }
     }
 
     #[inline(always)]
-    pub(crate) fn record_in(
+    fn record_in(
         &self,
         mut chapter: RefMut<'_, ChapterState>,
         kind: Kind,
@@ -268,7 +265,7 @@ impl ScriptCell {
 
     /// Notes for the sync test that an effect is about to be done.
     #[inline]
-    pub(crate) fn note_effect(&self, call: &Call) {
+    fn note_effect(&self, call: &Call) {
         let trail = &self.shared.trail;
         if trail.is_kept() {
             let entry = self.chapter().journal.entries() + 1;

@@ -10,11 +10,13 @@ use crate::bytes;
 use crate::bytes::Bytes;
 use crate::events::Typed;
 use crate::journal::{Call, Found, Kind, Known, NamedWait, OtherWaits, SiteId, Word};
-use crate::script::{Mode, Pending, Replay, ScriptCell, Slot, context};
+use crate::script::cell::Mode;
+use crate::script::cursor::Replay;
+use crate::script::{Pending, ScriptCell, Slot, context};
 
 /// Whether a replay can unwind out of a script that does what was not recorded. Where panics abort,
 /// as on the web, its effects return [zeros](bytes::read_zeros) until it waits.
-pub(crate) const CAN_UNWIND: bool = cfg!(panic = "unwind");
+pub(super) const CAN_UNWIND: bool = cfg!(panic = "unwind");
 
 /// How many effects may return zeros before the script is taken to be in a loop without end.
 const MOST_WITHOUT_RESULT: u32 = 100_000;
@@ -164,7 +166,7 @@ impl ScriptCell {
     /// without a value. Returns `false` if the poll may not take an entry, and `None` if it is
     /// another one.
     #[inline(always)]
-    pub(crate) fn take_plain(&self, expected: Kind, here: Known) -> Option<bool> {
+    fn take_plain(&self, expected: Kind, here: Known) -> Option<bool> {
         let mut replay = self.replay.borrow_mut();
         let replay = &mut *replay;
         // At the end of the journal, or of what this poll may take, every wait is pending. Nothing is left
@@ -185,7 +187,7 @@ impl ScriptCell {
     /// Takes the next entry in a replay, if it is the one that is expected. If the wait of the
     /// entry is another one now, that is a divergence. Of an effect, anything else is. `within` is
     /// that of the call.
-    pub(crate) fn take_entry(
+    pub(super) fn take_entry(
         &self,
         expected: Kind,
         here: Known,
@@ -206,7 +208,7 @@ impl ScriptCell {
     }
 
     /// Compares the next entry of a replay with what is expected. `None` if it is another one.
-    pub(crate) fn compare(
+    fn compare(
         &self,
         replay: &mut Replay,
         next: Word,
@@ -239,7 +241,7 @@ impl ScriptCell {
     }
 
     /// Compares the site of an entry with that of the call that is to take it.
-    pub(crate) fn compare_sites(
+    fn compare_sites(
         &self,
         replay: &mut Replay,
         next: Word,
@@ -296,7 +298,7 @@ impl ScriptCell {
 
     /// The result of an effect in a replay. `None` if the script has left its replay: in a
     /// destructor, or where panics abort.
-    pub(crate) fn replayed_effect(&self, call: &Call) -> Option<Bytes> {
+    pub(super) fn replayed_effect(&self, call: &Call) -> Option<Bytes> {
         let site = self.shared.sites.of(call);
         if self.take_plain(Kind::Effect, site) == Some(true) {
             return Some(Bytes::EMPTY);
@@ -305,7 +307,7 @@ impl ScriptCell {
     }
 
     #[inline(never)]
-    pub(crate) fn replayed_effect_slowly(&self, call: &Call, site: Known) -> Option<Bytes> {
+    fn replayed_effect_slowly(&self, call: &Call, site: Known) -> Option<Bytes> {
         // The script has left its record. Whatever it asks for now has no recorded result, not even if the
         // next entry looks like it.
         if self.replay.borrow().divergence.is_some() {
@@ -340,7 +342,7 @@ impl ScriptCell {
 
     /// Leaves a replay in which the script does what was not recorded. Returns in a destructor of
     /// a script that unwinds already, and where panics abort.
-    pub(crate) fn leave_replay(&self, found: Found) {
+    fn leave_replay(&self, found: Found) {
         self.replay.borrow_mut().divergence.get_or_insert(found);
         if CAN_UNWIND && !std::thread::panicking() {
             resume_unwind(Box::new(Diverged));
@@ -348,14 +350,14 @@ impl ScriptCell {
     }
 
     /// Leaves a replay at the entry that it has taken last, a panic that the script has caught.
-    pub(crate) fn leave_at_panic(&self, message: String) {
+    pub(super) fn leave_at_panic(&self, message: String) {
         let entry = self.replayed().saturating_sub(1);
         self.leave_replay(Found::Panicked { entry, message });
     }
 
     /// Panics if a script that has left its replay does not come to a wait.
     #[cold]
-    pub(crate) fn count_without_result(&self) {
+    fn count_without_result(&self) {
         let mut replay = self.replay.borrow_mut();
         replay.without_result += 1;
         assert!(
@@ -368,7 +370,7 @@ impl ScriptCell {
     /// Leaves a replay in which the script reads the value of the entry that it has taken last as
     /// another type than it has. If it returns, `true`: the script goes on with another value.
     /// `false` if it is not replayed.
-    pub(crate) fn leave_at_value(&self, type_name: &'static str) -> bool {
+    fn leave_at_value(&self, type_name: &'static str) -> bool {
         let is_replayed = self.is_replayed();
         if is_replayed {
             let entry = self.replayed().saturating_sub(1);

@@ -28,7 +28,7 @@ pub struct WaitValue<T, P, N = &'static str> {
 }
 
 impl<T, P, N> WaitValue<T, P, N> {
-    pub(crate) fn new(name: N, skips_present: bool, condition: P) -> Self {
+    pub(super) fn new(name: N, skips_present: bool, condition: P) -> Self {
         WaitValue {
             numbered: Numbered::default(),
             name,
@@ -177,7 +177,7 @@ impl<T, P, N: fmt::Debug> fmt::Debug for WaitValue<T, P, N> {
 /// The future of [`Value::changed`](crate::Value::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Changed<T, N = &'static str> {
-    pub(crate) wait: WaitValue<T, fn(&T) -> bool, N>,
+    pub(super) wait: WaitValue<T, fn(&T) -> bool, N>,
 }
 
 impl<T, N> Future for Changed<T, N>

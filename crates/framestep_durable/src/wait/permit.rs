@@ -21,11 +21,11 @@ use crate::wait::Semaphore;
 /// or is kept elsewhere.
 #[must_use = "dropping the permit returns it: bind it, as in `let _permit = SEATS.acquire().await`"]
 pub struct Permit {
-    pub(crate) base: &'static str,
-    pub(crate) inner: Inner,
+    pub(super) base: &'static str,
+    pub(super) inner: Inner,
 }
 
-pub(crate) enum Inner {
+pub(super) enum Inner {
     /// The permit of this number of a script.
     Script { cell: Weak<ScriptCell>, number: u64 },
     Outside {
@@ -53,9 +53,9 @@ impl fmt::Debug for Permit {
 /// The future of [`Semaphore::acquire`] and [`Semaphore::acquire_many`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Acquire<N = &'static str> {
-    pub(crate) numbered: Numbered,
-    pub(crate) permits: Semaphore<N>,
-    pub(crate) wanted: usize,
+    pub(super) numbered: Numbered,
+    pub(super) permits: Semaphore<N>,
+    pub(super) wanted: usize,
 }
 
 #[track_caller]

@@ -69,8 +69,8 @@ use crate::wait::{Acquire, Permit};
 /// [`framestep::sync::Semaphore`].
 #[derive(Clone, Copy)]
 pub struct Semaphore<N = &'static str> {
-    pub(crate) name: N,
-    pub(crate) count: usize,
+    pub(super) name: N,
+    pub(super) count: usize,
 }
 
 impl Semaphore {

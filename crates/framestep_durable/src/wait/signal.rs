@@ -80,7 +80,7 @@ pub struct Signal<T, N = &'static str> {
 }
 
 /// The most events that a subscription stores. `None`: as many as the runtime says.
-pub(crate) type Limit = Option<u64>;
+pub(super) type Limit = Option<u64>;
 
 impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     /// A signal with this name. Signals of the same name are the same, and must have the
@@ -324,7 +324,7 @@ impl<T, N: fmt::Debug> fmt::Debug for Signal<T, N> {
 }
 
 /// Reads the value of an event.
-pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
+pub(super) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
     value.read().unwrap_or_else(|| {
         unreadable::<T>(format_args!(
             "the signal `{name}` did not carry a `{}`: another signal has the same name",

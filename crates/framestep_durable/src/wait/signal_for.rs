@@ -18,11 +18,11 @@ use crate::wait::signal::{Limit, read};
 /// The future of [`Signal::wait_for`](crate::Signal::wait_for).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct WaitSignalFor<T, P, N = &'static str> {
-    pub(crate) numbered: Numbered,
-    pub(crate) name: N,
-    pub(crate) limit: Limit,
-    pub(crate) accept: P,
-    pub(crate) value: PhantomData<fn() -> T>,
+    pub(super) numbered: Numbered,
+    pub(super) name: N,
+    pub(super) limit: Limit,
+    pub(super) accept: P,
+    pub(super) value: PhantomData<fn() -> T>,
 }
 
 #[track_caller]

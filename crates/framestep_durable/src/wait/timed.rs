@@ -44,7 +44,7 @@ enum What {
 
 /// Nanoseconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Ns(u64);
+pub(super) struct Ns(u64);
 
 impl Ns {
     const INFINITE: Ns = Ns(u64::MAX);

@@ -82,7 +82,7 @@ use crate::script::{Begun, Code, DurableScript, JoinError, Making, Registry, Sha
 /// ```
 #[derive(Clone)]
 pub struct Host {
-    pub(crate) shared: Rc<Shared>,
+    shared: Rc<Shared>,
 }
 
 impl Host {
