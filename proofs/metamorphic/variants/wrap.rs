@@ -8,15 +8,15 @@ use std::task::{Context, Poll, Wake, Waker};
 use framestep::prelude::*;
 use futures::FutureExt;
 
+use framestep_testkit::program::{Settings, Wait, Waiting};
+
 use super::Variant;
-use crate::program::{Program, Wait};
-use crate::world::Waiting;
 
 impl Variant {
     /// Wraps `plain`, which is made from `wait` and counts on `clock`.
-    pub(in super::super) fn wrap(
+    pub(super) fn wrap(
         self,
-        program: &Program,
+        settings: &Settings,
         wait: &Wait,
         plain: Waiting,
         clock: &Clock,
@@ -48,10 +48,12 @@ impl Variant {
             Variant::InItsOwnScript => {
                 async { start(plain).await.expect("nothing stops it") }.boxed_local()
             }
+            // What is woken behind a wrapper that passes on no waker stays unpolled.
+            Variant::OnlyWoken if wait.is_muffled() => plain,
             // The waker of a timer that stands still is called in the pause, which is a
             // wake like any other: docs/contract.md#decided-hidden-waits
             Variant::ForeignWaker | Variant::ForeignWakers | Variant::OnlyWoken
-                if !(program.settings.long_pauses && wait.is_timed()) =>
+                if !(settings.long_pauses && wait.is_timed()) =>
             {
                 let behind = Behind {
                     wait: plain,

@@ -20,6 +20,7 @@ impl Core {
             above: Some(above),
             clock: clock.unwrap_or(own),
             paused: false,
+            holds: 0,
             inactive: false,
             gone: false,
         });
@@ -57,6 +58,11 @@ impl Core {
         for ask in asked {
             ask.waker.wake();
         }
+    }
+
+    pub(super) fn stop_within(&self, owner: usize, _length: framestep_testkit::program::Length) -> framestep_testkit::program::Waiting {
+        self.request_stop(owner);
+        Box::pin(std::future::pending())
     }
 
     pub(super) fn set_active(&self, owner: usize, active: bool) {

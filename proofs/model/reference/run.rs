@@ -13,7 +13,7 @@ use super::choices::{
 use super::law;
 use super::state::{Cause, Coroutine, Kind, Place, Run, State};
 use super::{Core, wake};
-use crate::system::Refused;
+use framestep_testkit::program::Refused;
 
 impl Core {
     /// docs/contract.md#rule-13-one-run
@@ -127,9 +127,11 @@ impl Core {
             (future, record.waker.clone())
         };
         wake::enter_poll(self.number(), coroutine);
+        let shown = self.shown.take();
         let mut cx = Context::from_waker(&waker);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx)));
         wake::leave_poll();
+        self.shown.set(shown);
         let stopping = {
             let mut state = self.state.borrow_mut();
             state.polling.pop();

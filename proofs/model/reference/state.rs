@@ -9,7 +9,7 @@ use std::task::Waker;
 use super::choices::EACH_JOIN_COUNTS;
 use super::clocks::Clocks;
 use super::wake::Inbox;
-use crate::system::Script;
+use framestep_testkit::program::Scripted;
 
 pub(super) struct State {
     pub(super) clocks: Clocks,
@@ -74,7 +74,7 @@ pub(super) struct Place {
 #[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(super) struct Coroutine {
     /// None while it is polled, and once it has ended.
-    pub(super) future: Option<Script>,
+    pub(super) future: Option<Scripted>,
     pub(super) owner: usize,
     pub(super) clock: usize,
     /// Where it resumes, unless a wait names another phase.
@@ -103,6 +103,8 @@ pub(super) struct Owner {
     pub(super) above: Option<usize>,
     pub(super) clock: usize,
     pub(super) paused: bool,
+    /// How many guards pause it.
+    pub(super) holds: i32,
     pub(super) inactive: bool,
     pub(super) gone: bool,
 }
@@ -218,6 +220,7 @@ impl State {
             above: None,
             clock: 0,
             paused: false,
+            holds: 0,
             inactive: false,
             gone: false,
         };
