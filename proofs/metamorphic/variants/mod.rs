@@ -95,6 +95,9 @@ impl Variant {
     pub(super) fn applies_to(self, program: &Program) -> bool {
         match self {
             Variant::Plain => false,
+            // In the place of a phase that does not run, a run of any phase serves them:
+            // docs/contract.md#decided-stop-within
+            Variant::EmptyRuns => !program.settings.requests,
             Variant::PausedTogether => program.settings.rooted,
             Variant::Sleeper => program.settings.sleepy,
             Variant::InItsOwnScript => program.settings.simple,

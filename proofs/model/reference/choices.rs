@@ -57,3 +57,7 @@ pub(super) const SPAWNED_IN_A_PAUSE_RESUMES_AT_HOME: bool = true;
 /// `spawn_in` for the phase of the current run takes the next run of it. If not, the
 /// current one.
 pub(super) const SPAWN_IN_IS_FOR_THE_NEXT_RUN: bool = true;
+
+/// A request to stop counts what was left when its time was over. If not, it does not count those
+/// that a destructor has stopped before their turn.
+pub(super) const STOPS_BY_OTHERS_COUNT: bool = false;

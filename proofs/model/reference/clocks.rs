@@ -112,6 +112,18 @@ impl Clocks {
         true
     }
 
+    /// Whether a step would begin now.
+    pub(super) fn is_step_due(&self) -> bool {
+        let is_owed = self.fixed + STEP <= self.clocks[GAME].now;
+        is_owed && (self.unlimited || self.steps_left > 0) && !self.clocks[GAME].stands_still()
+    }
+
+    /// Whether a step may begin, now or in a later frame.
+    pub(super) fn may_step(&self) -> bool {
+        let game = &self.clocks[GAME];
+        self.is_step_due() || !game.stands_still() && game.quarters > 0
+    }
+
     pub(super) fn end_fixed_step(&mut self) {
         self.in_step = false;
     }

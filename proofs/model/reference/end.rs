@@ -81,6 +81,7 @@ impl Core {
             let mut owner = Some(state.coroutines[coroutine].owner);
             while let Some(here) = owner.filter(|&one| state.is_idle(one)) {
                 joins.extend(state.over(|kind| matches!(kind, Kind::Ended(of) if *of == here)));
+                state.end_requests(here);
                 owner = state.owners[here].above;
             }
             if let Some(run) = &mut state.run {

@@ -8,6 +8,7 @@ mod events;
 mod law;
 mod owner;
 mod pause;
+mod requests;
 mod run;
 mod state;
 mod tools;
@@ -155,13 +156,21 @@ impl System for Reference {
 
     fn begin_frame(&self, _nested: bool, dt: Length) -> Result<(), Refused> {
         self.0.may_be_driven()?;
-        self.0.state.borrow_mut().clocks.begin_frame(dt);
+        let mut state = self.0.state.borrow_mut();
+        state.frame_ends();
+        state.clocks.begin_frame(dt);
+        state.frame_begins();
         Ok(())
     }
 
     fn begin_fixed_step(&self, _nested: bool) -> Result<bool, Refused> {
         self.0.may_be_driven()?;
-        Ok(self.0.state.borrow_mut().clocks.begin_fixed_step())
+        let mut state = self.0.state.borrow_mut();
+        let begins = state.clocks.begin_fixed_step();
+        if begins {
+            state.step_begins();
+        }
+        Ok(begins)
     }
 
     fn end_fixed_step(&self, _nested: bool) -> Result<(), Refused> {
@@ -302,7 +311,8 @@ impl System for Reference {
     fn group(mode: Mode, waits: Vec<Boxed>) -> Boxed {
         match mode {
             Mode::JoinAll => groups::all(waits).boxed_local(),
-            Mode::Race | Mode::Select => groups::first(waits).boxed_local(),
+            Mode::Race => groups::first(waits).boxed_local(),
+            Mode::Select => tools::one_in_the_other(waits),
             Mode::Join => tools::two_by_two(waits).boxed_local(),
             _ => unreachable!("not a group of the crate's own"),
         }
@@ -372,13 +382,19 @@ impl System for Reference {
     fn set_clock_paused(clock: &Clock, paused: bool) -> bool {
         let core = clock.core.upgrade().expect("it is open");
         let mut state = core.state.borrow_mut();
-        state.clocks.set_paused(clock.clock, paused)
+        let changed = state.clocks.set_paused(clock.clock, paused);
+        state.look_at_steps();
+        changed
     }
 
     fn hold_clock(clock: &Clock, halves: bool) -> Box<dyn Any> {
         let core = clock.core.upgrade().expect("it is open");
         let of = clock.clock;
-        let hold = move |core: &Core, by| core.state.borrow_mut().clocks.hold(of, halves, by);
+        let hold = move |core: &Core, by| {
+            let mut state = core.state.borrow_mut();
+            state.clocks.hold(of, halves, by);
+            state.look_at_steps();
+        };
         hold(&core, 1);
         Box::new(guard(clock.core.clone(), move |core| hold(core, -1)))
     }

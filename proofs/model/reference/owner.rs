@@ -22,6 +22,7 @@ impl Core {
             paused: false,
             holds: 0,
             inactive: false,
+            ends: 0,
             gone: false,
         });
         state.owners.len() - 1
@@ -60,11 +61,6 @@ impl Core {
         }
     }
 
-    pub(super) fn stop_within(&self, owner: usize, _length: framestep_testkit::program::Length) -> framestep_testkit::program::Waiting {
-        self.request_stop(owner);
-        Box::pin(std::future::pending())
-    }
-
     pub(super) fn set_active(&self, owner: usize, active: bool) {
         self.state.borrow_mut().owners[owner].inactive = !active;
         if !active {
@@ -100,7 +96,7 @@ impl State {
         }
     }
 
-    fn owned(&self, owner: usize) -> Vec<usize> {
+    pub(super) fn owned(&self, owner: usize) -> Vec<usize> {
         let of = |here: usize| {
             let coroutines = 0..self.coroutines.len();
             coroutines.filter(move |&one| self.coroutines[one].owner == here)

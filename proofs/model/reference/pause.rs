@@ -133,7 +133,11 @@ impl State {
                     if !PAUSES_COUNT_BEYOND_THE_END {
                         let deadline = timer.deadline;
                         timer.deadline = deadline.map(|deadline| deadline - timer.delay);
+                        let passed = timer.passed;
+                        self.waits[at].ready |= passed;
                     }
+                }
+                if let Some(timer) = self.waits[at].timer_mut() {
                     timer.delay = 0;
                 }
             }

@@ -60,6 +60,21 @@ pub(super) async fn two_by_two(waits: Vec<Boxed>) -> Got {
     Got::All(all)
 }
 
+/// Waits for one; of several that are ready, the first. Each is beside all that follow it.
+pub(super) fn one_in_the_other(waits: Vec<Boxed>) -> Boxed {
+    let mut waits = waits.into_iter().enumerate().rev();
+    let named = |at: usize, wait: Boxed| wait.map(move |got| Got::One(at, Box::new(got)));
+    let (at, last) = waits.next().expect("there is one");
+    waits.fold(named(at, last).boxed_local(), |rest, (at, wait)| {
+        let pair = groups::first(vec![named(at, wait).boxed_local(), rest]);
+        let inner = pair.map(|got| match got {
+            Got::One(_, got) => *got,
+            _ => unreachable!("it is one of two"),
+        });
+        inner.boxed_local()
+    })
+}
+
 /// A condition is checked when it is due.
 pub(super) fn condition(
     core: &Rc<Core>,

@@ -234,6 +234,7 @@ impl Core {
             deadline,
             paused_at: None,
             reached: false,
+            passed: false,
             delay: 0,
             shared: false,
         }

@@ -100,7 +100,7 @@ features! {
     /// Requests to stop.
     asks: 40 30,
     /// Requests to stop with a time.
-    requests: 0 25,
+    requests: 25 25,
     /// Timers that are moved.
     resets: 25 20,
     /// Signals, also to one coroutine.

@@ -418,6 +418,7 @@ impl Random {
             sleepy: on.sleepy,
             simple: on.simple,
             shares: on.shares,
+            requests: on.requests,
             // A host that sleeps does not resume scripts.
             long_pauses: on.sleepy || on.pauses && on.long_pauses,
             ..Settings::default()

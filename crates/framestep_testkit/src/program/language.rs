@@ -47,6 +47,8 @@ pub struct Settings {
     pub simple: bool,
     /// Scripts share waits.
     pub shares: bool,
+    /// Requests to stop have a time.
+    pub requests: bool,
     /// Clocks move while scripts are paused: otherwise the host resumes all before each frame
     /// and each step.
     pub long_pauses: bool,
@@ -67,6 +69,7 @@ impl Default for Settings {
             sleepy: false,
             simple: false,
             shares: false,
+            requests: false,
             long_pauses: true,
         }
     }
