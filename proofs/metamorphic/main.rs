@@ -41,8 +41,7 @@ fn compare(seed: u64, without: &[String], variants: &[Variant]) -> (u64, Vec<Str
         lines += trace.len() as u64;
         if difference(&program, variant, &trace).is_some() {
             let differs = |program: &Program| difference(program, variant, &plain(program));
-            let smaller =
-                program::minimised(program.clone(), |program| differs(program).is_some());
+            let smaller = program::minimised(program.clone(), |program| differs(program).is_some());
             let (expected, other) = differs(&smaller).expect("it still differs");
             let name = variant.to_string();
             differences.push(format!(
@@ -69,5 +68,9 @@ fn no_variant_of_a_program_changes_its_trace() {
     let search = Search::of("METAMORPHIC", PROGRAMS);
     let variants = chosen();
     let found = search.run(|seed| compare(seed, &search.without, &variants));
-    assert!(found.differences.is_empty(), "{}", found.differences.join("\n"));
+    assert!(
+        found.differences.is_empty(),
+        "{}",
+        found.differences.join("\n")
+    );
 }

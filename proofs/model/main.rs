@@ -5,6 +5,7 @@
 
 mod reference;
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use framestep_testkit::program::{
@@ -76,5 +77,27 @@ fn compare(seed: u64, without: &[String]) -> (u64, Vec<String>) {
 fn random_programs_do_what_the_contract_says() {
     let search = Search::of("MODEL", PROGRAMS);
     let found = search.run(|seed| compare(seed, &search.without));
-    assert!(found.differences.is_empty(), "{}", found.differences.join("\n"));
+    assert!(
+        found.differences.is_empty(),
+        "{}",
+        found.differences.join("\n")
+    );
+}
+
+#[test]
+fn the_reference_judges_all_of_the_language_but_this() {
+    let reference = program::words(Judge::Reference, 0..4_000);
+    let itself = program::words(Judge::Itself, 0..4_000);
+    let without = |all: &BTreeSet<String>, some: &BTreeSet<String>| {
+        let rest: Vec<String> = all.difference(some).cloned().collect();
+        rest.join(" ")
+    };
+    assert_eq!(
+        without(&itself, &reference),
+        "AtLeast Changed Changes Checkpoint Frames KeepPromise Many Promise Set This Yield"
+    );
+    assert_eq!(
+        without(&reference, &itself),
+        "Crowd Leave Loose OtherExecutor Remote RingElsewhere StopNext"
+    );
 }

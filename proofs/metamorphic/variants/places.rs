@@ -45,8 +45,7 @@ impl<F: FnMut()> Drop for WhenDropped<F> {
 pub(super) fn in_a_destructor(program: &Rc<Program>) -> Trace {
     let trace = Rc::new(RefCell::default());
     let (found, program) = (trace.clone(), program.clone());
-    let guard =
-        WhenDropped(move || *found.borrow_mut() = Variant::InADestructor.run(&program));
+    let guard = WhenDropped(move || *found.borrow_mut() = Variant::InADestructor.run(&program));
     let outer = Executor::new();
     let script = outer.start(async move {
         let _guard = guard;

@@ -36,7 +36,9 @@ impl Sleeper {
             if let Some(dt) = dt {
                 let dt = Length::Nanos(dt.as_nanos().try_into().expect("it is short"));
                 _ = world.system().run_frame(false, dt);
-                world.system().with_executor(|executor| self.look(executor, true));
+                world
+                    .system()
+                    .with_executor(|executor| self.look(executor, true));
             }
         };
         if let Step::Drive(_, Drive::Frame(Length::Nanos(dt))) = step {
@@ -44,7 +46,9 @@ impl Sleeper {
         }
         frame(self.wake_up());
         world.perform(step);
-        world.system().with_executor(|executor| self.look(executor, false));
+        world
+            .system()
+            .with_executor(|executor| self.look(executor, false));
     }
 
     /// Asks how long it may sleep: after a run, and when the executor has woken it.

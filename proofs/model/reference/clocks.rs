@@ -208,7 +208,11 @@ impl Clocks {
     /// A guard of a clock is made or dropped.
     pub(super) fn hold(&mut self, clock: usize, halves: bool, by: i32) {
         let clock = &mut self.clocks[clock];
-        *if halves { &mut clock.halves } else { &mut clock.holds } += by;
+        *if halves {
+            &mut clock.halves
+        } else {
+            &mut clock.holds
+        } += by;
     }
 }
 

@@ -26,11 +26,11 @@ use futures::FutureExt;
 
 use framestep_testkit::waits::{OnClock, Place, Rule};
 
+use clocks::{Clocks, GAME, REAL};
 use framestep_testkit::program::{
     At, Calls, Got, Hear, How, Keep, Length, Lent, Mode, Refused, Scripted, Settings, System, UNIT,
     Wait, Waiting as Boxed, groups,
 };
-use clocks::{Clocks, GAME, REAL};
 use state::State;
 use wait::{Plan, Waiting};
 use wake::Inbox;
@@ -349,7 +349,9 @@ impl System for Reference {
         let core = owner.core.upgrade().expect("it is open");
         core.hold_owner(owner.owner, 1);
         let of = owner.owner;
-        Box::new(guard(owner.core.clone(), move |core| core.hold_owner(of, -1)))
+        Box::new(guard(owner.core.clone(), move |core| {
+            core.hold_owner(of, -1)
+        }))
     }
 
     fn set_active(owner: &Owner, active: bool) {

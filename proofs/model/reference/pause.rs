@@ -44,7 +44,9 @@ impl State {
 
     fn is_owner_paused(&self, owner: usize) -> bool {
         let owner = &self.owners[owner];
-        owner.paused || owner.holds > 0 || owner.above.is_some_and(|above| self.is_owner_paused(above))
+        owner.paused
+            || owner.holds > 0
+            || owner.above.is_some_and(|above| self.is_owner_paused(above))
     }
 
     /// Changes a flag, with all its effects.

@@ -79,7 +79,8 @@ impl Core {
                 Some(wait) => wait.poll(cx, |_| true),
             }
         });
-        over.map(move |()| Got::Stopped(stopped.get())).boxed_local()
+        over.map(move |()| Got::Stopped(stopped.get()))
+            .boxed_local()
     }
 
     /// At the end of a run: stops what the next request whose time is over concerns. Returns
@@ -130,7 +131,9 @@ impl State {
                 });
             }
         }
-        let now = self.clocks.of_waits(self.owners[owner].clock, Phase::Update);
+        let now = self
+            .clocks
+            .of_waits(self.owners[owner].clock, Phase::Update);
         Request {
             owner,
             length,

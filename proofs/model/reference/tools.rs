@@ -14,12 +14,7 @@ use super::wait::{Plan, Waiting};
 use framestep_testkit::program::{At, Got, Length, Waiting as Boxed, groups};
 
 /// The future is polled first.
-pub(super) fn timeout(
-    core: &Rc<Core>,
-    length: Length,
-    at: At,
-    mut future: Boxed,
-) -> Boxed {
+pub(super) fn timeout(core: &Rc<Core>, length: Length, at: At, mut future: Boxed) -> Boxed {
     let mut limit = Waiting::new(core, at, Plan::Seconds(None, length));
     poll_fn(move |cx| {
         if let Poll::Ready(got) = future.as_mut().poll(cx) {
@@ -76,11 +71,7 @@ pub(super) fn one_in_the_other(waits: Vec<Boxed>) -> Boxed {
 }
 
 /// A condition is checked when it is due.
-pub(super) fn condition(
-    core: &Rc<Core>,
-    at: At,
-    holds: impl Fn() -> bool + 'static,
-) -> Boxed {
+pub(super) fn condition(core: &Rc<Core>, at: At, holds: impl Fn() -> bool + 'static) -> Boxed {
     let mut wait = Waiting::new(core, at, Plan::Condition);
     poll_fn(move |cx| wait.poll(cx, |_| holds()).map(|()| Got::Done)).boxed_local()
 }

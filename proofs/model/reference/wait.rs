@@ -216,7 +216,11 @@ impl Core {
     pub(super) fn timer(&self, clock: Option<usize>, phase: Phase, length: Length) -> Timer {
         let state = self.state.borrow();
         let coroutine = self.polling().expect("only coroutines wait");
-        let own = || self.shown.get().unwrap_or(state.coroutines[coroutine].clock);
+        let own = || {
+            self.shown
+                .get()
+                .unwrap_or(state.coroutines[coroutine].clock)
+        };
         let clock = clock.unwrap_or_else(own);
         let now = match length {
             // It is over in the next frame or step.

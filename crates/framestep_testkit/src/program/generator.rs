@@ -2,6 +2,8 @@
 
 mod waits;
 
+use std::collections::BTreeSet;
+
 use framestep::Phase;
 
 use super::features::{Features, Judge};
@@ -128,6 +130,14 @@ impl Random {
         }
     }
 
+    /// A length that the few frames of a program often contain.
+    fn short(&mut self) -> Length {
+        if self.chance(20) {
+            return self.number();
+        }
+        Length::Nanos(UNIT * self.below(4) as u64)
+    }
+
     fn period(&mut self) -> Length {
         Length::Nanos(UNIT * (1 + self.below(3) as u64))
     }
@@ -158,7 +168,7 @@ impl Random {
         } else {
             self.pick(&[How::Start, How::Spawn])
         };
-        let on = if self.on.owners && self.chance(40) {
+        let on = if self.on.owners && self.chance(if self.on.requests { 60 } else { 40 }) {
             On::Owner(self.below(6))
         } else if self.on.twins && self.chance(30) {
             On::OtherExecutor
@@ -168,16 +178,18 @@ impl Random {
         Act::Begin(how, on, self.below(6))
     }
 
+    fn owner(&mut self) -> OwnerAct {
+        let below = self.chance(50).then(|| self.below(6));
+        let clock = self.on.clocks && self.chance(40);
+        OwnerAct::Make(below, clock.then(|| self.below(4)))
+    }
+
     fn owner_act(&mut self) -> OwnerAct {
         let on = self.on;
         self.weigh(
             0,
             &[
-                (4, |r, _| {
-                    let below = r.chance(50).then(|| r.below(6));
-                    let clock = r.on.clocks && r.chance(30);
-                    OwnerAct::Make(below, clock.then(|| r.below(4)))
-                }),
+                (4, |r, _| r.owner()),
                 (1, |r, _| OwnerAct::Drop(r.below(6))),
                 (1, |r, _| OwnerAct::StopAll(r.below(6))),
                 (if_on(on.pauses, 2), |r, _| OwnerAct::Pause(r.below(6))),
@@ -263,7 +275,7 @@ impl Random {
                     Act::Owner(OwnerAct::RequestStop(r.below(6)))
                 }),
                 (if_on(on.requests && on.owners, 4), |r, _| {
-                    let length = r.number();
+                    let length = r.short();
                     Act::Owner(OwnerAct::StopWithin(r.below(6), length))
                 }),
                 (if_on(on.threads, 3), |r, _| Act::RingElsewhere(r.below(3))),
@@ -385,8 +397,25 @@ impl Random {
         program.steps.insert(at, Step::Outside(0, crowd));
     }
 
+    /// Clocks and owners to begin with: without them, most acts on them do nothing.
+    fn places(&mut self) -> Vec<Step> {
+        let mut acts = Vec::new();
+        if self.on.clocks {
+            acts.extend((0..self.below(3)).map(|_| Act::Clock(ClockAct::Child(0))));
+            if self.chance(50) {
+                let quarters = self.pick(&[1, 2, 8]);
+                acts.push(Act::Clock(ClockAct::Scale(1, quarters)));
+            }
+        }
+        if self.on.owners {
+            acts.extend((0..1 + self.below(4)).map(|_| Act::Owner(self.owner())));
+        }
+        let steps = acts.into_iter();
+        steps.map(|act| Step::Outside(self.seat(), act)).collect()
+    }
+
     fn program(&mut self) -> Program {
-        let mut steps = Vec::new();
+        let mut steps = self.places();
         for _ in 0..2 + self.below(3) {
             let (seat, begin) = (self.seat(), self.begin());
             steps.push(Step::Outside(seat, begin));
@@ -481,12 +510,23 @@ fn without_conflicts(judge: Judge, on: &mut Features) {
     on.deep = false;
 }
 
+/// The names of everything that the programs of a judge are made of.
+pub fn words(judge: Judge, seeds: std::ops::Range<u64>) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for seed in seeds {
+        let program = program(judge, seed, &[]);
+        let text = format!("{:?} {:?}", program.scripts, program.steps);
+        let parts = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let names = parts.filter(|part| part.chars().next().is_some_and(char::is_alphabetic));
+        words.extend(names.map(str::to_owned));
+    }
+    words
+}
+
 /// The program of a seed, for a judge, without the excluded features.
 pub fn program(judge: Judge, seed: u64, without: &[String]) -> Program {
     let mut random = crate::Random(seed);
-    let mut on = Features::choose(judge, without, |percent| {
-        random.below(100) < percent as u64
-    });
+    let mut on = Features::choose(judge, without, |percent| random.below(100) < percent as u64);
     without_conflicts(judge, &mut on);
     let mut random = Random {
         random,

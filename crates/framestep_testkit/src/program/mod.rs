@@ -15,7 +15,7 @@ mod trace;
 mod world;
 
 pub use features::Judge;
-pub use generator::program;
+pub use generator::{program, words};
 pub use language::{
     Act, At, ClockAct, Drive, Hear, How, Mode, On, Op, OwnerAct, Program, Script, Settings, Step,
     To, UNIT, Wait,

@@ -334,7 +334,9 @@ impl System for Real {
                 let frames = in_phase_of!(framestep::wait::frames(), at).take(count);
                 frames.count().map(|_| Got::Done).boxed_local()
             }
-            Wait::Yield => framestep::wait::yield_now().map(|()| Got::Done).boxed_local(),
+            Wait::Yield => framestep::wait::yield_now()
+                .map(|()| Got::Done)
+                .boxed_local(),
             Wait::Checkpoint => {
                 let budget = self.budget.clone();
                 async move { budget.checkpoint().await }

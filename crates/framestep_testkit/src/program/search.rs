@@ -73,8 +73,12 @@ impl Search {
         let core = |core: u64| {
             let mut found = Found::default();
             let seeds = self.first..self.first.saturating_add(self.programs);
-            for seed in seeds.skip(core.try_into().expect("small")).step_by(cores.try_into().expect("small")) {
-                if found.lines >= self.lines.div_ceil(cores) || found.differences.len() >= self.most {
+            for seed in seeds
+                .skip(core.try_into().expect("small"))
+                .step_by(cores.try_into().expect("small"))
+            {
+                if found.lines >= self.lines.div_ceil(cores) || found.differences.len() >= self.most
+                {
                     break;
                 }
                 let (lines, differences) = compare(seed);
@@ -99,7 +103,10 @@ impl Search {
             drop(std::panic::take_hook());
         }
         let (programs, lines) = (all.programs, all.lines);
-        println!("{lines} lines of {programs} programs from seed {} on", self.first);
+        println!(
+            "{lines} lines of {programs} programs from seed {} on",
+            self.first
+        );
         all
     }
 }

@@ -43,17 +43,13 @@ impl Random {
                 (if_on(on.ends && on.owners && on.panics, 3), |r, _| {
                     Wait::Ended(r.below(6))
                 }),
-                (
-                    if_on(on.requests && on.owners && on.panics, 2),
-                    |r, _| {
-                        let length = r.number();
-                        Wait::StopWithin(r.below(6), length)
-                    },
-                ),
-                (
-                    if_on((on.asks || on.requests) && on.owners, 4),
-                    |_, _| Wait::StopRequested,
-                ),
+                (if_on(on.requests && on.owners && on.panics, 2), |r, _| {
+                    let length = r.short();
+                    Wait::StopWithin(r.below(6), length)
+                }),
+                (if_on((on.asks || on.requests) && on.owners, 4), |_, _| {
+                    Wait::StopRequested
+                }),
                 // Not within two groups: one that passes on no waker, within one that polls what
                 // is woken, leaves a timer that is due unpolled. Whether a reset then polls the
                 // coroutine once more is open.

@@ -124,7 +124,8 @@ impl<S: System> World<S> {
         on: On,
         script: usize,
     ) {
-        let other = matches!(on, On::OtherExecutor) && self.seats.len() > 1 && self.borrows.get() == 0;
+        let other =
+            matches!(on, On::OtherExecutor) && self.seats.len() > 1 && self.borrows.get() == 0;
         let (seat, inside) = if other {
             (1 - seat, false)
         } else {
@@ -235,13 +236,7 @@ impl<S: System> World<S> {
         clocks[at % clocks.len()].clone()
     }
 
-    fn act_on_owner(
-        self: &Rc<Self>,
-        me: Option<&Me<S>>,
-        seat: usize,
-        inside: bool,
-        act: OwnerAct,
-    ) {
+    fn act_on_owner(self: &Rc<Self>, me: Option<&Me<S>>, seat: usize, inside: bool, act: OwnerAct) {
         let who = me.map_or(Who::Host(seat), Me::who);
         let owners = &self.seats[seat].owners;
         match act {

@@ -275,7 +275,9 @@ impl<S: System> World<S> {
             }
             Step::Remote(seat, script) => {
                 let seat = self.seat(*seat);
-                if let Some((accepted, script)) = self.coroutine(None, seat, *script, self.clock_at(seat, 0)) {
+                if let Some((accepted, script)) =
+                    self.coroutine(None, seat, *script, self.clock_at(seat, 0))
+                {
                     accepted.set(true);
                     self.seats[seat].system.remote(script);
                 }
@@ -355,7 +357,10 @@ impl<S: System> World<S> {
 
     fn entries(&self) -> Vec<(usize, S::Id)> {
         let coroutines = self.coroutines.borrow();
-        coroutines.iter().map(|entry| (entry.seat, entry.id)).collect()
+        coroutines
+            .iter()
+            .map(|entry| (entry.seat, entry.id))
+            .collect()
     }
 
     /// The future of a coroutine that `by` begins.

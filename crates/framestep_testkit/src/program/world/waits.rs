@@ -134,20 +134,22 @@ impl<S: System> World<S> {
     }
 
     /// The shared wait of a number, made from `wait` if it does not exist.
-    fn share(
-        self: &Rc<Self>,
-        me: &Me<S>,
-        clock: &S::Clock,
-        number: usize,
-        wait: &Wait,
-    ) -> Waiting {
+    fn share(self: &Rc<Self>, me: &Me<S>, clock: &S::Clock, number: usize, wait: &Wait) -> Waiting {
         let shared = &self.seats[me.seat].shared;
         let find = |one: &&SharedWait| one.number == number;
         if let Some(found) = shared.borrow().iter().find(find) {
             let is_itself = found.joined.contains(&me.number);
-            return if is_itself { nothing() } else { found.wait.clone().boxed_local() };
+            return if is_itself {
+                nothing()
+            } else {
+                found.wait.clone().boxed_local()
+            };
         }
-        let joined = wait.joined().into_iter().filter_map(|at| self.who(at)).collect();
+        let joined = wait
+            .joined()
+            .into_iter()
+            .filter_map(|at| self.who(at))
+            .collect();
         let wait = self.wait(me, clock, wait).shared();
         shared.borrow_mut().push(SharedWait {
             number,
