@@ -60,4 +60,8 @@ pub(super) const SPAWN_IN_IS_FOR_THE_NEXT_RUN: bool = true;
 
 /// A request to stop counts what was left when its time was over. If not, it does not count those
 /// that a destructor has stopped before their turn.
-pub(super) const STOPS_BY_OTHERS_COUNT: bool = false;
+pub(super) const STOPS_BY_OTHERS_COUNT: bool = true;
+
+/// A request to stop waits for the fixed phase as long as the host begins steps. If not, as long as
+/// it runs the phase.
+pub(super) const STEPS_WITHOUT_RUNS_COUNT: bool = false;

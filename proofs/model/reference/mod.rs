@@ -26,6 +26,7 @@ use futures::FutureExt;
 
 use framestep_testkit::waits::{OnClock, Place, Rule};
 
+use choices::STEPS_WITHOUT_RUNS_COUNT;
 use clocks::{Clocks, GAME, REAL};
 use framestep_testkit::program::{
     At, Calls, Got, Hear, How, Keep, Length, Lent, Mode, Refused, Scripted, Settings, System, UNIT,
@@ -167,7 +168,7 @@ impl System for Reference {
         self.0.may_be_driven()?;
         let mut state = self.0.state.borrow_mut();
         let begins = state.clocks.begin_fixed_step();
-        if begins {
+        if begins && STEPS_WITHOUT_RUNS_COUNT {
             state.step_begins();
         }
         Ok(begins)

@@ -156,6 +156,7 @@ impl State {
         self.steps.none &= self.clocks.is_step_due();
     }
 
+    /// A step begins, or its run.
     pub(super) fn step_begins(&mut self) {
         self.steps.none = false;
     }

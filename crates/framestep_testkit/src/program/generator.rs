@@ -439,14 +439,18 @@ impl Random {
             any_order: self.any_order(),
             // It would be another script that awaits it, in some of the variants.
             itself: on.panics && self.judge == Judge::Reference,
-            // The order within a run decides which timer is made first.
-            apart: on.pauses && !self.any_order() && self.chance(50),
+            // The order within a run decides which timer is made first. After a pause, the order
+            // of equal ones is open: docs/contract.md#rule-8-delayed-timers
+            apart: on.pauses
+                && !self.any_order()
+                && (self.judge == Judge::Itself || self.chance(50)),
             // On the game clock, the waits of a custom phase read the step.
             ends_steps: on.timed() || self.chance(50),
             rooted: on.rooted,
             sleepy: on.sleepy,
             simple: on.simple,
             shares: on.shares,
+            pauses: on.pauses,
             requests: on.requests,
             // A host that sleeps does not resume scripts.
             long_pauses: on.sleepy || on.pauses && on.long_pauses,

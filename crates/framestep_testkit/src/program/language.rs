@@ -47,6 +47,8 @@ pub struct Settings {
     pub simple: bool,
     /// Scripts share waits.
     pub shares: bool,
+    /// Coroutines are paused.
+    pub pauses: bool,
     /// Requests to stop have a time.
     pub requests: bool,
     /// Clocks move while scripts are paused: otherwise the host resumes all before each frame
@@ -69,6 +71,7 @@ impl Default for Settings {
             sleepy: false,
             simple: false,
             shares: false,
+            pauses: false,
             requests: false,
             long_pauses: true,
         }
@@ -313,7 +316,12 @@ pub enum Drive {
 }
 
 impl Wait {
-    /// Whether a part of it counts time.
+    /// Whether this holds for it or for a wait that it is made of.
+    pub fn has(&self, is: fn(&Wait) -> bool) -> bool {
+        is(self) || self.inner().iter().any(|inner| inner.has(is))
+    }
+
+    /// Whether it counts time.
     pub fn is_timed(&self) -> bool {
         match self {
             Wait::Own(own) => matches!(own.row.rule, Rule::Time(_)),
@@ -322,24 +330,22 @@ impl Wait {
             | Wait::Animate(..)
             | Wait::Interval(..)
             | Wait::Timeout(..) => true,
-            _ => self.inner().iter().any(Wait::is_timed),
+            _ => false,
         }
     }
 
-    /// Whether a part of it panics, if an owner is that of its coroutine, or a length is none.
+    /// Whether it panics, if an owner is that of its coroutine, or a length is none.
     pub(super) fn may_panic(&self) -> bool {
         match self {
             Wait::Own(own) => own.length == Length::NotANumber,
             Wait::Ended(_) | Wait::StopWithin(..) => true,
-            _ => self.inner().iter().any(Wait::may_panic),
+            _ => false,
         }
     }
 
-    /// Whether it passes on no waker to some of its parts.
+    /// Whether it passes on no waker to its parts.
     pub fn is_muffled(&self) -> bool {
-        let muffles = [Mode::Muffled, Mode::MuffledUnordered];
-        let group = matches!(self, Wait::Group(mode, _) if muffles.contains(mode));
-        group || self.inner().iter().any(Wait::is_muffled)
+        matches!(self, Wait::Group(Mode::Muffled | Mode::MuffledUnordered, _))
     }
 
     /// The coroutines whose ends it waits for.

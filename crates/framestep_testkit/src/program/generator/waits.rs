@@ -70,7 +70,9 @@ impl Random {
                     Wait::Frames(1 + r.below(3), r.at())
                 }),
                 (if_on(on.clocks && on.shown, 2), |r, _| {
-                    Wait::Point(r.below(4), r.below(16) as u64, r.timed_at())
+                    // A frame after a sleep has many steps, and the first may have reached it.
+                    let at = if r.on.sleepy { r.at() } else { r.timed_at() };
+                    Wait::Point(r.below(4), r.below(16) as u64, at)
                 }),
                 (if_on(on.clocks && on.shown, 3 * inner), |r, depth| {
                     Wait::OnClock(r.below(4), Box::new(r.wait(depth + 1)))
@@ -86,7 +88,7 @@ impl Random {
                     if !r.any_order() {
                         wait = r.wait(depth + 1);
                         // One that panics leaves the others waiting, or panicking.
-                        while wait.may_panic() {
+                        while wait.has(Wait::may_panic) {
                             wait = r.wait(depth + 1);
                         }
                     }
