@@ -192,7 +192,7 @@ impl System for Reference {
         f();
     }
 
-    fn len(&self) -> usize {
+    fn alive(&self) -> usize {
         let state = self.0.state.borrow();
         let all = 0..state.coroutines.len();
         all.filter(|&one| state.is_alive(one)).count()

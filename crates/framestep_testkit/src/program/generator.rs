@@ -408,7 +408,7 @@ impl Random {
             }
         }
         if self.on.owners {
-            acts.extend((0..1 + self.below(4)).map(|_| Act::Owner(self.owner())));
+            acts.extend((0..=self.below(4)).map(|_| Act::Owner(self.owner())));
         }
         let steps = acts.into_iter();
         steps.map(|act| Step::Outside(self.seat(), act)).collect()

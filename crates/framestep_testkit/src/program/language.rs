@@ -348,14 +348,6 @@ impl Wait {
         matches!(self, Wait::Group(Mode::Muffled | Mode::MuffledUnordered, _))
     }
 
-    /// The coroutines whose ends it waits for.
-    pub(super) fn joined(&self) -> Vec<usize> {
-        match self {
-            Wait::Join(at) | Wait::Finished(at) => vec![*at],
-            _ => self.inner().iter().flat_map(Wait::joined).collect(),
-        }
-    }
-
     /// The waits that it is made of.
     pub fn inner(&self) -> &[Wait] {
         match self {

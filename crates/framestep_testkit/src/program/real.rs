@@ -200,7 +200,7 @@ impl System for Real {
         self.handle.enter(f);
     }
 
-    fn len(&self) -> usize {
+    fn alive(&self) -> usize {
         let executor = self.executor.borrow();
         executor.as_ref().expect("it is open").len()
     }
@@ -328,7 +328,7 @@ impl System for Real {
             Wait::Point(_, units, at) => {
                 let clock = clock.expect("it names a clock");
                 let wait = clock.wait_until(Duration::from_nanos(UNIT * units));
-                in_phase_of!(wait, at).map(|_| Got::Done).boxed_local()
+                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
             }
             Wait::Frames(count, at) => {
                 let frames = in_phase_of!(framestep::wait::frames(), at).take(count);

@@ -68,7 +68,8 @@ pub trait System: Sized + 'static {
         Ok(())
     }
     fn enter(&self, f: &mut dyn FnMut());
-    fn len(&self) -> usize;
+    /// How many coroutines are alive.
+    fn alive(&self) -> usize;
     /// The frame, and the current run.
     fn now(&self) -> (u64, Option<Phase>);
     /// The time of the calling coroutine's clock.

@@ -68,10 +68,9 @@ impl<S: System> World<S> {
             Act::KeepPromise => gave(system.keep_promise()),
             Act::AddPermits(at, count) | Act::SetPermits(at, count) => {
                 let permits = &self.permits[at % self.permits.len()];
-                if matches!(act, Act::AddPermits(..)) {
-                    S::add(permits, *count);
-                } else {
-                    S::set_count(permits, *count);
+                match act {
+                    Act::AddPermits(..) => S::add(permits, *count),
+                    _ => S::set_count(permits, *count),
                 }
                 let (count, available) = S::counts(permits);
                 self.log(seat, who, What::Counts(count, available));

@@ -323,7 +323,7 @@ impl<S: System> World<S> {
             }
         }
         // It is open when a script sent from another thread becomes a coroutine.
-        let alive = (!self.sends).then(|| system.len());
+        let alive = (!self.sends).then(|| system.alive());
         self.log(seat, Who::Host(seat), What::Alive(alive));
         Ok(())
     }

@@ -136,20 +136,15 @@ impl<S: System> World<S> {
     /// The shared wait of a number, made from `wait` if it does not exist.
     fn share(self: &Rc<Self>, me: &Me<S>, clock: &S::Clock, number: usize, wait: &Wait) -> Waiting {
         let shared = &self.seats[me.seat].shared;
-        let find = |one: &&SharedWait| one.number == number;
-        if let Some(found) = shared.borrow().iter().find(find) {
-            let is_itself = found.joined.contains(&me.number);
-            return if is_itself {
+        if let Some(found) = shared.borrow().iter().find(|one| one.number == number) {
+            // The first coroutine may have named this one.
+            return if found.joined.contains(&me.number) {
                 nothing()
             } else {
                 found.wait.clone().boxed_local()
             };
         }
-        let joined = wait
-            .joined()
-            .into_iter()
-            .filter_map(|at| self.who(at))
-            .collect();
+        let joined = self.joined(me.seat, wait);
         let wait = self.wait(me, clock, wait).shared();
         shared.borrow_mut().push(SharedWait {
             number,
@@ -157,6 +152,23 @@ impl<S: System> World<S> {
             wait: wait.clone(),
         });
         wait.boxed_local()
+    }
+
+    /// The coroutines whose ends a wait waits for.
+    fn joined(&self, seat: usize, wait: &Wait) -> Vec<usize> {
+        let shared = self.seats[seat].shared.borrow();
+        let found = |number: usize| shared.iter().find(|one| one.number == number);
+        match wait {
+            Wait::Join(at) | Wait::Finished(at) => self.who(*at).into_iter().collect(),
+            Wait::Shared(number, inner) => match found(*number) {
+                Some(one) => one.joined.clone(),
+                None => self.joined(seat, inner),
+            },
+            _ => {
+                let inner = wait.inner().iter();
+                inner.flat_map(|inner| self.joined(seat, inner)).collect()
+            }
+        }
     }
 
     /// Leaves a wait to one of the next coroutines.
