@@ -1,7 +1,7 @@
 //! Pseudorandom numbers for tests. A seed yields the same numbers everywhere.
 
 // Public where the tests' helpers include this file.
-#![allow(unreachable_pub)]
+#![allow(unreachable_pub, clippy::should_implement_trait)]
 
 use std::ops::Range;
 

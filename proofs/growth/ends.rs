@@ -6,19 +6,10 @@ use std::rc::Rc;
 use framestep::prelude::*;
 use framestep::{Executor, Handle};
 
-use framestep_testkit::forever;
 use framestep_testkit::timeline::unclamped;
+use framestep_testkit::{OnDrop, forever};
 
 use super::{Subject, run_large, subject};
-
-/// Calls a function when it is dropped.
-struct OnDrop<F: FnMut()>(F);
-
-impl<F: FnMut()> Drop for OnDrop<F> {
-    fn drop(&mut self) {
-        (self.0)();
-    }
-}
 
 /// Sleeps until it is stopped; then calls `f`.
 async fn sleeps_and_calls(f: impl FnMut() + 'static) {
@@ -91,7 +82,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             owner.start(next_frame());
         }
         owner.stop_all();
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject(
         "stop_all of n whose destructors call stop_all",
@@ -104,7 +95,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 owner.start(sleeps_and_calls(move || own.stop_all()));
             }
             owner.stop_all();
-            assert!(executor.is_empty());
+            executor.assert_empty();
         },
     ),
     subject(
@@ -122,7 +113,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 });
             }
             owner.stop_all();
-            assert!(executor.is_empty());
+            executor.assert_empty();
         },
     ),
     subject(
@@ -139,7 +130,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 });
             }
             assert!(first.stop());
-            assert!(executor.is_empty());
+            executor.assert_empty();
         },
     ),
     subject("n whose destructors each stop two others", 20_000, |n| {
@@ -159,7 +150,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             ids.push(executor.start(stops).id());
         }
         executor.stop(*ids.last().unwrap());
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("n owners below one, ended one by one", 20_000, |n| {
         let executor = unclamped();
@@ -169,7 +160,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             child.start(forever());
         }
         drop(children);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("n owners below one, ended with it", 20_000, |n| {
         let executor = unclamped();
@@ -179,7 +170,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             child.start(forever());
         }
         owner.stop_all();
-        assert!(executor.is_empty());
+        executor.assert_empty();
         drop(owner);
         assert!(children.iter().all(Owner::is_empty));
     }),
@@ -187,18 +178,18 @@ pub(super) const SUBJECTS: &[Subject] = &[
         let executor = unclamped();
         let line = line_of_owners(&executor, n);
         line[0].stop_all();
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("a line of n owners, dropped from the bottom", 20_000, |n| {
         let executor = unclamped();
         let mut line = line_of_owners(&executor, n);
         while line.pop().is_some() {}
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("a line of n owners, dropped from the top", 20_000, |n| {
         let executor = unclamped();
         drop(line_of_owners(&executor, n));
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject(
         "n clocks, each with a timer, ended one by one",

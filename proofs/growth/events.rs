@@ -53,7 +53,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             }
             drop(others);
             executor.run_frame(0.25);
-            assert!(executor.is_empty());
+            executor.assert_empty();
         },
     ),
     subject(
@@ -197,7 +197,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             resolver.send(1).unwrap();
         }
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("a group of n that end in one frame", 20_000, |n| {
         let mut executor = unclamped();
@@ -250,7 +250,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 drop(groups);
             });
             executor.run_frame(0.25);
-            assert!(executor.is_empty());
+            executor.assert_empty();
         },
     ),
     subject("when_each of n that end in one frame", 20_000, |n| {
@@ -319,7 +319,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 join!(tried, joined, frames).0.unwrap();
             });
             executor.run_frames(20, 0.25);
-            assert!(executor.is_empty());
+            executor.assert_empty();
         },
     ),
     subject(
@@ -377,7 +377,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             });
         }
         executor.run_frames(20, 0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("n animations and timeouts of 20 frames", 10_000, |n| {
         let mut executor = unclamped();
@@ -385,7 +385,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             executor.start(timeout(10, animate(5, |_| ())));
         }
         executor.run_frames(20, 0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("n that are asked to stop", 20_000, |n| {
         let mut executor = unclamped();
@@ -395,7 +395,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         }
         owner.request_stop();
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("a line of n owners that is asked to stop", 10_000, |n| {
         let mut executor = unclamped();
@@ -407,7 +407,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         }
         line[0].request_stop();
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("a snapshot of n that wait for named sources", 10_000, |n| {
         let executor = Executor::builder().inspect(true).build();

@@ -81,7 +81,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             executor.run_frame(1);
             line[0].resume();
             executor.run_frame(1);
-            assert!(executor.is_empty());
+            executor.assert_empty();
             while line.pop().is_some() {}
         },
     ),
@@ -220,7 +220,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 assert!(coroutine.stop());
             }
             owner.resume();
-            assert!(executor.is_empty());
+            executor.assert_empty();
         },
     ),
     subject(

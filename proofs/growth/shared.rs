@@ -73,7 +73,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 }
             });
             executor.run_frame(0.25);
-            assert!(executor.is_empty());
+            executor.assert_empty();
         },
     ),
     subject(

@@ -168,7 +168,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             waker.wake_by_ref();
         }
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject(
         "n in a queue, each stopped by the one before its place",

@@ -18,7 +18,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             executor.start(gate.finished());
         }
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject(
         "n joiners of one, all stopped before it ends",
@@ -31,7 +31,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 assert!(joiner.stop());
             }
             executor.run_frame(0.25);
-            assert!(executor.is_empty());
+            executor.assert_empty();
         },
     ),
     subject("n joiners of one, stopped last to first", 20_000, |n| {
@@ -52,7 +52,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         for _ in 0..2 {
             executor.run_frame(0.25);
         }
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("n that share a wait, paused and stopped", 4_000, |n| {
         let mut executor = unclamped();
@@ -66,7 +66,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             script.resume();
             script.stop();
         }
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("one that begins and drops n joins of one", 20_000, |n| {
         let mut executor = unclamped();
@@ -84,7 +84,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         });
         executor.run_frame(0.25);
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("a line of n joins", 20_000, |n| {
         let mut executor = unclamped();
@@ -105,7 +105,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             join_all(children).await;
         });
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("a race of n, polled 20 times in vain", 2_000, |n| {
         let mut executor = unclamped();
@@ -144,7 +144,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         }
         executor.run_frame(0.25);
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("a snapshot of n in a paused owner", 10_000, |n| {
         let mut executor = unclamped();
@@ -167,7 +167,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             signal.emit(());
             executor.run_frame(0.25);
         }
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject("a watch with n that wait", 10_000, |n| {
         let mut executor = unclamped();
@@ -180,7 +180,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             watch.set(value);
             executor.run_frame(0.25);
         }
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }),
     subject(
         "a signal with n events and n subscriptions, dropped",

@@ -275,7 +275,7 @@ fn memory_returns_to_the_baseline_after_frames_of_churn() {
     check(&soak(1_000, 4_000, 6_000));
 }
 
-/// A minute or two: `cargo test --release --test it soak -- --ignored --nocapture`.
+/// A minute or two: `cargo test --release -p framestep-proofs --test steady soak -- --ignored --nocapture`.
 #[test]
 #[ignore = "long"]
 fn memory_returns_to_the_baseline_after_ten_million_frames_of_churn() {

@@ -404,7 +404,7 @@ fn coroutines_spawned_from_afar_leave_nothing_behind() {
             executor.run_frame(0.25);
         }
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
         live_bytes()
     };
     let before = round(100);

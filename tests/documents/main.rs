@@ -268,3 +268,32 @@ fn the_root_has_only_what_every_script_and_host_uses() {
         assert!(text.contains(&format!("\npub mod {module};")), "{module}");
     }
 }
+
+/// A row of the page says `hostile::pinned`: a module or a test of that binary.
+#[test]
+fn the_tests_that_the_page_about_reliability_names_are_there() {
+    let page = fs::read_to_string(root().join("docs/reliability.md")).unwrap();
+    let mut named = 0;
+    for name in page.split('`').skip(1).step_by(2) {
+        let Some((binary, path)) = name.split_once("::") else {
+            continue;
+        };
+        let folder = ["tests", "proofs"]
+            .map(|of| root().join(of).join(binary))
+            .into_iter()
+            .find(|folder| folder.join("main.rs").exists());
+        let Some(folder) = folder else {
+            continue;
+        };
+        named += 1;
+        // `a_chain_*` are several.
+        let last = path.rsplit("::").next().unwrap().trim_end_matches('*');
+        let (test, module) = (format!("fn {last}"), format!("mod {last}"));
+        let is_there = files(&folder, ".rs").iter().any(|file| {
+            let source = fs::read_to_string(file).unwrap();
+            source.contains(&test) || source.contains(&module)
+        });
+        assert!(is_there, "docs/reliability.md names `{name}`");
+    }
+    assert!(named > 100, "only {named} names");
+}

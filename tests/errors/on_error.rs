@@ -40,7 +40,7 @@ fn the_handler_is_called_in_the_poll_that_returns_the_error() {
     });
     executor.run_frame(0.25);
     log.check(&["F1: failed", "F1: joined", "F1: queued"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn the_handler_borrows_lent_state_and_spawns_on_the_owner_of_the_script() {
     assert_eq!(errors, ["failed"]);
     assert_eq!(executor.len(), 1);
     drop(owner);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -121,12 +121,12 @@ fn a_panic_of_the_handler_is_one_of_the_script() {
 #[test]
 fn the_coroutine_has_the_name_of_the_script() {
     let executor = unclamped();
-    let name = "it::errors::on_error::fails";
+    let name = "errors::on_error::fails";
     let asks = on_error(async { Err(()) }, |()| current_name());
     let asked = executor.start(asks).take_output().unwrap().unwrap();
     assert_eq!(
         asked,
-        "it::errors::on_error::the_coroutine_has_the_name_of_the_script"
+        "errors::on_error::the_coroutine_has_the_name_of_the_script"
     );
     let script = executor.start(on_error(fails(), |_| ()));
     let snapshot = executor.snapshot();
@@ -160,5 +160,5 @@ fn no_report_is_made_of_an_error() {
     executor.on_report(|report: &Report| panic!("{report}"));
     executor.start(on_error(fails(), |_| ()));
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }

@@ -47,7 +47,7 @@ mod hears {
         log.check(&[]);
         executor.run_frame(0.25);
         log.check(&["Err(\"detached\")", "queued"]);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 
     #[test]
@@ -154,7 +154,7 @@ mod hears {
         }
         drop(inner.stop_on_drop());
         log.check(&["0"]);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 }
 

@@ -11,7 +11,7 @@ use framestep::prelude::*;
 use framestep::task::Outcome;
 
 use framestep_testkit::timeline::{Log, unclamped};
-use framestep_testkit::{forever, panic_of, result_of};
+use framestep_testkit::{Bomb, forever, panic_of, result_of};
 
 type Reports = Rc<RefCell<Vec<Report>>>;
 
@@ -31,16 +31,6 @@ fn texts(reports: &Reports) -> Vec<String> {
 async fn panics() {
     next_frame().await;
     panic!("on purpose");
-}
-
-/// Panics when it is dropped.
-#[derive(Debug)]
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        panic!("on drop");
-    }
 }
 
 mod reported {
@@ -165,7 +155,7 @@ mod reported {
         let bomb = Bomb;
         let id = executor.start(async move { (forever().await, bomb) }).id();
         assert!(executor.stop(id));
-        assert!(texts(&reports)[0].contains("panicked: on drop"));
+        assert!(texts(&reports)[0].contains("panicked: the destructor panics"));
     }
 
     #[test]
@@ -193,7 +183,7 @@ mod reported {
         let bomb = Bomb;
         executor.start(async move { (forever().await, bomb) });
         drop(executor);
-        assert!(texts(&reports)[0].contains("panicked: on drop"));
+        assert!(texts(&reports)[0].contains("panicked: the destructor panics"));
     }
 
     #[test]
@@ -223,7 +213,7 @@ mod reported {
         executor.run_frame(0.25);
         assert_eq!(
             texts(&reports),
-            ["frame 1, Update: coroutine 0v1 (early) panicked: on drop"]
+            ["frame 1, Update: coroutine 0v1 (early) panicked: the destructor panics"]
         );
     }
 
@@ -245,8 +235,8 @@ mod reported {
         assert_eq!(
             texts(&reports),
             [
-                "frame 0: coroutine 0v1 (host's) panicked: on drop",
-                "frame 1, Update: coroutine 0v2 (child) panicked: on drop"
+                "frame 0: coroutine 0v1 (host's) panicked: the destructor panics",
+                "frame 1, Update: coroutine 0v2 (child) panicked: the destructor panics"
             ]
         );
     }
@@ -277,7 +267,7 @@ mod reported {
         }));
         assert_eq!(
             texts(&reports),
-            ["frame 1: coroutine 0v1 (late) panicked: on drop"]
+            ["frame 1: coroutine 0v1 (late) panicked: the destructor panics"]
         );
     }
 
@@ -528,7 +518,7 @@ mod strict {
 
         let (executor, bomb) = (strict(), Bomb);
         let kept = executor.start(async move { (forever().await, bomb) });
-        assert_eq!(panic_of(move || drop(executor)), "on drop");
+        assert_eq!(panic_of(move || drop(executor)), "the destructor panics");
         assert!(kept.take_output().unwrap().unwrap_err().is_panic());
     }
 
@@ -571,7 +561,7 @@ mod strict {
     fn lets_a_panic_of_an_unread_output_through() {
         let mut executor = strict();
         drop(executor.spawn(async { Bomb }));
-        assert_eq!(panic_in_frame(&mut executor), "on drop");
+        assert_eq!(panic_in_frame(&mut executor), "the destructor panics");
     }
 
     #[test]

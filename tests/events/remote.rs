@@ -188,7 +188,7 @@ fn a_call_that_panics_ends_alone() {
     });
     executor.run_frame(0.25);
     assert_eq!(log.take(), ["F1.host: the next one"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 /// Counts its drops, and notes their threads.

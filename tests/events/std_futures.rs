@@ -92,7 +92,7 @@ fn a_mutex_is_passed_on_in_the_run_in_which_it_is_released() {
         executor.run_frame(0.25);
     }
     log.check(&["F0: a has it: 1", "F1: b has it: 2", "F2: c has it: 3"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

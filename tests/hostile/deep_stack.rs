@@ -194,7 +194,7 @@ fn drops_an_owner() -> Act {
             expect(alive() + dropped == before, "what it owned is dropped");
         }),
         Box::new(move || {
-            assert!(executor.is_empty());
+            executor.assert_empty();
             executor.run_frame(0.25);
             assert_eq!(frames.get(), 0);
         }),
@@ -215,7 +215,7 @@ fn drops_a_handle_that_stops() -> Act {
             expect(alive() + dropped == before, "the coroutine is dropped");
         }),
         Box::new(move || {
-            assert!(executor.is_empty());
+            executor.assert_empty();
             executor.run_frame(0.25);
             assert_eq!(frames.get(), 0);
         }),
@@ -359,7 +359,7 @@ fn nothing_that_is_stopped_too_deep_is_polled_before_it_is_dropped() {
         assert!(first.stop());
         assert!(victim.is_finished());
         assert_eq!(frames.get(), 0);
-        assert!(executor.is_empty());
+        executor.assert_empty();
         drop((executor, victim, first));
         check_all_dropped();
     });

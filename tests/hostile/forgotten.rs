@@ -253,7 +253,7 @@ fn results_and_errors_leak() {
     forget(result_of(&executor, stopped));
     assert_eq!(drops.get(), 1, "the one that was stopped");
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

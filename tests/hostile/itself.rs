@@ -62,7 +62,7 @@ fn two_that_hold_and_stop_each_other_end_together() {
         executor.run_frame(0.25);
         log.check(&[]);
         assert!(executor.stop(ids[first_to_go]));
-        assert!(executor.is_empty());
+        executor.assert_empty();
         let mut gone = log.take();
         gone.sort_unstable();
         assert_eq!(gone, ["0", "1"]);
@@ -83,7 +83,7 @@ fn one_that_returns_its_own_handle_keeps_no_other() {
     for _ in 0..3 {
         executor.run_frame(0.25);
     }
-    assert!(executor.is_empty());
+    executor.assert_empty();
     let next = executor.start(next_frame());
     executor.run_frame(0.25);
     assert!(next.is_finished());

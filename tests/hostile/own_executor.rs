@@ -336,7 +336,7 @@ fn another_executor_runs_in_every_poll() {
     executor.start(watched(nested(10, log.clone())));
     log.check(&["the innermost"]);
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     check_all_dropped();
 }
 

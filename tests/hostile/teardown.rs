@@ -223,7 +223,7 @@ fn an_executor_may_be_stepped_while_its_thread_ends() {
             for _ in 0..5 {
                 executor.run_frame(0.25);
             }
-            assert!(executor.is_empty());
+            executor.assert_empty();
         }
     }
     thread_local! {

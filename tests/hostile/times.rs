@@ -118,7 +118,7 @@ fn a_wait_of_zero_nan_minus_something_infinity_or_duration_max_has_its_row() {
                     Ends::Never => Outcome::Stopped,
                 }
             );
-            assert!(executor.is_empty());
+            executor.assert_empty();
         }
     }
     check(0, &Ends::NextFrame);

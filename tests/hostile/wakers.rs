@@ -167,7 +167,7 @@ fn a_waker_that_outlives_its_coroutine_keeps_none_of_it() {
     }));
     executor.run_frame(0.25);
     assert_eq!(drops.load(Ordering::Relaxed), 1);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     let waker: Waker = kept.take().unwrap();
     std::thread::spawn(move || waker.wake()).join().unwrap();
     executor.run_frame(0.25);

@@ -97,7 +97,7 @@ fn inside_a_coroutine_of_the_executor_it_changes_nothing() {
         assert_eq!(snapshot.get(id).unwrap().owner(), Some("owner"));
     }
     drop(owner);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 // docs/contract.md#rule-4-enter

@@ -38,7 +38,7 @@ fn a_frame_with_state_lends_it_to_all_phases() {
     executor.run_frame_with(&mut names, 0.25);
     assert_eq!(names, ["update", "end"]);
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn run_until_may_be_called_again() {
         );
         assert_eq!(result, i);
     }
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

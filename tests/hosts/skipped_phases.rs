@@ -74,7 +74,7 @@ fn a_phase_that_is_not_run_is_reported_once_with_those_that_wait_for_it() {
     assert_eq!(skipped(&reports), []);
     // Once it has been run, it may be reported again.
     executor.run_phase(Phase::EndOfFrame);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     executor.start(end_of_frame()).named("camera");
     run_only(&mut executor, Phase::Update, 30);
     assert_eq!(

@@ -9,7 +9,7 @@ use framestep::inspect::Report;
 use framestep::prelude::*;
 use framestep::task::Budget;
 
-use framestep_testkit::{forever, panic_of};
+use framestep_testkit::{Bomb, forever, panic_of};
 
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
@@ -150,7 +150,7 @@ fn where_it_cannot_tell_the_time_a_job_makes_one_step_a_frame() {
     for _ in 0..8 {
         executor.run_frame(0.25);
     }
-    assert!(executor.is_empty());
+    executor.assert_empty();
     // A limited one waits a frame at each step, an unlimited one never waits.
     let mut log = log.take();
     log.sort_unstable();
@@ -181,7 +181,7 @@ fn it_may_call_back_into_the_executor() {
     executor.run_frame(0.25);
     executor.run_frame(0.25);
     assert_eq!(count.get(), 3);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -232,15 +232,6 @@ fn it_is_dropped_with_the_executor_though_it_owns_a_handle() {
     drop(slot);
     drop(executor);
     assert_eq!(Rc::strong_count(&kept), 1);
-}
-
-/// Panics when it is dropped.
-struct Bomb;
-
-impl Drop for Bomb {
-    fn drop(&mut self) {
-        std::panic::resume_unwind(Box::new("on purpose"));
-    }
 }
 
 #[test]

@@ -420,7 +420,7 @@ mod panicking {
         let text = reports.borrow()[0].to_string();
         let place = format!("{}:{line}:", file!());
         let starts = text.starts_with("frame 1, Update: the closure of `with_deferred` at ");
-        let called_with = "called with `it::hosts::with_deferred::World`, panicked: on purpose";
+        let called_with = "called with `hosts::with_deferred::World`, panicked: on purpose";
         assert!(
             starts && text.contains(&place) && text.ends_with(called_with),
             "{text}"
@@ -644,7 +644,7 @@ mod deferred_calls {
         drop(owner);
         assert_eq!(executor.len(), 1);
         executor.run_frames(2, 0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 
     #[test]

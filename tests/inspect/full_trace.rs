@@ -53,7 +53,7 @@ fn a_wait_from_begin_to_end() {
     let lines = log.0.take();
     let short: Vec<_> = lines
         .iter()
-        .map(|line| line.replace("it::inspect::full_trace::a_wait_from_begin_to_end", "_"))
+        .map(|line| line.replace("inspect::full_trace::a_wait_from_begin_to_end", "_"))
         .collect();
     assert_eq!(
         short,

@@ -147,7 +147,7 @@ fn the_free_function_gives_the_owner_the_clock_and_the_home_of_the_caller() {
     }
     log.check(&["F4.LateUpdate: minion"]);
     drop(owner);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 /// Returns its name.

@@ -37,7 +37,7 @@ fn each_poll_is_reported_with_name_frame_and_phase() {
     });
     executor.run_frame(0.25);
     executor.run_frame(0.25);
-    let own = "it::inspect::slow_poll::each_poll_is_reported_with_name_frame_and_phase";
+    let own = "inspect::slow_poll::each_poll_is_reported_with_name_frame_and_phase";
     assert_eq!(
         *reports.borrow(),
         [

@@ -38,9 +38,9 @@ fn events_tell_frame_and_phase_and_who() {
     executor.run_frame(0.25);
     executor.run_frame(0.25);
     log.check(&[
-        "frame 0: 0v1 it::inspect::trace::door spawned",
-        "frame 0: 0v1 it::inspect::trace::door resumed",
-        "frame 0: 1v1 it::inspect::trace::events_tell_frame_and_phase_and_who spawned",
+        "frame 0: 0v1 inspect::trace::door spawned",
+        "frame 0: 0v1 inspect::trace::door resumed",
+        "frame 0: 1v1 inspect::trace::events_tell_frame_and_phase_and_who spawned",
         "frame 1, Update: 1v1 bell resumed",
         "frame 1, EndOfFrame: 1v1 bell resumed",
         "frame 1, EndOfFrame: 1v1 bell finished",
@@ -71,7 +71,7 @@ fn what_a_script_prints_stands_between_the_events_of_it() {
     let what: Vec<&str> = lines
         .iter()
         .map(|line| line.strip_prefix("frame 1, Update: ").unwrap_or(line))
-        .map(|line| line.split("it::").next().unwrap_or(line).trim_end())
+        .map(|line| line.split("inspect::").next().unwrap_or(line).trim_end())
         .collect();
     assert_eq!(
         what,
@@ -114,7 +114,7 @@ fn each_end_is_traced_with_its_outcome() {
         ends.collect::<Vec<_>>(),
         [
             // Before it was named.
-            "frame 0: 0v1 it::inspect::trace::each_end_is_traced_with_its_outcome finished",
+            "frame 0: 0v1 inspect::trace::each_end_is_traced_with_its_outcome finished",
             "frame 0: 1v1 stopped stopped",
             "frame 0: 2v1 owned stopped",
             "frame 1, Update: 0v2 panics panicked",
@@ -291,7 +291,7 @@ fn a_hook_may_stop_the_coroutine_of_its_event() {
         "frame 1, Update: 1v1 joins resumed",
         "frame 1, Update: 1v1 joins finished",
     ]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_hook_may_stop_a_coroutine_that_is_about_to_begin() {
     assert!(!polled.get());
     assert!(hook.remove());
     assert!(result_of(&executor, started).unwrap_err().is_stopped());
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn dropping_the_group_or_its_wait_stops_all_in_the_order_they_were_added() {
         executor.run_frame(1);
         parent.stop();
         log.check(&["F1.host: one", "F1.host: two", "F1.host: three"]);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 }
 

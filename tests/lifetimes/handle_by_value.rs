@@ -24,7 +24,7 @@ fn named_and_stop_on_drop_return_the_handle() {
     let coroutine = coroutine.named(String::from("boss of the second level"));
     assert_eq!(name(id), "boss of the second level");
     drop(coroutine);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn assigning_to_the_field_that_holds_a_handle_ends_the_old_script() {
     log.check(&["F0: patrol begins", "F1.host: chase begins", "patrol ends"]);
     drop(enemy);
     log.check(&["chase ends"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_script_that_assigns_to_the_field_of_its_own_handle_ends_at_its_next_wait() 
     log.check(&["F1: until the next wait"]);
     assert_eq!(executor.len(), 1, "the script that it has started");
     drop(enemy);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn an_id_is_alive_from_spawn_to_end() {
 #[test]
 fn len_counts_the_living() {
     let mut executor = unclamped();
-    assert!(executor.is_empty());
+    executor.assert_empty();
     executor.spawn(async {});
     executor.start(wait_frames(2).map(drop));
     let stopped = executor.start(forever());
@@ -88,7 +88,7 @@ fn len_counts_the_living() {
     assert_eq!(executor.len(), 1);
     executor.run_frame(0.25);
     assert_eq!(executor.len(), 0);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn many_come_and_go() {
         executor.run_frame(0.25);
     }
     assert_eq!(alive.get(), 0);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 // coroutine handles
@@ -570,7 +570,7 @@ fn a_hook_that_stops_what_is_woken_from_outside_leaves_nothing_to_poll() {
     }
     assert_eq!(executor.len(), 2);
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -588,7 +588,7 @@ fn a_handle_that_is_detached_stops_nothing() {
     });
     assert!(ids.iter().all(|&id| executor.is_alive(id)));
     executor.run_frames(2, 0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     // One that has ended, or was refused.
     executor.start(async {}).stop_on_drop().detach();
     let owner = executor.owner();

@@ -275,7 +275,7 @@ fn handles_are_usable_meanwhile() {
         "F1: 5",
     ]);
     assert!(!executor.is_alive(id.get().unwrap()));
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -498,7 +498,7 @@ fn a_hundred_thousand_are_held_by_one_closure() {
     });
     frames(&mut executor, 1);
     assert_eq!(begun.get(), 100_000);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 /// Says its number, and starts two coroutines that do, and then the next.

@@ -43,7 +43,7 @@ fn what_a_script_starts_by_handle_outlives_its_owner() {
         executor.run_frame(0.25);
     }
     log.check(&["F5: debris", "debris ends"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

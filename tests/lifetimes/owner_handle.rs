@@ -57,7 +57,7 @@ fn it_keeps_nothing_alive() {
     let handle = owner.handle();
     handle.start(forever());
     drop(owner);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     check_gone(&handle);
     let owner = executor.owner();
     let handle = owner.handle();
@@ -117,7 +117,7 @@ fn a_coroutine_of_the_owner_may_hold_it_and_act_on_its_own_owner() {
     });
     executor.run_frame(0.25);
     log.check(&["F1: goes on to its next wait", "dropped"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

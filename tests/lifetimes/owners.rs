@@ -9,7 +9,7 @@ use framestep::task::Outcome;
 
 use framestep_testkit::allocations_of;
 use framestep_testkit::timeline::{Log, unclamped};
-use framestep_testkit::{count_frames, forever, panic_text, result_of};
+use framestep_testkit::{OnDrop, count_frames, forever, panic_text, result_of};
 
 /// A coroutine that notes `name` when it is dropped, and never ends by itself.
 fn lasting(log: &Log, name: &str) -> impl Future<Output = ()> + use<> {
@@ -17,15 +17,6 @@ fn lasting(log: &Log, name: &str) -> impl Future<Output = ()> + use<> {
     async move {
         let _dropped = dropped;
         forever().await;
-    }
-}
-
-/// Calls its closure when it is dropped.
-struct OnDrop<F: FnMut()>(F);
-
-impl<F: FnMut()> Drop for OnDrop<F> {
-    fn drop(&mut self) {
-        (self.0)();
     }
 }
 
@@ -212,7 +203,7 @@ fn what_a_coroutine_spawns_and_starts_is_of_its_owner() {
         "spawned late",
         "started later",
     ]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -289,7 +280,7 @@ fn when_the_owner_is_gone_its_last_coroutine_can_start_nothing() {
         "refused below",
         "refused in a destructor",
     ]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 // Stopping
@@ -461,7 +452,7 @@ fn one_of_its_coroutines_may_stop_all_and_continues_to_its_next_wait() {
         on(&|owner| drop(owner.start(lasting(&log, "after"))));
         executor.run_frame(0.25);
         log.check(&["before", "after", "F1: goes on", "itself"]);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 }
 
@@ -512,7 +503,7 @@ fn an_owner_in_its_own_coroutine_ends_with_it() {
             _ => drop(std::mem::take(&mut executor)),
         }
         log.check(&["sibling"]);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 }
 
@@ -566,7 +557,7 @@ fn a_tree_may_be_dropped_in_any_order() {
             drop(top);
             log.check(&["again"]);
         }
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 }
 
@@ -587,14 +578,14 @@ fn a_hundred_thousand_owners_below_one_another_fit_on_a_small_stack() {
             if parent_first {
                 let mut line = line.into_iter();
                 drop(line.next());
-                assert!(executor.is_empty());
+                executor.assert_empty();
                 drop(line);
             } else {
                 while let Some(owner) = line.pop() {
                     drop(owner);
                 }
             }
-            assert!(executor.is_empty());
+            executor.assert_empty();
             executor.run_frame(0.25);
         });
     }
@@ -643,7 +634,7 @@ fn a_hundred_thousand_coroutines_that_each_own_the_next_end_in_one_frame() {
         executor.run_frame(0.25);
         assert_eq!(executor.len(), 100_001);
         first.stop();
-        assert!(executor.is_empty());
+        executor.assert_empty();
     });
 }
 
@@ -677,7 +668,7 @@ fn what_is_started_on_an_owner_in_a_local_ends_in_the_place_where_that_is_droppe
             script.stop();
         }
         log.check(&expected);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 }
 
@@ -707,7 +698,7 @@ fn structured_children_end_depth_first() {
         "q stops its children",
         "q ends",
     ]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

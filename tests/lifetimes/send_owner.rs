@@ -58,7 +58,7 @@ fn dropped_at_home_it_stops_at_once() {
     let owner = owner_of_one(&executor, &log);
     drop(owner);
     log.check(&["stopped"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn destructors_may_act_when_it_is_dropped_elsewhere() {
     let mut number = 0_u32;
     executor.lend(&mut number, |executor| executor.run_frame(0.25));
     assert_eq!(number, 10);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

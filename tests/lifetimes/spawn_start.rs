@@ -31,7 +31,7 @@ fn start_of_a_coroutine_without_a_wait_returns_a_finished_handle() {
     let coroutine = executor.start(async { 5 });
     assert!(coroutine.is_finished());
     assert!(!executor.is_alive(coroutine.id()));
-    assert!(executor.is_empty());
+    executor.assert_empty();
     assert_eq!(result_of(&executor, coroutine).unwrap(), 5);
 }
 

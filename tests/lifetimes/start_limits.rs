@@ -138,7 +138,7 @@ fn the_starts_beyond_the_limit_begin_in_the_next_run_of_any_phase() {
     assert!(begun.get() < 127);
     executor.run_phase(Phase::Custom(7));
     assert_eq!(begun.get(), 127);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

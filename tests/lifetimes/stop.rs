@@ -12,7 +12,7 @@ use framestep::prelude::*;
 use framestep::task::{CoroutineId, Outcome};
 
 use framestep_testkit::timeline::{Log, unclamped};
-use framestep_testkit::{counted, forever, panic_text, result_of};
+use framestep_testkit::{Bomb, counted, forever, panic_text, result_of};
 
 /// Stops `id` when it is dropped.
 struct StopOnDrop(Rc<Cell<Option<CoroutineId>>>, framestep::Handle, Log);
@@ -410,7 +410,7 @@ fn stop_on_drop_ties_a_child_to_its_parent() {
     executor.run_frame(0.25);
     assert!(parent.stop());
     log.check(&["child dropped"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -482,7 +482,7 @@ fn a_destructor_may_stop_others() {
     target.set(Some(other.id()));
     assert!(stopper.stop());
     log.check(&["the other one is dropped", "the destructor stops: true"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -502,7 +502,7 @@ fn two_destructors_may_stop_each_other() {
     targets[1].set(Some(ids[0]));
     assert!(executor.stop(ids[0]));
     assert_eq!(log.take().len(), 2);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -531,12 +531,6 @@ fn a_destructor_may_spawn_and_start() {
 
 #[test]
 fn a_destructor_that_panics_makes_the_join_an_error() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("the destructor panics");
-        }
-    }
     let mut executor = unclamped();
     let log = Log::new();
     let coroutine = executor.start(async {
@@ -562,12 +556,6 @@ fn a_destructor_that_panics_makes_the_join_an_error() {
 
 #[test]
 fn a_coroutine_that_stops_itself_may_have_a_destructor_that_panics() {
-    struct Bomb;
-    impl Drop for Bomb {
-        fn drop(&mut self) {
-            panic!("the destructor panics");
-        }
-    }
     let mut executor = unclamped();
     let log = Log::new();
     let coroutine = executor.start(async {

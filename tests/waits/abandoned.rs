@@ -47,7 +47,7 @@ fn a_wait_that_was_begun_anew_counts_from_its_last_beginning() {
         log.take(),
         ["never gave up", "gave up once", "gave up 3 times"]
     );
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn in_phase_calls_there_once_a_run() {
         "F2.FixedUpdate: 1",
         "F2.LateUpdate: 1",
     ]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

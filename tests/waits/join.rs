@@ -238,7 +238,7 @@ fn a_chain_of_joins_ends_in_one_run_without_recursion() {
         assert_eq!(ended.get(), 0);
         executor.run_frame(0.25);
         assert_eq!(ended.get(), LINKS);
-        assert!(executor.is_empty());
+        executor.assert_empty();
         assert_eq!(result_of(&executor, last).unwrap(), LINKS);
     };
     small_thread(chain);
@@ -271,7 +271,7 @@ fn stopping_the_last_of_a_chain_of_stop_on_drop_handles_stops_the_chain() {
     }
     assert_eq!(executor.len(), 101);
     assert!(last.stop());
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 /// Runs `f` in a thread with a stack of 2 MiB.
@@ -549,7 +549,7 @@ fn two_that_join_each_other_sleep_until_one_is_stopped() {
     assert!(executor.stop(ids[1]));
     executor.run_frame(0.25);
     log.check(&["F4: a, the other one stopped: true"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 // docs/contract.md#decided-self-join
@@ -573,5 +573,5 @@ fn a_coroutine_that_joins_itself_blocks_no_other_and_can_be_stopped() {
     log.check(&["F1: sibling"]);
     executor.stop(id);
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }

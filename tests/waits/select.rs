@@ -198,7 +198,7 @@ fn losers_are_dropped_from_the_top_before_the_handler_runs() {
         "F1: after it",
         "detached child ends",
     ]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

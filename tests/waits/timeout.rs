@@ -147,7 +147,7 @@ fn it_is_polled_when_something_is_due_and_no_oftener() {
     assert_eq!(polls.get(), 1);
     executor.run_frame(0.25);
     assert_eq!(polls.get(), 2);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

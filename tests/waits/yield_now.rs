@@ -34,7 +34,7 @@ fn scripts_take_turns_within_one_run() {
     executor.spawn(turns(log.clone(), "b", 2));
     executor.run_frame(0.25);
     log.check(&["F1: a", "F1: b", "F1: a", "F1: b", "F1: a"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn the_yields_of_many_take_nothing_from_the_budget_of_the_run() {
     });
     executor.run_frame(0.25);
     log.check(&["F1: joined"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     assert_eq!(*reports.borrow(), []);
 }
 
@@ -218,7 +218,7 @@ fn as_many_yields_as_wakes_are_allowed_beside_them() {
     });
     executor.run_frame(0.25);
     assert_eq!(polls.get(), 1 + LIMIT + LIMIT);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     assert_eq!(*reports.borrow(), []);
 }
 

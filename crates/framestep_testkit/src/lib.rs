@@ -3,11 +3,13 @@
 
 // Not published: what a name says needs no sentence, and nobody prints these.
 #![allow(missing_docs, missing_debug_implementations)]
+#![allow(clippy::missing_errors_doc, clippy::return_self_not_must_use)]
 
 pub mod actor;
 mod allocations;
 mod choices;
 pub mod combinators;
+mod drops;
 pub mod exports;
 mod frames;
 mod futures;
@@ -26,6 +28,7 @@ pub mod watched;
 pub use allocations::{
     allocations_of, call_in_allocation, call_in_nth_allocation, has_called, live_bytes,
 };
+pub use drops::{Bomb, OnDrop};
 pub use frames::update;
 pub use futures::{
     count_frames, counted, entered, forever, noted, poll_once, receiver, receiver_in, result_of,

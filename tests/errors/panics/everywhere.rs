@@ -361,7 +361,7 @@ fn a_thousand_panics_in_every_callback_hold_up_no_frame_and_lose_nothing() {
     inject(32_000);
 }
 
-/// Half a minute: `cargo test --release --test it everywhere -- --ignored`.
+/// Half a minute: `cargo test --release --test errors everywhere -- --ignored`.
 #[test]
 #[ignore = "long"]
 fn a_million_panics_in_every_callback_hold_up_no_frame_and_lose_nothing() {

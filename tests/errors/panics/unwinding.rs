@@ -15,7 +15,7 @@ use framestep::lend::with_deferred;
 use framestep::prelude::*;
 
 use framestep_testkit::timeline::unclamped;
-use framestep_testkit::{WakerCall, panic_text, result_of, waker_that_tells};
+use framestep_testkit::{OnDrop, WakerCall, panic_text, result_of, waker_that_tells};
 
 thread_local! {
     static BOOMS: Cell<u32> = const { Cell::new(0) };
@@ -44,15 +44,6 @@ fn waker_that_panics() -> Waker {
             boom();
         }
     })
-}
-
-/// Calls a function when it is dropped.
-struct OnDrop<F: FnMut()>(F);
-
-impl<F: FnMut()> Drop for OnDrop<F> {
-    fn drop(&mut self) {
-        (self.0)();
-    }
 }
 
 /// Panics in a coroutine that holds the value that `make` returns. Checks that its

@@ -158,7 +158,7 @@ fn a_wait_begins_with_the_call() {
         wait.await
     });
     assert_eq!(result_of(&executor, got).unwrap(), 2);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     executor.run_frame(0.25);
 }
 

@@ -100,7 +100,7 @@ fn a_filter_may_emit_what_it_receives_in_the_next_run() {
         executor.run_frame(0.25);
     }
     log.check(&["F1: 1", "F2: 2", "F3: 3"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

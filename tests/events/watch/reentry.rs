@@ -146,7 +146,7 @@ fn a_condition_that_wakes_others_loses_none() {
     executor.run_frame(0.25);
     log.check(&["F1: a", "F1: b"]);
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -99,7 +99,7 @@ fn stopping_the_first_of_a_hundred_thousand_that_hold_one_another_stops_all() {
         executor.run_frame(0.25);
         assert_eq!(executor.len(), 100_001);
         assert!(first.stop());
-        assert!(executor.is_empty());
+        executor.assert_empty();
 
         executor.start(held_chain(100_000));
         executor.run_frame(0.25);
@@ -195,7 +195,7 @@ fn many_that_wake_one_another_less_than_the_limit_are_all_polled_in_one_run() {
         });
     }
     executor.run_frame(0.25);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     assert_eq!(*reports.borrow(), []);
 }
 
@@ -236,7 +236,7 @@ fn what_destructors_start_far_down_the_stack_begins_before_the_stop_returns() {
     }
     assert!(first.unwrap().stop());
     assert_eq!(log.take().len(), LENGTH);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 /// Enters two executors in turn, so often: to enter the one that runs the caller changes
@@ -261,7 +261,7 @@ fn a_start_too_deep_to_begin_at_once_begins_with_the_next_frame() {
     });
     executor.run_frame(0.25);
     log.check(&["frame 1"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn a_hundred_thousand_joins_of_one_another_by_the_end_of_an_owner_fit_on_a_small
         drop(owner);
         executor.run_frame(0.25);
         assert!(last.is_finished());
-        assert!(executor.is_empty());
+        executor.assert_empty();
     });
 }
 
@@ -323,7 +323,7 @@ fn a_hundred_thousand_starts_from_destructors_fit_on_a_small_stack() {
         let mut executor = unclamped();
         drop(StartsAnother(executor.handle(), 100_000));
         executor.run_frame(0.25);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     });
 }
 

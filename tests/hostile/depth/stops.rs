@@ -101,7 +101,7 @@ fn down_to_a_hundred_deep_each_is_dropped_before_its_stop_returns() {
         chain.check_gone(length);
         assert_eq!(*chain.0.nested.borrow(), vec![true; length - 1]);
         assert!(chain.0.over.borrow().iter().copied().eq((0..length).rev()));
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 }
 
@@ -115,7 +115,7 @@ fn the_hundred_and_first_is_dropped_after_its_stop_has_returned() {
     // The innermost stop is the first to return.
     assert!(!nested[0], "the list");
     assert!(nested[1..].iter().all(|&nested| nested));
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn the_outermost_stop_works_off_the_list_before_it_returns() {
         assert!(at_once < length - 1, "{at_once} of {length}");
         executor.run_frame(0.25);
         assert_eq!(chain.0.polls.get(), 0);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 }
 
@@ -206,7 +206,7 @@ fn a_hundred_thousand_fit_on_a_small_stack() {
         let chain = Long::of(100_000, &[&executor]);
         assert!(executor.stop(chain.first));
         assert_eq!(chain.drops.get(), 100_000);
-        assert!(executor.is_empty());
+        executor.assert_empty();
     });
 }
 
@@ -313,7 +313,7 @@ fn a_hundred_thousand_owners_in_one_anothers_coroutines_fit_on_a_small_stack() {
             }
             end(outermost.expect("there are some"));
             assert_eq!(drops.get(), 100_000);
-            assert!(executor.is_empty());
+            executor.assert_empty();
         });
     }
 }
@@ -417,7 +417,7 @@ fn stops_without_end_are_put_off_to_the_next_run_and_reported() {
     executor.run_phase(Phase::LateUpdate);
     let second = counts.drops.get();
     assert!(second > first && second < 4 * MOST, "{second}");
-    assert!(executor.is_empty());
+    executor.assert_empty();
     // The end of the executor drops the last one.
     counts.until.set(0);
     drop(executor);

@@ -444,7 +444,7 @@ fn a_coroutine_that_drops_its_own_stop_on_drop_handle_stops_itself() {
         executor.run_frame(0.25);
     }
     log.check(&["F1: until the next wait"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -537,7 +537,7 @@ fn stopping_in_every_order_within_a_run_leaves_the_rest() {
             expected.push((i + 10).to_string());
         }
         assert_eq!(log.take(), expected, "targets {targets:?}");
-        assert!(executor.is_empty());
+        executor.assert_empty();
     }
 }
 

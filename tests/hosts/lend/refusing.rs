@@ -18,7 +18,7 @@ fn with_outside_of_a_lend_names_the_type_and_what_to_do() {
     let lent = |executor: &mut Executor| executor.enter(|| with(|gold: &mut Gold| gold.0));
     assert_eq!(
         panic_of(|| executor.lend(&mut Doors::default(), lent)),
-        format!("{text} (lent here: `it::hosts::lend::Doors`)")
+        format!("{text} (lent here: `hosts::lend::Doors`)")
     );
 }
 

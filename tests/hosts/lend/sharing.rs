@@ -68,10 +68,7 @@ fn nothing_is_lent_outside() {
     let executor = unclamped();
     assert!(matches!(ask_shared(), Err(LendError::NotLent { .. })));
     let text = panic_of(|| executor.enter(|| with_ref(|gold: &Gold| gold.0)));
-    assert!(
-        text.contains("no `it::hosts::lend::Gold` is lent"),
-        "{text}"
-    );
+    assert!(text.contains("no `hosts::lend::Gold` is lent"), "{text}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn in_a_callback_end_the_behaviour_and_are_reported_and_nothing_else_stops() {
         ];
         assert_eq!(lines, expected);
         let report = format!(
-            "frame 1: `{callback}` of it::hosts::scene::Actor panicked: on purpose; the behaviour \
+            "frame 1: `{callback}` of hosts::scene::Actor panicked: on purpose; the behaviour \
              is removed from its scene"
         );
         scene.check_reports(&[&report]);
@@ -86,7 +86,7 @@ fn are_reported_with_callback_frame_and_message() {
     };
     assert_eq!(
         (*behaviour, *callback, *frame),
-        ("it::hosts::scene::Actor", "update", 1)
+        ("hosts::scene::Actor", "update", 1)
     );
     assert_eq!(*message, None);
 }
@@ -102,7 +102,7 @@ fn in_on_destroy_still_remove_the_behaviour() {
     scene.run_frame(FRAME);
     log.check(&["F1.host: bad on_destroy", "F1.host: good on_destroy"]);
     scene.check_reports(&[
-        "frame 1: `on_destroy` of it::hosts::scene::Actor panicked: on purpose; the behaviour is \
+        "frame 1: `on_destroy` of hosts::scene::Actor panicked: on purpose; the behaviour is \
          removed from its scene",
     ]);
     assert!(bad.try_with(|_| ()).is_err());
@@ -141,7 +141,7 @@ fn in_a_destructor_are_reported_and_block_no_other() {
         "F1.host: good on_destroy",
     ]);
     scene.check_reports(&[
-        "frame 1: `drop` of it::hosts::scene::panics::Bomb panicked: on purpose; the behaviour is \
+        "frame 1: `drop` of hosts::scene::panics::Bomb panicked: on purpose; the behaviour is \
          removed from its scene",
     ]);
     scene.add(Bomb(log.clone()));

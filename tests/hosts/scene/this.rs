@@ -35,7 +35,7 @@ fn names_the_type_and_the_way_out_if_a_closure_has_the_behaviour() {
         assert_eq!(
             panic_of(|| number.with(|one| one.0)),
             format!(
-                "the `it::hosts::scene::this::Number` is borrowed by the closure at {}:{line}:12, around \
+                "the `hosts::scene::this::Number` is borrowed by the closure at {}:{line}:12, around \
                  this call: use its reference, or `spawn` the code that needs the state; in a \
                  destructor, use `with_deferred` for lent state",
                 file!()
@@ -100,7 +100,7 @@ fn names_the_type_and_the_way_out_if_the_behaviour_is_gone() {
     };
     number.destroy();
     scene.run_frame(FRAME);
-    let text = "the `it::hosts::scene::this::Number` has been destroyed: check `is_alive` first, or use \
+    let text = "the `hosts::scene::this::Number` has been destroyed: check `is_alive` first, or use \
                 `try_with`";
     assert_eq!(panic_of(|| number.with(|number| number.0)), text);
     let error = number.try_with(|number| number.0).unwrap_err();
@@ -154,7 +154,7 @@ fn is_equal_to_all_others_of_the_same_behaviour_also_when_that_is_gone() {
     assert_ne!(a, b);
     assert_eq!(
         format!("{a:?}"),
-        "BehaviourHandle { behaviour: \"it::hosts::scene::this::Number\", alive: true }"
+        "BehaviourHandle { behaviour: \"hosts::scene::this::Number\", alive: true }"
     );
     a.destroy();
     scene.run_frame(FRAME);

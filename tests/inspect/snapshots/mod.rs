@@ -462,7 +462,7 @@ fn a_cycle_with_a_way_out_is_not_reported() {
     update(&mut executor, 0.25);
     assert!(executor.snapshot().cycles().is_empty());
     update(&mut executor, 1);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -230,5 +230,5 @@ fn one_resumed_in_the_run_that_left_it_aside_has_its_turn_later_in_it() {
     second.pause();
     update(&mut executor, 0.25);
     assert!(second.is_finished());
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }

@@ -842,7 +842,7 @@ fn one_that_is_stopped_in_the_pause_leaves_no_wake() {
     owner.resume();
     executor.run_frame(0.25);
     log.check(&["F3: stays", "F3: new"]);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

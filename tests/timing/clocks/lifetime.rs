@@ -67,7 +67,7 @@ fn ten_thousand_clocks_with_a_wait_each() {
     update(&mut executor, 1);
     let first: Vec<usize> = (0..10_000).filter(|i| i % 4 == 0).collect();
     assert_eq!(order.take(), first);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -305,7 +305,7 @@ fn infinity_on_a_child_never_ends_and_can_be_stopped() {
     executor.run_frame(1);
     assert_eq!(executor.next_deadline(), None);
     forever.stop();
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn infinite_lengths_never_end_and_can_be_stopped() {
         assert!(!wait.is_finished());
         assert!(wait.stop());
     }
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn the_largest_number_never_ends_and_can_be_stopped() {
     }
     assert!(!first.is_finished() && !later.is_finished());
     assert!(first.stop() && later.stop());
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn far_apart_counts_are_all_met() {
         executor.run_phase(FIXED);
     }
     assert_eq!(met.get(), counts.len());
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn a_coroutine_that_waits_for_steps_is_not_polled_in_those_between() {
     assert_eq!(polls.get(), 1);
     executor.run_frame(0.25);
     assert_eq!(polls.get(), 2);
-    assert!(executor.is_empty());
+    executor.assert_empty();
 }
 
 #[test]

@@ -48,8 +48,6 @@ mod owners;
 mod panics;
 mod patches;
 mod pauses;
-#[path = "../../../../tests/it/support/phases.rs"]
-mod phases;
 mod plain_events;
 mod policies;
 mod ported;

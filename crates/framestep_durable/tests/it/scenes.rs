@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use framestep_durable::prelude::*;
 
-use crate::phases::{PHASES, RUNS, with_custom};
 use crate::random::Random;
+use framestep_testkit::phases::{PHASES, RUNS, with_custom};
 
 const BELL: Signal<u64> = Signal::new("bell");
 const COUNT: Value<u64> = Value::new("count");

@@ -21,7 +21,7 @@ use framestep::prelude::*;
 use framestep::sync::Signal;
 use framestep::task::{Budget, CoroutineId};
 
-use framestep_testkit::forever;
+use framestep_testkit::{OnDrop, forever};
 
 use super::Host;
 
@@ -54,14 +54,6 @@ fn poll_by_hand(wait: impl Future<Output = ()> + 'static) {
     let polled = wait.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(polled.is_pending());
     std::mem::forget(wait);
-}
-
-struct OnDrop<F: FnMut()>(F);
-
-impl<F: FnMut()> Drop for OnDrop<F> {
-    fn drop(&mut self) {
-        (self.0)();
-    }
 }
 
 fn elsewhere(f: impl FnOnce() + Send + 'static) {

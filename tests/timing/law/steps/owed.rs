@@ -18,7 +18,7 @@ fn begun_before_the_steps(waits: &[Wait]) -> Log {
         });
     }
     executor.run_frames(2, 1);
-    assert!(executor.is_empty());
+    executor.assert_empty();
     log
 }
 
