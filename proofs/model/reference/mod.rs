@@ -351,7 +351,7 @@ impl System for Reference {
         core.hold_owner(owner.owner, 1);
         let of = owner.owner;
         Box::new(guard(owner.core.clone(), move |core| {
-            core.hold_owner(of, -1)
+            core.hold_owner(of, -1);
         }))
     }
 
