@@ -65,3 +65,7 @@ pub(super) const STOPS_BY_OTHERS_COUNT: bool = true;
 /// A request to stop waits for the fixed phase as long as the host begins steps. If not, as long as
 /// it runs the phase.
 pub(super) const STEPS_WITHOUT_RUNS_COUNT: bool = false;
+
+/// Steps that a pause has held back are remembered in the next frame if the host asks, after the
+/// pause, for fewer than the frame may have. If not, they are forgotten once it asks for one.
+pub(super) const HELD_STEPS_OUTLAST_A_STEP: bool = true;

@@ -4,6 +4,8 @@ use framestep::Phase;
 
 use framestep_testkit::program::{Length, Settings, UNIT};
 
+use super::choices::HELD_STEPS_OUTLAST_A_STEP;
+
 pub(super) const GAME: usize = 0;
 pub(super) const REAL: usize = 1;
 
@@ -90,7 +92,7 @@ impl Clocks {
     pub(super) fn begin_fixed_step(&mut self) -> bool {
         let game = self.clocks[GAME].now;
         self.in_step = false;
-        self.holds_steps = false;
+        let holds = std::mem::take(&mut self.holds_steps);
         if self.fixed + STEP > game {
             return false;
         }
@@ -106,6 +108,7 @@ impl Clocks {
             self.holds_steps = true;
             return false;
         }
+        self.holds_steps = holds && HELD_STEPS_OUTLAST_A_STEP;
         self.in_step = true;
         self.steps_left -= 1;
         self.move_fixed(STEP);
