@@ -53,7 +53,7 @@ features! {
     fixed: 40 60,
     timers: 85 85,
     /// Waits for several frames or steps.
-    counts: 30 40,
+    counts: 30 50,
     clocks: 30 35,
     /// Single waits on another clock, and points in time.
     shown: 25 50,
@@ -65,7 +65,7 @@ features! {
     /// Lent state, and starts while it is borrowed.
     lends: 15 15,
     panics: 25 20,
-    bells: 60 40,
+    bells: 60 60,
     /// Wakes from other threads.
     threads: 2 0,
     /// The `yield_now` of another crate.

@@ -192,8 +192,8 @@ impl Random {
                 (4, |r, _| r.owner()),
                 (1, |r, _| OwnerAct::Drop(r.below(6))),
                 (1, |r, _| OwnerAct::StopAll(r.below(6))),
-                (if_on(on.pauses, 2), |r, _| OwnerAct::Pause(r.below(6))),
-                (if_on(on.pauses, 2), |r, _| OwnerAct::Resume(r.below(6))),
+                (if_on(on.pauses, 3), |r, _| OwnerAct::Pause(r.below(6))),
+                (if_on(on.pauses, 3), |r, _| OwnerAct::Resume(r.below(6))),
                 (if_on(on.pauses && on.guards, 1), |r, _| {
                     OwnerAct::Hold(r.below(6))
                 }),
@@ -241,9 +241,9 @@ impl Random {
                 (8, |r, _| r.begin()),
                 (if_on(on.stops, 4), |r, _| Act::Stop(r.below(40))),
                 (if_on(on.stops, 1), |_, _| Act::StopSelf),
-                (if_on(on.pauses, 4), |r, _| Act::Pause(r.below(40))),
+                (if_on(on.pauses, 6), |r, _| Act::Pause(r.below(40))),
                 (if_on(on.pauses, 1), |_, _| Act::PauseSelf),
-                (if_on(on.pauses, 5), |r, _| Act::Resume(r.below(40))),
+                (if_on(on.pauses, 7), |r, _| Act::Resume(r.below(40))),
                 (if_on(on.pauses, 1), |_, _| Act::ResumeSelf),
                 (if_on(on.stops, 1), |r, _| Act::StopOnDrop(r.below(40))),
                 (1, |r, _| Act::DropHandle(r.below(40))),

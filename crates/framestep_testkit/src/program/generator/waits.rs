@@ -15,7 +15,7 @@ impl Random {
             depth,
             &[
                 (if_on(frames, 4), |r, _| r.own(Rule::NextFrame)),
-                (if_on(frames, 2), |r, _| r.own(Rule::Frames)),
+                (if_on(frames, 3), |r, _| r.own(Rule::Frames)),
                 (if_on(frames, 4), |r, _| r.own(Rule::Run)),
                 (if_on(runs && (on.fixed || on.counts), 2), |r, _| {
                     r.own(Rule::Runs)
