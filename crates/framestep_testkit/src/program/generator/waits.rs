@@ -2,7 +2,7 @@
 
 use framestep::Phase;
 
-use super::{GAME, Hear, Mode, OnClock, Own, Place, Random, Rule, Wait, if_on, rows};
+use super::{At, GAME, Hear, Length, Mode, OnClock, Own, Place, Random, Rule, Wait, if_on, rows};
 
 impl Random {
     pub(super) fn wait(&mut self, depth: usize) -> Wait {
@@ -54,8 +54,8 @@ impl Random {
                 // is woken, leaves a timer that is due unpolled. Whether a reset then polls the
                 // coroutine once more is open.
                 (if_on(on.resets && depth < 2, 5), |r, _| {
-                    let length = r.number();
-                    Wait::Timer(r.below(3), length, r.timed_at())
+                    let (length, at) = (r.number(), r.timed_at());
+                    Wait::Timer(r.below(3), r.owed(length, at), at)
                 }),
                 (if_on(on.yields, 3), |_, _| Wait::ForeignYield),
                 (if_on(on.turns, 2), |_, _| Wait::Yield),
@@ -125,14 +125,26 @@ impl Random {
             Place::InPhase => self.at(),
             Place::Home | Place::Always(_) => None,
         };
+        let length = self.length();
+        let length = self.owed(length, at);
         Wait::Own(Own {
             row,
             at,
             count: self.below(most) as u64,
-            length: self.length(),
+            length,
             clock: self.below(4),
             flag: (self.below(3), self.chance(70)),
         })
+    }
+
+    /// A length of zero ends in the next step, however many are owed after a sleep:
+    /// docs/contract.md#time-zero
+    fn owed(&mut self, length: Length, at: At) -> Length {
+        let is_over = matches!(length, Length::Nanos(0) | Length::Negative);
+        if self.on.sleepy && at == Some(Phase::FixedUpdate) && is_over {
+            return self.period();
+        }
+        length
     }
 
     fn event(&mut self) -> Wait {
