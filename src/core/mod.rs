@@ -231,6 +231,11 @@ impl Core {
         id.key_in(self.id)
     }
 
+    /// Calls `f` with the key of a coroutine. Returns `false` if it belongs to another executor.
+    pub(crate) fn with_key(&self, id: CoroutineId, f: impl FnOnce(&Core, TaskKey) -> bool) -> bool {
+        self.key_of(id).is_some_and(|key| f(self, key))
+    }
+
     pub(crate) fn is_alive(&self, key: TaskKey) -> bool {
         self.tasks.get(key).is_some_and(|task| task.is_alive())
     }

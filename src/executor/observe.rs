@@ -222,7 +222,7 @@ impl Executor {
     /// );
     /// ```
     pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
-        TraceHook::add(&self.core, Box::new(hook), false)
+        TraceHook::add(Some(&self.core), Box::new(hook), false)
     }
 
     /// Calls `hook` with every event: those of [`on_trace`](Self::on_trace), and when
@@ -256,7 +256,7 @@ impl Executor {
     /// assert_eq!(trace[5], "frame 1, Update: ends");
     /// ```
     pub fn on_full_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
-        TraceHook::add(&self.core, Box::new(hook), true)
+        TraceHook::add(Some(&self.core), Box::new(hook), true)
     }
 
     /// Returns how long the host may sleep: zero if a coroutine wants the next frame,

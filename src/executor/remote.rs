@@ -66,11 +66,7 @@ impl RemoteHandle {
     ///
     /// If the executor has been dropped, drops `make` and returns `false`.
     #[track_caller]
-    pub fn spawn<M, F>(&self, make: M) -> bool
-    where
-        M: FnOnce() -> F + Send + 'static,
-        F: Future + 'static,
-    {
+    pub fn spawn<M: FnOnce() -> F + Send + 'static, F: Future + 'static>(&self, make: M) -> bool {
         self.spawn_at(Location::caller(), Home::HOST, make)
     }
 
@@ -183,10 +179,7 @@ impl RemoteHandle {
     /// assert_eq!(world.players, ["Ada"]);
     /// ```
     #[track_caller]
-    pub fn call<F>(&self, f: F) -> bool
-    where
-        F: FnOnce() + Send + 'static,
-    {
+    pub fn call<F: FnOnce() + Send + 'static>(&self, f: F) -> bool {
         let place = Location::caller();
         self.push(Message::Call, move |core| {
             let order = Ordered {

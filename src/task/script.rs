@@ -12,9 +12,7 @@ use crate::core::life::end;
 use crate::core::owners::OwnerKey;
 use crate::core::scope::{self, Scope};
 use crate::executor::{Handle, RemoteHandle};
-use crate::task::coroutine::{
-    self, ByScript, Coroutine, CoroutineId, Resolved, ScriptBuilder, outside,
-};
+use crate::task::coroutine::{self, Coroutine, CoroutineId, Maker, Place, ScriptBuilder, outside};
 use crate::task::owner::Owner;
 use crate::time::{Clock, Phase, Time};
 
@@ -80,13 +78,6 @@ fn executor(function: &str) -> Rc<Core> {
     inside(function, |scope| scope.core().rc())
 }
 
-/// What the caller of `function` makes.
-#[inline(never)]
-#[track_caller]
-fn resolve(function: &'static str) -> Resolved {
-    ByScript(function).resolve()
-}
-
 /// The executor that runs the caller of `function`, and the owner that the caller's
 /// coroutines inherit.
 #[track_caller]
@@ -124,11 +115,8 @@ fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerKey>) {
 /// assert_eq!(sum, 2);
 /// ```
 #[track_caller]
-pub fn spawn<F>(future: F) -> Coroutine<F::Output>
-where
-    F: Future + 'static,
-{
-    coroutine::spawn(ByScript("spawn"), future)
+pub fn spawn<F: Future + 'static>(future: F) -> Coroutine<F::Output> {
+    coroutine::spawn(Maker::Script("spawn"), future)
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once, up
@@ -167,11 +155,8 @@ where
 /// `MonoBehaviour.StartCoroutine`, Unity scripting reference.
 #[doc(alias = "StartCoroutine")]
 #[track_caller]
-pub fn start<F>(future: F) -> Coroutine<F::Output>
-where
-    F: Future + 'static,
-{
-    coroutine::start(ByScript("start"), future)
+pub fn start<F: Future + 'static>(future: F) -> Coroutine<F::Output> {
+    coroutine::start(Maker::Script("start"), future)
 }
 
 /// Names the coroutine that is about to be started or spawned, and may give it another home
@@ -210,8 +195,8 @@ where
 /// ```
 #[track_caller]
 pub fn script(name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
-    let resolved = resolve("script");
-    ScriptBuilder::new(name.into(), resolved)
+    let place = Place::of_script("script");
+    ScriptBuilder::new(name.into(), place)
 }
 
 /// Makes an [`Owner`] that is a child of the calling coroutine's owner.
@@ -479,10 +464,8 @@ pub fn home() -> Phase {
 #[doc(alias = "StopCoroutine")]
 #[track_caller]
 pub fn stop(id: CoroutineId) -> bool {
-    let place = Some(Location::caller());
-    let core = executor("stop");
-    core.key_of(id)
-        .is_some_and(|key| end::stop(&core, key, place))
+    let line = Some(Location::caller());
+    executor("stop").with_key(id, |core, key| end::stop(core, key, line))
 }
 
 /// Returns the id of the calling coroutine.

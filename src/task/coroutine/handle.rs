@@ -117,15 +117,14 @@ enum State<T> {
 }
 
 impl<T> Coroutine<T> {
-    /// The handle of a task that has just been made.
+    /// The handle of a task that has just been made; or of none, because no executor accepted it:
+    /// stopped from the start.
     #[inline]
-    pub(crate) fn of(core: Rc<Core>, task: TaskHandle<T>) -> Self {
-        Self::new(State::Stored(core, task))
-    }
-
-    /// The handle of a coroutine that no executor accepted: stopped from the start.
-    pub(super) fn of_refused() -> Self {
-        Self::new(State::Refused)
+    pub(crate) fn made(task: Option<(Rc<Core>, TaskHandle<T>)>) -> Self {
+        Self::new(match task {
+            Some((core, task)) => State::Stored(core, task),
+            None => State::Refused,
+        })
     }
 
     #[inline]
@@ -491,7 +490,7 @@ impl<T> FusedFuture for Coroutine<T> {
 /// ```
 impl<T> Default for Coroutine<T> {
     fn default() -> Self {
-        Self::of_refused()
+        Self::made(None)
     }
 }
 

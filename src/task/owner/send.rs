@@ -101,7 +101,7 @@ impl Drop for SendOwner {
         let at_home = self.owner.with_core(|_| ()).is_some();
         if let (false, Some(injected)) = (at_home, &self.injected) {
             // If `push` returns the order, the executor is gone.
-            let key = self.owner.key;
+            let key = self.owner.key();
             let remove = registry::order(move |core| owned::remove_owner(core, key));
             // `push` wakes the host, which is user code, and this destructor may
             // run while the stack unwinds.

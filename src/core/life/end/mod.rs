@@ -8,7 +8,6 @@ pub(crate) mod requests;
 pub(crate) mod result;
 
 use std::mem;
-use std::panic::Location;
 
 use crate::core::Core;
 use crate::core::base::call::{self, Foreign, Payload};
@@ -22,51 +21,48 @@ use crate::core::report::unread;
 use crate::core::run::joins;
 use crate::core::scope;
 use crate::core::task::{Flags, NO_JOINER, Reference, State, Stop, Task, TaskHandle};
+use crate::inspect::Line;
 use crate::task::coroutine::Stopper;
-
-/// The line of a call that stops a coroutine, if it is known.
-pub(crate) type Place = Option<&'static Location<'static>>;
 
 /// Stops a coroutine. Returns `false` if the coroutine has ended, or will not be polled
 /// any more. `place` is the call that stops it.
-pub(crate) fn stop(core: &Core, key: TaskKey, place: Place) -> bool {
-    stop_noting(core, key, Some(place))
+pub(crate) fn stop(core: &Core, key: TaskKey, place: Option<Line>) -> bool {
+    stop_noting(core, key, |task| {
+        // Nothing reads it without a handle.
+        if task.has(Flags::HANDLE) {
+            note_stopper(core, task, place);
+        }
+    })
 }
 
 /// Stops a coroutine whose handle is being dropped: nothing will read what has stopped it.
 pub(crate) fn stop_unread(core: &Core, key: TaskKey) -> bool {
-    stop_noting(core, key, None)
+    stop_noting(core, key, |_| ())
 }
 
-fn stop_noting(core: &Core, key: TaskKey, note: Option<Place>) -> bool {
+fn stop_noting(core: &Core, key: TaskKey, note: impl FnOnce(Task<'_>)) -> bool {
     let Some(task) = core.tasks.get(key) else {
         return false;
     };
     match core.tasks.stop(task) {
         Stop::Begins => {
-            note_stopper(core, task, note);
+            note(task);
             leave_list(core, task);
             depth::carry_out(core, End::Stop(key));
             true
         }
         Stop::AfterPoll => {
-            note_stopper(core, task, note);
+            note(task);
             true
         }
         Stop::TooLate => false,
     }
 }
 
-/// Notes what stops a coroutine, for the error of its join. Nothing reads it without a handle.
-fn note_stopper(core: &Core, task: Task<'_>, note: Option<Place>) {
-    if let Some(place) = note.filter(|_| task.has(Flags::HANDLE)) {
-        note_stopper_of_joined(core, task, place);
-    }
-}
-
+/// Notes what stops a coroutine, for the error of its join.
 #[cold]
 #[inline(never)]
-fn note_stopper_of_joined(core: &Core, task: Task<'_>, place: Place) {
+fn note_stopper(core: &Core, task: Task<'_>, place: Option<Line>) {
     let by = scope::with(|scope| {
         let scope = scope.filter(|scope| scope.core().id == core.id)?;
         scope.current().map(|current| core.name_of(current))

@@ -2,11 +2,12 @@
 
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::life::end::{self, Place};
+use crate::core::life::end;
 use crate::core::owners::OwnerKey;
+use crate::inspect::Line;
 
 /// Stops all present coroutines of an owner and of the owners below it.
-pub(crate) fn stop_owned(core: &Core, owner: OwnerKey, place: Place) {
+pub(crate) fn stop_owned(core: &Core, owner: OwnerKey, place: Option<Line>) {
     let mut tasks = core.owned.take();
     core.owners.borrow().tasks(owner, &mut tasks);
     stop_all(core, tasks, place);
@@ -38,7 +39,7 @@ pub(crate) fn request_stop(core: &Core, owner: OwnerKey) {
     }
 }
 
-fn stop_all(core: &Core, mut tasks: Vec<TaskKey>, place: Place) {
+fn stop_all(core: &Core, mut tasks: Vec<TaskKey>, place: Option<Line>) {
     for task in tasks.drain(..) {
         end::stop(core, task, place);
     }
