@@ -104,7 +104,7 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
         return run_phase_with_news(core, phase);
     }
     let state = begin_run(core, clock, phase);
-    if state.is_idle() && !core.requests.any() {
+    if state.is_idle() {
         // Most phases of most frames end here.
         core.host.rearm();
     } else {
@@ -115,7 +115,7 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
 /// Whether a run has work beside its polls: before it begins, or after it ends.
 #[inline(always)]
 fn has_news(core: &Core) -> bool {
-    core.host.injected.has_news() || core.arrivals.has_news() || core.instruments.is_on()
+    core.host.injected.has_news() || core.arrivals.has_work() || core.instruments.is_on()
 }
 
 #[inline(never)]
@@ -129,7 +129,7 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     observe::send_events(core);
     calls::make(core);
     let state = begin_run(core, &core.clock, phase);
-    if state.is_idle() && !core.starts.has_any() && !core.requests.any() {
+    if state.is_idle() && !core.starts.has_any() && !core.arrivals.has_requests() {
         core.host.rearm();
         end_run(core);
     } else {
@@ -154,7 +154,7 @@ fn run_due(core: &Core, state: &PhaseState) {
         trace::note_phase_began(core, state.index);
     }
     let mut run = Run::begin(core, state);
-    if !run.is_idle() || core.requests.any() {
+    if !run.is_idle() || core.arrivals.has_requests() {
         run.poll_all();
     }
     drop(run);
@@ -289,7 +289,7 @@ impl<'a> Run<'a> {
             }
             scope.clear_current();
             // After everything that is due: what ends by itself in this run is not stopped.
-            if !core.requests.any() || !self.serve_request() {
+            if !core.arrivals.has_requests() || !self.serve_request() {
                 return;
             }
             resumer.poll_joiners(&mut cx);

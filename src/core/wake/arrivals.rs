@@ -13,29 +13,52 @@ pub(crate) struct Arrivals {
     pub(crate) messages: RefCell<Vec<Message>>,
     /// The calls that other threads have sent. The next run makes them as it begins.
     calls: Guarded<Vec<Foreign<Order>>>,
-    /// Whether the next run has such work before its polls or after them.
-    has_news: Cell<bool>,
+    /// What the next run has to do before its polls or after them: [`NEWS`] and [`REQUESTS`].
+    work: Cell<u8>,
 }
 
+/// Calls, or what a call has left to the next run.
+const NEWS: u8 = 1;
+
+/// Requests to stop with a time: each run looks at them.
+const REQUESTS: u8 = 2;
+
 impl Arrivals {
+    /// Whether the next run has anything to do beside its polls.
+    #[inline]
+    pub(crate) fn has_work(&self) -> bool {
+        self.work.get() != 0
+    }
+
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
-        self.has_news.get()
+        self.work.get() & NEWS != 0
+    }
+
+    #[inline]
+    pub(crate) fn has_requests(&self) -> bool {
+        self.work.get() & REQUESTS != 0
     }
 
     /// Notes that a call has left work to the next run: starts, ends, unread outputs, or
     /// a panic that must be passed on.
     pub(crate) fn note_news(&self) {
-        self.has_news.set(true);
+        self.work.set(self.work.get() | NEWS);
+    }
+
+    /// Notes whether there are requests to stop with a time.
+    pub(crate) fn note_requests(&self, any: bool) {
+        self.work
+            .set(self.work.get() & NEWS | if any { REQUESTS } else { 0 });
     }
 
     pub(crate) fn add_call(&self, call: Foreign<Order>) {
         self.calls.borrow_mut().push(call);
-        self.has_news.set(true);
+        self.note_news();
     }
 
     pub(crate) fn take_calls(&self) -> Vec<Foreign<Order>> {
-        self.has_news.set(false);
+        self.work.set(self.work.get() & REQUESTS);
         self.calls.take()
     }
 }

@@ -6,6 +6,7 @@ use crate::core::inspect::observe;
 use crate::core::life::end;
 use crate::core::life::end::deferred::End;
 use crate::core::life::end::depth::{self, Deeper};
+use crate::core::life::end::requests;
 use crate::core::report::panics;
 use crate::core::report::unread;
 use crate::core::task::Stop;
@@ -36,7 +37,7 @@ pub(super) fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     }
     // All deferred ends, even if this call is nested in other ends.
     depth::work_off_rest(core);
-    core.requests.clear();
+    requests::clear(core);
     core.lent.close();
     unread::close_unread(core);
     let panic = panics::close_panics(core, may_raise);
