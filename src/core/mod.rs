@@ -36,7 +36,7 @@ use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 use base::cell::Guarded;
 use cold::Colds;
 use inspect::event_waits::EventWaits;
-use life::end::deferred::Ends;
+use life::end::depth::Ends;
 use life::end::requests::Requests;
 use life::start::deferred::Starts;
 use owners::Owners;

@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 use crate::core::Core;
 use crate::core::life::end;
-use crate::core::life::end::close;
+use crate::core::life::end::depth;
 use crate::core::pause;
 use crate::core::phase::frame;
 use crate::core::report::panics;
@@ -658,7 +658,7 @@ impl Default for Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        if let Some(payload) = close::close(&self.core) {
+        if let Some(payload) = depth::close(&self.core) {
             std::panic::resume_unwind(payload);
         }
     }

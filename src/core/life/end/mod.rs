@@ -1,7 +1,5 @@
 //! From a stop to the end of a coroutine.
 
-pub(crate) mod close;
-pub(crate) mod deferred;
 pub(crate) mod depth;
 pub(crate) mod owned;
 pub(crate) mod requests;
@@ -13,8 +11,7 @@ use crate::core::Core;
 use crate::core::base::call::{self, Foreign, Payload};
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::{notes, observe};
-use crate::core::life::end::deferred::End;
-use crate::core::life::end::depth::Deeper;
+use crate::core::life::end::depth::{Deeper, End};
 use crate::core::life::start;
 use crate::core::report::panics;
 use crate::core::report::unread;
