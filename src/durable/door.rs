@@ -7,22 +7,20 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::cold::Cold;
 use crate::core::image::names::Names;
 use crate::core::image::{self, ClockNames, Unsavable};
 use crate::core::inspect::observe;
+use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
-use crate::core::life::end::{self, owned};
 use crate::core::life::start::{self, Home};
 use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::pause::own::OwnTime;
 use crate::core::report::{self, panics};
-use crate::core::run;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
-use crate::core::wake;
+use crate::core::{Core, run, wake};
 use crate::executor::Executor;
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::{Line, Report};
@@ -89,7 +87,7 @@ impl Door {
 
     /// Stops the coroutines of an owner and of those below it, and says that the call at `place` does.
     pub fn stop_all(&self, owner: &Owner, place: Option<Line>) {
-        owned::stop_owned(&self.core, owner.key(), place);
+        end::stop_owned(&self.core, owner.key(), place);
     }
 
     /// Activates an owner, or deactivates it and stops its coroutines, and says that the call at

@@ -9,18 +9,13 @@ use std::rc::{Rc, Weak};
 use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
-use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::snapshot;
 use crate::core::life::end;
-use crate::core::pause;
-use crate::core::report::unread;
-use crate::core::scope;
 use crate::core::wake::calls;
+use crate::core::{Core, pause, report, scope};
 use crate::inspect::{Snapshot, TraceEvent};
-use crate::task::coroutine::{
-    self, Coroutine, CoroutineId, Maker, OutputSource, Place, ScriptBuilder,
-};
+use crate::task::coroutine::{self, Coroutine, CoroutineId, OutputSource, Place, ScriptBuilder};
 use crate::task::owner::Owner;
 use crate::time::{Clock, Time};
 
@@ -85,13 +80,13 @@ impl Handle {
     /// Like [`Executor::spawn`].
     #[track_caller]
     pub fn spawn<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
-        coroutine::spawn(Maker::Known(self.place()), future)
+        coroutine::spawn(self.place(), future)
     }
 
     /// Like [`Executor::start`].
     #[track_caller]
     pub fn start<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
-        coroutine::start(Maker::Known(self.place()), future)
+        coroutine::start(self.place(), future)
     }
 
     /// Like [`Executor::script`].
@@ -193,7 +188,7 @@ impl Handle {
     /// dropped.
     pub fn on_unobserved<T: 'static>(&self, hook: impl FnMut(T, OutputSource) + 'static) {
         if let Some(core) = self.core() {
-            unread::on_unobserved(&core, hook);
+            report::on_unobserved(&core, hook);
         }
     }
 

@@ -23,7 +23,7 @@ use crate::core::phase::frame;
 use crate::core::report::panics;
 use crate::core::run;
 use crate::core::scope;
-use crate::task::coroutine::{self, Coroutine, CoroutineId, Maker, Place, ScriptBuilder};
+use crate::task::coroutine::{self, Coroutine, CoroutineId, Place, ScriptBuilder};
 use crate::task::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
 
@@ -115,7 +115,7 @@ impl Executor {
     /// ```
     #[track_caller]
     pub fn spawn<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
-        coroutine::spawn(Maker::Host(&self.core), future)
+        coroutine::spawn(&self.core, future)
     }
 
     /// Adds a coroutine and polls it at once, up to its first wait, like
@@ -158,7 +158,7 @@ impl Executor {
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
     pub fn start<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
-        coroutine::start(Maker::Host(&self.core), future)
+        coroutine::start(&self.core, future)
     }
 
     /// Names the coroutine that is about to be started or spawned. The name holds from

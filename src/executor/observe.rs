@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use crate::core::inspect::snapshot;
 use crate::core::phase::idle;
-use crate::core::report::unread;
+use crate::core::report;
 use crate::inspect::{Report, Snapshot, TraceEvent};
 use crate::task::coroutine::OutputSource;
 
+use super::{Executor, TraceHook};
+
 #[cfg(doc)]
 use super::{Builder, Handle, RemoteHandle};
-use super::{Executor, TraceHook};
 #[cfg(doc)]
 use crate::task::owner::Owner;
 #[cfg(doc)]
@@ -148,7 +149,7 @@ impl Executor {
     /// `UniTaskScheduler.UnobservedTaskException`.
     #[doc(alias = "UnobservedTaskException")]
     pub fn on_unobserved<T: 'static>(&self, hook: impl FnMut(T, OutputSource) + 'static) {
-        unread::on_unobserved(&self.core, hook);
+        report::on_unobserved(&self.core, hook);
     }
 
     /// Returns what every coroutine waits for now, as owned data: to print it, to

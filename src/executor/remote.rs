@@ -66,7 +66,11 @@ impl RemoteHandle {
     ///
     /// If the executor has been dropped, drops `make` and returns `false`.
     #[track_caller]
-    pub fn spawn<M: FnOnce() -> F + Send + 'static, F: Future + 'static>(&self, make: M) -> bool {
+    pub fn spawn<M, F>(&self, make: M) -> bool
+    where
+        M: FnOnce() -> F + Send + 'static,
+        F: Future + 'static,
+    {
         self.spawn_at(Location::caller(), Home::HOST, make)
     }
 

@@ -3,14 +3,11 @@
 use std::any::type_name;
 use std::panic::Location;
 
-use crate::core::Core;
 use crate::core::base::call::{self, Foreign};
-use crate::core::life::start;
-use crate::core::life::start::refuse;
-use crate::core::report;
-use crate::core::report::panics;
-use crate::core::run::runaway::{self, Reached};
-use crate::core::scope;
+use crate::core::life::start::{self, refuse};
+use crate::core::report::{self, panics};
+use crate::core::run::limits::{self, Reached};
+use crate::core::{Core, scope};
 use crate::inspect::Report;
 
 use super::kept::{Origin, Soon};
@@ -154,7 +151,7 @@ fn work_off_waiting(core: &Core, note: LentRef<'_>) {
         call_alone(core, || call(note), soon.origin);
     }
     if note.has_soon() {
-        runaway::report_runaway(core, Reached::Polls);
+        limits::report_runaway(core, Reached::Polls);
     }
 }
 

@@ -12,7 +12,9 @@ use crate::core::life::end;
 use crate::core::owners::OwnerKey;
 use crate::core::scope::{self, Scope};
 use crate::executor::{Handle, RemoteHandle};
-use crate::task::coroutine::{self, Coroutine, CoroutineId, Maker, Place, ScriptBuilder, outside};
+use crate::task::coroutine::{
+    self, ByScript, Coroutine, CoroutineId, Place, ScriptBuilder, outside,
+};
 use crate::task::owner::Owner;
 use crate::time::{Clock, Phase, Time};
 
@@ -116,7 +118,7 @@ fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerKey>) {
 /// ```
 #[track_caller]
 pub fn spawn<F: Future + 'static>(future: F) -> Coroutine<F::Output> {
-    coroutine::spawn(Maker::Script("spawn"), future)
+    coroutine::spawn(ByScript("spawn"), future)
 }
 
 /// Adds a coroutine to the executor that runs the caller and polls it at once, up
@@ -156,7 +158,7 @@ pub fn spawn<F: Future + 'static>(future: F) -> Coroutine<F::Output> {
 #[doc(alias = "StartCoroutine")]
 #[track_caller]
 pub fn start<F: Future + 'static>(future: F) -> Coroutine<F::Output> {
-    coroutine::start(Maker::Script("start"), future)
+    coroutine::start(ByScript("start"), future)
 }
 
 /// Names the coroutine that is about to be started or spawned, and may give it another home

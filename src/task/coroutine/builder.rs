@@ -8,7 +8,7 @@ use std::panic::Location;
 use crate::time::Phase;
 
 use super::handle::Coroutine;
-use super::make::{self, Maker, Place};
+use super::make::{self, Place};
 
 /// Starts or spawns one coroutine under a name, with another home phase if need be. The name
 /// holds from the start: in the first poll, in the trace, in snapshots and in reports.
@@ -82,7 +82,7 @@ impl ScriptBuilder {
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
     pub fn start<F: Future + 'static>(self, future: F) -> Coroutine<F::Output> {
-        make::start(Maker::Known(self.place), future)
+        make::start(self.place, future)
     }
 
     /// Starts the coroutine as if the call were at `place`: snapshots, traces and reports show
@@ -123,14 +123,14 @@ impl ScriptBuilder {
     where
         F: Future + 'static,
     {
-        make::start_from(Maker::Known(self.place), future, place)
+        make::start((self.place, place), future)
     }
 
     /// Adds the coroutine, like [`spawn`](crate::spawn) or
     /// [`Executor::spawn`](crate::Executor::spawn).
     #[track_caller]
     pub fn spawn<F: Future + 'static>(self, future: F) -> Coroutine<F::Output> {
-        make::spawn(Maker::Known(self.place), future)
+        make::spawn(self.place, future)
     }
 }
 

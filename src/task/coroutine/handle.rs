@@ -2,22 +2,20 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::{fmt, mem};
 
 use futures::future::FusedFuture;
 
-use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::life::end::{self, result};
-use crate::core::pause;
+use crate::core::life::end;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::task::TaskHandle;
+use crate::core::{Core, pause};
 use crate::time::{Phase, PhaseIndex};
 
 use super::error::{JoinError, Outcome};
@@ -359,7 +357,7 @@ impl<T> Coroutine<T> {
         }
         self.taken.set(true);
         Some(match &self.state {
-            State::Stored(core, task) => result::take_result(core, core.tasks.open(task)).0,
+            State::Stored(core, task) => end::take_result(core, core.tasks.open(task)).0,
             State::Refused | State::Done(..) => Err(self.refusal()),
         })
     }
@@ -398,7 +396,7 @@ impl<T> Coroutine<T> {
             self.state = State::Done(refusal.id(), Outcome::Stopped);
             return Err(refusal);
         };
-        let (result, outcome) = result::take_result(core, core.tasks.open(task));
+        let (result, outcome) = end::take_result(core, core.tasks.open(task));
         let id = core.id_of(core.tasks.of(task.reference()));
         self.set_done(id, outcome);
         result
@@ -456,7 +454,7 @@ impl<T> Future for Coroutine<T> {
         }
         // Joiners that the coroutine's end has yet to resume keep their list.
         this.registration.cancel(WaitList::Joins);
-        let (result, outcome) = result::take_result(core, task);
+        let (result, outcome) = end::take_result(core, task);
         let id = core.id_of(task.get());
         this.set_done(id, outcome);
         Poll::Ready(result)

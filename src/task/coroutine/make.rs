@@ -19,37 +19,60 @@ use super::handle::Coroutine;
 /// Adds a coroutine where `maker` says.
 #[inline]
 #[track_caller]
-pub(crate) fn spawn<F: Future + 'static>(maker: Maker<'_>, future: F) -> Coroutine<F::Output> {
-    Coroutine::made(move_in(future, Make::<false>(maker, Location::caller())))
+pub(crate) fn spawn<F: Future + 'static>(maker: impl Maker, future: F) -> Coroutine<F::Output> {
+    Coroutine::made(move_in(future, Make::<_, false>(maker)))
 }
 
 /// The same, and polls it up to its first wait.
 #[inline]
 #[track_caller]
-pub(crate) fn start<F: Future + 'static>(maker: Maker<'_>, future: F) -> Coroutine<F::Output> {
-    start_from(maker, future, Location::caller())
-}
-
-/// The same for a call at `line`.
-#[inline]
-#[track_caller]
-pub(crate) fn start_from<F: Future + 'static>(
-    maker: Maker<'_>,
-    future: F,
-    line: Line,
-) -> Coroutine<F::Output> {
-    Coroutine::made(move_in(future, Make::<true>(maker, line)))
+pub(crate) fn start<F: Future + 'static>(maker: impl Maker, future: F) -> Coroutine<F::Output> {
+    Coroutine::made(move_in(future, Make::<_, true>(maker)))
 }
 
 /// A call that makes a coroutine. What it says is resolved in code that is compiled once, and not
 /// for each future.
-pub(crate) enum Maker<'a> {
-    /// Of the free function with this name.
-    Script(&'static str),
-    /// Of a method of this executor.
-    Host(&'a Rc<Core>),
-    /// Of anything else.
-    Known(Place),
+pub(crate) trait Maker {
+    #[track_caller]
+    fn resolve(self) -> (Place, Line);
+}
+
+/// A call of the free function with this name. The coroutine has the home and the owner that the
+/// caller's coroutines inherit.
+pub(crate) struct ByScript(pub(crate) &'static str);
+
+impl Maker for ByScript {
+    #[inline(always)]
+    #[track_caller]
+    fn resolve(self) -> (Place, Line) {
+        (Place::of_script(self.0), Location::caller())
+    }
+}
+
+/// A call of a method of an executor.
+impl Maker for &Rc<Core> {
+    #[inline(always)]
+    #[track_caller]
+    fn resolve(self) -> (Place, Line) {
+        (Place::of_host(Some(self.clone())), Location::caller())
+    }
+}
+
+/// Any other call.
+impl Maker for Place {
+    #[inline(always)]
+    #[track_caller]
+    fn resolve(self) -> (Place, Line) {
+        (self, Location::caller())
+    }
+}
+
+/// The same, made for a call at this line.
+impl Maker for (Place, Line) {
+    #[inline(always)]
+    fn resolve(self) -> (Place, Line) {
+        self
+    }
 }
 
 /// Where a coroutine is made: all that is to be known about it besides its future.
@@ -84,8 +107,7 @@ impl Place {
         }
     }
 
-    /// Of a call of the free function with this name. The coroutine has the home and the owner that
-    /// the caller's coroutines inherit.
+    /// Of a call of the free function with this name.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn of_script(function: &'static str) -> Self {
@@ -141,20 +163,16 @@ pub(crate) fn outside(function: &str) -> ! {
 }
 
 /// Starts a coroutine, or else spawns it.
-struct Make<'a, const STARTS: bool>(Maker<'a>, Line);
+struct Make<M, const STARTS: bool>(M);
 
-impl<const STARTS: bool> MoveIn for Make<'_, STARTS> {
+impl<M: Maker, const STARTS: bool> MoveIn for Make<M, STARTS> {
     type Beside = Rc<Core>;
 
     #[inline(never)]
     #[track_caller]
     fn move_in(self, future: Moving<'_>) -> Option<(Rc<Core>, Moved<'_>)> {
-        let Make(maker, line) = self;
-        match maker {
-            Maker::Script(function) => make::<STARTS>(Place::of_script(function), future, line),
-            Maker::Host(core) => make::<STARTS>(Place::of_host(Some(core.clone())), future, line),
-            Maker::Known(place) => make::<STARTS>(place, future, line),
-        }
+        let (place, line) = self.0.resolve();
+        make::<STARTS>(place, future, line)
     }
 }
 

@@ -16,4 +16,4 @@ pub use handle::{Coroutine, join};
 pub use id::CoroutineId;
 pub use output_source::OutputSource;
 
-pub(crate) use make::{Maker, Place, outside, refuse, spawn, start, start_from};
+pub(crate) use make::{ByScript, Place, outside, refuse, spawn, start};

@@ -7,18 +7,18 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
 
-use crate::core::Core;
-use crate::core::life::end::owned;
+use crate::core::life::end;
 use crate::core::owners::{OwnerKey, PauseChange};
-use crate::core::pause;
 use crate::core::scope::registry;
+use crate::core::{Core, pause};
 use crate::lend;
-use crate::task::coroutine::{self, Coroutine, Maker, Place, ScriptBuilder};
+use crate::task::coroutine::{self, Coroutine, Place, ScriptBuilder};
 use crate::time::Seconds;
+
+use super::{Ended, PauseGuard, StopWithin, stop};
 
 #[cfg(doc)]
 use super::Owner;
-use super::{Ended, PauseGuard, StopWithin, stop};
 
 /// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
 /// the owner's coroutines, and keeps neither them nor the owner alive.
@@ -97,14 +97,14 @@ impl OwnerHandle {
     /// Like [`Owner::spawn`].
     #[track_caller]
     pub fn spawn<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
-        coroutine::spawn(Maker::Known(self.place()), future)
+        coroutine::spawn(self.place(), future)
     }
 
     /// Like [`Owner::start`].
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
     pub fn start<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
-        coroutine::start(Maker::Known(self.place()), future)
+        coroutine::start(self.place(), future)
     }
 
     /// Like [`start`](Self::start), and lends `state` to the first poll, as
@@ -138,7 +138,7 @@ impl OwnerHandle {
         F: Future + 'static,
     {
         let line = Location::caller();
-        let start = || coroutine::start_from(Maker::Known(self.place()), future, line);
+        let start = || coroutine::start((self.place(), line), future);
         let core = self.with_executor(Core::rc);
         match core.filter(|core| !core.is_closed()) {
             Some(core) => lend::plain(core, state, start),
@@ -156,7 +156,7 @@ impl OwnerHandle {
     #[track_caller]
     pub fn stop_all(&self) {
         let line = Some(Location::caller());
-        self.with_core(|core| owned::stop_owned(core, self.key, line));
+        self.with_core(|core| end::stop_owned(core, self.key, line));
     }
 
     /// Like [`Owner::pause`].
@@ -186,7 +186,7 @@ impl OwnerHandle {
 
     /// Like [`Owner::request_stop`].
     pub fn request_stop(&self) {
-        self.with_core(|core| owned::request_stop(core, self.key));
+        self.with_core(|core| end::request_stop(core, self.key));
     }
 
     /// Like [`Owner::stop_within`].

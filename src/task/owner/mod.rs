@@ -14,11 +14,9 @@ use std::future::Future;
 use std::panic::Location;
 use std::rc::Rc;
 
-use crate::core::Core;
-use crate::core::life::end::owned;
-use crate::core::life::start;
+use crate::core::life::{end, start};
 use crate::core::owners::{OwnerKey, PauseChange};
-use crate::core::pause;
+use crate::core::{Core, pause};
 use crate::inspect::Line;
 use crate::task::coroutine::{Coroutine, ScriptBuilder};
 use crate::time::{Clock, ClockState, Seconds};
@@ -228,7 +226,7 @@ impl Owner {
     #[track_caller]
     pub fn stop_all(&self) {
         let place = Some(Location::caller());
-        self.with_core(|core| owned::stop_owned(core, self.key(), place));
+        self.with_core(|core| end::stop_owned(core, self.key(), place));
     }
 
     /// Pauses the coroutines of this owner and of the owners below it: they do not
@@ -354,7 +352,7 @@ impl Owner {
         self.with_core(|core| {
             core.owners.borrow_mut().set_active(self.key(), active);
             if !active {
-                owned::stop_owned(core, self.key(), place);
+                end::stop_owned(core, self.key(), place);
             }
         });
     }
@@ -363,7 +361,7 @@ impl Owner {
     pub(crate) fn retire(&self) {
         self.with_core(|core| {
             core.owners.borrow_mut().retire(self.key());
-            owned::stop_owned(core, self.key(), None);
+            end::stop_owned(core, self.key(), None);
         });
     }
 
@@ -423,7 +421,7 @@ impl Owner {
     ///
     /// `CancellationTokenSource.Cancel` of .NET.
     pub fn request_stop(&self) {
-        self.with_core(|core| owned::request_stop(core, self.key()));
+        self.with_core(|core| end::request_stop(core, self.key()));
     }
 
     /// [Asks](Owner::request_stop) the coroutines of this owner and of the owners below it to
@@ -600,7 +598,7 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.with_core(|core| owned::remove_owner(core, self.key()));
+        self.with_core(|core| end::remove_owner(core, self.key()));
     }
 }
 

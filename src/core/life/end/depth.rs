@@ -23,8 +23,8 @@ use crate::core::base::cell::Guarded;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::observe;
 use crate::core::life::end::{self, requests};
-use crate::core::report::{panics, unread};
-use crate::core::run::runaway::{self, Reached};
+use crate::core::report::{self, panics};
+use crate::core::run::limits::{self, Reached};
 use crate::core::scope::registry;
 use crate::core::task::{Reference, Stop};
 
@@ -186,7 +186,7 @@ fn work_off(core: &Core) {
         carry_out_here(core, next);
     }
     if core.ends.has_deferred() {
-        runaway::leave_to_next_run(core, Reached::Polls);
+        limits::leave_to_next_run(core, Reached::Polls);
         core.host.notify();
     }
 }
@@ -226,7 +226,7 @@ fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     work_off(core);
     requests::clear(core);
     core.lent.close();
-    unread::close_unread(core);
+    report::close_unread(core);
     let panic = panics::close_panics(core, may_raise);
     observe::send_events(core);
     // The hooks and the stopwatch may own handles that keep this core alive.

@@ -16,15 +16,14 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::cell::Guarded;
 use crate::core::image::ClockNames;
-use crate::core::life::end::owned;
+use crate::core::life::end;
 use crate::core::owners::{NextEnd, OwnerKey, Owners};
 use crate::core::phase::skipped;
 use crate::core::phase::state::{PhaseState, frame_of};
-use crate::core::report;
+use crate::core::{Core, report};
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::{PendingStop, Report};
 use crate::task::owner::Owner;
@@ -378,7 +377,7 @@ fn stop_what_is_left(
         };
         report::send(core, &report);
     }
-    owned::stop_owned(core, owner, Some(place));
+    end::stop_owned(core, owner, Some(place));
 }
 
 /// Whether a request waits for the next run of a phase.

@@ -18,11 +18,9 @@
 mod injection;
 #[cfg(all(test, framestep_loom))]
 mod models;
-mod remote;
 pub(crate) mod sync;
 mod task_waker;
 mod thread;
 
-pub(crate) use injection::{InjectionQueue, Message, Order};
-pub(crate) use remote::remote_waker;
+pub(crate) use injection::{InjectionQueue, Message, Order, remote_waker};
 pub(crate) use task_waker::{LentWaker, TaskWaker};
