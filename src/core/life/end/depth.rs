@@ -34,8 +34,8 @@ pub(crate) const MAX_DEPTH: u32 = 100;
 thread_local! {
     /// How many ends are nested now on this thread.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
-    /// The executor of the innermost of them.
-    static INNERMOST: Cell<u32> = const { Cell::new(0) };
+    /// The executor of the outermost of them.
+    static OUTERMOST: Cell<u32> = const { Cell::new(0) };
 }
 
 /// The ends of an executor that are under way, and those that are deferred.
@@ -78,14 +78,13 @@ impl Ends {
 
 /// Counts a nested end; undone on drop, even when unwinding. The outermost one of its
 /// executor carries out the deferred ends.
-pub(crate) struct Deeper<'a> {
-    core: &'a Core,
-    /// The executor of the end around it.
-    outer: u32,
-}
+pub(crate) struct Deeper<'a>(&'a Core);
 
 impl<'a> Deeper<'a> {
     pub(crate) fn new(core: &'a Core) -> Self {
+        if DEPTH.get() == 0 {
+            OUTERMOST.set(core.id);
+        }
         DEPTH.set(DEPTH.get() + 1);
         let Ends { nested, left, .. } = &core.ends;
         if nested.get() == 0 {
@@ -93,21 +92,17 @@ impl<'a> Deeper<'a> {
         }
         nested.set(nested.get() + 1);
         left.set(left.get().saturating_sub(1));
-        Deeper {
-            core,
-            outer: INNERMOST.replace(core.id),
-        }
+        Deeper(core)
     }
 }
 
 impl Drop for Deeper<'_> {
     fn drop(&mut self) {
-        let nested = &self.core.ends.nested;
-        if nested.get() == 1 && self.core.ends.has_deferred() {
-            work_off(self.core);
+        let Ends { nested, .. } = &self.0.ends;
+        if nested.get() == 1 && self.0.ends.has_deferred() {
+            work_off(self.0);
         }
         nested.set(nested.get() - 1);
-        INNERMOST.set(self.outer);
         DEPTH.set(DEPTH.get() - 1);
     }
 }
@@ -142,13 +137,13 @@ pub(crate) fn carry_out(core: &Core, end: End) {
 }
 
 /// Leaves the ends of a closed executor to its outermost end, or, since it has no next run, to
-/// the end of another executor that is under way around this call.
+/// the outermost one of the thread: there is room to nest again.
 fn defer_executor(core: &Core) {
     let end = End::Executor(core.rc());
     if core.ends.nested.get() > 0 {
         core.ends.push(end);
     } else {
-        registry::with_executor(INNERMOST.get(), |around| around.ends.push(end));
+        registry::with_executor(OUTERMOST.get(), |outermost| outermost.ends.push(end));
     }
 }
 
