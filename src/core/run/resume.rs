@@ -4,7 +4,7 @@
 //! their flags are checked: they have been woken, have a task waker, entries or another
 //! clock, or are observed or paused. See [`Flags::SLOW_PATH`].
 
-use std::task::Context;
+use std::task::{Context, Waker};
 
 use crate::core::base::key::WaitKey;
 use crate::core::inspect::observe;
@@ -14,7 +14,7 @@ use crate::core::phase::schedule;
 use crate::core::run::limits;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
-use crate::core::wake::waker::{LentWaker, TaskWaker};
+use crate::core::wake::waker::TaskWaker;
 use crate::core::{Core, pause};
 use crate::time::PhaseIndex;
 
@@ -168,7 +168,7 @@ impl<'a, 's> Resumer<'a, 's> {
         let core = self.core;
         let (serial, most) = (core.runs.serial(), core.runs.limits.polls_per_task());
         let woken = core.colds.of(task, |cold| {
-            let own = cold.waker.as_ref().map(TaskWaker::lend);
+            let own = cold.waker.as_ref().map(TaskWaker::to_waker);
             (cold.wakes.count(serial), own)
         });
         let (wakes, own) = woken.unwrap_or_default();
@@ -198,7 +198,7 @@ impl<'a, 's> Resumer<'a, 's> {
             let own = self
                 .core
                 .colds
-                .of(task, |cold| cold.waker.as_ref().map(TaskWaker::lend));
+                .of(task, |cold| cold.waker.as_ref().map(TaskWaker::to_waker));
             if let Some(own) = own.flatten() {
                 return self.poll_with(&own, task, key);
             }
@@ -208,12 +208,12 @@ impl<'a, 's> Resumer<'a, 's> {
 
     /// Polls a task with its task waker, so that `will_wake` returns `true`.
     #[inline(always)]
-    fn poll_with(self, own: &LentWaker, task: Task<'a>, resumed: WaitKey) {
+    fn poll_with(self, own: &Waker, task: Task<'a>, resumed: WaitKey) {
         // This poll also serves any wake from before.
         task.clear(Flags::READY_OR_YIELDED);
         self.scope.set_free(task, resumed);
         let tasks = &self.core.tasks;
-        let polled = own.with(|own| self.scope.lend(own, |cx| tasks.poll(task, cx)));
+        let polled = self.scope.lend(own, |cx| tasks.poll(task, cx));
         self.after_plain_poll(task, polled);
     }
 
