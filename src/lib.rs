@@ -80,38 +80,26 @@
 //! ```
 //!
 //! Each coroutine has a *home phase*: Update, or the phase passed to
-//! [`in_phase`](task::ScriptBuilder::in_phase). The children of a coroutine inherit it. The table
-//! says when a wait that is awaited in frame N is due:
+//! [`in_phase`](task::ScriptBuilder::in_phase). The children of a coroutine inherit it. Three rules
+//! say when a wait is due that is awaited in frame N:
 //!
-//! | wait | due in |
-//! |---|---|
-//! | [`next_frame()`] | the first run of the home phase with frame > N |
-//! | [`wait_frames(n)`](wait_frames) | the first run of the home phase with frame >= N + n; 0 counts as 1 |
-//! | [`wait_steps(n)`](wait::wait_steps) | the `n`-th fixed step that begins after the await; 0 counts as 1 |
-//! | [`wait_seconds(s)`](wait_seconds), [`wait_seconds_realtime(s)`](wait::wait_seconds_realtime) | the first run of the home phase with frame > N and its clock at or past the deadline |
-//! | [`wait_until(cond)`](wait_until), [`wait_while(cond)`](wait_while) | the first run of the home phase with frame > N in which the condition holds (no longer holds); it is checked once in each |
-//! | [`fixed_update()`], [`end_of_frame()`], [`in_phase(p)`](wait::in_phase) | the first run of that phase that begins after the await |
-//! | a [`Coroutine`], [`join(coroutine)`](join()) | the run in which the coroutine ends; at once if it has ended |
+//! - A wait for frames, seconds or a condition is due in the first run of the home phase with
+//!   frame > N in which its frame has come, its clock has reached the deadline, or its condition
+//!   holds. So it is never ready when it is first polled, and a loop around it cannot block a frame.
+//! - A wait for a phase or a fixed step, such as [`end_of_frame()`], is due in the first run of that
+//!   phase that begins after the await.
+//! - A join, the await of a [`Coroutine`], is due in the run in which that coroutine ends. It is
+//!   ready at once if it has ended.
 //!
-//! A wait whose row names the home phase resumes in another phase if the script calls
-//! [`in_phase`](wait::WaitSeconds::in_phase) on it. In [`Phase::FixedUpdate`], waits on clocks and
-//! conditions count fixed steps instead of frames. A join returns the coroutine's result; the
-//! other waits return `()`, and [`time()`] reads the clocks. A length of time is a number of
-//! [`Seconds`](time::Seconds) or a `Duration`. Except for a join, no wait in the table is ready when it is
-//! first polled, so a loop around one cannot block a frame.
+//! A wait of the first kind resumes in another phase if the script calls
+//! [`in_phase`](wait::WaitSeconds::in_phase) on it. In [`Phase::FixedUpdate`], it counts fixed steps
+//! instead of frames. A length of time is a number of [`Seconds`](time::Seconds) or a `Duration`.
 //!
-//! More is built on these waits:
-//!
-//! - time: [`timeout`], [`timeout_at`](wait::timeout_at), [`interval`](interval()) and [`animate`](wait::animate);
-//! - frames as streams: [`frames`](wait::frames) and [`every_frames`](wait::every_frames);
-//! - values over time: [`changes_of`](wait::changes_of), [`debounce`](wait::debounce), [`throttle`](wait::throttle);
-//! - several futures at once: [`select!`], [`join!`], [`race`](combine::race), [`join_all`](combine::join_all),
-//!   [`try_join_all`](combine::try_join_all) and [`when_each`](combine::when_each);
-//! - several scripts that end together: a [`group`](task::group); the end of all scripts of an owner:
-//!   [`ended`](Owner::ended);
-//! - events and values that change: [`Signal`](sync::Signal) and [`Watch`](sync::Watch); one answer: [`promise()`](sync::promise());
-//! - a limited number of scripts at the same time: [`Semaphore`](sync::Semaphore);
-//! - long jobs that are split over frames: [`Budget`](task::Budget).
+//! The page of each function says when it resumes, what it returns, and what happens when it is
+//! dropped. The functions are in the modules [`wait`] (time, frames, conditions, streams over time),
+//! [`combine`] (several futures at once), [`task`] (scripts, owners, groups, budgets) and [`sync`]
+//! (events, values, permits, answers). The table of all waits is `docs/guide/waits.md` in the
+//! repository.
 //!
 //! # Scripts within scripts
 //!

@@ -47,7 +47,7 @@ use phase::skipped::Looks;
 use phase::state::Phases;
 use registration::entries::Entries;
 use registration::waits::Waits;
-use report::Unread;
+use report::Unobserved;
 use report::panics::{Panics, PassOn};
 use run::state::Runs;
 use scope::shown::ShownClock;
@@ -87,7 +87,7 @@ pub(crate) struct Core {
     pub(crate) starts: Starts,
     ends: Ends,
     panics: Panics,
-    unread: Unread,
+    unobserved: Unobserved,
     pub(crate) owners: Guarded<Owners>,
     pub(crate) requests: Requests,
     /// A buffer for the coroutines of one owner, kept to reuse its memory.
@@ -144,7 +144,7 @@ impl Core {
             starts: Starts::default(),
             ends: Ends::default(),
             panics: Panics::new(pass_on),
-            unread: Unread::default(),
+            unobserved: Unobserved::default(),
             owners: Guarded::default(),
             requests: Requests::default(),
             owned: Guarded::default(),

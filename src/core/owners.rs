@@ -178,7 +178,7 @@ struct Member {
     owner: OwnerIndex,
     previous: u32,
     next: u32,
-    /// The owner that has been asked to stop, if the coroutine is among those that are concerned:
+    /// The owner that has been requested to stop, if the coroutine is among those that are concerned:
     /// its owner or one above it. The topmost one, if several have been asked. It stays in the
     /// tree as long as it has coroutines, so its index is not used again.
     asked: OwnerIndex,
@@ -198,7 +198,7 @@ pub(crate) struct Owners {
     inserted: u64,
     /// The waits for the end of owners that have no coroutine any more, in order.
     ended: Vec<WaitKey>,
-    /// Whether coroutines have been asked to stop.
+    /// Whether coroutines have been requested to stop.
     asks: bool,
 }
 
@@ -481,7 +481,7 @@ impl Owners {
         }
     }
 
-    /// Whether a coroutine has been asked to stop.
+    /// Whether a coroutine has been requested to stop.
     pub(crate) fn is_asked(&self, member: u32) -> bool {
         self.members[member as usize].asked.some().is_some()
     }

@@ -354,7 +354,7 @@ impl Door {
 
     /// Reports that no script of an owner has read the request to stop that `place` has made, and
     /// that `scripts` of them are stopped.
-    pub fn report_stop_unread(
+    pub fn report_stop_ignored(
         &self,
         owner: &Owner,
         place: &'static Location<'static>,

@@ -17,7 +17,7 @@ pub enum Event {
     Signal(&'static str),
     /// A value of this name.
     Value(&'static str),
-    /// A permit of permits of this name.
+    /// A permit of the semaphore of this name.
     Permit(&'static str),
     /// The answer to a question, or the value of a promise, of this name.
     Answer(&'static str),
@@ -55,7 +55,7 @@ impl Event {
     }
 }
 
-/// Takes the line of the last wait for a signal, a watch or permits of the crate that began outside
+/// Takes the line of the last wait for a signal, a watch or a semaphore of the crate that began outside
 /// of an executor, as in a replay.
 #[must_use]
 pub fn take_outside_wait() -> Option<&'static Location<'static>> {

@@ -540,7 +540,7 @@ impl Builder {
         };
         let pass_on = match (self.strict, self.propagate_panics) {
             (true, _) => PassOn::All,
-            (false, true) => PassOn::Unread,
+            (false, true) => PassOn::Unobserved,
             (false, false) => PassOn::Nothing,
         };
         let core = Core::new(clock, bounds, pass_on, instruments);

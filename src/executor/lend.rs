@@ -131,7 +131,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// It does not. A panic of a closure is [reported](crate::inspect::Report::WithSoonPanicked), or let
+    /// It does not. A panic of a closure is [reported](crate::inspect::Report::WithDeferredPanicked), or let
     /// [through to the host](crate::Builder::propagate_panics) by the next run.
     ///
     /// # Examples

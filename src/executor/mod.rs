@@ -415,7 +415,7 @@ impl Executor {
     /// - If the future panics, with the same payload.
     /// - If the future is stopped, by itself or by another coroutine.
     /// - If the future cannot return: nothing in the executor is due, and nothing has a waker of a
-    ///   coroutine but signals, watches, permits and promises, which only a coroutine could serve.
+    ///   coroutine but signals, watches, semaphores and promises, which only a coroutine could serve.
     ///   This is checked every 64 frames, unless a trace hook is set.
     /// - If it has not returned after [`max_frames`](Builder::max_frames), ten million by default.
     ///

@@ -83,29 +83,29 @@ impl Executor {
     /// Calls `hook` with every output of type `T` that no join will return any more, and with
     /// the coroutine that has returned it.
     ///
-    /// An output is unread if the coroutine returns after its handle was dropped, or
+    /// An output is unobserved if the coroutine returns after its handle was dropped, or
     /// if the handle is dropped after the coroutine has returned. The losers of
     /// [`race`](crate::combine::race) and [`select!`](crate::select) are such coroutines,
-    /// too. Without a hook for its type, an unread output is dropped.
+    /// too. Without a hook for its type, an unobserved output is dropped.
     ///
     /// So a game hears of each error that its scripts return, wherever they are
     /// started: if all scripts return `Result<(), GameError>`, that is the type `T`.
-    /// The hook then receives each unread `Ok(())`, too.
+    /// The hook then receives each unobserved `Ok(())`, too.
     ///
     /// - Each type has one hook. A second call for the same type replaces the hook.
-    /// - The hook is called when the output becomes unread, like a call by the host:
+    /// - The hook is called when the output becomes unobserved, like a call by the host:
     ///   outside of any coroutine, without an owner. It may borrow lent state, spawn,
     ///   start and stop.
     /// - While a closure borrows lent state, or a callback of a behaviour runs, the
     ///   outputs are kept. The hook is called when the outermost closure or callback
     ///   has returned.
-    /// - For outputs that become unread while a hook is being called, the hook is called
+    /// - For outputs that become unobserved while a hook is being called, the hook is called
     ///   after the first one has returned.
     /// - A panic of the hook is [reported](Report::HookPanicked). With
     ///   [`propagate_panics`](Builder::propagate_panics) or [`strict`](Builder::strict),
     ///   it is passed on to the host. So in a test, the hook may simply `unwrap`.
     /// - The hook is dropped with the executor. If a handle outlives the executor, its
-    ///   unread output is dropped.
+    ///   unobserved output is dropped.
     ///
     /// A panic is not an output: it is [reported](crate::inspect::Report::CoroutinePanicked).
     /// An output that a join has returned is read, even if it returns it to a future that

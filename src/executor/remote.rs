@@ -104,7 +104,7 @@ impl RemoteHandle {
         F: Future + 'static,
     {
         self.push(Message::Spawn, move |core| {
-            // An output that is not `()` goes to the hook for unread outputs.
+            // An output that is not `()` goes to the hook for unobserved outputs.
             let script = async move { make().await };
             let order = Ordered {
                 core,

@@ -22,7 +22,7 @@ pub(crate) struct Instruments {
     /// Whether the times of each coroutine are added up.
     pub(crate) profiles: bool,
     pub(crate) trace: TraceHooks,
-    /// How many signals, watches and permits with a name have been shown.
+    /// How many signals, watches and semaphores with a name have been shown.
     sources: Cell<u32>,
     /// The line of the wait that this coroutine polls in the closure of another crate.
     pub(crate) line: Cell<Option<(TaskKey, Line)>>,
@@ -71,7 +71,7 @@ impl Instruments {
         self.trace.is_set() || self.poll_times.is_some()
     }
 
-    /// The number of a signal, a watch or permits that are shown for the first time.
+    /// The number of a signal, a watch or a semaphore that is shown for the first time.
     pub(crate) fn next_source(&self) -> u32 {
         let number = self.sources.get().saturating_add(1);
         self.sources.set(number);

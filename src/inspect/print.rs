@@ -39,7 +39,9 @@ impl Subject {
             Report::SuspiciousCall { place, .. } | Report::EventUntaken { place, .. } => {
                 (String::new(), Some(*place))
             }
-            Report::WithSoonPanicked { state, place, .. } => ((*state).to_owned(), Some(*place)),
+            Report::WithDeferredPanicked { state, place, .. } => {
+                ((*state).to_owned(), Some(*place))
+            }
             Report::BehaviourPanicked {
                 behaviour,
                 callback,

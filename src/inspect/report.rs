@@ -276,7 +276,7 @@ pub enum Report {
     /// A closure of [`with_deferred`](crate::lend::with_deferred), [`defer`](crate::lend::defer) or
     /// [`defer_call`](crate::lend::defer_call) panicked. The other closures were called. With [`propagate_panics`](crate::Builder::propagate_panics),
     /// the panic is passed on to the host instead.
-    WithSoonPanicked {
+    WithDeferredPanicked {
         /// The function that it was passed to: `with_deferred`, `with_deferred_as`, `defer` or
         /// `defer_call`.
         function: &'static str,
@@ -512,7 +512,7 @@ impl Report {
     /// Writes a report of a panic in code that is not a coroutine's.
     fn write_of_callback(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Report::WithSoonPanicked {
+            Report::WithDeferredPanicked {
                 function,
                 state,
                 place,
@@ -622,7 +622,7 @@ impl fmt::Display for Report {
                  them beside their waits, or call `stop_all()`"
             ),
             Report::SuspiciousCall { place, text } => write!(f, "at {place}: {text}"),
-            Report::WithSoonPanicked { .. }
+            Report::WithDeferredPanicked { .. }
             | Report::BehaviourPanicked { .. }
             | Report::HookPanicked { .. } => self.write_of_callback(f),
             Report::PollLimitReached { .. } | Report::Runaway { .. } => self.write_of_limit(f),

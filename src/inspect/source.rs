@@ -1,4 +1,4 @@
-//! The signals, watches and permits behind the names in snapshots and traces.
+//! The signals, watches and semaphores behind the names in snapshots and traces.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -156,7 +156,7 @@ impl Source {
     }
 }
 
-/// Equal if they are one signal, one watch or the same permits.
+/// Equal if they are one signal, one watch or one semaphore.
 impl PartialEq for Source {
     fn eq(&self, other: &Self) -> bool {
         self.identity() == other.identity()

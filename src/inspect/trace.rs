@@ -92,7 +92,7 @@ pub enum TraceKind {
     Woken {
         /// The coroutine that called it. `None` if the host or another thread did.
         by: Option<CoroutineId>,
-        /// The name of the signal, the watch or the permits that called it.
+        /// The name of the signal, the watch or the semaphore that called it.
         source: Option<Arc<str>>,
     },
     /// The coroutine was paused, by its handle or by an owner.
@@ -111,7 +111,7 @@ pub enum TraceKind {
         /// The new value of a watch that [shows](crate::sync::Watch::shown) it.
         value: Option<Arc<str>>,
     },
-    /// The coroutine, or the host, got permits that have a name.
+    /// The coroutine, or the host, got permits of a semaphore that has a name.
     Acquired {
         /// Which ones.
         source: Source,
@@ -120,7 +120,7 @@ pub enum TraceKind {
         /// The line and column of the `.await` or of the call.
         at: &'static Location<'static>,
     },
-    /// The coroutine, or the host, has dropped permits that have a name. It may be another
+    /// The coroutine, or the host, has dropped permits of a semaphore that has a name. It may be another
     /// one than that which got them.
     Released {
         /// Which ones.

@@ -86,12 +86,12 @@ pub enum Wait {
         /// The phase it resumes in.
         phase: Phase,
     },
-    /// A permit of [`Semaphore`](crate::sync::Semaphore) that have a
+    /// A permit of a [`Semaphore`](crate::sync::Semaphore) that has a
     /// [name](crate::sync::Semaphore::named).
     Permit {
-        /// Their name.
+        /// Its name.
         name: Arc<str>,
-        /// Which ones of that name they are.
+        /// Which one of that name it is.
         source: Source,
         /// The phase it resumes in.
         phase: Phase,
@@ -164,7 +164,7 @@ impl Wait {
         }
     }
 
-    /// The signal, the watch or the permits that it waits for, if they have a name.
+    /// The signal, the watch or the semaphore that it waits for, if it has a name.
     pub fn source(&self) -> Option<&Source> {
         match self {
             Wait::Signal { source, .. }

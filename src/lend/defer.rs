@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
-use super::deferred::call_soon;
+use super::deferred::call_deferred;
 use super::kept::Origin;
 use super::own::Own;
 
@@ -25,7 +25,7 @@ use super::own::Own;
 ///
 /// # Panics
 ///
-/// It does not. A panic of `f` is a [`Report`](crate::inspect::Report::WithSoonPanicked), or is
+/// It does not. A panic of `f` is a [`Report`](crate::inspect::Report::WithDeferredPanicked), or is
 /// let [through to the host](crate::Builder::propagate_panics).
 ///
 /// # Examples
@@ -128,7 +128,7 @@ where
     fn drop(&mut self) {
         if let Some(f) = self.f.take() {
             let origin = Origin::new("defer", type_name::<S>(), self.place);
-            call_soon::<Own<S>>(f, origin);
+            call_deferred::<Own<S>>(f, origin);
         }
     }
 }

@@ -26,7 +26,7 @@ use super::kept::Origin;
 /// # Panics
 ///
 /// Inside an executor, a panic of `f` is a
-/// [`Report`](crate::inspect::Report::WithSoonPanicked), or is let [through to the
+/// [`Report`](crate::inspect::Report::WithDeferredPanicked), or is let [through to the
 /// host](crate::Builder::propagate_panics). Outside, it unwinds from the drop of the
 /// guard.
 ///

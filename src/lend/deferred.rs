@@ -3,14 +3,17 @@
 use std::any::type_name;
 use std::panic::Location;
 
+use crate::core::Core;
 use crate::core::base::call::{self, Foreign};
-use crate::core::life::start::{self, refuse};
-use crate::core::report::{self, panics};
+use crate::core::life::start;
+use crate::core::life::start::refuse;
+use crate::core::report;
+use crate::core::report::panics;
 use crate::core::run::limits::{self, Reached};
-use crate::core::{Core, scope};
+use crate::core::scope;
 use crate::inspect::Report;
 
-use super::kept::{Origin, Soon};
+use super::kept::{Deferred, Origin};
 use super::key::Lend;
 use super::note::LentRef;
 use super::own::Own;
@@ -44,7 +47,7 @@ use super::own::Own;
 /// # Panics
 ///
 /// `with_deferred` does not panic. A panic of `f` is
-/// [reported](Report::WithSoonPanicked), or passed [on to the
+/// [reported](Report::WithDeferredPanicked), or passed [on to the
 /// host](crate::Builder::propagate_panics). Later closures are called all the same.
 ///
 /// # Examples
@@ -87,7 +90,7 @@ use super::own::Own;
 #[track_caller]
 pub fn with_deferred<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
     let origin = Origin::new("with_deferred", type_name::<S>(), Location::caller());
-    call_soon::<Own<S>>(f, origin)
+    call_deferred::<Own<S>>(f, origin)
 }
 
 /// Calls `f` with the state that the host [lends as `K`](crate::Executor::lend_as),
@@ -99,32 +102,35 @@ pub fn with_deferred<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
 #[track_caller]
 pub fn with_deferred_as<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static) -> bool {
     let origin = Origin::new("with_deferred_as", type_name::<K>(), Location::caller());
-    call_soon::<K>(f, origin)
+    call_deferred::<K>(f, origin)
 }
 
-pub(super) fn call_soon<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origin: Origin) -> bool {
-    call_or_keep(Soon::new::<K>(f, origin))
+pub(super) fn call_deferred<K: Lend>(
+    f: impl FnOnce(&mut K::Of<'_>) + 'static,
+    origin: Origin,
+) -> bool {
+    call_or_keep(Deferred::new::<K>(f, origin))
 }
 
 /// Calls a closure, or keeps it until its state is free. Returns `false` if it is dropped
 /// instead.
-fn call_or_keep(soon: Soon) -> bool {
+fn call_or_keep(deferred: Deferred) -> bool {
     let core = scope::with(|scope| scope.map(|scope| scope.core().rc()));
     let Some(core) = core else {
-        call::quietly(|| refuse(soon));
+        call::quietly(|| refuse(deferred));
         return false;
     };
-    core.lent.with_innermost(soon.of, |note| {
+    core.lent.with_innermost(deferred.of, |note| {
         match note {
             Some(note) => {
-                note.keep(soon);
+                note.keep(deferred);
                 work_off(&core, note);
             }
             None if core.is_closed() => {
-                call::quietly(|| refuse(soon));
+                call::quietly(|| refuse(deferred));
                 return false;
             }
-            None => core.lent.keep(soon),
+            None => core.lent.keep(deferred),
         }
         true
     })
@@ -133,7 +139,7 @@ fn call_or_keep(soon: Soon) -> bool {
 /// Calls the closures that wait for a state, if it is free.
 #[inline]
 pub(super) fn work_off(core: &Core, note: LentRef<'_>) {
-    if note.is_free() && note.has_soon() {
+    if note.is_free() && note.has_deferred() {
         start::hold_starts(core, || work_off_waiting(core, note));
     }
 }
@@ -144,13 +150,13 @@ fn work_off_waiting(core: &Core, note: LentRef<'_>) {
     // Each closure may keep another one, without end. So there is a limit: the other
     // closures are called after the next borrow or in the next lend.
     for _ in 0..core.runs.limits.most_in_sequence(core.tasks.alive()) {
-        let Some(soon) = note.next_soon() else {
+        let Some(deferred) = note.next_deferred() else {
             return;
         };
-        let call = soon.call.into_inner();
-        call_alone(core, || call(note), soon.origin);
+        let call = deferred.call.into_inner();
+        call_alone(core, || call(note), deferred.origin);
     }
-    if note.has_soon() {
+    if note.has_deferred() {
         limits::report_runaway(core, Reached::Polls);
     }
 }
@@ -160,7 +166,7 @@ fn work_off_waiting(core: &Core, note: LentRef<'_>) {
 pub(super) fn call_alone(core: &Core, f: impl FnOnce(), origin: Origin) {
     let called = report::as_host(core, || call::catch(f));
     if let Err(payload) = called {
-        let report = Report::WithSoonPanicked {
+        let report = Report::WithDeferredPanicked {
             function: origin.function,
             state: origin.state,
             place: origin.place,

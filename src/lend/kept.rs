@@ -12,7 +12,7 @@ use super::note::LentRef;
 type Call = Box<dyn FnOnce(LentRef<'_>)>;
 
 /// A closure that waits for its state.
-pub(super) struct Soon {
+pub(super) struct Deferred {
     /// The type id of the `K` whose state the closure borrows.
     pub(super) of: TypeId,
     /// Calls the closure with that state, which must be free.
@@ -42,10 +42,10 @@ impl Origin {
     }
 }
 
-impl Soon {
+impl Deferred {
     pub(super) fn new<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static, origin: Origin) -> Self {
         let place = origin.place;
-        Soon {
+        Deferred {
             of: TypeId::of::<K>(),
             call: Foreign::new(Box::new(move |note: LentRef<'_>| {
                 note.borrow_mut::<K>(place, f);

@@ -30,5 +30,5 @@ pub(crate) fn clean_up<S: 'static>(core: Rc<Core>, state: &mut S) {
 
 /// Whether closures wait for an `S`.
 pub(crate) fn has_clean_up<S: 'static>(core: &Core) -> bool {
-    core.lent.has_soon(TypeId::of::<Own<S>>())
+    core.lent.has_deferred(TypeId::of::<Own<S>>())
 }

@@ -28,7 +28,7 @@ use crate::core::scope;
 
 use super::deferred;
 use super::error::LendError;
-use super::kept::Soon;
+use super::kept::Deferred;
 use super::key::Lend;
 
 /// The note of one call of [`link`].
@@ -45,7 +45,7 @@ struct Lent {
     /// The line at which the outermost of these closures was passed.
     borrowed_at: Cell<Option<&'static Location<'static>>>,
     /// Closures that wait for the end of the outermost borrow.
-    soon: Guarded<VecDeque<Soon>>,
+    deferred: Guarded<VecDeque<Deferred>>,
     /// The next note outwards: that of a call further up the stack.
     outer: Option<Link>,
 }
@@ -87,7 +87,7 @@ pub(crate) struct Lending {
 struct Waiting {
     /// The type id of that `K`.
     of: TypeId,
-    closures: VecDeque<Soon>,
+    closures: VecDeque<Deferred>,
 }
 
 impl Lending {
@@ -131,13 +131,13 @@ impl Lending {
     }
 
     /// Keeps a closure for the next lend of its type.
-    pub(super) fn keep(&self, soon: Soon) {
-        self.with_waiting(soon.of, |closures| closures.push_back(soon));
+    pub(super) fn keep(&self, deferred: Deferred) {
+        self.with_waiting(deferred.of, |closures| closures.push_back(deferred));
     }
 
     /// Keeps closures for the next lend of their type, `of`. They come before the closures
     /// that wait for that type already.
-    fn keep_first(&self, of: TypeId, mut first: VecDeque<Soon>) {
+    fn keep_first(&self, of: TypeId, mut first: VecDeque<Deferred>) {
         self.with_waiting(of, |closures| {
             first.append(closures);
             *closures = first;
@@ -145,7 +145,7 @@ impl Lending {
     }
 
     /// Calls `f` with the closures that wait for the type `of`.
-    fn with_waiting(&self, of: TypeId, f: impl FnOnce(&mut VecDeque<Soon>)) {
+    fn with_waiting(&self, of: TypeId, f: impl FnOnce(&mut VecDeque<Deferred>)) {
         let mut waiting = self.waiting.borrow_mut();
         let known = waiting.iter().position(|known| known.of == of);
         let index = known.unwrap_or_else(|| {
@@ -158,22 +158,22 @@ impl Lending {
 
     /// Whether closures wait for the type `of`: for its next lend, or for the end of the borrow
     /// of the innermost state of that type.
-    pub(super) fn has_soon(&self, of: TypeId) -> bool {
+    pub(super) fn has_deferred(&self, of: TypeId) -> bool {
         let is_kept = |known: &Waiting| known.of == of && !known.closures.is_empty();
-        self.with_innermost(of, |note| note.is_some_and(LentRef::has_soon))
+        self.with_innermost(of, |note| note.is_some_and(LentRef::has_deferred))
             || self.waiting.borrow().iter().any(is_kept)
     }
 
     /// Takes the closures that wait for the end of the borrow of the innermost state of the
     /// type `of`.
-    fn take_borrowed(&self, of: TypeId) -> VecDeque<Soon> {
+    fn take_borrowed(&self, of: TypeId) -> VecDeque<Deferred> {
         self.with_innermost(of, |note| {
-            note.map_or_else(VecDeque::new, |note| note.0.soon.take())
+            note.map_or_else(VecDeque::new, |note| note.0.deferred.take())
         })
     }
 
     /// Takes the closures that wait for the type `of`.
-    fn take_waiting(&self, of: TypeId) -> VecDeque<Soon> {
+    fn take_waiting(&self, of: TypeId) -> VecDeque<Deferred> {
         let mut waiting = self.waiting.borrow_mut();
         let known = waiting.iter_mut().find(|known| known.of == of);
         known.map_or_else(VecDeque::new, |known| mem::take(&mut known.closures))
@@ -205,7 +205,7 @@ pub(super) fn link_again<K: Lend>(core: Rc<Core>, name: &'static str, state: &mu
     let of = TypeId::of::<K>();
     let mut borrowed = core.lent.take_borrowed(of);
     let lent = Lent::new(core, of, name, NonNull::from(state).cast());
-    lent.soon.borrow_mut().append(&mut borrowed);
+    lent.deferred.borrow_mut().append(&mut borrowed);
     drop(Linked::new(&lent));
 }
 
@@ -217,7 +217,7 @@ impl Lent {
             state,
             borrows: Cell::new(0),
             borrowed_at: Cell::new(None),
-            soon: Guarded::new(core.lent.take_waiting(of)),
+            deferred: Guarded::new(core.lent.take_waiting(of)),
             outer: core.lent.innermost.get(),
             core,
         }
@@ -244,7 +244,7 @@ impl Drop for Linked<'_> {
         let lent = self.0;
         let lending = &lent.core.lent;
         lending.innermost.set(lent.outer);
-        let left = lent.soon.take();
+        let left = lent.deferred.take();
         if !left.is_empty() && !lending.closed.get() {
             // These closures exceeded the limit of this lend. They come first in the
             // next lend.
@@ -352,18 +352,18 @@ impl<'n> LentRef<'n> {
     }
 
     /// Whether closures wait for the state.
-    pub(super) fn has_soon(self) -> bool {
-        !self.0.soon.borrow().is_empty()
+    pub(super) fn has_deferred(self) -> bool {
+        !self.0.deferred.borrow().is_empty()
     }
 
     /// Keeps a closure until the state is free.
-    pub(super) fn keep(self, soon: Soon) {
-        self.0.soon.borrow_mut().push_back(soon);
+    pub(super) fn keep(self, deferred: Deferred) {
+        self.0.deferred.borrow_mut().push_back(deferred);
     }
 
     /// Takes the next closure that waits.
-    pub(super) fn next_soon(self) -> Option<Soon> {
-        self.0.soon.borrow_mut().pop_front()
+    pub(super) fn next_deferred(self) -> Option<Deferred> {
+        self.0.deferred.borrow_mut().pop_front()
     }
 
     /// Calls `f`, which was passed at `place`, with an exclusive borrow of the state. It

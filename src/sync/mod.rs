@@ -1,4 +1,4 @@
-//! Events, values that change, permits and answers: what scripts wait for besides time.
+//! Events, values that change, semaphores and answers: what scripts wait for besides time.
 //!
 //! All of them work between the scripts of all executors of a thread, and with futures of other
 //! crates: they are built on wakers only.

@@ -1,17 +1,17 @@
 //! A promise: one value that is sent once.
+//!
+//! The types wrap those of `futures`, so that a new version of that crate is no breaking change of this one.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 use futures::channel::oneshot;
+use futures::future::FusedFuture;
 
-/// The sending half of a [`promise`]: `send(value)` keeps it. It is the `Sender` of
-/// `futures::channel::oneshot`.
-pub use futures::channel::oneshot::Sender as Resolver;
-
-/// The receiving half of a [`promise`]: a future of the value. It is the `Receiver` of
-/// `futures::channel::oneshot`.
-pub use futures::channel::oneshot::Receiver as Promise;
-
-/// The error of a [`Promise`] whose [`Resolver`] was dropped without a value.
-pub use futures::channel::oneshot::Canceled;
+use crate::wait::polled_again;
 
 /// Makes a promise: one value that is sent once, from anywhere, and awaited by one
 /// script. For an answer: of a menu, of a thread, of a callback.
@@ -36,6 +36,11 @@ pub use futures::channel::oneshot::Canceled;
 ///
 /// Dropping the promise loses the value. To keep it in a `select!` loop, await
 /// `&mut promise`.
+///
+/// # Panics
+///
+/// A promise panics if it is polled again after it has returned the value or
+/// [`Canceled`].
 ///
 /// # Examples
 ///
@@ -72,5 +77,206 @@ pub use futures::channel::oneshot::Canceled;
 #[doc(alias = "TaskCompletionSource")]
 #[doc(alias = "oneshot")]
 pub fn promise<T>() -> (Resolver<T>, Promise<T>) {
-    oneshot::channel()
+    let (sender, receiver) = oneshot::channel();
+    let promise = Promise {
+        receiver,
+        is_done: false,
+    };
+    (Resolver { sender }, promise)
 }
+
+/// The sending half of a [`promise`]. [`send`](Resolver::send) sends the value.
+///
+/// Dropping it without a value cancels the promise: the other half returns [`Canceled`].
+#[must_use = "dropping a resolver cancels its promise"]
+pub struct Resolver<T> {
+    sender: oneshot::Sender<T>,
+}
+
+impl<T> Resolver<T> {
+    /// Sends the value. The script that awaits the promise resumes as described at
+    /// [`promise`].
+    ///
+    /// # Errors
+    ///
+    /// Returns the value if the promise was dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let (resolver, promise) = promise();
+    /// drop(promise);
+    /// assert_eq!(resolver.send("yes"), Err("yes"));
+    /// ```
+    pub fn send(self, value: T) -> Result<(), T> {
+        self.sender.send(value)
+    }
+
+    /// Whether the promise was dropped, so that nobody receives a value.
+    ///
+    /// If another thread drops it, the result may be out of date when this returns: only
+    /// [`send`](Resolver::send) says whether the promise took the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let (resolver, promise) = promise::<u32>();
+    /// assert!(!resolver.is_canceled());
+    /// drop(promise);
+    /// assert!(resolver.is_canceled());
+    /// ```
+    pub fn is_canceled(&self) -> bool {
+        self.sender.is_canceled()
+    }
+
+    /// Polls whether the promise was dropped. To await that, use [`std::future::poll_fn`].
+    ///
+    /// # Resumes
+    ///
+    /// Like any future of another crate: see [the crate's
+    /// documentation](crate#any-other-future).
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing is lost if the future of `poll_fn` is dropped. The latest poll replaces the waker
+    /// of earlier ones.
+    ///
+    /// # Examples
+    ///
+    /// A search ends when the script that asked for its result was stopped:
+    ///
+    /// ```
+    /// use std::future::poll_fn;
+    ///
+    /// use framestep::prelude::*;
+    ///
+    /// async fn search(mut found: Resolver<u32>) {
+    ///     select! {
+    ///         () = poll_fn(|cx| found.poll_canceled(cx)) => {}
+    ///         _ = wait_seconds(60) => drop(found.send(7)),
+    ///     }
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let (resolver, promise) = promise();
+    /// let asks = executor.start(promise);
+    /// let searches = executor.start(search(resolver));
+    /// asks.stop();
+    /// executor.run_frame(0.25);
+    /// assert!(searches.is_finished());
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `Sender::poll_canceled` of `futures`; `Sender::poll_closed` of tokio.
+    pub fn poll_canceled(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.sender.poll_canceled(cx)
+    }
+}
+
+impl<T> fmt::Debug for Resolver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Resolver")
+            .field("canceled", &self.is_canceled())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The receiving half of a [`promise`]: a future of the value, or of [`Canceled`] if the
+/// [`Resolver`] was dropped without one.
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Promise<T> {
+    receiver: oneshot::Receiver<T>,
+    is_done: bool,
+}
+
+impl<T> Promise<T> {
+    /// Takes the value if it has been sent, without a wait. For hosts that look each frame;
+    /// scripts await the promise.
+    ///
+    /// # Output
+    ///
+    /// `None` as long as nothing has been sent.
+    ///
+    /// # Errors
+    ///
+    /// [`Canceled`] if the resolver was dropped without a value, or if the value has been taken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// let (resolver, mut promise) = promise();
+    /// assert_eq!(promise.try_take(), Ok(None));
+    /// resolver.send(7).unwrap();
+    /// assert_eq!(promise.try_take(), Ok(Some(7)));
+    /// assert_eq!(promise.try_take(), Err(Canceled));
+    /// ```
+    #[doc(alias = "try_recv")]
+    pub fn try_take(&mut self) -> Result<Option<T>, Canceled> {
+        let taken = self.receiver.try_recv().map_err(|_| Canceled);
+        self.is_done |= !matches!(taken, Ok(None));
+        taken
+    }
+}
+
+impl<T> Future for Promise<T> {
+    type Output = Result<T, Canceled>;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.is_done {
+            polled_again("promise()");
+        }
+        let polled = Pin::new(&mut self.receiver).poll(cx);
+        self.is_done = polled.is_ready();
+        polled.map_err(|_| Canceled)
+    }
+}
+
+impl<T> FusedFuture for Promise<T> {
+    fn is_terminated(&self) -> bool {
+        // Not that of the receiver, which has also terminated if its sender was dropped before the
+        // first poll: a `select!` of `futures` would never return the error.
+        self.is_done
+    }
+}
+
+impl<T> fmt::Debug for Promise<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Promise")
+            .field("done", &self.is_done)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The error of a [`Promise`] that gets no value, because its [`Resolver`] was dropped without
+/// one.
+///
+/// # Examples
+///
+/// ```
+/// use framestep::prelude::*;
+///
+/// let (resolver, promise) = promise::<u32>();
+/// drop(resolver);
+/// let mut executor = Executor::new();
+/// let script = executor.spawn(promise);
+/// let canceled = executor.run_until(script, 0.25).unwrap().unwrap_err();
+/// assert_eq!(canceled.to_string(), "the promise was cancelled: its resolver will send no value");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Canceled;
+
+impl fmt::Display for Canceled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the promise was cancelled: its resolver will send no value")
+    }
+}
+
+impl Error for Canceled {}

@@ -1,4 +1,4 @@
-//! The waiters of a signal, a watch or permits, in order, with the name of the source
+//! The waiters of a signal, a watch or a semaphore, in order, with the name of the source
 //! if it has one.
 //!
 //! Only [`Waiting::new`], [`Waiting::wake`] and the drop of a [`Waiting`] call user code, and they

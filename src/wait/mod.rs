@@ -1,19 +1,11 @@
 //! The waits of scripts, and their futures.
 //!
-//! The waits that every script uses stand in the root of the crate: [`next_frame`](next_frame()),
-//! [`wait_frames`], [`wait_seconds`], [`wait_until`], [`wait_while`], [`end_of_frame`],
-//! [`fixed_update`], [`timeout`](timeout()) and [`interval`](interval()). Here are the others, and the types of all:
-//!
-//! | | |
-//! |---|---|
-//! | one wait | [`wait_steps`], [`wait_seconds_realtime`], [`in_phase`], [`yield_now`](yield_now()) |
-//! | limits and clocks | [`timeout_at`], [`on_clock`] |
-//! | over several frames | [`animate`](animate()), [`frames`](frames()), [`every_frames`](every_frames()), [`changes_of`](changes_of()) |
-//! | pacing of streams | [`debounce`], [`throttle`] |
+//! The waits that every script uses stand in the root of the crate as well, and the prelude has all
+//! functions of this module.
 //!
 //! A wait is a plain future: it works in [`select!`](crate::select), in
-//! [`join!`](crate::join!) and in combinators of other crates. The
-//! [table of waits](crate#waiting) says when each one resumes its script.
+//! [`join!`](crate::join!) and in combinators of other crates. Three
+//! [rules](crate#waiting) say when a wait resumes its script.
 //!
 //! # Examples
 //!

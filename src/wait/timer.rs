@@ -146,7 +146,7 @@ impl Timer {
             Deadline::Invalid(location) => not_a_number(location),
         };
         if length == Nanos::Negative {
-            report::doubtful(
+            report::suspicious(
                 Location::caller(),
                 format!(
                     "`reset` moved a `{of}` into the past, so it ends in the next frame: give it a \

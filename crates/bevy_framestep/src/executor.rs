@@ -18,7 +18,7 @@ use framestep::sync::Signal;
 use framestep::{Executor, Handle, Phase};
 
 use crate::error::Missing;
-use crate::output::{ScriptOutput, Unread, Witness};
+use crate::output::{ScriptOutput, Unobserved, Witness};
 use crate::query::Queries;
 use crate::script::Speeds;
 use crate::wait::{Condition, Conditions, Feed, Left, Scan};
@@ -67,7 +67,7 @@ pub(crate) struct Shared {
     left: Left,
     speeds: Rc<Speeds>,
     queries: Queries,
-    unread: Unread,
+    unobserved: Unobserved,
     /// How many events a stream keeps.
     kept: usize,
     /// Whether there was no script when the latest run of this frame began.
@@ -131,9 +131,9 @@ impl Framestep {
     pub(crate) fn insert(world: &mut World, executor: Executor, kept: usize) {
         let seen = Seen::now(world);
         let handle = executor.handle();
-        let unread = Unread::default();
-        unread.hear::<Result<(), Missing>>(&handle);
-        unread.hear::<Result<(), BevyError>>(&handle);
+        let unobserved = Unobserved::default();
+        unobserved.hear::<Result<(), Missing>>(&handle);
+        unobserved.hear::<Result<(), BevyError>>(&handle);
         world.insert_non_send(Framestep {
             shared: Rc::new(Shared {
                 executor: RefCell::new(executor),
@@ -145,7 +145,7 @@ impl Framestep {
                 left: Left::default(),
                 speeds: Rc::default(),
                 queries: Queries::default(),
-                unread,
+                unobserved,
                 kept,
                 was_empty: Cell::new(false),
                 wake: OnceCell::new(),
@@ -244,12 +244,12 @@ impl Shared {
 
     /// Reports errors of this type that nothing can read any more.
     pub(crate) fn hear<T: ScriptOutput>(&self) {
-        self.unread.hear::<T>(&self.handle);
+        self.unobserved.hear::<T>(&self.handle);
     }
 
     /// For a script of an entity whose handle is returned.
     pub(crate) fn witness(&self) -> Witness {
-        self.unread.witness()
+        self.unobserved.witness()
     }
 
     /// Adds a condition to check when runs of `phase` begin.

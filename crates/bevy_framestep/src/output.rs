@@ -165,13 +165,13 @@ impl<A: 'static, B: 'static, C: 'static> ScriptOutput for (A, B, C) {
 
 /// The errors that go to Bevy's handler even if a handle was returned.
 #[derive(Default)]
-pub(crate) struct Unread {
+pub(crate) struct Unobserved {
     /// The types of outputs that have a hook.
     heard: RefCell<HashSet<TypeId, FixedHasher>>,
     latest: Witness,
 }
 
-impl Unread {
+impl Unobserved {
     /// Reports errors of this type that nothing can read any more.
     pub(crate) fn hear<T: ScriptOutput>(&self, handle: &Handle) {
         if !T::MAY_FAIL || !self.heard.borrow_mut().insert(TypeId::of::<T>()) {

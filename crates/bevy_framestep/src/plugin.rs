@@ -162,7 +162,7 @@ impl FramestepPlugin {
         self
     }
 
-    /// Has the errors in unread outputs of type `T` passed to Bevy's error handler, and those of
+    /// Has the errors in unobserved outputs of type `T` passed to Bevy's error handler, and those of
     /// scripts that return nothing besides such an error.
     ///
     /// Only for the errors of scripts that nothing but other scripts start, with

@@ -174,7 +174,7 @@ where
 
 /// A script whose output nothing reads. The errors of the scripts that it starts are heard,
 /// too.
-pub(crate) fn unread<F>(
+pub(crate) fn unobserved<F>(
     shared: &Shared,
     script: F,
     name: &'static str,

@@ -22,7 +22,7 @@ use crate::error::Missing;
 use crate::executor::Shared;
 use crate::output::{ScriptOutput, hand_over};
 use crate::script::{ClockKey, EntityScriptFn};
-use crate::start::start_unread;
+use crate::start::start_unobserved;
 
 /// The scripts of an entity. They end with it: when it is despawned, or when this
 /// component is removed.
@@ -236,10 +236,10 @@ impl Scripts {
         let place = Location::caller();
         let begin = self.begin_mut();
         *begin = Some(match begin.take() {
-            None => Box::new(move |world, entity| start_unread(world, entity, place, script)),
+            None => Box::new(move |world, entity| start_unobserved(world, entity, place, script)),
             Some(first) => Box::new(move |world, entity| {
                 first(world, entity);
-                start_unread(world, entity, place, script);
+                start_unobserved(world, entity, place, script);
             }),
         });
         self

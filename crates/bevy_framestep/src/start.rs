@@ -16,7 +16,7 @@ use crate::borrow::Place;
 use crate::executor::Shared;
 use crate::link::{Link, ScriptHandle};
 use crate::output::ScriptOutput;
-use crate::script::{EntityScriptFn, ScriptFn, name_of, of_entity, unread};
+use crate::script::{EntityScriptFn, ScriptFn, name_of, of_entity, unobserved};
 use crate::scripts::{Scripts, nobody, owner_of};
 
 /// Starts scripts that belong to no entity, on a `World`.
@@ -118,7 +118,7 @@ impl CommandsScriptsExt for Commands<'_, '_> {
                 let name = name_of::<F>();
                 let script = link.around(async { script().await });
                 let shared = shared_for(world, name, place);
-                let script = unread(&shared, script, name, None);
+                let script = unobserved(&shared, script, name, None);
                 start(world, &shared, name, place, script)
             });
         });
@@ -264,7 +264,7 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
         let (entity, place) = (self.id(), Location::caller());
         self.commands()
             .queue(move |world: &mut World| match world.get_entity(entity) {
-                Ok(_) => start_unread(world, entity, place, script),
+                Ok(_) => start_unobserved(world, entity, place, script),
                 Err(error) => not_there(name_of::<F>(), place, error.into()),
             });
         self
@@ -279,7 +279,7 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
         let place = Location::caller();
         self.queue_silenced(move |mut entity: EntityWorldMut<'_>| {
             let id = entity.id();
-            entity.world_scope(|world| start_unread(world, id, place, script));
+            entity.world_scope(|world| start_unobserved(world, id, place, script));
         })
     }
 
@@ -298,7 +298,7 @@ impl EntityCommandsScriptsExt for EntityCommands<'_> {
                     let name = name_of::<F>();
                     let shared = shared_for(world, name, place);
                     let script = link.around(of_entity(script, id, shared.speeds(), None));
-                    let script = unread(&shared, script, name, Some(id));
+                    let script = unobserved(&shared, script, name, Some(id));
                     start_on(world, &shared, id, name, place, script)
                 });
             });
@@ -465,7 +465,7 @@ where
         let name = name_of::<F>();
         let shared = shared_for(world, name, place);
         let script = link.around(async { script().await });
-        let script = unread(&shared, script, name, None);
+        let script = unobserved(&shared, script, name, None);
         start_on(world, &shared, entity, name, place, async move {
             let _end = end;
             script.await;
@@ -525,7 +525,7 @@ fn shared_for(world: &World, script: &'static str, place: Place) -> Rc<Shared> {
 }
 
 /// Starts a script of an entity whose output nothing reads.
-pub(crate) fn start_unread<S, F>(world: &mut World, entity: Entity, place: Place, script: S)
+pub(crate) fn start_unobserved<S, F>(world: &mut World, entity: Entity, place: Place, script: S)
 where
     S: EntityScriptFn<F> + 'static,
     F: Future<Output: ScriptOutput> + 'static,
@@ -534,7 +534,7 @@ where
     let shared = shared_for(world, name, place);
     let script = of_entity(script, entity, shared.speeds(), None);
     if F::Output::MAY_FAIL {
-        let script = unread(&shared, script, name, Some(entity));
+        let script = unobserved(&shared, script, name, Some(entity));
         start_on(world, &shared, entity, name, place, script);
     } else {
         start_on(world, &shared, entity, name, place, script);

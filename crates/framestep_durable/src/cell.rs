@@ -458,12 +458,15 @@ impl ScriptCell {
             future,
             carried,
         } = begun;
+        // While the script still has its old chapter: the waits are of it, and what the new state does
+        // not carry along ends with it.
         self.drop_waits();
         let unread = self.shared.drop_all_but(self.id, &carried);
         for unread in unread {
             self.note_unread(unread);
         }
         self.shared.carry(self.id, &carried);
+        // The hash of the old state and journal, so before both are replaced.
         let history = self.history();
         let mut chapter = self.change();
         chapter.history = history;
@@ -558,14 +561,20 @@ impl ScriptCell {
             return Err(found);
         }
         let mut replay = self.replay.borrow_mut();
+        // The next poll may take one entry that is marked as the first of a poll; taking it closes this
+        // again, so each poll takes what the recorded one took, and no more.
         let was_open = mem::replace(&mut replay.is_open, true);
         let entry = replay.entry;
         match replay.next {
+            // The poll has taken all of its entries, and the next one belongs to a later poll.
             Some(next) if next.word.is_first() && !was_open => Ok(true),
+            // Either an entry of the poll itself is left, which the recorded script reached and this one
+            // did not; or the poll was open and has taken nothing, so another one would not, either.
             Some(_) => Err(Found::NotReached {
                 entry,
                 now: self.awaited(),
             }),
+            // The cursor stops at the end and at bytes that are no entry: the count tells them apart.
             None if entry == self.chapter().journal.entries() => Ok(false),
             None => Err(Found::Damaged { entry }),
         }
@@ -677,6 +686,9 @@ impl ScriptCell {
         if !self.is_replayed() {
             return Polling::Live;
         }
+        // The number of the wait is in the entry. So an entry that is not this wait's is that of another
+        // wait, such as a branch of a `select!` that is polled later: this one is pending, as it was when
+        // it was recorded. If no wait takes the entry, `goes_on` finds that.
         match self.take_entry(Kind::Ended(number), site, "") {
             Some(value) => Polling::Ended(value),
             None => match self.take_entry(Kind::Failed(number), site, "") {
@@ -699,6 +711,7 @@ impl ScriptCell {
     /// Begins a wait without a value in a replay, and returns its number and whether it is over.
     /// `None` if this is not as simple as usual: then nothing has changed.
     pub(crate) fn begin_replayed(&self, site: Known) -> Option<(u32, bool)> {
+        // The number is only looked at until the entry has decided: the slow way takes it itself.
         let end = Kind::Ended(self.next_wait.get());
         let is_over = self.take_plain(end, site)?;
         let number = self.take_number();
@@ -726,9 +739,13 @@ impl ScriptCell {
     fn take_plain(&self, expected: Kind, here: Known) -> Option<bool> {
         let mut replay = self.replay.borrow_mut();
         let replay = &mut *replay;
+        // At the end of the journal, or of what this poll may take, every wait is pending. Nothing is left
+        // to compare, so this needs no slow way.
         let Some(next) = replay.next.filter(|next| replay.may_take(next.word)) else {
             return Some(false);
         };
+        // Here only what is certainly equal is taken. Another kind, another line, a value, a build whose
+        // lines differ, a replay that has gone wrong: `take_entry` decides, and nothing has changed yet.
         let is_it = next.word.is_plain(Word::new(expected, here.id));
         if !(is_it && replay.compares_lines && replay.divergence.is_none()) {
             return None;
@@ -743,6 +760,8 @@ impl ScriptCell {
     fn take_entry(&self, expected: Kind, here: Known, within: &'static str) -> Option<Bytes> {
         let mut replay = self.replay.borrow_mut();
         let next = replay.next?;
+        // The entry is of a later poll. To take it now would run the script ahead of its record: a wait
+        // that ended in frame 7 would be over in the poll of frame 3.
         if !replay.may_take(next.word) {
             return None;
         }
@@ -762,6 +781,7 @@ impl ScriptCell {
         here: Known,
         within: &'static str,
     ) -> Option<()> {
+        // Another wait has ended here, or an effect was done: the caller knows what that means.
         if next.kind() != expected {
             return None;
         }
@@ -769,7 +789,10 @@ impl ScriptCell {
         if replay.is_to_be_compared(recorded, here) {
             if let Some(found) = self.compare_sites(replay, next, within, here) {
                 let is_other = matches!(found, Found::Other { .. });
+                // The first divergence is the one that explains the others.
                 replay.divergence.get_or_insert(found);
+                // The entry of another call may have a value of another type: it is not taken. The same
+                // call in another line takes its entry, so that the script comes to its next wait.
                 if is_other {
                     return None;
                 }
@@ -800,9 +823,11 @@ impl ScriptCell {
         if replay.compares_lines {
             return Some(Found::OtherLine { entry, here });
         }
+        // Of another build, lines may differ, if all calls of a function have moved by as much.
         if !replay.shifts.fits(within, recorded, now) {
             return Some(Found::OtherShift { entry, here });
         }
+        // Only what fits is remembered: a call that does not fit is compared, and found, each time.
         replay.note_compared(next.site(), here);
         None
     }
@@ -811,6 +836,7 @@ impl ScriptCell {
     pub(crate) fn other_waits(&self, saved: &[NamedWait], now: &[NamedWait]) -> Option<OtherWaits> {
         let sites = self.shared.sites.sites();
         let mut replay = self.replay.borrow_mut();
+        // Both are sorted by number, so that the same waits are in the same places.
         if saved.len() != now.len() {
             return Some(OtherWaits::Calls);
         }
@@ -821,6 +847,8 @@ impl ScriptCell {
             if !then.is_like(here) {
                 return Some(OtherWaits::Calls);
             }
+            // The save names a wait by its number. With another one, the code begins more or fewer waits
+            // before it, and would be given the state of another wait.
             if saved.number != now.number {
                 return Some(OtherWaits::Number(saved.number, now.number));
             }
@@ -929,11 +957,15 @@ impl ScriptCell {
                 }
                 Done::Now
             }
+            // It was replaced, or was a trial: for the world, it has never existed.
             Mode::Silent => Done::Not,
+            // A destructor of a script that has ended for good. No replay comes to this point, so nothing
+            // needs to be recorded.
             Mode::Ending => {
                 act(value);
                 Done::Now
             }
+            // The world has the effect already; only its result is repeated.
             Mode::Replay => match self.replayed_effect(call) {
                 Some(recorded) => {
                     value.extend_from_slice(recorded.get());
@@ -967,11 +999,14 @@ impl ScriptCell {
 
     #[inline(never)]
     fn replayed_effect_slowly(&self, call: &Call, site: Known) -> Option<Bytes> {
+        // The script has left its record. Whatever it asks for now has no recorded result, not even if the
+        // next entry looks like it.
         if self.replay.borrow().divergence.is_some() {
             if !CAN_UNWIND {
                 self.count_without_result();
                 return None;
             }
+            // In a destructor of the script that is unwinding: a second panic would end the process.
             if std::thread::panicking() {
                 return None;
             }
@@ -987,6 +1022,8 @@ impl ScriptCell {
             self.leave_at_panic(message);
             return None;
         }
+        // A wait whose entry does not come stays pending. An effect has to return now, and there is no
+        // result: this is a divergence, at the end of the journal as well as in the middle.
         let here = site.id;
         let entry = self.replay.borrow().entry;
         let kind = Kind::Effect;

@@ -107,7 +107,7 @@ impl SaveState {
                 Bytes::of(&self.owners) == Bytes::of(&other.owners),
             ),
             (
-                "the scripts that have been asked to stop",
+                "the scripts that have been requested to stop",
                 self.asked == other.asked,
             ),
             (

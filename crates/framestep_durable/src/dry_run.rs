@@ -19,7 +19,7 @@ pub struct DryRun {
     /// How many scripts the save has.
     pub count: usize,
     /// The scripts that do not fit, in the order in which they were made.
-    pub misfits: Vec<Incompatibility>,
+    pub incompatibilities: Vec<Incompatibility>,
     /// What else is wrong: no policy helps there.
     pub errors: Vec<RestoreError>,
 }
@@ -28,8 +28,8 @@ impl DryRun {
     /// Whether everything fits: a restore with `Policy::Fail` succeeds in a runtime with the settings
     /// of the save.
     #[must_use]
-    pub fn fits(&self) -> bool {
-        self.misfits.is_empty() && self.errors.is_empty()
+    pub fn is_compatible(&self) -> bool {
+        self.incompatibilities.is_empty() && self.errors.is_empty()
     }
 }
 
@@ -84,7 +84,7 @@ impl Shared {
     pub(crate) fn dry_run(self: &Rc<Self>, save: &SaveState) -> DryRun {
         let numbers = SiteNumbers::of_save(self, save);
         let compares_lines = self.is_of_this_build(save);
-        let misfits = save.scripts.iter().filter_map(|image| {
+        let incompatibilities = save.scripts.iter().filter_map(|image| {
             let error = match self.replay(image, Some(save), &numbers, compares_lines) {
                 Ok(cell) => {
                     cell.drop_trial();
@@ -97,28 +97,28 @@ impl Shared {
             if let Some(cell) = begun {
                 cell.drop_trial();
             }
-            Some(misfit(save, image, error, can_restart))
+            Some(incompatibility(save, image, error, can_restart))
         });
-        let misfits = misfits.collect();
+        let incompatibilities = incompatibilities.collect();
         let mut errors: Vec<RestoreError> = self.registry().unfit_values(save).collect();
         if !save.is_taken {
             errors.extend(self.try_rebuild(save).err());
         }
         DryRun {
             count: save.scripts.len(),
-            misfits,
+            incompatibilities,
             errors,
         }
     }
 }
 
-fn misfit(
+fn incompatibility(
     save: &SaveState,
     image: &ScriptImage,
     error: RestoreError,
     can_restart: bool,
 ) -> Incompatibility {
-    let mut misfit = Incompatibility {
+    let mut incompatibility = Incompatibility {
         script: image.id,
         name: image.name.to_string(),
         error,
@@ -130,20 +130,23 @@ fn misfit(
         joined_by: Vec::new(),
     };
     let mut at = 0;
-    while let Some(((), next)) = image.journal.read(at, |entry| misfit.add(&entry, save)) {
+    while let Some(((), next)) = image
+        .journal
+        .read(at, |entry| incompatibility.add(&entry, save))
+    {
         at = next;
     }
     let mut awaited: Vec<NamedWait> = image.waits.iter().map(|wait| wait.named).collect();
     awaited.sort_unstable_by_key(|wait| wait.number);
     let said = awaited.iter().map(|wait| waits(&[*wait], &save.sites));
-    misfit.awaits = said.collect();
+    incompatibility.awaits = said.collect();
     let joins = |other: &&KeptImage| {
         let mut slots = other.waits.iter().map(|wait| &wait.slot);
         slots.any(|slot| matches!(slot, SlotImage::Join(id) if *id == image.id))
     };
     let joined_by = save.scripts.iter().filter(joins);
-    misfit.joined_by = joined_by.map(|image| named(image)).collect();
-    misfit
+    incompatibility.joined_by = joined_by.map(|image| named(image)).collect();
+    incompatibility
 }
 
 fn named(image: &ScriptImage) -> (ScriptId, String) {
@@ -248,10 +251,10 @@ impl fmt::Display for DryRun {
         for error in &self.errors {
             writeln!(f, "{error}")?;
         }
-        for misfit in &self.misfits {
-            misfit.fmt(f)?;
+        for incompatibility in &self.incompatibilities {
+            incompatibility.fmt(f)?;
         }
-        let fit = self.count - self.misfits.len();
+        let fit = self.count - self.incompatibilities.len();
         writeln!(f, "{fit} of {} scripts fit", self.count)
     }
 }

@@ -509,7 +509,7 @@ impl Found {
                     (None, None) => String::new(),
                 };
                 let found = format!(
-                    "awaits{place} what is not recorded, such as a signal, a watch or permits of \
+                    "awaits{place} what is not recorded, such as a signal, a watch or a semaphore of \
                      `framestep`, or a future of another crate: await those of `framestep_durable`"
                 );
                 (entry, recorded_entry(entry), found)

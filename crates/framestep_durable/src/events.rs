@@ -230,7 +230,7 @@ pub(crate) struct OfSignal;
 pub(crate) struct OfValue;
 
 #[derive(Debug)]
-pub(crate) struct OfPermits;
+pub(crate) struct OfSemaphores;
 
 impl Lists for OfSignal {
     fn unlist(events: &Events, topic: &Topic, ticket: u64) {
@@ -256,7 +256,7 @@ impl Lists for OfValue {
     }
 }
 
-impl Lists for OfPermits {
+impl Lists for OfSemaphores {
     fn unlist(events: &Events, topic: &Topic, ticket: u64) {
         let mut permits = events.permits.borrow_mut();
         if let Some(entry) = permits.get_mut(topic) {
@@ -383,7 +383,7 @@ impl fmt::Debug for StreamGuard {
 /// is dropped, and so do those that it has kept from them.
 #[derive(Debug)]
 pub(crate) struct PermitWait {
-    pub(crate) listing: Listing<OfPermits>,
+    pub(crate) listing: Listing<OfSemaphores>,
     pub(crate) script: ScriptId,
     /// How many it waits for.
     pub(crate) wanted: u64,
@@ -399,7 +399,7 @@ impl Drop for PermitWait {
         match self.granted {
             Some(permit) => shared.return_permit((self.script, permit)),
             None if *ticket > 0 => {
-                OfPermits::unlist(&shared.events, topic, *ticket);
+                OfSemaphores::unlist(&shared.events, topic, *ticket);
                 shared.grant(topic.as_ref());
             }
             None => {}

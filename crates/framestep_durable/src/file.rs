@@ -13,7 +13,7 @@ use crate::error::{RestoreError, SaveError};
 use crate::events::{Listed, Owned, PromiseEntry, Stream};
 use crate::guard::GuardImage;
 use crate::hash::StableHash;
-use crate::image::{EndedImage, OwnerImage, PermitsImage, SaveState, StopImage};
+use crate::image::{EndedImage, OwnerImage, SaveState, SemaphoreImage, StopImage};
 use crate::owner::{ClockId, OwnerId};
 use crate::topic::Topic;
 use crate::tree::Tree;
@@ -285,7 +285,7 @@ pub(crate) struct Summed<'a> {
     pub(crate) signals: &'a [(Topic, Vec<Listed>)],
     pub(crate) streams: &'a [(Owned, Stream)],
     pub(crate) values: &'a [(Topic, Option<Content>, Vec<Listed>)],
-    pub(crate) permits: &'a [PermitsImage],
+    pub(crate) permits: &'a [SemaphoreImage],
     pub(crate) promises: &'a [(Owned, PromiseEntry)],
 }
 

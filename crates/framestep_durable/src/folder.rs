@@ -32,16 +32,16 @@ pub struct FileCheck {
 impl FileCheck {
     /// Whether it can be read and everything in it fits.
     #[must_use]
-    pub fn fits(&self) -> bool {
-        self.result.as_ref().is_ok_and(DryRun::fits)
+    pub fn is_compatible(&self) -> bool {
+        self.result.as_ref().is_ok_and(DryRun::is_compatible)
     }
 }
 
 impl FolderCheck {
     /// Whether all files fit.
     #[must_use]
-    pub fn fits(&self) -> bool {
-        self.files.iter().all(FileCheck::fits)
+    pub fn is_compatible(&self) -> bool {
+        self.files.iter().all(FileCheck::is_compatible)
     }
 }
 
@@ -68,7 +68,7 @@ impl Registry {
     /// fn saves_of_all_releases_load() {
     ///     let read = |file: &[u8]| SaveState::from_bytes_with::<World>(file).map(|(save, _)| save);
     ///     let saves = registry().check_folder("tests/saves", read).unwrap();
-    ///     assert!(saves.fits(), "{saves}");
+    ///     assert!(saves.is_compatible(), "{saves}");
     /// }
     /// ```
     pub fn check_folder<E: fmt::Display>(
@@ -126,14 +126,18 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
 
 impl fmt::Display for FolderCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for file in self.files.iter().filter(|file| !file.fits()) {
+        for file in self.files.iter().filter(|file| !file.is_compatible()) {
             let path = file.path.display();
             match &file.result {
                 Ok(dry_run) => writeln!(f, "{path}:\n{dry_run}")?,
                 Err(why) => writeln!(f, "{path}: {why}\n")?,
             }
         }
-        let fit = self.files.iter().filter(|file| file.fits()).count();
+        let fit = self
+            .files
+            .iter()
+            .filter(|file| file.is_compatible())
+            .count();
         write!(f, "{fit} of {} saves fit", self.files.len())
     }
 }

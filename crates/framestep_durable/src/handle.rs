@@ -449,9 +449,9 @@ impl<T> Handle<T> {
         self.joins.act("stop", Act::Stop(Some(Location::caller())))
     }
 
-    /// Asks the script to stop: it ends in its own way once it reads the request, with
+    /// Requests the script to stop: it ends in its own way once it reads the request, with
     /// [`stop_requested`](crate::stop_requested) or [`is_stop_requested`](crate::is_stop_requested). Returns `false`
-    /// if it has been asked before, or has ended. In a durable script, this is an effect, which is
+    /// if it was requested before, or has ended. In a durable script, this is an effect, which is
     /// recorded.
     ///
     /// To stop a script that has not ended after some time, await it with a
@@ -635,7 +635,7 @@ pub fn stop(id: ScriptId) -> bool {
     act("stop", id, Act::Stop(Some(Location::caller())))
 }
 
-/// Asks a script to stop, like [`Handle::request_stop`]. Returns `false` if it has been asked before,
+/// Requests a script to stop, like [`Handle::request_stop`]. Returns `false` if it was requested before,
 /// or has ended.
 ///
 /// # Panics

@@ -325,14 +325,14 @@ impl Host {
         self.shared.act(id, Act::Stop(Some(Location::caller())))
     }
 
-    /// Asks a script to stop: it ends in its own way once it reads the request, with
+    /// Requests a script to stop: it ends in its own way once it reads the request, with
     /// [`stop_requested`](crate::stop_requested) or [`is_stop_requested`](crate::is_stop_requested). Returns `false`
-    /// if it has been asked before, or has ended.
+    /// if it was requested before, or has ended.
     pub fn request_stop(&self, id: ScriptId) -> bool {
         self.shared.act(id, Act::Ask)
     }
 
-    /// Whether a script is alive and has been asked to stop.
+    /// Whether a script is alive and has been requested to stop.
     pub fn is_stop_requested(&self, id: ScriptId) -> bool {
         self.shared.is_asked(id)
     }
@@ -347,7 +347,7 @@ impl Host {
         self.shared.act(id, Act::Resume)
     }
 
-    /// Emits an event for the host. The signal may have a key: `KNOCK.of(door)`.
+    /// Emits an event for the host. The signal may have a key: `KNOCK.keyed(door)`.
     ///
     /// # Panics
     ///
@@ -390,7 +390,7 @@ impl Host {
         (!is_given).then_some(value)
     }
 
-    /// Sets a value for the host. It may have a key: `STAGE.of(quest)`.
+    /// Sets a value for the host. It may have a key: `STAGE.keyed(quest)`.
     ///
     /// # Panics
     ///
@@ -433,17 +433,17 @@ impl Host {
     }
 
     /// How many permits are free.
-    pub fn available<N: EventName>(&self, permits: &Semaphore<N>) -> usize {
+    pub fn available<N: EventName>(&self, semaphore: &Semaphore<N>) -> usize {
         let free = self
             .shared
-            .free_permits(permits.full_name(), permits.declared());
+            .free_permits(semaphore.full_name(), semaphore.declared());
         usize::try_from(free).unwrap_or(usize::MAX)
     }
 
     /// The scripts that have permits, one for each [`Permit`](crate::Permit), in the order of their
     /// numbers.
-    pub fn holders<N: EventName>(&self, permits: &Semaphore<N>) -> Vec<ScriptId> {
-        self.shared.holders(permits.full_name())
+    pub fn holders<N: EventName>(&self, semaphore: &Semaphore<N>) -> Vec<ScriptId> {
+        self.shared.holders(semaphore.full_name())
     }
 
     /// Sets how many permits there are, instead of the number in the code. This is kept, and saved,
@@ -461,10 +461,10 @@ impl Host {
     /// assert_eq!(runtime.available(&TOKENS), 3);
     /// assert!(runtime.holders(&TOKENS).is_empty());
     /// ```
-    pub fn set_permits<N: EventName>(&self, permits: &Semaphore<N>, count: usize) {
-        let declared = permits.declared();
+    pub fn set_permits<N: EventName>(&self, semaphore: &Semaphore<N>, count: usize) {
+        let declared = semaphore.declared();
         self.shared
-            .set_permits(permits.full_name(), declared, count as u64);
+            .set_permits(semaphore.full_name(), declared, count as u64);
     }
 
     /// Adds `count` permits for the host. See [`Semaphore::add`].
@@ -473,8 +473,8 @@ impl Host {
     ///
     /// If there would be more permits than can be counted.
     #[track_caller]
-    pub fn add_permits<N: EventName>(&self, permits: &Semaphore<N>, count: usize) {
-        let (name, declared) = (permits.full_name(), permits.declared());
+    pub fn add_permits<N: EventName>(&self, semaphore: &Semaphore<N>, count: usize) {
+        let (name, declared) = (semaphore.full_name(), semaphore.declared());
         expect_countable(self.shared.add_permits(name, declared, count as u64));
     }
 

@@ -47,7 +47,7 @@ pub struct SaveState {
     pub(crate) guards: Vec<GuardImage>,
     pub(crate) owners: Vec<OwnerImage>,
     pub(crate) scripts: Vec<KeptImage>,
-    /// Those of them that have been asked to stop.
+    /// Those of them that have been requested to stop.
     pub(crate) asked: Vec<ScriptId>,
     /// The requests to stop with a time that are not over.
     pub(crate) stops: Vec<StopImage>,
@@ -63,7 +63,7 @@ pub struct SaveState {
     pub(crate) signals: Vec<(Topic, Vec<Listed>)>,
     pub(crate) streams: Vec<(Owned, Stream)>,
     pub(crate) values: Vec<(Topic, Option<Content>, Vec<Listed>)>,
-    pub(crate) permits: Vec<PermitsImage>,
+    pub(crate) permits: Vec<SemaphoreImage>,
     pub(crate) promises: Vec<(Owned, PromiseEntry)>,
     pub(crate) next_script: u64,
     pub(crate) next_request: u64,
@@ -191,7 +191,7 @@ impl SaveState {
             let all = self.permits.iter().flat_map(|permits| &permits.held);
             all.map(|(permit, _)| permit)
         };
-        let are_permits_given = |permits: &PermitsImage| {
+        let are_permits_given = |permits: &SemaphoreImage| {
             let mut counts = permits.held.iter().map(|&(_, count)| count);
             let Some(held) = counts.try_fold(0, u64::checked_add) else {
                 return false;
@@ -410,7 +410,7 @@ pub(crate) struct RequestImage {
 
 /// Permits, the scripts that have one, and the waits for one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct PermitsImage {
+pub(crate) struct SemaphoreImage {
     pub(crate) topic: Topic,
     pub(crate) count: u64,
     pub(crate) is_set: bool,

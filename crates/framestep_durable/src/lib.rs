@@ -61,7 +61,7 @@ mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/saving.md")]
 #[doc = include_str!("../../../docs/guide/porting.md")]
-#[doc = include_str!("../../../docs/guide/saves.md")]
+#[doc = include_str!("../../../docs/guide/saves-and-patches.md")]
 mod guide {}
 
 #[doc(hidden)]
@@ -161,10 +161,11 @@ pub use stop::{StopWithin, is_stop_requested};
 pub use topic::{EventName, Keyed};
 pub use wait::{
     Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, Ended, EveryFrames, Interval,
-    MissedTicks, NextEvent, NextTick, On, Permit, Promise, Request, RequestId, Resolver, Semaphore,
-    Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges, Wait,
-    WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow, animate, ask,
-    changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame,
-    on_clock, promise, stop_requested, throttle, timeout, timeout_at, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while, when_each, yield_now,
+    MissedTicks, NextEvent, NextTick, NextTicks, On, Permit, Promise, Request, RequestId, Resolver,
+    Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges,
+    Wait, WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, WhenEach, YieldNow,
+    animate, ask, changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase,
+    interval, next_frame, on_clock, promise, stop_requested, throttle, timeout, timeout_at,
+    wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while,
+    when_each, yield_now,
 };

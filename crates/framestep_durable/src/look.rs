@@ -11,7 +11,7 @@ use crate::error::{said_at, waits};
 use crate::events::{PromiseEntry, Settled, Stream};
 use crate::guard::GuardImage;
 use crate::handle::JoinError;
-use crate::image::{PermitsImage, SaveState, ScriptImage, SlotImage, WaitImage};
+use crate::image::{SaveState, ScriptImage, SemaphoreImage, SlotImage, WaitImage};
 use crate::journal::{Entry, Kind};
 
 /// The longest value that is shown as a whole, in bytes.
@@ -62,7 +62,7 @@ pub(crate) fn stream_text(stream: &Stream) -> String {
     format!("{count} unread [{unread}{more}], {missed} missed")
 }
 
-pub(crate) fn permits_text(permits: &PermitsImage) -> String {
+pub(crate) fn permits_text(permits: &SemaphoreImage) -> String {
     let held = permits.held.iter().map(|((script, _), count)| match count {
         1 => script.to_string(),
         count => format!("{script} ({count} of them)"),
@@ -184,7 +184,7 @@ impl SaveState {
             f.write_str(", has not begun")?;
         }
         if self.asked.contains(&script.id) {
-            f.write_str(", asked to stop")?;
+            f.write_str(", stop requested")?;
         }
         let state = &script.state;
         writeln!(f, "\n    its chapter began with {state}")?;

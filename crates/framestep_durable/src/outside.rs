@@ -20,7 +20,7 @@ use crate::topic::Topic;
 
 pub(crate) type PlainSignal = Named<Emitter>;
 pub(crate) type PlainWatch = Named<framestep::sync::Watch<Option<Bytes>>>;
-pub(crate) type PlainPermits = Named<framestep::sync::Semaphore>;
+pub(crate) type PlainSemaphore = Named<framestep::sync::Semaphore>;
 
 /// Where a call is made.
 pub(crate) enum Place {
@@ -110,7 +110,7 @@ pub(crate) struct Outside {
     /// The values that are set.
     kept: RefCell<HashMap<Topic, Rc<PlainWatch>>>,
     /// The permits of another number than the code says.
-    kept_permits: RefCell<HashMap<Topic, Rc<PlainPermits>>>,
+    kept_semaphores: RefCell<HashMap<Topic, Rc<PlainSemaphore>>>,
     promises: RefCell<HashMap<u64, framestep::sync::Resolver<Bytes>>>,
     last_promise: Cell<u64>,
 }
@@ -157,7 +157,7 @@ impl Outside {
             watches: Table::default(),
             permits: Table::default(),
             kept: RefCell::default(),
-            kept_permits: RefCell::default(),
+            kept_semaphores: RefCell::default(),
             promises: RefCell::default(),
             last_promise: Cell::new(0),
         })
@@ -243,7 +243,7 @@ impl Outside {
         self.get(|outside| &outside.watches, name)?.of.get()
     }
 
-    pub(crate) fn permits(&self, name: &str, declared: usize) -> Rc<PlainPermits> {
+    pub(crate) fn permits(&self, name: &str, declared: usize) -> Rc<PlainSemaphore> {
         let make = || framestep::sync::Semaphore::new(declared).named(name.to_owned());
         self.get_or_make(|outside| &outside.permits, name, make)
     }
@@ -269,7 +269,7 @@ impl Outside {
         let permits = self.permits(name, declared);
         change(&permits.of);
         let is_declared = permits.of.count() == declared;
-        let mut kept = self.kept_permits.borrow_mut();
+        let mut kept = self.kept_semaphores.borrow_mut();
         let before = if is_declared {
             kept.remove(name)
         } else {
@@ -337,7 +337,7 @@ pub(crate) enum OutsideWait {
     },
     Permit {
         wait: framestep::sync::Acquire,
-        of: Rc<PlainPermits>,
+        of: Rc<PlainSemaphore>,
     },
     Stop(framestep::task::StopRequested),
 }

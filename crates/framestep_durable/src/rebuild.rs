@@ -27,11 +27,17 @@ use crate::topic::Topic;
 
 impl Shared {
     /// Replaces everything by what the save state says.
+    ///
+    /// Each part names others, so the order is that of the names: clocks; owners, which run on them;
+    /// coroutines, which owners have; what was requested of owners; waits, which name all of these; the lists of
+    /// events, in which the waits stand. Destructors of scripts that are dropped run in [`clear`](Self::clear), and
+    /// change nothing; the hooks of the host wait until all is there.
     pub(crate) fn rebuild(
         self: &Rc<Self>,
         save: &SaveState,
         prepared: &[Prepared<'_>],
     ) -> Result<(), RestoreError> {
+        // First, so that nothing old is in a list that is filled below.
         self.clear(prepared);
         self.make_clocks(&save.clock_parents)?;
         let clocks = self.door.name_clocks(&self.own_clocks());
@@ -41,6 +47,8 @@ impl Shared {
         let guards = loaded.map_err(|_| RestoreError::Damaged)?;
         self.load_guards(&save.guards, guards);
         self.make_owners(&save.owners)?;
+        // What is made from now on has the numbers that it had after the save: that is what makes a second
+        // simulation of the same frames equal to the first.
         self.next_script.set(save.next_script);
         self.next_request.set(save.next_request);
         self.next_owner.set(save.next_owner);
@@ -53,6 +61,7 @@ impl Shared {
         self.asked.replace(save.asked.iter().copied().collect());
         self.load_stops(save);
         self.load_waits(save, prepared, &ids)?;
+        // Nothing below can fail.
         self.load_events(save);
         self.ask_again();
         self.may_claim.set(true);
@@ -61,6 +70,8 @@ impl Shared {
         self.restores.set(self.restores.get().wrapping_add(1));
         let by_id = |id| prepared.binary_search_by_key(&id, |script| script.cell.id);
         self.long_chapters.keep_reported(|id| by_id(id).is_ok());
+        // Now the state is that of the save, complete. What becomes of scripts that do not fit it are changes
+        // after it, each like one that the host makes.
         for Prepared { cell, fate, .. } in prepared {
             if matches!(fate, Fate::Restarts | Fate::Dropped) {
                 self.end_guards_of(cell.id);
@@ -71,6 +82,7 @@ impl Shared {
             self.drop_unreadable(cell, &carried);
             match fate {
                 Fate::Stays | Fate::GoesOn => {}
+                // It had the waits of its save, so that their places in all lists were read, and gives them up.
                 Fate::Restarts => {
                     cell.drop_waits();
                     self.drop_all_but(cell.id, &carried);
@@ -88,6 +100,8 @@ impl Shared {
 
     /// Drops all coroutines, and all scripts except those that continue. Joins do not notice.
     pub(crate) fn clear(self: &Rc<Self>, prepared: &[Prepared<'_>]) {
+        // Taken out before anything is dropped: a driver that does not find its script here
+        // records no end of it.
         let scripts = self.scripts.take();
         let ended = self.ended.take();
         // A panic that a handle holds is that of a script that there is no more.
@@ -110,6 +124,7 @@ impl Shared {
                 cell.change().waits = waits;
             }
         }
+        // The waits of all scripts are gone before the first coroutine is: a stop would resume its joiners.
         for cell in scripts.values() {
             let coroutine = cell.coroutine.take();
             if let Some(id) = cell.coroutine_id() {
@@ -133,6 +148,8 @@ impl Shared {
     /// Makes clocks with these parents, and drops the others.
     fn make_clocks(&self, parents: &[ClockId]) -> Result<(), RestoreError> {
         let mut clocks = self.clocks.take();
+        // A clock that the save has in the same place, below the same parent, is kept: handles of it stay
+        // valid, and `load_clocks` puts its reading back.
         let same = clocks.iter().zip(parents);
         let same = same.take_while(|(clock, parent)| clock.parent == **parent);
         let same = same.count();
@@ -293,6 +310,8 @@ impl Shared {
             let before = mem::replace(&mut cell.change().waits, waits);
             drop((known, before));
         }
+        // All waits are registered, and in no list. The executor's lists name them by their place in this
+        // order, which is that of the save: by script, then by number.
         let mut chapters: Vec<_> = prepared.iter().map(|script| script.cell.change()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
         for chapter in &mut chapters {

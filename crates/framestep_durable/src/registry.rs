@@ -123,8 +123,8 @@ impl Registry {
         }
     }
 
-    /// Adds a value, also for all its [keys](Value::of), whose type the registry must know to [describe](SaveState::described) it, and
-    /// to find out when a file is loaded or [checked](Self::check) that it is of another type now.
+    /// Adds a value, also for all its [keys](Value::keyed), whose type the registry must know to
+    /// [describe](SaveState::described) it, and to find out when a file is loaded or [checked](Self::check) that it is of another type now.
     ///
     /// # Panics
     ///
@@ -256,8 +256,11 @@ impl Registry {
     #[must_use]
     pub fn check(&self, save: &SaveState) -> Vec<RestoreError> {
         let dry_run = self.dry_run(save);
-        let misfits = dry_run.misfits.into_iter().map(|misfit| misfit.error);
-        misfits.chain(dry_run.errors).collect()
+        let incompatibilities = dry_run
+            .incompatibilities
+            .into_iter()
+            .map(|incompatibility| incompatibility.error);
+        incompatibilities.chain(dry_run.errors).collect()
     }
 
     /// Tries the scripts of a save state, without a runtime and without effects, and says what each
@@ -293,7 +296,7 @@ impl Registry {
     /// let save = runtime.save()?;
     ///
     /// let dry_run = Registry::new().with::<after::Quest>().dry_run(&save);
-    /// assert!(!dry_run.fits());
+    /// assert!(!dry_run.is_compatible());
     /// let report = dry_run.to_string();
     /// assert!(report.contains("Restart does again: a `with` at "));
     /// # Ok(())

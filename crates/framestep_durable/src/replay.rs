@@ -75,12 +75,15 @@ impl Shared {
             let (type_name, why) = self.registry().why_no_state(code.name, &image.state);
             diverged(Found::OtherState { type_name, why })
         };
+        // Before the state is read: of another version, its bytes may be readable and mean something else.
         if image.version != code.version {
             return Err(diverged(Found::OtherVersion {
                 saved: image.version,
                 now: code.version,
             }));
         }
+        // Its journal is of code that is not there any more. It waits on as its save says, whatever the code
+        // is now.
         if image.restarts_after_wait {
             let cell = self.begin_after_wait(image, numbers);
             return cell.ok_or_else(other_state);
@@ -111,6 +114,7 @@ impl Shared {
             typed.extend(cell.noted());
         }
         let compared = replayed.and_then(|()| typed::compare(&cell, &typed, image, save));
+        // The cell is in no list of the runtime yet, so dropping it undoes the replay: the runtime is as it was.
         if let Err(found) = compared {
             if matches!(found, Found::OtherStored { .. }) {
                 self.events.misread.borrow_mut().insert(image.id);
@@ -159,12 +163,15 @@ fn replay_journal(
             if future.as_mut().poll(&mut cx).map(drop).is_ready() {
                 return Ok(Poll::Ready(()));
             }
+            // As many polls as were recorded: each takes at least one entry, or `goes_on` fails.
             if !cell.goes_on()? {
                 return Ok(Poll::Pending);
             }
         }
     });
     match polled {
+        // Either the replay has unwound out of a script that did something else, and has noted what; or
+        // the script panics by itself, where the recorded one did not.
         Err(payload) => {
             let entry = cell.replayed();
             let message = message_of(&*payload);
@@ -172,21 +179,27 @@ fn replay_journal(
             let panicked = Found::Panicked { entry, message };
             return Err(cell.divergence().unwrap_or(panicked));
         }
+        // Only scripts that wait, or have not begun, are saved: one that returns is another one.
         Ok(Ok(Poll::Ready(()))) => {
             let entry = cell.replayed();
             return Err(cell.divergence().unwrap_or(Found::Returned { entry }));
         }
+        // A future that kept the waker is not of this package, and has no entries: that is why the script did
+        // not come further, or waits for more than its save knows.
         Ok(Ok(Poll::Pending) | Err(Found::NotReached { .. })) if is_kept() => {
             return Err(not_recorded());
         }
+        // All entries are taken, and the script waits.
         Ok(Ok(Poll::Pending)) => {}
         Ok(Err(found)) => return Err(found),
     }
+    // The same entries can lead to other waits, if the code after the last entry has changed. The waits get
+    // their deadlines and places from the save by number: they must be the same calls.
     let named = |wait: &WaitImage| NamedWait {
         site: numbers.of(wait.named.site).unwrap_or(wait.named.site),
         ..wait.named
     };
-    // The usual case.
+    // The usual case, without a list.
     if let ([saved], Some(now)) = (&*image.waits, cell.awaited_alone()) {
         let (saved, now) = ([named(saved)], [now]);
         return match cell.other_waits(&saved, &now) {

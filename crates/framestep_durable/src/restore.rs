@@ -109,6 +109,7 @@ impl Shared {
         policy: &mut dyn FnMut(&Divergence) -> Policy,
         compares_lines: bool,
     ) -> Result<Restored, RestoreError> {
+        // Of other steps, the same frames are other times: the journals would be of another game.
         let settings = self.door.settings();
         if save.settings != settings {
             return Err(RestoreError::OtherSettings {
@@ -116,18 +117,24 @@ impl Shared {
                 now: settings,
             });
         }
+        // Bytes from a file may say anything. A save state of this process was made by `save_state`, and is
+        // consistent.
         if !save.is_taken {
             if let Some(error) = self.registry().unfit_values(save).next() {
                 return Err(error);
             }
             self.try_rebuild(save)?;
         }
+        // From here to `rebuild`, everything can fail, and nothing is replaced: new scripts stand beside those
+        // that run, and `prepared` drops them again. The tickets that their states take count on from the
+        // save, in a counter of their own.
         let mut restored = Restored::default();
         let mut prepared = Preparing::default();
         self.events.restored_ticket.set(save.last_ticket);
         self.events.misread.take();
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
-        // The hooks of the host may use the runtime.
+        // From here on, nothing fails: what a file may say was tried above. All is replaced in one step. The
+        // hooks of the host may use the runtime, so they are called before or after it, never in the middle.
         let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
         let rebuilt = self.hold_losses(act);
         debug_assert!(
@@ -135,6 +142,7 @@ impl Shared {
             "damage is found before anything is replaced"
         );
         rebuilt?;
+        // They are the scripts of the runtime now: `Preparing` must not drop them.
         prepared.scripts.clear();
         Ok(restored)
     }
@@ -174,6 +182,8 @@ impl Shared {
         compares_lines: bool,
     ) -> Result<Restored, RestoreError> {
         self.check_replaceable()?;
+        // Before the scripts are made, because a script is of the epoch in which it was made; and `unchanged`
+        // keeps no script of an earlier one.
         let before = self.epoch.get();
         self.epoch.set(before.wrapping_add(1));
         let restore = || self.restore(save, policy, compares_lines);
@@ -272,6 +282,8 @@ impl Shared {
         restored: &mut Restored,
     ) -> Result<Prepared<'a>, RestoreError> {
         let prepared = |cell, fate| Prepared { cell, image, fate };
+        // Its future stands at the same await, with the same journal behind it: a replay would only make it
+        // again. This is what makes a rollback cheap.
         if let Some(cell) = self.unchanged(image) {
             return Ok(prepared(cell, Fate::Stays));
         }
@@ -288,6 +300,7 @@ impl Shared {
                 recorded: "a script of this name".to_owned(),
                 found: "no registry has one".to_owned(),
             },
+            // No policy helps: what the save says of the script cannot be read at all.
             _ => return Err(error),
         };
         match policy(&divergence) {
@@ -302,6 +315,7 @@ impl Shared {
                 restored.restarted.push(divergence);
                 Ok(prepared(cell, Fate::Restarts))
             }
+            // Others may join it, so it is there like the others, and is stopped once all are.
             Policy::Drop => {
                 restored.dropped.push(divergence);
                 let cell = dropped(self, image).ok_or(RestoreError::Damaged)?;

@@ -15,7 +15,7 @@ use crate::error::{SaveError, said_at};
 use crate::events::{Listed, Owned};
 use crate::file::{Summed, World, checksum_of, stops_of};
 use crate::image::{
-    EndedImage, OwnerImage, PermitsImage, RequestImage, SaveState, ScriptImage, SlotImage,
+    EndedImage, OwnerImage, RequestImage, SaveState, ScriptImage, SemaphoreImage, SlotImage,
     StopImage, WaitImage,
 };
 use crate::owner::ClockId;
@@ -143,7 +143,7 @@ impl Shared {
         Ok(checksum)
     }
 
-    /// The scripts that have been asked to stop.
+    /// The scripts that have been requested to stop.
     fn save_asked(&self) -> Vec<ScriptId> {
         self.asked.borrow().iter().copied().collect()
     }
@@ -285,7 +285,7 @@ impl Shared {
         values.collect()
     }
 
-    fn save_permits(&self) -> Vec<PermitsImage> {
+    fn save_permits(&self) -> Vec<SemaphoreImage> {
         let permits = self.events.permits.borrow();
         if permits.is_empty() {
             return Vec::new();
@@ -295,7 +295,7 @@ impl Shared {
             let of_topic = held.entry(of.topic.clone()).or_default();
             of_topic.push((*permit, of.count));
         }
-        let permits = permits.iter().map(|(topic, entry)| PermitsImage {
+        let permits = permits.iter().map(|(topic, entry)| SemaphoreImage {
             topic: topic.clone(),
             count: entry.count,
             is_set: entry.is_set,

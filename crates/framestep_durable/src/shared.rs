@@ -41,7 +41,7 @@ pub(crate) struct Shared {
     pub(crate) scripts: RefCell<BTreeMap<ScriptId, Rc<ScriptCell>>>,
     /// The results of scripts that have ended, as long as there are handles or there may be.
     pub(crate) ended: RefCell<BTreeMap<ScriptId, Ended>>,
-    /// The scripts that have been asked to stop.
+    /// The scripts that have been requested to stop.
     pub(crate) asked: RefCell<BTreeSet<ScriptId>>,
     /// The requests to stop with a time that are not over.
     pub(crate) stops: RefCell<BTreeMap<ScriptId, StopRequest>>,

@@ -20,7 +20,7 @@ use crate::owner::OwnerId;
 use crate::shared::{Ended, Shared, with_those_below};
 use crate::site::Call;
 
-/// Whether the calling script has been asked to stop: see [`stop_requested`](crate::stop_requested).
+/// Whether the calling script has been requested to stop: see [`stop_requested`](crate::stop_requested).
 ///
 /// The answer is recorded. Outside of a durable script, it is [`framestep::task::is_stop_requested`].
 ///
@@ -218,7 +218,7 @@ impl Shared {
         self.asked.borrow().contains(&script)
     }
 
-    /// Whether a script that wants to know has been asked to stop. Then it has read the request.
+    /// Whether a script that wants to know has been requested to stop. Then it has read the request.
     pub(crate) fn reads_request(&self, cell: &ScriptCell) -> bool {
         let is_asked = self.is_asked(cell.id);
         if is_asked {
@@ -237,7 +237,7 @@ impl Shared {
         }
     }
 
-    /// Asks a script to stop. Returns `false` if it has been asked before, or has ended.
+    /// Requests a script to stop. Returns `false` if it was requested before, or has ended.
     pub(crate) fn ask_script(&self, id: ScriptId) -> bool {
         let Some(cell) = self.script(id) else {
             return false;
@@ -434,7 +434,7 @@ impl Shared {
             .is_some_and(|it| it.is_heard);
         let place = self.stop_places.borrow().get(&id).copied();
         if let (Some(place), false, true) = (place, is_heard, left > 0) {
-            self.door.report_stop_unread(&owner, place, left);
+            self.door.report_stop_ignored(&owner, place, left);
         }
         self.stop_line.replace(Some(line));
         self.door.stop_all(&owner, None);

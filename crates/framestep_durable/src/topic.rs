@@ -95,8 +95,8 @@ impl Sealed for &'static str {
 }
 
 /// A name with a key, such as the name of a signal of one entity. Made by
-/// [`Signal::of`](crate::Signal::of), [`Value::of`](crate::Value::of) and
-/// [`Semaphore::of`](crate::Semaphore::of).
+/// [`Signal::keyed`](crate::Signal::keyed), [`Value::keyed`](crate::Value::keyed) and
+/// [`Semaphore::keyed`](crate::Semaphore::keyed).
 ///
 /// It prints as the name with the key: `knock[3]`.
 #[derive(Clone, PartialEq, Eq, Hash)]

@@ -12,7 +12,7 @@ pub struct Game {
     pub(crate) parts: Vec<String>,
     pub(crate) features: Vec<String>,
     pub(crate) cargo: Vec<String>,
-    pub(crate) also: Vec<PathBuf>,
+    pub(crate) more_folders: Vec<PathBuf>,
     pub(crate) prints: bool,
 }
 
@@ -27,7 +27,7 @@ impl Game {
             parts: Vec::new(),
             features: vec!["live".to_owned()],
             cargo: Vec::new(),
-            also: Vec::new(),
+            more_folders: Vec::new(),
             prints: true,
         }
     }
@@ -65,8 +65,8 @@ impl Game {
 
     /// Also watches a folder below that of the game, for files that scripts include: `assets`, for
     /// `include_str!("../assets/lines.txt")`.
-    pub fn also(mut self, folder: impl AsRef<Path>) -> Self {
-        self.also.push(self.folder.join(folder));
+    pub fn watch_folder(mut self, folder: impl AsRef<Path>) -> Self {
+        self.more_folders.push(self.folder.join(folder));
         self
     }
 

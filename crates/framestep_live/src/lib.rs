@@ -165,7 +165,7 @@ macro_rules! export {
 /// ```
 /// use framestep_live::{Game, game};
 ///
-/// let game: Game = game!("scripts").features(["live", "cheats"]).also("assets");
+/// let game: Game = game!("scripts").features(["live", "cheats"]).watch_folder("assets");
 /// ```
 #[macro_export]
 macro_rules! game {

@@ -1,4 +1,4 @@
-//! Loads a library of scripts. The only room with unsafe code.
+//! Loads a library of scripts. The only module with unsafe code.
 //!
 //! - A library is never unloaded: futures, names, lines and panic messages of its scripts are in it.
 //! - Both sides use one copy of framestep, in the `dylib` of this crate. The worker has refused the

@@ -210,11 +210,11 @@ fn work(
         };
         watch(&folder.path, mode)?;
     }
-    for folder in &game.also {
+    for folder in &game.more_folders {
         watch(folder, RecursiveMode::Recursive)?;
     }
     let _ = tell.send(Event::Watches {
-        folders: layout.folders.len() + game.also.len(),
+        folders: layout.folders.len() + game.more_folders.len(),
         scripts_crates: layout.scripts_crates.clone(),
     });
     let mut work = Work {
@@ -265,7 +265,7 @@ impl Work<'_> {
             match input {
                 Ok(Input::Changed(paths)) => {
                     let kind_of = |path: &PathBuf| {
-                        let is_also = self.game.also.iter().any(|it| path.starts_with(it));
+                        let is_also = self.game.more_folders.iter().any(|it| path.starts_with(it));
                         self.layout
                             .kind_of(path)
                             .or(is_also.then_some(Kind::Scripts))

@@ -77,7 +77,7 @@ async fn measure(log: impl Log + Clone, rooms: u32) {
             shards.clone().map(|it| it.gap).fold(0.0, f64::max)
         );
         println!(
-            "rooms, by the clock of the wall: {:.1} us each",
+            "rooms, wall-clock time: {:.1} us each",
             shards.map(|it| it.busy).sum::<f64>() / frames
         );
         if let Some(cpu) = cpu {

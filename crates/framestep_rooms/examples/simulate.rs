@@ -1,5 +1,5 @@
 //! Runs histories of the protocol, with all kinds of trouble: `--histories 100000 --seed 1`. `--mutant
-//! NAME` plants a mistake, which must be found; `--print` prints the history of the seed.
+//! NAME` injects a bug, which must be found; `--print` prints the history of the seed.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};

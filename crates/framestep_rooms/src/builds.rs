@@ -22,8 +22,8 @@ type Builds = BTreeMap<Build, Generation>;
 
 /// The generation of a build, which gets the next one if the log does not know the build yet.
 ///
-/// `known` is the generation that this node has read before, 0 for none: if the log has lost the end
-/// of what it keeps, the build gets the same one again.
+/// `known` is the generation that this node has read before, 0 for none: if the tail of the log
+/// is lost, the build gets the same one again.
 pub(crate) async fn register(
     log: &dyn Log,
     build: Build,
@@ -38,7 +38,7 @@ pub(crate) async fn register(
 }
 
 /// Lets the nodes of a build run the shards, also if another build was started later: the way back
-/// after an upgrade. Nodes hear of it within some seconds. The order stays in the log until a build
+/// after an upgrade. Nodes learn it with a heartbeat, within some seconds. The order stays in the log until a build
 /// starts that the log does not know yet, or another build is preferred.
 ///
 /// `top` shows the number of each build, and does this as `top --prefer BUILD`. A build that cannot

@@ -230,7 +230,7 @@ impl Position {
             frame: tick.frame,
             by: tick.by.clone(),
             build: tick.build,
-            // Nodes of one build may hear of its generation one after the other.
+            // Nodes of one build may learn its generation one after the other.
             generation: if tick.build == self.build {
                 tick.generation.max(self.generation)
             } else {

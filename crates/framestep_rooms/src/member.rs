@@ -83,13 +83,13 @@ impl Members {
         self.heard.values().map(|(_, heartbeat)| heartbeat)
     }
 
-    /// Whether a node of this build was heard of.
+    /// Whether a node of this build is a member.
     pub(crate) fn has_build(&self, build: Build) -> bool {
         self.iter().any(|it| it.build == build)
     }
 
     /// The place of `node` among the nodes of its build for a shard: 0 should run it, 1 is its first
-    /// standby. `None` if the node leaves, or was not heard of.
+    /// standby. `None` if the node leaves, or is no member.
     pub(crate) fn rank(&self, node: &str, shard: u32) -> Option<usize> {
         let me = self
             .get(node)
@@ -98,7 +98,7 @@ impl Members {
         nodes.iter().position(|it| **it == *node)
     }
 
-    /// The generation of a build, as its nodes know it. 0 if none was heard of.
+    /// The generation of a build, as its nodes know it. 0 if none is a member.
     pub(crate) fn generation(&self, build: Build) -> Generation {
         let of_build = self.iter().filter(|it| it.build == build);
         of_build.map(|it| it.generation).max().unwrap_or(0)
@@ -302,7 +302,7 @@ mod tests {
         members.hear(Duration::ZERO, begins("c", 1, 10));
         assert!(members.is_superseded(1, 3) && !members.is_superseded(2, 3));
         assert_eq!((members.latest(1), members.latest(2)), (Some(2), None));
-        // Back to the first build, which the operator prefers: one of its nodes has heard of it.
+        // Back to the first build, which the operator prefers: one of its nodes knows that.
         members.hear(Duration::ZERO, begins("c", 1, 30));
         assert!(members.is_superseded(2, 3) && !members.is_superseded(1, 3));
         let leaves = Heartbeat {

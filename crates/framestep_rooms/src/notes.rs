@@ -103,7 +103,7 @@ pub(crate) struct Bulletin {
 struct Other {
     leaves: bool,
     build: Build,
-    /// Since when nothing is heard of it.
+    /// Since when it has sent no heartbeat.
     missing: Option<Duration>,
 }
 
@@ -256,7 +256,7 @@ impl Bulletin {
             if is_lost {
                 let build = of_build(other.build, self.build);
                 let text = format!(
-                    "node {name}{build} is lost: nothing is heard of it. Its shards go on elsewhere"
+                    "node {name}{build} is lost: it sends no heartbeat. Its shards fail over"
                 );
                 out.push((true, text));
             }

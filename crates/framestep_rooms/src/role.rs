@@ -273,6 +273,8 @@ impl Role {
             Event::Loaded(loaded) if self.stage == Stage::Loading => {
                 self.loaded(now, &loaded, fold, out);
             }
+            // The stage guards each answer: one that comes after its stage has ended is of a load or a
+            // reading that this node has given up since, and says nothing about the present one.
             Event::LoadFailed if self.stage == Stage::Loading => {
                 self.stage = Stage::Later(now + self.settings.failover_timeout);
             }
@@ -283,9 +285,12 @@ impl Role {
                     self.is_cut(fold, out);
                 } else {
                     self.is_caught_up = true;
+                    // From here on, the next tick is one that was appended after the try began.
                     if let Some(trailing) = &mut self.trailing {
                         trailing.was_last |= trailing.is_tried;
                     }
+                    // The log has acknowledged a tick that reading to its end does not show. Without
+                    // an answer that proves nothing: the tick may be on its way.
                     if let Some(pending) = &mut self.pending {
                         pending.is_missing = pending.is_answered;
                     }
@@ -295,6 +300,8 @@ impl Role {
             Event::Broken if self.stage == Stage::Follows => self.follow(out),
             Event::Appended { attempt, seq } => self.appended(now, attempt, seq, fold, out),
             Event::Refused { attempt } => self.answered(now, attempt),
+            // No answer came, and the tick may be stored or not: the same bytes are appended again at once.
+            // If they are stored, the compare refuses the second copy.
             Event::Lost { attempt } => {
                 if let Some(pending) = self
                     .pending
@@ -307,6 +314,7 @@ impl Role {
             Event::Saved { at, needed, newest } if self.saving == Some(at) => {
                 self.saving = None;
                 self.beyond = (newest > self.read.max(at)).then_some((newest, 0));
+                // Only now does a save exist that needs none of the entries before it.
                 if let Some(before) = needed.filter(|_| !self.settings.has(Mutant::TrimBeforeSave))
                 {
                     out.push(Command::Trim { before });
@@ -392,6 +400,8 @@ impl Role {
             }
             Stage::Follows => {
                 let is_idle = now >= self.heard_at + self.settings.failover_timeout * 8;
+                // Neither owner nor standby. But if no tick has come for a long time, those who should run the
+                // shard cannot, and the state here may be the last one.
                 if !is_wanted && !self.ticked_last() && !is_idle {
                     self.unload(fold, out);
                 } else if self.is_caught_up && self.reload_at.is_some_and(|at| now >= at) {
@@ -478,8 +488,13 @@ impl Role {
     ) {
         let first = loaded.first.max(1);
         let (at, state) = match &loaded.save {
+            // The log still has the whole last frame of the save, with which `follow` checks that the
+            // save is of this log.
             Some((at, state)) if at.since.0 + 1 >= first => (at.clone(), Some(&**state)),
+            // The log has everything, so it is folded from the beginning.
             _ if first == 1 => (Position::start(), None),
+            // Entries that the state depends on are gone. To begin anywhere would invent a state: the
+            // node waits for a save that another one stores.
             _ => {
                 out.push(Command::Note(Note::NoSave { first }));
                 self.stage = Stage::Later(now + self.settings.failover_timeout * 4);
@@ -492,6 +507,8 @@ impl Role {
             || self.settings.has(Mutant::BeginAnywhere)
             || self.settings.has(Mutant::AnyBuild);
         let is_read = match &loaded.unread {
+            // The state without rooms is the same for every build: the bytes of another one need not
+            // be read.
             _ if is_other && at.is_empty => {
                 fold.load_empty(at.frame);
                 Ok(())
@@ -508,6 +525,9 @@ impl Role {
         self.try_again_at = Some(now + wait);
         if let Err(why) = &is_read {
             self.note_unread(&at, why, is_other, out);
+            // A save of this very build that cannot be read is damaged: load again later, when another one
+            // may have replaced it. One of another build is not at fault: this node follows the chain
+            // without a state, and `reads` has its heartbeat say that the shard must not be offered to it.
             if !is_other {
                 fold.unload();
                 self.has_state = false;
@@ -515,6 +535,7 @@ impl Role {
                 return;
             }
         }
+        // A save that was only tried is dropped again: its build goes on with the shard.
         self.has_state = fits && is_read.is_ok();
         if self.has_state {
             out.push(Command::Began);
@@ -574,6 +595,8 @@ impl Role {
         if !self.settings.has(Mutant::QueueIsKept) {
             self.queue.clear();
         }
+        // What is read next are the entries of the last frame: from after the tick before, to `at.seq`. They
+        // are compared with the chain before anything new counts. Void ticks after `at` are read again.
         self.last_tick = self.at.seq;
         self.is_checking = self.at.seq > 0;
         self.read = self.at.since.0;
@@ -590,6 +613,7 @@ impl Role {
         }
         fold.unload();
         self.has_state = false;
+        // A tick that follows what is gone names a chain that no log has: to retry it would add a void one.
         self.pending = None;
         self.queue.clear();
         // If the save that was just loaded is not of this log, an older one may be.
@@ -602,20 +626,25 @@ impl Role {
     }
 
     fn read(&mut self, now: Duration, entry: Entry, fold: &mut dyn Fold, out: &mut Vec<Command>) {
+        // An entry of a reading that has ended since.
         if entry.seq <= self.read {
             return;
         }
         if entry.seq != self.read + 1 && !self.settings.has(Mutant::GapsAreIgnored) {
             if self.is_checking && self.read == self.at.since.0 {
-                // The log was trimmed that far.
+                // The log was trimmed that far: the last frame cannot be checked, so the state may be of
+                // another log.
                 self.is_cut(fold, out);
             } else {
+                // A gap: nothing after it is taken, since a frame without one of its entries is another
+                // frame. What is before it is read and checked again.
                 self.follow(out);
             }
             return;
         }
         self.read = entry.seq;
         if self.is_checking {
+            // These entries have had their effect already: they are only compared.
             let is_last = entry.seq >= self.at.seq;
             self.queue.push(entry);
             if is_last {
@@ -642,44 +671,60 @@ impl Role {
         let tick = tick.filter(|tick| self.at.accepts(tick) || is_any(tick));
         let Some(tick) = tick else {
             if self.suspect.is_some_and(|seq| entry.seq <= seq) {
+                // Everything since the last frame was read again, and that frame is the same: this node is
+                // right and the tick is void, as it is for all who read it. It remains an entry: the next
+                // tick names a chain with it, and appends compare with it as the last tick. What this node
+                // has appended compared with an earlier one, so it was refused, or is this very entry.
                 out.push(Command::Note(Note::VoidTick { seq: entry.seq }));
                 self.last_tick = entry.seq;
                 self.pending = None;
                 self.queue.push(entry);
             } else {
-                // Is it the tick that is wrong, or this node?
+                // Either the tick is wrong, or this node, in a log that was cut back. Reading again tells:
+                // if the last frame is another one, `is_cut` loads a save, and the tick is never judged.
                 self.suspect = Some(entry.seq);
                 self.follow(out);
             }
             return;
         };
+        // The tick continues the chain: the state at `self.at` is the one before its frame, and every node
+        // of the log accepts the tick as this one does.
         let own = tick.by == self.me;
         let is_early = std::mem::take(&mut self.is_computed);
         let is_of_build = tick.build == self.build || self.settings.has(Mutant::AnyBuild);
+        // Without rooms no save is needed: every build has the same state there.
         if !self.has_state && self.at.is_empty && tick.build == self.build {
             self.begin_empty(fold, out);
         }
         if self.has_state && is_of_build {
             if tick.out > fold.out().max(self.out_for) && !self.settings.has(Mutant::OutIsIgnored) {
-                // The node that ticks knows a room that kills, and has not run it.
+                // The node that ticks knows a room that kills, and has not run it. To run it here would
+                // kill this node or make another state. Loading takes the room out; `out_for` keeps the
+                // same number from doing so again, if the news of the room is not there yet.
                 self.out_for = tick.out;
                 self.at = Position::start();
                 self.load(None, out);
                 return;
             }
+            // The tick came while its predecessor's frame was being tried at the end of the log: the owner
+            // lives, and ticks faster than frames are tried.
             let is_outrun = self.trailing.as_ref().is_some_and(|it| it.was_last);
             self.outrun = if own {
                 0
             } else {
                 self.outrun.saturating_add(u8::from(is_outrun))
             };
+            // The tick proves that a node has survived the frame before it, so that is safe to compute. It
+            // has to be computed here: `tick.state` is the hash of the state after it.
             self.catch_up(fold, out);
             if !is_early && tick.state != fold.hash() {
                 out.push(Command::Note(Note::Differs {
                     frame: self.at.frame,
                     ticked_by: tick.by.to_string(),
                 }));
-                // Once more from a save. If that does not help, on from here.
+                // Once more from a save: this node's state may be the wrong one. If it differs again, the
+                // rooms themselves are not deterministic, and no state is more right than another: on from
+                // here, or the node would load without end.
                 if !std::mem::replace(&mut self.differs, true) {
                     self.at = Position::start();
                     self.load(None, out);
@@ -687,16 +732,21 @@ impl Role {
                 }
             }
         } else if self.has_state {
+            // Another build goes on from here, as `accepts` allowed. Only the build that ran a frame replays
+            // it: this node follows the chain without a state, so that it can still judge ticks.
             fold.unload();
             self.has_state = false;
             self.trailing = None;
         }
+        // From here on nothing returns early: position, queue and state move on together.
         self.last_tick = entry.seq;
         self.queue.push(entry);
         let at = self.at.after(&tick, &self.queue);
         let entries = std::mem::take(&mut self.queue);
+        // The save is of this log: the chain after it has continued.
         self.loaded_at = None;
         self.suspect = None;
+        // Whatever this node has appended, it is this tick, or was refused because of it.
         self.pending = None;
         self.heard_at = now;
         self.has_noted_still = false;
@@ -708,9 +758,11 @@ impl Role {
         } else {
             self.next_at = now;
         }
+        // From here on, saves of this log are of later entries than the wrong one, and replace it anyway.
         if self.not_of_this_log.is_some_and(|seq| at.seq > seq) {
             self.not_of_this_log = None;
         }
+        // What this build could read was a save of the build before. The new one has to store its own.
         if at.build != self.at.build {
             self.reads = None;
             self.try_again_at = Some(now + self.settings.failover_timeout * 4);
@@ -723,6 +775,9 @@ impl Role {
                 is_tried: false,
                 was_last: false,
             });
+            // The node that has ticked computes the frame first, with the tick in the log: if the frame
+            // kills it, the others have not computed it, and no node ticks it again. They compute it in
+            // `catch_up` when the next tick is read.
             if is_early {
                 self.trailing = None;
                 out.push(Command::Frame {
@@ -762,6 +817,8 @@ impl Role {
             self.catch_up(fold, out);
             return true;
         }
+        // Nobody is known to have survived the frame, and its owner is silent or leaves: a room in it may have
+        // ended that process. It runs in a child first; until `Tried` comes, this node neither ticks nor saves.
         if !std::mem::replace(&mut trailing.is_tried, true) {
             match fold.save() {
                 Ok(state) => out.push(Command::Try {
@@ -769,6 +826,8 @@ impl Role {
                     state,
                     entries: trailing.entries.clone(),
                 }),
+                // Without bytes there is nothing to give to a child. A shard that stands still would be worse
+                // than the risk.
                 Err(why) => {
                     let frame = trailing.at.frame;
                     out.push(Command::Note(Note::NotSaved { frame, why }));
@@ -824,9 +883,12 @@ impl Role {
         fold: &mut dyn Fold,
         out: &mut Vec<Command>,
     ) {
+        // Without a state there is no frame to tick, and while the last frame is checked it may be another's.
         if !self.has_state && !self.at.is_empty || self.is_checking {
             return;
         }
+        // One tick at a time: a second one would have to name a frame that is not computed yet. The tick
+        // that is on its way is repeated with the same bytes, and only what is read ends it.
         if let Some(pending) = &mut self.pending {
             if now < pending.again_at || self.settings.has(Mutant::NoRetry) {
                 return;
@@ -854,6 +916,8 @@ impl Role {
             return;
         }
         if !self.has_state {
+            // The place is empty, so this build may begin, but not with a room that the last tick's node
+            // knows to be out.
             if self.out_of_tick > fold.out().max(self.out_for) {
                 self.out_for = self.out_of_tick;
                 self.load(None, out);
@@ -909,13 +973,17 @@ impl Role {
     fn is_due(&self, now: Duration, rank: Option<usize>, members: &Members) -> bool {
         let failover_timeout = self.settings.failover_timeout;
         let silent = now.saturating_sub(self.heard_at);
+        // This build has handed over. It ticks on only if the later build does not come: until then a tick of
+        // this build would take the shard back in the moment in which the other one begins.
         if self.at.hands_over && self.at.build == self.build && self.is_superseded(members) {
             return silent >= self.settings.hand_over_wait()
                 && (rank == Some(0) || self.ticked_last());
         }
+        // The owner keeps the pace. If another node takes over meanwhile, the compare refuses one of the two.
         if self.ticked_last() {
             return now >= self.next_at;
         }
+        // It leaves, or is no member: it does not compete with those that are.
         let Some(rank) = rank else {
             return false;
         };
@@ -940,6 +1008,8 @@ impl Role {
                 .is_some_and(|since| now >= since + self.settings.settle())
         };
         let may_begin = self.at.seq == 0 || self.at.hands_over;
+        // The node that should tick takes the shard from a living owner only after some time in that place:
+        // members come and go in bursts, and each change of the owner costs a try.
         is_silent || rank == 0 && (may_begin || has_left() || is_settled())
     }
 
@@ -970,6 +1040,7 @@ impl Role {
         if !(is_regular || is_last || is_leaving) {
             return;
         }
+        // A save is of the state after `at`: if that frame trails, it is tried and computed first.
         if !self.settle(now, fold, out) {
             return;
         }

@@ -115,7 +115,7 @@ impl Where {
 ///
 /// Start as many nodes as you like, with the same settings, on any machines that reach the log. Each
 /// shard of rooms runs on one of them, and its standbys follow. If a node ends, for whatever reason,
-/// its rooms go on elsewhere, in the frame and at the `.await` where they were.
+/// its rooms fail over to another, in the frame and at the `.await` where they were.
 ///
 /// # Examples
 ///
@@ -348,7 +348,7 @@ impl Server {
 
     /// Whether a frame that may have ended another node is tried in a child process first, as it is by
     /// default. The child is this executable with the same arguments. It ends in [`serve`](Self::serve),
-    /// before the log is reached; a node that has heard of others keeps one ready. What the program does
+    /// before the log is reached; a node that has learnt the members keeps one ready. What the program does
     /// before `serve` is done in the child, too.
     ///
     /// Without it, a room that ends or hangs its process ends all nodes that run it, again and again.
@@ -732,7 +732,7 @@ impl Node {
             node.clone().read_generation()
         }));
         let _watchdog = Watchdog::start(&self)?;
-        // First it hears of others: otherwise it would take all shards, and give them back.
+        // First it learns the members: otherwise it would take all shards, and give them back.
         sleep(self.options.failover_timeout).await;
         let node = self.clone();
         tasks.spawn(restarted(self.clone(), "saying what is new", move || {

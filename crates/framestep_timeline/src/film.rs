@@ -282,7 +282,7 @@ impl Film {
         }
     }
 
-    /// Where a signal, a watch or permits got their name, by which script, and when.
+    /// Where a signal, a watch or a semaphore got their name, by which script, and when.
     pub(crate) fn origin(&self, name: u32) -> Option<String> {
         let origin = self.tables.sources.get(&name)?;
         let mut words = format!("named at {}", self.place(origin.place)?);
@@ -596,7 +596,7 @@ impl<'de> Deserialize<'de> for Format {
 #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
 const FORMAT: u32 = 100 + Phase::NAMED.len() as u32;
 
-/// The version before signals, watches and permits had an identity.
+/// The version before signals, watches and semaphores had an identity.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of phases")]
 const FORMAT_BEFORE: u32 = 1 + Phase::NAMED.len() as u32;
 

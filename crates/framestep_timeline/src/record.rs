@@ -167,7 +167,7 @@ impl Record {
     }
 
     /// Whether it is recorded even if the filter hides the script: what becomes of signals,
-    /// watches and permits concerns others.
+    /// watches and semaphores concerns others.
     pub(crate) fn is_public(&self) -> bool {
         matches!(
             self.kind,

@@ -62,7 +62,7 @@ struct Shared {
 pub(crate) struct Inner {
     pub(crate) tape: Tape,
     ids: HashMap<CoroutineId, u32, BuildFold>,
-    /// The names of the signals, watches and permits.
+    /// The names of the signals, watches and semaphores.
     pub(crate) sources: HashMap<Source, u32, BuildFold>,
     /// The name of the source that was emitted last.
     pub(crate) emitted: u32,

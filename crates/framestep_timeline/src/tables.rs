@@ -274,7 +274,7 @@ pub(crate) struct Script {
     pub(crate) place: u32,
 }
 
-/// What is known about a signal, a watch or permits with a name.
+/// What is known about a signal, a watch or a semaphore with a name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     /// The number that stands for it in records, as that of a name.
@@ -360,7 +360,7 @@ impl Tables {
         }
     }
 
-    /// Adds a signal, a watch or permits. Returns the number that stands for it.
+    /// Adds a signal, a watch or a semaphore. Returns the number that stands for it.
     pub(crate) fn add_source(&mut self, mut origin: Origin) -> u32 {
         let twins = self.twins.entry(origin.base).or_default();
         *twins += 1;

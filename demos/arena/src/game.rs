@@ -19,11 +19,11 @@ pub(crate) enum Act {
     Hit,
     /// Wants a better blade.
     Buy,
-    /// A mistake in the code of the room.
+    /// A bug in the code of the room.
     Bug(Bug),
 }
 
-/// What code with a mistake does.
+/// What code with a bug does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Bug {
@@ -95,9 +95,9 @@ fn bug(bug: Bug) {
     let is_defused = IS_DEFUSED.load(Ordering::Relaxed);
     match bug {
         Bug::Abort if !is_defused => std::process::abort(),
-        #[expect(clippy::empty_loop, reason = "that is the mistake")]
+        #[expect(clippy::empty_loop, reason = "that is the bug")]
         Bug::Hang if !is_defused => loop {},
-        bug => panic!("a mistake of the game: {bug:?}"),
+        bug => panic!("a bug of the game: {bug:?}"),
     }
 }
 
@@ -131,7 +131,7 @@ impl Room for Arena {
             Act::Go(dx, dy) => self.go(&player, dx.into(), dy.into()),
             Act::Hit => {
                 if let Some((foe, damage)) = self.strike(&player) {
-                    runtime.emit(&HIT.of(foe), damage);
+                    runtime.emit(&HIT.keyed(foe), damage);
                 }
             }
             Act::Buy => runtime.emit(&BUY, player),

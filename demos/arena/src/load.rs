@@ -161,7 +161,7 @@ impl Load {
         self.client.shard(room)
     }
 
-    /// Opens a room, and sends it an input that meets a mistake in its code.
+    /// Opens a room, and sends it an input that meets a bug in its code.
     pub(crate) async fn bug(&self, room: &str, bug: Bug) -> Result<(), ClientError> {
         let room = self.client.player("bug")?.open::<Arena>(room, &1).await?;
         // A room that ends its process in its first frame was never there.

@@ -119,7 +119,7 @@ pub(crate) struct Verdict {
     pub(crate) lost: u64,
     /// Inputs that were applied more than once.
     pub(crate) doubled: u64,
-    /// Of those acknowledged, inputs to rooms that a mistake has broken.
+    /// Of those acknowledged, inputs to rooms that a bug has broken.
     pub(crate) to_broken: u64,
     /// Heroes whose own count is not that of the inputs applied.
     pub(crate) counts_differ: u64,
@@ -527,7 +527,7 @@ impl Shard {
         seen.note(self, &tick);
         let opens_none = entries.iter().all(|entry| entry.subject == "tick");
         self.is_empty = tick.is_empty && opens_none;
-        // Nodes of one build hear of its generation one after the other.
+        // Nodes of one build learn its generation one after the other.
         let known = if tick.build == self.build {
             self.generation
         } else {
@@ -740,7 +740,7 @@ impl Hands {
 /// Reads until standard input names a ledger, then prints the verdict on the shards that it has.
 pub(crate) async fn run(url: &str, shards: u32, folder: &Path) -> Result<(), String> {
     game::defuse();
-    // The mistakes of the game are expected here.
+    // The bugs of the game are expected here.
     std::panic::set_hook(Box::new(|_| {}));
     let context = jetstream::new(nats::connect(url).await?);
     let (sender, mut entries) = mpsc::channel(64);

@@ -522,7 +522,7 @@ async fn make(
                 ("bug-hang", Bug::Hang),
             ] {
                 let room = format!("{room}-{round}");
-                board.trouble(trouble, &format!("a mistake in {room}"));
+                board.trouble(trouble, &format!("a bug in {room}"));
                 load.bug(&room, bug)
                     .await
                     .map_err(|error| error.to_string())?;

@@ -1,5 +1,5 @@
-//! What happens in an arena over time: about twenty scripts, each of which goes on on another
-//! machine at the `.await` where it is.
+//! What happens in an arena over time: scripts that fail over to another machine at the `.await`
+//! where they are.
 
 use framestep_durable::prelude::*;
 use framestep_rooms::Player;
@@ -92,7 +92,7 @@ async fn guard(post: u8) -> Chapter {
     for leg in 0..4 {
         let foe = with(move |arena: &mut Arena| arena.patrol(post, leg));
         if let Some(foe) = foe {
-            HIT.of(foe).emit(RULES.guard_damage);
+            HIT.keyed(foe).emit(RULES.guard_damage);
         }
         wait_seconds(0.6).await;
     }
@@ -156,7 +156,7 @@ async fn waves(number: u32) -> Chapter {
 
 /// Waits for a blow. Returns whether the foe has fallen.
 async fn is_felled(id: u32, seconds: f64) -> bool {
-    match timeout(seconds, HIT.of(id).wait()).await {
+    match timeout(seconds, HIT.keyed(id).wait()).await {
         Ok(damage) => with(move |arena: &mut Arena| arena.hurt(id, damage)),
         Err(_) => false,
     }

@@ -1,4 +1,4 @@
-//! What all rooms of the core use: the way out into user code, cells and lists, and the
+//! What all modules of the core use: the way out into user code, cells and lists, and the
 //! names of tasks and waits.
 
 pub(crate) mod call;

@@ -406,7 +406,7 @@ impl fmt::Display for Unsavable {
                  the combinators of framestep"
             }
             Unsavable::OtherWait(_) => {
-                "it awaits what is not recorded, such as a signal, a watch or permits of \
+                "it awaits what is not recorded, such as a signal, a watch or a semaphore of \
                  `framestep`, or a future of another crate: use the waits of `framestep_durable`"
             }
             Unsavable::ClockGuards => {

@@ -1,4 +1,4 @@
-//! Waits for events: for a signal, a watch, permits, an answer or a request to stop; and the names of
+//! Waits for events: for a signal, a watch, a semaphore, an answer or a request to stop; and the names of
 //! these sources.
 //!
 //! To the executor, such a wait looks like any wait for a wake. So it is noted here until

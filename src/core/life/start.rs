@@ -257,7 +257,7 @@ pub(crate) fn is_open(core: &Core, owner: OwnerKey) -> bool {
 
 /// Why a new coroutine is not [accepted](accepts).
 #[cold]
-pub(crate) fn refusal(core: &Core, owner: Option<OwnerKey>) -> SpawnError {
+pub(crate) fn spawn_error(core: &Core, owner: Option<OwnerKey>) -> SpawnError {
     match owner {
         _ if core.is_closed() => SpawnError::ExecutorGone,
         Some(owner) if core.owners.borrow().is_leaving(owner) => SpawnError::OwnerGone,
@@ -308,7 +308,7 @@ impl Drop for LetGo<'_> {
         let holds = &self.core.starts.holds;
         holds.set(holds.get() - 1);
         start_deferred_since(self.core, self.held.deferred);
-        report::flush_unread(self.core);
+        report::flush_unobserved(self.core);
     }
 }
 

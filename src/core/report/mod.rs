@@ -1,6 +1,6 @@
 //! Calling the host's hooks: for reports, and for outputs that no join returns.
 //!
-//! A hook for outputs may make more outputs unread. So a task with such an output goes onto a list.
+//! A hook for outputs may make more outputs unobserved. So a task with such an output goes onto a list.
 //! One call at a time goes through the list. Until then the output stays in the task's block.
 
 pub(crate) mod panics;
@@ -22,9 +22,9 @@ use crate::core::{Core, scope};
 use crate::inspect::{Hook, Report, Reports};
 use crate::task::coroutine::{CoroutineId, OutputSource};
 
-/// The hooks for unread outputs, and a list of tasks with outputs for the hooks.
+/// The hooks for unobserved outputs, and a list of tasks with outputs for the hooks.
 #[derive(Default)]
-pub(crate) struct Unread {
+pub(crate) struct Unobserved {
     /// By the type of the output. A hook takes the output of the task that it is called
     /// with.
     hooks: Guarded<HashMap<TypeId, Rc<Hook<TaskKey>>>>,
@@ -55,7 +55,7 @@ pub(crate) fn send(core: &Core, report: &Report) {
 /// Reports a call that is allowed, and probably not meant: to the executor that runs the caller,
 /// or else prints the report. Calls user code.
 #[cold]
-pub(crate) fn doubtful(place: &'static Location<'static>, text: String) {
+pub(crate) fn suspicious(place: &'static Location<'static>, text: String) {
     refused(None, &Report::SuspiciousCall { place, text });
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn refused(refuses: Option<&Core>, report: &Report) {
     }
 }
 
-/// Sets the hook for unread outputs of type `T`.
+/// Sets the hook for unobserved outputs of type `T`.
 pub(crate) fn on_unobserved<T: 'static>(
     core: &Core,
     mut hook: impl FnMut(T, OutputSource) + 'static,
@@ -146,13 +146,13 @@ pub(crate) fn on_unobserved<T: 'static>(
             return;
         };
         let by = output_source(&core, task);
-        if let Some(output) = core.tasks.take_unread::<T>(task) {
+        if let Some(output) = core.tasks.take_unobserved::<T>(task) {
             hook(output, by);
         }
     }));
     if !core.is_closed() {
-        core.unread.is_on.set(true);
-        let mut hooks = core.unread.hooks.borrow_mut();
+        core.unobserved.is_on.set(true);
+        let mut hooks = core.unobserved.hooks.borrow_mut();
         let earlier = hooks.insert(TypeId::of::<T>(), Rc::new(receive));
         drop(hooks);
         if let Some(earlier) = earlier {
@@ -170,30 +170,30 @@ fn output_source(core: &Core, task: Task<'_>) -> OutputSource {
 
 /// Whether there is a hook for the output of an ended task that no handle can take.
 #[inline]
-pub(crate) fn hears_unread(core: &Core, task: Task<'_>) -> bool {
-    core.unread.is_on.get() && hook_for(core, task).is_some()
+pub(crate) fn hears_unobserved(core: &Core, task: Task<'_>) -> bool {
+    core.unobserved.is_on.get() && hook_for(core, task).is_some()
 }
 
 /// The hook for the output of a task, if there is one and the output is there.
 #[cold]
 fn hook_for(core: &Core, task: Task<'_>) -> Option<Rc<Hook<TaskKey>>> {
     let output = core.tasks.output_type(task)?;
-    core.unread.hooks.borrow().get(&output).cloned()
+    core.unobserved.hooks.borrow().get(&output).cloned()
 }
 
 /// Sends the output of a task to its hook: now, or as soon as hooks may be called. Calls
 /// user code.
 #[cold]
-pub(crate) fn put_unread(core: &Core, reference: Reference) {
-    core.unread.waiting.borrow_mut().push_back(reference);
-    flush_unread(core);
+pub(crate) fn put_unobserved(core: &Core, reference: Reference) {
+    core.unobserved.waiting.borrow_mut().push_back(reference);
+    flush_unobserved(core);
 }
 
 /// Sends the outputs on the list to their hooks. Does nothing inside another such call,
 /// or inside a closure that borrows lent state. Calls user code.
 #[inline]
-pub(crate) fn flush_unread(core: &Core) {
-    if core.unread.is_on.get() && !core.unread.is_telling.get() && !core.starts.are_held() {
+pub(crate) fn flush_unobserved(core: &Core) {
+    if core.unobserved.is_on.get() && !core.unobserved.is_telling.get() && !core.starts.are_held() {
         work_off(core);
     }
 }
@@ -201,10 +201,10 @@ pub(crate) fn flush_unread(core: &Core) {
 #[cold]
 fn work_off(core: &Core) {
     let _notifies = core.host.notifies();
-    let _telling = Restore::after_setting(&core.unread.is_telling, true);
+    let _telling = Restore::after_setting(&core.unobserved.is_telling, true);
     // A hook may start coroutines that fail at once, without end.
     for _ in 0..core.runs.limits.most_in_sequence(core.tasks.alive()) {
-        let next = core.unread.waiting.borrow_mut().pop_front();
+        let next = core.unobserved.waiting.borrow_mut().pop_front();
         let Some(reference) = next else {
             return;
         };
@@ -219,20 +219,20 @@ fn work_off(core: &Core) {
         }
         end::drop_reference(core, reference);
     }
-    if !core.unread.waiting.borrow().is_empty() {
+    if !core.unobserved.waiting.borrow().is_empty() {
         limits::leave_to_next_run(core, Reached::Polls);
     }
 }
 
 /// Drops the hooks when the executor ends, after the last outputs have gone to
 /// them.
-pub(crate) fn close_unread(core: &Core) {
-    flush_unread(core);
-    core.unread.is_on.set(false);
-    for hook in core.unread.hooks.take().into_values() {
+pub(crate) fn close_unobserved(core: &Core) {
+    flush_unobserved(core);
+    core.unobserved.is_on.set(false);
+    for hook in core.unobserved.hooks.take().into_values() {
         hook.close();
     }
-    while let Some(reference) = { core.unread.waiting.borrow_mut().pop_front() } {
+    while let Some(reference) = { core.unobserved.waiting.borrow_mut().pop_front() } {
         end::drop_unwanted_output(core, core.tasks.of(&reference));
         end::drop_reference(core, reference);
     }

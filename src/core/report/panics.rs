@@ -40,7 +40,7 @@ pub(crate) enum PassOn {
     #[default]
     Nothing,
     /// The panics that no join returns.
-    Unread,
+    Unobserved,
     /// All panics.
     All,
 }
@@ -121,7 +121,7 @@ fn report_of(core: &Core, task: Task<'_>, panicked: &Panicked) -> Report {
 
 /// Reports the panic of a task that no handle can return any more, or passes it on.
 #[cold]
-pub(crate) fn report_unread(core: &Core, task: Task<'_>) {
+pub(crate) fn report_unobserved(core: &Core, task: Task<'_>) {
     let panicked = core.colds.of(task, |cold| cold.panic.take()).flatten();
     if let Some(panicked) = panicked.filter(|panicked| !panicked.is_heard) {
         let report = report_of(core, task, &panicked);
@@ -143,7 +143,7 @@ pub(crate) fn pass_on(core: &Core, report: Report, payload: Foreign<Payload>) {
 fn keep_pending(core: &Core, report: Report, payload: Foreign<Payload>) -> Result<(), Pending> {
     let keep = match core.panics.pass_on.get() {
         PassOn::Nothing => false,
-        PassOn::Unread => !core.is_closed(),
+        PassOn::Unobserved => !core.is_closed(),
         PassOn::All => true,
     };
     if keep {
@@ -195,7 +195,7 @@ pub(crate) fn report_time_source_panic(core: &Core) {
     }
 }
 
-/// Reports a panic of the destructor of an output that was dropped unread, or passes it
+/// Reports a panic of the destructor of an output that was dropped unobserved, or passes it
 /// on. Calls user code.
 #[cold]
 pub(crate) fn output_panicked(core: &Core, task: Task<'_>, payload: Payload) {

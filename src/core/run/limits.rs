@@ -69,7 +69,7 @@ impl Limits {
     }
 
     /// How many polls a run may take; how many closures of `with_deferred`, or calls of hooks
-    /// for unread outputs, may follow one another; and how many ends of coroutines one end
+    /// for unobserved outputs, may follow one another; and how many ends of coroutines one end
     /// may cause. `tasks` is the number of tasks that count towards it.
     pub(crate) fn most_in_sequence(&self, tasks: usize) -> u64 {
         (tasks as u64).saturating_add(self.extra())
@@ -102,7 +102,7 @@ impl Limits {
 /// Defers a task that was woken or has yielded too often in this run to the next run.
 /// Reports it at the first of these polls too many.
 #[cold]
-pub(crate) fn defer_greedy(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
+pub(crate) fn defer_at_limit(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
     schedule::again(core, task, phase);
     let most = core.runs.limits.polls_per_task();
     if polls == most + 1 {

@@ -138,7 +138,7 @@ impl<'a, 's> Resumer<'a, 's> {
         let serial = core.runs.serial();
         let yields = core.colds.of_or_new(task, |cold| cold.yields.count(serial));
         if yields > core.runs.limits.polls_per_task() {
-            limits::defer_greedy(core, task, self.phase(), yields);
+            limits::defer_at_limit(core, task, self.phase(), yields);
         } else {
             self.resume_unwoken(task, cx);
         }
@@ -173,7 +173,7 @@ impl<'a, 's> Resumer<'a, 's> {
         });
         let (wakes, own) = woken.unwrap_or_default();
         if wakes > most {
-            limits::defer_greedy(core, task, self.phase(), wakes);
+            limits::defer_at_limit(core, task, self.phase(), wakes);
             return;
         }
         match own {

@@ -182,7 +182,7 @@ impl Flags {
     /// `Tasks::give_up_output`).
     ///
     /// While this flag is set, the end of the task keeps the output for the handle.
-    /// Without it, the output goes to the hook for unread outputs, or is dropped. The
+    /// Without it, the output goes to the hook for unobserved outputs, or is dropped. The
     /// flag does not keep the block: the reference of the handle does.
     pub(crate) const HANDLE: Flags = Flags(1 << 7);
 }

@@ -65,7 +65,7 @@
 //! - `take_output` needs a [`TaskOf`], which knows the type. `open` makes it from a
 //!   [`TaskHandle`], which it borrows. So the handle keeps the block, and with it the
 //!   type. `of` compares the executor, and panics if it differs.
-//! - `take_unread` compares the type's id with that of the output.
+//! - `take_unobserved` compares the type's id with that of the output.
 //! - `drop_output` keeps a reference during the call: the output may own the last handle.
 //! - `refer`, `release`: both check that the task is of this table. Indices have a
 //!   meaning in one table only.
@@ -226,7 +226,7 @@ pub(crate) struct Reference {
 }
 
 /// A [`Reference`] to a task whose future has the output `T`. Only two functions make
-/// a handle: `insert`, which knows the type, and `take_unread`, which compares it.
+/// a handle: `insert`, which knows the type, and `take_unobserved`, which compares it.
 #[derive(Debug)]
 pub(crate) struct TaskHandle<T> {
     reference: Reference,
@@ -614,7 +614,7 @@ impl Tasks {
 
     /// Takes the output of a task that has no handle, if the output is there and of type
     /// `T`.
-    pub(crate) fn take_unread<T: 'static>(&self, task: Task<'_>) -> Option<T> {
+    pub(crate) fn take_unobserved<T: 'static>(&self, task: Task<'_>) -> Option<T> {
         if self.output_type(task) != Some(TypeId::of::<T>()) {
             return None;
         }

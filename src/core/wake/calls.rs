@@ -1,5 +1,5 @@
 //! What is left to the next run, and the calls that a run makes as it begins, or the host between two
-//! runs: those that other threads have sent, ends and unread outputs.
+//! runs: those that other threads have sent, ends and unobserved outputs.
 
 use std::cell::{Cell, RefCell};
 
@@ -49,7 +49,7 @@ impl Arrivals {
         self.work.get() & REQUESTS != 0
     }
 
-    /// Notes that a call has left work to the next run: starts, ends, unread outputs, or
+    /// Notes that a call has left work to the next run: starts, ends, unobserved outputs, or
     /// a panic that must be passed on.
     pub(crate) fn note_news(&self) {
         self.note(NEWS, true);
@@ -109,7 +109,7 @@ pub(crate) fn make_between_runs(core: &Core) {
 fn make_waiting(core: &Core) {
     let calls = core.arrivals.take_calls();
     depth::work_off_rest(core);
-    report::flush_unread(core);
+    report::flush_unobserved(core);
     for call in calls {
         if !core.is_closed() {
             call.into_inner()(core.id);

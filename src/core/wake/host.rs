@@ -133,6 +133,7 @@ impl Host {
     #[cold]
     #[inline(never)]
     fn call(&self) {
+        // Before the call: the host's waker may make something due, and must not be called from its own call.
         self.is_due.set(false);
         self.listens.set(false);
         // The host's waker may drop the executor.

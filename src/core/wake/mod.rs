@@ -27,6 +27,9 @@ pub(crate) fn wake_soon(core: &Core, key: TaskKey, scope: &Scope<'_>) -> bool {
     let Some(task) = core.tasks.get(key) else {
         return false;
     };
+    // Another coroutine is being polled in a run of the home phase, so the wake counts for this run. In a
+    // run no messages are taken and the host is not notified: there is nothing else to do. A task that is
+    // ready already, paused or observed goes the long way.
     let soon = core.runs.phase() == Some(task.home())
         && scope.is_polling_another(task)
         && task.is_alive()
@@ -52,6 +55,8 @@ pub(crate) fn wake(core: &Core, key: TaskKey) {
 /// The phase for which a wake counts: home, or that of the run under way if the waker of a
 /// due wait of the same coroutine is being called.
 fn woken_for(core: &Core, task: Task<'_>) -> PhaseIndex {
+    // `fire` calls the wakers before the first poll of the run. A wake that is not of such a call is of
+    // something else, and counts at home, even if a wait of the coroutine is due in this run as well.
     let fired = core.runs.fired.get() == Some(task.task_key());
     let run = core.runs.phase().filter(|_| fired);
     run.unwrap_or_else(|| task.home())
@@ -60,6 +65,8 @@ fn woken_for(core: &Core, task: Task<'_>) -> PhaseIndex {
 /// Makes a task ready in `phase`: in the run under way, or in the next one. First takes
 /// the messages that arrived earlier.
 pub(crate) fn make_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
+    // The order of the ready list is that of the wakes: what another thread has sent before this
+    // call stands before it.
     take_messages_between_runs(core);
     queue_ready(core, task, phase);
 }
@@ -67,6 +74,7 @@ pub(crate) fn make_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
 /// The same without the messages. A paused task remembers the wake instead.
 pub(crate) fn queue_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     if task.has(Flags::PAUSED) {
+        // It is in no list while it is paused; `resume` makes it ready for what is remembered.
         pause::remember_wake(core, task, phase);
     } else if core.runs.phase() == Some(phase) && !scope::is_innermost(core, task) {
         schedule::soon_once(core, task);
@@ -123,12 +131,15 @@ fn take_waiting_messages(core: &Core) {
         for message in messages.drain(..) {
             match message {
                 Message::Wake(wake) => {
+                    // A thread that wakes the task from here on sends a new message. What threads did before
+                    // is visible to the poll that follows.
                     wake.taken();
                     let task = core.tasks.get(wake.key);
                     if let Some(task) = task.filter(|task| task.is_alive()) {
                         if task.has(Flags::OBSERVED) {
                             notes::note_woken(core, task, polled(core));
                         }
+                        // Not `make_ready`: that would take messages in the middle of taking them.
                         queue_ready(core, task, task.home());
                     }
                 }

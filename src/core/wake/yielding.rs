@@ -65,6 +65,7 @@ pub(crate) fn yield_again(core: &Core, scope: &Scope<'_>) {
         return;
     };
     match core.runs.phase() {
+        // In each case the coroutine is polled again without a wake from outside: a yield is never lost.
         Some(phase) if task.has(Flags::PAUSED) => {
             pause::remember_wake(core, task, phase);
         }

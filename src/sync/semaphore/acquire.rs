@@ -43,7 +43,7 @@ impl Acquire {
     #[track_caller]
     fn waiter(&mut self) -> Option<usize> {
         match self.stage {
-            Stage::Done => polled_again("Permits::acquire()"),
+            Stage::Done => polled_again("Semaphore::acquire()"),
             Stage::Waiting(waiter) => Some(waiter),
             Stage::New if self.shared.take_free(self.count) => None,
             Stage::New => {

@@ -317,7 +317,7 @@ impl Semaphore {
         self.shared.grant();
         if let Some((out, excess, source)) = over {
             let of = source.map_or(String::new(), |source| format!(" of `{}`", source.name()));
-            report::doubtful(
+            report::suspicious(
                 Location::caller(),
                 format!(
                     "the permits{of} were set to {count} while {out} are taken, so none is granted \

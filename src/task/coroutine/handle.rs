@@ -413,7 +413,7 @@ impl<T> Coroutine<T> {
     fn drop_stored(&mut self) {
         if let State::Stored(core, task) = mem::replace(&mut self.state, State::Refused) {
             if self.stop_on_drop {
-                end::stop_unread(&core, key(&core, &task));
+                end::stop_unobserved(&core, key(&core, &task));
             }
             end::drop_coroutine(&core, task);
         }

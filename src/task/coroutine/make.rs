@@ -224,7 +224,9 @@ pub(crate) fn refuse(
     let report = Report::Refused {
         name: name.unwrap_or_else(|| script_name(future.type_name()).into()),
         place,
-        reason: core.map_or(SpawnError::ExecutorGone, |core| start::refusal(core, owner)),
+        reason: core.map_or(SpawnError::ExecutorGone, |core| {
+            start::spawn_error(core, owner)
+        }),
     };
     report::refused(core, &report);
     match core {

@@ -1,10 +1,10 @@
-//! Which coroutine has returned an output that nobody reads.
+//! Which coroutine has returned an unobserved output.
 
 use std::borrow::Cow;
 
 use super::CoroutineId;
 
-/// The coroutine that has returned an [unread](crate::Executor::on_unobserved) output. It has ended.
+/// The coroutine that has returned an [unobserved](crate::Executor::on_unobserved) output. It has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputSource {
     pub(crate) id: CoroutineId,

@@ -21,7 +21,7 @@ use crate::wait::{polled, polled_again};
 
 use super::Ended;
 
-/// Waits until the calling coroutine is asked to stop, with
+/// Waits until the calling coroutine is requested to stop, with
 /// [`Owner::request_stop`](crate::Owner::request_stop) or
 /// [`stop_within`](crate::Owner::stop_within).
 ///
@@ -83,7 +83,7 @@ pub fn stop_requested() -> StopRequested {
     }
 }
 
-/// Whether the calling coroutine has been asked to stop: see [`stop_requested`]. `false` for a
+/// Whether the calling coroutine has been requested to stop: see [`stop_requested`]. `false` for a
 /// coroutine without an owner, and outside of coroutines.
 ///
 /// # Panics
@@ -125,7 +125,7 @@ fn member(scope: &scope::Scope<'_>) -> Option<u32> {
     scope.current()?.member()
 }
 
-/// Whether a coroutine has been asked to stop. If so, it has read the request.
+/// Whether a coroutine has been requested to stop. If so, it has read the request.
 fn reads_request(core: &Core, member: Option<u32>) -> bool {
     let mut owners = core.owners.borrow_mut();
     let asked = member.filter(|&member| owners.is_asked(member));
@@ -231,7 +231,7 @@ pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds)
         Nanos::Overflow | Nanos::Infinite => None,
         Nanos::NotANumber => panic!(
             "`stop_within` got a length of NaN: give it a number of seconds (with infinity, it \
-             only asks)"
+             only requests the stop)"
         ),
     };
     let left = Rc::new(Cell::new(0));

@@ -42,7 +42,7 @@ impl ClockGuard {
         self.asks
     }
 
-    /// For a hold that the clock's speed has noted.
+    /// For a guard that the clock's speed has noted.
     pub(super) fn hold(clock: &Clock) -> Self {
         ClockGuard {
             clock: clock.clone(),

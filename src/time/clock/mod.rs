@@ -316,7 +316,7 @@ impl Clock {
     ///
     /// Several scripts can hold a clock independently, such as a menu and a dialogue.
     /// The clock runs again when the last guard is dropped, unless it is
-    /// [paused](Clock::pause). [`resume`](Clock::resume) does not end a hold.
+    /// [paused](Clock::pause). [`resume`](Clock::resume) does not drop a guard.
     ///
     /// Like a [`pause`](Clock::pause), it takes effect in the next frame and in the
     /// next fixed step.

@@ -292,7 +292,7 @@ fn a_clean_up_that_panics_is_reported_and_the_next_one_runs() {
     let heard = Happens::default();
     let note = heard.clone();
     let plugin = FramestepPlugin::default().on_report(move |report| {
-        assert!(matches!(report, Report::WithSoonPanicked { .. }));
+        assert!(matches!(report, Report::WithDeferredPanicked { .. }));
         note.note("reported");
     });
     let mut app = super::app_with(plugin);

@@ -7,6 +7,7 @@ mod conditions;
 #[cfg(feature = "durable")]
 mod durable;
 mod entities;
+mod error_messages;
 mod errors;
 mod first_week;
 mod handles;
@@ -20,7 +21,6 @@ mod queries;
 mod ready_made;
 #[cfg(feature = "reflect")]
 mod reflection;
-mod refusals;
 mod schedules;
 #[cfg(feature = "state")]
 mod states;

@@ -218,12 +218,55 @@ impl Interval {
         NextTick { interval: self }
     }
 
-    /// The tick that is due at `due_ns`, at `now_ns`, and when the next one is due.
-    fn after(&self, due_ns: i128, now_ns: i128, period_ns: u64) -> (Tick, i128) {
+    /// Waits for the next tick, and returns how many ticks are due by then: at least 1, and at most
+    /// 1,000. The rest follow in the next runs. With [`MissedTicks::Skip`] and [`MissedTicks::Delay`]
+    /// it is always 1. See [`framestep::wait::Interval::ticks`].
+    ///
+    /// # Resumes
+    ///
+    /// Like [`tick`](Self::tick).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses nothing: the interval keeps its schedule.
+    ///
+    /// # Examples
+    ///
+    /// A gun that fires ten times a second at four frames a second:
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn gun() -> Vec<u64> {
+    ///     let (mut gun, mut shots) = (interval(0.1), Vec::new());
+    ///     while shots.len() < 4 {
+    ///         shots.push(gun.ticks().await);
+    ///     }
+    ///     shots
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Gun>());
+    /// let gun = runtime.start(gun());
+    /// for _ in 0..4 {
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// assert_eq!(runtime.take(gun), Some(Ok(vec![2, 3, 2, 3])));
+    /// ```
+    pub fn ticks(&mut self) -> NextTicks<'_> {
+        NextTicks { interval: self }
+    }
+
+    /// The tick that is due at `due_ns`, at `now_ns`, with up to `most` in all of those that are missed,
+    /// and when the next one is due.
+    fn after(&self, due_ns: i128, now_ns: i128, period_ns: u64, most: u64) -> (Tick, i128) {
         let late_ns = u64::try_from((now_ns - due_ns).max(0)).unwrap_or(u64::MAX);
         let missed = late_ns / period_ns;
         let (latest_ns, skipped) = match self.missed {
-            MissedTicks::Burst => (due_ns, 0),
+            MissedTicks::Burst => {
+                let more = missed.min(most - 1);
+                (due_ns + i128::from(more * period_ns), more)
+            }
             MissedTicks::Skip => (due_ns + i128::from(missed * period_ns), missed),
             MissedTicks::Delay => (due_ns.max(now_ns), missed),
         };
@@ -246,6 +289,9 @@ struct State {
     /// When the next tick is due, on the clock of the script.
     due_ns: Option<i128>,
 }
+
+/// How many ticks [`Interval::ticks`] returns at most.
+const MOST_TICKS: u64 = 1_000;
 
 /// In the order of their numbers in states.
 const MISSED: [MissedTicks; 3] = [MissedTicks::Burst, MissedTicks::Skip, MissedTicks::Delay];
@@ -320,23 +366,34 @@ impl Stream for Interval {
 
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Tick>> {
-        let interval = &mut *self;
-        let mut numbered = mem::take(&mut interval.numbered);
-        let polled = interval.poll_tick(&mut numbered, cx);
-        interval.numbered = numbered;
-        let Poll::Ready(ticked) = polled else {
-            return Poll::Pending;
-        };
-        interval.numbered = Numbered::default();
-        let (tick, next_ns): (Tick, i128) = ticked.read().expect("a tick as it was recorded");
-        interval.due_ns = Some(next_ns);
-        Poll::Ready(Some(tick))
+        self.poll_ticks(1, cx).map(Some)
     }
 }
 
 impl Interval {
+    /// The next tick, with up to `most` in all of those that are due by then: a [`Tick`] whose `skipped`
+    /// counts them.
     #[track_caller]
-    fn poll_tick(&self, numbered: &mut Numbered, cx: &mut Context<'_>) -> Poll<Bytes> {
+    fn poll_ticks(&mut self, most: u64, cx: &mut Context<'_>) -> Poll<Tick> {
+        let mut numbered = mem::take(&mut self.numbered);
+        let polled = self.poll_recorded(most, &mut numbered, cx);
+        self.numbered = numbered;
+        let Poll::Ready(ticked) = polled else {
+            return Poll::Pending;
+        };
+        self.numbered = Numbered::default();
+        let (tick, next_ns): (Tick, i128) = ticked.read().expect("a tick as it was recorded");
+        self.due_ns = Some(next_ns);
+        Poll::Ready(tick)
+    }
+
+    #[track_caller]
+    fn poll_recorded(
+        &self,
+        most: u64,
+        numbered: &mut Numbered,
+        cx: &mut Context<'_>,
+    ) -> Poll<Bytes> {
         let begin = |cell: Option<&ScriptCell>| {
             let phase = self.phase.unwrap_or_else(|| home_of(cell));
             let now_ns = own_time(Some(phase), true);
@@ -360,7 +417,7 @@ impl Interval {
             }
             let now_ns = own_time(Some(tick.timer.phase()), false);
             let period_ns = self.period_ns.unwrap_or(u64::MAX);
-            Poll::Ready(Bytes::of(&self.after(tick.due_ns, now_ns, period_ns)))
+            Poll::Ready(Bytes::of(&self.after(tick.due_ns, now_ns, period_ns, most)))
         })
     }
 }
@@ -377,10 +434,26 @@ impl Future for NextTick<'_> {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Tick> {
-        match Pin::new(&mut *self.interval).poll_next(cx) {
-            Poll::Ready(Some(tick)) => Poll::Ready(tick),
-            // An interval does not end.
-            Poll::Ready(None) | Poll::Pending => Poll::Pending,
-        }
+        self.interval.poll_ticks(1, cx)
+    }
+}
+
+/// The future of [`Interval::ticks`].
+#[derive(Debug)]
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct NextTicks<'a> {
+    interval: &'a mut Interval,
+}
+
+impl Future for NextTicks<'_> {
+    type Output = u64;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<u64> {
+        let ticked = self.interval.poll_ticks(MOST_TICKS, cx);
+        ticked.map(|tick| match self.interval.missed {
+            MissedTicks::Burst => tick.skipped + 1,
+            MissedTicks::Skip | MissedTicks::Delay => 1,
+        })
     }
 }

@@ -32,7 +32,7 @@ use super::{Numbered, Subscription};
 ///
 /// # Keys
 ///
-/// [`of`](Self::of) returns the signal of one entity: `KNOCK.of(door)`. It has the same methods.
+/// [`keyed`](Self::keyed) returns the signal of one entity: `KNOCK.keyed(door)`. It has the same methods.
 ///
 /// # Memory
 ///
@@ -52,13 +52,13 @@ use super::{Numbered, Subscription};
 ///
 /// #[durable]
 /// async fn host(door: u32) -> u32 {
-///     KNOCK.of(door).wait().await
+///     KNOCK.keyed(door).wait().await
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Host>());
 /// let host = runtime.start(host(7));
-/// runtime.emit(&KNOCK.of(8), 1);
-/// runtime.emit(&KNOCK.of(7), 3);
+/// runtime.emit(&KNOCK.keyed(8), 1);
+/// runtime.emit(&KNOCK.keyed(7), 3);
 /// runtime.run_frame(0.1);
 /// assert_eq!(runtime.take(host), Some(Ok(3)));
 /// ```
@@ -130,7 +130,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
     ///
     /// If the `Serialize` of the key fails.
     #[track_caller]
-    pub fn of(&self, key: impl Serialize) -> Signal<T, Keyed> {
+    pub fn keyed(&self, key: impl Serialize) -> Signal<T, Keyed> {
         Signal {
             name: Keyed::new(self.name, &key),
             limit: self.limit,

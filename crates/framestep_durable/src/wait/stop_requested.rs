@@ -13,7 +13,7 @@ use crate::slot::Slot;
 
 use super::Numbered;
 
-/// Waits until the calling script is asked to stop: by itself, with
+/// Waits until the calling script is requested to stop: by itself, with
 /// [`Handle::request_stop`](crate::Handle::request_stop) or
 /// [`Runtime::request_stop`](crate::Host::request_stop), or with its owner, with
 /// [`OwnerId::request_stop`](crate::OwnerId::request_stop) or

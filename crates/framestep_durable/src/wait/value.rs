@@ -30,7 +30,7 @@ use super::{Numbered, ValueChanges};
 ///
 /// # Keys
 ///
-/// [`of`](Self::of) returns the value of one entity: `STAGE.of(quest)`. It has the same methods.
+/// [`keyed`](Self::keyed) returns the value of one entity: `STAGE.keyed(quest)`. It has the same methods.
 ///
 /// # Memory
 ///
@@ -51,17 +51,17 @@ use super::{Numbered, ValueChanges};
 ///
 /// #[durable]
 /// async fn reward(quest: String) -> u32 {
-///     let stage = STAGE.of(&quest).wait_for(|stage| *stage > 1).await;
-///     STAGE.of(&quest).remove(); // the quest is over
+///     let stage = STAGE.keyed(&quest).wait_for(|stage| *stage > 1).await;
+///     STAGE.keyed(&quest).remove(); // the quest is over
 ///     stage
 /// }
 ///
 /// let mut runtime = Runtime::new(Registry::new().with::<Reward>());
 /// let reward = runtime.start(reward("dragon".into()));
-/// runtime.set(&STAGE.of("dragon"), 2);
+/// runtime.set(&STAGE.keyed("dragon"), 2);
 /// runtime.run_frame(0.1);
 /// assert_eq!(runtime.take(reward), Some(Ok(2)));
-/// assert_eq!(runtime.get(&STAGE.of("dragon")), 0);
+/// assert_eq!(runtime.get(&STAGE.keyed("dragon")), 0);
 /// ```
 ///
 /// # Source
@@ -96,7 +96,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     ///
     /// If the `Serialize` of the key fails.
     #[track_caller]
-    pub fn of(&self, key: impl Serialize) -> Value<T, Keyed> {
+    pub fn keyed(&self, key: impl Serialize) -> Value<T, Keyed> {
         Value {
             name: Keyed::new(self.name, &key),
             value: PhantomData,

@@ -5,6 +5,7 @@ use std::cell::Cell;
 
 use framestep_durable::prelude::*;
 
+use crate::sleeps::Riddle;
 use crate::twin::{Log, log, quiet, what};
 
 const BELL: Signal<u32> = Signal::new("bell");
@@ -13,14 +14,6 @@ const STAGE: Value<u32> = Value::new("stage");
 
 thread_local! {
     static IS_PATCHED: Cell<bool> = const { Cell::new(false) };
-}
-
-#[derive(Serialize, Deserialize)]
-struct Riddle;
-
-impl Request for Riddle {
-    const NAME: &'static str = "riddle";
-    type Answer = u32;
 }
 
 #[derive(Serialize, Deserialize)]

@@ -50,7 +50,7 @@ async fn two(mut knocks: Subscription<u32>, mut taps: Subscription<u32>) -> Chap
         tap = taps.next() => log(format!("tap {tap}")),
     }
     drop(taps);
-    Chapter::Next(two(knocks, TAP.of("front").subscription()))
+    Chapter::Next(two(knocks, TAP.keyed("front").subscription()))
 }
 
 /// Passes on what it has never used.
@@ -246,7 +246,7 @@ fn a_subscription_that_no_chapter_has_used_keeps_its_events() {
 fn two_subscriptions_are_handed_over_apart() {
     for way in WAYS {
         let begin = |runtime: &Runtime| {
-            let taps = TAP.of("front").subscription();
+            let taps = TAP.keyed("front").subscription();
             runtime.start(two(KNOCK.subscription(), taps)).detach();
         };
         let (log, _) = play(way, begin, 8, |frame, runtime| match frame {
@@ -254,8 +254,8 @@ fn two_subscriptions_are_handed_over_apart() {
                 runtime.emit(&KNOCK, 1);
                 runtime.emit(&KNOCK, 2);
             }
-            4 => runtime.emit(&TAP.of("front"), 3),
-            5 => runtime.emit(&TAP.of("front"), 4),
+            4 => runtime.emit(&TAP.keyed("front"), 3),
+            5 => runtime.emit(&TAP.keyed("front"), 4),
             6 => runtime.emit(&KNOCK, 5),
             _ => {}
         });
@@ -428,7 +428,7 @@ fn a_migrated_state_subscribes_in_the_restore() {
     runtime.start(first_release::shop(3)).detach();
     let save = SaveState::from_bytes(&runtime.save().unwrap().to_bytes()).unwrap();
     let registry = || Registry::new().with::<second_release::Shop>();
-    assert!(!registry().dry_run(&save).fits());
+    assert!(!registry().dry_run(&save).is_compatible());
     let mut checksums = Vec::new();
     for policy in [Policy::Restart, Policy::Restart, Policy::RestartAfterWait] {
         let mut runtime = Runtime::new(registry());

@@ -198,25 +198,3 @@ fn an_error_says_what_the_host_can_do() {
 fn another_length_of_a_wait_is_not_an_error() {
     assert_eq!(load_as::<OtherSeconds>(Seconds), Ok(()));
 }
-
-/// The versions of `hero` are on different lines.
-#[test]
-fn lines_are_compared_only_in_builds_of_the_same_name() {
-    let registry = |build: &str| Registry::new().with::<Knock>().for_build(build);
-    let restore = |saved_by: &str, loaded_by: &str| {
-        let runtime = Runtime::new(registry(saved_by));
-        runtime.start(Knock).detach();
-        let mut moved = runtime.save().unwrap();
-        // As if a line had been added above the script.
-        let text = serde_json::to_string(&moved).unwrap();
-        let line = text.split("\"line\":").nth(1).unwrap();
-        let line = line.split(&[',', '}']).next().unwrap();
-        let text = text.replace(&format!("\"line\":{line}"), "\"line\":1");
-        moved = serde_json::from_str(&text).unwrap();
-        let mut runtime = Runtime::new(registry(loaded_by));
-        runtime.restore(&moved, Policy::Fail).is_ok()
-    };
-    assert!(restore("", ""));
-    assert!(restore("a", "b"));
-    assert!(!restore("a", "a"));
-}

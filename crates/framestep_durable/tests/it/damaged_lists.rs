@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
 
-use crate::sleeps::{Sleeps, blank};
+use crate::sleeps::{Riddle, Sleeps, blank};
 
 /// Formats such as JSON have no checksum.
 #[test]
@@ -39,14 +39,6 @@ impl DurableScript for Unsavable {
         while futures::StreamExt::next(&mut waits).await.is_some() {}
         Chapter::Done(())
     }
-}
-
-#[derive(Serialize, Deserialize)]
-struct Riddle;
-
-impl Request for Riddle {
-    const NAME: &'static str = "riddle";
-    type Answer = u32;
 }
 
 #[derive(Serialize, Deserialize)]

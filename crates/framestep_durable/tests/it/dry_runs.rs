@@ -6,20 +6,14 @@ use std::path::PathBuf;
 
 use framestep_durable::prelude::*;
 
+use crate::sleeps::Riddle;
+
 thread_local! {
     static IS_PATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
 const BELL: Signal<u32> = Signal::new("bell");
 const STAGE: Value<u32> = Value::new("stage");
-
-#[derive(Serialize, Deserialize)]
-struct Riddle;
-
-impl Request for Riddle {
-    const NAME: &'static str = "riddle";
-    type Answer = u32;
-}
 
 #[derive(Serialize, Deserialize)]
 struct Kid {
@@ -125,23 +119,27 @@ this.rs:N
 fn a_dry_run_says_what_each_policy_would_do() {
     let save = saved();
     let fits = registry().dry_run(&save);
-    assert!(fits.fits(), "{fits}");
+    assert!(fits.is_compatible(), "{fits}");
     assert_eq!(fits.to_string(), "3 of 3 scripts fit\n");
 
     IS_PATCHED.set(true);
     let dry_run = registry().dry_run(&save);
-    assert!(!dry_run.fits());
+    assert!(!dry_run.is_compatible());
     assert_eq!(without_lines(&dry_run.to_string()), REPORT);
-    let misfit = &dry_run.misfits[0];
+    let incompatibility = &dry_run.incompatibilities[0];
     assert_eq!(
-        (misfit.script, &*misfit.name),
+        (incompatibility.script, &*incompatibility.name),
         (ScriptId::from_raw(2), "quest")
     );
-    assert!(misfit.can_restart);
-    assert_eq!(misfit.once, ["reward"]);
-    let times: Vec<u32> = misfit.again.iter().map(|done| done.times).collect();
+    assert!(incompatibility.can_restart);
+    assert_eq!(incompatibility.once, ["reward"]);
+    let times: Vec<u32> = incompatibility
+        .again
+        .iter()
+        .map(|done| done.times)
+        .collect();
     assert_eq!(times, [2, 2, 1, 1]);
-    assert_eq!(registry().check(&save)[0], misfit.error);
+    assert_eq!(registry().check(&save)[0], incompatibility.error);
 }
 
 #[test]
@@ -154,11 +152,11 @@ fn a_restart_does_what_the_dry_run_says() {
     for _ in 0..2 {
         runtime.run_frame_with(&mut gold, 0.1);
     }
-    let again = &dry_run.misfits[0].again;
+    let again = &dry_run.incompatibilities[0].again;
     let withs = again.iter().find(|done| done.what.starts_with("a `with`"));
     assert_eq!(gold, 102 + withs.unwrap().times, "not the reward");
     let alive = runtime.scripts();
-    let (child, _) = dry_run.misfits[0].children[0];
+    let (child, _) = dry_run.incompatibilities[0].children[0];
     assert!(alive.contains(&(child, "kid")));
     assert_eq!(alive.iter().filter(|(_, name)| *name == "kid").count(), 3);
 }
@@ -167,9 +165,9 @@ fn a_restart_does_what_the_dry_run_says() {
 fn a_script_without_a_state_cannot_restart() {
     let save = saved();
     let dry_run = Registry::new().with::<Town>().with::<Kid>().dry_run(&save);
-    let misfit = &dry_run.misfits[0];
-    assert!(!misfit.can_restart);
-    let text = misfit.to_string();
+    let incompatibility = &dry_run.incompatibilities[0];
+    assert!(!incompatibility.can_restart);
+    let text = incompatibility.to_string();
     let says = "the script `quest` (#2): the save has a script named `quest`, which the registry does \
                 not know";
     assert!(text.starts_with(says), "{text}");
@@ -189,7 +187,7 @@ fn what_no_policy_helps_with_is_listed_too() {
     let says = "the value `stage` in the save is not a `u32`: invalid type: string \"a text\", expected \
                 u32\nthe save is damaged: it was truncated or changed\n3 of 3 scripts fit\n";
     assert_eq!(text, says);
-    assert!(!dry_run.fits());
+    assert!(!dry_run.is_compatible());
     assert_eq!(registry().check(&save), dry_run.errors);
 }
 
@@ -221,7 +219,7 @@ fn a_folder_of_saves_is_checked_with_file_names_and_lines() {
     let saves = registry()
         .check_folder(&folder.0, SaveState::from_bytes)
         .unwrap();
-    assert!(saves.fits());
+    assert!(saves.is_compatible());
     assert_eq!(saves.to_string(), "1 of 1 saves fit");
 
     // Of the next release, with a world; and one that is damaged.
@@ -234,7 +232,7 @@ fn a_folder_of_saves_is_checked_with_file_names_and_lines() {
         read => read.map(|(save, _)| save),
     };
     let saves = registry().check_folder(&folder.0, read).unwrap();
-    assert!(!saves.fits());
+    assert!(!saves.is_compatible());
     let root = folder.0.display().to_string();
     let text = without_lines(&saves.to_string().replace(&root, "saves"));
     let expected = format!(

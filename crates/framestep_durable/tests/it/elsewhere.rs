@@ -315,6 +315,10 @@ async fn does(name: &str) {
         "fixed_update" => fixed_update().await,
         "in_phase" => in_phase(Phase::LateUpdate).await,
         "interval" => {
+            let mut all = interval(0.1);
+            for _ in 0..3 {
+                say(&format!("{}", all.ticks().await));
+            }
             let mut ticks = interval(0.3).missed_ticks(MissedTicks::Skip);
             for _ in 0..3 {
                 say(&format!("{:?}", ticks.tick().await));

@@ -86,6 +86,7 @@ const WAITS: &[&str] = &[
     "interval, skip",
     "interval, delay",
     "interval in_phase",
+    "interval, all ticks",
     "timeout that ends",
     "timeout that does not",
     "timeout_at",
@@ -106,8 +107,8 @@ const WAITS: &[&str] = &[
     "value changed",
     "value wait_for",
     "value with a key",
-    "permits",
-    "permits with a key",
+    "semaphore",
+    "semaphore with a key",
     "promise",
     "promise that is cancelled",
     "ask",
@@ -228,6 +229,16 @@ impl One {
             "interval, skip" => ticks(MissedTicks::Skip, None).await,
             "interval, delay" => ticks(MissedTicks::Delay, None).await,
             "interval in_phase" => ticks(MissedTicks::Burst, Some(Phase::FixedUpdate)).await,
+            "interval, all ticks" => {
+                let mut ticks = interval(0.03);
+                for _ in 0..4 {
+                    let due = select! {
+                        due = ticks.ticks() => due,
+                        () = in_phase(Phase::Custom(1)) => ticks.tick().await.skipped,
+                    };
+                    log(format!("{due}"));
+                }
+            }
             "timeout that ends" => {
                 let ended = timeout(0.25, BELL.wait()).await;
                 log(format!("{ended:?}"));
@@ -243,7 +254,7 @@ impl One {
                 log(format!("{ended:?}"));
             }
             "a timeout that moves" => {
-                let mut bell = std::pin::pin!(timeout(0.25, BELL.of("never").wait()));
+                let mut bell = std::pin::pin!(timeout(0.25, BELL.keyed("never").wait()));
                 let mut pause = wait_seconds(0.15);
                 let ended = loop {
                     select! {
@@ -299,7 +310,7 @@ impl One {
                 log(format!("{ended:?} {}", is_stop_requested()));
             }
             "signal" => log(format!("{}", BELL.wait().await)),
-            "signal with a key" => log(format!("{}", BELL.of("b").wait().await)),
+            "signal with a key" => log(format!("{}", BELL.keyed("b").wait().await)),
             "signal wait_for" => log(format!("{}", BELL.wait_for(|bell| *bell > 7).await)),
             "subscription" => {
                 let mut bells = BELL.subscribe();
@@ -308,15 +319,15 @@ impl One {
                     log(format!("{}, {} missed", bells.next().await, bells.missed()));
                 }
             }
-            "value with a key" => log(format!("{}", STAGE.of((1, 'b')).changed().await)),
-            "permits" => {
+            "value with a key" => log(format!("{}", STAGE.keyed((1, 'b')).changed().await)),
+            "semaphore" => {
                 let child = start(Sits);
                 let seat = SEATS.acquire().await;
                 log(format!("{seat:?}, {} left", SEATS.available()));
                 log(format!("{:?}", child.await));
             }
-            "permits with a key" => {
-                let seats = SEATS.of(self.clock);
+            "semaphore with a key" => {
+                let seats = SEATS.keyed(self.clock);
                 let first = seats.acquire().await;
                 let both = join!(seats.acquire(), async {
                     wait_frames(3).await;
@@ -478,8 +489,8 @@ impl Play {
                         if let Some((one, _)) = runtime.scripts().first() {
                             runtime.request_stop(*one);
                         }
-                        runtime.emit(&BELL.of("b"), 9);
-                        runtime.set(&STAGE.of((1, 'b')), 3);
+                        runtime.emit(&BELL.keyed("b"), 9);
+                        runtime.set(&STAGE.keyed((1, 'b')), 3);
                         if let Some(resolver) = self.world.resolver.take() {
                             let is_sent = match self.wait.as_str() {
                                 "promise" => runtime.resolve(&resolver, &6),

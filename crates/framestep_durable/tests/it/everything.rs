@@ -213,7 +213,7 @@ const TOKENS: Semaphore = Semaphore::new("tokens", 3);
 /// What format 6 has added.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Helper {
-    /// Until it is asked to stop.
+    /// Until it is requested to stop.
     Serves(u64),
     /// Until nobody is on the owner.
     Closes(OwnerId),
@@ -300,7 +300,7 @@ impl DurableScript for Visitor {
         match &self {
             Visitor::Hears => {
                 let mut heard = CROWD.subscribe();
-                let mut near = CROWD.of("near").subscribe();
+                let mut near = CROWD.keyed("near").subscribe();
                 wait_frames(6).await;
                 for _ in 0..3 {
                     let (far, missed) = (heard.next().await, heard.missed());
@@ -315,9 +315,9 @@ impl DurableScript for Visitor {
                 log(format!("filters {loud}"));
             }
             Visitor::Cheers(hero) => {
-                let cheers = CHEERS.of(hero).changed().await;
-                log(format!("cheers {cheers}, {}", CHEERS.of(hero).get()));
-                CHEERS.of(hero).remove();
+                let cheers = CHEERS.keyed(hero).changed().await;
+                log(format!("cheers {cheers}, {}", CHEERS.keyed(hero).get()));
+                CHEERS.keyed(hero).remove();
             }
             Visitor::Sits(frames) => {
                 let _seat = SEATS.acquire().await;
@@ -565,8 +565,8 @@ pub(crate) fn begun() -> (Runtime, Log) {
     for job in [3, 4] {
         runtime.emit_one(&JOBS, job);
     }
-    runtime.set(&CHEERS.of(1), 7);
-    runtime.set_permits(&SEATS.of("box"), 9);
+    runtime.set(&CHEERS.keyed(1), 7);
+    runtime.set_permits(&SEATS.keyed("box"), 9);
     runtime.spawn(actor(Role::Sleeps, Some(top))).detach();
     runtime.begin_frame(0.1);
     runtime.lend(&mut log, |runtime| runtime.run_phase(Phase::EarlyUpdate));
@@ -589,8 +589,8 @@ fn frame(at: u32, runtime: &mut Runtime, log: &mut Log) {
         20 => runtime.emit(&SILENCE, ()),
         13..=16 => {
             runtime.emit(&CROWD, 80 + at);
-            runtime.emit(&CROWD.of("near"), at);
-            runtime.set(&CHEERS.of(2), at);
+            runtime.emit(&CROWD.keyed("near"), at);
+            runtime.set(&CHEERS.keyed(2), at);
         }
         11 => {
             runtime.emit(&BELL, "thrice".to_owned());
@@ -671,7 +671,7 @@ fn a_file_of_each_format_goes_on_as_when_it_was_written() {
         read.push(number);
         IS_PATCHED.set(true);
         let dry_run = registry().dry_run(&save);
-        assert!(dry_run.fits(), "{name}: {dry_run}");
+        assert!(dry_run.is_compatible(), "{name}: {dry_run}");
         let mut runtime = blank();
         runtime.restore(&save, Policy::Fail).unwrap();
         go_on(&mut runtime, &mut log);

@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use framestep_durable::{Host, prelude::*};
 
+use crate::sleeps::Riddle;
 use crate::twin::{Game, Log, log, quiet};
 
 const BELL: Signal<u32> = Signal::new("bell");
@@ -46,14 +47,6 @@ impl DurableScript for Hears {
         log(format!("hears {bell}"));
         Chapter::Next(Hears)
     }
-}
-
-#[derive(Serialize, Deserialize)]
-struct Riddle;
-
-impl Request for Riddle {
-    const NAME: &'static str = "riddle";
-    type Answer = u32;
 }
 
 /// Calls the host in a `with` and in a guard.

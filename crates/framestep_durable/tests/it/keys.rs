@@ -17,9 +17,9 @@ struct Door(u64);
 #[durable]
 async fn listens(door: Door, seconds: f64) -> Option<u32> {
     select! {
-        knock = KNOCK.of(door).wait() => Some(knock),
-        knock = KNOCK.of((door, "loud")).wait_for(|knock| *knock > 0) => Some(knock),
-        stage = STAGE.of(door).changed() => Some(stage),
+        knock = KNOCK.keyed(door).wait() => Some(knock),
+        knock = KNOCK.keyed((door, "loud")).wait_for(|knock| *knock > 0) => Some(knock),
+        stage = STAGE.keyed(door).changed() => Some(stage),
         _ = wait_seconds(seconds) => None,
     }
 }
@@ -38,18 +38,18 @@ fn reloaded(runtime: &Runtime) -> Runtime {
 #[test]
 fn an_event_reaches_the_scripts_of_its_key_before_and_after_a_load() {
     let calls: [fn(&Host); 4] = [
-        |host| host.emit(&KNOCK.of(2), 5),
-        |host| host.emit(&KNOCK.of(2_i8), 5),
-        |host| host.emit(&KNOCK.of((Door(2), "loud")), 5),
-        |host| host.set(&STAGE.of(2_usize), 5),
+        |host| host.emit(&KNOCK.keyed(2), 5),
+        |host| host.emit(&KNOCK.keyed(2_i8), 5),
+        |host| host.emit(&KNOCK.keyed((Door(2), "loud")), 5),
+        |host| host.set(&STAGE.keyed(2_usize), 5),
     ];
     for call in calls {
         for loads in [false, true] {
             let mut runtime = Runtime::new(registry());
             let ids = [1, 2, 3].map(|door| runtime.start(listens(Door(door), 9.0)).id());
             runtime.emit(&KNOCK, 1);
-            runtime.emit(&KNOCK.of("2"), 1);
-            runtime.emit(&KNOCK.of((2, "quiet")), 1);
+            runtime.emit(&KNOCK.keyed("2"), 1);
+            runtime.emit(&KNOCK.keyed((2, "quiet")), 1);
             if loads {
                 runtime = reloaded(&runtime);
             }
@@ -79,10 +79,10 @@ fn nothing_is_kept_for_a_key_that_no_script_waits_for() {
     }
     for door in 0..50 {
         runtime.start(listens(Door(door), 0.1)).detach();
-        runtime.emit(&KNOCK.of(door + 1_000), 1);
-        assert_eq!(runtime.get(&STAGE.of(door)), 0);
-        assert_eq!(runtime.available(&SEATS.of(door)), 1);
-        runtime.remove(&STAGE.of(door));
+        runtime.emit(&KNOCK.keyed(door + 1_000), 1);
+        assert_eq!(runtime.get(&STAGE.keyed(door)), 0);
+        assert_eq!(runtime.available(&SEATS.keyed(door)), 1);
+        runtime.remove(&STAGE.keyed(door));
     }
     let text = runtime.save().unwrap().to_string();
     assert!(text.contains("signal `knock[7]`: 1 waits"), "{text}");
@@ -99,18 +99,18 @@ fn nothing_is_kept_for_a_key_that_no_script_waits_for() {
 fn a_value_is_kept_until_it_is_removed() {
     let mut runtime = Runtime::new(registry());
     let handle = runtime.start(listens(Door(3), 9.0));
-    assert!(!runtime.remove(&STAGE.of(3)), "it is not set");
+    assert!(!runtime.remove(&STAGE.keyed(3)), "it is not set");
     runtime.run_frame(0.1);
     assert!(runtime.is_alive(handle.id()), "so nothing has changed");
     let other = runtime.start(listens(Door(4), 9.0));
-    runtime.set(&STAGE.of(4), 1);
+    runtime.set(&STAGE.keyed(4), 1);
     runtime.run_frame(0.1);
     assert_eq!(runtime.take(other), Some(Ok(Some(1))));
     let runtime = reloaded(&runtime);
-    assert_eq!(runtime.get(&STAGE.of(4)), 1);
+    assert_eq!(runtime.get(&STAGE.keyed(4)), 1);
     let waits = runtime.start(listens(Door(4), 9.0));
-    assert!(runtime.remove(&STAGE.of(4)));
-    assert_eq!(runtime.get(&STAGE.of(4)), 0);
+    assert!(runtime.remove(&STAGE.keyed(4)));
+    assert_eq!(runtime.get(&STAGE.keyed(4)), 0);
     let mut runtime = reloaded(&runtime);
     let waits = runtime.handle::<Option<u32>>(waits.id()).unwrap();
     runtime.run_frame(0.1);
@@ -123,9 +123,9 @@ fn a_value_is_kept_until_it_is_removed() {
 fn a_difference_names_the_key() {
     let save_with = |stage: u32| {
         let runtime = Runtime::new(registry());
-        runtime.set(&STAGE.of("dragon"), stage);
-        runtime.set(&STAGE.of("gone"), 7);
-        runtime.remove(&STAGE.of("gone"));
+        runtime.set(&STAGE.keyed("dragon"), stage);
+        runtime.set(&STAGE.keyed("gone"), 7);
+        runtime.remove(&STAGE.keyed("gone"));
         runtime.save().unwrap()
     };
     let found = save_with(1).diff(&save_with(2));
@@ -145,15 +145,15 @@ fn a_difference_names_the_key() {
 fn a_described_save_has_the_values_of_all_keys() {
     let known = || registry().with_value(&STAGE);
     let runtime = Runtime::new(known());
-    runtime.set(&STAGE.of("dragon"), 1);
+    runtime.set(&STAGE.keyed("dragon"), 1);
     let described = runtime.save().unwrap().described(&known()).unwrap();
     let file = SaveState::from_bytes(&described.to_bytes()).unwrap();
     let mut loaded = Runtime::new(known());
     loaded.restore(&file, Policy::Fail).unwrap();
-    assert_eq!(loaded.get(&STAGE.of("dragon")), 1);
+    assert_eq!(loaded.get(&STAGE.keyed("dragon")), 1);
     let mut without = Runtime::new(registry().without_value("stage"));
     without.restore(&file, Policy::Fail).unwrap();
-    assert_eq!(without.get(&STAGE.of("dragon")), 0);
+    assert_eq!(without.get(&STAGE.keyed("dragon")), 0);
     let text = without.save().unwrap().to_string();
     assert!(!text.contains("stage"), "{text}");
     let mut other = Runtime::new(registry().with_value(&NAMED_STAGE));
@@ -169,7 +169,7 @@ fn a_function_may_accept_both_kinds_of_names() {
     }
     let runtime = Runtime::new(registry());
     assert_eq!(rings(&runtime, &KNOCK), "Signal(\"knock\")");
-    assert_eq!(rings(&runtime, &KNOCK.of(1)), "Signal(\"knock[1]\")");
+    assert_eq!(rings(&runtime, &KNOCK.keyed(1)), "Signal(\"knock[1]\")");
     assert_eq!(KNOCK.name(), "knock");
 }
 
@@ -181,7 +181,7 @@ fn a_key_without_a_text_is_refused_with_its_type() {
             Err(serde::ser::Error::custom("it is broken"))
         }
     }
-    let refused = catch_unwind(AssertUnwindSafe(|| KNOCK.of(Broken)));
+    let refused = catch_unwind(AssertUnwindSafe(|| KNOCK.keyed(Broken)));
     let payload = refused.expect_err("it has no text");
     let text = payload.downcast_ref::<String>().unwrap();
     for part in ["a key of `knock`", "Broken", "it is broken", "a tuple"] {

@@ -32,7 +32,7 @@ fn say_at(words: &str) {
 async fn listener(name: &'static str) {
     let knock = KNOCK.wait().await;
     say_at(&format!("{name}: knock {knock}"));
-    let knock = KNOCK.of(3).wait().await;
+    let knock = KNOCK.keyed(3).wait().await;
     say_at(&format!("{name}: knock {knock} at door 3"));
     let knock = KNOCK.wait_for(|knock| knock % 2 == 0).await;
     say_at(&format!("{name}: even knock {knock}"));
@@ -74,9 +74,9 @@ async fn emitter() {
     for knock in [1, 3] {
         KNOCK.emit(knock);
     }
-    KNOCK.of(4).emit(4);
+    KNOCK.keyed(4).emit(4);
     next_frame().await;
-    KNOCK.of(3_u64).emit(5);
+    KNOCK.keyed(3_u64).emit(5);
     next_frame().await;
     for knock in [7, 9, 10] {
         KNOCK.emit(knock);
@@ -325,20 +325,20 @@ fn nothing_is_kept_for_what_no_plain_script_uses() {
     let kept = || executor.enter(entries_outside);
     let waits = |door: u32| {
         executor.start(async move {
-            let mut knocks = KNOCK.of(door).subscribe();
+            let mut knocks = KNOCK.keyed(door).subscribe();
             let (_resolver, answer) = promise::<u32>("answer");
-            let _seat = SEATS.of(door).acquire().await;
+            let _seat = SEATS.keyed(door).acquire().await;
             select! {
                 _ = knocks.next() => {}
-                _ = KNOCK.of((door, "again")).wait() => {}
-                _ = STAGE.of(door).changed() => {}
+                _ = KNOCK.keyed((door, "again")).wait() => {}
+                _ = STAGE.keyed(door).changed() => {}
                 _ = answer => {}
             }
         })
     };
     let scripts: Vec<_> = (0..100).map(waits).collect();
     assert_eq!(kept(), [200, 100, 100, 100]);
-    executor.enter(|| KNOCK.of(70).emit(1));
+    executor.enter(|| KNOCK.keyed(70).emit(1));
     drop(scripts);
     assert_eq!(kept(), [200, 100, 100, 100], "they are detached");
     let ids: Vec<_> = executor
@@ -350,29 +350,32 @@ fn nothing_is_kept_for_what_no_plain_script_uses() {
     assert_eq!(kept(), [0; 4]);
     executor.enter(|| {
         for quest in 0..100 {
-            KNOCK.of(quest).emit(1);
-            STAGE.of(quest).set(quest);
-            assert_eq!(STAGE.of(quest).get() + STAGE.of(quest + 1).get(), quest);
-            assert_eq!(SEATS.of(quest).available(), 1);
+            KNOCK.keyed(quest).emit(1);
+            STAGE.keyed(quest).set(quest);
+            assert_eq!(
+                STAGE.keyed(quest).get() + STAGE.keyed(quest + 1).get(),
+                quest
+            );
+            assert_eq!(SEATS.keyed(quest).available(), 1);
         }
     });
     assert_eq!(kept(), [0, 100, 0, 0]);
-    executor.enter(|| assert!((0..100).all(|quest| STAGE.of(quest).remove())));
+    executor.enter(|| assert!((0..100).all(|quest| STAGE.keyed(quest).remove())));
     assert_eq!(kept(), [0; 4]);
 }
 
 #[test]
 fn a_snapshot_shows_the_full_names_in_both_worlds() {
     async fn waits() {
-        let mut knocks = KNOCK.of("front").subscribe();
+        let mut knocks = KNOCK.keyed("front").subscribe();
         let (_resolver, answer) = promise::<u32>("menu");
-        let _seat = SEATS.of(1).acquire().await;
+        let _seat = SEATS.keyed(1).acquire().await;
         let _ = join!(
             knocks.next(),
-            STAGE.of((1, 2)).changed(),
-            KNOCK.of(-1).wait(),
+            STAGE.keyed((1, 2)).changed(),
+            KNOCK.keyed(-1).wait(),
             KNOCK.wait_for(|_| true),
-            SEATS.of(1).acquire(),
+            SEATS.keyed(1).acquire(),
             answer,
         );
     }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
 
-use crate::sleeps::reread;
+use crate::sleeps::{Riddle, reread};
 use crate::twin::{Log, log, quiet, what};
 
 /// What the script does: stands for its code in a build.
@@ -22,14 +22,6 @@ enum Code {
 
 thread_local! {
     static CODE: Cell<Code> = const { Cell::new(Code::OfTheSave) };
-}
-
-#[derive(Serialize, Deserialize)]
-struct Riddle;
-
-impl Request for Riddle {
-    const NAME: &'static str = "riddle";
-    type Answer = u32;
 }
 
 #[derive(Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use framestep_durable::prelude::*;
 
-use crate::phases::{PHASES, RUNS, with_custom};
 use crate::random::Random;
+use framestep_testkit::phases::{PHASES, RUNS, with_custom};
 
 const BELL: Signal<u64> = Signal::new("bell");
 const COUNT: Value<u64> = Value::new("count");
@@ -421,7 +421,7 @@ impl Actor {
             }
             Op::Panic => panic!("on purpose"),
             Op::BellOf(of) => {
-                let rung = BELL.of(of).wait().await;
+                let rung = BELL.keyed(of).wait().await;
                 log(who, format!("bell of {of} {rung}"));
             }
             Op::BellFor(least) => {
@@ -431,7 +431,7 @@ impl Actor {
             }
             Op::Hear(taps, ms) => {
                 let mut heard = TAP.subscribe();
-                let mut only = TAP.of(0).subscribe();
+                let mut only = TAP.keyed(0).subscribe();
                 for _ in 0..*taps {
                     wait_seconds(length(*ms)).await;
                     let tap = select! {
@@ -443,18 +443,18 @@ impl Actor {
                 log(who, format!("missed {} {}", heard.missed(), only.missed()));
             }
             Op::EmitOf(of, value) => {
-                BELL.of(of).emit(*value);
-                TAP.of(of).emit(*value);
+                BELL.keyed(of).emit(*value);
+                TAP.keyed(of).emit(*value);
             }
             Op::Tap(value) => {
                 for more in 0..value % 4 {
                     TAP.emit(value + more);
                 }
             }
-            Op::SetOf(of, value) => COUNT.of(of).set(*value),
-            Op::RemoveOf(of) => log(who, format!("removed {}", COUNT.of(of).remove())),
+            Op::SetOf(of, value) => COUNT.keyed(of).set(*value),
+            Op::RemoveOf(of) => log(who, format!("removed {}", COUNT.keyed(of).remove())),
             Op::ChangedOf(of) => {
-                let count = COUNT.of(of).changed().await;
+                let count = COUNT.keyed(of).changed().await;
                 log(who, format!("changed {of} {count}"));
             }
             Op::Seat(ms) => {
@@ -463,7 +463,7 @@ impl Actor {
                 wait_seconds(length(*ms)).await;
             }
             Op::SeatOf(of, ms) => {
-                let seats = SEATS.of(of);
+                let seats = SEATS.keyed(of);
                 let (first, _second) = join!(seats.acquire(), seats.acquire());
                 drop(first);
                 let _third = seats.acquire().await;
@@ -603,7 +603,7 @@ async fn reader(
     match chapters {
         0 => Chapter::Done(()),
         // With another subscription, whose first one is dropped.
-        1 => Chapter::Next(reader(who, TAP.of(0).subscription(), every, 0)),
+        1 => Chapter::Next(reader(who, TAP.keyed(0).subscription(), every, 0)),
         chapters => Chapter::Next(reader(who, taps, every, chapters - 1)),
     }
 }
@@ -796,10 +796,10 @@ impl Scene {
             15 => runtime
                 .clock(ClockId::GAME)
                 .set_scale(1.0 + number as f64 / 8.0),
-            16 => runtime.emit(&BELL.of(number % 3), number),
+            16 => runtime.emit(&BELL.keyed(number % 3), number),
             17 | 18 => runtime.emit(&TAP, number),
-            19 => runtime.set(&COUNT.of(number % 3), number),
-            22 => drop(runtime.remove(&COUNT.of(number % 3))),
+            19 => runtime.set(&COUNT.keyed(number % 3), number),
+            22 => drop(runtime.remove(&COUNT.keyed(number % 3))),
             23 => runtime.set_permits(&SEATS, number as usize % 4),
             24 => drop(runtime.request_stop(script)),
             25 if number < 3 => runtime

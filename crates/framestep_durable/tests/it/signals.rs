@@ -301,7 +301,7 @@ const SCORE: Value<u32> = Value::new("score");
 /// Shows changes while it also does something else.
 #[durable]
 async fn shows() {
-    let mut scores = SCORE.of("hero").subscribe();
+    let mut scores = SCORE.keyed("hero").subscribe();
     loop {
         let score = scores.next().await.expect("it does not end");
         let frame = time().frame;
@@ -315,12 +315,12 @@ async fn shows() {
 #[durable]
 async fn scores() {
     wait_frames(1).await;
-    SCORE.of("hero").set(2); // read in this run
+    SCORE.keyed("hero").set(2); // read in this run
     wait_frames(1).await;
-    SCORE.of("hero").set(3);
+    SCORE.keyed("hero").set(3);
     wait_frames(1).await;
-    SCORE.of("hero").set(4); // skipped
-    SCORE.of("hero").set(6);
+    SCORE.keyed("hero").set(4); // skipped
+    SCORE.keyed("hero").set(6);
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn a_subscription_to_a_value_misses_no_change_and_is_not_late() {
         }
         let mut runtime = runtime.build();
         let mut log: Vec<(u64, u32)> = Vec::new();
-        runtime.set(&SCORE.of("hero"), 1);
+        runtime.set(&SCORE.keyed("hero"), 1);
         // The one that reads begins before the one that sets, and resumes after it.
         runtime.start(shows()).detach();
         runtime.start(scores()).detach();

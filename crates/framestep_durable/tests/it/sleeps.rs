@@ -1,4 +1,4 @@
-//! A script that only waits, for tests that need any script.
+//! A script that only waits, and a question, for tests that need any.
 
 use framestep_durable::prelude::*;
 
@@ -13,6 +13,14 @@ impl DurableScript for Sleeps {
         wait_frames(9).await;
         Chapter::Done(1)
     }
+}
+
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Riddle;
+
+impl Request for Riddle {
+    const NAME: &'static str = "riddle";
+    type Answer = u32;
 }
 
 /// A runtime that knows this script alone.

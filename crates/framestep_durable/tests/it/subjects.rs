@@ -217,7 +217,7 @@ fn load<Before: Build, After: Build>(act: impl Fn(&Runtime)) -> Result<(), Strin
     );
     let restored = Runtime::new(After::registry()).restore(&save, Policy::Fail);
     assert_eq!(errors.is_empty(), restored.is_ok());
-    assert_eq!(dry_run.fits(), restored.is_ok());
+    assert_eq!(dry_run.is_compatible(), restored.is_ok());
     restored.map(drop).map_err(|error| {
         let text = error.to_string();
         assert_eq!(errors[0].to_string(), text);

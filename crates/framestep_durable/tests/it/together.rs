@@ -53,7 +53,7 @@ fn said<S: DurableScript>(save: &SaveState) -> Option<String> {
     let errors = Registry::new().with::<S>().check(&save);
     let dry_run = Registry::new().with::<S>().dry_run(&save);
     let restored = Runtime::new(Registry::new().with::<S>()).restore(&save, Policy::Fail);
-    assert_eq!(dry_run.fits(), restored.is_ok());
+    assert_eq!(dry_run.is_compatible(), restored.is_ok());
     let said = restored.err().map(|error| error.to_string());
     let first = errors.first().map(ToString::to_string);
     assert_eq!(first, said);
@@ -172,9 +172,9 @@ enum Before {
     Chapter,
     /// It has handed it to the script that asks.
     Child,
-    /// It knows whether it was asked to stop.
+    /// It knows whether it was requested to stop.
     IsAsked,
-    /// It has awaited for some time that it is asked to stop.
+    /// It has awaited for some time that it is requested to stop.
     Asked,
 }
 
@@ -251,7 +251,7 @@ fn events_that_were_handed_over_and_requests_to_stop_are_a_part_of_the_history()
 enum Shift {
     /// Reads events, a chapter for each.
     Guards,
-    /// Was asked to stop, and goes on with the subscription in another script.
+    /// Was requested to stop, and goes on with the subscription in another script.
     Relieves,
     /// Goes on where an asked one has ended.
     Relieved,
@@ -354,7 +354,7 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
 }
 
 #[test]
-fn a_script_that_is_asked_to_stop_hands_over_alike_after_each_save_and_rollback() {
+fn a_script_that_is_requested_to_stop_hands_over_alike_after_each_save_and_rollback() {
     let game = Game {
         blank,
         begin,

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use framestep_durable::prelude::*;
 
-use crate::sleeps::{Sleeps, reread};
+use crate::sleeps::reread;
 
 #[test]
 fn a_chapter_that_has_become_long_is_reported_once_even_when_it_is_rolled_back() {
@@ -118,28 +118,6 @@ fn reports_a_long_chapter_on_standard_error() {
     let script = runtime.start(LongAtOnce);
     runtime.run_frame(0.1);
     assert!(runtime.take(script).is_some_and(|ended| ended.is_ok()));
-}
-
-#[test]
-fn a_wait_behind_a_foreign_waker_is_refused_with_the_name_of_the_script() {
-    #[derive(Serialize, Deserialize)]
-    struct Guilty;
-
-    impl DurableScript for Guilty {
-        const NAME: &'static str = "guilty";
-        type Output = ();
-
-        async fn run(self) -> Chapter<Self> {
-            let waits: futures::stream::FuturesUnordered<_> = (1..3).map(wait_frames).collect();
-            futures::StreamExt::collect::<Vec<()>>(waits).await;
-            Chapter::Done(())
-        }
-    }
-    let runtime = Runtime::new(Registry::new().with::<Guilty>().with::<Sleeps>());
-    runtime.start(Sleeps).detach();
-    runtime.start(Guilty).detach();
-    let error = runtime.save_state().unwrap_err().to_string();
-    assert!(error.contains("`guilty`"), "{error}");
 }
 
 /// A `with` that panics records nothing, so a script that catches the panic continues

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use framestep_durable::prelude::*;
 
-use crate::phases::{RUNS, with_custom};
+use framestep_testkit::phases::{RUNS, with_custom};
 
 /// A game that is saved, verified, loaded and rolled back between all of its moments.
 pub(crate) struct Game<W> {

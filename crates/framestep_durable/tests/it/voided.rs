@@ -62,20 +62,6 @@ fn a_coroutine_that_is_not_durable_is_not_lost_in_a_restore() {
     assert_eq!(Rc::strong_count(&alive), 2, "it continues");
 }
 
-#[test]
-fn a_guard_on_a_clock_makes_a_restore_an_error() {
-    let mut runtime = blank();
-    let clock = runtime.child_clock(ClockId::GAME);
-    let save = runtime.save_state().unwrap();
-    let _guard = runtime.clock(clock).pause_guard();
-    let error = runtime
-        .restore(&save, Policy::Fail)
-        .unwrap_err()
-        .to_string();
-    assert!(error.contains("a guard holds a clock"), "{error}");
-    assert!(runtime.rollback(&save).is_err());
-}
-
 /// Runs a frame of its own runtime, which is refused.
 #[derive(Serialize, Deserialize)]
 struct RunsItself;

@@ -1,4 +1,4 @@
-//! What is known about signals, watches and permits: who has emitted them, who holds them, and
+//! What is known about signals, watches and semaphores: who has emitted them, who holds them, and
 //! what they were. All of it up to a frame, because the panel goes back in time.
 
 use std::collections::{HashMap, VecDeque};
@@ -13,7 +13,7 @@ use super::text::{clean, place};
 
 /// How many emissions and values of each are kept.
 const KEPT: usize = 128;
-/// How many signals, watches and permits are kept. The one that was heard of least lately is
+/// How many signals, watches and semaphores are kept. The one that was heard of least lately is
 /// forgotten.
 const MOST: usize = 4_096;
 

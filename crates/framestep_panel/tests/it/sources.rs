@@ -1,4 +1,4 @@
-//! What the panel says about signals, watches and permits, now and back in time.
+//! What the panel says about signals, watches and semaphores, now and back in time.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! What a role hears and says: the events and commands, the notes for the operator, the settings; and
-//! the mistakes that the simulator plants.
+//! The input and output of a role: events, commands, notes for the operator, settings; and the bugs that
+//! the simulator injects.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) trait Fold {
     fn out(&self) -> u32;
 }
 
-/// Mistakes that the protocol could have: the simulator must find each of them.
+/// Bugs that the protocol could have: the simulator injects each, and must find it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(
     not(any(test, feature = "simulate")),

@@ -55,7 +55,7 @@ pub(super) fn kills(number: u64) -> Option<u64> {
 struct State {
     sum: u64,
     players: BTreeMap<String, Doubles>,
-    /// The four highest sessions of each player, for a planted mistake.
+    /// The four highest sessions of each player, for an injected bug.
     highest: BTreeMap<String, BTreeSet<u64>>,
     asked: u64,
     open: BTreeSet<u64>,

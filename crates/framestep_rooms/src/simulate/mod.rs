@@ -69,7 +69,7 @@ const PLAYERS: u64 = 2;
 /// How many nodes inputs of a kind may end.
 const KILLED_AT_MOST: u64 = 1;
 
-/// The names of the mistakes that can be planted.
+/// The names of the bugs that can be injected.
 pub fn mutants() -> Vec<String> {
     Mutant::ALL
         .iter()
@@ -77,7 +77,7 @@ pub fn mutants() -> Vec<String> {
         .collect()
 }
 
-/// Runs the history of a seed, with a mistake planted or without.
+/// Runs the history of a seed, with an injected bug or without.
 ///
 /// # Errors
 ///
@@ -85,7 +85,7 @@ pub fn mutants() -> Vec<String> {
 ///
 /// # Panics
 ///
-/// If there is no such mistake.
+/// If there is no such bug.
 pub fn history(seed: u64, mutant: Option<&str>) -> Result<Counts, Broken> {
     World::new(seed, mutant.map(named)).run()
 }
@@ -101,7 +101,7 @@ fn named(name: &str) -> Mutant {
     let mutant = Mutant::ALL
         .iter()
         .find(|mutant| format!("{mutant:?}") == name);
-    *mutant.unwrap_or_else(|| panic!("there is no mistake `{name}`"))
+    *mutant.unwrap_or_else(|| panic!("there is no bug `{name}` to inject"))
 }
 
 /// What a player has sent.
@@ -526,7 +526,7 @@ impl World {
         it.is_alive = true;
         it.generation = generation;
         self.tell(0, node, ToNode::SendHeartbeat);
-        // It hears of others first.
+        // It learns the members first.
         self.tell(FAILOVER_TIMEOUT, node, ToNode::Time);
     }
 

@@ -478,7 +478,7 @@ impl World {
             Command::Frame { at, own } => {
                 self.counts.compared += 1;
                 let hash = self.nodes[node].fold.hash_after(at.frame);
-                // A planted mistake computes frames before it reads their ticks.
+                // An injected bug computes frames before it reads their ticks.
                 let tick = self.nodes[node].ticks.get(&at.seq).copied().unwrap_or(0);
                 let earlier = self.computed.insert((at.seq, at.chain), (tick, hash));
                 if earlier.is_some_and(|(_, earlier)| earlier != hash) {

@@ -43,14 +43,14 @@ fn first_seed(mutant: Mutant) -> u64 {
 }
 
 #[test]
-fn each_planted_mistake_is_found() {
+fn each_injected_bug_is_found() {
     for mutant in Mutant::ALL {
         let (name, first) = (format!("{mutant:?}"), first_seed(mutant));
         let found = (first..first + 200).find(|&seed| history(seed, Some(&name)).is_err());
         let seed = found.unwrap_or_else(|| panic!("{name} was not found"));
         assert!(
             history(seed, None).is_ok(),
-            "{name} was found where there is another mistake"
+            "{name} was found where no bug was injected"
         );
     }
 }

@@ -16,7 +16,7 @@ pub(crate) struct NatsServer {
 }
 
 impl NatsServer {
-    /// Starts one. `None`, with a sentence, if the program is missing.
+    /// Starts one. `None`, with a message, if the program is missing.
     pub(crate) async fn start(test: &str) -> Option<Self> {
         Self::start_with(test, "").await
     }

@@ -1,4 +1,4 @@
-//! Waits for signals, watches and permits that nothing ends.
+//! Waits for signals, watches and semaphores that nothing ends.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Signals, watches and permits that have a name: which one, who has it, and who hears it.
+//! Signals, watches and semaphores that have a name: which one, who has it, and who hears it.
 
 use std::cell::Cell;
 use std::rc::Rc;

@@ -5,21 +5,14 @@
 #![no_main]
 
 mod acts;
-// The tests use more of it.
-#[allow(dead_code)]
-#[path = "../../../../tests/it/support/phases.rs"]
-mod phases;
 mod script;
-// The tests use more of it.
-#[allow(dead_code, unused_imports)]
-#[path = "../../../../tests/it/support/waits/mod.rs"]
-mod wait_table;
 mod waits;
 mod world;
 
 use std::rc::Rc;
 
 use framestep::prelude::*;
+use framestep_testkit::phases;
 use libfuzzer_sys::fuzz_target;
 
 use world::{PHASES, World};

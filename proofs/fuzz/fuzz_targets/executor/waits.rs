@@ -10,8 +10,8 @@ use framestep::prelude::*;
 use futures::future::{self, FutureExt, LocalBoxFuture};
 use futures::stream::{FuturesUnordered, StreamExt};
 
-use crate::wait_table::{Length, OnClock, Place, Rule, WAITS};
 use crate::world::{PHASES, Status, World, ns};
+use framestep_testkit::waits::{Length, OnClock, Place, Rule, WAITS};
 
 /// Lengths of waits, in nanoseconds.
 const LENGTHS: [u64; 10] = [

@@ -11,8 +11,8 @@ use framestep::prelude::*;
 use framestep::task::{CoroutineId, RemoteHandle};
 
 use crate::acts;
-use crate::phases;
-use crate::wait_table::Given;
+use framestep_testkit::phases;
+use framestep_testkit::waits::Given;
 
 /// Those of a frame, and two custom ones.
 pub(crate) const PHASES: [Phase; phases::PHASES.len() + 2] = {

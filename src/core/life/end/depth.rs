@@ -221,7 +221,7 @@ fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     work_off(core);
     requests::clear(core);
     core.lent.close();
-    report::close_unread(core);
+    report::close_unobserved(core);
     let panic = panics::close_panics(core, may_raise);
     observe::send_events(core);
     // The hooks and the stopwatch may own handles that keep this core alive.

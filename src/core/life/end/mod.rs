@@ -30,7 +30,7 @@ pub(crate) fn stop(core: &Core, key: TaskKey, place: Option<Line>) -> bool {
 }
 
 /// Stops a coroutine whose handle is being dropped: nothing will read what has stopped it.
-pub(crate) fn stop_unread(core: &Core, key: TaskKey) -> bool {
+pub(crate) fn stop_unobserved(core: &Core, key: TaskKey) -> bool {
     stop_noting(core, key, |_| ())
 }
 
@@ -188,7 +188,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
 /// Releases an ended task without a handle for its result.
 #[inline(always)]
 fn release_detached(core: &Core, task: Task<'_>) {
-    let may_be_read = core.unread.is_on.get() || task.is_in(State::Panicked);
+    let may_be_read = core.unobserved.is_on.get() || task.is_in(State::Panicked);
     if may_be_read || !core.tasks.release(task) {
         release_detached_slowly(core, task);
     }
@@ -196,14 +196,14 @@ fn release_detached(core: &Core, task: Task<'_>) {
 
 #[inline(never)]
 fn release_detached_slowly(core: &Core, task: Task<'_>) {
-    if report::hears_unread(core, task) {
-        report::put_unread(core, core.tasks.refer(task));
+    if report::hears_unobserved(core, task) {
+        report::put_unobserved(core, core.tasks.refer(task));
         return;
     }
     if core.tasks.has_output_to_drop(task) {
         drop_unwanted_output(core, task);
     } else if task.is_in(State::Panicked) {
-        panics::report_unread(core, task);
+        panics::report_unobserved(core, task);
     }
     release(core, task);
 }
@@ -265,8 +265,8 @@ fn release_ended(core: &Core, task: Task<'_>) {
 #[inline(never)]
 fn drop_coroutine_with_output<T>(core: &Core, handle: TaskHandle<T>) {
     let reference = core.tasks.give_up_output(handle);
-    if report::hears_unread(core, core.tasks.of(&reference)) {
-        report::put_unread(core, reference);
+    if report::hears_unobserved(core, core.tasks.of(&reference)) {
+        report::put_unobserved(core, reference);
         return;
     }
     depth::carry_out(core, End::Output(reference));

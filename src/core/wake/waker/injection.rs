@@ -69,6 +69,8 @@ impl InjectionQueue {
     /// Notifies the host that there is something to do. Does so once, until the host looks
     /// or runs.
     pub(crate) fn notify_host(&self) {
+        // The first message since the host looked notifies it. The others were pushed before the host
+        // looks again, so it finds them then.
         if !self.is_notified.swap(true, Ordering::AcqRel) {
             let host = lock(&self.host).clone();
             if let Some(host) = host {
@@ -104,6 +106,8 @@ impl InjectionQueue {
     pub(crate) fn take(&self, list: &mut Vec<Message>) {
         debug_assert!(list.is_empty());
         let mut messages = lock(&self.messages);
+        // Under the lock, like the store of `true`: a message is never in the list while the flag says that
+        // there is none.
         self.waiting.store(false, Ordering::Relaxed);
         mem::swap(&mut messages.list, list);
     }
@@ -127,6 +131,7 @@ impl InjectionQueue {
 
     /// Refuses messages from now on. Returns those that have not been taken.
     pub(crate) fn close(&self) -> Vec<Message> {
+        // First, so that a push before the close calls no waker of a host whose executor ends.
         let host = lock(&self.host).take();
         drop(host);
         let mut messages = lock(&self.messages);

@@ -1,0 +1,522 @@
+//! Semaphores: they limit how many scripts do something at the same time.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::{Rc, Weak};
+use std::task::{Context, Poll};
+
+use framestep::durable::Event;
+use serde::Serialize;
+
+use crate::bytes::Bytes;
+use crate::cell::ScriptCell;
+use crate::events::counts;
+use crate::outside::{
+    OutsideWait, Place, PlainSemaphore, outside, place, place_outside_of_closures,
+};
+use crate::shared::Shared;
+use crate::site::Call;
+use crate::slot::Slot;
+use crate::topic::{EventName, Keyed};
+
+use super::Numbered;
+
+/// A number of permits that scripts share, with a name: two enemies attack at the same time, one line
+/// of dialogue is spoken at a time. Declare it as a constant: the runtime keeps which scripts have
+/// one, and saves it.
+///
+/// [`acquire`](Self::acquire) waits for a permit: a guard, which returns it when it is dropped.
+///
+/// # Order
+///
+/// First come, first served: scripts get permits in the order in which they began to wait. A returned
+/// permit belongs at once to the first script that waits, even if that resumes later or is paused.
+///
+/// # Keys
+///
+/// [`keyed`](Self::keyed) returns the permits of one entity: `SEATS.keyed(table)`. They have the same methods.
+///
+/// # Memory
+///
+/// Nothing is kept for permits that no script has, unless another number of them has been
+/// [set](Self::set_count), by a script or by the [host](crate::Host::set_permits).
+///
+/// # Outside of durable scripts
+///
+/// A plain script, in any executor, uses them in the same way. Each executor has permits of its own.
+///
+/// # Examples
+///
+/// Two attack tokens for three goblins:
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// const TOKENS: Semaphore = Semaphore::new("attack tokens", 2);
+///
+/// #[durable]
+/// async fn attack() -> u64 {
+///     let _token = TOKENS.acquire().await;
+///     let began = time().frame;
+///     wait_seconds(1).await;
+///     began
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().with::<Attack>());
+/// let goblins = [0, 1, 2].map(|_| runtime.start(attack()));
+/// assert_eq!(runtime.available(&TOKENS), 0);
+/// for _ in 0..8 {
+///     runtime.run_frame(0.25);
+/// }
+/// let began = goblins.map(|goblin| runtime.take(goblin).unwrap().unwrap());
+/// assert_eq!(began, [0, 0, 4]);
+/// assert_eq!(runtime.available(&TOKENS), 2);
+/// ```
+///
+/// # Source
+///
+/// [`framestep::sync::Semaphore`].
+#[derive(Clone, Copy)]
+pub struct Semaphore<N = &'static str> {
+    name: N,
+    count: usize,
+}
+
+impl Semaphore {
+    /// `count` permits with this name. Permits of the same name are the same, and must have the same
+    /// number. Without any, each wait lasts until it is stopped, or the host sets another number.
+    pub const fn new(name: &'static str, count: usize) -> Self {
+        Semaphore { name, count }
+    }
+
+    /// The name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The permits of this name for one key: an entity, an id, a text, or a tuple of these. There are
+    /// as many for each key.
+    ///
+    /// Keys with the same text are the same: the type of a number does not matter, and an id is its
+    /// number. In save states, snapshots and traces, the permits are named `seats[7]`.
+    ///
+    /// # Panics
+    ///
+    /// If the `Serialize` of the key fails.
+    #[track_caller]
+    pub fn keyed(&self, key: impl Serialize) -> Semaphore<Keyed> {
+        Semaphore {
+            name: Keyed::new(self.name, &key),
+            count: self.count,
+        }
+    }
+}
+
+impl<N: EventName> Semaphore<N> {
+    pub(crate) fn full_name(&self) -> &str {
+        self.name.full()
+    }
+
+    pub(crate) fn declared(&self) -> u64 {
+        self.count as u64
+    }
+
+    /// Waits for a permit. The place in the queue counts from the first poll.
+    ///
+    /// # Resumes
+    ///
+    /// At once, without a wait, if a permit is available. Else in the home phase, when one is returned:
+    /// a script that returns a permit is like one that emits a [`Signal`](crate::Signal).
+    ///
+    /// # Output
+    ///
+    /// The [`Permit`]. Bind it to a variable, as in `let _permit = ..`, because `let _ = ..` returns
+    /// it at once.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future loses its place in the queue. If it was granted a permit that it has not
+    /// returned yet, the next in the queue gets that permit.
+    pub fn acquire(&self) -> Acquire<N> {
+        self.acquire_many(1)
+    }
+
+    /// Waits for `count` permits at once: for something that takes the place of several. See
+    /// [`framestep::sync::Semaphore::acquire_many`].
+    ///
+    /// It keeps its place in the queue until all of them are free, and those behind it wait, even for
+    /// fewer. With more permits than there are, the wait lasts until they are [added](Self::add). For
+    /// 0 permits, it is ready at once, and the script is no holder.
+    ///
+    /// # Resumes
+    ///
+    /// Like [`acquire`](Self::acquire).
+    ///
+    /// # Output
+    ///
+    /// One [`Permit`], which returns all of them.
+    ///
+    /// # Cancel safety
+    ///
+    /// Like [`acquire`](Self::acquire).
+    ///
+    /// # Examples
+    ///
+    /// An ogre that attacks takes the place of two goblins:
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const TOKENS: Semaphore = Semaphore::new("attack tokens", 2);
+    ///
+    /// #[durable]
+    /// async fn attack(takes: usize) -> u64 {
+    ///     let _tokens = TOKENS.acquire_many(takes).await;
+    ///     let began = time().frame;
+    ///     wait_seconds(1).await;
+    ///     began
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Attack>());
+    /// let attacks = [1, 2, 1].map(|takes| runtime.start(attack(takes)));
+    /// for _ in 0..12 {
+    ///     runtime.run_frame(0.25);
+    /// }
+    /// let began = attacks.map(|attack| runtime.take(attack).unwrap().unwrap());
+    /// assert_eq!(began, [0, 4, 8]);
+    /// ```
+    pub fn acquire_many(&self, count: usize) -> Acquire<N> {
+        Acquire {
+            numbered: Numbered::default(),
+            permits: self.clone(),
+            wanted: count,
+        }
+    }
+
+    /// Takes a permit if one is available, without waiting. While a script waits, it returns `None`.
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
+    #[track_caller]
+    pub fn try_acquire(&self) -> Option<Permit> {
+        let caller = Call::new("try_acquire", self.name.base());
+        let name = self.name.full();
+        let inner = match place_outside_of_closures("try_acquire") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                let taken = cell.effect(caller, || {
+                    Bytes::of(&shared.take_permits(cell.id, name, self.declared(), 1))
+                });
+                let taken: Option<Option<u64>> = taken.and_then(|taken| taken.read());
+                let number = taken??;
+                let cell = Rc::downgrade(&cell);
+                Inner::Script { cell, number }
+            }
+            Place::Runtime(_) | Place::Outside(_) => {
+                let permits = outside("try_acquire").permits(name, self.count);
+                let permit = permits.of.try_acquire()?;
+                let of = permits;
+                Inner::Outside {
+                    _permit: permit,
+                    _of: of,
+                }
+            }
+        };
+        Some(Permit {
+            base: self.name.base(),
+            inner,
+        })
+    }
+
+    /// How many permits [`try_acquire`](Self::try_acquire) would return. [`Runtime::available`](crate::Host::available) is for the host.
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
+    #[track_caller]
+    pub fn available(&self) -> usize {
+        let caller = Call::new("available", self.name.base());
+        let name = self.name.full();
+        let free = match place("available") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                let free = cell.effect(caller, || {
+                    Bytes::of(&shared.free_permits(name, self.declared()))
+                });
+                free.and_then(|free| free.read()).unwrap_or(0)
+            }
+            Place::Runtime(shared) => shared.free_permits(name, self.declared()),
+            Place::Outside(outside) => return outside.free_permits(name, self.count),
+        };
+        usize::try_from(free).unwrap_or(usize::MAX)
+    }
+
+    /// How many permits there are: as many as the code says, unless another number has been
+    /// [set](Self::set_count).
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
+    #[track_caller]
+    pub fn count(&self) -> usize {
+        let caller = Call::new("count", self.name.base());
+        let name = self.name.full();
+        let count = match place("count") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                let count = cell.effect(caller, || {
+                    Bytes::of(&shared.permit_count(name, self.declared()))
+                });
+                count.and_then(|count| count.read()).unwrap_or(0)
+            }
+            Place::Runtime(shared) => shared.permit_count(name, self.declared()),
+            Place::Outside(outside) => return outside.permit_count(name, self.count),
+        };
+        usize::try_from(count).unwrap_or(usize::MAX)
+    }
+
+    /// Adds `count` permits. The scripts that wait get them first, in order. The new number is kept,
+    /// and saved, as after [`set_count`](Self::set_count). [`Runtime::add_permits`] is for the host.
+    ///
+    /// With `Semaphore::new("gate", 0)`, that is a gate that each `add` opens for so many.
+    ///
+    /// [`Runtime::add_permits`]: crate::Host::add_permits
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor; or if there would be more permits than can be counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// const GATE: Semaphore = Semaphore::new("gate", 0);
+    ///
+    /// #[durable]
+    /// async fn goblin() {
+    ///     let _pass = GATE.acquire().await;
+    ///     wait_seconds(60).await;
+    /// }
+    ///
+    /// #[durable]
+    /// async fn opens() {
+    ///     GATE.add(2);
+    /// }
+    ///
+    /// let mut runtime = Runtime::new(Registry::new().with::<Goblin>().with::<Opens>());
+    /// let goblins = [0, 1, 2].map(|_| runtime.start(goblin()).id());
+    /// runtime.start(opens()).detach();
+    /// assert_eq!(runtime.holders(&GATE), goblins[..2]);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// [`framestep::sync::Semaphore::add`].
+    #[track_caller]
+    pub fn add(&self, count: usize) {
+        let caller = Call::new("add", self.name.base());
+        let (name, more) = (self.name.full(), count as u64);
+        let add =
+            |shared: &Shared| expect_countable(shared.add_permits(name, self.declared(), more));
+        match place("add") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                cell.effect(caller, || {
+                    add(shared);
+                    Bytes::EMPTY
+                });
+            }
+            Place::Runtime(shared) => add(&shared),
+            Place::Outside(outside) => {
+                outside.change_permits(name, self.count, |permits| permits.add(count));
+            }
+        }
+    }
+
+    /// Sets how many permits there are, instead of the number in the code: a higher difficulty has more
+    /// attack tokens. This is kept, and saved, until it is set to that number again.
+    /// [`Runtime::set_permits`](crate::Host::set_permits) is for the host.
+    ///
+    /// With more than before, the scripts that wait get them first, in order. With fewer, nothing is
+    /// taken away from a script: none is granted until enough have been returned.
+    ///
+    /// # Panics
+    ///
+    /// Outside of an executor.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// const TOKENS: Semaphore = Semaphore::new("attack tokens", 3);
+    ///
+    /// # async fn script() {
+    /// let taken = TOKENS.acquire().await;
+    /// TOKENS.set_count(2);
+    /// assert_eq!((TOKENS.count(), TOKENS.available()), (2, 1));
+    /// drop(taken);
+    /// assert_eq!(TOKENS.available(), 2);
+    /// # }
+    /// # let mut executor = framestep::Executor::new();
+    /// # executor.run_until(script(), 0.25);
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// [`framestep::sync::Semaphore::set_count`].
+    #[track_caller]
+    pub fn set_count(&self, count: usize) {
+        let caller = Call::new("set_count", self.name.base());
+        let (name, declared, new) = (self.name.full(), self.declared(), count as u64);
+        match place("set_count") {
+            Place::Script(cell) => {
+                let shared = cell.shared();
+                cell.effect(caller, || {
+                    shared.set_permits(name, declared, new);
+                    Bytes::EMPTY
+                });
+            }
+            Place::Runtime(shared) => shared.set_permits(name, declared, new),
+            Place::Outside(outside) => {
+                outside.change_permits(name, self.count, |permits| permits.set_count(count));
+            }
+        }
+    }
+}
+
+/// Panics if permits were added that are too many to count.
+#[track_caller]
+pub(crate) fn expect_countable(added: Option<()>) {
+    assert!(
+        added.is_some(),
+        "`add` got more permits than can be counted: give it a smaller number"
+    );
+}
+
+impl<N: fmt::Debug> fmt::Debug for Semaphore<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Semaphore").field(&self.name).finish()
+    }
+}
+
+/// A permit of [`Semaphore`], or several of [`acquire_many`](Semaphore::acquire_many). Dropping it returns
+/// them: the first scripts that wait get them.
+///
+/// A permit that a script still has when its chapter ends is returned then, even if it was forgotten
+/// or is kept elsewhere.
+#[must_use = "dropping the permit returns it: bind it, as in `let _permit = SEATS.acquire().await`"]
+pub struct Permit {
+    base: &'static str,
+    inner: Inner,
+}
+
+enum Inner {
+    /// The permit of this number of a script.
+    Script { cell: Weak<ScriptCell>, number: u64 },
+    Outside {
+        _permit: framestep::sync::Permit,
+        _of: Rc<PlainSemaphore>,
+    },
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        if let Inner::Script { cell, number } = &self.inner {
+            if let Some(cell) = counts(cell) {
+                cell.shared().return_permit((cell.id, *number));
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Permit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Permit").field(&self.base).finish()
+    }
+}
+
+/// The future of [`Semaphore::acquire`] and [`Semaphore::acquire_many`].
+#[must_use = "futures do nothing unless you `.await` or poll them"]
+pub struct Acquire<N = &'static str> {
+    numbered: Numbered,
+    permits: Semaphore<N>,
+    wanted: usize,
+}
+
+#[track_caller]
+fn poll_acquire(
+    numbered: &mut Numbered,
+    base: &'static str,
+    name: &str,
+    count: usize,
+    wanted: usize,
+    cx: &mut Context<'_>,
+) -> Poll<Inner> {
+    let kind = "permits.acquire()";
+    let Some(cell) = numbered.script(kind) else {
+        let mut slot = numbered.take_outside(|| {
+            let of = outside(kind).permits(name, count);
+            let wait = of.of.acquire_many(wanted);
+            OutsideWait::Permit { wait, of }
+        });
+        let polled = match slot.outside() {
+            Some(OutsideWait::Permit { wait, of }) => {
+                Pin::new(wait).poll(cx).map(|permit| Inner::Outside {
+                    _permit: permit,
+                    _of: Rc::clone(of),
+                })
+            }
+            _ => Poll::Pending,
+        };
+        numbered.put_outside(slot, &polled);
+        return polled;
+    };
+    let (declared, wanted) = (count as u64, wanted as u64);
+    let begin = |cell: &ScriptCell| {
+        let shared = cell.shared();
+        let taken = shared.take_permits(cell.id, name, declared, wanted);
+        Slot::Permit(Box::new(match taken {
+            // It is ready at once.
+            Some(permit) => shared.granted(cell.id, name, wanted, permit),
+            None => shared.await_permits(cell, name, declared, wanted),
+        }))
+    };
+    let event = Some(Event::Permit(base));
+    let polled = numbered.poll_known(&cell, kind, event, begin, |_, slot| match slot {
+        Slot::Permit(wait) => match wait.granted.take() {
+            Some(permit) => Poll::Ready(Bytes::of(&permit)),
+            None => Poll::Pending,
+        },
+        _ => Poll::Pending,
+    });
+    polled.map(|permit| Inner::Script {
+        cell: Rc::downgrade(&cell),
+        number: permit.read().unwrap_or(0),
+    })
+}
+
+impl<N: EventName> Future for Acquire<N> {
+    type Output = Permit;
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Permit> {
+        let this = &mut *self;
+        let Semaphore { name, count } = &this.permits;
+        let (base, wanted) = (name.base(), this.wanted);
+        match poll_acquire(&mut this.numbered, base, name.full(), *count, wanted, cx) {
+            Poll::Ready(inner) => Poll::Ready(Permit { base, inner }),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
+impl<N> Unpin for Acquire<N> {}
+
+impl<N: fmt::Debug> fmt::Debug for Acquire<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Acquire").field(&self.permits.name).finish()
+    }
+}

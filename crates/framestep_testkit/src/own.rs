@@ -1,0 +1,86 @@
+//! A wait of the table in a random program.
+
+use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
+
+use framestep::prelude::*;
+
+use crate::waits::{self, Boxed, Given, OnClock, Row, Rule, WAITS};
+
+/// A length of time in a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    Nanos(u64),
+    Negative,
+    Infinite,
+    NotANumber,
+}
+
+/// A wait that is due by one of the rules of the contract, with all arguments that it may
+/// take.
+#[derive(Clone, Copy)]
+pub struct Own {
+    pub row: &'static Row,
+    /// The phase that it names.
+    pub at: Option<Phase>,
+    pub count: u64,
+    pub length: Length,
+    pub clock: usize,
+    /// Until this flag has this value.
+    pub flag: (usize, bool),
+}
+
+/// The waits that are due by a rule, and are not made of others.
+pub fn rows(rule: Rule) -> Vec<&'static Row> {
+    let rows = WAITS.iter();
+    let rows = rows.filter(|row| row.rule == rule && !row.is_made_of_others);
+    rows.collect()
+}
+
+impl Own {
+    pub fn new(row: &'static Row, at: Option<Phase>) -> Self {
+        Own {
+            row,
+            at,
+            count: 1,
+            length: Length::Nanos(0),
+            clock: 0,
+            flag: (0, true),
+        }
+    }
+
+    /// Whether it counts on the clock with its number.
+    pub fn names_a_clock(&self) -> bool {
+        self.row.rule == Rule::Time(OnClock::Given)
+    }
+
+    /// Makes it, with `clock` if it names one.
+    pub fn make(&self, given: &Given, clock: Option<&Clock>, asks: Rc<dyn Fn() -> bool>) -> Boxed {
+        let mut given = given.clone();
+        (given.phase, given.count) = (self.at, self.count);
+        given.length = match self.length {
+            Length::Nanos(ns) => waits::Length::Exact(Duration::from_nanos(ns)),
+            Length::Negative => waits::Length::Seconds(-1.5),
+            Length::Infinite => waits::Length::Seconds(f64::INFINITY),
+            Length::NotANumber => waits::Length::Seconds(f64::NAN),
+        };
+        given.clock = clock.unwrap_or(&given.clock).clone();
+        given.condition = asks;
+        self.row.make(&given)
+    }
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.row.call)?;
+        match self.row.rule {
+            Rule::Frames | Rule::Runs => write!(f, " {}", self.count)?,
+            Rule::Time(OnClock::Given) => write!(f, " {:?} on {}", self.length, self.clock)?,
+            Rule::Time(_) => write!(f, " {:?}", self.length)?,
+            Rule::Condition => write!(f, " {:?}", self.flag)?,
+            _ => {}
+        }
+        self.at.map_or(Ok(()), |phase| write!(f, " in {phase}"))
+    }
+}

@@ -1,0 +1,13 @@
+//! Waits for something other than time: signals, values, permits, other threads,
+//! and futures of other crates.
+
+mod buffers;
+mod promise;
+mod remote;
+mod semaphore;
+mod signal;
+mod std_futures;
+mod untaken_grants;
+mod wakes;
+mod wandering;
+mod watch;
