@@ -189,9 +189,12 @@ fn make<const STARTS: bool>(
         owner,
         name,
     } = place;
-    let accepts = |core: &Rc<Core>| match STARTS {
-        true => start::accepts(core, owner),
-        false => start::accepts_after_messages(core, owner),
+    let accepts = |core: &Rc<Core>| {
+        if STARTS {
+            start::accepts(core, owner)
+        } else {
+            start::accepts_after_messages(core, owner)
+        }
     };
     match core {
         Some(core) if accepts(&core) => {
