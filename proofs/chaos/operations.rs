@@ -274,6 +274,18 @@ const OPERATIONS: &[Operation] = &[
             }
         }
     },
+    // requests to stop,
+    |world| {
+        if let Some((_, _, owner)) = world.owner() {
+            owner.request_stop();
+        }
+    },
+    |world| {
+        if let Some((_, _, owner)) = world.owner() {
+            let seconds = f64::from(u32::try_from(world.below(4)).expect("small")) / 16.0;
+            drop(owner.stop_within(seconds));
+        }
+    },
     |world| {
         each_of(world, |handle, id| {
             handle.pause(id);

@@ -81,7 +81,7 @@ impl Future for Known {
 
 /// A wait for something that another coroutine does.
 fn foreign(world: &Rc<World>) -> Wait {
-    match world.below(7) {
+    match world.below(8) {
         0 => match world.take(&world.coroutines) {
             Some(known) => known.coroutine.map(drop).boxed_local(),
             None => yield_now().boxed_local(),
@@ -117,6 +117,7 @@ fn foreign(world: &Rc<World>) -> Wait {
             let budget = world.budget.clone();
             async move { budget.checkpoint().await }.boxed_local()
         }
+        6 => stop_requested().boxed_local(),
         _ => yield_now().boxed_local(),
     }
 }

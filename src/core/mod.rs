@@ -22,12 +22,12 @@ pub(crate) mod task;
 pub(crate) mod timer;
 pub(crate) mod wake;
 
-use crate::core::base::key::TaskKey;
 use std::any::Any;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::rc::{Rc, Weak};
 
+use crate::core::base::key::TaskKey;
 use crate::inspect::{Instruments, Reports, script_name};
 use crate::lend::Lending;
 use crate::task::coroutine::CoroutineId;
@@ -35,10 +35,10 @@ use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 
 use base::cell::Guarded;
 use cold::Colds;
-use inspect::event_waits::EventWaits;
-use life::end::deferred::Ends;
+use inspect::events::EventWaits;
+use life::end::depth::Ends;
 use life::end::requests::Requests;
-use life::start::deferred::Starts;
+use life::start::Starts;
 use owners::Owners;
 use pause::counts::Pauses;
 use pause::timers::PausedTimers;
@@ -47,12 +47,12 @@ use phase::skipped::Looks;
 use phase::state::Phases;
 use registration::entries::Entries;
 use registration::waits::Waits;
+use report::Unobserved;
 use report::panics::{Panics, PassOn};
-use report::unobserved::Unobserved;
 use run::state::Runs;
 use scope::shown::ShownClock;
 use task::{Flags, Task, Tasks};
-use wake::arrivals::Arrivals;
+use wake::calls::Arrivals;
 use wake::host::Host;
 use wake::kept::{Grants, Keepers};
 
@@ -161,6 +161,7 @@ impl Core {
             room: Cell::new(max_coroutines),
             closed: Cell::new(false),
         });
+        core.arrivals.note_observed(core.instruments.is_on());
         let this = Rc::downgrade(&core);
         core.clock.on_changed(Box::new(move |clock, is_quicker| {
             if let Some(core) = this.upgrade() {
@@ -229,6 +230,11 @@ impl Core {
 
     pub(crate) fn key_of(&self, id: CoroutineId) -> Option<TaskKey> {
         id.key_in(self.id)
+    }
+
+    /// Calls `f` with the key of a coroutine. Returns `false` if it belongs to another executor.
+    pub(crate) fn with_key(&self, id: CoroutineId, f: impl FnOnce(&Core, TaskKey) -> bool) -> bool {
+        self.key_of(id).is_some_and(|key| f(self, key))
     }
 
     pub(crate) fn is_alive(&self, key: TaskKey) -> bool {

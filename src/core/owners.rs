@@ -13,7 +13,7 @@ use slab::Slab;
 
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::{TaskKey, WaitKey};
-use crate::core::inspect::named;
+use crate::core::inspect::events;
 use crate::core::scope;
 use crate::core::task::{Flags, Task};
 use crate::sync::waiters::Waiters;
@@ -511,7 +511,7 @@ impl Owners {
         let awaited = self.nodes[owner.get()].awaited.get_or_insert_default();
         let asks = awaited.asks.get_or_insert_with(|| {
             let mut waiters = Waiters::new();
-            waiters.set_source(named::stop());
+            waiters.set_source(events::stop_request());
             Rc::new(RefCell::new(waiters))
         });
         asks.clone()

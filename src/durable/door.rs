@@ -7,25 +7,23 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::cold::Cold;
 use crate::core::image::names::Names;
 use crate::core::image::{self, ClockNames, Unsavable};
 use crate::core::inspect::observe;
+use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
-use crate::core::life::end::{self, Place, owned};
 use crate::core::life::start::{self, Home};
 use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::pause::own::OwnTime;
 use crate::core::report::{self, panics};
-use crate::core::run;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
-use crate::core::wake;
+use crate::core::{Core, run, wake};
 use crate::executor::Executor;
 use crate::image::{Damaged, Reader, Writer};
-use crate::inspect::Report;
+use crate::inspect::{Line, Report};
 use crate::task::coroutine::{Coroutine, CoroutineId};
 use crate::task::owner::Owner;
 use crate::time::{Clock, ClockGuard, ClockRef, ClockState, FrameClock, Phase, PhaseIndex, Time};
@@ -82,26 +80,26 @@ impl Door {
     }
 
     /// Stops a coroutine, and says that the call at `place` does. Returns `false` if it has ended.
-    pub fn stop(&self, id: CoroutineId, place: Place) -> bool {
+    pub fn stop(&self, id: CoroutineId, place: Option<Line>) -> bool {
         let key = self.core.key_of(id);
         key.is_some_and(|key| end::stop(&self.core, key, place))
     }
 
     /// Stops the coroutines of an owner and of those below it, and says that the call at `place` does.
-    pub fn stop_all(&self, owner: &Owner, place: Place) {
-        owned::stop_owned(&self.core, owner.key(), place);
+    pub fn stop_all(&self, owner: &Owner, place: Option<Line>) {
+        end::stop_owned(&self.core, owner.key(), place);
     }
 
     /// Activates an owner, or deactivates it and stops its coroutines, and says that the call at
     /// `place` does.
-    pub fn set_active(&self, owner: &Owner, active: bool, place: Place) {
+    pub fn set_active(&self, owner: &Owner, active: bool, place: Option<Line>) {
         owner.set_active_at(active, place);
     }
 
     /// What has stopped a coroutine that has a handle and whose future is being dropped: the name of
     /// the coroutine that made the call, and the line of that, as far as they are known.
     #[must_use]
-    pub fn stopper(&self, id: CoroutineId) -> (Option<Cow<'static, str>>, Place) {
+    pub fn stopper(&self, id: CoroutineId) -> (Option<Cow<'static, str>>, Option<Line>) {
         let task = self
             .core
             .key_of(id)
@@ -139,7 +137,7 @@ impl Door {
             name,
         };
         match move_in(future, script) {
-            Some(((), task)) => Coroutine::of(Rc::clone(&self.core), task),
+            Some(((), task)) => Coroutine::made(Some((self.core.clone(), task))),
             None => Coroutine::default(),
         }
     }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::panic::Location;
 
+use crate::core::inspect::awaited;
 use crate::core::inspect::events::{self, EventWait};
-use crate::core::inspect::{awaited, named};
 use crate::inspect::{Source, SourceKind};
 use crate::task::coroutine::CoroutineId;
 
@@ -49,9 +49,9 @@ impl Event {
             Event::Value(_) => SourceKind::Watch,
             Event::Permit(_) => SourceKind::Semaphore,
             Event::Answer(_) => SourceKind::Question,
-            Event::Stop => return named::stop(),
+            Event::Stop => return events::stop_request(),
         };
-        named::known_by_name(kind, name)
+        events::known_by_name(kind, name)
     }
 }
 

@@ -9,16 +9,13 @@ use std::rc::{Rc, Weak};
 use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
-use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::snapshot;
 use crate::core::life::end;
-use crate::core::pause;
-use crate::core::report::unobserved;
-use crate::core::scope;
 use crate::core::wake::calls;
+use crate::core::{Core, pause, report, scope};
 use crate::inspect::{Snapshot, TraceEvent};
-use crate::task::coroutine::{self, Coroutine, CoroutineId, OutputSource, Resolved, ScriptBuilder};
+use crate::task::coroutine::{self, Coroutine, CoroutineId, OutputSource, Place, ScriptBuilder};
 use crate::task::owner::Owner;
 use crate::time::{Clock, Time};
 
@@ -66,47 +63,35 @@ impl Handle {
         }
     }
 
-    /// A handle of no executor, as if it had been dropped.
-    pub(super) fn of_none() -> Self {
-        Handle { core: Weak::new() }
-    }
-
     pub(crate) fn core(&self) -> Option<Rc<Core>> {
         self.core.upgrade().filter(|core| !core.is_closed())
     }
 
-    fn resolved(&self) -> Resolved {
-        Resolved::of_host(self.core())
+    fn place(&self) -> Place {
+        Place::of_host(self.core())
     }
 
     /// Calls `f` with the key of a coroutine. Returns `false` if the executor has
     /// been dropped, or if the coroutine belongs to another executor.
     fn with_key(&self, id: CoroutineId, f: impl FnOnce(&Core, TaskKey) -> bool) -> bool {
-        let core = self.core();
-        core.is_some_and(|core| core.key_of(id).is_some_and(|key| f(&core, key)))
+        self.core().is_some_and(|core| core.with_key(id, f))
     }
 
     /// Like [`Executor::spawn`].
     #[track_caller]
-    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::spawn(self.resolved(), future)
+    pub fn spawn<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
+        coroutine::spawn(self.place(), future)
     }
 
     /// Like [`Executor::start`].
     #[track_caller]
-    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::start(self.resolved(), future)
+    pub fn start<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
+        coroutine::start(self.place(), future)
     }
 
     /// Like [`Executor::script`].
     pub fn script(&self, name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
-        ScriptBuilder::new(name.into(), self.resolved())
+        ScriptBuilder::new(name.into(), self.place())
     }
 
     /// Like [`Executor::stop`].
@@ -203,25 +188,19 @@ impl Handle {
     /// dropped.
     pub fn on_unobserved<T: 'static>(&self, hook: impl FnMut(T, OutputSource) + 'static) {
         if let Some(core) = self.core() {
-            unobserved::on_unobserved(&core, hook);
+            report::on_unobserved(&core, hook);
         }
     }
 
     /// Like [`Executor::on_trace`]. If the executor has been dropped, `hook` is dropped.
     pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
-        match self.core() {
-            Some(core) => TraceHook::add(&core, Box::new(hook), false),
-            None => TraceHook::of_none(),
-        }
+        TraceHook::add(self.core().as_ref(), Box::new(hook), false)
     }
 
     /// Like [`Executor::on_full_trace`]. If the executor has been dropped, `hook` is
     /// dropped.
     pub fn on_full_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
-        match self.core() {
-            Some(core) => TraceHook::add(&core, Box::new(hook), true),
-            None => TraceHook::of_none(),
-        }
+        TraceHook::add(self.core().as_ref(), Box::new(hook), true)
     }
 
     /// Like [`Executor::time`]. Returns `None` if the executor has been dropped.

@@ -17,13 +17,13 @@ use std::rc::Rc;
 
 use crate::core::Core;
 use crate::core::life::end;
-use crate::core::life::end::close;
+use crate::core::life::end::depth;
 use crate::core::pause;
 use crate::core::phase::frame;
 use crate::core::report::panics;
 use crate::core::run;
 use crate::core::scope;
-use crate::task::coroutine::{self, ByHost, Coroutine, CoroutineId, Resolved, ScriptBuilder};
+use crate::task::coroutine::{self, Coroutine, CoroutineId, Place, ScriptBuilder};
 use crate::task::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
 
@@ -98,10 +98,6 @@ impl Executor {
         &self.core
     }
 
-    fn resolved(&self) -> Resolved {
-        Resolved::of_host(Some(self.core.clone()))
-    }
-
     /// Adds a coroutine, with [`Phase::Update`] as home. It is first polled later in the
     /// current run. Outside a run, it is first polled in the next run of Update.
     ///
@@ -118,11 +114,8 @@ impl Executor {
     /// assert!(sum.is_finished());
     /// ```
     #[track_caller]
-    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::spawn(ByHost(&self.core), future)
+    pub fn spawn<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
+        coroutine::spawn(&self.core, future)
     }
 
     /// Adds a coroutine and polls it at once, up to its first wait, like
@@ -164,11 +157,8 @@ impl Executor {
     /// `MonoBehaviour.StartCoroutine`, Unity scripting reference.
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
-    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::start(ByHost(&self.core), future)
+    pub fn start<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
+        coroutine::start(&self.core, future)
     }
 
     /// Names the coroutine that is about to be started or spawned. The name holds from
@@ -186,7 +176,7 @@ impl Executor {
     /// assert_eq!(executor.snapshot().get(boss.id()).unwrap().name(), "boss");
     /// ```
     pub fn script(&self, name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
-        ScriptBuilder::new(name.into(), self.resolved())
+        ScriptBuilder::new(name.into(), Place::of_host(Some(self.core.clone())))
     }
 
     /// Runs one frame: begins it, and runs the [named phases](Phase::NAMED) in order.
@@ -446,10 +436,7 @@ impl Executor {
     /// assert_eq!(frame, 4);
     /// ```
     #[track_caller]
-    pub fn run_until<F>(&mut self, future: F, dt: impl Seconds) -> F::Output
-    where
-        F: Future + 'static,
-    {
+    pub fn run_until<F: Future + 'static>(&mut self, future: F, dt: impl Seconds) -> F::Output {
         run::assert_idle(&self.core, "run_until");
         let coroutine = self.start(future);
         let mut patience = Patience::alone(coroutine.id());
@@ -570,33 +557,31 @@ impl Executor {
     #[doc(alias = "StopCoroutine")]
     #[track_caller]
     pub fn stop(&self, id: CoroutineId) -> bool {
-        let place = Some(Location::caller());
+        let line = Some(Location::caller());
         self.core
-            .key_of(id)
-            .is_some_and(|key| end::stop(&self.core, key, place))
+            .with_key(id, |core, key| end::stop(core, key, line))
     }
 
     /// Pauses a coroutine, like [`Coroutine::pause`]. Returns `false` if the
     /// coroutine itself is already paused, has ended, or belongs to another
     /// executor.
     pub fn pause(&self, id: CoroutineId) -> bool {
-        let key = self.core.key_of(id);
-        key.is_some_and(|key| pause::set_paused(&self.core, key, true))
+        self.core
+            .with_key(id, |core, key| pause::set_paused(core, key, true))
     }
 
     /// Ends a [`pause`](Executor::pause). Returns `false` if the coroutine itself
     /// was not paused, has ended, or belongs to another executor.
     pub fn resume(&self, id: CoroutineId) -> bool {
-        let key = self.core.key_of(id);
-        key.is_some_and(|key| pause::set_paused(&self.core, key, false))
+        self.core
+            .with_key(id, |core, key| pause::set_paused(core, key, false))
     }
 
     /// Whether the coroutine is paused, itself or through an owner, like
     /// [`Coroutine::is_paused`]. Returns `false` if it has ended, or belongs to
     /// another executor.
     pub fn is_paused(&self, id: CoroutineId) -> bool {
-        let key = self.core.key_of(id);
-        key.is_some_and(|key| self.core.is_paused(key))
+        self.core.with_key(id, Core::is_paused)
     }
 
     /// Makes an [`Owner`]: dropping it stops its coroutines.
@@ -643,8 +628,7 @@ impl Executor {
 
     /// Whether the coroutine belongs to this executor and has not ended.
     pub fn is_alive(&self, id: CoroutineId) -> bool {
-        let key = self.core.key_of(id);
-        key.is_some_and(|key| self.core.is_alive(key))
+        self.core.with_key(id, Core::is_alive)
     }
 
     /// Returns the clocks as they read now.
@@ -674,7 +658,7 @@ impl Default for Executor {
 
 impl Drop for Executor {
     fn drop(&mut self) {
-        if let Some(payload) = close::close(&self.core) {
+        if let Some(payload) = depth::close(&self.core) {
             std::panic::resume_unwind(payload);
         }
     }

@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use crate::core::inspect::snapshot;
 use crate::core::phase::idle;
-use crate::core::report::unobserved;
+use crate::core::report;
 use crate::inspect::{Report, Snapshot, TraceEvent};
 use crate::task::coroutine::OutputSource;
 
+use super::{Executor, TraceHook};
+
 #[cfg(doc)]
 use super::{Builder, Handle, RemoteHandle};
-use super::{Executor, TraceHook};
 #[cfg(doc)]
 use crate::task::owner::Owner;
 #[cfg(doc)]
@@ -148,7 +149,7 @@ impl Executor {
     /// `UniTaskScheduler.UnobservedTaskException`.
     #[doc(alias = "UnobservedTaskException")]
     pub fn on_unobserved<T: 'static>(&self, hook: impl FnMut(T, OutputSource) + 'static) {
-        unobserved::on_unobserved(&self.core, hook);
+        report::on_unobserved(&self.core, hook);
     }
 
     /// Returns what every coroutine waits for now, as owned data: to print it, to
@@ -222,7 +223,7 @@ impl Executor {
     /// );
     /// ```
     pub fn on_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
-        TraceHook::add(&self.core, Box::new(hook), false)
+        TraceHook::add(Some(&self.core), Box::new(hook), false)
     }
 
     /// Calls `hook` with every event: those of [`on_trace`](Self::on_trace), and when
@@ -256,7 +257,7 @@ impl Executor {
     /// assert_eq!(trace[5], "frame 1, Update: ends");
     /// ```
     pub fn on_full_trace(&self, hook: impl FnMut(&TraceEvent) + 'static) -> TraceHook {
-        TraceHook::add(&self.core, Box::new(hook), true)
+        TraceHook::add(Some(&self.core), Box::new(hook), true)
     }
 
     /// Returns how long the host may sleep: zero if a coroutine wants the next frame,

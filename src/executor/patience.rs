@@ -147,16 +147,12 @@ fn may_be_woken(core: &Core) -> bool {
         let wakers = core
             .colds
             .of(task, |cold| cold.waker.as_ref().map(TaskWaker::held));
-        match wakers.flatten() {
-            Some(Some(wakers)) => {
-                held += wakers;
-                made += 1;
-            }
-            Some(None) => return true,
-            None => {}
+        if let Some(wakers) = wakers.flatten() {
+            held += wakers;
+            made += 1;
         }
     }
     // The executor itself and each task waker have one, too.
     let remotes = Arc::strong_count(&core.host.injected) - 1 - made;
-    remotes > 0 || held != core.keepers.count() as u64
+    remotes > 0 || held != core.keepers.count()
 }

@@ -183,10 +183,7 @@ impl RemoteHandle {
     /// assert_eq!(world.players, ["Ada"]);
     /// ```
     #[track_caller]
-    pub fn call<F>(&self, f: F) -> bool
-    where
-        F: FnOnce() + Send + 'static,
-    {
+    pub fn call<F: FnOnce() + Send + 'static>(&self, f: F) -> bool {
         let place = Location::caller();
         self.push(Message::Call, move |core| {
             let order = Ordered {

@@ -43,23 +43,17 @@ use super::Handle;
 /// ```
 #[derive(Clone)]
 pub struct TraceHook {
-    executor: Handle,
+    /// `None` if it had been dropped.
+    executor: Option<Handle>,
     id: u64,
 }
 
 impl TraceHook {
-    pub(super) fn add(core: &Rc<Core>, hook: TraceClosure, is_full: bool) -> Self {
+    /// Adds a hook to an executor. If it has been dropped, drops the hook.
+    pub(super) fn add(core: Option<&Rc<Core>>, hook: TraceClosure, is_full: bool) -> Self {
         TraceHook {
-            executor: Handle::new(core),
-            id: observe::add_trace(core, hook, is_full),
-        }
-    }
-
-    /// The handle of a hook whose executor has been dropped.
-    pub(super) fn of_none() -> Self {
-        TraceHook {
-            executor: Handle::of_none(),
-            id: 0,
+            executor: core.map(Handle::new),
+            id: core.map_or(0, |core| observe::add_trace(core, hook, is_full)),
         }
     }
 
@@ -80,7 +74,7 @@ impl TraceHook {
     /// If the destructor of the hook panics. If it is dropped as it returns, or if the stack
     /// is unwinding, that panic is discarded.
     pub fn remove(&self) -> bool {
-        let core = self.executor.core();
+        let core = self.executor.as_ref().and_then(Handle::core);
         core.is_some_and(|core| observe::remove_trace(&core, self.id))
     }
 }

@@ -6,7 +6,7 @@ use std::panic::Location;
 
 use crate::core::base::call;
 use crate::core::inspect::events::EventWait;
-use crate::core::inspect::{named, notes};
+use crate::core::inspect::{events, notes};
 use crate::core::scope::{self, Scope};
 use crate::inspect::{Line, SourceKind};
 
@@ -81,6 +81,6 @@ fn begin(what: &dyn Display, line: Line) -> Option<EventWait> {
     }
     // This is user code: nothing is borrowed.
     let what = call::out(|| what.to_string());
-    let source = named::known_by_name(SourceKind::Other, what.into());
+    let source = events::known_by_name(SourceKind::Other, what.into());
     EventWait::begin(Some(&source), line)
 }

@@ -62,11 +62,7 @@ use super::own::Own;
 /// `defer` of Go and Swift.
 #[doc(alias = "finally")]
 #[track_caller]
-pub fn defer<S, F>(f: F) -> Defer<S, F>
-where
-    S: 'static,
-    F: FnOnce(&mut S) + 'static,
-{
+pub fn defer<S: 'static, F: FnOnce(&mut S) + 'static>(f: F) -> Defer<S, F> {
     Defer {
         f: Some(f),
         place: Location::caller(),

@@ -97,10 +97,7 @@ impl<B: Behaviour> BehaviourHandle<B> {
     /// coroutine.
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
-    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
+    pub fn start<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
         self.owner.start(future)
     }
 
@@ -108,10 +105,7 @@ impl<B: Behaviour> BehaviourHandle<B> {
     /// [`Owner::spawn`](crate::Owner::spawn). The behaviour may refuse it, as with
     /// [`start`](BehaviourHandle::start).
     #[track_caller]
-    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
+    pub fn spawn<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
         self.owner.spawn(future)
     }
 

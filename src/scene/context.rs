@@ -30,10 +30,7 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
     /// the future is dropped, and the handle is that of a stopped coroutine.
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
-    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
+    pub fn start<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
         self.slot.owner.start(future)
     }
 
@@ -41,10 +38,7 @@ impl<'a, B: Behaviour> SceneContext<'a, B> {
     /// [`Phase::Update`](crate::Phase::Update), which may be in this frame. The
     /// behaviour may refuse it, as with [`start`](SceneContext::start).
     #[track_caller]
-    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
+    pub fn spawn<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
         self.slot.owner.spawn(future)
     }
 

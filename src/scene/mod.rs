@@ -277,10 +277,7 @@ impl Scene {
     /// assert_eq!(scene.executor().time().frame, 4);
     /// ```
     #[track_caller]
-    pub fn run_until<F>(&mut self, future: F, dt: impl Seconds) -> F::Output
-    where
-        F: Future + 'static,
-    {
+    pub fn run_until<F: Future + 'static>(&mut self, future: F, dt: impl Seconds) -> F::Output {
         self.expect_not_borrowed();
         run::assert_idle(self.executor.core(), "run_until");
         let coroutine = self.executor.start(future);

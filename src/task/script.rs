@@ -13,7 +13,7 @@ use crate::core::owners::OwnerKey;
 use crate::core::scope::{self, Scope};
 use crate::executor::{Handle, RemoteHandle};
 use crate::task::coroutine::{
-    self, ByScript, Coroutine, CoroutineId, Resolved, ScriptBuilder, outside,
+    self, ByScript, Coroutine, CoroutineId, Place, ScriptBuilder, outside,
 };
 use crate::task::owner::Owner;
 use crate::time::{Clock, Phase, Time};
@@ -80,13 +80,6 @@ fn executor(function: &str) -> Rc<Core> {
     inside(function, |scope| scope.core().rc())
 }
 
-/// What the caller of `function` makes.
-#[inline(never)]
-#[track_caller]
-fn resolve(function: &'static str) -> Resolved {
-    ByScript(function).resolve()
-}
-
 /// The executor that runs the caller of `function`, and the owner that the caller's
 /// coroutines inherit.
 #[track_caller]
@@ -124,10 +117,7 @@ fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerKey>) {
 /// assert_eq!(sum, 2);
 /// ```
 #[track_caller]
-pub fn spawn<F>(future: F) -> Coroutine<F::Output>
-where
-    F: Future + 'static,
-{
+pub fn spawn<F: Future + 'static>(future: F) -> Coroutine<F::Output> {
     coroutine::spawn(ByScript("spawn"), future)
 }
 
@@ -167,10 +157,7 @@ where
 /// `MonoBehaviour.StartCoroutine`, Unity scripting reference.
 #[doc(alias = "StartCoroutine")]
 #[track_caller]
-pub fn start<F>(future: F) -> Coroutine<F::Output>
-where
-    F: Future + 'static,
-{
+pub fn start<F: Future + 'static>(future: F) -> Coroutine<F::Output> {
     coroutine::start(ByScript("start"), future)
 }
 
@@ -210,8 +197,8 @@ where
 /// ```
 #[track_caller]
 pub fn script(name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
-    let resolved = resolve("script");
-    ScriptBuilder::new(name.into(), resolved)
+    let place = Place::of_script("script");
+    ScriptBuilder::new(name.into(), place)
 }
 
 /// Makes an [`Owner`] that is a child of the calling coroutine's owner.
@@ -479,10 +466,8 @@ pub fn home() -> Phase {
 #[doc(alias = "StopCoroutine")]
 #[track_caller]
 pub fn stop(id: CoroutineId) -> bool {
-    let place = Some(Location::caller());
-    let core = executor("stop");
-    core.key_of(id)
-        .is_some_and(|key| end::stop(&core, key, place))
+    let line = Some(Location::caller());
+    executor("stop").with_key(id, |core, key| end::stop(core, key, line))
 }
 
 /// Returns the id of the calling coroutine.

@@ -76,11 +76,7 @@ use super::until::Asked;
 /// `UniTask.EveryValueChanged`; `Observable.EveryValueChanged` of R3.
 #[doc(alias = "EveryValueChanged")]
 #[doc(alias = "ObserveEveryValueChanged")]
-pub fn changes_of<T, F>(read: F) -> ChangesOf<T, F>
-where
-    T: PartialEq + Clone,
-    F: FnMut() -> T,
-{
+pub fn changes_of<T: PartialEq + Clone, F: FnMut() -> T>(read: F) -> ChangesOf<T, F> {
     ChangesOf {
         read,
         known: None,

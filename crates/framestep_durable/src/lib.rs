@@ -61,7 +61,7 @@ mod readme {}
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guide/saving.md")]
 #[doc = include_str!("../../../docs/guide/porting.md")]
-#[doc = include_str!("../../../docs/guide/saves.md")]
+#[doc = include_str!("../../../docs/guide/saves-and-patches.md")]
 mod guide {}
 
 #[doc(hidden)]

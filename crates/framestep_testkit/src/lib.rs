@@ -13,9 +13,9 @@ mod drops;
 pub mod exports;
 mod frames;
 mod futures;
-pub mod own;
 mod panics;
 pub mod phases;
+pub mod program;
 // The unit tests have the same one.
 #[path = "../../../src/random.rs"]
 mod random;

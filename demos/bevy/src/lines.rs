@@ -5,7 +5,7 @@ use bevy_framestep::framestep::inspect::CoroutineInfo;
 use bevy_framestep::framestep::inspect::Snapshot;
 
 #[cfg(target_arch = "wasm32")]
-#[path = "../../page/lines.rs"]
+#[path = "../../shared/lines.rs"]
 mod text;
 
 #[cfg(target_arch = "wasm32")]

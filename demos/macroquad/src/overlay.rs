@@ -8,7 +8,7 @@ use framestep::prelude::*;
 use crate::numbers::real;
 use crate::platform::{self, stopwatch};
 
-#[path = "../../page/lines.rs"]
+#[path = "../../shared/lines.rs"]
 mod lines;
 
 /// How many frames the strip shows.

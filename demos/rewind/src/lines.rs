@@ -5,7 +5,7 @@ use framestep::inspect::CoroutineInfo;
 use crate::game::Game;
 use crate::platform;
 
-#[path = "../../page/lines.rs"]
+#[path = "../../shared/lines.rs"]
 mod text;
 
 /// Steps from one report to the next, forwards or backwards.

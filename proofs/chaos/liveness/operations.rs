@@ -140,6 +140,12 @@ const OPERATIONS: &[Operation] = &[
             own(world, Owner::stop_all);
         }
     },
+    |world| own(world, Owner::request_stop),
+    |world| {
+        if world.one_in(4) {
+            own(world, |owner| drop(owner.stop_within(0.25)));
+        }
+    },
     |world| {
         if world.one_in(4) {
             let owners = &world.seats[world.seat()].owners;

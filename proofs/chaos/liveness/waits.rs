@@ -61,7 +61,7 @@ pub(super) fn own_wait(world: &World, seat: usize) -> Wait {
 
 /// A wait for something that another script or the host does.
 fn foreign(world: &Rc<World>, seat: usize, kind: Kind) -> Wait {
-    let which = world.below(11);
+    let which = world.below(12);
     world.say(format!("foreign {which}"));
     match which {
         0..=6 => any_of(world, seat, |row| row.rule == Rule::Event),
@@ -78,6 +78,10 @@ fn foreign(world: &Rc<World>, seat: usize, kind: Kind) -> Wait {
             Some(end) => end.map(drop).boxed_local(),
             None => yield_now().boxed_local(),
         },
+        // Most scripts are never asked.
+        10 => select(stop_requested(), own_wait(world, seat))
+            .map(drop)
+            .boxed_local(),
         _ => yield_now().boxed_local(),
     }
 }

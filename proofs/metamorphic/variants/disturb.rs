@@ -1,11 +1,12 @@
-//! What variants do between two lines of a log.
+//! What variants do between two lines of a trace.
+
+use framestep_testkit::program::{Real, World};
 
 use super::Variant;
-use crate::world::World;
 
 impl Variant {
     /// `inside`: in a script, or else in the host.
-    pub(in super::super) fn disturb(self, world: &World, inside: bool) {
+    pub(super) fn disturb(self, world: &World<Real>, inside: bool) {
         match self {
             Variant::Snapshots => ask(world),
             Variant::Paused if !inside => pause_each(world),
@@ -17,35 +18,37 @@ impl Variant {
     }
 }
 
-fn ask(world: &World) {
-    let snapshot = world.handle.snapshot().expect("the executor exists");
+fn ask(world: &World<Real>) {
+    let handle = world.system().handle();
+    let snapshot = handle.snapshot().expect("the executor exists");
     _ = snapshot.to_string();
-    world.with_executor(|executor| {
+    world.system().with_executor(|executor| {
         _ = executor.idle_until();
         _ = executor.has_ready();
         _ = executor.next_deadline();
         _ = executor.len();
     });
     for id in world.ids() {
-        _ = world.handle.is_alive(id) && world.handle.is_paused(id);
+        _ = handle.is_alive(id) && handle.is_paused(id);
     }
 }
 
-fn pause_each(world: &World) {
+fn pause_each(world: &World<Real>) {
+    let handle = world.system().handle();
     for id in world.ids() {
-        if world.handle.pause(id) {
-            world.handle.resume(id);
+        if handle.pause(id) {
+            handle.resume(id);
         }
     }
 }
 
-fn pause_all(world: &World) {
-    let root = world.root.as_ref().expect("there is one");
+fn pause_all(world: &World<Real>) {
+    let root = world.root().expect("there is one");
     drop(root.pause_guard());
 }
 
-fn turn_clocks(world: &World) {
-    let clocks = world.clocks.borrow().clone();
+fn turn_clocks(world: &World<Real>) {
+    let clocks = world.clocks();
     let guards: Vec<_> = (clocks.iter())
         .flat_map(|clock| [clock.pause_guard(), clock.scaled(0.5), clock.scaled(0)])
         .collect();

@@ -1,4 +1,4 @@
-//! The variants: each changes something that must not show in the log of a program.
+//! The variants: each changes something that must not show in the trace of a program.
 
 mod disturb;
 pub(super) mod noise;
@@ -10,10 +10,14 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use framestep::{Builder, Executor};
+use framestep::prelude::Clock;
+use framestep::{Builder, Executor, Phase};
+use framestep_testkit::program::{
+    Around, Program, Real, Settings, Step, System, Trace, Wait, Waiting, What, World,
+};
 
-use super::program::Program;
-use super::world::{Log, World};
+use noise::Noise;
+use sleeper::Sleeper;
 
 macro_rules! variants {
     ($($(#[$doc:meta])* $name:ident,)*) => {
@@ -91,6 +95,9 @@ impl Variant {
     pub(super) fn applies_to(self, program: &Program) -> bool {
         match self {
             Variant::Plain => false,
+            // In the place of a phase that does not run, a run of any phase serves them:
+            // docs/contract.md#decided-stop-within
+            Variant::EmptyRuns => !program.settings.requests,
             Variant::PausedTogether => program.settings.rooted,
             Variant::Sleeper => program.settings.sleepy,
             Variant::InItsOwnScript => program.settings.simple,
@@ -100,32 +107,59 @@ impl Variant {
         }
     }
 
-    /// The logs of a program, all of which are as they are without the variant.
-    pub(super) fn logs(self, program: &Rc<Program>) -> Vec<Log> {
+    /// The traces of a program, all of which are as they are without the variant.
+    pub(super) fn traces(self, program: &Rc<Program>) -> Vec<Trace> {
         match self {
             Variant::InAScript => vec![places::in_a_script(program)],
             Variant::InADestructor => vec![places::in_a_destructor(program)],
             Variant::WhileUnwinding => vec![places::while_unwinding(program)],
             Variant::AtThreadExit => vec![places::at_thread_exit(program)],
             Variant::Twins => places::twins(program),
-            _ => vec![World::run(program, self)],
+            _ => vec![self.run(program)],
         }
     }
 
-    /// The part of a program's log that the variant must not change.
-    pub(super) fn comparable(self, log: &Log) -> Log {
-        let mut log = log.clone();
+    /// The part of a program's trace that the variant must not change.
+    pub(super) fn comparable(self, mut trace: Trace) -> Trace {
+        trace.retain(|event| event.what != What::Polled);
         if self == Variant::Sleeper {
             // While it sleeps, no frames are counted.
-            log.retain(|line| line.what != "ran");
-            for line in &mut log {
-                line.frame = 0;
+            trace.retain(|event| !matches!(event.what, What::Alive(_)));
+        }
+        for event in &mut trace {
+            // Other scripts count, too.
+            if matches!(event.what, What::Alive(_)) {
+                event.what = What::Alive(None);
+            }
+            if self == Variant::Sleeper {
+                event.frame = 0;
             }
         }
-        log
+        trace
     }
 
-    pub(super) fn build(self, builder: Builder) -> Executor {
+    /// An executor for a program, and everything that its scripts share.
+    fn world(self, program: &Rc<Program>) -> Rc<World<Real>> {
+        let executor = self.build(Real::builder(&program.settings));
+        if self == Variant::TraceKind {
+            _ = executor.on_full_trace(|event| _ = event.to_string());
+        }
+        let extras = Extras {
+            variant: self,
+            noise: (self == Variant::Noise).then(|| Noise::new(&executor)),
+            sleeper: (self == Variant::Sleeper).then(|| Sleeper::new(&executor)),
+        };
+        World::new(program, [Real::of(executor)], Box::new(extras))
+    }
+
+    /// The trace of a program.
+    fn run(self, program: &Rc<Program>) -> Trace {
+        let world = self.world(program);
+        program.steps.iter().for_each(|step| world.step(step));
+        world.finish().0
+    }
+
+    fn build(self, builder: Builder) -> Executor {
         match self {
             Variant::Observed => {
                 let stopwatch = || Duration::ZERO;
@@ -135,10 +169,34 @@ impl Variant {
             _ => builder.build(),
         }
     }
+}
 
-    pub(super) fn watch(self, executor: &Executor) {
-        if self == Variant::TraceKind {
-            _ = executor.on_full_trace(|event| _ = event.to_string());
+/// What a variant has besides the program.
+struct Extras {
+    variant: Variant,
+    noise: Option<Rc<Noise>>,
+    sleeper: Option<Sleeper>,
+}
+
+impl Around<Real> for Extras {
+    fn wrap(&self, settings: &Settings, wait: &Wait, plain: Waiting, clock: &Clock) -> Waiting {
+        self.variant.wrap(settings, wait, plain, clock)
+    }
+
+    fn after_line(&self, world: &World<Real>, by_script: bool) {
+        if let Some(noise) = &self.noise {
+            noise.act();
+        }
+        self.variant.disturb(world, by_script);
+    }
+
+    fn step(&self, world: &Rc<World<Real>>, step: &Step) {
+        if let Some(sleeper) = &self.sleeper {
+            return sleeper.step(world, step);
+        }
+        world.perform(step);
+        if self.variant == Variant::EmptyRuns && matches!(step, Step::Drive(..)) {
+            _ = world.system().run(false, Phase::Custom(9), true);
         }
     }
 }

@@ -16,7 +16,7 @@ const MOST: u32 = 40;
 /// How deep its acts are in one another.
 const DEEPEST: u32 = 4;
 
-pub(in super::super) struct Noise {
+pub(super) struct Noise {
     handle: Handle,
     random: RefCell<Random>,
     owner: Owner,
@@ -38,7 +38,7 @@ impl Drop for ActsWhenDropped {
 }
 
 impl Noise {
-    pub(in super::super) fn new(executor: &Executor) -> Rc<Self> {
+    pub(super) fn new(executor: &Executor) -> Rc<Self> {
         let clock = executor.clock().child();
         let noise = Rc::new(Noise {
             handle: executor.handle(),
@@ -101,7 +101,7 @@ impl Noise {
     }
 
     /// Acts upon its own scripts.
-    pub(in super::super) fn act(self: &Rc<Self>) {
+    pub(super) fn act(self: &Rc<Self>) {
         if self.depth.get() >= DEEPEST || self.scripts.borrow().is_empty() {
             return;
         }

@@ -8,15 +8,15 @@ use std::task::{Context, Poll, Wake, Waker};
 use framestep::prelude::*;
 use futures::FutureExt;
 
+use framestep_testkit::program::{Settings, Wait, Waiting};
+
 use super::Variant;
-use crate::program::{Program, Wait};
-use crate::world::Waiting;
 
 impl Variant {
     /// Wraps `plain`, which is made from `wait` and counts on `clock`.
-    pub(in super::super) fn wrap(
+    pub(super) fn wrap(
         self,
-        program: &Program,
+        settings: &Settings,
         wait: &Wait,
         plain: Waiting,
         clock: &Clock,
@@ -48,10 +48,8 @@ impl Variant {
             Variant::InItsOwnScript => {
                 async { start(plain).await.expect("nothing stops it") }.boxed_local()
             }
-            // The waker of a timer that stands still is called in the pause, which is a
-            // wake like any other: docs/contract.md#decided-hidden-waits
             Variant::ForeignWaker | Variant::ForeignWakers | Variant::OnlyWoken
-                if !(program.settings.long_pauses && wait.is_timed()) =>
+                if !self.shows(settings, wait) =>
             {
                 let behind = Behind {
                     wait: plain,
@@ -62,6 +60,24 @@ impl Variant {
             }
             _ => plain,
         }
+    }
+}
+
+impl Variant {
+    /// Whether a foreign waker around a wait may show: the contract says what it does.
+    fn shows(self, settings: &Settings, wait: &Wait) -> bool {
+        let is_turn = |wait: &Wait| matches!(wait, Wait::Yield);
+        let may_move = |wait: &Wait| matches!(wait, Wait::Timer(..));
+        // The waker of a timer that stands still is called in the pause, which is a wake like any
+        // other: docs/contract.md#decided-hidden-waits
+        settings.long_pauses && wait.has(Wait::is_timed)
+            // One that was called for a timer before it is moved counts for that run:
+            // docs/contract.md#rule-4-wakes
+            || wait.has(may_move)
+            // Behind another waker, it may lose its place: docs/contract.md#rule-8-moved-waits
+            || settings.pauses && wait.has(is_turn)
+            // What is woken behind a wrapper that passes on no waker stays unpolled.
+            || self == Variant::OnlyWoken && wait.has(Wait::is_muffled)
     }
 }
 

@@ -10,9 +10,7 @@ use super::choices::{
 };
 use super::state::{Cause, Coroutine, State};
 use super::wake;
-use crate::program::How;
-use crate::system::Script;
-use crate::trace::Lent;
+use framestep_testkit::program::{How, Lent, Scripted};
 
 impl Core {
     /// Adds a coroutine of an owner; with `inherit`, of the caller's owner and
@@ -22,7 +20,7 @@ impl Core {
         how: How,
         inherit: bool,
         owner: Option<usize>,
-        script: Script,
+        script: Scripted,
     ) -> usize {
         let (coroutine, accepted) = {
             let mut state = self.state.borrow_mut();
@@ -107,7 +105,7 @@ impl Core {
     }
 
     /// Sent from another thread: it is made and polled in the next run of Update.
-    pub(super) fn remote(&self, script: Script) {
+    pub(super) fn remote(&self, script: Scripted) {
         let coroutine = self.begin(How::SpawnIn(Phase::Update), false, None, script);
         self.state.borrow_mut().coroutines[coroutine].unmade = true;
     }

@@ -2,15 +2,17 @@
 
 use framestep::Phase;
 
-use crate::program::{Length, Settings};
+use framestep_testkit::program::{Length, Settings, UNIT};
+
+use super::choices::HELD_STEPS_OUTLAST_A_STEP;
 
 pub(super) const GAME: usize = 0;
 pub(super) const REAL: usize = 1;
 
 /// How long a fixed step is.
-const STEP: u64 = 125_000_000;
+const STEP: u64 = UNIT;
 /// The value of `max_delta`, if it is not unlimited.
-const MOST: u64 = 500_000_000;
+const MOST: u64 = 4 * UNIT;
 
 pub(super) struct Clocks {
     pub(super) frame: u64,
@@ -31,6 +33,9 @@ struct Clock {
     above: Option<usize>,
     quarters: u64,
     paused: bool,
+    /// How many guards hold it, and how many halve its speed.
+    holds: i32,
+    halves: i32,
     now: u64,
     /// Its reading in fixed steps, if it is below the game clock.
     stepped: u64,
@@ -76,7 +81,7 @@ impl Clocks {
     /// The steps of the last frame that a pause has held back, asked for or not.
     fn held_steps(&mut self) -> u64 {
         let due = (self.clocks[GAME].now - self.fixed) / STEP;
-        let paused = self.clocks[GAME].paused;
+        let paused = self.clocks[GAME].stands_still();
         if std::mem::replace(&mut self.holds_steps, paused) || paused {
             due.min(self.steps_left)
         } else {
@@ -87,7 +92,7 @@ impl Clocks {
     pub(super) fn begin_fixed_step(&mut self) -> bool {
         let game = self.clocks[GAME].now;
         self.in_step = false;
-        self.holds_steps = false;
+        let holds = std::mem::take(&mut self.holds_steps);
         if self.fixed + STEP > game {
             return false;
         }
@@ -99,14 +104,27 @@ impl Clocks {
             self.move_fixed((game - self.fixed) / STEP * STEP);
             return false;
         }
-        if self.clocks[GAME].paused {
+        if self.clocks[GAME].stands_still() {
             self.holds_steps = true;
             return false;
         }
+        self.holds_steps = holds && HELD_STEPS_OUTLAST_A_STEP;
         self.in_step = true;
         self.steps_left -= 1;
         self.move_fixed(STEP);
         true
+    }
+
+    /// Whether a step would begin now.
+    pub(super) fn is_step_due(&self) -> bool {
+        let is_owed = self.fixed + STEP <= self.clocks[GAME].now;
+        is_owed && (self.unlimited || self.steps_left > 0) && !self.clocks[GAME].stands_still()
+    }
+
+    /// Whether a step may begin, now or in a later frame.
+    pub(super) fn may_step(&self) -> bool {
+        let game = &self.clocks[GAME];
+        self.is_step_due() || !game.stands_still() && game.quarters > 0
     }
 
     pub(super) fn end_fixed_step(&mut self) {
@@ -189,6 +207,16 @@ impl Clocks {
     pub(super) fn set_paused(&mut self, clock: usize, paused: bool) -> bool {
         std::mem::replace(&mut self.clocks[clock].paused, paused) != paused
     }
+
+    /// A guard of a clock is made or dropped.
+    pub(super) fn hold(&mut self, clock: usize, halves: bool, by: i32) {
+        let clock = &mut self.clocks[clock];
+        *if halves {
+            &mut clock.halves
+        } else {
+            &mut clock.holds
+        } += by;
+    }
 }
 
 impl Clock {
@@ -197,18 +225,25 @@ impl Clock {
             above,
             quarters: 4,
             paused: false,
+            holds: 0,
+            halves: 0,
             now: 0,
             stepped: 0,
             delta: 0,
         }
     }
 
+    /// docs/contract.md#decided-guards
+    fn stands_still(&self) -> bool {
+        self.paused || self.holds > 0
+    }
+
     fn share_of(&self, length: u64) -> u64 {
-        if self.paused {
+        if self.stands_still() {
             return 0;
         }
-        let quarters = length * self.quarters;
-        assert!(quarters % 4 == 0, "no program needs to round");
-        quarters / 4
+        let (quarters, of) = (length * self.quarters, 4 << self.halves);
+        assert!(quarters % of == 0, "no program needs to round");
+        quarters / of
     }
 }

@@ -9,7 +9,7 @@ use framestep::task::Outcome;
 use super::choices::DESTRUCTORS_WAKE_AS_THEIR_COROUTINE;
 use super::state::{Cause, Kind, State};
 use super::{Core, wake};
-use crate::system::Script;
+use framestep_testkit::program::Scripted;
 
 /// How deep stops nest on a thread.
 const DEEP: usize = 100;
@@ -49,7 +49,7 @@ impl Core {
     }
 
     /// Drops the future of a stopped coroutine, with its destructors.
-    pub(super) fn drop_and_end(&self, coroutine: usize, future: Script) {
+    pub(super) fn drop_and_end(&self, coroutine: usize, future: Scripted) {
         {
             let mut state = self.state.borrow_mut();
             state.coroutines[coroutine].going = true;
@@ -81,6 +81,7 @@ impl Core {
             let mut owner = Some(state.coroutines[coroutine].owner);
             while let Some(here) = owner.filter(|&one| state.is_idle(one)) {
                 joins.extend(state.over(|kind| matches!(kind, Kind::Ended(of) if *of == here)));
+                state.end_requests(here);
                 owner = state.owners[here].above;
             }
             if let Some(run) = &mut state.run {

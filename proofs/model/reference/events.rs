@@ -10,8 +10,7 @@ use futures::FutureExt;
 
 use super::Core;
 use super::state::Ask;
-use crate::system::{self, Keep};
-use crate::trace::Got;
+use framestep_testkit::program::{Got, Keep, Waiting as Boxed};
 
 /// Each with its name, in the order in which they began to wait.
 struct Line<T> {
@@ -283,7 +282,7 @@ struct Asked {
     name: Option<u64>,
 }
 
-pub(super) fn asked(core: &Rc<Core>) -> system::Waiting {
+pub(super) fn asked(core: &Rc<Core>) -> Boxed {
     let mut asked = Asked {
         core: core.clone(),
         name: None,

@@ -36,6 +36,19 @@ pub(super) fn is_reached_in_pause(wait: &Wait, phase: Phase, clocks: &Clocks) ->
         && is_reached(&going, phase, clocks)
 }
 
+/// Whether a timer would be due if no coroutine had been paused.
+pub(super) fn is_passed(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
+    let timer = wait.timer().filter(|_| wait.phase == phase);
+    timer.is_some_and(|timer| {
+        let unpaused = Timer {
+            paused_at: None,
+            deadline: timer.deadline.map(|deadline| deadline - timer.delay),
+            ..*timer
+        };
+        is_later(wait, clocks) && is_reached(&unpaused, phase, clocks)
+    })
+}
+
 /// "Frame > N", and the same for fixed steps. Every run of the fixed phase is a
 /// step, so a run that begins is a later step.
 fn is_later(wait: &Wait, clocks: &Clocks) -> bool {

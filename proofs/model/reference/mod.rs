@@ -8,12 +8,14 @@ mod events;
 mod law;
 mod owner;
 mod pause;
+mod requests;
 mod run;
 mod state;
 mod tools;
 mod wait;
 mod wake;
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
@@ -24,11 +26,12 @@ use futures::FutureExt;
 
 use framestep_testkit::waits::{OnClock, Place, Rule};
 
-use super::program::{At, How, Length, Mode, Settings, Wait};
-use super::system::{self, Calls, Keep, Refused, Script, System};
-use super::trace::{Got, Lent};
-use super::world::groups;
+use choices::STEPS_WITHOUT_RUNS_COUNT;
 use clocks::{Clocks, GAME, REAL};
+use framestep_testkit::program::{
+    At, Calls, Got, Hear, How, Keep, Length, Lent, Mode, Refused, Scripted, Settings, System, UNIT,
+    Wait, Waiting as Boxed, groups,
+};
 use state::State;
 use wait::{Plan, Waiting};
 use wake::Inbox;
@@ -39,6 +42,9 @@ struct Core {
     state: RefCell<State>,
     inbox: Inbox,
     number: Cell<usize>,
+    /// The clock on which the future counts that is being polled, if it is not that of its
+    /// coroutine.
+    shown: Cell<Option<usize>>,
 }
 
 pub(super) struct Handle {
@@ -57,6 +63,21 @@ pub(super) struct Clock {
     clock: usize,
 }
 
+/// Undoes something when it is dropped.
+struct Guard<F: FnMut(&Core)>(Weak<Core>, F);
+
+fn guard<F: FnMut(&Core)>(core: Weak<Core>, undo: F) -> Guard<F> {
+    Guard(core, undo)
+}
+
+impl<F: FnMut(&Core)> Drop for Guard<F> {
+    fn drop(&mut self) {
+        if let Some(core) = self.0.upgrade() {
+            (self.1)(&core);
+        }
+    }
+}
+
 impl Core {
     fn number(&self) -> usize {
         self.number.get()
@@ -73,7 +94,7 @@ impl Drop for Owner {
 
 impl Handle {
     /// How the coroutine has ended, once it has.
-    fn ended(self, of: impl Fn(Outcome, Option<usize>) -> Got + 'static) -> system::Waiting {
+    fn ended(self, of: impl Fn(Outcome, Option<usize>) -> Got + 'static) -> Boxed {
         let core = self.core.upgrade().expect("it is open");
         let wait = Waiting::new(&core, None, Plan::Join(self.coroutine));
         let (core, coroutine) = (self.core, self.coroutine);
@@ -87,7 +108,7 @@ impl Handle {
 }
 
 impl Reference {
-    fn waiting(&self, at: At, plan: Plan) -> system::Waiting {
+    fn waiting(&self, at: At, plan: Plan) -> Boxed {
         let wait = Waiting::new(&self.0, at, plan);
         wait.map(|()| Got::Done).boxed_local()
     }
@@ -111,6 +132,7 @@ impl System for Reference {
             state: RefCell::new(state),
             inbox,
             number: Cell::new(0),
+            shown: Cell::new(None),
         });
         core.number.set(wake::register(&core));
         Reference(core)
@@ -135,13 +157,21 @@ impl System for Reference {
 
     fn begin_frame(&self, _nested: bool, dt: Length) -> Result<(), Refused> {
         self.0.may_be_driven()?;
-        self.0.state.borrow_mut().clocks.begin_frame(dt);
+        let mut state = self.0.state.borrow_mut();
+        state.frame_ends();
+        state.clocks.begin_frame(dt);
+        state.frame_begins();
         Ok(())
     }
 
     fn begin_fixed_step(&self, _nested: bool) -> Result<bool, Refused> {
         self.0.may_be_driven()?;
-        Ok(self.0.state.borrow_mut().clocks.begin_fixed_step())
+        let mut state = self.0.state.borrow_mut();
+        let begins = state.clocks.begin_fixed_step();
+        if begins && STEPS_WITHOUT_RUNS_COUNT {
+            state.step_begins();
+        }
+        Ok(begins)
     }
 
     fn end_fixed_step(&self, _nested: bool) -> Result<(), Refused> {
@@ -162,7 +192,7 @@ impl System for Reference {
         f();
     }
 
-    fn len(&self) -> usize {
+    fn alive(&self) -> usize {
         let state = self.0.state.borrow();
         let all = 0..state.coroutines.len();
         all.filter(|&one| state.is_alive(one)).count()
@@ -180,7 +210,7 @@ impl System for Reference {
         state.clocks.read(clock, state.phase())
     }
 
-    fn begin(&self, inside: bool, how: How, owner: Option<&Owner>, script: Script) -> Handle {
+    fn begin(&self, inside: bool, how: How, owner: Option<&Owner>, script: Scripted) -> Handle {
         let owner = owner.map(|owner| owner.owner);
         Handle {
             core: Rc::downgrade(&self.0),
@@ -188,7 +218,7 @@ impl System for Reference {
         }
     }
 
-    fn remote(&self, script: Script) {
+    fn remote(&self, script: Scripted) {
         self.0.remote(script);
     }
 
@@ -198,6 +228,11 @@ impl System for Reference {
 
     fn is_alive(&self, id: usize) -> bool {
         self.0.state.borrow().is_alive(id)
+    }
+
+    fn is_paused(&self, id: usize) -> bool {
+        let state = self.0.state.borrow();
+        state.is_alive(id) && state.is_paused(id)
     }
 
     fn set_paused(&self, id: usize, paused: bool) -> bool {
@@ -223,11 +258,11 @@ impl System for Reference {
         core.stop(handle.coroutine);
     }
 
-    fn join(handle: Handle) -> system::Waiting {
+    fn join(handle: Handle) -> Boxed {
         handle.ended(|outcome, returned| Got::Joined(returned.ok_or(outcome)))
     }
 
-    fn finished(handle: &Handle) -> system::Waiting {
+    fn finished(handle: &Handle) -> Boxed {
         let handle = Handle {
             core: handle.core.clone(),
             coroutine: handle.coroutine,
@@ -235,8 +270,8 @@ impl System for Reference {
         handle.ended(|outcome, _| Got::Ended(outcome))
     }
 
-    fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> system::Waiting {
-        let Calls { ask, apply } = calls;
+    fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> Boxed {
+        let Calls { check, apply } = calls;
         match *wait {
             Wait::Own(own) => {
                 let at = match own.row.place {
@@ -255,7 +290,7 @@ impl System for Reference {
                         Plan::Seconds(Some(clock), own.length)
                     }
                     Rule::Condition => {
-                        return tools::condition(&self.0, at, move || ask() == own.flag.1);
+                        return tools::condition(&self.0, at, move || check() == own.flag.1);
                     }
                     Rule::Join | Rule::Event | Rule::Other => unreachable!("not of the model"),
                 };
@@ -265,35 +300,31 @@ impl System for Reference {
             Wait::Interval(Length::Nanos(period), count, at) => {
                 tools::interval(self.0.clone(), at, period, count).boxed_local()
             }
-            Wait::Join(_)
-            | Wait::Finished(_)
-            | Wait::Ended(_)
-            | Wait::Asked
-            | Wait::Event(_)
-            | Wait::Semaphore(..)
-            | Wait::Timer(..)
-            | Wait::Bell(_)
-            | Wait::Yield
-            | Wait::Interval(..)
-            | Wait::Loose
-            | Wait::Shared(..)
-            | Wait::Timeout(..)
-            | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
+            Wait::Point(_, units, at) => {
+                let clock = clock.expect("it names a clock").clock;
+                self.waiting(at, Plan::Point(clock, units * UNIT))
+            }
+            _ => unreachable!("not a wait of the executor's own, or not of the model"),
         }
     }
 
     /// Each time, all remaining ones are polled in order.
-    fn group(mode: Mode, waits: Vec<system::Waiting>) -> system::Waiting {
+    fn group(mode: Mode, waits: Vec<Boxed>) -> Boxed {
         match mode {
-            Mode::OwnJoinAll => groups::all(waits).boxed_local(),
-            Mode::OwnRace | Mode::OwnSelect => groups::first(waits).boxed_local(),
-            Mode::OwnJoin => tools::two_by_two(waits).boxed_local(),
+            Mode::JoinAll => groups::all(waits).boxed_local(),
+            Mode::Race => groups::first(waits).boxed_local(),
+            Mode::Select => tools::one_in_the_other(waits),
+            Mode::Join => tools::two_by_two(waits).boxed_local(),
             _ => unreachable!("not a group of the crate's own"),
         }
     }
 
-    fn timeout(&self, length: Length, at: At, waiting: system::Waiting) -> system::Waiting {
+    fn timeout(&self, length: Length, at: At, waiting: Boxed) -> Boxed {
         tools::timeout(&self.0, length, at, waiting)
+    }
+
+    fn on_clock(&self, clock: &Clock, waiting: Boxed) -> Boxed {
+        tools::on_clock(&self.0, clock.clock, waiting)
     }
 
     fn owner(&self, inside: bool, below: Option<&Owner>, clock: Option<&Clock>) -> Owner {
@@ -313,6 +344,15 @@ impl System for Reference {
     fn set_owner_paused(owner: &Owner, paused: bool) -> bool {
         let core = owner.core.upgrade().expect("it is open");
         core.set_owner_paused(owner.owner, paused)
+    }
+
+    fn hold_owner(owner: &Owner) -> Box<dyn Any> {
+        let core = owner.core.upgrade().expect("it is open");
+        core.hold_owner(owner.owner, 1);
+        let of = owner.owner;
+        Box::new(guard(owner.core.clone(), move |core| {
+            core.hold_owner(of, -1);
+        }))
     }
 
     fn set_active(owner: &Owner, active: bool) {
@@ -345,7 +385,21 @@ impl System for Reference {
     fn set_clock_paused(clock: &Clock, paused: bool) -> bool {
         let core = clock.core.upgrade().expect("it is open");
         let mut state = core.state.borrow_mut();
-        state.clocks.set_paused(clock.clock, paused)
+        let changed = state.clocks.set_paused(clock.clock, paused);
+        state.look_at_steps();
+        changed
+    }
+
+    fn hold_clock(clock: &Clock, halves: bool) -> Box<dyn Any> {
+        let core = clock.core.upgrade().expect("it is open");
+        let of = clock.clock;
+        let hold = move |core: &Core, by| {
+            let mut state = core.state.borrow_mut();
+            state.clocks.hold(of, halves, by);
+            state.look_at_steps();
+        };
+        hold(&core, 1);
+        Box::new(guard(clock.core.clone(), move |core| hold(core, -1)))
     }
 
     fn reading(clock: &Clock) -> u64 {
@@ -359,17 +413,22 @@ impl System for Reference {
         core.request_stop(owner.owner);
     }
 
-    fn is_asked(&self) -> bool {
+    fn stop_within(owner: &Owner, length: Length) -> Boxed {
+        let core = owner.core.upgrade().expect("it is open");
+        core.stop_within(owner.owner, length)
+    }
+
+    fn is_stop_requested(&self) -> bool {
         let state = self.0.state.borrow();
         let caller = state.scopes.last();
         caller.is_some_and(|&one| state.coroutines[one].asked.is_some())
     }
 
-    fn asked(&self) -> system::Waiting {
+    fn stop_requested(&self) -> Boxed {
         events::asked(&self.0)
     }
 
-    fn all_ended(owner: &Owner) -> system::Waiting {
+    fn all_ended(owner: &Owner) -> Boxed {
         let core = owner.core.upgrade().expect("it is open");
         let wait = Waiting::new(&core, None, Plan::Ended(owner.owner));
         wait.map(|()| Got::Done).boxed_local()
@@ -387,8 +446,8 @@ impl System for Reference {
         timer.reset(length);
     }
 
-    fn signal() -> events::Signal {
-        events::Signal::default()
+    fn signals() -> [events::Signal; 2] {
+        Default::default()
     }
 
     fn emit(signal: &events::Signal, event: u64) {
@@ -399,8 +458,19 @@ impl System for Reference {
         signal.emit_one(event)
     }
 
-    fn event(signal: &events::Signal) -> system::Waiting {
-        signal.event().boxed_local()
+    fn event(signal: &events::Signal, hear: Hear) -> Boxed {
+        match hear {
+            Hear::Next => signal.event().boxed_local(),
+            Hear::This(_) | Hear::Many(_) => unreachable!("not of the model"),
+        }
+    }
+
+    fn set(&self, _at: usize, _value: u64) {
+        unreachable!("not of the model");
+    }
+
+    fn keep_promise(&self) -> bool {
+        unreachable!("not of the model");
     }
 
     fn permits(count: usize) -> events::Semaphore {
@@ -419,7 +489,7 @@ impl System for Reference {
         permits.counts()
     }
 
-    fn acquire(permits: &events::Semaphore, count: usize, keep: Keep) -> system::Waiting {
+    fn acquire(permits: &events::Semaphore, count: usize, keep: Keep) -> Boxed {
         permits.acquire(count, keep).boxed_local()
     }
 

@@ -20,7 +20,9 @@ impl Core {
             above: Some(above),
             clock: clock.unwrap_or(own),
             paused: false,
+            holds: 0,
             inactive: false,
+            ends: 0,
             gone: false,
         });
         state.owners.len() - 1
@@ -94,7 +96,7 @@ impl State {
         }
     }
 
-    fn owned(&self, owner: usize) -> Vec<usize> {
+    pub(super) fn owned(&self, owner: usize) -> Vec<usize> {
         let of = |here: usize| {
             let coroutines = 0..self.coroutines.len();
             coroutines.filter(move |&one| self.coroutines[one].owner == here)

@@ -26,6 +26,13 @@ impl Core {
         state.change(|state| state.owners[owner].paused = paused);
         true
     }
+
+    /// A guard of an owner is made or dropped: docs/contract.md#decided-guards
+    pub(super) fn hold_owner(&self, owner: usize, by: i32) {
+        let mut state = self.state.borrow_mut();
+        state.take_over();
+        state.change(|state| state.owners[owner].holds += by);
+    }
 }
 
 impl State {
@@ -37,7 +44,9 @@ impl State {
 
     fn is_owner_paused(&self, owner: usize) -> bool {
         let owner = &self.owners[owner];
-        owner.paused || owner.above.is_some_and(|above| self.is_owner_paused(above))
+        owner.paused
+            || owner.holds > 0
+            || owner.above.is_some_and(|above| self.is_owner_paused(above))
     }
 
     /// Changes a flag, with all its effects.
@@ -126,7 +135,11 @@ impl State {
                     if !PAUSES_COUNT_BEYOND_THE_END {
                         let deadline = timer.deadline;
                         timer.deadline = deadline.map(|deadline| deadline - timer.delay);
+                        let passed = timer.passed;
+                        self.waits[at].ready |= passed;
                     }
+                }
+                if let Some(timer) = self.waits[at].timer_mut() {
                     timer.delay = 0;
                 }
             }

@@ -13,7 +13,7 @@ use super::choices::{
 use super::law;
 use super::state::{Cause, Coroutine, Kind, Place, Run, State};
 use super::{Core, wake};
-use crate::system::Refused;
+use framestep_testkit::program::Refused;
 
 impl Core {
     /// docs/contract.md#rule-13-one-run
@@ -31,16 +31,33 @@ impl Core {
             let mut state = self.state.borrow_mut();
             state.take_over();
             state.clocks.begin_run(phase);
+            if phase == Phase::FixedUpdate {
+                state.step_begins();
+            }
             (state.begin_run(phase), state.reached_in_pauses(phase))
         };
         // The wakers of combinators are called before any coroutine is polled.
         self.fire(wakers.0);
         self.fire_in_pauses(wakers.1);
-        while let Some(coroutine) = self.next_of_run() {
-            self.poll(coroutine);
+        self.poll_all_due();
+        // docs/contract.md#decided-stop-within
+        {
+            let mut state = self.state.borrow_mut();
+            let number = state.run.as_ref().expect("it is under way").number;
+            let due = state.requests_due(phase, number);
+            state.run.as_mut().expect("it is under way").due.extend(due);
+        }
+        while self.serve_request() {
+            self.poll_all_due();
         }
         self.state.borrow_mut().run = None;
         Ok(())
+    }
+
+    fn poll_all_due(&self) {
+        while let Some(coroutine) = self.next_of_run() {
+            self.poll(coroutine);
+        }
     }
 
     /// Calls the wakers of waits that make their coroutines due by themselves.
@@ -127,9 +144,11 @@ impl Core {
             (future, record.waker.clone())
         };
         wake::enter_poll(self.number(), coroutine);
+        let shown = self.shown.take();
         let mut cx = Context::from_waker(&waker);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx)));
         wake::leave_poll();
+        self.shown.set(shown);
         let stopping = {
             let mut state = self.state.borrow_mut();
             state.polling.pop();
@@ -162,11 +181,18 @@ impl State {
                 *begun += 1;
             }
         }
+        for wait in &mut self.waits {
+            if law::is_passed(wait, phase, &self.clocks) {
+                wait.timer_mut().expect("it is one").passed = true;
+            }
+        }
         let mut run = Run {
             phase,
             queue: VecDeque::new(),
             joins: Vec::new(),
             woken: Vec::new(),
+            number: self.number(),
+            due: VecDeque::new(),
             remembering: Vec::new(),
         };
         // First what became ready before.

@@ -8,8 +8,9 @@ use std::task::Waker;
 
 use super::choices::EACH_JOIN_COUNTS;
 use super::clocks::Clocks;
+use super::requests::{Request, Steps};
 use super::wake::Inbox;
-use crate::system::Script;
+use framestep_testkit::program::Scripted;
 
 pub(super) struct State {
     pub(super) clocks: Clocks,
@@ -38,6 +39,9 @@ pub(super) struct State {
     pub(super) inbox: Inbox,
     /// The waits for a request to stop, in order.
     pub(super) asks: Vec<Ask>,
+    /// The requests to stop with a time, in the order of the calls.
+    pub(super) requests: Vec<Request>,
+    pub(super) steps: Steps,
     /// Timers were due in an order that the contract leaves open.
     pub(super) open_ended: bool,
     next: u64,
@@ -60,6 +64,10 @@ pub(super) struct Run {
     /// The coroutines that were polled in it for a wake by others, one entry for
     /// each poll.
     pub(super) woken: Vec<usize>,
+    /// Its number, which is later than those of all calls before it.
+    pub(super) number: u64,
+    /// The requests to stop whose time is over in it.
+    pub(super) due: VecDeque<u64>,
     /// The paused coroutines that have remembered an event of it.
     pub(super) remembering: Vec<usize>,
 }
@@ -74,7 +82,7 @@ pub(super) struct Place {
 #[expect(clippy::struct_excessive_bools, reason = "they are flags")]
 pub(super) struct Coroutine {
     /// None while it is polled, and once it has ended.
-    pub(super) future: Option<Script>,
+    pub(super) future: Option<Scripted>,
     pub(super) owner: usize,
     pub(super) clock: usize,
     /// Where it resumes, unless a wait names another phase.
@@ -103,8 +111,12 @@ pub(super) struct Owner {
     pub(super) above: Option<usize>,
     pub(super) clock: usize,
     pub(super) paused: bool,
+    /// How many guards pause it.
+    pub(super) holds: i32,
     pub(super) inactive: bool,
     pub(super) gone: bool,
+    /// How often no coroutine was left on it and below it.
+    pub(super) ends: u64,
 }
 
 pub(super) struct Arrival {
@@ -183,6 +195,8 @@ pub(super) struct Timer {
     pub(super) paused_at: Option<u64>,
     /// Without the pause in progress, it would be due.
     pub(super) reached: bool,
+    /// Without any pause, it would be due.
+    pub(super) passed: bool,
     /// How far pauses of its coroutine have moved the deadline.
     pub(super) delay: u64,
     /// Two coroutines have polled it, so that no pause moves it any more.
@@ -218,7 +232,9 @@ impl State {
             above: None,
             clock: 0,
             paused: false,
+            holds: 0,
             inactive: false,
+            ends: 0,
             gone: false,
         };
         State {
@@ -237,6 +253,8 @@ impl State {
             firing: None,
             inbox,
             asks: Vec::new(),
+            requests: Vec::new(),
+            steps: Steps::default(),
             open_ended: false,
             next: 0,
         }

@@ -1,6 +1,7 @@
 //! Waits built from other waits: timeouts, intervals, animations.
 
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::task::Poll;
 
@@ -10,18 +11,10 @@ use futures::FutureExt;
 use super::Core;
 use super::state::Timer;
 use super::wait::{Plan, Waiting};
-use crate::program::{At, Length};
-use crate::system;
-use crate::trace::Got;
-use crate::world::groups;
+use framestep_testkit::program::{At, Got, Length, Waiting as Boxed, groups};
 
 /// The future is polled first.
-pub(super) fn timeout(
-    core: &Rc<Core>,
-    length: Length,
-    at: At,
-    mut future: system::Waiting,
-) -> system::Waiting {
+pub(super) fn timeout(core: &Rc<Core>, length: Length, at: At, mut future: Boxed) -> Boxed {
     let mut limit = Waiting::new(core, at, Plan::Seconds(None, length));
     poll_fn(move |cx| {
         if let Poll::Ready(got) = future.as_mut().poll(cx) {
@@ -34,8 +27,23 @@ pub(super) fn timeout(
     .boxed_local()
 }
 
+/// docs/contract.md#decided-on-a-clock
+pub(super) fn on_clock(core: &Rc<Core>, clock: usize, mut future: Boxed) -> Boxed {
+    let core = core.clone();
+    poll_fn(move |cx| {
+        let shown = &core.shown;
+        let outer = shown.replace(Some(clock));
+        let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx)));
+        shown.set(outer);
+        polled.unwrap_or_else(|payload| resume_unwind(payload))
+    })
+    // Drops the future as soon as it is over.
+    .map(|got| got)
+    .boxed_local()
+}
+
 /// Waits for two, then for the next two.
-pub(super) async fn two_by_two(waits: Vec<system::Waiting>) -> Got {
+pub(super) async fn two_by_two(waits: Vec<Boxed>) -> Got {
     let mut waits = waits.into_iter();
     let mut all = Vec::new();
     while let Some(one) = waits.next() {
@@ -47,12 +55,23 @@ pub(super) async fn two_by_two(waits: Vec<system::Waiting>) -> Got {
     Got::All(all)
 }
 
+/// Waits for one; of several that are ready, the first. Each is beside all that follow it.
+pub(super) fn one_in_the_other(waits: Vec<Boxed>) -> Boxed {
+    let mut waits = waits.into_iter().enumerate().rev();
+    let named = |at: usize, wait: Boxed| wait.map(move |got| Got::One(at, Box::new(got)));
+    let (at, last) = waits.next().expect("there is one");
+    waits.fold(named(at, last).boxed_local(), |rest, (at, wait)| {
+        let pair = groups::first(vec![named(at, wait).boxed_local(), rest]);
+        let inner = pair.map(|got| match got {
+            Got::One(_, got) => *got,
+            _ => unreachable!("it is one of two"),
+        });
+        inner.boxed_local()
+    })
+}
+
 /// A condition is checked when it is due.
-pub(super) fn condition(
-    core: &Rc<Core>,
-    at: At,
-    holds: impl Fn() -> bool + 'static,
-) -> system::Waiting {
+pub(super) fn condition(core: &Rc<Core>, at: At, holds: impl Fn() -> bool + 'static) -> Boxed {
     let mut wait = Waiting::new(core, at, Plan::Condition);
     poll_fn(move |cx| wait.poll(cx, |_| holds()).map(|()| Got::Done)).boxed_local()
 }
@@ -63,7 +82,7 @@ pub(super) fn animate(
     at: At,
     length: Length,
     apply: impl Fn(f32) + 'static,
-) -> system::Waiting {
+) -> Boxed {
     let core = Rc::downgrade(core);
     let mut waits: Option<(Phase, Waiting, Waiting)> = None;
     let mut last = 0.0;

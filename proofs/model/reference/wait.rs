@@ -10,7 +10,7 @@ use framestep::task::Outcome;
 use super::Core;
 use super::state::{Cause, Kind, Timer, Wait};
 use super::wake;
-use crate::program::{At, Length};
+use framestep_testkit::program::{At, Length};
 
 /// What a wait is before it is polled.
 pub(super) enum Plan {
@@ -20,6 +20,8 @@ pub(super) enum Plan {
     Runs(u64),
     /// On a clock, or on that of the coroutine.
     Seconds(Option<usize>, Length),
+    /// Until a clock reads this.
+    Point(usize, u64),
     Condition,
     /// A tick of an interval, and when it is due.
     Tick(Timer),
@@ -140,6 +142,10 @@ impl Core {
             Plan::Condition => Kind::Again,
             Plan::Tick(timer) => Kind::Timer(timer),
             Plan::Seconds(clock, length) => Kind::Timer(self.timer(clock, phase, length)),
+            Plan::Point(clock, point) => Kind::Timer(Timer {
+                deadline: Some(point),
+                ..self.timer(Some(clock), phase, Length::Infinite)
+            }),
             Plan::Join(of) => {
                 if self.outcome(of).0.is_some() {
                     return None;
@@ -210,7 +216,12 @@ impl Core {
     pub(super) fn timer(&self, clock: Option<usize>, phase: Phase, length: Length) -> Timer {
         let state = self.state.borrow();
         let coroutine = self.polling().expect("only coroutines wait");
-        let clock = clock.unwrap_or(state.coroutines[coroutine].clock);
+        let own = || {
+            self.shown
+                .get()
+                .unwrap_or(state.coroutines[coroutine].clock)
+        };
+        let clock = clock.unwrap_or_else(own);
         let now = match length {
             // It is over in the next frame or step.
             Length::Nanos(0) | Length::Negative => state.clocks.of_waits(clock, phase),
@@ -227,6 +238,7 @@ impl Core {
             deadline,
             paused_at: None,
             reached: false,
+            passed: false,
             delay: 0,
             shared: false,
         }

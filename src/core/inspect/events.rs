@@ -1,21 +1,26 @@
-//! Waits for events: for a signal, a watch or a semaphore.
+//! Waits for events: for a signal, a watch, a semaphore, an answer or a request to stop; and the names of
+//! these sources.
 //!
 //! To the executor, such a wait looks like any wait for a wake. So it is noted here until
 //! it ends, if the source has a name or the coroutine is observed. Otherwise it costs
 //! nothing.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt::{self, Write as _};
+use std::panic::Location;
 use std::sync::Arc;
+
+use slab::Slab;
 
 use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::event_waits::wait;
-use crate::core::inspect::{awaited, named, notes, trace};
-use crate::core::scope;
-use crate::core::scope::registry;
-use crate::inspect::{Line, Source, TraceKind, WaitId};
+use crate::core::inspect::{awaited, notes};
+use crate::core::scope::{self, registry};
+use crate::inspect::{Birth, Line, Source, SourceKind, TraceKind, Wait, WaitId};
+use crate::task::coroutine::CoroutineId;
+use crate::time::Phase;
 
 thread_local! {
     /// The line of the last such wait that no executor has polled.
@@ -131,7 +136,7 @@ pub(crate) fn note_emitted(emission: impl FnOnce() -> Option<Emission>) {
         }
         note_of(scope.core(), scope, || TraceKind::Emitted {
             name: source.name_arc(),
-            source: named::numbered(scope.core(), &source),
+            source: numbered(scope.core(), &source),
             listeners,
             value,
         });
@@ -147,7 +152,7 @@ pub(crate) fn note_permits(source: &Source, count: usize, acquired_at: Option<Li
         let Some(scope) = scope.filter(|scope| scope.core().instruments.is_on()) else {
             return;
         };
-        let source = || named::numbered(scope.core(), source);
+        let source = || numbered(scope.core(), source);
         note_of(scope.core(), scope, || match acquired_at {
             Some(at) => TraceKind::Acquired {
                 source: source(),
@@ -166,8 +171,8 @@ pub(crate) fn note_permits(source: &Source, count: usize, acquired_at: Option<Li
 fn note_of(core: &Core, scope: &scope::Scope<'_>, what: impl FnOnce() -> TraceKind) {
     if core.instruments.trace.is_full() {
         match scope.current() {
-            Some(task) => trace::note(core, task, what()),
-            None => trace::note_general(core, core.runs.phase(), what()),
+            Some(task) => notes::note(core, task, what()),
+            None => notes::note_general(core, core.runs.phase(), what()),
         }
     }
 }
@@ -208,4 +213,140 @@ impl fmt::Write for Line120 {
             Ok(())
         }
     }
+}
+
+/// A source that gets its name at this line, in the code that an executor may be calling.
+#[track_caller]
+pub(crate) fn born(kind: SourceKind, name: Cow<'static, str>) -> Source {
+    let mut birth = Birth {
+        at: Some(Location::caller()),
+        ..Birth::default()
+    };
+    scope::with(|scope| {
+        if let Some(scope) = scope.filter(|scope| scope.core().instruments.is_on()) {
+            let core = scope.core();
+            birth.frame = Some(core.clock.frame());
+            let task = scope.current();
+            birth.script = task.map(|task| CoroutineId::new(core.id, task.task_key()));
+        }
+    });
+    Source::new(kind, name.into(), birth)
+}
+
+/// A source whose name is its identity.
+pub(crate) fn known_by_name(kind: SourceKind, name: Cow<'static, str>) -> Source {
+    Source::new(kind, name.into(), Birth::default())
+}
+
+/// A request to stop.
+pub(crate) fn stop_request() -> Source {
+    known_by_name(SourceKind::StopRequest, Cow::Borrowed("a request to stop"))
+}
+
+/// The same source, which has a number from now on.
+pub(crate) fn numbered(core: &Core, source: &Source) -> Source {
+    if source.is_unknown() {
+        source.set_number(core.id, core.instruments.next_source());
+    }
+    source.clone()
+}
+
+/// The wait for a source, as a snapshot shows it.
+fn wait_for(core: &Core, source: &Source, phase: Phase) -> Wait {
+    let name = source.name_arc();
+    let numbered = || numbered(core, source);
+    match source.kind() {
+        SourceKind::Signal => Wait::Signal {
+            name,
+            source: numbered(),
+            phase,
+        },
+        SourceKind::Watch => Wait::Watch {
+            name,
+            source: numbered(),
+            phase,
+        },
+        SourceKind::Semaphore => Wait::Permit {
+            name,
+            source: numbered(),
+            phase,
+        },
+        SourceKind::Question => Wait::Answer { name, phase },
+        SourceKind::Other => Wait::Other { what: name, phase },
+        SourceKind::StopRequest => Wait::StopRequest { phase },
+    }
+}
+
+/// The noted waits for events of an executor's coroutines.
+#[derive(Default)]
+pub(crate) struct EventWaits {
+    waits: Slab<Noted>,
+    /// How many there have been.
+    count: u64,
+}
+
+/// A noted wait.
+pub(crate) struct Noted {
+    task: TaskKey,
+    /// `None` if it has no name.
+    source: Option<Source>,
+    /// Tells apart the waits that have had the same place in the slab.
+    serial: u64,
+}
+
+impl EventWaits {
+    /// Adds a wait. Returns its place and its serial number.
+    pub(crate) fn insert(&mut self, task: TaskKey, source: Option<Source>) -> (usize, u64) {
+        self.count += 1;
+        let serial = self.count;
+        let noted = Noted {
+            task,
+            source,
+            serial,
+        };
+        (self.waits.insert(noted), serial)
+    }
+
+    /// Removes the wait that is at `index`.
+    pub(crate) fn remove(&mut self, index: usize) -> Option<Noted> {
+        self.waits.try_remove(index)
+    }
+
+    /// The coroutine that waits, and the source with its name, if it has one.
+    pub(crate) fn named(&self, index: usize) -> Option<(TaskKey, Source)> {
+        let noted = &self.waits[index];
+        noted.source.clone().map(|source| (noted.task, source))
+    }
+
+    /// The coroutine of a wait, and its serial number.
+    pub(crate) fn of(&self, index: usize) -> Option<(TaskKey, u64)> {
+        let noted = self.waits.get(index)?;
+        Some((noted.task, noted.serial))
+    }
+
+    /// Whether a wait has not ended.
+    pub(crate) fn is_live(&self, index: usize, serial: u64) -> bool {
+        let noted = self.waits.get(index);
+        noted.is_some_and(|noted| noted.serial == serial)
+    }
+
+    /// Calls `show` with each wait: its coroutine, its id, and a function that makes the
+    /// wait as a snapshot shows it in a phase.
+    pub(crate) fn each(
+        &self,
+        core: &Core,
+        mut show: impl FnMut(TaskKey, WaitId, &dyn Fn(Phase) -> Wait),
+    ) {
+        for (index, noted) in &self.waits {
+            let id = WaitId::Event(index, noted.serial);
+            show(noted.task, id, &|phase| {
+                wait(core, noted.source.as_ref(), phase)
+            });
+        }
+    }
+}
+
+/// The wait for `source`, as a snapshot shows it.
+pub(crate) fn wait(core: &Core, source: Option<&Source>, phase: Phase) -> Wait {
+    source.map_or(Wait::Wake { phase }, |source| wait_for(core, source, phase))
 }

@@ -2,10 +2,7 @@
 //! with names.
 
 pub(crate) mod awaited;
-pub(crate) mod event_waits;
 pub(crate) mod events;
-pub(crate) mod named;
 pub(crate) mod notes;
 pub(crate) mod observe;
 pub(crate) mod snapshot;
-pub(crate) mod trace;

@@ -1,21 +1,26 @@
-//! What is noted about observed coroutines. Nothing here calls user code.
+//! What is noted about observed coroutines, and the events of a trace. Nothing here calls user code:
+//! `observe` sends the events to the hook, when the next poll begins or has ended, when a coroutine
+//! ends, and when a run ends.
 //!
 //! A coroutine is observed if the instruments are on when it is spawned, or are turned on
 //! while it is alive. It is observed no longer if they are turned off.
 
+use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::trace;
-use crate::core::life::end::result::outcome;
+use crate::core::life::end::outcome;
 use crate::core::task::{Flags, Task};
-use crate::inspect::{Observed, TraceKind};
+use crate::inspect::{Observed, TraceEvent, TraceKind};
 use crate::task::coroutine::CoroutineId;
+use crate::time::PhaseIndex;
 
 /// Turns the instruments on: from now on all coroutines are observed.
 pub(crate) fn observe_all(core: &Core) {
     if core.instruments.turn_on() {
+        core.arrivals.note_observed(true);
         for index in 0..core.tasks.len() {
             let task = core.tasks.at(index);
             if task.is_alive() {
@@ -33,6 +38,7 @@ pub(crate) fn observe_all(core: &Core) {
 /// the notes are dropped.
 pub(crate) fn observe_none(core: &Core) {
     if core.instruments.turn_off() {
+        core.arrivals.note_observed(false);
         for index in 0..core.tasks.len() {
             let task = core.tasks.at(index);
             if task.is_alive() {
@@ -81,7 +87,7 @@ pub(crate) fn note_woken_by(core: &Core, task: TaskKey, name: Arc<str>) {
 #[inline(never)]
 pub(crate) fn note_woken(core: &Core, task: Task<'_>, by: Option<CoroutineId>) {
     let source = with(core, task, |notes| notes.wakes.take()).flatten();
-    trace::note(core, task, TraceKind::Woken { by, source });
+    note(core, task, TraceKind::Woken { by, source });
 }
 
 /// Notes that an observed task was paused, or that its last pause has ended.
@@ -91,18 +97,76 @@ pub(crate) fn note_pause(core: &Core, task: Task<'_>) {
     } else {
         TraceKind::Unpaused
     };
-    trace::note(core, task, what);
+    note(core, task, what);
 }
 
 /// Notes that an observed task has ended.
 pub(crate) fn note_ended(core: &Core, task: Task<'_>) {
     core.colds.of(task, |cold| cold.observed = None);
     if let Some(outcome) = outcome(task) {
-        trace::note(core, task, TraceKind::Ended(outcome));
+        note(core, task, TraceKind::Ended(outcome));
     }
 }
 
 /// Replaces the description of a coroutine. Returns the earlier one.
 pub(crate) fn describe(core: &Core, task: Task<'_>, text: String) -> Option<String> {
     with(core, task, |notes| notes.description.replace(text)).flatten()
+}
+
+/// Stores an event about a coroutine.
+pub(crate) fn note(core: &Core, task: Task<'_>, kind: TraceKind) {
+    note_frame(core);
+    core.instruments.trace.note(|| TraceEvent {
+        frame: core.clock.frame(),
+        phase: core.running_phase(),
+        id: Some(core.id_of(task)),
+        name: core.name_of(task),
+        kind,
+    });
+}
+
+/// Stores an event about no coroutine, in a full trace.
+pub(crate) fn note_general(core: &Core, phase: Option<PhaseIndex>, kind: TraceKind) {
+    core.instruments.trace.note(|| TraceEvent {
+        frame: core.clock.frame(),
+        phase: phase.map(PhaseIndex::phase),
+        id: None,
+        name: Cow::Borrowed(""),
+        kind,
+    });
+}
+
+/// Stores the event that a frame has begun, before the first other event of that frame.
+pub(crate) fn note_frame(core: &Core) {
+    let trace = &core.instruments.trace;
+    if trace.is_full() && trace.enters(core.clock.frame()) {
+        note_general(core, None, frame_began(core));
+    }
+}
+
+/// The event that the frame under way has begun, if it has been stored before.
+pub(crate) fn frame_under_way(core: &Core) -> Option<TraceEvent> {
+    let frame = core.clock.frame();
+    let has_begun = core.instruments.trace.has_entered(frame);
+    has_begun.then(|| TraceEvent {
+        frame,
+        phase: None,
+        id: None,
+        name: Cow::Borrowed(""),
+        kind: frame_began(core),
+    })
+}
+
+fn frame_began(core: &Core) -> TraceKind {
+    TraceKind::FrameBegan {
+        elapsed: Duration::from_nanos(core.clock.game_ns()),
+    }
+}
+
+pub(crate) fn note_phase_began(core: &Core, phase: PhaseIndex) {
+    note_general(core, Some(phase), TraceKind::PhaseBegan);
+}
+
+pub(crate) fn note_phase_ended(core: &Core, phase: PhaseIndex) {
+    note_general(core, Some(phase), TraceKind::PhaseEnded);
 }

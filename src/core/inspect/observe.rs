@@ -8,16 +8,13 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::cell::Restore;
-use crate::core::inspect::{awaited, notes, trace};
+use crate::core::inspect::{awaited, notes};
 use crate::core::life::end;
-use crate::core::pause;
-use crate::core::report;
-use crate::core::report::panics;
-use crate::core::scope;
+use crate::core::report::{self, panics};
 use crate::core::task::{Flags, Polled, Reference, Task};
+use crate::core::{Core, pause, scope};
 use crate::inspect::{Lap, Line, Moment, Observed, PollTimes, Report, TraceClosure, TraceKind};
 use crate::task::coroutine::CoroutineId;
 
@@ -76,7 +73,7 @@ fn poll_heard(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Pol
     let polled = polled.unwrap_or_else(|payload| resume_unwind(payload));
     if polled == Polled::Pending && core.instruments.trace.is_full() {
         let waits = awaited::after_poll(core, task);
-        trace::note(core, task, TraceKind::Suspended { waits });
+        notes::note(core, task, TraceKind::Suspended { waits });
         send_events(core);
     }
     if let Some(took) = took {
@@ -121,7 +118,7 @@ pub(crate) fn note_spawned(core: &Core, task: Task<'_>, line: Line) {
         ..Observed::default()
     };
     notes::observe(core, task, observed);
-    trace::note(
+    notes::note(
         core,
         task,
         TraceKind::Spawned {
@@ -162,7 +159,7 @@ fn note_resumed(core: &Core, task: Task<'_>) {
     let by = note_begin(core, task);
     if core.instruments.trace.is_listening() {
         let from = awaited::resumed_from(core, task);
-        trace::note(core, task, TraceKind::Resumed { by, from });
+        notes::note(core, task, TraceKind::Resumed { by, from });
         send_events(core);
     }
 }
@@ -172,7 +169,7 @@ pub(crate) fn add_trace(core: &Core, hook: TraceClosure, is_full: bool) -> u64 {
     if !core.is_closed() {
         notes::observe_all(core);
     }
-    let begin = is_full.then(|| trace::frame_under_way(core)).flatten();
+    let begin = is_full.then(|| notes::frame_under_way(core)).flatten();
     core.instruments.trace.add(hook, is_full, begin)
 }
 

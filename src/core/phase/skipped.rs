@@ -1,5 +1,8 @@
 //! Phases that the host does not run, although coroutines wait for them.
 //!
+//! A phase [is missing](is_missing) once a whole frame has passed in which the host owed it a run:
+//! requests to stop do not wait for it.
+//!
 //! Every so many frames, all phases are looked at. A phase that has not been run since the
 //! look before, and for which coroutines waited at both looks, is *skipped*: until it runs,
 //! its waits do not keep a sleeping host awake.
@@ -11,13 +14,13 @@ use crate::core::Core;
 use crate::core::base::key::WaitKey;
 use crate::core::inspect::awaited;
 use crate::core::phase::schedule;
-use crate::core::phase::state::{Listed, PhaseState};
+use crate::core::phase::state::{Listed, PhaseState, frame_of};
 use crate::core::report;
 use crate::core::task::{Flags, Task};
 use crate::core::wake::kept;
 use crate::inspect::{Report, WaitId};
 use crate::task::coroutine::CoroutineId;
-use crate::time::Phase;
+use crate::time::{Phase, PhaseIndex};
 
 /// When a frame ends with a look at what nothing may ever end.
 pub(crate) struct Looks {
@@ -108,8 +111,7 @@ fn look_at_phases(core: &Core) {
         if seen == Seen::Skipped {
             return;
         }
-        // Between two steps of the fixed phase, a host owes it no run.
-        let is_owed = !state.is_fixed || core.clock.may_begin_step();
+        let is_owed = is_owed(core, state);
         if seen == Seen::NoWaiter || !is_owed {
             let now = if is_owed && state.has_keys() {
                 Seen::Waiters
@@ -132,6 +134,33 @@ fn look_at_phases(core: &Core) {
     for report in reports {
         report::send(core, &report);
     }
+}
+
+/// Whether the host owes a phase a run in each frame: the fixed one only while a step is due.
+fn is_owed(core: &Core, state: &PhaseState) -> bool {
+    !state.is_fixed || core.clock.may_begin_step()
+}
+
+/// Whether the phase can be run: no fixed step begins while the game clock stands still.
+fn may_run(core: &Core, state: &PhaseState) -> bool {
+    !state.is_fixed || core.clock.dt_until_step_at(0).is_some()
+}
+
+/// For what asks whether a phase [is missing](is_missing): notes at the end of each run whether
+/// the host owes the fixed phase a run.
+pub(crate) fn note_unowed(core: &Core) {
+    let fixed = core.phases.get(PhaseIndex::FIXED_UPDATE);
+    if !is_owed(core, fixed) || !may_run(core, fixed) {
+        fixed.unowed.set(fixed.frame());
+    }
+}
+
+/// Whether the host does not run a phase: it cannot be run, or has not been for a whole frame in
+/// which a run was owed. Only what comes after the moment `since` counts.
+pub(crate) fn is_missing(core: &Core, phase: PhaseIndex, since: u64) -> bool {
+    let state = core.phases.get(phase);
+    let latest = frame_of(state.run_began.get().max(since)).max(state.unowed.get());
+    !may_run(core, state) || state.frame() > latest.saturating_add(1)
 }
 
 /// The coroutines that a run of a phase would resume.

@@ -52,6 +52,9 @@ pub(crate) struct PhaseState {
     is_used: Cell<bool>,
     /// What was seen at the latest look, and how many runs had begun by then.
     seen: Cell<(Seen, u64)>,
+    /// The latest frame in which the host has owed the phase no run, as far as it was
+    /// [noted](super::skipped::note_unowed).
+    pub(crate) unowed: Cell<u64>,
 }
 
 /// In which list of a phase a wait is.
@@ -93,6 +96,7 @@ impl PhaseState {
             has_others: Cell::new(false),
             is_used: Cell::new(false),
             seen: Cell::default(),
+            unowed: Cell::new(0),
         }
     }
 
@@ -320,6 +324,7 @@ impl PhaseState {
         self.timers.borrow_mut().clear();
         self.ready.keys.clear();
         self.see(Seen::NoWaiter);
+        self.unowed.set(0);
     }
 
     /// Three counters, and two readings.

@@ -14,28 +14,22 @@
 //! behind a coroutine that panicked. A run ends like a lock, even when something else
 //! unwinds.
 
-mod joiners;
-mod resume;
-
-pub(crate) mod completions;
 pub(crate) mod fire;
 pub(crate) mod joins;
 pub(crate) mod limits;
-pub(crate) mod poll;
-pub(crate) mod runaway;
+pub(crate) mod resume;
 pub(crate) mod state;
 
-use std::mem;
-use std::slice;
 use std::task::Context;
+use std::{mem, slice};
 
-use crate::core::Core;
+use resume::Resumer;
+
 use crate::core::base::call::{self, Payload};
 use crate::core::base::cell::Restore;
 use crate::core::base::key::WaitKey;
-use crate::core::inspect::{observe, trace};
+use crate::core::inspect::{notes, observe};
 use crate::core::life::end::{self, requests};
-use crate::core::pause;
 use crate::core::phase::ready::Listing;
 use crate::core::phase::state::PhaseState;
 use crate::core::report::panics;
@@ -44,11 +38,9 @@ use crate::core::scope::{self, Scope};
 use crate::core::task::Flags;
 use crate::core::timer::Fate;
 use crate::core::timer::wheel::TimerEntry;
-use crate::core::wake;
-use crate::core::wake::calls;
+use crate::core::wake::{self, calls};
+use crate::core::{Core, pause};
 use crate::time::{FrameClock, PhaseIndex};
-
-use resume::Resumer;
 
 /// How far ahead of its poll a task is fetched into the cache.
 const PREFETCH_AHEAD: usize = 8;
@@ -104,7 +96,7 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
         return run_phase_with_news(core, phase);
     }
     let state = begin_run(core, clock, phase);
-    if state.is_idle() && !core.requests.any() {
+    if state.is_idle() {
         // Most phases of most frames end here.
         core.host.rearm();
     } else {
@@ -115,7 +107,7 @@ pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
 /// Whether a run has work beside its polls: before it begins, or after it ends.
 #[inline(always)]
 fn has_news(core: &Core) -> bool {
-    core.host.injected.has_news() || core.arrivals.has_news() || core.instruments.is_on()
+    core.host.injected.has_news() || core.arrivals.has_work()
 }
 
 #[inline(never)]
@@ -124,12 +116,12 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     core.host.injected.acknowledge();
     core.host.begin_run();
     wake::take_messages(core);
-    trace::note_frame(core);
+    notes::note_frame(core);
     // The trace hook hears of what the messages spawned.
     observe::send_events(core);
     calls::make(core);
     let state = begin_run(core, &core.clock, phase);
-    if state.is_idle() && !core.starts.has_any() && !core.requests.any() {
+    if state.is_idle() && !core.starts.has_any() && !core.arrivals.has_requests() {
         core.host.rearm();
         end_run(core);
     } else {
@@ -151,15 +143,15 @@ fn run_due(core: &Core, state: &PhaseState) {
     core.host.begin_run();
     core.runs.serial.set(core.runs.serial() + 1);
     if core.instruments.is_on() {
-        trace::note_phase_began(core, state.index);
+        notes::note_phase_began(core, state.index);
     }
     let mut run = Run::begin(core, state);
-    if !run.is_idle() || core.requests.any() {
+    if !run.is_idle() || core.arrivals.has_requests() {
         run.poll_all();
     }
     drop(run);
     if core.instruments.is_on() {
-        trace::note_phase_ended(core, state.index);
+        notes::note_phase_ended(core, state.index);
     }
     end_run(core);
 }
@@ -289,7 +281,7 @@ impl<'a> Run<'a> {
             }
             scope.clear_current();
             // After everything that is due: what ends by itself in this run is not stopped.
-            if !core.requests.any() || !self.serve_request() {
+            if !core.arrivals.has_requests() || !self.serve_request() {
                 return;
             }
             resumer.poll_joiners(&mut cx);

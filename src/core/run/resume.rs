@@ -4,18 +4,18 @@
 //! their flags are checked: they have been woken, have a task waker, entries or another
 //! clock, or are observed or paused. See [`Flags::SLOW_PATH`].
 
-use std::task::Context;
+use std::task::{Context, Waker};
 
-use crate::core::Core;
 use crate::core::base::key::WaitKey;
-use crate::core::pause;
+use crate::core::inspect::observe;
+use crate::core::life::end;
 use crate::core::phase::ready::ReadyKey;
 use crate::core::phase::schedule;
-use crate::core::run::poll;
-use crate::core::run::runaway;
+use crate::core::run::limits;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
-use crate::core::wake::waker::{LentWaker, TaskWaker};
+use crate::core::wake::waker::TaskWaker;
+use crate::core::{Core, pause};
 use crate::time::PhaseIndex;
 
 /// Resumes coroutines in the run whose scope this is.
@@ -73,7 +73,7 @@ impl<'a, 's> Resumer<'a, 's> {
         let serial = self.core.runs.serial();
         let polled_in = self.core.colds.of(task, |cold| cold.polled_in);
         if polled_in != Some(serial) {
-            poll::resume_slowly(self.core, self.scope, task, resumed, self.phase());
+            resume_slowly(self.core, self.scope, task, resumed, self.phase());
         }
     }
 
@@ -110,7 +110,7 @@ impl<'a, 's> Resumer<'a, 's> {
         } else if self.core.runs.limits.spend() {
             self.resume_unwoken(task, cx);
         } else {
-            runaway::postpone(self.core, task, self.phase());
+            limits::postpone(self.core, task, self.phase());
         }
     }
 
@@ -138,7 +138,7 @@ impl<'a, 's> Resumer<'a, 's> {
         let serial = core.runs.serial();
         let yields = core.colds.of_or_new(task, |cold| cold.yields.count(serial));
         if yields > core.runs.limits.polls_per_task() {
-            runaway::defer_at_limit(core, task, self.phase(), yields);
+            limits::defer_at_limit(core, task, self.phase(), yields);
         } else {
             self.resume_unwoken(task, cx);
         }
@@ -150,7 +150,7 @@ impl<'a, 's> Resumer<'a, 's> {
         // This poll serves all that has made the task ready.
         task.clear(Flags::READY_OR_YIELDED);
         if task.has(Flags::SLOW_PATH) || task.is_registered() {
-            poll::resume_slowly(
+            resume_slowly(
                 self.core,
                 self.scope,
                 task,
@@ -168,19 +168,19 @@ impl<'a, 's> Resumer<'a, 's> {
         let core = self.core;
         let (serial, most) = (core.runs.serial(), core.runs.limits.polls_per_task());
         let woken = core.colds.of(task, |cold| {
-            let own = cold.waker.as_ref().map(TaskWaker::lend);
+            let own = cold.waker.as_ref().map(TaskWaker::to_waker);
             (cold.wakes.count(serial), own)
         });
         let (wakes, own) = woken.unwrap_or_default();
         if wakes > most {
-            runaway::defer_at_limit(core, task, self.phase(), wakes);
+            limits::defer_at_limit(core, task, self.phase(), wakes);
             return;
         }
         match own {
             Some(own) if self.needs_only_waker(task) && !task.is_registered() => {
                 self.poll_with(&own, task, WaitKey::NOT_A_WAIT);
             }
-            _ => poll::resume_slowly(core, self.scope, task, WaitKey::NOT_A_WAIT, self.phase()),
+            _ => resume_slowly(core, self.scope, task, WaitKey::NOT_A_WAIT, self.phase()),
         }
     }
 
@@ -198,7 +198,7 @@ impl<'a, 's> Resumer<'a, 's> {
             let own = self
                 .core
                 .colds
-                .of(task, |cold| cold.waker.as_ref().map(TaskWaker::lend));
+                .of(task, |cold| cold.waker.as_ref().map(TaskWaker::to_waker));
             if let Some(own) = own.flatten() {
                 return self.poll_with(&own, task, key);
             }
@@ -208,12 +208,12 @@ impl<'a, 's> Resumer<'a, 's> {
 
     /// Polls a task with its task waker, so that `will_wake` returns `true`.
     #[inline(always)]
-    fn poll_with(self, own: &LentWaker, task: Task<'a>, resumed: WaitKey) {
+    fn poll_with(self, own: &Waker, task: Task<'a>, resumed: WaitKey) {
         // This poll also serves any wake from before.
         task.clear(Flags::READY_OR_YIELDED);
         self.scope.set_free(task, resumed);
         let tasks = &self.core.tasks;
-        let polled = own.with(|own| self.scope.lend(own, |cx| tasks.poll(task, cx)));
+        let polled = self.scope.lend(own, |cx| tasks.poll(task, cx));
         self.after_plain_poll(task, polled);
     }
 
@@ -222,7 +222,84 @@ impl<'a, 's> Resumer<'a, 's> {
     fn after_plain_poll(self, task: Task<'a>, polled: Polled) {
         if polled != Polled::Pending {
             self.scope.clear_current();
-            poll::after_poll(self.core, task, polled);
+            after_poll(self.core, task, polled);
         }
+    }
+}
+
+/// Polls a coroutine in a run of `phase`, and heeds all its flags.
+#[cold]
+#[inline(never)]
+pub(crate) fn resume_slowly<'c>(
+    core: &'c Core,
+    scope: &Scope<'c>,
+    task: Task<'c>,
+    resumed: WaitKey,
+    phase: PhaseIndex,
+) {
+    if task.has(Flags::PAUSED) {
+        if resumed == WaitKey::NOT_A_WAIT {
+            pause::remember_wake(core, task, phase);
+        } else {
+            pause::remember_due(core, task, phase);
+        }
+        return;
+    }
+    scope.set_current(task, resumed);
+    // This poll also serves any wake from before.
+    task.clear(Flags::READY_OR_YIELDED);
+    if task.has(Flags::ENTRIES) || task.is_registered() {
+        task.set(Flags::ENTRIES);
+        let serial = core.runs.serial();
+        core.colds.of_or_new(task, |cold| cold.polled_in = serial);
+    }
+    let _kept = observe::keep(core, task);
+    let polled = poll_slowly(core, scope, task);
+    scope.clear_current();
+    after_poll(core, task, polled);
+}
+
+/// Polls a task with its task waker, on its own clock, and observed, as its flags say.
+#[inline]
+pub(in crate::core) fn poll_slowly(core: &Core, scope: &Scope<'_>, task: Task<'_>) -> Polled {
+    if task.has(Flags::TASK_WAKER) {
+        // Lends the task waker, so that `will_wake` returns `true`.
+        let own = core
+            .colds
+            .of(task, |cold| cold.waker.as_ref().map(TaskWaker::to_waker));
+        if let Some(own) = own.flatten() {
+            return scope.lend(&own, |cx| poll_on_own_clock(core, task, cx));
+        }
+    }
+    poll_on_own_clock(core, task, &mut scope.context())
+}
+
+#[inline]
+fn poll_on_own_clock(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
+    if task.has(Flags::CLOCK_OR_OBSERVED) || core.clock.has_view() {
+        poll_shown(core, task, cx)
+    } else {
+        core.tasks.poll(task, cx)
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn poll_shown(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
+    let _shown = core.shown.show_of(&core.owners, task);
+    if task.has(Flags::OBSERVED) {
+        observe::poll(core, task, || core.tasks.poll(task, cx))
+    } else {
+        core.tasks.poll(task, cx)
+    }
+}
+
+/// Completes a poll: ends a task that has returned or was stopped.
+#[inline(always)]
+pub(in crate::core) fn after_poll(core: &Core, task: Task<'_>, polled: Polled) {
+    match polled {
+        Polled::Returned => end::finish(core, task),
+        Polled::Stopped => end::end(core, task, None),
+        Polled::Pending | Polled::Refused => {}
     }
 }

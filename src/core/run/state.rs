@@ -5,7 +5,7 @@ use std::cell::Cell;
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::phase::ready::ReadyKey;
-use crate::core::run::completions::Completions;
+use crate::core::run::joins::Completions;
 use crate::core::run::limits::Limits;
 use crate::core::timer::wheel::TimerEntry;
 use crate::time::PhaseIndex;

@@ -124,7 +124,7 @@ impl Flags {
     /// due.
     ///
     /// Set when a poll registers a wait with an entry (`registration`), and when the task
-    /// is resumed while another wait is registered with it (`run::poll`). Joins do not
+    /// is resumed while another wait is registered with it (`run::resume`). Joins do not
     /// set it: they are not in the lists of a phase. Never cleared.
     ///
     /// With this flag each poll by a run notes the run in `Cold::polled_in`. So the run

@@ -1,6 +1,5 @@
 //! Making coroutines ready: wakes from inside, wakes from outside.
 
-pub(crate) mod arrivals;
 pub(crate) mod calls;
 pub(crate) mod host;
 pub(crate) mod kept;

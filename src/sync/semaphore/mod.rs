@@ -10,7 +10,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::task::Context;
 
-use crate::core::inspect::{events, named};
+use crate::core::inspect::events;
 use crate::core::report;
 use crate::core::wake::kept::{Grant, GrantKind};
 use crate::inspect::SourceKind;
@@ -139,7 +139,7 @@ impl Semaphore {
     #[must_use = "the permits are returned with their name: use them"]
     #[track_caller]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
-        let source = named::born(SourceKind::Semaphore, name.into());
+        let source = events::born(SourceKind::Semaphore, name.into());
         self.shared.state.borrow_mut().waiters.set_source(source);
         self
     }

@@ -10,12 +10,11 @@ use std::fmt;
 use std::panic::Location;
 use std::rc::Rc;
 
+use journal::{Gift, Journal, ReaderKind};
+
 use crate::core::base::call::Value;
 use crate::core::inspect::events::{self, Emission};
-use crate::core::inspect::named;
 use crate::inspect::SourceKind;
-
-use journal::{Gift, Journal, ReaderKind};
 
 pub use subscription::Subscription;
 pub use wait::{WaitSignal, WaitSignalFor};
@@ -171,7 +170,7 @@ impl<T> Signal<T> {
     #[must_use = "the signal is returned with its name: use it"]
     #[track_caller]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
-        let source = named::born(SourceKind::Signal, name.into());
+        let source = events::born(SourceKind::Signal, name.into());
         self.shared.journal.borrow_mut().readers.set_source(source);
         self
     }

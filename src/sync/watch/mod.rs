@@ -7,19 +7,17 @@ mod waiter;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::fmt;
-use std::mem;
 use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::{fmt, mem};
+
+use waiter::Waiter;
 
 use crate::core::base::call::{self, Value};
 use crate::core::inspect::events::{self, Emission};
-use crate::core::inspect::named;
 use crate::inspect::{Source, SourceKind};
 use crate::sync::waiters::Waiters;
-
-use waiter::Waiter;
 
 pub use changes::Changes;
 pub use reader::WatchReader;
@@ -175,7 +173,7 @@ impl<T> Watch<T> {
     #[must_use = "the watch is returned with its name: use it"]
     #[track_caller]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
-        let source = named::born(SourceKind::Watch, name.into());
+        let source = events::born(SourceKind::Watch, name.into());
         self.shared.state.borrow_mut().waiters.set_source(source);
         self
     }

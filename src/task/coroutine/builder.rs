@@ -8,7 +8,7 @@ use std::panic::Location;
 use crate::time::Phase;
 
 use super::handle::Coroutine;
-use super::make::{self, Placed, Resolved};
+use super::make::{self, Place};
 
 /// Starts or spawns one coroutine under a name, with another home phase if need be. The name
 /// holds from the start: in the first poll, in the trace, in snapshots and in reports.
@@ -44,16 +44,16 @@ use super::make::{self, Placed, Resolved};
 /// `std::thread::Builder`.
 #[must_use = "a builder starts nothing: call `start` or `spawn`"]
 pub struct ScriptBuilder {
-    resolved: Resolved,
+    place: Place,
 }
 
 impl ScriptBuilder {
-    pub(crate) fn new(name: Cow<'static, str>, resolved: Resolved) -> Self {
-        let resolved = match &*name {
-            "" => resolved,
-            _ => resolved.named(name),
+    pub(crate) fn new(name: Cow<'static, str>, place: Place) -> Self {
+        let place = match &*name {
+            "" => place,
+            _ => place.named(name),
         };
-        ScriptBuilder { resolved }
+        ScriptBuilder { place }
     }
 
     /// Makes `phase` the home of the coroutine. Waits that name no phase, and every other future,
@@ -73,7 +73,7 @@ impl ScriptBuilder {
     /// ```
     pub fn in_phase(self, phase: Phase) -> Self {
         ScriptBuilder {
-            resolved: self.resolved.at(phase),
+            place: self.place.at(phase),
         }
     }
 
@@ -81,11 +81,8 @@ impl ScriptBuilder {
     /// [`Executor::start`](crate::Executor::start).
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
-    pub fn start<F>(self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        make::start(self.resolved, future)
+    pub fn start<F: Future + 'static>(self, future: F) -> Coroutine<F::Output> {
+        make::start(self.place, future)
     }
 
     /// Starts the coroutine as if the call were at `place`: snapshots, traces and reports show
@@ -126,24 +123,21 @@ impl ScriptBuilder {
     where
         F: Future + 'static,
     {
-        make::start(Placed(self.resolved, place), future)
+        make::start((self.place, place), future)
     }
 
     /// Adds the coroutine, like [`spawn`](crate::spawn) or
     /// [`Executor::spawn`](crate::Executor::spawn).
     #[track_caller]
-    pub fn spawn<F>(self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        make::spawn(self.resolved, future)
+    pub fn spawn<F: Future + 'static>(self, future: F) -> Coroutine<F::Output> {
+        make::spawn(self.place, future)
     }
 }
 
 impl fmt::Debug for ScriptBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ScriptBuilder")
-            .field(&self.resolved.name())
+            .field(&self.place.name())
             .finish()
     }
 }

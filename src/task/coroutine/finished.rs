@@ -1,16 +1,16 @@
 //! Waiting for the end of a coroutine without taking its result.
 
-use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::{fmt, mem};
 
 use futures::future::FusedFuture;
 
 use crate::core::Core;
-use crate::core::life::end::{self, result::outcome};
+use crate::core::life::end;
+use crate::core::life::end::outcome;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::task::{Reference, Task};
 use crate::image::{Damaged, Reader};

@@ -2,22 +2,20 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::fmt;
 use std::future::Future;
-use std::mem;
 use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::{fmt, mem};
 
 use futures::future::FusedFuture;
 
-use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::life::end::{self, result};
-use crate::core::pause;
+use crate::core::life::end;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::task::TaskHandle;
+use crate::core::{Core, pause};
 use crate::time::{Phase, PhaseIndex};
 
 use super::error::{JoinError, Outcome};
@@ -117,15 +115,14 @@ enum State<T> {
 }
 
 impl<T> Coroutine<T> {
-    /// The handle of a task that has just been made.
+    /// The handle of a task that has just been made; or of none, because no executor accepted it:
+    /// stopped from the start.
     #[inline]
-    pub(crate) fn of(core: Rc<Core>, task: TaskHandle<T>) -> Self {
-        Self::new(State::Stored(core, task))
-    }
-
-    /// The handle of a coroutine that no executor accepted: stopped from the start.
-    pub(super) fn of_refused() -> Self {
-        Self::new(State::Refused)
+    pub(crate) fn made(task: Option<(Rc<Core>, TaskHandle<T>)>) -> Self {
+        Self::new(match task {
+            Some((core, task)) => State::Stored(core, task),
+            None => State::Refused,
+        })
     }
 
     #[inline]
@@ -360,7 +357,7 @@ impl<T> Coroutine<T> {
         }
         self.taken.set(true);
         Some(match &self.state {
-            State::Stored(core, task) => result::take_result(core, core.tasks.open(task)).0,
+            State::Stored(core, task) => end::take_result(core, core.tasks.open(task)).0,
             State::Refused | State::Done(..) => Err(self.refusal()),
         })
     }
@@ -399,7 +396,7 @@ impl<T> Coroutine<T> {
             self.state = State::Done(refusal.id(), Outcome::Stopped);
             return Err(refusal);
         };
-        let (result, outcome) = result::take_result(core, core.tasks.open(task));
+        let (result, outcome) = end::take_result(core, core.tasks.open(task));
         let id = core.id_of(core.tasks.of(task.reference()));
         self.set_done(id, outcome);
         result
@@ -457,7 +454,7 @@ impl<T> Future for Coroutine<T> {
         }
         // Joiners that the coroutine's end has yet to resume keep their list.
         this.registration.cancel(WaitList::Joins);
-        let (result, outcome) = result::take_result(core, task);
+        let (result, outcome) = end::take_result(core, task);
         let id = core.id_of(task.get());
         this.set_done(id, outcome);
         Poll::Ready(result)
@@ -491,7 +488,7 @@ impl<T> FusedFuture for Coroutine<T> {
 /// ```
 impl<T> Default for Coroutine<T> {
     fn default() -> Self {
-        Self::of_refused()
+        Self::made(None)
     }
 }
 

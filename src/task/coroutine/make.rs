@@ -6,54 +6,77 @@ use std::panic::Location;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::life::start;
-use crate::core::life::start::{Home, Name};
+use crate::core::life::start::{self, Home, Name};
 use crate::core::owners::OwnerKey;
 use crate::core::report;
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
-use crate::inspect::{Report, SpawnError, script_name};
+use crate::inspect::{Line, Report, SpawnError, script_name};
 use crate::time::Phase;
 
 use super::handle::Coroutine;
 
-/// Adds a coroutine to an executor. `maker` says to which one.
+/// Adds a coroutine where `maker` says.
 #[inline]
 #[track_caller]
-pub(crate) fn spawn<M, F>(maker: M, future: F) -> Coroutine<F::Output>
-where
-    F: Future + 'static,
-    Spawn<M>: MoveIn<Beside = Rc<Core>>,
-{
-    match move_in(future, Spawn(maker)) {
-        Some((core, task)) => Coroutine::of(core, task),
-        None => Coroutine::of_refused(),
-    }
+pub(crate) fn spawn<F: Future + 'static>(maker: impl Maker, future: F) -> Coroutine<F::Output> {
+    Coroutine::made(move_in(future, Make::<_, false>(maker)))
 }
 
-/// Adds a coroutine to an executor, and polls it up to its first wait.
+/// The same, and polls it up to its first wait.
 #[inline]
 #[track_caller]
-pub(crate) fn start<M, F>(maker: M, future: F) -> Coroutine<F::Output>
-where
-    F: Future + 'static,
-    Start<M>: MoveIn<Beside = Rc<Core>>,
-{
-    match move_in(future, Start(maker)) {
-        Some((core, task)) => Coroutine::of(core, task),
-        None => Coroutine::of_refused(),
-    }
+pub(crate) fn start<F: Future + 'static>(maker: impl Maker, future: F) -> Coroutine<F::Output> {
+    Coroutine::made(move_in(future, Make::<_, true>(maker)))
 }
 
-/// A maker: a call of the free function with this name. The coroutine has the home and the
-/// owner that the caller's coroutines inherit.
+/// A call that makes a coroutine. What it says is resolved in code that is compiled once, and not
+/// for each future.
+pub(crate) trait Maker {
+    #[track_caller]
+    fn resolve(self) -> (Place, Line);
+}
+
+/// A call of the free function with this name. The coroutine has the home and the owner that the
+/// caller's coroutines inherit.
 pub(crate) struct ByScript(pub(crate) &'static str);
 
-/// A maker: a call of a method of this executor.
-pub(crate) struct ByHost<'a>(pub(crate) &'a Rc<Core>);
+impl Maker for ByScript {
+    #[inline(always)]
+    #[track_caller]
+    fn resolve(self) -> (Place, Line) {
+        (Place::of_script(self.0), Location::caller())
+    }
+}
 
-/// A maker: any other call, and all that has to be known about its coroutine.
-pub(crate) struct Resolved {
+/// A call of a method of an executor.
+impl Maker for &Rc<Core> {
+    #[inline(always)]
+    #[track_caller]
+    fn resolve(self) -> (Place, Line) {
+        (Place::of_host(Some(self.clone())), Location::caller())
+    }
+}
+
+/// Any other call.
+impl Maker for Place {
+    #[inline(always)]
+    #[track_caller]
+    fn resolve(self) -> (Place, Line) {
+        (self, Location::caller())
+    }
+}
+
+/// The same, made for a call at this line.
+impl Maker for (Place, Line) {
+    #[inline(always)]
+    fn resolve(self) -> (Place, Line) {
+        self
+    }
+}
+
+/// Where a coroutine is made: all that is to be known about it besides its future.
+pub(crate) struct Place {
     /// `None` if the executor has been dropped.
     core: Option<Rc<Core>>,
     by_host: bool,
@@ -62,11 +85,11 @@ pub(crate) struct Resolved {
     name: Name,
 }
 
-impl Resolved {
+impl Place {
     /// Of a call of a method of an executor or its handle.
     #[inline]
     pub(crate) fn of_host(core: Option<Rc<Core>>) -> Self {
-        Resolved {
+        Place {
             core,
             by_host: true,
             home: Home::HOST,
@@ -77,10 +100,20 @@ impl Resolved {
 
     /// Of a call of a method of an owner.
     pub(crate) fn of_owner(core: Option<Rc<Core>>, owner: OwnerKey) -> Self {
-        Resolved {
+        Place {
             home: Home::in_call(core.as_deref()),
             owner: Some(owner),
-            ..Resolved::of_host(core)
+            ..Place::of_host(core)
+        }
+    }
+
+    /// Of a call of the free function with this name.
+    #[inline(always)]
+    #[track_caller]
+    pub(crate) fn of_script(function: &'static str) -> Self {
+        match scope::with_inlined(Heritage) {
+            Some(place) => place,
+            None => outside(function),
         }
     }
 
@@ -100,17 +133,22 @@ impl Resolved {
     }
 }
 
-/// A maker: a call of a method that has the line of its caller, and calls from within a closure.
-pub(crate) struct Placed(pub(crate) Resolved, pub(crate) &'static Location<'static>);
+struct Heritage;
 
-impl MoveIn for Start<Placed> {
-    type Beside = Rc<Core>;
+impl Inside for Heritage {
+    type Output = Option<Place>;
 
-    #[inline(never)]
-    #[track_caller]
-    fn move_in(self, future: Moving<'_>) -> Option<(Rc<Core>, Moved<'_>)> {
-        let Placed(resolved, place) = self.0;
-        start_resolved(resolved, future, place)
+    #[inline(always)]
+    fn call(self, scope: Option<&Scope<'_>>) -> Option<Place> {
+        let scope = scope?;
+        let (home, owner) = scope.heritage();
+        Some(Place {
+            core: Some(scope.core().rc()),
+            by_host: false,
+            home: Home::Inherited(home),
+            owner,
+            name: None,
+        })
     }
 }
 
@@ -124,119 +162,52 @@ pub(crate) fn outside(function: &str) -> ! {
     )
 }
 
-impl ByScript {
-    #[inline(always)]
+/// Starts a coroutine, or else spawns it.
+struct Make<M, const STARTS: bool>(M);
+
+impl<M: Maker, const STARTS: bool> MoveIn for Make<M, STARTS> {
+    type Beside = Rc<Core>;
+
+    #[inline(never)]
     #[track_caller]
-    pub(crate) fn resolve(self) -> Resolved {
-        struct Heritage;
-
-        impl Inside for Heritage {
-            type Output = Option<Resolved>;
-
-            #[inline(always)]
-            fn call(self, scope: Option<&Scope<'_>>) -> Option<Resolved> {
-                let scope = scope?;
-                let (home, owner) = scope.heritage();
-                Some(Resolved {
-                    core: Some(scope.core().rc()),
-                    by_host: false,
-                    home: Home::Inherited(home),
-                    owner,
-                    name: None,
-                })
-            }
-        }
-
-        match scope::with_inlined(Heritage) {
-            Some(resolved) => resolved,
-            None => outside(self.0),
-        }
-    }
-}
-
-/// Spawns what a maker makes. Nothing of it is compiled for each future.
-pub(crate) struct Spawn<M>(M);
-
-/// The same for a start.
-pub(crate) struct Start<M>(M);
-
-macro_rules! maker {
-    ($maker:ty, $maker_of:ident => $resolved:expr) => {
-        impl MoveIn for Spawn<$maker> {
-            type Beside = Rc<Core>;
-
-            #[inline(never)]
-            #[track_caller]
-            fn move_in(self, future: Moving<'_>) -> Option<(Rc<Core>, Moved<'_>)> {
-                let $maker_of = self.0;
-                spawn_resolved($resolved, future, Location::caller())
-            }
-        }
-
-        impl MoveIn for Start<$maker> {
-            type Beside = Rc<Core>;
-
-            #[inline(never)]
-            #[track_caller]
-            fn move_in(self, future: Moving<'_>) -> Option<(Rc<Core>, Moved<'_>)> {
-                let $maker_of = self.0;
-                start_resolved($resolved, future, Location::caller())
-            }
-        }
-    };
-}
-
-maker!(ByScript, maker => maker.resolve());
-maker!(ByHost<'_>, maker => Resolved::of_host(Some(Rc::clone(maker.0))));
-maker!(Resolved, maker => maker);
-
-#[inline(always)]
-fn spawn_resolved<'f>(
-    resolved: Resolved,
-    future: Moving<'f>,
-    place: &'static Location<'static>,
-) -> Option<(Rc<Core>, Moved<'f>)> {
-    let Resolved {
-        core,
-        home,
-        owner,
-        name,
-        ..
-    } = resolved;
-    match core {
-        Some(core) if start::accepts_after_messages(&core, owner) => {
-            let task = start::spawn(&core, name, future, home, owner, place);
-            Some((core, task))
-        }
-        core => {
-            refuse(core.as_deref(), name, future, owner, place);
-            None
-        }
+    fn move_in(self, future: Moving<'_>) -> Option<(Rc<Core>, Moved<'_>)> {
+        let (place, line) = self.0.resolve();
+        make::<STARTS>(place, future, line)
     }
 }
 
 #[inline(always)]
-fn start_resolved<'f>(
-    resolved: Resolved,
-    future: Moving<'f>,
-    place: &'static Location<'static>,
-) -> Option<(Rc<Core>, Moved<'f>)> {
-    let Resolved {
+fn make<const STARTS: bool>(
+    place: Place,
+    future: Moving<'_>,
+    line: Line,
+) -> Option<(Rc<Core>, Moved<'_>)> {
+    let Place {
         core,
         by_host,
         home,
         owner,
         name,
-    } = resolved;
+    } = place;
+    let accepts = |core: &Rc<Core>| {
+        if STARTS {
+            start::accepts(core, owner)
+        } else {
+            start::accepts_after_messages(core, owner)
+        }
+    };
     match core {
-        Some(core) if start::accepts(&core, owner) => {
-            let noted = by_host.then(|| start::note_host(&core, place));
-            let task = start::start(&core, name, future, home, owner, place);
-            drop(noted);
+        Some(core) if accepts(&core) => {
+            let task = if STARTS {
+                let _noted = by_host.then(|| start::note_host(&core, line));
+                start::start(&core, name, future, home, owner, line)
+            } else {
+                start::spawn(&core, name, future, home, owner, line)
+            };
             Some((core, task))
         }
         core => {
-            refuse(core.as_deref(), name, future, owner, place);
+            refuse(core.as_deref(), name, future, owner, line);
             None
         }
     }
@@ -251,7 +222,7 @@ pub(crate) fn refuse(
     name: Name,
     future: Moving<'_>,
     owner: Option<OwnerKey>,
-    place: &'static Location<'static>,
+    place: Line,
 ) {
     let report = Report::Refused {
         name: name.unwrap_or_else(|| script_name(future.type_name()).into()),

@@ -16,4 +16,4 @@ pub use handle::{Coroutine, join};
 pub use id::CoroutineId;
 pub use output_source::OutputSource;
 
-pub(crate) use make::{ByHost, ByScript, Placed, Resolved, outside, refuse, spawn, start};
+pub(crate) use make::{ByScript, Place, outside, refuse, spawn, start};

@@ -90,10 +90,7 @@ impl<T> Group<T> {
     /// Returns the handle, which stays in the group: to keep the script's
     /// [`id`](Coroutine::id), or a wait for its end.
     #[track_caller]
-    pub fn start<F>(&mut self, script: F) -> &Coroutine<T>
-    where
-        F: Future<Output = T> + 'static,
-    {
+    pub fn start<F: Future<Output = T> + 'static>(&mut self, script: F) -> &Coroutine<T> {
         let script = self.owner.start(script);
         self.push(script)
     }
@@ -101,10 +98,7 @@ impl<T> Group<T> {
     /// Spawns a script of the group, like [`Owner::spawn`]. Returns the handle, which stays
     /// in the group.
     #[track_caller]
-    pub fn spawn<F>(&mut self, script: F) -> &Coroutine<T>
-    where
-        F: Future<Output = T> + 'static,
-    {
+    pub fn spawn<F: Future<Output = T> + 'static>(&mut self, script: F) -> &Coroutine<T> {
         let script = self.owner.spawn(script);
         self.push(script)
     }

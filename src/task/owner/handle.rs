@@ -7,16 +7,18 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
 
-use crate::core::Core;
-use crate::core::life::end::owned;
+use crate::core::life::end;
 use crate::core::owners::{OwnerKey, PauseChange};
-use crate::core::pause;
 use crate::core::scope::registry;
+use crate::core::{Core, pause};
 use crate::lend;
-use crate::task::coroutine::{self, Coroutine, Placed, Resolved, ScriptBuilder};
+use crate::task::coroutine::{self, Coroutine, Place, ScriptBuilder};
 use crate::time::Seconds;
 
-use super::{Ended, Owner, PauseGuard, StopWithin, stop};
+use super::{Ended, PauseGuard, StopWithin, stop};
+
+#[cfg(doc)]
+use super::Owner;
 
 /// A weak handle of an [`Owner`], made by [`Owner::handle`]. It starts and stops
 /// the owner's coroutines, and keeps neither them nor the owner alive.
@@ -56,55 +58,53 @@ use super::{Ended, Owner, PauseGuard, StopWithin, stop};
 /// ```
 #[derive(Clone)]
 pub struct OwnerHandle {
+    /// The number of the executor, to find it. There is no pointer, so nothing keeps memory alive,
+    /// whichever thread drops it.
     executor: u32,
-    key: OwnerKey,
+    pub(super) key: OwnerKey,
+    /// The executor is found only on its own thread.
     home: PhantomData<Rc<Core>>,
 }
 
 impl OwnerHandle {
-    pub(super) fn new(owner: &Owner) -> Self {
+    pub(super) fn new(executor: u32, key: OwnerKey) -> Self {
         OwnerHandle {
-            executor: owner.executor,
-            key: owner.key,
+            executor,
+            key,
             home: PhantomData,
         }
     }
 
     /// Calls `f` with the executor if the owner is alive.
     fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
-        let found = registry::with_executor(self.executor, |core| {
+        let found = self.with_executor(|core| {
             let alive = !core.is_closed() && core.owners.borrow().is_alive(self.key);
             alive.then(|| f(core))
         });
         found.flatten()
     }
 
-    /// The executor, even if the owner is gone: then it refuses coroutines.
-    fn core(&self) -> Option<Rc<Core>> {
-        registry::with_executor(self.executor, Core::rc)
+    /// Calls `f` with the executor, if it is on this thread, even if the owner is gone.
+    pub(super) fn with_executor<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
+        registry::with_executor(self.executor, f)
     }
 
-    fn resolved(&self) -> Resolved {
-        Resolved::of_owner(self.core(), self.key)
+    /// The place of a coroutine of the owner. If the owner is gone, it refuses coroutines.
+    fn place(&self) -> Place {
+        Place::of_owner(self.with_executor(Core::rc), self.key)
     }
 
     /// Like [`Owner::spawn`].
     #[track_caller]
-    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::spawn(self.resolved(), future)
+    pub fn spawn<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
+        coroutine::spawn(self.place(), future)
     }
 
     /// Like [`Owner::start`].
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
-    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::start(self.resolved(), future)
+    pub fn start<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
+        coroutine::start(self.place(), future)
     }
 
     /// Like [`start`](Self::start), and lends `state` to the first poll, as
@@ -137,24 +137,26 @@ impl OwnerHandle {
         S: 'static,
         F: Future + 'static,
     {
-        let start = Placed(self.resolved(), Location::caller());
-        match self.core().filter(|core| !core.is_closed()) {
-            Some(core) => lend::plain(core, state, || coroutine::start(start, future)),
-            None => coroutine::start(start, future),
+        let line = Location::caller();
+        let start = || coroutine::start((self.place(), line), future);
+        let core = self.with_executor(Core::rc);
+        match core.filter(|core| !core.is_closed()) {
+            Some(core) => lend::plain(core, state, start),
+            None => start(),
         }
     }
 
     /// Like [`Owner::script`].
     pub fn script(&self, name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
-        ScriptBuilder::new(name.into(), self.resolved())
+        ScriptBuilder::new(name.into(), self.place())
     }
 
     /// Like [`Owner::stop_all`].
     #[doc(alias = "StopAllCoroutines")]
     #[track_caller]
     pub fn stop_all(&self) {
-        let place = Some(Location::caller());
-        self.with_core(|core| owned::stop_owned(core, self.key, place));
+        let line = Some(Location::caller());
+        self.with_core(|core| end::stop_owned(core, self.key, line));
     }
 
     /// Like [`Owner::pause`].
@@ -184,7 +186,7 @@ impl OwnerHandle {
 
     /// Like [`Owner::request_stop`].
     pub fn request_stop(&self) {
-        self.with_core(|core| owned::request_stop(core, self.key));
+        self.with_core(|core| end::request_stop(core, self.key));
     }
 
     /// Like [`Owner::stop_within`].

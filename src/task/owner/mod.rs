@@ -11,19 +11,15 @@ mod stop;
 use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
 
-use crate::core::Core;
-use crate::core::life::end::{Place, owned};
-use crate::core::life::start;
+use crate::core::life::{end, start};
 use crate::core::owners::{OwnerKey, PauseChange};
-use crate::core::pause;
-use crate::core::scope::registry;
-use crate::task::coroutine::{self, Coroutine, Resolved, ScriptBuilder};
-use crate::time::ClockState;
-use crate::time::{Clock, Seconds};
+use crate::core::{Core, pause};
+use crate::inspect::Line;
+use crate::task::coroutine::{Coroutine, ScriptBuilder};
+use crate::time::{Clock, ClockState, Seconds};
 
 pub use ended::Ended;
 pub use group::{Group, JoinGroup, TryJoinGroup, group};
@@ -122,12 +118,7 @@ pub use stop::{StopRequested, StopWithin, is_stop_requested, stop_requested};
 /// `MonoBehaviour` and `GameObject.SetActive`, Unity scripting reference:
 /// coroutines end with their behaviour. Unity has no pause of coroutines.
 pub struct Owner {
-    /// The number of the executor, to find it. An owner holds no pointer, so it keeps
-    /// no memory alive, whichever thread drops it.
-    executor: u32,
-    key: OwnerKey,
-    /// The executor is found only on its own thread.
-    home: PhantomData<Rc<Core>>,
+    handle: OwnerHandle,
 }
 
 impl Owner {
@@ -151,36 +142,24 @@ impl Owner {
     fn with_clock(core: &Core, parent: Option<OwnerKey>, clock: Option<Rc<ClockState>>) -> Self {
         let key = core.owners.borrow_mut().insert(parent, clock);
         Owner {
-            executor: core.id,
-            key,
-            home: PhantomData,
+            handle: OwnerHandle::new(core.id, key),
         }
     }
 
     /// Makes an owner that refuses all coroutines: executors are numbered from 1.
     fn of_nobody() -> Self {
         Owner {
-            executor: 0,
-            key: OwnerKey::NONE,
-            home: PhantomData,
+            handle: OwnerHandle::new(0, OwnerKey::NONE),
         }
     }
 
     /// Calls `f` with the executor, if it is alive and on this thread.
     fn with_core<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
-        registry::with_executor(self.executor, f)
-    }
-
-    fn core(&self) -> Option<Rc<Core>> {
-        self.with_core(Core::rc)
-    }
-
-    fn resolved(&self) -> Resolved {
-        Resolved::of_owner(self.core(), self.key)
+        self.handle.with_executor(f)
     }
 
     pub(crate) fn key(&self) -> OwnerKey {
-        self.key
+        self.handle.key
     }
 
     /// Adds a coroutine of this owner, like [`Executor::spawn`]. In a coroutine of the
@@ -192,11 +171,8 @@ impl Owner {
     ///
     /// [`Executor::spawn`]: crate::Executor::spawn
     #[track_caller]
-    pub fn spawn<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::spawn(self.resolved(), future)
+    pub fn spawn<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
+        self.handle.spawn(future)
     }
 
     /// Adds a coroutine of this owner and polls it at once, up to its first wait,
@@ -207,11 +183,8 @@ impl Owner {
     /// [`Executor::start`]: crate::Executor::start
     #[doc(alias = "StartCoroutine")]
     #[track_caller]
-    pub fn start<F>(&self, future: F) -> Coroutine<F::Output>
-    where
-        F: Future + 'static,
-    {
-        coroutine::start(self.resolved(), future)
+    pub fn start<F: Future + 'static>(&self, future: F) -> Coroutine<F::Output> {
+        self.handle.start(future)
     }
 
     /// Names the coroutine of this owner that is about to be started or spawned, like
@@ -228,7 +201,7 @@ impl Owner {
     /// assert!(executor.snapshot().to_string().contains("goblin"));
     /// ```
     pub fn script(&self, name: impl Into<Cow<'static, str>>) -> ScriptBuilder {
-        ScriptBuilder::new(name.into(), self.resolved())
+        self.handle.script(name)
     }
 
     /// Stops all coroutines of this owner and of the owners below it. The coroutines
@@ -253,7 +226,7 @@ impl Owner {
     #[track_caller]
     pub fn stop_all(&self) {
         let place = Some(Location::caller());
-        self.with_core(|core| owned::stop_owned(core, self.key, place));
+        self.with_core(|core| end::stop_owned(core, self.key(), place));
     }
 
     /// Pauses the coroutines of this owner and of the owners below it: they do not
@@ -308,7 +281,7 @@ impl Owner {
 
     fn set_paused(&self, paused: bool) -> bool {
         let change = PauseChange::Set(paused);
-        let set = self.with_core(|core| pause::change_owner_pause(core, self.key, change));
+        let set = self.with_core(|core| pause::change_owner_pause(core, self.key(), change));
         set.unwrap_or(false)
     }
 
@@ -338,13 +311,13 @@ impl Owner {
     /// assert_eq!(executor.time().frame, 3);
     /// ```
     pub fn pause_guard(&self) -> PauseGuard {
-        self.handle().pause_guard()
+        self.handle.pause_guard()
     }
 
     /// Whether this owner or an owner above it is paused, or [held](Owner::pause_guard) by
     /// a guard.
     pub fn is_paused(&self) -> bool {
-        let paused = self.with_core(|core| core.owners.borrow().is_paused(self.key));
+        let paused = self.with_core(|core| core.owners.borrow().is_paused(self.key()));
         paused.unwrap_or(false)
     }
 
@@ -375,11 +348,11 @@ impl Owner {
     }
 
     /// The same for a call at `place`.
-    pub(crate) fn set_active_at(&self, active: bool, place: Place) {
+    pub(crate) fn set_active_at(&self, active: bool, place: Option<Line>) {
         self.with_core(|core| {
-            core.owners.borrow_mut().set_active(self.key, active);
+            core.owners.borrow_mut().set_active(self.key(), active);
             if !active {
-                owned::stop_owned(core, self.key, place);
+                end::stop_owned(core, self.key(), place);
             }
         });
     }
@@ -387,15 +360,15 @@ impl Owner {
     /// Makes the owner of a behaviour that is being removed inactive.
     pub(crate) fn retire(&self) {
         self.with_core(|core| {
-            core.owners.borrow_mut().retire(self.key);
-            owned::stop_owned(core, self.key, None);
+            core.owners.borrow_mut().retire(self.key());
+            end::stop_owned(core, self.key(), None);
         });
     }
 
     /// Whether coroutines can be added: neither this owner nor an owner above it is
     /// inactive or dropped, and the executor is alive.
     pub fn is_active(&self) -> bool {
-        let active = self.with_core(|core| start::is_open(core, self.key));
+        let active = self.with_core(|core| start::is_open(core, self.key()));
         active.unwrap_or(false)
     }
 
@@ -416,7 +389,7 @@ impl Owner {
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let name = name.into();
         self.with_core(|core| {
-            let previous = core.owners.borrow_mut().set_name(self.key, name);
+            let previous = core.owners.borrow_mut().set_name(self.key(), name);
             drop(previous);
         });
         self
@@ -424,7 +397,7 @@ impl Owner {
 
     /// Whether this owner and the owners below it have no coroutine.
     pub fn is_empty(&self) -> bool {
-        let empty = self.with_core(|core| core.owners.borrow().is_empty(self.key));
+        let empty = self.with_core(|core| core.owners.borrow().is_empty(self.key()));
         empty.unwrap_or(true)
     }
 
@@ -448,7 +421,7 @@ impl Owner {
     ///
     /// `CancellationTokenSource.Cancel` of .NET.
     pub fn request_stop(&self) {
-        self.with_core(|core| owned::request_stop(core, self.key));
+        self.with_core(|core| end::request_stop(core, self.key()));
     }
 
     /// [Asks](Owner::request_stop) the coroutines of this owner and of the owners below it to
@@ -512,7 +485,7 @@ impl Owner {
     /// `move_on_after` of trio, for the clean-up of a cancelled scope.
     #[track_caller]
     pub fn stop_within(&self, seconds: impl Seconds) -> StopWithin {
-        stop::stop_within(self.executor, self.key, seconds)
+        self.handle.stop_within(seconds)
     }
 
     /// Waits until this owner and the owners below it have no coroutine.
@@ -571,7 +544,7 @@ impl Owner {
     /// The nurseries of trio; `TaskTracker::wait` of tokio.
     #[doc(alias = "TaskTracker")]
     pub fn ended(&self) -> Ended {
-        Ended::of(self.executor, self.key)
+        self.handle.ended()
     }
 
     /// Makes an owner that is a child of this one: stopping, pausing, deactivating
@@ -583,7 +556,7 @@ impl Owner {
     /// refuses everything.
     #[must_use = "dropping an owner stops what it owns"]
     pub fn child(&self) -> Owner {
-        let child = self.with_core(|core| Owner::new(core, Some(self.key)));
+        let child = self.with_core(|core| Owner::new(core, Some(self.key())));
         child.unwrap_or_else(Owner::of_nobody)
     }
 
@@ -596,8 +569,8 @@ impl Owner {
     #[must_use = "dropping an owner stops what it owns"]
     #[track_caller]
     pub fn child_on(&self, clock: &Clock) -> Owner {
-        match self.core() {
-            Some(core) => Owner::on(&core, Some(self.key), clock),
+        match self.with_core(Core::rc) {
+            Some(core) => Owner::on(&core, Some(self.key()), clock),
             None => Owner::of_nobody(),
         }
     }
@@ -609,7 +582,7 @@ impl Owner {
     ///
     /// See [`OwnerHandle`].
     pub fn handle(&self) -> OwnerHandle {
-        OwnerHandle::new(self)
+        self.handle.clone()
     }
 
     /// Makes an owner that may be sent to other threads, such as a component of an
@@ -625,7 +598,7 @@ impl Owner {
 
 impl Drop for Owner {
     fn drop(&mut self) {
-        self.with_core(|core| owned::remove_owner(core, self.key));
+        self.with_core(|core| end::remove_owner(core, self.key()));
     }
 }
 

@@ -8,7 +8,7 @@
 use std::fmt;
 
 use crate::core::base::call;
-use crate::core::life::end::owned;
+use crate::core::life::end;
 use crate::core::owners::OwnerKey;
 use crate::core::scope::registry;
 use crate::core::wake::waker::sync::Arc;
@@ -101,8 +101,8 @@ impl Drop for SendOwner {
         let at_home = self.owner.with_core(|_| ()).is_some();
         if let (false, Some(injected)) = (at_home, &self.injected) {
             // If `push` returns the order, the executor is gone.
-            let key = self.owner.key;
-            let remove = registry::order(move |core| owned::remove_owner(core, key));
+            let key = self.owner.key();
+            let remove = registry::order(move |core| end::remove_owner(core, key));
             // `push` wakes the host, which is user code, and this destructor may
             // run while the stack unwinds.
             call::quietly(|| drop(injected.push(Message::Call(remove))));

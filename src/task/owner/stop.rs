@@ -11,11 +11,10 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::Core;
-use crate::core::life::end::owned;
+use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
 use crate::core::owners::{Asks, NextEnd, OwnerKey};
-use crate::core::scope;
-use crate::core::scope::registry;
+use crate::core::scope::{self, registry};
 use crate::sync::waiters::Waiting;
 use crate::time::{Nanos, Seconds};
 use crate::wait::{polled, polled_again};
@@ -242,7 +241,7 @@ pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds)
     };
     let end = registry::with_executor(executor, |core| {
         let end = requests::add(core, owner, length_ns, then);
-        owned::request_stop(core, owner);
+        end::request_stop(core, owner);
         core.host.notify();
         end
     });

@@ -118,6 +118,43 @@ fn the_hundred_and_first_is_dropped_after_its_stop_has_returned() {
     executor.assert_empty();
 }
 
+// docs/contract.md#rule-10-depth
+#[test]
+fn if_no_other_stop_of_its_executor_is_under_way_it_is_dropped_in_the_next_run() {
+    let (outer, mut inner) = (unclamped(), unclamped());
+    let mut executors = vec![&outer; DEPTH];
+    executors.push(&inner);
+    let chain = Chain::of(DEPTH + 1, &executors);
+    assert!(outer.stop(chain.first()));
+    assert_eq!(chain.0.over.borrow().len(), DEPTH);
+    assert!(outer.is_empty() && inner.is_empty() && inner.has_ready());
+    inner.begin_frame(0.25);
+    inner.run_phase(Phase::LateUpdate);
+    chain.check_gone(DEPTH + 1);
+    assert!(!inner.has_ready());
+    assert_eq!(chain.0.polls.get(), 0);
+}
+
+// docs/contract.md#rule-10-executors
+#[test]
+fn the_output_of_an_executor_that_is_gone_is_dropped_before_the_outermost_stop_returns() {
+    let (executor, gone) = (unclamped(), unclamped());
+    let output = Rc::new(());
+    let value = output.clone();
+    let handle = RefCell::new(Some(gone.start(async move { value })));
+    drop(gone);
+    let chain = Chain::of(DEPTH, &[&executor]);
+    let kept = output.clone();
+    chain.0.after_stop.replace(Some(Box::new(move |at| {
+        if at == DEPTH - 1 {
+            drop(handle.take());
+            assert_eq!(Rc::strong_count(&kept), 3, "too deep");
+        }
+    })));
+    assert!(executor.stop(chain.first()));
+    assert_eq!(Rc::strong_count(&output), 2);
+}
+
 #[test]
 fn the_outermost_stop_works_off_the_list_before_it_returns() {
     for length in [150, 300, 1_000, 5_000] {

@@ -19,6 +19,18 @@ pub enum Length {
     Exact(Duration),
 }
 
+impl From<f64> for Length {
+    fn from(seconds: f64) -> Self {
+        Length::Seconds(seconds)
+    }
+}
+
+impl From<Duration> for Length {
+    fn from(duration: Duration) -> Self {
+        Length::Exact(duration)
+    }
+}
+
 /// The argument with which a wait is due in a certain frame.
 #[derive(Clone, Copy, Debug)]
 pub enum Arg {

@@ -1,72 +1,62 @@
-//! From a stop to the end of a coroutine.
+//! From a stop to the end of a coroutine, and what it returned.
 
-pub(crate) mod close;
-pub(crate) mod deferred;
 pub(crate) mod depth;
-pub(crate) mod owned;
 pub(crate) mod requests;
-pub(crate) mod result;
 
 use std::mem;
-use std::panic::Location;
 
-use crate::core::Core;
 use crate::core::base::call::{self, Foreign, Payload};
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::{notes, observe};
-use crate::core::life::end::deferred::End;
-use crate::core::life::end::depth::Deeper;
+use crate::core::life::end::depth::{Deeper, End};
 use crate::core::life::start;
-use crate::core::report::panics;
-use crate::core::report::unobserved;
+use crate::core::owners::OwnerKey;
+use crate::core::report::{self, panics};
 use crate::core::run::joins;
-use crate::core::scope;
-use crate::core::task::{Flags, NO_JOINER, Reference, State, Stop, Task, TaskHandle};
-use crate::task::coroutine::Stopper;
-
-/// The line of a call that stops a coroutine, if it is known.
-pub(crate) type Place = Option<&'static Location<'static>>;
+use crate::core::task::{Flags, NO_JOINER, Reference, State, Stop, Task, TaskHandle, TaskOf};
+use crate::core::{Core, scope};
+use crate::inspect::Line;
+use crate::task::coroutine::{JoinError, Outcome, Stopper};
 
 /// Stops a coroutine. Returns `false` if the coroutine has ended, or will not be polled
 /// any more. `place` is the call that stops it.
-pub(crate) fn stop(core: &Core, key: TaskKey, place: Place) -> bool {
-    stop_noting(core, key, Some(place))
+pub(crate) fn stop(core: &Core, key: TaskKey, place: Option<Line>) -> bool {
+    stop_noting(core, key, |task| {
+        // Nothing reads it without a handle.
+        if task.has(Flags::HANDLE) {
+            note_stopper(core, task, place);
+        }
+    })
 }
 
 /// Stops a coroutine whose handle is being dropped: nothing will read what has stopped it.
 pub(crate) fn stop_unobserved(core: &Core, key: TaskKey) -> bool {
-    stop_noting(core, key, None)
+    stop_noting(core, key, |_| ())
 }
 
-fn stop_noting(core: &Core, key: TaskKey, note: Option<Place>) -> bool {
+fn stop_noting(core: &Core, key: TaskKey, note: impl FnOnce(Task<'_>)) -> bool {
     let Some(task) = core.tasks.get(key) else {
         return false;
     };
     match core.tasks.stop(task) {
         Stop::Begins => {
-            note_stopper(core, task, note);
+            note(task);
             leave_list(core, task);
             depth::carry_out(core, End::Stop(key));
             true
         }
         Stop::AfterPoll => {
-            note_stopper(core, task, note);
+            note(task);
             true
         }
         Stop::TooLate => false,
     }
 }
 
-/// Notes what stops a coroutine, for the error of its join. Nothing reads it without a handle.
-fn note_stopper(core: &Core, task: Task<'_>, note: Option<Place>) {
-    if let Some(place) = note.filter(|_| task.has(Flags::HANDLE)) {
-        note_stopper_of_joined(core, task, place);
-    }
-}
-
+/// Notes what stops a coroutine, for the error of its join.
 #[cold]
 #[inline(never)]
-fn note_stopper_of_joined(core: &Core, task: Task<'_>, place: Place) {
+fn note_stopper(core: &Core, task: Task<'_>, place: Option<Line>) {
     let by = scope::with(|scope| {
         let scope = scope.filter(|scope| scope.core().id == core.id)?;
         scope.current().map(|current| core.name_of(current))
@@ -206,8 +196,8 @@ fn release_detached(core: &Core, task: Task<'_>) {
 
 #[inline(never)]
 fn release_detached_slowly(core: &Core, task: Task<'_>) {
-    if unobserved::hears_unobserved(core, task) {
-        unobserved::put_unobserved(core, core.tasks.refer(task));
+    if report::hears_unobserved(core, task) {
+        report::put_unobserved(core, core.tasks.refer(task));
         return;
     }
     if core.tasks.has_output_to_drop(task) {
@@ -275,8 +265,8 @@ fn release_ended(core: &Core, task: Task<'_>) {
 #[inline(never)]
 fn drop_coroutine_with_output<T>(core: &Core, handle: TaskHandle<T>) {
     let reference = core.tasks.give_up_output(handle);
-    if unobserved::hears_unobserved(core, core.tasks.of(&reference)) {
-        unobserved::put_unobserved(core, reference);
+    if report::hears_unobserved(core, core.tasks.of(&reference)) {
+        report::put_unobserved(core, reference);
         return;
     }
     depth::carry_out(core, End::Output(reference));
@@ -286,4 +276,79 @@ fn drop_coroutine_with_output<T>(core: &Core, handle: TaskHandle<T>) {
 pub(crate) fn drop_reference(core: &Core, reference: Reference) {
     let task = core.tasks.drop_reference(reference);
     release(core, task);
+}
+
+/// Stops all present coroutines of an owner and of the owners below it.
+pub(crate) fn stop_owned(core: &Core, owner: OwnerKey, place: Option<Line>) {
+    let mut tasks = core.owned.take();
+    core.owners.borrow().tasks(owner, &mut tasks);
+    stop_all(core, tasks, place);
+}
+
+/// Removes an owner. Stops all its coroutines, and those of the owners below it.
+pub(crate) fn remove_owner(core: &Core, owner: OwnerKey) {
+    let mut tasks = core.owned.take();
+    core.owners.borrow_mut().remove(owner, &mut tasks);
+    stop_all(core, tasks, None);
+}
+
+/// Asks all present coroutines of an owner and of the owners below it to stop, and wakes those
+/// that wait for that.
+pub(crate) fn request_stop(core: &Core, owner: OwnerKey) {
+    let mut lists = Vec::new();
+    let mut owners = core.owners.borrow_mut();
+    owners.request_stop(owner, |asks| lists.push(asks));
+    drop(owners);
+    for asks in lists {
+        let limit = asks.borrow().began();
+        loop {
+            let waiting = asks.borrow_mut().next(limit);
+            let Some(waiting) = waiting else {
+                break;
+            };
+            waiting.wake();
+        }
+    }
+}
+
+fn stop_all(core: &Core, mut tasks: Vec<TaskKey>, place: Option<Line>) {
+    for task in tasks.drain(..) {
+        stop(core, task, place);
+    }
+    core.owned.replace(tasks);
+}
+
+/// Takes the output of a task. Returns the output, or an error if there is none or it
+/// has been taken, and how the task ended.
+#[inline]
+pub(crate) fn take_result<T>(core: &Core, task: TaskOf<'_, T>) -> (Result<T, JoinError>, Outcome) {
+    if let Some(output) = core.tasks.take_output(task) {
+        return (Ok(output), Outcome::Finished);
+    }
+    let task = task.get();
+    let outcome = outcome(task).unwrap_or(Outcome::Stopped);
+    (Err(join_error(core, task)), outcome)
+}
+
+/// How a task ended, if it has.
+#[inline]
+pub(crate) fn outcome(task: Task<'_>) -> Option<Outcome> {
+    match task.state() {
+        State::Finished | State::Taken => Some(Outcome::Finished),
+        State::Stopped => Some(Outcome::Stopped),
+        State::Panicked => Some(Outcome::Panicked),
+        _ => None,
+    }
+}
+
+/// The error of a task that has no output. Takes the payload of its panic.
+#[cold]
+fn join_error(core: &Core, task: Task<'_>) -> JoinError {
+    let (id, name) = (core.id_of(task), core.name_of(task));
+    let panicked = core.colds.of(task, |cold| cold.panic.take()).flatten();
+    if let Some(panicked) = panicked {
+        return JoinError::panicked(id, name, panicked.into_payload());
+    }
+    let stopper = core.colds.of(task, |cold| cold.stopper.take()).flatten();
+    JoinError::stopped(id, name, stopper)
 }

@@ -12,19 +12,18 @@
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::mem;
 use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::cell::Guarded;
 use crate::core::image::ClockNames;
-use crate::core::life::end::owned;
+use crate::core::life::end;
 use crate::core::owners::{NextEnd, OwnerKey, Owners};
+use crate::core::phase::skipped;
 use crate::core::phase::state::{PhaseState, frame_of};
-use crate::core::report;
+use crate::core::{Core, report};
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::{PendingStop, Report};
 use crate::task::owner::Owner;
@@ -33,8 +32,6 @@ use crate::time::{ClockRef, ClockState, PhaseIndex};
 /// The requests of an executor that have a time, in the order of their calls.
 #[derive(Default)]
 pub(crate) struct Requests {
-    /// Whether there may be any.
-    any: Cell<bool>,
     pending: Guarded<Vec<Request>>,
     /// Those whose time is over, and which the run under way has yet to serve.
     due: Guarded<VecDeque<Request>>,
@@ -54,6 +51,8 @@ pub(crate) struct Request {
     due_ns: u64,
     /// The home phases of the coroutines that were asked.
     homes: Vec<Home>,
+    /// Whether a run has found its time to be over.
+    is_due: bool,
     pub(crate) then: Then,
 }
 
@@ -77,9 +76,6 @@ pub(crate) struct Home {
     phase: PhaseIndex,
     /// The moment of the phase at the call.
     called: u64,
-    /// The latest frame in which the phase has run, or no fixed step was owed to it; at first that
-    /// of the call.
-    seen: u64,
     /// The moment of the first run that began after the call, and the deadline, in the time of
     /// the phase.
     begun: Option<(u64, u64)>,
@@ -108,37 +104,12 @@ pub(crate) enum Outlook {
 }
 
 impl Requests {
-    /// Whether a run has to look at requests.
-    #[inline(always)]
-    pub(crate) fn any(&self) -> bool {
-        self.any.get()
-    }
-
-    fn note_any(&self) {
-        let any = !self.pending.borrow().is_empty() || !self.due.borrow().is_empty();
-        self.any.set(any);
-    }
-
-    pub(crate) fn add(&self, request: Request) {
-        self.pending.borrow_mut().push(request);
-        self.any.set(true);
-    }
-
-    /// Removes all of them.
-    pub(crate) fn clear(&self) {
-        let (pending, due) = (self.pending.take(), self.due.take());
-        self.any.set(false);
-        drop((pending, due));
-    }
-
     /// Calls `f` with each request that is not over, in the order of the calls.
     pub(crate) fn each(&self, owners: &Owners, mut f: impl FnMut(&Request)) {
-        if self.any() {
-            let (due, pending) = (self.due.borrow(), self.pending.borrow());
-            let all = due.iter().chain(pending.iter());
-            all.filter(|request| !request.is_over(owners))
-                .for_each(&mut f);
-        }
+        let (due, pending) = (self.due.borrow(), self.pending.borrow());
+        let all = due.iter().chain(pending.iter());
+        all.filter(|request| !request.is_over(owners))
+            .for_each(&mut f);
     }
 }
 
@@ -162,7 +133,6 @@ impl Request {
                 known.push(Home {
                     phase,
                     called: core.phases.get(phase).moment.get(),
-                    seen: frame,
                     begun: None,
                     is_done: false,
                 });
@@ -177,6 +147,7 @@ impl Request {
             frame,
             due_ns: now_ns.saturating_add(length_ns),
             homes: known,
+            is_due: false,
             then,
         }
     }
@@ -190,10 +161,14 @@ impl Request {
         owners.has_come(self.owner, self.end)
     }
 
-    /// Notes the end of a run of `state`. Returns whether the time is over.
-    fn note_run(&mut self, core: &Core, state: &PhaseState) -> bool {
+    /// Notes the end of a run of `state`.
+    fn note_run(&mut self, core: &Core, state: &PhaseState) {
         let clock = clock_of(self.clock.as_ref());
-        for home in &mut self.homes {
+        for home in self
+            .homes
+            .iter_mut()
+            .filter(|home| home.phase == state.index)
+        {
             home.note_run(core, state, clock, self.length_ns);
         }
         let mut standings = self.homes.iter().map(|home| home.standing(core));
@@ -202,7 +177,7 @@ impl Request {
             all_done &= standing == Standing::Done;
             standing != Standing::Waiting
         });
-        none_waits && (all_done || self.is_over_in_frame_time(core))
+        self.is_due = none_waits && (all_done || self.is_over_in_frame_time(core));
     }
 
     /// Whether the time is over in place of the phases that do not run.
@@ -242,17 +217,8 @@ impl Request {
 }
 
 impl Home {
-    /// Notes the end of a run of `state`, which may be that of another phase.
+    /// Notes the end of a run of the phase.
     fn note_run(&mut self, core: &Core, state: &PhaseState, clock: ClockRef<'_>, length_ns: u64) {
-        let frame = core.clock.frame();
-        if self.phase != state.index {
-            let is_owed = self.phase != PhaseIndex::FIXED_UPDATE || core.clock.owes_step();
-            if !is_owed || !self.may_run(core) {
-                self.seen = frame;
-            }
-            return;
-        }
-        self.seen = frame;
         let began = state.run_began.get();
         match self.begun {
             // The run began before the call. Its coroutines may have been polled before.
@@ -276,16 +242,11 @@ impl Home {
     fn standing(&self, core: &Core) -> Standing {
         if self.is_done {
             Standing::Done
-        } else if core.clock.frame() > self.seen.saturating_add(1) || !self.may_run(core) {
+        } else if skipped::is_missing(core, self.phase, self.called) {
             Standing::Missing
         } else {
             Standing::Waiting
         }
-    }
-
-    /// Whether the host can run the phase: no fixed step begins while the game clock stands still.
-    fn may_run(&self, core: &Core) -> bool {
-        self.phase != PhaseIndex::FIXED_UPDATE || core.clock.dt_until_step_at(0).is_some()
     }
 }
 
@@ -305,10 +266,29 @@ pub(crate) fn add(core: &Core, owner: OwnerKey, length_ns: Option<u64>, then: Th
     let length_ns = length_ns.filter(|_| end.is_open() && !core.is_closed());
     if let Some(length_ns) = length_ns {
         let request = Request::new(core, owner, length_ns, homes_of(core, owner), then);
-        core.requests.add(request);
+        insert(core, request);
         core.host.note_due();
     }
     end
+}
+
+fn insert(core: &Core, request: Request) {
+    core.requests.pending.borrow_mut().push(request);
+    note_any(core);
+}
+
+/// Removes all requests.
+pub(crate) fn clear(core: &Core) {
+    let (pending, due) = (core.requests.pending.take(), core.requests.due.take());
+    note_any(core);
+    drop((pending, due));
+}
+
+/// Notes whether runs have to look at requests.
+fn note_any(core: &Core) {
+    let Requests { pending, due } = &core.requests;
+    let any = !pending.borrow().is_empty() || !due.borrow().is_empty();
+    core.arrivals.note_requests(any);
 }
 
 /// The home phases of the coroutines of an owner and of the owners below it.
@@ -324,27 +304,36 @@ fn homes_of(core: &Core, owner: OwnerKey) -> Vec<PhaseIndex> {
 #[cold]
 #[inline(never)]
 pub(crate) fn note_run(core: &Core, state: &PhaseState) {
-    let mut over = Vec::new();
+    skipped::note_unowed(core);
+    let mut stays = true;
     {
         let owners = core.owners.borrow();
-        let (mut pending, mut due) = (
-            core.requests.pending.borrow_mut(),
-            core.requests.due.borrow_mut(),
-        );
-        let mut kept = Vec::with_capacity(pending.len());
-        for mut request in mem::take(&mut *pending) {
-            if request.is_over(&owners) {
-                over.push(request);
-            } else if request.note_run(core, state) {
-                due.push_back(request);
-            } else {
-                kept.push(request);
-            }
+        for request in core.requests.pending.borrow_mut().iter_mut() {
+            request.note_run(core, state);
+            stays &= !request.is_due && !request.is_over(&owners);
         }
-        *pending = kept;
     }
+    if !stays {
+        take_due(core);
+    }
+}
+
+/// Moves the requests whose time is over to those that are to be served, and removes those that are
+/// over.
+fn take_due(core: &Core) {
+    let Requests { pending, due } = &core.requests;
+    let (over, open): (Vec<_>, Vec<_>) = {
+        let owners = core.owners.borrow();
+        let pending = pending.take().into_iter();
+        pending.partition(|request| request.is_over(&owners))
+    };
+    let (due_now, later) = open
+        .into_iter()
+        .partition::<Vec<_>, _>(|request| request.is_due);
+    due.borrow_mut().extend(due_now);
+    pending.replace(later);
     drop(over);
-    core.requests.note_any();
+    note_any(core);
 }
 
 /// Serves the next request whose time is over: calls user code, the destructors of the coroutines
@@ -354,7 +343,7 @@ pub(crate) fn note_run(core: &Core, state: &PhaseState) {
 pub(crate) fn serve_next(core: &Core) -> bool {
     let next = core.requests.due.borrow_mut().pop_front();
     let Some(request) = next else {
-        core.requests.note_any();
+        note_any(core);
         return false;
     };
     let is_over = request.is_over(&core.owners.borrow());
@@ -388,7 +377,7 @@ fn stop_what_is_left(
         };
         report::send(core, &report);
     }
-    owned::stop_owned(core, owner, Some(place));
+    end::stop_owned(core, owner, Some(place));
 }
 
 /// Whether a request waits for the next run of a phase.
@@ -446,6 +435,7 @@ pub(crate) fn save(core: &Core, owners: &[&Owner], clocks: &ClockNames, out: &mu
             saved.push((*number, at, clock, request.save_rest()));
         }
     });
+    out.put(core.phases.get(PhaseIndex::FIXED_UPDATE).unowed.get());
     out.put_all(saved, |out, (number, owner, clock, rest)| {
         out.put(number);
         out.put_len(owner);
@@ -463,7 +453,9 @@ pub(crate) fn load(
     image: &mut Reader<'_>,
     call: &mut dyn FnMut(u64) -> Option<Rc<dyn Fn()>>,
 ) -> Result<(), Damaged> {
-    core.requests.clear();
+    clear(core);
+    let fixed = core.phases.get(PhaseIndex::FIXED_UPDATE);
+    fixed.unowed.set(image.take()?);
     for _ in 0..image.take_len()? {
         let number = image.take()?;
         let then = Then::Call {
@@ -485,13 +477,13 @@ pub(crate) fn load(
         if !request.end.is_open() {
             return Err(Damaged);
         }
-        core.requests.add(request);
+        insert(core, request);
     }
     Ok(())
 }
 
 /// How many numbers an image has of each home phase.
-const OF_HOME: usize = 7;
+const OF_HOME: usize = 6;
 
 impl Request {
     /// The numbers of a request besides its owner and its clock.
@@ -502,7 +494,7 @@ impl Request {
             let (has_begun, is_done) = (home.begun.is_some(), home.is_done);
             let phase = home.phase.as_usize() as u64;
             let flags = [has_begun, is_done].map(u64::from);
-            rest.extend([phase, home.called, home.seen, first, due_ns]);
+            rest.extend([phase, home.called, first, due_ns]);
             rest.extend(flags);
         }
         rest
@@ -515,13 +507,12 @@ impl Request {
     ) -> Option<Self> {
         let (&[length_ns, frame, due_ns], homes) = rest.split_first_chunk::<3>()?;
         let homes = homes.chunks(OF_HOME).map(|home| {
-            let &[phase, called, seen, first, due_ns, has_begun, is_done] = home else {
+            let &[phase, called, first, due_ns, has_begun, is_done] = home else {
                 return None;
             };
             Some(Home {
                 phase: PhaseIndex::from_number(phase)?,
                 called,
-                seen,
                 begun: (has_begun != 0).then_some((first, due_ns)),
                 is_done: is_done != 0,
             })
@@ -534,6 +525,7 @@ impl Request {
             frame,
             due_ns,
             homes: homes.collect::<Option<_>>()?,
+            is_due: false,
             then,
         })
     }

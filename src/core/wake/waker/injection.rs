@@ -1,4 +1,5 @@
-//! Messages from other threads to the executor.
+//! Messages from other threads to the executor, and the waker that sends them: with the key of its
+//! task.
 
 use std::mem;
 use std::sync::PoisonError;
@@ -7,7 +8,6 @@ use std::task::Waker;
 use crate::core::base::call::{self, Foreign};
 use crate::core::base::key::TaskKey;
 
-use super::remote::RemoteWake;
 use super::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering};
 
 /// A call that another thread sends to the executor's thread. It receives the number
@@ -139,4 +139,39 @@ impl InjectionQueue {
         self.waiting.store(false, Ordering::Relaxed);
         mem::take(&mut messages.list)
     }
+}
+
+/// The state that all clones of a remote waker share.
+pub(crate) struct RemoteWake {
+    injected: Arc<InjectionQueue>,
+    pub(crate) key: TaskKey,
+    /// Whether the wake is in the injection queue. A million wakes send it once.
+    sent: AtomicBool,
+}
+
+impl RemoteWake {
+    fn send(this: &Arc<Self>) {
+        if !this.sent.swap(true, Ordering::AcqRel) {
+            // If the executor is gone, there is nothing to wake.
+            drop(this.injected.push(Message::Wake(this.clone())));
+        }
+    }
+
+    /// Notes that the executor has taken the wake: the next wake sends it again.
+    pub(crate) fn taken(&self) {
+        // A swap, not a store: it reads the value that the last waker wrote. So
+        // everything that the waker's thread did before the wake is visible to the poll
+        // that follows.
+        self.sent.swap(false, Ordering::AcqRel);
+    }
+}
+
+/// Makes a remote waker, which may be used on any thread.
+pub(crate) fn remote_waker(injected: Arc<InjectionQueue>, key: TaskKey) -> Waker {
+    let wake = Arc::new(RemoteWake {
+        injected,
+        key,
+        sent: AtomicBool::new(false),
+    });
+    waker_fn::waker_fn(move || RemoteWake::send(&wake))
 }

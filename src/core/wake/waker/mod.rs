@@ -3,13 +3,12 @@
 //! | waker | held by | its clone |
 //! |---|---|---|
 //! | lent, by a [`Scope`](super::scope) | polls of a coroutine that has not given away a waker | a task waker |
-//! | [task waker](TaskWaker) | later polls, and clones on this thread | a task waker; on another thread, a remote waker |
-//! | [remote](remote_waker) | other threads | a remote waker |
+//! | [task waker](TaskWaker) | later polls, and clones | a task waker |
+//! | [remote](remote_waker) | a task waker that is called on another thread; clones of the lent one there | a remote waker |
 //!
-//! Nearly all wakers stay on the executor's thread, where one coroutine wakes
-//! another. So a task waker counts its clones there without atomic operations.
-//! It is made once for each coroutine that gives away a waker. From then on it is lent
-//! to the polls, so that `will_wake` returns `true`.
+//! Nearly all wakers stay on the executor's thread, where one coroutine wakes another. A task waker
+//! is made once for each coroutine that gives away a waker. From then on it is lent to the polls, so
+//! that `will_wake` returns `true`. It is std's [`Wake`](std::task::Wake) in an `Arc`.
 //!
 //! A waker holds numbers, never an address in the executor. So dropping a waker frees
 //! at most a few bytes. Calls on other threads go through the
@@ -18,11 +17,9 @@
 mod injection;
 #[cfg(all(test, framestep_loom))]
 mod models;
-mod remote;
 pub(crate) mod sync;
 mod task_waker;
 mod thread;
 
-pub(crate) use injection::{InjectionQueue, Message, Order};
-pub(crate) use remote::remote_waker;
-pub(crate) use task_waker::{LentWaker, TaskWaker};
+pub(crate) use injection::{InjectionQueue, Message, Order, remote_waker};
+pub(crate) use task_waker::TaskWaker;

@@ -4,7 +4,7 @@
 
 #[cfg(not(all(test, framestep_loom)))]
 mod primitives {
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     pub(crate) use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
     pub(crate) use std::thread_local;
 }
@@ -13,7 +13,7 @@ mod primitives {
 mod primitives {
     use std::cell::Cell;
 
-    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     pub(crate) use loom::sync::{Arc, Mutex, MutexGuard};
 
     /// Loom has no `OnceLock`. This is std's type, behind a lock that loom sees.

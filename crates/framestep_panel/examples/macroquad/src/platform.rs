@@ -4,7 +4,7 @@
 use framestep::inspect::CoroutineInfo;
 
 #[cfg(target_arch = "wasm32")]
-#[path = "../../../../../demos/page/lines.rs"]
+#[path = "../../../../../demos/shared/lines.rs"]
 mod lines;
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -8,30 +8,54 @@
 //!
 //! A run of any phase begins with the starts that are still deferred.
 
-pub(crate) mod deferred;
-
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::mem;
 use std::panic::Location;
 
-use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::cell::Restore;
 use crate::core::base::key::{TaskKey, WaitKey};
+use crate::core::base::list::List;
 use crate::core::inspect::observe;
 use crate::core::life::end;
 use crate::core::life::end::depth::MAX_DEPTH;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
-use crate::core::report::unobserved;
-use crate::core::run::poll;
-use crate::core::run::runaway::{self, Reached};
+use crate::core::run::limits::{self, Reached};
+use crate::core::run::resume;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Moved, Moving, Polled, Task};
-use crate::core::wake;
+use crate::core::{Core, report, wake};
 use crate::inspect::SpawnError;
 use crate::time::{Phase, PhaseIndex};
+
+/// Starts that are deferred.
+#[derive(Debug, Default)]
+pub(crate) struct Starts {
+    /// The starts that are deferred, in order. A call further up the stack begins them as
+    /// soon as it may, or else the next run.
+    pub(crate) deferred: List<TaskKey>,
+    /// How many calls of `hold_starts` are under way.
+    pub(crate) holds: Cell<u32>,
+    /// The line at which the host called `start`, while that call polls its coroutine
+    /// outside of a run.
+    pub(crate) from_host: Cell<Option<&'static Location<'static>>>,
+}
+
+impl Starts {
+    /// Whether a call of `hold_starts` is under way.
+    #[inline]
+    pub(crate) fn are_held(&self) -> bool {
+        self.holds.get() > 0
+    }
+
+    /// Whether a start is deferred.
+    #[inline]
+    pub(crate) fn has_any(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+}
 
 /// The home phase of a new coroutine.
 #[derive(Clone, Copy, Debug)]
@@ -179,7 +203,7 @@ fn defer_start(core: &Core, key: TaskKey) {
         } else {
             Reached::Depth
         };
-        runaway::leave_to_next_run(core, reached);
+        limits::leave_to_next_run(core, reached);
     }
 }
 
@@ -284,7 +308,7 @@ impl Drop for LetGo<'_> {
         let holds = &self.core.starts.holds;
         holds.set(holds.get() - 1);
         start_deferred_since(self.core, self.held.deferred);
-        unobserved::flush(self.core);
+        report::flush_unobserved(self.core);
     }
 }
 
@@ -305,7 +329,7 @@ fn start_deferred(core: &Core, from: usize) {
         let _counted = count_polls(core);
         start_each_deferred(core, from);
     } else if !core.starts.are_held() {
-        runaway::leave_to_next_run(core, Reached::Depth);
+        limits::leave_to_next_run(core, Reached::Depth);
     }
 }
 
@@ -316,7 +340,7 @@ fn start_each_deferred(core: &Core, from: usize) {
     let mut next = from;
     while let Some(key) = deferred.get(next) {
         if !core.runs.limits.has_left() {
-            runaway::leave_to_next_run(core, Reached::Polls);
+            limits::leave_to_next_run(core, Reached::Polls);
             return;
         }
         deferred.set(next, TaskKey::NOBODY);
@@ -361,7 +385,7 @@ fn start_slowly<'c>(core: &'c Core, task: Task<'c>) {
             // Its waits begin where they are noted.
             scope.set_current(task, WaitKey::NOT_A_WAIT);
         }
-        poll::poll_slowly(core, scope, task)
+        resume::poll_slowly(core, scope, task)
     });
 }
 
@@ -372,7 +396,7 @@ fn poll_start<'c>(core: &'c Core, task: Task<'c>, poll: impl FnOnce(&Scope<'c>) 
         call::catch(|| poll(scope))
     });
     match polled {
-        Ok(polled) => poll::after_poll(core, task, polled),
+        Ok(polled) => resume::after_poll(core, task, polled),
         Err(payload) => end::end(core, task, Some(payload)),
     }
 }

@@ -6,15 +6,42 @@ use std::time::Duration;
 
 use framestep::prelude::*;
 
+use super::language::UNIT;
 use crate::waits::{self, Boxed, Given, OnClock, Row, Rule, WAITS};
 
 /// A length of time in a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     Nanos(u64),
     Negative,
     Infinite,
     NotANumber,
+}
+
+/// Calls a function with a length as `Seconds`.
+macro_rules! with_length {
+    ($length:expr, $f:expr) => {
+        match $length {
+            Length::Nanos(ns) => $f(Duration::from_nanos(ns)),
+            Length::Negative => $f(-1.5),
+            Length::Infinite => $f(f64::INFINITY),
+            Length::NotANumber => $f(f64::NAN),
+        }
+    };
+}
+
+/// In units, and nanoseconds that are left.
+impl fmt::Debug for Length {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Length::Nanos(ns) if ns % UNIT == 0 => write!(f, "{}u", ns / UNIT),
+            Length::Nanos(ns) if ns < UNIT => write!(f, "{ns}ns"),
+            Length::Nanos(ns) => write!(f, "{}u+{}ns", ns / UNIT, ns % UNIT),
+            Length::Negative => write!(f, "-1.5s"),
+            Length::Infinite => write!(f, "inf"),
+            Length::NotANumber => write!(f, "NaN"),
+        }
+    }
 }
 
 /// A wait that is due by one of the rules of the contract, with all arguments that it may
@@ -59,12 +86,7 @@ impl Own {
     pub fn make(&self, given: &Given, clock: Option<&Clock>, asks: Rc<dyn Fn() -> bool>) -> Boxed {
         let mut given = given.clone();
         (given.phase, given.count) = (self.at, self.count);
-        given.length = match self.length {
-            Length::Nanos(ns) => waits::Length::Exact(Duration::from_nanos(ns)),
-            Length::Negative => waits::Length::Seconds(-1.5),
-            Length::Infinite => waits::Length::Seconds(f64::INFINITY),
-            Length::NotANumber => waits::Length::Seconds(f64::NAN),
-        };
+        given.length = with_length!(self.length, waits::Length::from);
         given.clock = clock.unwrap_or(&given.clock).clone();
         given.condition = asks;
         self.row.make(&given)

@@ -9,10 +9,10 @@ use std::rc::Rc;
 use futures::FutureExt;
 
 use super::World;
-use crate::program::Op;
-use crate::system::{self, System};
-use crate::trace::{What, Who};
-use framestep_testkit::poll_once;
+use crate::poll_once;
+use crate::program::language::Op;
+use crate::program::system::{Scripted, System};
+use crate::program::trace::{What, Who};
 
 /// One coroutine, and what its destructor needs.
 pub(super) struct Me<S: System> {
@@ -21,11 +21,15 @@ pub(super) struct Me<S: System> {
     pub(super) seat: usize,
     pub(super) number: usize,
     pub(super) script: usize,
+    /// The clock of its owner.
+    pub(super) clock: S::Clock,
     /// How many waits it has left to others.
     pub(super) left: Cell<usize>,
     /// The permits that it has taken.
     pub(super) permits: Rc<RefCell<Vec<Box<dyn Any>>>>,
     accepted: Rc<Cell<bool>>,
+    /// Its script is being polled. Still so in its destructor: the script unwinds.
+    polled: Rc<Cell<bool>>,
     /// Its destructor is running.
     pub(super) ending: bool,
 }
@@ -37,16 +41,19 @@ impl<S: System> Me<S> {
         seat: usize,
         number: usize,
         script: usize,
-    ) -> (Rc<Cell<bool>>, system::Script) {
-        let accepted = Rc::new(Cell::new(false));
+        clock: S::Clock,
+    ) -> (Rc<Cell<bool>>, Scripted) {
+        let (accepted, polled) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(false)));
         let me = Me {
             world,
             seat,
             number,
             script,
+            clock,
             left: Cell::new(0),
             permits: Rc::default(),
             accepted: accepted.clone(),
+            polled: polled.clone(),
             ending: false,
         };
         let seen = me.world.clone();
@@ -54,7 +61,10 @@ impl<S: System> Me<S> {
             let mut perform = pin!(me.perform());
             poll_fn(|cx| {
                 seen.log(seat, Who::Coroutine(number), What::Polled);
-                perform.as_mut().poll(cx)
+                polled.set(true);
+                let done = perform.as_mut().poll(cx);
+                polled.set(false);
+                done
             })
             .await
         };
@@ -63,6 +73,11 @@ impl<S: System> Me<S> {
 
     pub(super) fn who(&self) -> Who {
         Who::Coroutine(self.number)
+    }
+
+    /// Whether it may panic: not in the destructor of a script that unwinds.
+    pub(super) fn may_panic(&self) -> bool {
+        !(self.ending && self.polled.get())
     }
 
     fn log(&self, what: What) {
@@ -83,11 +98,11 @@ impl<S: System> Me<S> {
                 Op::Act(act) => self.world.act(Some(&self), self.seat, true, act),
                 Op::Return => break,
                 Op::Await(wait) => {
-                    let got = self.world.wait(&self, wait).await;
+                    let got = self.world.wait(&self, &self.clock, wait).await;
                     self.log(What::Resumes(got, self.elapsed()));
                 }
                 Op::Leave(wait) => {
-                    let mut wait = self.world.wait(&self, wait);
+                    let mut wait = self.world.wait(&self, &self.clock, wait);
                     if poll_once(&mut wait).await.is_pending() {
                         self.world.leave(&self, wait);
                     }
@@ -95,6 +110,7 @@ impl<S: System> Me<S> {
             }
         }
         self.log(What::Returns);
+        self.polled.set(false);
         self.number
     }
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use super::World;
-use crate::system::System;
-use crate::trace::Got;
+use crate::program::system::System;
+use crate::program::trace::Got;
 
 #[derive(Default)]
 pub(super) struct Bell {

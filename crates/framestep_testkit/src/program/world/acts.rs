@@ -4,10 +4,10 @@ use std::panic::resume_unwind;
 use std::rc::Rc;
 
 use super::script::Me;
-use super::{Entry, MOST_CLOCKS, MOST_DRIVES, MOST_OWNERS, World};
-use crate::program::{Act, ClockAct, Drive, How, On, OwnerAct, PermitsAct, To};
-use crate::system::System;
-use crate::trace::{Lent, What, Who};
+use super::{Entry, MOST_CLOCKS, MOST_DRIVES, MOST_OWNERS, Owned, World};
+use crate::program::language::{Act, ClockAct, Drive, How, On, OwnerAct, To};
+use crate::program::system::System;
+use crate::program::trace::{Lent, What, Who};
 
 impl<S: System> World<S> {
     /// An act of a coroutine, or of the host, on the executor of that number.
@@ -17,7 +17,7 @@ impl<S: System> World<S> {
         let gave = |gave| self.log(seat, who, What::Gave(gave));
         let polled = me.filter(|me| !me.ending);
         match act {
-            Act::Begin { how, on, script } => self.begin(me, seat, inside, *how, *on, *script),
+            Act::Begin(how, on, script) => self.begin(me, seat, inside, *how, *on, *script),
             Act::Crowd(count, script) => {
                 for _ in 0..*count {
                     self.begin(me, seat, inside, How::Spawn, On::Here, *script);
@@ -64,16 +64,18 @@ impl<S: System> World<S> {
                     To::One => gave(S::emit_one(signal, event)),
                 }
             }
-            Act::Semaphore(at, act) => {
+            Act::Set(at, value) => system.set(*at, *value),
+            Act::KeepPromise => gave(system.keep_promise()),
+            Act::AddPermits(at, count) | Act::SetPermits(at, count) => {
                 let permits = &self.permits[at % self.permits.len()];
-                match *act {
-                    PermitsAct::Add(count) => S::add(permits, count),
-                    PermitsAct::SetCount(count) => S::set_count(permits, count),
+                match act {
+                    Act::AddPermits(..) => S::add(permits, *count),
+                    _ => S::set_count(permits, *count),
                 }
                 let (count, available) = S::counts(permits);
                 self.log(seat, who, What::Counts(count, available));
             }
-            Act::Release => {
+            Act::ReturnPermits => {
                 let last = me.and_then(|me| me.permits.borrow_mut().pop());
                 drop(last);
             }
@@ -83,12 +85,12 @@ impl<S: System> World<S> {
                     S::reset(timer, *length);
                 }
             }
-            Act::ReadAsk => {
+            Act::IsStopRequested => {
                 if polled.is_some() {
-                    gave(system.is_asked());
+                    gave(system.is_stop_requested());
                 }
             }
-            Act::Owner(act) => self.act_on_owner(who, seat, inside, *act),
+            Act::Owner(act) => self.act_on_owner(me, seat, inside, *act),
             Act::Clock(act) => self.act_on_clock(who, seat, *act),
             Act::With(acts) => {
                 if inside {
@@ -97,14 +99,15 @@ impl<S: System> World<S> {
             }
             Act::Look(at) => {
                 if let Some((of, id)) = self.entry(*at) {
-                    let alive = self.seats[of].system.is_alive(id);
+                    let other = &self.seats[of].system;
+                    let (alive, paused) = (other.is_alive(id), other.is_paused(id));
                     let reading = S::reading(&self.clock_at(seat, *at));
-                    self.log(seat, who, What::Saw(alive, reading));
+                    self.log(seat, who, What::Saw(alive, paused, reading));
                 }
             }
             Act::Drive(number, drive) => self.drive_inside(who, seat, *number, *drive),
             Act::Panic => {
-                if me.is_some() && !std::thread::panicking() {
+                if me.is_some_and(Me::may_panic) {
                     resume_unwind(Box::new("on purpose"));
                 }
             }
@@ -120,24 +123,34 @@ impl<S: System> World<S> {
         on: On,
         script: usize,
     ) {
-        let other = matches!(on, On::Other) && self.seats.len() > 1 && self.borrows.get() == 0;
+        let other =
+            matches!(on, On::OtherExecutor) && self.seats.len() > 1 && self.borrows.get() == 0;
         let (seat, inside) = if other {
             (1 - seat, false)
         } else {
             (seat, inside)
         };
-        let owner = match on {
+        let owned = match on {
             On::Owner(at) => self.owner_at(seat, at),
-            On::Here | On::Other => None,
+            On::Here | On::OtherExecutor => None,
+        };
+        // The free functions find the coroutine that calls them.
+        let parent = by.filter(|_| inside);
+        let root = self.seats[seat].root.as_ref().filter(|_| parent.is_none());
+        let clock = match (&owned, parent) {
+            (Some(owned), _) => owned.clock.clone(),
+            (None, Some(parent)) => parent.clock.clone(),
+            (None, None) => self.clock_at(seat, 0),
         };
         let who = self.begun.get();
-        let Some((accepted, script)) = self.coroutine(by, seat, script) else {
+        let Some((accepted, script)) = self.coroutine(by, seat, script, clock) else {
             return;
         };
         let system = &self.seats[seat].system;
-        let handle = system.begin(inside, how, owner.as_deref(), script);
+        let owner = owned.as_ref().map(|owned| &owned.owner).or(root);
+        let handle = system.begin(inside, how, owner, script);
         accepted.set(accepted.get() || !S::is_finished(&handle));
-        drop(owner);
+        drop(owned);
         let id = S::id(&handle);
         let handle = Some(handle);
         self.coroutines.borrow_mut().push(Entry {
@@ -208,7 +221,7 @@ impl<S: System> World<S> {
         coroutines[at % count].handle.take()
     }
 
-    pub(super) fn owner_at(&self, seat: usize, at: usize) -> Option<Rc<S::Owner>> {
+    pub(super) fn owner_at(&self, seat: usize, at: usize) -> Option<Rc<Owned<S>>> {
         let owners = self.seats[seat].owners.borrow();
         let count = owners.len();
         if count == 0 {
@@ -222,15 +235,15 @@ impl<S: System> World<S> {
         clocks[at % clocks.len()].clone()
     }
 
-    fn act_on_owner(self: &Rc<Self>, who: Who, seat: usize, inside: bool, act: OwnerAct) {
+    fn act_on_owner(self: &Rc<Self>, me: Option<&Me<S>>, seat: usize, inside: bool, act: OwnerAct) {
+        let who = me.map_or(Who::Host(seat), Me::who);
         let owners = &self.seats[seat].owners;
         match act {
-            OwnerAct::Make { below, clock } => {
+            OwnerAct::Make(below, clock) => {
                 if owners.borrow().len() < MOST_OWNERS {
                     let above = below.and_then(|at| self.owner_at(seat, at));
                     let clock = clock.map(|at| self.clock_at(seat, at));
-                    let system = &self.seats[seat].system;
-                    let owner = system.owner(inside, above.as_deref(), clock.as_ref());
+                    let owner = self.make_owner(me, seat, inside, above.as_deref(), clock);
                     owners.borrow_mut().push(Some(Rc::new(owner)));
                 }
             }
@@ -247,31 +260,64 @@ impl<S: System> World<S> {
                 drop(owner);
                 self.log(seat, who, What::Done);
             }
-            OwnerAct::StopAll(at) => {
-                if let Some(owner) = self.owner_at(seat, at) {
-                    S::stop_all(&owner);
-                    self.log(seat, who, What::Done);
+            OwnerAct::Release => {
+                let guard = self.seats[seat].holds.borrow_mut().pop();
+                drop(guard);
+            }
+            OwnerAct::StopAll(at)
+            | OwnerAct::RequestStop(at)
+            | OwnerAct::StopWithin(at, _)
+            | OwnerAct::Pause(at)
+            | OwnerAct::Resume(at)
+            | OwnerAct::Hold(at)
+            | OwnerAct::SetActive(at, _) => {
+                let owned = self.owner_at(seat, at);
+                if let Some(owned) = owned {
+                    let what = self.act_on(seat, &owned.owner, act);
+                    self.log(seat, who, what);
                 }
             }
-            OwnerAct::Ask(at) => {
-                if let Some(owner) = self.owner_at(seat, at) {
-                    S::request_stop(&owner);
-                    self.log(seat, who, What::Done);
-                }
+        }
+    }
+
+    fn act_on(&self, seat: usize, owner: &S::Owner, act: OwnerAct) -> What {
+        match act {
+            OwnerAct::StopAll(_) => S::stop_all(owner),
+            OwnerAct::RequestStop(_) => S::request_stop(owner),
+            OwnerAct::StopWithin(_, length) => drop(S::stop_within(owner, length)),
+            OwnerAct::Pause(_) => return What::Gave(S::set_owner_paused(owner, true)),
+            OwnerAct::Resume(_) => return What::Gave(S::set_owner_paused(owner, false)),
+            OwnerAct::Hold(_) => {
+                let guard = S::hold_owner(owner);
+                self.seats[seat].holds.borrow_mut().push(guard);
             }
-            OwnerAct::Pause(at) | OwnerAct::Resume(at) => {
-                if let Some(owner) = self.owner_at(seat, at) {
-                    let paused = matches!(act, OwnerAct::Pause(_));
-                    let changed = S::set_owner_paused(&owner, paused);
-                    self.log(seat, who, What::Gave(changed));
-                }
+            OwnerAct::SetActive(_, active) => S::set_active(owner, active),
+            OwnerAct::Make(..) | OwnerAct::Drop(_) | OwnerAct::Release => {
+                unreachable!("not on an owner of the table")
             }
-            OwnerAct::SetActive(at, active) => {
-                if let Some(owner) = self.owner_at(seat, at) {
-                    S::set_active(&owner, active);
-                    self.log(seat, who, What::Done);
-                }
-            }
+        }
+        What::Done
+    }
+
+    fn make_owner(
+        &self,
+        me: Option<&Me<S>>,
+        seat: usize,
+        inside: bool,
+        above: Option<&Owned<S>>,
+        clock: Option<S::Clock>,
+    ) -> Owned<S> {
+        let parent = me.filter(|_| inside);
+        let at = &self.seats[seat];
+        let root = at.root.as_ref().filter(|_| parent.is_none());
+        let owner = above.map(|above| &above.owner).or(root);
+        let owner = at.system.owner(inside, owner, clock.as_ref());
+        let own = parent.map(|parent| &parent.clock);
+        let inherited = above.map(|above| &above.clock).or(own);
+        let clock = clock.or_else(|| inherited.cloned());
+        Owned {
+            owner,
+            clock: clock.unwrap_or_else(|| self.clock_at(seat, 0)),
         }
     }
 
@@ -289,6 +335,20 @@ impl<S: System> World<S> {
                 let paused = matches!(act, ClockAct::Pause(_));
                 let changed = S::set_clock_paused(&self.clock_at(seat, at), paused);
                 self.log(seat, who, What::Gave(changed));
+            }
+            ClockAct::Hold(at) | ClockAct::Slow(at) => {
+                let slows = matches!(act, ClockAct::Slow(_));
+                let guard = S::hold_clock(&self.clock_at(seat, at), slows);
+                let mut guards = self.seats[seat].slowed.borrow_mut();
+                if slows {
+                    // Two such guards would divide less evenly than quarters.
+                    guards.clear();
+                }
+                guards.push(guard);
+            }
+            ClockAct::Release => {
+                let guard = self.seats[seat].slowed.borrow_mut().pop();
+                drop(guard);
             }
         }
     }

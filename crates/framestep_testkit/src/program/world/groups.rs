@@ -7,10 +7,10 @@ use futures::future::{join_all, select_all};
 use futures::stream::FuturesUnordered;
 use futures::{FutureExt, StreamExt};
 
-use crate::program::Mode;
-use crate::system::{System, Waiting};
-use crate::trace::Got;
-use framestep_testkit::swallow;
+use crate::program::language::Mode;
+use crate::program::system::{System, Waiting};
+use crate::program::trace::Got;
+use crate::swallow;
 
 /// `item` is called for each that is over, if that can be known.
 pub(super) fn group<S: System>(
@@ -24,14 +24,15 @@ pub(super) fn group<S: System>(
         Mode::First => first(waits).boxed_local(),
         Mode::Unordered => unordered(waits, item).boxed_local(),
         Mode::MuffledUnordered => swallow(unordered(waits, item)).boxed_local(),
-        Mode::JoinAll => join_all(waits).map(Got::All).boxed_local(),
-        Mode::SelectAll => one_by_one(waits, item).boxed_local(),
-        Mode::OwnJoinAll | Mode::OwnRace | Mode::OwnJoin | Mode::OwnSelect => S::group(mode, waits),
+        Mode::FirstUnordered => first_unordered(waits).boxed_local(),
+        Mode::TheirJoinAll => join_all(waits).map(Got::All).boxed_local(),
+        Mode::TheirSelectAll => one_by_one(waits, item).boxed_local(),
+        Mode::JoinAll | Mode::Race | Mode::Join | Mode::Select => S::group(mode, waits),
     }
 }
 
 /// Waits for all, and polls the pending ones in order.
-pub(crate) async fn all(waits: Vec<Waiting>) -> Got {
+pub async fn all(waits: Vec<Waiting>) -> Got {
     let mut waits: Vec<(Option<Waiting>, Got)> = waits
         .into_iter()
         .map(|wait| (Some(wait), Got::Nothing))
@@ -52,7 +53,7 @@ pub(crate) async fn all(waits: Vec<Waiting>) -> Got {
 }
 
 /// Waits for one; of several that are ready, the first.
-pub(crate) async fn first(mut waits: Vec<Waiting>) -> Got {
+pub async fn first(mut waits: Vec<Waiting>) -> Got {
     poll_fn(move |cx| {
         for (at, wait) in waits.iter_mut().enumerate() {
             if let Poll::Ready(got) = wait.as_mut().poll(cx) {
@@ -72,6 +73,11 @@ async fn unordered(waits: Vec<Waiting>, item: impl Fn(&Got)) -> Got {
         all.push(got);
     }
     Got::All(all)
+}
+
+async fn first_unordered(waits: Vec<Waiting>) -> Got {
+    let mut waits: FuturesUnordered<Waiting> = waits.into_iter().collect();
+    waits.next().await.unwrap_or(Got::Nothing)
 }
 
 async fn one_by_one(mut waits: Vec<Waiting>, item: impl Fn(&Got)) -> Got {

@@ -5,18 +5,24 @@ use std::fmt;
 use framestep::Phase;
 use framestep::task::Outcome;
 
+use super::own::Length;
+
+pub type Trace = Vec<Event>;
+
 /// One line of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Event {
-    pub(super) frame: u64,
+pub struct Event {
+    pub frame: u64,
+    /// The reading of the game clock.
+    pub now: u64,
     /// The run that is under way.
-    pub(super) phase: Option<Phase>,
-    pub(super) who: Who,
-    pub(super) what: What,
+    pub phase: Option<Phase>,
+    pub who: Who,
+    pub what: What,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Who {
+pub enum Who {
     /// The host of an executor.
     Host(usize),
     /// A coroutine, by order of creation.
@@ -24,7 +30,7 @@ pub(super) enum Who {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum What {
+pub enum What {
     /// The coroutine is polled, for any reason.
     Polled,
     /// Its script begins, at this time of its clock.
@@ -34,7 +40,7 @@ pub(super) enum What {
     /// One of several waits is over.
     Item(Got),
     /// A condition was checked.
-    Asked,
+    Checked,
     /// An animation has this value, in 4096ths.
     Applied(u32),
     /// The result of a call.
@@ -43,8 +49,8 @@ pub(super) enum What {
     Done,
     /// How many permits there are, and how many are available.
     Counts(usize, usize),
-    /// Whether a coroutine is alive, and the reading of a clock.
-    Saw(bool, u64),
+    /// Whether a coroutine is alive, whether it is paused, and the reading of a clock.
+    Saw(bool, bool, u64),
     /// The result of a borrow of the lent state.
     Lent(Lent),
     /// An executor refused to be driven.
@@ -62,12 +68,18 @@ pub(super) enum What {
 
 /// The output of a wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Got {
+pub enum Got {
     Done,
     Joined(Result<usize, Outcome>),
     Ended(Outcome),
-    /// The number of an event.
+    /// The number of an event, or a value.
     Event(u64),
+    /// Several of them.
+    Events(Vec<u64>),
+    /// A promise was kept.
+    Kept(bool),
+    /// How many coroutines were left.
+    Stopped(usize),
     /// How many other ticks a tick replaces, and how late it is.
     Tick(u64, u64),
     Elapsed,
@@ -80,7 +92,7 @@ pub(super) enum Got {
 
 impl What {
     /// The same, whichever of several waits came first.
-    pub(super) fn sort(&mut self) {
+    pub fn sort(&mut self) {
         if let What::Resumes(got, _) | What::Item(got) = self {
             got.sort();
         }
@@ -101,7 +113,7 @@ impl Got {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lent {
+pub enum Lent {
     Given,
     Missing,
     Borrowed,
@@ -113,6 +125,7 @@ impl fmt::Display for Event {
         if let Some(phase) = self.phase {
             write!(f, ".{phase}")?;
         }
+        write!(f, " {:?}", Length::Nanos(self.now))?;
         match self.who {
             Who::Host(executor) => write!(f, " host {executor}")?,
             Who::Coroutine(who) => write!(f, " {who}")?,

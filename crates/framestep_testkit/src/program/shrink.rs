@@ -1,9 +1,9 @@
 //! Shrinks a program that shows something.
 
-use super::program::{Act, Op, Program, Wait};
+use super::language::{Act, Op, Program, Wait};
 
 /// The smallest program found for which `shows` holds, as for the given one.
-pub(super) fn minimised(program: Program, shows: impl Fn(&Program) -> bool) -> Program {
+pub fn minimised(program: Program, shows: impl Fn(&Program) -> bool) -> Program {
     let mut best = program;
     loop {
         let before = size(&best);
@@ -21,6 +21,7 @@ pub(super) fn minimised(program: Program, shows: impl Fn(&Program) -> bool) -> P
             }
         }
         shorten(&mut best, &shows, |program| &mut program.scripts);
+        attempt(&mut best, &shows, |program| program.settings.executors = 1);
         if size(&best) == before {
             return best;
         }
@@ -72,7 +73,8 @@ fn simplify(
 ) {
     loop {
         let smaller: Vec<Op> = match op(best) {
-            Op::Wait(wait) => parts(wait).into_iter().map(Op::Wait).collect(),
+            Op::Await(wait) => parts(wait).into_iter().map(Op::Await).collect(),
+            Op::Leave(wait) => parts(wait).into_iter().map(Op::Leave).collect(),
             Op::Act(Act::With(acts)) => acts.iter().cloned().map(Op::Act).collect(),
             _ => Vec::new(),
         };
@@ -85,31 +87,15 @@ fn simplify(
 
 /// The waits that are one step smaller.
 fn parts(wait: &Wait) -> Vec<Wait> {
-    let around = |inner: &Wait, wrap: &dyn Fn(Box<Wait>) -> Wait| {
-        let mut all = vec![inner.clone()];
-        all.extend(parts(inner).into_iter().map(|part| wrap(Box::new(part))));
-        all
-    };
-    match wait {
-        Wait::Timeout(length, at, inner) => {
-            around(inner, &|part| Wait::Timeout(*length, *at, part))
+    let mut all = wait.inner().to_vec();
+    for (at, inner) in wait.inner().iter().enumerate() {
+        if let Wait::Group(mode, waits) = wait {
+            let mut fewer = waits.clone();
+            fewer.remove(at);
+            all.push(Wait::Group(*mode, fewer));
         }
-        Wait::On(clock, inner) => around(inner, &|part| Wait::On(*clock, part)),
-        Wait::Shared(number, inner) => around(inner, &|part| Wait::Shared(*number, part)),
-        Wait::Several(mode, waits) => {
-            let mut all = waits.clone();
-            for at in 0..waits.len() {
-                let mut fewer = waits.clone();
-                fewer.remove(at);
-                all.push(Wait::Several(*mode, fewer));
-                for part in parts(&waits[at]) {
-                    let mut simpler = waits.clone();
-                    simpler[at] = part;
-                    all.push(Wait::Several(*mode, simpler));
-                }
-            }
-            all
-        }
-        _ => Vec::new(),
+        let simpler = parts(inner).into_iter();
+        all.extend(simpler.map(|part| wait.around(at, part)));
     }
+    all
 }

@@ -1,6 +1,8 @@
 //! framestep, through its public interface.
 
+use std::any::Any;
 use std::cell::RefCell;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -11,30 +13,69 @@ use framestep::lend::LendError;
 use framestep::prelude::*;
 use framestep::task::{CoroutineId, Outcome};
 use framestep::wait::WaitSeconds;
-use framestep::{Executor, Handle};
-use futures::FutureExt;
+use framestep::{Builder, Executor, Handle};
+use futures::{FutureExt, StreamExt};
 
-use framestep_testkit::waits::Given;
-
-use super::program::{At, How, Length, Mode, Settings, Wait};
-use super::system::{Calls, Keep, Refused, Script, System, Waiting};
+use super::language::{At, Hear, How, Mode, Settings, UNIT, Wait};
+use super::own::Length;
+use super::system::{Calls, Keep, Refused, Scripted, System, Waiting};
 use super::trace::{Got, Lent};
+use crate::waits::Given;
 
-pub(super) struct Real {
+pub struct Real {
     executor: RefCell<Option<Executor>>,
     handle: Handle,
     /// What waits of the table are made from.
     given: Given,
+    values: [Watch<u64>; 2],
+    promises: RefCell<VecDeque<Resolver<()>>>,
+    budget: Budget,
 }
 
 struct World;
 
 thread_local! {
     /// Scripts on their way through the inbox: only a number is sent.
-    static SENT: RefCell<Vec<Option<Script>>> = const { RefCell::new(Vec::new()) };
+    static SENT: RefCell<Vec<Option<Scripted>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Real {
+    pub fn builder(settings: &Settings) -> Builder {
+        let mut builder = Executor::builder().fixed_delta(Duration::from_nanos(UNIT));
+        if settings.unlimited {
+            builder = builder.max_delta(f64::INFINITY);
+        } else {
+            builder = builder.max_delta(Duration::from_nanos(4 * UNIT));
+        }
+        if let Some(polls) = settings.polls {
+            builder = builder.max_polls_per_run(polls);
+        }
+        builder
+    }
+
+    pub fn of(executor: Executor) -> Self {
+        executor.on_report(|_| ());
+        Real {
+            handle: executor.handle(),
+            given: Given::new(&executor.handle()),
+            values: [Watch::new(0), Watch::new(1)],
+            promises: RefCell::default(),
+            budget: Budget::of_units(2),
+            executor: RefCell::new(Some(executor)),
+        }
+    }
+
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// Calls `f` with the executor, unless it is running.
+    pub fn with_executor(&self, f: impl FnOnce(&Executor)) {
+        if let Ok(executor) = self.executor.try_borrow() {
+            f(executor.as_ref().expect("it is open"));
+        }
+    }
+
     /// Lets a host drive the executor.
     fn drive<R>(&self, nested: bool, f: impl FnOnce(&mut Executor) -> R) -> Result<R, Refused> {
         let Ok(mut executor) = self.executor.try_borrow_mut() else {
@@ -51,18 +92,6 @@ impl Real {
 
 fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).expect("64 bits will do")
-}
-
-/// Calls `$f` with a length as `Seconds`.
-macro_rules! with_length {
-    ($length:expr, $f:expr) => {
-        match $length {
-            Length::Nanos(ns) => $f(Duration::from_nanos(ns)),
-            Length::Negative => $f(-1.5),
-            Length::Infinite => $f(f64::INFINITY),
-            Length::NotANumber => $f(f64::NAN),
-        }
-    };
 }
 
 /// Names the phase, if there is one.
@@ -127,22 +156,7 @@ impl System for Real {
 
     fn new(settings: &Settings) -> Self {
         SENT.take();
-        let mut builder = Executor::builder().fixed_delta(Duration::from_millis(125));
-        if settings.unlimited {
-            builder = builder.max_delta(f64::INFINITY);
-        } else {
-            builder = builder.max_delta(0.5);
-        }
-        if let Some(polls) = settings.polls {
-            builder = builder.max_polls_per_run(polls);
-        }
-        let executor = builder.build();
-        executor.on_report(|_| ());
-        Real {
-            handle: executor.handle(),
-            given: Given::new(&executor.handle()),
-            executor: RefCell::new(Some(executor)),
-        }
+        Real::of(Real::builder(settings).build())
     }
 
     fn close(&self) {
@@ -174,11 +188,19 @@ impl System for Real {
         })
     }
 
+    fn run_frame(&self, nested: bool, dt: Length) -> Result<(), Refused> {
+        self.drive(nested, |executor| {
+            executor.lend(&mut World, |executor| {
+                with_length!(dt, |dt| executor.run_frame(dt));
+            });
+        })
+    }
+
     fn enter(&self, f: &mut dyn FnMut()) {
         self.handle.enter(f);
     }
 
-    fn len(&self) -> usize {
+    fn alive(&self) -> usize {
         let executor = self.executor.borrow();
         executor.as_ref().expect("it is open").len()
     }
@@ -197,7 +219,7 @@ impl System for Real {
         inside: bool,
         how: How,
         owner: Option<&Owner>,
-        script: Script,
+        script: Scripted,
     ) -> Coroutine<usize> {
         match (owner, how) {
             (Some(owner), How::Start) => owner.start(script),
@@ -219,7 +241,7 @@ impl System for Real {
         }
     }
 
-    fn remote(&self, script: Script) {
+    fn remote(&self, script: Scripted) {
         let number = SENT.with_borrow_mut(|sent| {
             sent.push(Some(script));
             sent.len() - 1
@@ -242,6 +264,10 @@ impl System for Real {
 
     fn is_alive(&self, id: CoroutineId) -> bool {
         self.handle.is_alive(id)
+    }
+
+    fn is_paused(&self, id: CoroutineId) -> bool {
+        self.handle.is_paused(id)
     }
 
     fn set_paused(&self, id: CoroutineId, paused: bool) -> bool {
@@ -286,11 +312,11 @@ impl System for Real {
     }
 
     fn wait(&self, wait: &Wait, clock: Option<&Clock>, calls: Calls) -> Waiting {
-        let Calls { ask, apply } = calls;
+        let Calls { check, apply } = calls;
         match *wait {
             Wait::Own(own) => {
-                let asks = Rc::new(move || ask() == own.flag.1);
-                let wait = own.make(&self.given, clock, asks);
+                let checks = Rc::new(move || check() == own.flag.1);
+                let wait = own.make(&self.given, clock, checks);
                 wait.map(|()| Got::Done).boxed_local()
             }
             Wait::Animate(length, at) => {
@@ -299,32 +325,52 @@ impl System for Real {
                 in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
             }
             Wait::Interval(length, count, at) => ticks(length, count, at).boxed_local(),
-            Wait::Join(_)
-            | Wait::Finished(_)
-            | Wait::Ended(_)
-            | Wait::Asked
-            | Wait::Event(_)
-            | Wait::Semaphore(..)
-            | Wait::Timer(..)
-            | Wait::Bell(_)
-            | Wait::Yield
-            | Wait::Loose
-            | Wait::Shared(..)
-            | Wait::Timeout(..)
-            | Wait::Group(..) => unreachable!("not a wait of the executor's own"),
+            Wait::Point(_, units, at) => {
+                let clock = clock.expect("it names a clock");
+                let wait = clock.wait_until(Duration::from_nanos(UNIT * units));
+                in_phase_of!(wait, at).map(|()| Got::Done).boxed_local()
+            }
+            Wait::Frames(count, at) => {
+                let frames = in_phase_of!(framestep::wait::frames(), at).take(count);
+                frames.count().map(|_| Got::Done).boxed_local()
+            }
+            Wait::Yield => framestep::wait::yield_now()
+                .map(|()| Got::Done)
+                .boxed_local(),
+            Wait::Checkpoint => {
+                let budget = self.budget.clone();
+                async move { budget.checkpoint().await }
+                    .map(|()| Got::Done)
+                    .boxed_local()
+            }
+            Wait::Changed(at) => self.values[at % 2].changed().map(Got::Event).boxed_local(),
+            Wait::AtLeast(at, value) => {
+                let wait = self.values[at % 2].wait_for(move |now| *now >= value);
+                wait.map(Got::Event).boxed_local()
+            }
+            Wait::Changes(at, count) => {
+                let changes = self.values[at % 2].subscribe().take(count);
+                changes.collect().map(Got::Events).boxed_local()
+            }
+            Wait::Promise => {
+                let (resolver, promise) = promise::<()>();
+                self.promises.borrow_mut().push_back(resolver);
+                promise.map(|kept| Got::Kept(kept.is_ok())).boxed_local()
+            }
+            _ => unreachable!("not a wait of the executor's own"),
         }
     }
 
     fn group(mode: Mode, waits: Vec<Waiting>) -> Waiting {
         match mode {
-            Mode::OwnJoinAll => framestep::combine::join_all(waits)
+            Mode::JoinAll => framestep::combine::join_all(waits)
                 .map(Got::All)
                 .boxed_local(),
-            Mode::OwnRace => framestep::combine::race(waits)
+            Mode::Race => framestep::combine::race(waits)
                 .map(|(at, got)| Got::One(at, Box::new(got)))
                 .boxed_local(),
-            Mode::OwnJoin => joined(waits).boxed_local(),
-            Mode::OwnSelect => selected(waits).boxed_local(),
+            Mode::Join => joined(waits).boxed_local(),
+            Mode::Select => selected(waits).boxed_local(),
             _ => unreachable!("not a group of the crate's own"),
         }
     }
@@ -334,6 +380,10 @@ impl System for Real {
         in_phase_of!(wait, at)
             .map(|result| result.unwrap_or(Got::Elapsed))
             .boxed_local()
+    }
+
+    fn on_clock(&self, clock: &Clock, waiting: Waiting) -> Waiting {
+        framestep::wait::on_clock(clock, waiting).boxed_local()
     }
 
     fn owner(&self, inside: bool, below: Option<&Owner>, clock: Option<&Clock>) -> Owner {
@@ -356,6 +406,10 @@ impl System for Real {
         } else {
             owner.resume()
         }
+    }
+
+    fn hold_owner(owner: &Owner) -> Box<dyn Any> {
+        Box::new(owner.pause_guard())
     }
 
     fn set_active(owner: &Owner, active: bool) {
@@ -382,6 +436,14 @@ impl System for Real {
         }
     }
 
+    fn hold_clock(clock: &Clock, halves: bool) -> Box<dyn Any> {
+        Box::new(if halves {
+            clock.scaled(0.5)
+        } else {
+            clock.pause_guard()
+        })
+    }
+
     fn reading(clock: &Clock) -> u64 {
         nanos(clock.now())
     }
@@ -390,11 +452,16 @@ impl System for Real {
         owner.request_stop();
     }
 
-    fn is_asked(&self) -> bool {
+    fn stop_within(owner: &Owner, length: Length) -> Waiting {
+        let stopped = with_length!(length, |length| owner.stop_within(length));
+        stopped.map(Got::Stopped).boxed_local()
+    }
+
+    fn is_stop_requested(&self) -> bool {
         is_stop_requested()
     }
 
-    fn asked(&self) -> Waiting {
+    fn stop_requested(&self) -> Waiting {
         stop_requested().map(|()| Got::Done).boxed_local()
     }
 
@@ -415,8 +482,8 @@ impl System for Real {
         with_length!(length, |length| timer.reset(length));
     }
 
-    fn signal() -> Signal<u64> {
-        Signal::new()
+    fn signals() -> [Signal<u64>; 2] {
+        [Signal::new(), Signal::with_limit(2)]
     }
 
     fn emit(signal: &Signal<u64>, event: u64) {
@@ -427,8 +494,27 @@ impl System for Real {
         signal.emit_one(event).is_none()
     }
 
-    fn event(signal: &Signal<u64>) -> Waiting {
-        signal.wait().map(Got::Event).boxed_local()
+    fn event(signal: &Signal<u64>, hear: Hear) -> Waiting {
+        match hear {
+            Hear::Next => signal.wait().map(Got::Event).boxed_local(),
+            Hear::This(rest) => {
+                let wait = signal.wait_for(move |event| event % 3 == rest);
+                wait.map(Got::Event).boxed_local()
+            }
+            Hear::Many(count) => {
+                let events = signal.subscribe().take(count);
+                events.collect().map(Got::Events).boxed_local()
+            }
+        }
+    }
+
+    fn set(&self, at: usize, value: u64) {
+        self.values[at % 2].set(value);
+    }
+
+    fn keep_promise(&self) -> bool {
+        let resolver = self.promises.borrow_mut().pop_front();
+        resolver.is_some_and(|resolver| resolver.send(()).is_ok())
     }
 
     fn permits(count: usize) -> Semaphore {
