@@ -10,8 +10,7 @@ use framestep::durable::FrameWait;
 
 use crate::bytes::{Bytes, message_of};
 use crate::journal::{Call, Kind, Known};
-use crate::script::cell::ChapterState;
-use crate::script::cell::Mode;
+use crate::script::cell::{ChapterState, Mode};
 use crate::script::replayed::CAN_UNWIND;
 use crate::script::{Pending, ScriptCell, Slot};
 
