@@ -428,7 +428,7 @@ impl DeadlineWait {
         self.registration.expect_of(core);
         let is_shared = self.registration.is_shared_by(scope, cx);
         let due_ns = if core.pauses.any() {
-            self.move_deadline(scope, index, due_ns)
+            self.move_deadline(scope, clock, due_ns)
         } else {
             due_ns
         };
@@ -466,16 +466,17 @@ impl DeadlineWait {
     }
 
     /// Returns the deadline, moved by the pauses of the coroutine that has waited for
-    /// it alone. If another coroutine waits from now on, only its later pauses count, and
-    /// none if both do.
+    /// it alone. If another coroutine waits from now on, that includes a pause under way, and
+    /// only later pauses of the other one count, and none if both wait.
     #[inline(never)]
-    fn move_deadline(&mut self, scope: &Scope<'_>, index: ClockIndex, due_ns: u64) -> u64 {
-        let (core, phase) = (scope.core(), self.registration.phase());
-        let (before_ns, due_ns) = (due_ns, self.moved(core, index, due_ns));
+    fn move_deadline(&mut self, scope: &Scope<'_>, clock: ClockRef<'_>, due_ns: u64) -> u64 {
+        let (core, phase, index) = (scope.core(), self.registration.phase(), clock.index());
+        let (before_ns, mut due_ns) = (due_ns, self.moved(core, index, due_ns));
         let key = self.registration.key();
         let waits = core.waits();
         if !waits.is_shared(key) && !waits.is_of(key, scope.current()) {
             let paused_ns = own::paused_ns(scope, phase, index);
+            due_ns = core.paused_timers().past_pause(key, phase, clock, due_ns);
             let coroutines = [waits.task(key), scope.current()];
             let mut coroutines = coroutines.into_iter().flatten();
             // If no pause is concerned, the wait keeps its place among those of its deadline.

@@ -3,8 +3,8 @@
 //!
 //! Nothing is taken out of queues and wheels when a coroutine is paused. A wait
 //! that is due during the pause is served, and the coroutine remembers one wake. A timer
-//! that its wheel finds due is suspended, and its foreign waker is called. When the
-//! pause ends, the timer is inserted again, later by the length of the pause.
+//! that its wheel finds due is suspended. When the pause ends, the timer is inserted again,
+//! later by the length of the pause.
 
 pub(crate) mod clocks;
 pub(crate) mod counts;
@@ -98,7 +98,7 @@ fn update_pause(core: &Core, task: Task<'_>) {
 fn unpause(core: &Core, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
     let owed = core.colds.pause_of(task, |pause| {
         pause.end(readings);
-        (take(&mut pause.suspended), pause.take_wake())
+        (take(&mut pause.suspended), pause.wake.take())
     });
     let Some((suspended, wake)) = owed else {
         return;
@@ -110,6 +110,19 @@ fn unpause(core: &Core, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
     }
     if let Some(wake) = wake {
         wake::make_ready(core, task, wake.phase);
+    }
+}
+
+/// Forgets the pause of a task that has ended. Its timers that others may share count again.
+pub(crate) fn end(core: &Core, task: Task<'_>) {
+    task.clear(Flags::PAUSED);
+    let pause = core.colds.of(task, |cold| cold.pause.take()).flatten();
+    if let Some(pause) = pause {
+        core.pauses.note_ended();
+        for timer in &pause.suspended {
+            core.host.note_due();
+            core.paused_timers().reinsert(task, timer);
+        }
     }
 }
 

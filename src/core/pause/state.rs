@@ -28,9 +28,6 @@ pub(crate) struct Pause {
     pub(crate) base_ns: u64,
     /// The one wake that is remembered.
     pub(crate) wake: Option<Wake>,
-    /// A wake by the waker of a timer that stands still. It counts only if there is no
-    /// other.
-    last_wake: Option<Wake>,
     /// The timers that became due during the pause, in that order.
     pub(crate) suspended: Vec<SuspendedTimer>,
 }
@@ -100,19 +97,6 @@ impl Pause {
         self.since.binary_search_by_key(&clock, |&(of, _)| of)
     }
 
-    /// Puts the remembered wake behind all that come later. Returns whether there was one.
-    pub(crate) fn put_wake_last(&mut self) -> bool {
-        let wake = self.wake.take();
-        self.last_wake = self.last_wake.or(wake);
-        wake.is_some()
-    }
-
-    /// Takes the wake that counts now that the pause has ended.
-    pub(crate) fn take_wake(&mut self) -> Option<Wake> {
-        let last = self.last_wake.take();
-        self.wake.take().or(last)
-    }
-
     /// How long a clock has been running without the task, in pauses that have
     /// ended.
     pub(crate) fn total_ns(&self, clock: ClockIndex) -> u64 {
@@ -126,7 +110,6 @@ impl Pause {
         out.put(self.base_ns);
         let number = |wake: Wake| wake.phase.as_usize() as u64 + 1;
         out.put(self.wake.map_or(0, number));
-        out.put(self.last_wake.map_or(0, number));
         let put = |out: &mut Writer, (clock, ns)| {
             out.put(clock);
             out.put(ns);
@@ -154,7 +137,6 @@ impl Pause {
             own: image.take_flag()?,
             base_ns: image.take()?,
             wake: take_wake(image)?,
-            last_wake: take_wake(image)?,
             ..Pause::default()
         };
         for _ in 0..image.take_len()? {

@@ -41,8 +41,7 @@ impl PausedTimers<'_> {
         let due_ns = timer.deadline_ns.saturating_add(grown_ns);
         let was_due = stopped_ns.is_some_and(|stopped_ns| due_ns <= stopped_ns);
         let is_held = task.has(Flags::PAUSED) && !was_due;
-        // A timer is suspended, and its foreign waker called, only once it is later by all
-        // earlier pauses.
+        // A timer is suspended only once it is later by all earlier pauses.
         if is_held && grown_ns == 0 {
             let suspended = SuspendedTimer {
                 phase,
@@ -61,8 +60,7 @@ impl PausedTimers<'_> {
         }
     }
 
-    /// How a timer that has not been due yet stands. If its coroutine is not paused: when
-    /// the timer is due. If it is paused: when the foreign waker is called.
+    /// How a timer that has not been due yet stands.
     pub(crate) fn standing(
         self,
         phase: PhaseIndex,
@@ -77,12 +75,13 @@ impl PausedTimers<'_> {
         let Some(task) = task else {
             return Standing::At(timer.deadline_ns);
         };
-        if self.waits.is_held(key) {
+        let measure = self.phases.get(phase).measure(clock);
+        let (grown_ns, stopped_ns) = self.pause_of(task, measure, key);
+        let due_ns = timer.deadline_ns.saturating_add(grown_ns);
+        if self.waits.is_held(key) || stopped_ns.is_some_and(|stopped_ns| due_ns > stopped_ns) {
             return Standing::Held;
         }
-        let measure = self.phases.get(phase).measure(clock);
-        let (grown_ns, _) = self.pause_of(task, measure, key);
-        Standing::At(timer.deadline_ns.saturating_add(grown_ns))
+        Standing::At(due_ns)
     }
 
     /// Inserts a timer again that was suspended with `task`, which is not paused any more.
@@ -188,6 +187,26 @@ impl PausedTimers<'_> {
         clock: ClockIndex,
     ) -> u64 {
         self.total_ns(task, self.phases.get(phase).measure(clock))
+    }
+
+    /// When a timer is due that leaves its coroutine now: if that is paused, the timer has as
+    /// much left as when the pause began.
+    pub(crate) fn past_pause(
+        self,
+        key: WaitKey,
+        phase: PhaseIndex,
+        clock: ClockRef<'_>,
+        due_ns: u64,
+    ) -> u64 {
+        let state = self.phases.get(phase);
+        let stopped_ns = self.waits.moved_by(key).and_then(|task| {
+            let (_, stopped_ns) = self.pause_of(task, state.measure(clock.index()), key);
+            stopped_ns.filter(|&stopped_ns| due_ns > stopped_ns)
+        });
+        stopped_ns.map_or(due_ns, |stopped_ns| {
+            let now_ns = state.reached_ns(self.clock, clock);
+            due_ns.saturating_add(now_ns.saturating_sub(stopped_ns))
+        })
     }
 
     /// By how much pauses have moved the deadline of a timer that was registered when its

@@ -42,7 +42,6 @@ use crate::core::report::panics;
 use crate::core::run::state::Lists;
 use crate::core::scope::{self, Scope};
 use crate::core::task::Flags;
-use crate::core::timer::Fate;
 use crate::core::timer::wheel::TimerEntry;
 use crate::core::wake;
 use crate::core::wake::calls;
@@ -196,18 +195,9 @@ impl<'a> Run<'a> {
             let mut counts = state.counts.borrow_mut();
             counts.expire(frame, runs, &mut run.lists.counts);
         }
-        let Lists {
-            timers, suspended, ..
-        } = &mut run.lists;
-        let fate = |clock, due: &TimerEntry| {
-            let fate = core.paused_timers().expire(phase, clock, due);
-            if fate == Fate::Suspended {
-                suspended.push(WaitKey::from_bits(due.key));
-            }
-            fate
-        };
+        let fate = |clock, due: &TimerEntry| core.paused_timers().expire(phase, clock, due);
         let fate = core.pauses.any().then_some(fate);
-        state.expire_timers(timers, fate);
+        state.expire_timers(&mut run.lists.timers, fate);
         if core.starts.has_any() {
             run.begin_starts();
         }
@@ -242,7 +232,6 @@ impl<'a> Run<'a> {
             && lists.waiters.is_empty()
             && lists.counts.is_empty()
             && lists.timers.is_empty()
-            && lists.suspended.is_empty()
     }
 
     /// Polls all that is due. Continues after a coroutine that panics.
@@ -378,7 +367,6 @@ impl Drop for Run<'_> {
         let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();
         lists.timers.clear();
-        lists.suspended.clear();
         let state = self.state;
         let (ready, waiters) = (mem::take(&mut lists.ready), mem::take(&mut lists.waiters));
         state.ready.give_back(ready);

@@ -17,6 +17,7 @@ use crate::core::inspect::{notes, observe};
 use crate::core::life::end::deferred::End;
 use crate::core::life::end::depth::Deeper;
 use crate::core::life::start;
+use crate::core::pause;
 use crate::core::report::panics;
 use crate::core::report::unread;
 use crate::core::run::joins;
@@ -167,8 +168,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
         task.deregister();
     }
     task.clear(Flags::READY);
-    // A timer that was leaked is not held any more.
-    task.clear(Flags::PAUSED);
+    pause::end(core, task);
     core.runs.completions.complete(&core.entries, task);
     if let Some(member) = task.take_member() {
         let mut owners = core.owners.borrow_mut();
@@ -178,12 +178,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
     if task.has(Flags::OBSERVED) {
         notes::note_ended(core, task);
     }
-    let waker = core.colds.of(task, |cold| {
-        if cold.pause.take().is_some() {
-            core.pauses.note_ended();
-        }
-        cold.waker.take()
-    });
+    let waker = core.colds.of(task, |cold| cold.waker.take());
     task.clear(Flags::TASK_WAKER);
     drop(waker);
     let task = core.tasks.drop_reference(kept);

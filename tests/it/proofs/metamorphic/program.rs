@@ -4,8 +4,6 @@ use std::fmt;
 
 use framestep::Phase;
 
-use crate::support::waits::Rule;
-
 pub(super) use crate::proofs::own::{Length, Own};
 
 /// The unit of time, in nanoseconds. Clocks that are scaled by quarters, four deep,
@@ -194,19 +192,6 @@ pub(super) enum Step {
     /// At most so many fixed steps, each with so many runs.
     Fixed(usize, usize),
     Act(Act),
-}
-
-impl Wait {
-    /// Whether a part of it counts time.
-    pub(super) fn is_timed(&self) -> bool {
-        match self {
-            Wait::Own(own) => matches!(own.row.rule, Rule::Time(_)),
-            Wait::Point(..) | Wait::Animate(..) | Wait::Interval(..) | Wait::Timeout(..) => true,
-            Wait::On(_, inner) | Wait::Shared(_, inner) => inner.is_timed(),
-            Wait::Several(_, inner) => inner.iter().any(Wait::is_timed),
-            _ => false,
-        }
-    }
 }
 
 impl fmt::Display for Program {

@@ -9,18 +9,11 @@ use framestep::prelude::*;
 use futures::FutureExt;
 
 use super::Variant;
-use crate::proofs::metamorphic::program::{Program, Wait};
 use crate::proofs::metamorphic::world::Waiting;
 
 impl Variant {
-    /// Wraps `plain`, which is made from `wait` and counts on `clock`.
-    pub(in super::super) fn wrap(
-        self,
-        program: &Program,
-        wait: &Wait,
-        plain: Waiting,
-        clock: &Clock,
-    ) -> Waiting {
+    /// Wraps `plain`, which counts on `clock`.
+    pub(in super::super) fn wrap(self, plain: Waiting, clock: &Clock) -> Waiting {
         match self {
             Variant::Select => async {
                 select! {
@@ -48,11 +41,7 @@ impl Variant {
             Variant::InItsOwnScript => {
                 async { start(plain).await.expect("nothing stops it") }.boxed_local()
             }
-            // The waker of a timer that stands still is called in the pause, which is a
-            // wake like any other: docs/contract.md#decided-hidden-waits
-            Variant::ForeignWaker | Variant::ForeignWakers | Variant::OnlyWoken
-                if !(program.settings.long_pauses && wait.is_timed()) =>
-            {
+            Variant::ForeignWaker | Variant::ForeignWakers | Variant::OnlyWoken => {
                 let behind = Behind {
                     wait: plain,
                     passes: Arc::new(Passes::new()),

@@ -70,7 +70,7 @@ impl World {
             Wait::Join(at) | Wait::Finished(at) if self.is_itself(me, *at) => nothing(),
             _ => self.leaf(me, wait),
         };
-        self.variant.wrap(&self.program, wait, plain, clock)
+        self.variant.wrap(plain, clock)
     }
 
     fn nth_clock(&self, at: usize) -> Clock {

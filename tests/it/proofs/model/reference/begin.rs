@@ -65,7 +65,6 @@ impl Core {
                 paused: false,
                 asked,
                 remembered: None,
-                spare: false,
                 heard: false,
                 unmade: false,
                 waker,

@@ -21,21 +21,6 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
     }
 }
 
-/// Whether a timer that stands still would be due if its coroutine were not paused.
-pub(super) fn is_reached_in_pause(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
-    let Kind::Timer(timer) = &wait.kind else {
-        return false;
-    };
-    let going = Timer {
-        paused_at: None,
-        ..*timer
-    };
-    wait.phase == phase
-        && timer.paused_at.is_some()
-        && is_later(wait, clocks)
-        && is_reached(&going, phase, clocks)
-}
-
 /// "Frame > N", and the same for fixed steps. Every run of the fixed phase is a
 /// step, so a run that begins is a later step.
 fn is_later(wait: &Wait, clocks: &Clocks) -> bool {

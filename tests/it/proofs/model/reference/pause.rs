@@ -84,7 +84,6 @@ impl State {
                 let deadline = timer.deadline;
                 timer.deadline = deadline.and_then(|it| it.checked_add(now - before));
                 timer.delay += now - before;
-                timer.reached = false;
             }
         }
     }
@@ -102,13 +101,11 @@ impl State {
             if let Some(timer) = wait.timer_mut().filter(|_| is_alive) {
                 // By hand it moves: without a wrapper, only the last waker is kept.
                 timer.shared |= wrapped;
-                // A pause that is in progress does not count.
-                timer.paused_at = None;
-                timer.delay = 0;
-                let reached = timer.reached;
-                wait.ready |= reached;
             }
             self.go_on(at);
+            if let Some(timer) = self.waits[at].timer_mut().filter(|_| is_alive) {
+                timer.delay = 0;
+            }
             self.waits[at].coroutine = coroutine;
             if coroutine.is_some_and(|one| self.is_paused(one)) {
                 self.stand_still(at);
@@ -152,11 +149,10 @@ impl State {
 
     /// One wake is remembered, the first that comes in the pause.
     pub(super) fn remember(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
-        let spare = std::mem::take(&mut self.coroutines[coroutine].spare);
         let remembered = &mut self.coroutines[coroutine].remembered;
         let before_wakes = WAITS_ARE_REMEMBERED_BEFORE_WAKES && cause.is_wait();
         let is_less = |earlier: &mut (_, Cause)| before_wakes && !earlier.1.is_wait();
-        if spare || remembered.as_mut().is_none_or(is_less) {
+        if remembered.as_mut().is_none_or(is_less) {
             *remembered = Some((phase, cause));
             if let Some(run) = &mut self.run {
                 run.remembering.push(coroutine);

@@ -226,7 +226,6 @@ impl Core {
             clock,
             deadline,
             paused_at: None,
-            reached: false,
             delay: 0,
             shared: false,
         }
