@@ -40,8 +40,7 @@ use life::end::deferred::Ends;
 use life::end::requests::Requests;
 use life::start::deferred::Starts;
 use owners::Owners;
-use pause::counts::Pauses;
-use pause::timers::PausedTimers;
+use pause::timers::{TimerTable, Timers};
 use phase::ready::Ready;
 use phase::skipped::Looks;
 use phase::state::Phases;
@@ -92,7 +91,7 @@ pub(crate) struct Core {
     pub(crate) requests: Requests,
     /// A buffer for the coroutines of one owner, kept to reuse its memory.
     owned: Guarded<Vec<TaskKey>>,
-    pub(crate) pauses: Pauses,
+    pub(crate) timers: TimerTable,
     pub(crate) lent: Lending,
     pub(crate) host: Host,
     arrivals: Arrivals,
@@ -148,7 +147,7 @@ impl Core {
             owners: Guarded::default(),
             requests: Requests::default(),
             owned: Guarded::default(),
-            pauses: Pauses::default(),
+            timers: TimerTable::default(),
             lent: Lending::default(),
             host,
             arrivals: Arrivals::default(),
@@ -210,13 +209,13 @@ impl Core {
         }
     }
 
-    /// The timers of coroutines that are or were paused.
+    /// The timers of the coroutines.
     #[inline(always)]
-    pub(crate) fn paused_timers(&self) -> PausedTimers<'_> {
-        PausedTimers {
+    pub(crate) fn timers(&self) -> Timers<'_> {
+        Timers {
+            table: &self.timers,
             waits: self.waits(),
             colds: &self.colds,
-            pauses: &self.pauses,
             phases: &self.phases,
             clock: &self.clock,
         }

@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use crate::core::base::key::TaskKey;
-use crate::core::pause;
 use crate::core::scope;
 use crate::core::scope::shown::ShowsIn;
 use crate::image::Damaged;
@@ -17,8 +15,6 @@ use crate::wait::polled;
 pub struct FutureClock {
     /// The clock of the last poll.
     clock: Option<AwaitedClock>,
-    /// The coroutine with the pauses that count.
-    known_to: Option<TaskKey>,
 }
 
 /// Shows the clock of a future until it is dropped.
@@ -42,13 +38,6 @@ impl FutureClock {
             let is_known = |known: &AwaitedClock| known.state().index() == state.index();
             if !self.clock.as_ref().is_some_and(is_known) {
                 self.clock = Some(clock.awaited());
-                self.known_to = None;
-            }
-            if let Some(task) = scope.current() {
-                if self.known_to != Some(task.task_key()) {
-                    pause::measure_clock(core, task, state);
-                    self.known_to = Some(task.task_key());
-                }
             }
             core.rc()
         });

@@ -371,7 +371,7 @@ impl Interval {
         let by = scope.current();
         let by = by.map_or(TaskKey::NOBODY, |task| task.task_key());
         let has_moved = mem::replace(&mut self.by, by) != by;
-        let paused_ns = own::paused_ns(scope, self.phase, clock_of(self.clock.as_ref()).index());
+        let paused_ns = own::paused_ns(scope, self.phase, clock_of(self.clock.as_ref()));
         let paused_before_ns = mem::replace(&mut self.paused_ns, paused_ns);
         if let Some(due) = due_before.filter(|_| has_moved && self.wait.is_none()) {
             // The time of the clock stays the same.

@@ -10,8 +10,6 @@ use futures::future::FusedFuture;
 use pin_project::{pin_project, pinned_drop};
 
 use crate::core::base::call;
-use crate::core::base::key::TaskKey;
-use crate::core::pause;
 use crate::core::scope;
 use crate::time::{AwaitedClock, Clock};
 
@@ -74,7 +72,6 @@ pub fn on_clock<F: Future>(clock: &Clock, future: F) -> On<F> {
     On {
         clock: clock.awaited(),
         future: Some(future),
-        known_to: None,
         place: Location::caller(),
     }
 }
@@ -87,8 +84,6 @@ pub struct On<F> {
     /// `None` once it has been ready.
     #[pin]
     future: Option<F>,
-    /// The coroutine with the pauses that count.
-    known_to: Option<TaskKey>,
     place: &'static Location<'static>,
 }
 
@@ -105,12 +100,6 @@ impl<F: Future> Future for On<F> {
             let core = scope.core();
             if !this.clock.state().is_of(&core.clock) {
                 clock_of_another_executor(this.place);
-            }
-            if let Some(task) = scope.current() {
-                if *this.known_to != Some(task.task_key()) {
-                    pause::measure_clock(core, task, this.clock.state());
-                    *this.known_to = Some(task.task_key());
-                }
             }
             core.rc()
         });

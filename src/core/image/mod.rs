@@ -20,7 +20,9 @@ use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::cold::Cold;
 use crate::core::inspect::observe;
+use crate::core::pause::own::OwnClocks;
 use crate::core::pause::state::Pause;
+use crate::core::pause::timers::{Held, Timer, TimerTable};
 use crate::core::phase::schedule;
 use crate::core::phase::state::{Listed, PhaseState};
 use crate::core::task::{Flags, NO_JOINER, Task};
@@ -128,7 +130,7 @@ pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
         core.phases.each(|phase, state| {
             phases += 1;
             out.put(phase.as_usize() as u64);
-            save_phase(state, names, &mut waits, out);
+            save_phase(state, &core.timers, names, &mut waits, out);
             let ready = state.ready.keys.iter();
             let ready = ready.filter_map(|key| names.task_number(schedule::task(core, key)?));
             out.put_all(ready, Writer::put_len);
@@ -158,10 +160,16 @@ const WHEEL: u64 = 4;
 const OVERDUE: u64 = 5;
 
 /// Writes the numbers and the waits of a phase to an image. `waits` is memory for them.
-fn save_phase(state: &PhaseState, names: &Names<'_>, waits: &mut Vec<SavedWait>, out: &mut Writer) {
+fn save_phase(
+    state: &PhaseState,
+    table: &TimerTable,
+    names: &Names<'_>,
+    waits: &mut Vec<SavedWait>,
+    out: &mut Writer,
+) {
     out.put_each(state.numbers().map(Cell::get));
     waits.clear();
-    state.each_wait(|key, listed| {
+    state.each_wait(table, |key, listed| {
         let (Some(number), Some((kind, clock, due, more))) =
             (names.number(key), numbers_of(listed, names))
         else {
@@ -193,6 +201,7 @@ fn numbers_of(listed: Listed<'_>, names: &Names<'_>) -> Option<(u64, u64, u64, u
 
 /// Reads what [`save_phase`] has written into a phase that is as new.
 fn load_phase(
+    core: &Core,
     state: &PhaseState,
     names: &Names<'_>,
     image: &mut Reader<'_>,
@@ -221,7 +230,12 @@ fn load_phase(
             WHEEL | OVERDUE => Listed::Timer(names.clocks.clock(clock)?, due, list),
             _ => return Err(Damaged),
         };
-        state.list(names.key(image.take_number()?).ok_or(Damaged)?, listed);
+        let key = names.key(image.take_number()?).ok_or(Damaged)?;
+        state.list(key, listed);
+        if let Listed::Timer(clock, due_ns, _) = listed {
+            let timers = core.timers();
+            timers.restore(key, state.index, clock.index(), due_ns);
+        }
     }
     Ok(())
 }
@@ -229,7 +243,7 @@ fn load_phase(
 fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     let is_paused = task.has(Flags::PAUSED);
     if task.joiners.get() == NO_JOINER && task.cold().is_none() {
-        // As most tasks: no joins, no clocks, no pause.
+        // As most tasks: no joins, no own time, no pause.
         return out.put_each([0, u64::from(is_paused), 0, 0]);
     }
     let mut joins = Vec::new();
@@ -238,20 +252,70 @@ fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     drop(entries);
     out.put_all(joins, Writer::put_len);
     out.put_flag(is_paused);
-    let mut clocks = Vec::new();
-    core.colds.of(task, |cold| {
-        if let Some(known) = &cold.clocks {
-            known.each(|index, _| clocks.extend(names.clocks.measure_number(index)));
-        }
-    });
-    out.put_all(clocks, Writer::put);
+    let own = core
+        .colds
+        .of(task, |cold| Some(cold.own.as_ref()?.save(out, names)));
+    if own.flatten().is_none() {
+        out.put(0);
+    }
     let saved = core.colds.pause_of(task, |pause| {
         out.put_flag(true);
-        pause.save(out, names);
+        pause.save(out);
+        pause.held.clone()
     });
-    if saved.is_none() {
-        out.put_flag(false);
+    match saved {
+        Some(held) => save_held(core, &held, names, out),
+        None => out.put_flag(false),
     }
+}
+
+/// Writes the timers to an image that a pause holds.
+fn save_held(core: &Core, held: &[Held], names: &Names<'_>, out: &mut Writer) {
+    let mut saved = Vec::new();
+    core.timers().each_held(held, |held, timer| {
+        let clock = names.clocks.number(timer.clock);
+        let numbers = clock.zip(names.number(held.key));
+        saved.extend(numbers.map(|(clock, number)| {
+            let (phase, is_out) = (timer.phase.as_usize() as u64, u64::from(timer.is_out()));
+            let (due_ns, since_ns) = (timer.deadline_ns, held.since_ns);
+            [phase, clock, due_ns, since_ns, is_out, number as u64]
+        }));
+    });
+    // A stable sort: their order does not depend on how a restore has found them.
+    saved.sort_by_key(|&[phase, clock, due_ns, ..]| (phase, clock, due_ns));
+    out.put_len(saved.len());
+    out.put_slice(saved.as_flattened());
+}
+
+/// Reads what [`save_held`] has written.
+fn load_held(
+    core: &Core,
+    task: Task<'_>,
+    names: &Names<'_>,
+    image: &mut Reader<'_>,
+) -> Result<(), Damaged> {
+    for _ in 0..image.take_len()? {
+        let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
+        let clock = names.clocks.clock(image.take()?)?;
+        let mut timer = Timer::new(phase, clock.index(), image.take()?);
+        let (since_ns, is_out) = (image.take()?, image.take_flag()?);
+        let number = image.take_number()?;
+        let key = if is_out {
+            timer = timer.out();
+            core.phases.get(phase).timers.borrow_mut().keep(clock);
+            names.key(number)
+        } else {
+            names.listed_key(number)
+        };
+        let key = key.ok_or(Damaged)?;
+        if !core
+            .timers()
+            .restore_held(task, Held { key, since_ns }, timer)
+        {
+            return Err(Damaged);
+        }
+    }
+    Ok(())
 }
 
 /// Writes the waits for the ends of owners to an image, with the numbers of the owners.
@@ -300,7 +364,7 @@ pub(crate) fn load_lists(
     let mut ready = Vec::new();
     for _ in 0..image.take_len()? {
         let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
-        load_phase(core.phases.get(phase), names, image)?;
+        load_phase(core, core.phases.get(phase), names, image)?;
         for _ in 0..image.take_len()? {
             ready.push((image.take_index(names.tasks.len())?, phase));
         }
@@ -317,7 +381,7 @@ pub(crate) fn load_lists(
         let task = core.tasks.get(names.tasks[number]).ok_or(Damaged)?;
         schedule::later(core, task, phase);
     }
-    core.pauses.note_change();
+    core.timers.note_change();
     core.host.note_due();
     core.host.notify();
     Ok(())
@@ -342,22 +406,13 @@ fn load_task(
     } else {
         task.clear(Flags::PAUSED);
     }
-    for _ in 0..image.take_len()? {
-        let index = names.clocks.measure(image.take()?)?;
-        let clock = names.clocks.measured(index)?;
-        core.colds.of_or_new(task, |cold| {
-            cold.clocks.get_or_insert_default().restore(index, clock);
-        });
+    if let Some(own) = OwnClocks::load(image, names)? {
+        core.colds.of_or_new(task, |cold| cold.own = Some(own));
     }
     if image.take_flag()? {
-        let pause = Pause::load(image, names)?;
-        for timer in &pause.suspended {
-            let clock = names.clocks.number(timer.clock).ok_or(Damaged)?;
-            let mut timers = core.phases.get(timer.phase).timers.borrow_mut();
-            timers.keep(names.clocks.clock(clock)?);
-        }
-        core.pauses
-            .edit(&core.colds, task, |edited| *edited = pause);
+        let pause = Pause::load(image)?;
+        core.colds.edit_pause(task, |edited| *edited = pause);
+        load_held(core, task, names, image)?;
     }
     Ok(())
 }

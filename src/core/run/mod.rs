@@ -42,7 +42,6 @@ use crate::core::report::panics;
 use crate::core::run::state::Lists;
 use crate::core::scope::{self, Scope};
 use crate::core::task::Flags;
-use crate::core::timer::wheel::TimerEntry;
 use crate::core::wake;
 use crate::core::wake::calls;
 use crate::time::{FrameClock, PhaseIndex};
@@ -195,9 +194,8 @@ impl<'a> Run<'a> {
             let mut counts = state.counts.borrow_mut();
             counts.expire(frame, runs, &mut run.lists.counts);
         }
-        let fate = |clock, due: &TimerEntry| core.paused_timers().expire(phase, clock, due);
-        let fate = core.pauses.any().then_some(fate);
-        state.expire_timers(&mut run.lists.timers, fate);
+        state.expire_timers(&mut run.lists.timers);
+        core.timers().keep_due(&mut run.lists.timers);
         if core.starts.has_any() {
             run.begin_starts();
         }

@@ -216,7 +216,7 @@ pub(crate) struct Header {
     home: Cell<PhaseIndex>,
     state: Cell<State>,
     /// Of the wait that is registered with the task itself: whether it must wait for a
-    /// later frame, and whether it checks a condition.
+    /// later frame, checks a condition, or waits for a time.
     registered: Cell<u8>,
     /// How many references to the block there are, the handle's included.
     references: Cell<u16>,
@@ -229,6 +229,8 @@ const _: () = assert!(size_of::<Header>() == 40);
 const FRAME_BOUND: u8 = 1;
 /// In `registered`: the wait checks a condition.
 const ASKS: u8 = 1 << 1;
+/// In `registered`: the wait is a timer.
+const TIMER: u8 = 1 << 2;
 
 impl Header {
     /// The head of a new, vacant block.
@@ -417,6 +419,16 @@ impl Header {
 
     pub(crate) fn asks_condition(&self) -> bool {
         self.registered.get() & ASKS != 0
+    }
+
+    /// Notes that the wait that is registered with the task itself is a timer.
+    #[inline(always)]
+    pub(crate) fn note_timer(&self) {
+        self.registered.set(self.registered.get() | TIMER);
+    }
+
+    pub(crate) fn waits_for_time(&self) -> bool {
+        self.registered.get() & TIMER != 0
     }
 
     /// The index of the task among the members of its owner.

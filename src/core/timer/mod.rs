@@ -23,17 +23,6 @@ use agenda::Agenda;
 pub(crate) use counts::{Counts, Unit};
 use wheel::{Standing, TimerEntry, Wheel};
 
-/// What becomes of a timer that its wheel found due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// Due now.
-    Due,
-    /// Due at this time in nanoseconds, because its coroutine was paused in between.
-    Later(u64),
-    /// Not due, because its coroutine is paused. The coroutine keeps the timer.
-    Suspended,
-}
-
 /// In which list a timer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerList {
@@ -142,11 +131,10 @@ impl PhaseTimers {
         frame: u64,
         now_ns: impl Fn(ClockIndex) -> u64,
         due: &mut Vec<TimerEntry>,
-        mut fate: Option<impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
     ) {
         for at in 0..self.own_clocks() {
             let now_ns = now_ns(self.clocks[at].clock);
-            self.expire_clock(at, frame, now_ns, due, fate.as_mut());
+            self.expire_clock(at, frame, now_ns, due);
         }
         while let Some(Reverse(clock)) = self.visits.pop() {
             let Some(at) = self.find(clock) else {
@@ -155,7 +143,7 @@ impl PhaseTimers {
             let timers = &mut self.clocks[at];
             let now_ns = timers.now_ns(self.is_fixed);
             timers.reading_ns = now_ns;
-            self.expire_clock(at, frame, now_ns, due, fate.as_mut());
+            self.expire_clock(at, frame, now_ns, due);
             self.announce(clock);
         }
     }
@@ -163,21 +151,10 @@ impl PhaseTimers {
     /// The same for one clock, which reads `now_ns`. Notes which of the clocks that follow it
     /// the run has to look at.
     #[inline]
-    fn expire_clock(
-        &mut self,
-        at: usize,
-        frame: u64,
-        now_ns: u64,
-        due: &mut Vec<TimerEntry>,
-        fate: Option<&mut impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
-    ) {
+    fn expire_clock(&mut self, at: usize, frame: u64, now_ns: u64, due: &mut Vec<TimerEntry>) {
         let timers = &mut self.clocks[at];
         timers.release_overdue(frame);
-        let from = due.len();
         timers.wheel.expire(now_ns, due);
-        if let Some(fate) = fate {
-            timers.sift(now_ns, due, from, fate);
-        }
         while let Some((at_ns, clock)) = self.clocks[at].below.take_due(now_ns) {
             let below = self.find(clock).map(|below| &mut self.clocks[below]);
             let below = below.filter(|below| below.announced_ns == Some(at_ns));
@@ -244,7 +221,7 @@ impl PhaseTimers {
         self.clocks.is_empty()
     }
 
-    /// Adds a timer that was suspended, on a clock that its wait keeps.
+    /// Adds a timer that a pause has held, on a clock that its wait keeps.
     pub(crate) fn reinsert(&mut self, clock: ClockIndex, due: TimerEntry) {
         if let Some(index) = self.find(clock) {
             self.clocks[index].wheel.insert(due.deadline_ns, due.key);
@@ -256,6 +233,12 @@ impl PhaseTimers {
     /// none.
     pub(crate) fn keep(&mut self, clock: ClockRef<'_>) {
         self.clock_timers(clock);
+    }
+
+    /// The present reading of a clock that follows another and has timers here.
+    pub(crate) fn now_ns(&self, clock: ClockIndex) -> u64 {
+        let at = self.find(clock);
+        at.map_or(0, |at| self.clocks[at].now_ns(self.is_fixed))
     }
 
     /// The reading of a clock in the latest run, or an earlier one that has reached the same
@@ -287,7 +270,7 @@ impl PhaseTimers {
     }
 
     /// Notes that a timer on `clock` was cancelled.
-    pub(crate) fn note_stale(&mut self, clock: ClockIndex, is_live: impl Fn(WaitKey) -> bool) {
+    pub(crate) fn note_stale(&mut self, clock: ClockIndex, is_live: impl Fn(TimerEntry) -> bool) {
         let Some(index) = self.find(clock) else {
             return;
         };
@@ -296,61 +279,44 @@ impl PhaseTimers {
         // worth a sweep.
         timers.cancelled += 1;
         if timers.cancelled * 2 > timers.overdue.len() + 64 {
-            timers
-                .overdue
-                .retain(|due| is_live(WaitKey::from_bits(due.key)));
+            timers.overdue.retain(|&due| is_live(due));
             timers.cancelled = 0;
         }
-        timers
-            .wheel
-            .note_dead(|key| is_live(WaitKey::from_bits(key)));
+        timers.wheel.note_dead(is_live);
     }
 
     /// Calls `f` with each clock and the time at which its first timer is due. No
     /// timer changes its place.
     ///
-    /// `standing` says how a timer on a clock stands. Between calls with the same
-    /// `moment`, no timer may become due earlier.
+    /// `standing` says how a timer stands. Between calls with the same `moment`, no timer may
+    /// cease to be held.
     pub(crate) fn each_earliest(
         &mut self,
         moment: u64,
-        standing: impl Fn(ClockIndex, TimerEntry) -> Standing,
+        standing: impl Fn(TimerEntry) -> Standing,
         mut f: impl FnMut(ClockRef<'_>, u64),
     ) {
         for timers in &mut self.clocks {
-            let standing = |due: TimerEntry| standing(timers.clock, due);
-            let overdue = timers
-                .overdue
-                .iter()
-                .filter_map(|&due| standing(due).due_ns());
-            let wheel = timers.wheel.earliest(moment, standing);
+            let waiting = |due: &&TimerEntry| standing(**due) == Standing::Waiting;
+            let overdue = timers.overdue.iter().filter(waiting);
+            let overdue = overdue.map(|due| due.deadline_ns);
+            let wheel = timers.wheel.earliest(moment, &standing);
             if let Some(due_ns) = overdue.chain(wheel).min() {
                 f(timers.clock_ref(), due_ns);
             }
         }
     }
 
-    /// Calls `f` with each timer: its clock, its deadline, where it is, and its key, which
-    /// may be stale. Of timers with the same deadline on a clock, the first comes first.
-    pub(crate) fn each(&self, mut f: impl FnMut(ClockRef<'_>, u64, TimerList, WaitKey)) {
+    /// Calls `f` with each timer: its clock, where it is, its deadline and its key, which may be
+    /// stale. Of timers with the same deadline on a clock, the first comes first.
+    pub(crate) fn each(&self, mut f: impl FnMut(ClockRef<'_>, TimerList, TimerEntry)) {
         for timers in &self.clocks {
-            let mut show = |deadline_ns, list, key| {
-                f(
-                    timers.clock_ref(),
-                    deadline_ns,
-                    list,
-                    WaitKey::from_bits(key),
-                );
-            };
+            let clock = timers.clock_ref();
             timers
                 .wheel
-                .for_each(|deadline_ns, key| show(deadline_ns, TimerList::Wheel, key));
-            for due in &timers.overdue {
-                show(
-                    due.deadline_ns,
-                    TimerList::Overdue(timers.overdue_frame),
-                    due.key,
-                );
+                .for_each(|entry| f(clock, TimerList::Wheel, entry));
+            for &due in &timers.overdue {
+                f(clock, TimerList::Overdue(timers.overdue_frame), due);
             }
         }
     }
@@ -477,46 +443,6 @@ impl ClockTimers {
         }
     }
 
-    /// Removes timers from `due`, from index `from` on: those that are not due because of
-    /// a pause.
-    #[cold]
-    fn sift(
-        &mut self,
-        now_ns: u64,
-        due: &mut Vec<TimerEntry>,
-        from: usize,
-        fate: &mut impl FnMut(ClockIndex, &TimerEntry) -> Fate,
-    ) {
-        let mut kept = from;
-        let mut moved = false;
-        for index in from..due.len() {
-            let mut entry = due[index];
-            let is_due = loop {
-                match fate(self.clock, &entry) {
-                    Fate::Suspended => break false,
-                    Fate::Later(deadline_ns) if deadline_ns > now_ns => {
-                        self.wheel.insert(deadline_ns, entry.key);
-                        break false;
-                    }
-                    Fate::Later(deadline_ns) => {
-                        entry.deadline_ns = deadline_ns;
-                        moved = true;
-                    }
-                    Fate::Due => break true,
-                }
-            };
-            if is_due {
-                due[kept] = entry;
-                kept += 1;
-            }
-        }
-        due.truncate(kept);
-        if moved {
-            // A stable sort: of equal deadlines the one registered first stays first.
-            due[from..].sort_by_key(|due| due.deadline_ns);
-        }
-    }
-
     /// Inserts the timers that were overdue before `frame` into the wheel.
     fn release_overdue(&mut self, frame: u64) {
         if self.overdue_frame < frame {
@@ -536,7 +462,7 @@ mod tests {
     use crate::random::Random;
     use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef, FrameClock, Nanos, Step};
 
-    use super::{Fate, PhaseTimers, TimerEntry};
+    use super::PhaseTimers;
 
     /// The timers of one phase, and the clocks of an executor.
     struct Bench {
@@ -594,10 +520,9 @@ mod tests {
                 _ => real_ns,
             };
             let mut due = Vec::new();
-            let fate = None::<fn(ClockIndex, &TimerEntry) -> Fate>;
             let mut timers = self.timers.borrow_mut();
             let is_idle = timers.is_idle(own);
-            timers.expire(self.frames.frame(), own, &mut due, fate);
+            timers.expire(self.frames.frame(), own, &mut due);
             assert!(!is_idle || due.is_empty());
             let keys = due.into_iter().map(|due| WaitKey::from_bits(due.key));
             keys.map(WaitKey::index).collect()

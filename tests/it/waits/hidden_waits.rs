@@ -89,7 +89,7 @@ fn a_timer_whose_clock_had_reached_the_deadline_resumes_the_second_in_the_pause(
 
 #[test]
 fn a_timer_resumes_the_second_when_the_first_is_stopped_in_a_pause() {
-    for (stopped_after, row) in [(1, "- - *"), (3, "- - - - *")] {
+    for (stopped_after, row) in [(0, "- - *"), (1, "- - - *"), (2, "- - - - *")] {
         let mut rows = rows();
         let (first, _) = second_row(&mut rows);
         first.pause();

@@ -3,7 +3,7 @@
 use framestep::Phase;
 
 use super::Core;
-use super::choices::{PAUSES_COUNT_BEYOND_THE_END, WAITS_ARE_REMEMBERED_BEFORE_WAKES};
+use super::choices::WAITS_ARE_REMEMBERED_BEFORE_WAKES;
 use super::state::{Cause, State};
 
 impl Core {
@@ -103,13 +103,13 @@ impl State {
                 timer.shared |= wrapped;
             }
             self.go_on(at);
-            if let Some(timer) = self.waits[at].timer_mut().filter(|_| is_alive) {
-                timer.delay = 0;
-            }
             self.waits[at].coroutine = coroutine;
             if coroutine.is_some_and(|one| self.is_paused(one)) {
                 self.stand_still(at);
             }
+        }
+        if let Some(timer) = self.waits[at].timer_mut() {
+            timer.polled = timer.deadline;
         }
     }
 
@@ -119,12 +119,10 @@ impl State {
             if self.waits[at].coroutine == Some(coroutine) {
                 self.go_on(at);
                 self.waits[at].coroutine = None;
-                if let Some(timer) = self.waits[at].timer_mut() {
-                    if !PAUSES_COUNT_BEYOND_THE_END {
-                        let deadline = timer.deadline;
-                        timer.deadline = deadline.map(|deadline| deadline - timer.delay);
-                    }
-                    timer.delay = 0;
+                // docs/contract.md#decided-waits-polled-by-hand
+                let by_hand = !self.waits[at].wrapped;
+                if let Some(timer) = self.waits[at].timer_mut().filter(|_| by_hand) {
+                    timer.deadline = timer.polled;
                 }
             }
         }

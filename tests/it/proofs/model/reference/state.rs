@@ -179,6 +179,8 @@ pub(super) struct Timer {
     pub(super) deadline: Option<u64>,
     /// The reading of its clock when it was paused.
     pub(super) paused_at: Option<u64>,
+    /// The deadline at its latest poll.
+    pub(super) polled: Option<u64>,
     /// How far pauses of its coroutine have moved the deadline.
     pub(super) delay: u64,
     /// Two coroutines have polled it, so that no pause moves it any more.

@@ -226,6 +226,7 @@ impl Core {
             clock,
             deadline,
             paused_at: None,
+            polled: deadline,
             delay: 0,
             shared: false,
         }
