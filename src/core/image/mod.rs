@@ -21,8 +21,7 @@ use crate::core::base::key::TaskKey;
 use crate::core::cold::Cold;
 use crate::core::inspect::observe;
 use crate::core::pause::own::OwnClocks;
-use crate::core::pause::state::Pause;
-use crate::core::pause::timers::{Held, Timer, TimerTable};
+use crate::core::pause::timers::Timer;
 use crate::core::phase::schedule;
 use crate::core::phase::state::{Listed, PhaseState};
 use crate::core::task::{Flags, NO_JOINER, Task};
@@ -130,7 +129,7 @@ pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
         core.phases.each(|phase, state| {
             phases += 1;
             out.put(phase.as_usize() as u64);
-            save_phase(state, &core.timers, names, &mut waits, out);
+            save_phase(core, state, names, &mut waits, out);
             let ready = state.ready.keys.iter();
             let ready = ready.filter_map(|key| names.task_number(schedule::task(core, key)?));
             out.put_all(ready, Writer::put_len);
@@ -148,7 +147,8 @@ pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
 }
 
 /// A wait in a list, as numbers: the kind of list, the clock, when the wait is due, one more
-/// number of the list, and the number of the wait.
+/// number of the list, and the number of the wait. Of a timer that a pause holds, the one more is
+/// what its clock read when the pause began, plus 1.
 type SavedWait = [u64; 5];
 
 /// The kinds of lists.
@@ -161,20 +161,24 @@ const OVERDUE: u64 = 5;
 
 /// Writes the numbers and the waits of a phase to an image. `waits` is memory for them.
 fn save_phase(
+    core: &Core,
     state: &PhaseState,
-    table: &TimerTable,
     names: &Names<'_>,
     waits: &mut Vec<SavedWait>,
     out: &mut Writer,
 ) {
     out.put_each(state.numbers().map(Cell::get));
     waits.clear();
-    state.each_wait(table, |key, listed| {
-        let (Some(number), Some((kind, clock, due, more))) =
+    state.each_wait(&core.timers, |key, listed| {
+        let (Some(number), Some((kind, clock, due, mut more))) =
             (names.number(key), numbers_of(listed, names))
         else {
             return;
         };
+        if kind == WHEEL {
+            let since_ns = core.timers().since_ns(key);
+            more = since_ns.map_or(0, |since_ns| since_ns + 1);
+        }
         waits.push([kind, clock, due, more, number as u64]);
     });
     // A stable sort: of waits that are due at once, the first stays first.
@@ -192,7 +196,7 @@ fn numbers_of(listed: Listed<'_>, names: &Names<'_>) -> Option<(u64, u64, u64, u
         Listed::Timer(clock, due_ns, list) => {
             let clock = names.clocks.number(clock.index())?;
             match list {
-                TimerList::Wheel => (WHEEL, clock, due_ns, 0),
+                TimerList::Wheel | TimerList::Out => (WHEEL, clock, due_ns, 0),
                 TimerList::Overdue(frame) => (OVERDUE, clock, due_ns, frame),
             }
         }
@@ -233,8 +237,9 @@ fn load_phase(
         let key = names.key(image.take_number()?).ok_or(Damaged)?;
         state.list(key, listed);
         if let Listed::Timer(clock, due_ns, _) = listed {
-            let timers = core.timers();
-            timers.restore(key, state.index, clock.index(), due_ns);
+            let since_ns = more.checked_sub(1).filter(|_| kind == WHEEL);
+            let timer = Timer::new(state.index, clock.index(), due_ns);
+            core.timers().restore(key, timer, since_ns);
         }
     }
     Ok(())
@@ -261,61 +266,10 @@ fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     let saved = core.colds.pause_of(task, |pause| {
         out.put_flag(true);
         pause.save(out);
-        pause.held.clone()
     });
-    match saved {
-        Some(held) => save_held(core, &held, names, out),
-        None => out.put_flag(false),
+    if saved.is_none() {
+        out.put_flag(false);
     }
-}
-
-/// Writes the timers to an image that a pause holds.
-fn save_held(core: &Core, held: &[Held], names: &Names<'_>, out: &mut Writer) {
-    let mut saved = Vec::new();
-    core.timers().each_held(held, |held, timer| {
-        let clock = names.clocks.number(timer.clock);
-        let numbers = clock.zip(names.number(held.key));
-        saved.extend(numbers.map(|(clock, number)| {
-            let (phase, is_out) = (timer.phase.as_usize() as u64, u64::from(timer.is_out()));
-            let (due_ns, since_ns) = (timer.deadline_ns, held.since_ns);
-            [phase, clock, due_ns, since_ns, is_out, number as u64]
-        }));
-    });
-    // A stable sort: their order does not depend on how a restore has found them.
-    saved.sort_by_key(|&[phase, clock, due_ns, ..]| (phase, clock, due_ns));
-    out.put_len(saved.len());
-    out.put_slice(saved.as_flattened());
-}
-
-/// Reads what [`save_held`] has written.
-fn load_held(
-    core: &Core,
-    task: Task<'_>,
-    names: &Names<'_>,
-    image: &mut Reader<'_>,
-) -> Result<(), Damaged> {
-    for _ in 0..image.take_len()? {
-        let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
-        let clock = names.clocks.clock(image.take()?)?;
-        let mut timer = Timer::new(phase, clock.index(), image.take()?);
-        let (since_ns, is_out) = (image.take()?, image.take_flag()?);
-        let number = image.take_number()?;
-        let key = if is_out {
-            timer = timer.out();
-            core.phases.get(phase).timers.borrow_mut().keep(clock);
-            names.key(number)
-        } else {
-            names.listed_key(number)
-        };
-        let key = key.ok_or(Damaged)?;
-        if !core
-            .timers()
-            .restore_held(task, Held { key, since_ns }, timer)
-        {
-            return Err(Damaged);
-        }
-    }
-    Ok(())
 }
 
 /// Writes the waits for the ends of owners to an image, with the numbers of the owners.
@@ -410,9 +364,11 @@ fn load_task(
         core.colds.of_or_new(task, |cold| cold.own = Some(own));
     }
     if image.take_flag()? {
-        let pause = Pause::load(image)?;
-        core.colds.edit_pause(task, |edited| *edited = pause);
-        load_held(core, task, names, image)?;
+        core.colds.edit_pause(task, |pause| pause.load(image))?;
+    }
+    let held = core.colds.pause_of(task, |pause| pause.held.len());
+    if held.unwrap_or(0) > 0 && !task.has(Flags::PAUSED) {
+        return Err(Damaged);
     }
     Ok(())
 }

@@ -80,12 +80,6 @@ impl<'a> Names<'a> {
         (!self.is_listed[number].replace(true)).then_some(key)
     }
 
-    /// The key of the wait with this number, which is in a list already.
-    pub(super) fn listed_key(&self, number: usize) -> Option<WaitKey> {
-        let key = self.waits.get(number).copied()?;
-        self.is_listed[number].get().then_some(key)
-    }
-
     pub(super) fn task_number(&self, task: Task<'_>) -> Option<usize> {
         let number = *self.task_numbers.get(task.index() as usize)? as usize;
         (*self.tasks.get(number)? == task.task_key()).then_some(number)

@@ -47,7 +47,6 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
         });
     });
     draft.read_ready();
-    draft.read_held();
     draft.read_joins();
     draft.read_events();
     draft.read_due();
@@ -218,10 +217,7 @@ impl<'a> Draft<'a> {
         listed: Listed<'_>,
     ) {
         if let Listed::Timer(clock, deadline_ns, _) = listed {
-            if self.core.timers.is_held(key) {
-                return; // `read_held` does.
-            }
-            return self.read_timer(phase, state, clock, deadline_ns, key, None);
+            return self.read_timer(phase, state, clock, deadline_ns, key);
         }
         let core = self.core;
         let Some(task) = core.waits().task(key) else {
@@ -244,25 +240,6 @@ impl<'a> Draft<'a> {
         self.add_wait(task, key, wait);
     }
 
-    /// Reads the timers that pauses hold.
-    fn read_held(&mut self) {
-        for position in 0..self.tasks.len() {
-            if self.coroutines[position].state != State::Paused {
-                continue;
-            }
-            let (core, task) = (self.core, self.tasks[position]);
-            let held = core.colds.pause_of(task, |pause| pause.held.clone());
-            core.timers()
-                .each_held(&held.unwrap_or_default(), |held, timer| {
-                    let state = core.phases.get(timer.phase);
-                    state.timers.borrow().show(timer.clock, &mut |clock| {
-                        let (due_ns, since_ns) = (timer.deadline_ns, Some(held.since_ns));
-                        self.read_timer(timer.phase, state, clock, due_ns, held.key, since_ns);
-                    });
-                });
-        }
-    }
-
     fn read_timer(
         &mut self,
         phase: PhaseIndex,
@@ -270,14 +247,13 @@ impl<'a> Draft<'a> {
         clock: ClockRef<'_>,
         deadline_ns: u64,
         key: WaitKey,
-        since_ns: Option<u64>,
     ) {
         let Some(task) = self.core.waits().task(key) else {
             return;
         };
         let now_ns = state.reached_ns(&self.core.clock, clock);
         // The time of a timer that is held stands still, so its deadline moves.
-        let since_ns = since_ns.unwrap_or(now_ns);
+        let since_ns = self.core.timers().since_ns(key).unwrap_or(now_ns);
         let moved_ns = now_ns.saturating_sub(since_ns);
         let wait = Wait::Timer {
             phase: phase.phase(),

@@ -99,6 +99,8 @@ fn unpause(core: &Core, task: Task<'_>) {
     let Some((mut held, wake)) = owed else {
         return;
     };
+    // A restore may have found them in another order.
+    held.sort_by_key(|held| held.key.is_entry());
     for held in held.drain(..) {
         core.timers().let_go(held);
     }

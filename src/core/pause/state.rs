@@ -32,16 +32,13 @@ impl Pause {
     }
 
     /// Reads what [`save`](Self::save) has written.
-    pub(crate) fn load(image: &mut Reader<'_>) -> Result<Self, Damaged> {
-        let own = image.take_flag()?;
+    pub(crate) fn load(&mut self, image: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.own = image.take_flag()?;
         let number = image.take()?;
         let phase = |number| PhaseIndex::from_number(number).ok_or(Damaged);
         let phase = number.checked_sub(1).map(phase).transpose()?;
-        Ok(Pause {
-            own,
-            // No run to come has this number.
-            wake: phase.map(|phase| Wake { phase, run: 0 }),
-            held: Vec::new(),
-        })
+        // No run to come has this number.
+        self.wake = phase.map(|phase| Wake { phase, run: 0 });
+        Ok(())
     }
 }

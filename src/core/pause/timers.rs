@@ -9,9 +9,10 @@ use std::cell::Cell;
 use crate::core::base::key::WaitKey;
 use crate::core::base::list::List;
 use crate::core::cold::Colds;
-use crate::core::phase::state::Phases;
+use crate::core::phase::state::{PhaseState, Phases};
 use crate::core::registration::waits::Waits;
 use crate::core::task::{Flags, Task};
+use crate::core::timer::TimerList;
 use crate::core::timer::wheel::{Standing, TimerEntry};
 use crate::time::{ClockIndex, FrameClock, PhaseIndex};
 
@@ -35,17 +36,6 @@ impl Timer {
             phase,
             place: Place::Wheel,
         }
-    }
-
-    /// The same, but held, and not in its wheel any more.
-    pub(crate) fn out(self) -> Self {
-        let place = Place::Out;
-        Timer { place, ..self }
-    }
-
-    /// Whether it is held, and not in its wheel any more.
-    pub(crate) fn is_out(self) -> bool {
-        self.place == Place::Out
     }
 }
 
@@ -110,11 +100,12 @@ impl TimerTable {
         self.list(key).grow_to(index + index / 4 + 8, timer);
     }
 
-    /// Whether a wheel has a timer, whose key is not stale, because of this entry.
-    pub(crate) fn is_in_wheel(&self, entry: TimerEntry) -> bool {
+    /// Whether a timer, whose key is not stale, is in this list because of this entry.
+    pub(crate) fn is_listed(&self, entry: TimerEntry, list: TimerList) -> bool {
         let timer = self.get(WaitKey::from_bits(entry.key));
         timer.is_some_and(|timer| {
-            timer.deadline_ns == entry.deadline_ns && timer.place != Place::Out
+            let is_out = timer.place == Place::Out;
+            timer.deadline_ns == entry.deadline_ns && is_out == (list == TimerList::Out)
         })
     }
 
@@ -152,23 +143,27 @@ impl Timers<'_> {
         deadline_ns == Some(entry.deadline_ns) && self.waits.is_live(key)
     }
 
-    /// Keeps the timers that are due, of those that wheels have found due.
-    pub(crate) fn keep_due(self, due: &mut Vec<TimerEntry>) {
+    /// Keeps the timers that are due, of those that the wheels of a phase have found due.
+    pub(crate) fn keep_due(self, state: &PhaseState, due: &mut Vec<TimerEntry>) {
         if self.table.changes() > 0 {
-            due.retain(|&entry| self.is_due(entry));
+            due.retain(|&entry| self.is_due(state, entry));
         }
     }
 
     #[cold]
-    fn is_due(self, entry: TimerEntry) -> bool {
+    fn is_due(self, state: &PhaseState, entry: TimerEntry) -> bool {
         let key = WaitKey::from_bits(entry.key);
-        let timer = self.table.get(key).filter(|_| self.is_live(entry));
-        timer.is_some_and(|timer| {
-            if timer.place != Place::Wheel {
-                self.table.set(key, timer.out());
-            }
-            timer.place == Place::Wheel
-        })
+        let Some(timer) = self.table.get(key).filter(|_| self.is_live(entry)) else {
+            return false;
+        };
+        if timer.place == Place::Wheel {
+            return true;
+        }
+        let place = Place::Out;
+        self.table.set(key, Timer { place, ..timer });
+        let mut timers = state.timers.borrow_mut();
+        timers.add_out(timer.clock, entry, |entry| self.is_live(entry));
+        false
     }
 
     /// How a timer in a wheel stands.
@@ -193,7 +188,7 @@ impl Timers<'_> {
     }
 
     /// What its clock read when the pause began that holds a timer.
-    fn since_ns(self, key: WaitKey) -> Option<u64> {
+    pub(crate) fn since_ns(self, key: WaitKey) -> Option<u64> {
         let task = self
             .waits
             .task(key)
@@ -270,10 +265,8 @@ impl Timers<'_> {
     }
 
     fn hold_since(self, task: Task<'_>, key: WaitKey, timer: Timer, since_ns: u64) {
-        if timer.place == Place::Wheel {
-            let place = Place::Held;
-            self.table.set(key, Timer { place, ..timer });
-        }
+        let place = Place::Held;
+        self.table.set(key, Timer { place, ..timer });
         let held = Held { key, since_ns };
         self.colds.edit_pause(task, |pause| pause.held.push(held));
     }
@@ -299,44 +292,15 @@ impl Timers<'_> {
         }
     }
 
-    /// The timers of `held` that are not stale.
-    pub(crate) fn each_held(self, held: &[Held], mut f: impl FnMut(Held, Timer)) {
-        for &held in held {
-            if let Some(timer) = self.table.get(held.key) {
-                if self.waits.is_live(held.key) {
-                    f(held, timer);
-                }
-            }
-        }
-    }
-
-    /// Notes a timer of a task that is restored, which its wheel has received.
-    pub(crate) fn restore(
-        self,
-        key: WaitKey,
-        phase: PhaseIndex,
-        clock: ClockIndex,
-        deadline_ns: u64,
-    ) {
-        self.table.set(key, Timer::new(phase, clock, deadline_ns));
+    /// Notes a timer of a new task, which its wheel has received. A pause holds it since its clock
+    /// read `since_ns`.
+    pub(crate) fn restore(self, key: WaitKey, timer: Timer, since_ns: Option<u64>) {
+        self.table.set(key, timer);
         if let Some(task) = self.waits.task(key) {
             self.note_key(task, key);
+            if let Some(since_ns) = since_ns {
+                self.hold_since(task, key, timer, since_ns);
+            }
         }
-    }
-
-    /// Holds a timer of a paused task that is restored, as it was held before. Returns `false` if
-    /// that was not so.
-    pub(crate) fn restore_held(self, task: Task<'_>, held: Held, timer: Timer) -> bool {
-        let Held { key, since_ns } = held;
-        if timer.is_out() {
-            self.table.set(key, timer);
-            self.note_key(task, key);
-        }
-        let is_known = timer.is_out() || self.table.get(key) == Some(timer);
-        let was_held = is_known && self.waits.is_of(key, Some(task)) && task.has(Flags::PAUSED);
-        if was_held && since_ns < timer.deadline_ns {
-            self.hold_since(task, key, timer, since_ns);
-        }
-        was_held && since_ns < timer.deadline_ns
     }
 }

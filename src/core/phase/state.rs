@@ -175,11 +175,9 @@ impl PhaseState {
 
     /// The same of a clock that has timers here.
     pub(crate) fn now_ns(&self, frames: &FrameClock, clock: ClockIndex) -> u64 {
-        match clock {
-            ClockIndex::GAME => self.reached_ns(frames, ClockRef::Game),
-            ClockIndex::REALTIME => frames.real_ns(),
-            _ => self.timers.borrow().now_ns(clock),
-        }
+        let timers = self.timers.borrow();
+        let clock = timers.clock(clock);
+        clock.map_or(0, |clock| self.reached_ns(frames, clock))
     }
 
     /// The dt, in nanoseconds, after which a run of the phase finds `clock` at or past
@@ -296,7 +294,7 @@ impl PhaseState {
             .each(|unit, due, key| f(key, Listed::Count(unit, due)));
         let timers = self.timers.borrow();
         timers.each(|clock, list, entry| {
-            if table.is_in_wheel(entry) {
+            if table.is_listed(entry, list) {
                 let key = WaitKey::from_bits(entry.key);
                 f(key, Listed::Timer(clock, entry.deadline_ns, list));
             }

@@ -195,7 +195,7 @@ impl<'a> Run<'a> {
             counts.expire(frame, runs, &mut run.lists.counts);
         }
         state.expire_timers(&mut run.lists.timers);
-        core.timers().keep_due(&mut run.lists.timers);
+        core.timers().keep_due(state, &mut run.lists.timers);
         if core.starts.has_any() {
             run.begin_starts();
         }

@@ -30,6 +30,8 @@ pub(crate) enum TimerList {
     Wheel,
     /// Among those that were registered in this frame, which reaches their deadlines.
     Overdue(u64),
+    /// Among those that a pause holds, and that the wheel has found due.
+    Out,
 }
 
 /// The timers that resume coroutines in one phase.
@@ -70,6 +72,8 @@ struct ClockTimers {
     overdue_frame: u64,
     /// How many timers were cancelled since `overdue` was last swept or emptied.
     cancelled: usize,
+    /// Timers that pauses hold, and that the wheel has found due. Some are stale.
+    out: Vec<TimerEntry>,
 }
 
 impl PhaseTimers {
@@ -119,7 +123,8 @@ impl PhaseTimers {
         key: WaitKey,
     ) {
         match list {
-            TimerList::Wheel => self.insert(clock, deadline_ns, key),
+            // It is found due again.
+            TimerList::Wheel | TimerList::Out => self.insert(clock, deadline_ns, key),
             TimerList::Overdue(frame) => self.insert_overdue(clock, deadline_ns, key, frame),
         }
     }
@@ -229,16 +234,27 @@ impl PhaseTimers {
         }
     }
 
-    /// Makes a wheel for a clock on which a timer will be [reinserted](Self::reinsert), if it has
-    /// none.
-    pub(crate) fn keep(&mut self, clock: ClockRef<'_>) {
-        self.clock_timers(clock);
+    /// Adds a timer that a pause holds, and that the wheel has found due.
+    pub(crate) fn add_out(
+        &mut self,
+        clock: ClockIndex,
+        due: TimerEntry,
+        is_live: impl Fn(TimerEntry) -> bool,
+    ) {
+        if let Some(at) = self.find(clock) {
+            let out = &mut self.clocks[at].out;
+            if out.len() == out.capacity() {
+                out.retain(|&due| is_live(due));
+                out.reserve(out.len().max(4));
+            }
+            out.push(due);
+        }
     }
 
-    /// The present reading of a clock that follows another and has timers here.
-    pub(crate) fn now_ns(&self, clock: ClockIndex) -> u64 {
-        let at = self.find(clock);
-        at.map_or(0, |at| self.clocks[at].now_ns(self.is_fixed))
+    /// A clock that has timers here.
+    pub(crate) fn clock(&self, clock: ClockIndex) -> Option<ClockRef<'_>> {
+        let at = self.find(clock)?;
+        Some(self.clocks[at].clock_ref())
     }
 
     /// The reading of a clock in the latest run, or an earlier one that has reached the same
@@ -318,13 +334,9 @@ impl PhaseTimers {
             for &due in &timers.overdue {
                 f(clock, TimerList::Overdue(timers.overdue_frame), due);
             }
-        }
-    }
-
-    /// Calls `f` with a clock, if it has timers here.
-    pub(crate) fn show(&self, clock: ClockIndex, f: &mut impl FnMut(ClockRef<'_>)) {
-        if let Some(index) = self.find(clock) {
-            f(self.clocks[index].clock_ref());
+            for &due in &timers.out {
+                f(clock, TimerList::Out, due);
+            }
         }
     }
 
@@ -398,6 +410,7 @@ impl ClockTimers {
             overdue: Vec::new(),
             overdue_frame: 0,
             cancelled: 0,
+            out: Vec::new(),
         }
     }
 
