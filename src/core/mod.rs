@@ -49,7 +49,7 @@ use registration::waits::Waits;
 use report::panics::{Panics, PassOn};
 use report::unread::Unread;
 use run::state::Runs;
-use scope::shown::ShownClock;
+use scope::named::NamedClock;
 use task::{Flags, Task, Tasks};
 use wake::arrivals::Arrivals;
 use wake::host::Host;
@@ -74,7 +74,7 @@ pub(crate) struct Core {
     game_clock: OnceCell<Clock>,
     /// The same for the realtime clock.
     realtime: OnceCell<Clock>,
-    pub(crate) shown: ShownClock,
+    named: NamedClock,
     pub(crate) tasks: Tasks,
     pub(crate) colds: Colds,
     entries: Guarded<Entries>,
@@ -128,7 +128,7 @@ impl Core {
         let core = Rc::new_cyclic(|this| Core {
             id,
             this: this.clone(),
-            shown: ShownClock::new(clock.clone()),
+            named: NamedClock::default(),
             clock,
             game_clock: OnceCell::new(),
             realtime: OnceCell::new(),
@@ -253,12 +253,6 @@ impl Core {
     /// The game time, as the host reads it.
     pub(crate) fn game_time(&self) -> Time {
         self.clock.time(self.running_phase())
-    }
-
-    /// The time as the coroutine being polled reads it.
-    #[inline]
-    pub(crate) fn time(&self) -> Time {
-        self.clock.time_seen(self.running_phase())
     }
 
     /// The phase of the run under way.

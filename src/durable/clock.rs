@@ -4,7 +4,7 @@
 use std::fmt;
 
 use crate::core::scope;
-use crate::core::scope::shown::ShowsIn;
+use crate::core::scope::named::Named;
 use crate::image::Damaged;
 use crate::time::{Asks, AwaitedClock, Clock, ClockGuard, ClockIndex};
 use crate::wait::polled;
@@ -20,7 +20,7 @@ pub struct FutureClock {
 /// Shows the clock of a future until it is dropped.
 #[must_use = "the clock is shown until this is dropped"]
 pub struct ShowsClock {
-    _shows: ShowsIn,
+    _shows: Named,
 }
 
 impl FutureClock {
@@ -32,30 +32,25 @@ impl FutureClock {
     /// Outside of an executor.
     #[track_caller]
     pub fn show(&mut self, clock: &Clock) -> ShowsClock {
-        let core = polled("on_clock()", |scope| {
-            let core = scope.core();
+        let _shows = polled("on_clock()", |scope| {
             let state = clock.state();
             let is_known = |known: &AwaitedClock| known.state().index() == state.index();
             if !self.clock.as_ref().is_some_and(is_known) {
                 self.clock = Some(clock.awaited());
             }
-            core.rc()
+            Named::new(scope, state)
         });
-        ShowsClock {
-            _shows: ShowsIn::show(core, clock.state()),
-        }
+        ShowsClock { _shows }
     }
 
     /// Shows the clock of the last poll, if there was one, while the future is dropped.
     pub fn show_in_drop(&self) -> Option<ShowsClock> {
         let state = self.clock.as_ref()?.state();
-        let core = scope::with(|scope| {
-            let core = scope?.core();
-            state.is_of(&core.clock).then(|| core.rc())
+        let _shows = scope::with(|scope| {
+            let scope = scope.filter(|scope| state.is_of(&scope.core().clock))?;
+            Some(Named::new(scope, state))
         })?;
-        Some(ShowsClock {
-            _shows: ShowsIn::show(core, state),
-        })
+        Some(ShowsClock { _shows })
     }
 }
 

@@ -562,7 +562,7 @@ pub fn current_name() -> Cow<'static, str> {
 /// ```
 #[track_caller]
 pub fn time() -> Time {
-    inside("time", |scope| scope.core().time())
+    inside("time", |scope| scope.time())
 }
 
 /// Returns how many seconds the calling coroutine's clock has advanced in this frame,

@@ -132,14 +132,14 @@ impl Stream for EveryFrames {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Time>> {
         let this = &mut *self;
         if this.wait.is_none() {
-            let frame = polled("every_frames()", |scope| scope.core().time().frame);
+            let frame = polled("every_frames()", |scope| scope.time().frame);
             this.wait = Some(this.begin(frame));
         }
         if let Some(wait) = &mut this.wait {
             ready!(Pin::new(wait).poll(cx));
         }
         this.wait = None;
-        Poll::Ready(Some(polled("every_frames()", |scope| scope.core().time())))
+        Poll::Ready(Some(polled("every_frames()", |scope| scope.time())))
     }
 }
 

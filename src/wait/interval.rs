@@ -380,13 +380,13 @@ impl Interval {
         has_moved
     }
 
-    /// Begins, the first time on the clock that is shown, if that is not the game clock.
+    /// Begins, the first time on the clock of the code that polls it.
     fn begin(&mut self, scope: &Scope<'_>) {
         if !mem::replace(&mut self.has_begun, true) {
             if self.phase == PhaseIndex::HOME {
                 self.phase = scope.home();
             }
-            self.clock = scope.core().shown.clock().as_ref().map(AwaitedClock::new);
+            self.clock = scope.clock().as_ref().map(AwaitedClock::new);
         }
         let now = OwnTime::at_begin(scope, self.phase, clock_of(self.clock.as_ref()));
         let first_ns = match self.first {

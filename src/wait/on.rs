@@ -11,6 +11,7 @@ use pin_project::{pin_project, pinned_drop};
 
 use crate::core::base::call;
 use crate::core::scope;
+use crate::core::scope::named::Named;
 use crate::time::{AwaitedClock, Clock};
 
 use super::{polled, polled_again};
@@ -96,15 +97,13 @@ impl<F: Future> Future for On<F> {
         if this.future.is_none() {
             polled_again("on_clock()");
         }
-        let core = polled("on_clock()", |scope| {
-            let core = scope.core();
-            if !this.clock.state().is_of(&core.clock) {
+        // The future is not polled in a closure, which would hide the line of the `.await` from it.
+        let _named = polled("on_clock()", |scope| {
+            if !this.clock.state().is_of(&scope.core().clock) {
                 clock_of_another_executor(this.place);
             }
-            core.rc()
+            Named::new(scope, this.clock.state())
         });
-        // Not in a closure, which would hide the line of the `.await` from the future.
-        let _shows = core.shown.show_clock(this.clock.state());
         let Some(future) = this.future.as_mut().as_pin_mut() else {
             return Poll::Pending;
         };
@@ -124,8 +123,7 @@ impl<F> PinnedDrop for On<F> {
         scope::with(|scope| {
             let state = this.clock.state();
             if let Some(scope) = scope.filter(|scope| state.is_of(&scope.core().clock)) {
-                let core = scope.core();
-                let _shows = core.shown.show_clock(state);
+                let _named = Named::new(scope, state);
                 call::out(|| this.future.set(None));
             }
         });

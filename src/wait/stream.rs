@@ -89,7 +89,7 @@ impl Stream for Frames {
             Some(phase) => next_frame().in_phase(phase),
             None => next_frame(),
         };
-        Poll::Ready(Some(polled("frames()", |scope| scope.core().time())))
+        Poll::Ready(Some(polled("frames()", |scope| scope.time())))
     }
 }
 

@@ -179,7 +179,7 @@ impl Timer {
     #[track_caller]
     fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         match self.wait.deadline {
-            Deadline::In(ClockIndex::OWN, length_ns) if scope.core().shown.is_plain.get() => {
+            Deadline::In(ClockIndex::OWN, length_ns) if scope.is_plain() => {
                 let due = Due::After(length_ns);
                 self.wait.begin(scope, cx, ClockRef::Game, due);
                 Poll::Pending
@@ -205,7 +205,7 @@ impl Timer {
         }
         match wait.deadline {
             Deadline::In(ClockIndex::OWN, ns) | Deadline::Until(ClockIndex::OWN, ns) => {
-                self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);
+                self.clock = scope.clock().as_ref().map(AwaitedClock::new);
                 let clock = self.clock.as_ref();
                 let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
                 let due = match wait.deadline {
@@ -233,7 +233,7 @@ impl Timer {
                 if wait.registration.is_new() {
                     wait.registration.begin(scope);
                     if index == ClockIndex::OWN {
-                        self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);
+                        self.clock = scope.clock().as_ref().map(AwaitedClock::new);
                         let clock = self.clock.as_ref();
                         let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
                         wait.deadline = Deadline::Never(clock.index());

@@ -98,7 +98,7 @@ fn is_not_idle(core: &Core, call: &str) -> ! {
 /// Runs `phase`: polls all coroutines that are due in it.
 pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
     let clock = &*core.clock;
-    if clock.has_view() || has_news(core) {
+    if has_news(core) {
         return run_phase_with_news(core, phase);
     }
     let state = begin_run(core, clock, phase);
@@ -118,7 +118,6 @@ fn has_news(core: &Core) -> bool {
 
 #[inline(never)]
 fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
-    let _shown = core.shown.show_game();
     core.host.injected.acknowledge();
     core.host.begin_run();
     wake::take_messages(core);

@@ -44,7 +44,7 @@ pub(crate) fn resume_slowly<'c>(
     after_poll(core, task, polled);
 }
 
-/// Polls a task with its task waker, on its own clock, and observed, as its flags say.
+/// Polls a task with its task waker, and observed, as its flags say.
 #[inline]
 pub(in crate::core) fn poll_slowly(core: &Core, scope: &Scope<'_>, task: Task<'_>) -> Polled {
     if task.has(Flags::TASK_WAKER) {
@@ -53,25 +53,15 @@ pub(in crate::core) fn poll_slowly(core: &Core, scope: &Scope<'_>, task: Task<'_
             .colds
             .of(task, |cold| cold.waker.as_ref().map(TaskWaker::to_waker));
         if let Some(own) = own.flatten() {
-            return scope.lend(&own, |cx| poll_on_own_clock(core, task, cx));
+            let _lent = scope.lend(&own);
+            return poll_observed(core, task, &mut Context::from_waker(&own));
         }
     }
-    poll_on_own_clock(core, task, &mut scope.context())
+    poll_observed(core, task, &mut scope.context())
 }
 
 #[inline]
-fn poll_on_own_clock(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
-    if task.has(Flags::CLOCK_OR_OBSERVED) || core.clock.has_view() {
-        poll_shown(core, task, cx)
-    } else {
-        core.tasks.poll(task, cx)
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn poll_shown(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
-    let _shown = core.shown.show_of(&core.owners, task);
+fn poll_observed(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
     if task.has(Flags::OBSERVED) {
         observe::poll(core, task, || core.tasks.poll(task, cx))
     } else {

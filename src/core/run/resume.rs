@@ -1,8 +1,8 @@
 //! Resuming one coroutine, for any reason.
 //!
 //! A plain task is polled the short way. All other tasks take the slow path, where
-//! their flags are checked: they have been woken, have a task waker, entries or another
-//! clock, or are observed or paused. See [`Flags::SLOW_PATH`].
+//! their flags are checked: they have been woken, have a task waker or entries, or are
+//! observed or paused. See [`Flags::SLOW_PATH`].
 
 use std::task::Context;
 
@@ -187,7 +187,7 @@ impl<'a, 's> Resumer<'a, 's> {
     /// Whether the flags of a task ask only for its task waker, apart from a wake.
     #[inline(always)]
     fn needs_only_waker(self, task: Task<'a>) -> bool {
-        !task.has(Flags::SLOW_BUT_WOKEN) && !self.core.clock.has_view()
+        !task.has(Flags::SLOW_BUT_WOKEN)
     }
 
     /// Resumes a coroutine with flags for a wait that is due in the run, with its task
@@ -212,8 +212,10 @@ impl<'a, 's> Resumer<'a, 's> {
         // This poll also serves any wake from before.
         task.clear(Flags::READY_OR_YIELDED);
         self.scope.set_free(task, resumed);
-        let tasks = &self.core.tasks;
-        let polled = own.with(|own| self.scope.lend(own, |cx| tasks.poll(task, cx)));
+        let own = own.borrow();
+        let lent = self.scope.lend(&own);
+        let polled = self.core.tasks.poll(task, &mut Context::from_waker(&own));
+        drop(lent);
         self.after_plain_poll(task, polled);
     }
 

@@ -96,10 +96,7 @@ pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
     leave_list(core, task);
     {
         let _deeper = Deeper::new(core);
-        let dropped = {
-            let _shown = core.shown.show_of(&core.owners, task);
-            scope::enter_task(core, task, |_| core.tasks.drop_future(task))
-        };
+        let dropped = scope::enter_task(core, task, |_| core.tasks.drop_future(task));
         let payload = match (dropped, payload) {
             (None, payload) => {
                 // A nested call has ended the task.
@@ -217,10 +214,7 @@ fn release_detached_slowly(core: &Core, task: Task<'_>) {
 #[inline(never)]
 pub(crate) fn drop_unwanted_output(core: &Core, task: Task<'_>) {
     let _notifies = core.host.notifies();
-    let dropped = {
-        let _shown = core.shown.show_of(&core.owners, task);
-        scope::enter_task(core, task, |_| core.tasks.drop_output(task))
-    };
+    let dropped = scope::enter_task(core, task, |_| core.tasks.drop_output(task));
     if let Err(payload) = dropped {
         panics::output_panicked(core, task, payload);
     }

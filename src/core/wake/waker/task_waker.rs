@@ -217,10 +217,10 @@ impl LentWaker {
         ManuallyDrop::new(unsafe { Waker::new(data, &OWN) })
     }
 
-    /// Calls `f` with the waker.
+    /// The waker, which is not dropped with the result.
     #[inline(always)]
-    pub(crate) fn with<R>(&self, f: impl FnOnce(&Waker) -> R) -> R {
-        f(&self.waker())
+    pub(crate) fn borrow(&self) -> impl Deref<Target = Waker> + use<'_> {
+        self.waker()
     }
 }
 
