@@ -32,7 +32,7 @@ impl FutureClock {
     /// Outside of an executor.
     #[track_caller]
     pub fn show(&mut self, clock: &Clock) -> ShowsClock {
-        let _shows = polled("on_clock()", |scope| {
+        let named = polled("on_clock()", |scope| {
             let state = clock.state();
             let is_known = |known: &AwaitedClock| known.state().index() == state.index();
             if !self.clock.as_ref().is_some_and(is_known) {
@@ -40,17 +40,17 @@ impl FutureClock {
             }
             Named::new(scope, state)
         });
-        ShowsClock { _shows }
+        ShowsClock { _shows: named }
     }
 
     /// Shows the clock of the last poll, if there was one, while the future is dropped.
     pub fn show_in_drop(&self) -> Option<ShowsClock> {
         let state = self.clock.as_ref()?.state();
-        let _shows = scope::with(|scope| {
+        let named = scope::with(|scope| {
             let scope = scope.filter(|scope| state.is_of(&scope.core().clock))?;
             Some(Named::new(scope, state))
         })?;
-        Some(ShowsClock { _shows })
+        Some(ShowsClock { _shows: named })
     }
 }
 

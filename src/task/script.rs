@@ -10,7 +10,7 @@ use std::rc::Rc;
 use crate::core::Core;
 use crate::core::life::end;
 use crate::core::owners::OwnerKey;
-use crate::core::scope::{self, Scope};
+use crate::core::scope::{self, Scope, named};
 use crate::executor::{Handle, RemoteHandle};
 use crate::task::coroutine::{
     self, ByScript, Coroutine, CoroutineId, Resolved, ScriptBuilder, outside,
@@ -562,7 +562,7 @@ pub fn current_name() -> Cow<'static, str> {
 /// ```
 #[track_caller]
 pub fn time() -> Time {
-    inside("time", |scope| scope.time())
+    inside("time", named::time)
 }
 
 /// Returns how many seconds the calling coroutine's clock has advanced in this frame,

@@ -257,9 +257,10 @@ fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     drop(entries);
     out.put_all(joins, Writer::put_len);
     out.put_flag(is_paused);
-    let own = core
-        .colds
-        .of(task, |cold| Some(cold.own.as_ref()?.save(out, names)));
+    let own = core.colds.of(task, |cold| {
+        cold.own.as_ref()?.save(out, names);
+        Some(())
+    });
     if own.flatten().is_none() {
         out.put(0);
     }

@@ -43,7 +43,7 @@ pub(crate) fn snapshot(core: &Core) -> Snapshot {
     let mut draft = Draft::new(core);
     core.phases.each(|phase, state| {
         state.each_wait(&core.timers, |key, listed| {
-            draft.read_wait(phase, state, key, listed)
+            draft.read_wait(phase, state, key, listed);
         });
     });
     draft.read_ready();

@@ -177,24 +177,18 @@ impl<'a, 's> Resumer<'a, 's> {
             return;
         }
         match own {
-            Some(own) if self.needs_only_waker(task) && !task.is_registered() => {
+            Some(own) if needs_only_waker(task) && !task.is_registered() => {
                 self.poll_with(&own, task, WaitKey::NOT_A_WAIT);
             }
             _ => poll::resume_slowly(core, self.scope, task, WaitKey::NOT_A_WAIT, self.phase()),
         }
     }
 
-    /// Whether the flags of a task ask only for its task waker, apart from a wake.
-    #[inline(always)]
-    fn needs_only_waker(self, task: Task<'a>) -> bool {
-        !task.has(Flags::SLOW_BUT_WOKEN)
-    }
-
     /// Resumes a coroutine with flags for a wait that is due in the run, with its task
     /// waker alone if that is all it needs.
     #[inline(never)]
     fn resume_slow_wait(self, task: Task<'a>, key: WaitKey) {
-        if self.needs_only_waker(task) {
+        if needs_only_waker(task) {
             let own = self
                 .core
                 .colds
@@ -227,4 +221,10 @@ impl<'a, 's> Resumer<'a, 's> {
             poll::after_poll(self.core, task, polled);
         }
     }
+}
+
+/// Whether the flags of a task ask only for its task waker, apart from a wake.
+#[inline(always)]
+fn needs_only_waker(task: Task<'_>) -> bool {
+    !task.has(Flags::SLOW_BUT_WOKEN)
 }

@@ -87,14 +87,14 @@ impl Scope<'_> {
         let owner = core.owners.of(self.current()?)?;
         core.owners.borrow().clock(owner).cloned()
     }
+}
 
-    /// The time as the code here reads it.
-    #[inline]
-    pub(crate) fn time(&self) -> Time {
-        let phase = self.core().running_phase();
-        match self.clock() {
-            None => self.core().clock.time(phase),
-            Some(clock) => clock.time(phase),
-        }
+/// The time as the code in a scope reads it.
+#[inline]
+pub(crate) fn time(scope: &Scope<'_>) -> Time {
+    let core = scope.core();
+    match scope.clock() {
+        None => core.clock.time(core.running_phase()),
+        Some(clock) => clock.time(core.running_phase()),
     }
 }

@@ -3,8 +3,8 @@
 
 use framestep::prelude::*;
 
-use crate::support::{forever, poll_once};
 use crate::support::timeline::unclamped;
+use crate::support::{forever, poll_once};
 
 use super::{Subject, run_large, subject};
 
