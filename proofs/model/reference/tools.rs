@@ -155,6 +155,7 @@ pub(super) async fn interval(core: Rc<Core>, at: At, period: u64, count: usize) 
         let begun = now.deadline.expect("it is finite").max(due);
         let timer = Timer {
             deadline: Some(begun),
+            polled: Some(begun),
             ..now
         };
         let mut wait = Waiting::new(&core, Some(phase), Plan::Tick(timer));
