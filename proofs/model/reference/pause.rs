@@ -89,13 +89,13 @@ impl State {
         let phase = wait.phase;
         if let Some(timer) = wait.timer_mut() {
             let now = self.clocks.of_waits(timer.clock, phase);
-            let before = timer.paused_at.take();
-            // docs/contract.md#decided-due-in-the-pause
-            let has_left = |before: &u64| timer.deadline.is_none_or(|deadline| deadline > *before);
-            if let Some(before) = before.filter(has_left) {
-                let deadline = timer.deadline;
-                timer.deadline = deadline.and_then(|it| it.checked_add(now - before));
+            if let Some(before) = timer.paused_at.take() {
                 timer.delay += now - before;
+                // docs/contract.md#decided-due-in-the-pause
+                let left = timer.deadline.filter(|&deadline| deadline > before);
+                if let Some(deadline) = left {
+                    timer.deadline = deadline.checked_add(now - before);
+                }
             }
         }
     }

@@ -193,7 +193,7 @@ pub(super) struct Timer {
     pub(super) paused_at: Option<u64>,
     /// The deadline at its latest poll.
     pub(super) polled: Option<u64>,
-    /// How far pauses of its coroutine have moved the deadline.
+    /// How long its coroutine has been paused.
     pub(super) delay: u64,
     /// Two coroutines have polled it, so that no pause moves it any more.
     pub(super) shared: bool,
