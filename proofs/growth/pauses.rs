@@ -3,8 +3,8 @@
 
 use framestep::prelude::*;
 
-use framestep_testkit::forever;
 use framestep_testkit::timeline::unclamped;
+use framestep_testkit::{forever, poll_once};
 
 use super::{Subject, run_large, subject};
 
@@ -167,6 +167,38 @@ pub(super) const SUBJECTS: &[Subject] = &[
                 framestep_testkit::update(&mut executor, 0.25);
             }
             assert!(one.is_finished());
+        },
+    ),
+    subject(
+        "n timers of one script, paused and resumed 20 times",
+        5_000,
+        |n| {
+            let mut executor = unclamped();
+            let script = executor.start(async move {
+                join_all((0..n).map(|_| wait_seconds(1_000))).await;
+            });
+            for _ in 0..20 {
+                assert!(script.pause());
+                executor.run_frame(0.25);
+                assert!(script.resume());
+            }
+        },
+    ),
+    subject(
+        "n timers that a script begins and drops beside n that it keeps",
+        5_000,
+        |n| {
+            let executor = unclamped();
+            executor.start(async move {
+                let kept = join_all((0..n).map(|_| wait_seconds(1_000)));
+                let begins = async {
+                    for _ in 0..n {
+                        let mut wait = wait_seconds(1_000);
+                        assert!(poll_once(&mut wait).await.is_pending());
+                    }
+                };
+                join!(kept, begins);
+            });
         },
     ),
     subject(

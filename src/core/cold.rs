@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use slab::Slab;
 
 use crate::core::base::cell::Guarded;
-use crate::core::pause::clocks::Clocks;
+use crate::core::base::key::WaitKey;
+use crate::core::pause::own::OwnClocks;
 use crate::core::pause::state::Pause;
 use crate::core::report::panics::Panicked;
 use crate::core::task::{Task, Tasks};
@@ -14,8 +15,8 @@ use crate::inspect::Observed;
 use crate::task::coroutine::Stopper;
 
 /// Exists for a task that has one of these: a given name, a task waker, waits in
-/// entries or on clocks that it names, futures on another clock, a pause,
-/// a yield, a panic, an observer; or if it was stopped while it had a handle.
+/// entries, an interval, a pause, a yield, a panic, an observer; or if it was stopped while it had
+/// a handle.
 #[derive(Default)]
 pub(crate) struct Cold {
     pub(crate) name: Option<Cow<'static, str>>,
@@ -30,8 +31,11 @@ pub(crate) struct Cold {
     pub(crate) polled_in: u64,
     /// The state of a task that is paused or has been paused.
     pub(crate) pause: Option<Box<Pause>>,
-    /// The clocks that waits and futures of the task have named.
-    pub(crate) clocks: Option<Box<Clocks>>,
+    /// The timers that the task has polled last, except for the one that is registered with the
+    /// task itself. The keys may be stale.
+    pub(crate) timers: Vec<WaitKey>,
+    /// The clocks on which the task keeps own time.
+    pub(crate) own: Option<Box<OwnClocks>>,
     /// What is known about the task, for snapshots and traces.
     pub(crate) observed: Option<Box<Observed>>,
     /// What has stopped the task, if it has a handle.
@@ -63,6 +67,11 @@ impl Colds {
     pub(crate) fn pause_of<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> Option<R> {
         let read = self.of(task, |cold| cold.pause.as_deref_mut().map(f));
         read.flatten()
+    }
+
+    /// Calls `f` with the pause of a task. Makes the pause if there is none.
+    pub(crate) fn edit_pause<R>(&self, task: Task<'_>, f: impl FnOnce(&mut Pause) -> R) -> R {
+        self.of_or_new(task, |cold| f(cold.pause.get_or_insert_default()))
     }
 
     /// Takes the cold data of an unneeded task, for the caller to drop.

@@ -40,8 +40,7 @@ use life::end::depth::Ends;
 use life::end::requests::Requests;
 use life::start::Starts;
 use owners::Owners;
-use pause::counts::Pauses;
-use pause::timers::PausedTimers;
+use pause::timers::{TimerTable, Timers};
 use phase::ready::Ready;
 use phase::skipped::Looks;
 use phase::state::Phases;
@@ -50,7 +49,7 @@ use registration::waits::Waits;
 use report::Unobserved;
 use report::panics::{Panics, PassOn};
 use run::state::Runs;
-use scope::shown::ShownClock;
+use scope::named::NamedClock;
 use task::{Flags, Task, Tasks};
 use wake::calls::Arrivals;
 use wake::host::Host;
@@ -75,7 +74,7 @@ pub(crate) struct Core {
     game_clock: OnceCell<Clock>,
     /// The same for the realtime clock.
     realtime: OnceCell<Clock>,
-    pub(crate) shown: ShownClock,
+    named: NamedClock,
     pub(crate) tasks: Tasks,
     pub(crate) colds: Colds,
     entries: Guarded<Entries>,
@@ -92,7 +91,7 @@ pub(crate) struct Core {
     pub(crate) requests: Requests,
     /// A buffer for the coroutines of one owner, kept to reuse its memory.
     owned: Guarded<Vec<TaskKey>>,
-    pub(crate) pauses: Pauses,
+    pub(crate) timers: TimerTable,
     pub(crate) lent: Lending,
     pub(crate) host: Host,
     arrivals: Arrivals,
@@ -129,7 +128,7 @@ impl Core {
         let core = Rc::new_cyclic(|this| Core {
             id,
             this: this.clone(),
-            shown: ShownClock::new(clock.clone()),
+            named: NamedClock::default(),
             clock,
             game_clock: OnceCell::new(),
             realtime: OnceCell::new(),
@@ -148,7 +147,7 @@ impl Core {
             owners: Guarded::default(),
             requests: Requests::default(),
             owned: Guarded::default(),
-            pauses: Pauses::default(),
+            timers: TimerTable::default(),
             lent: Lending::default(),
             host,
             arrivals: Arrivals::default(),
@@ -211,13 +210,13 @@ impl Core {
         }
     }
 
-    /// The timers of coroutines that are or were paused.
+    /// The timers of the coroutines.
     #[inline(always)]
-    pub(crate) fn paused_timers(&self) -> PausedTimers<'_> {
-        PausedTimers {
+    pub(crate) fn timers(&self) -> Timers<'_> {
+        Timers {
+            table: &self.timers,
             waits: self.waits(),
             colds: &self.colds,
-            pauses: &self.pauses,
             phases: &self.phases,
             clock: &self.clock,
         }
@@ -260,12 +259,6 @@ impl Core {
     /// The game time, as the host reads it.
     pub(crate) fn game_time(&self) -> Time {
         self.clock.time(self.running_phase())
-    }
-
-    /// The time as the coroutine being polled reads it.
-    #[inline]
-    pub(crate) fn time(&self) -> Time {
-        self.clock.time_seen(self.running_phase())
     }
 
     /// The phase of the run under way.

@@ -3,10 +3,8 @@
 
 use std::fmt;
 
-use crate::core::base::key::TaskKey;
-use crate::core::pause;
 use crate::core::scope;
-use crate::core::scope::shown::ShowsIn;
+use crate::core::scope::named::Named;
 use crate::image::Damaged;
 use crate::time::{Asks, AwaitedClock, Clock, ClockGuard, ClockIndex};
 use crate::wait::polled;
@@ -17,14 +15,12 @@ use crate::wait::polled;
 pub struct FutureClock {
     /// The clock of the last poll.
     clock: Option<AwaitedClock>,
-    /// The coroutine with the pauses that count.
-    known_to: Option<TaskKey>,
 }
 
 /// Shows the clock of a future until it is dropped.
 #[must_use = "the clock is shown until this is dropped"]
 pub struct ShowsClock {
-    _shows: ShowsIn,
+    _shows: Named,
 }
 
 impl FutureClock {
@@ -36,37 +32,25 @@ impl FutureClock {
     /// Outside of an executor.
     #[track_caller]
     pub fn show(&mut self, clock: &Clock) -> ShowsClock {
-        let core = polled("on_clock()", |scope| {
-            let core = scope.core();
+        let named = polled("on_clock()", |scope| {
             let state = clock.state();
             let is_known = |known: &AwaitedClock| known.state().index() == state.index();
             if !self.clock.as_ref().is_some_and(is_known) {
                 self.clock = Some(clock.awaited());
-                self.known_to = None;
             }
-            if let Some(task) = scope.current() {
-                if self.known_to != Some(task.task_key()) {
-                    pause::measure_clock(core, task, state);
-                    self.known_to = Some(task.task_key());
-                }
-            }
-            core.rc()
+            Named::new(scope, state)
         });
-        ShowsClock {
-            _shows: ShowsIn::show(core, clock.state()),
-        }
+        ShowsClock { _shows: named }
     }
 
     /// Shows the clock of the last poll, if there was one, while the future is dropped.
     pub fn show_in_drop(&self) -> Option<ShowsClock> {
         let state = self.clock.as_ref()?.state();
-        let core = scope::with(|scope| {
-            let core = scope?.core();
-            state.is_of(&core.clock).then(|| core.rc())
+        let named = scope::with(|scope| {
+            let scope = scope.filter(|scope| state.is_of(&scope.core().clock))?;
+            Some(Named::new(scope, state))
         })?;
-        Some(ShowsClock {
-            _shows: ShowsIn::show(core, state),
-        })
+        Some(ShowsClock { _shows: named })
     }
 }
 

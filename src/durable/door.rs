@@ -406,7 +406,7 @@ pub fn home() -> Phase {
 pub fn own_time(phase: Option<Phase>, begins: bool) -> i128 {
     polled("own_time()", |scope| {
         let phase = phase.map_or(scope.home(), PhaseIndex::new);
-        let clock = scope.core().shown.clock();
+        let clock = scope.clock();
         let clock = clock.as_ref().map_or(ClockRef::Game, ClockState::as_ref);
         let time = if begins {
             OwnTime::at_begin(scope, phase, clock)

@@ -190,7 +190,7 @@ impl DurableWait {
     #[track_caller]
     pub fn own_time(point_ns: Option<i128>, phase: Phase) -> Self {
         let until = |scope: &Scope<'_>| {
-            let clock = scope.core().shown.clock();
+            let clock = scope.clock();
             let point = OwnTime::at(point_ns?);
             interval::wait_until(scope, PhaseIndex::new(phase), clock.as_ref(), point)
         };

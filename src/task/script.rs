@@ -10,7 +10,7 @@ use std::rc::Rc;
 use crate::core::Core;
 use crate::core::life::end;
 use crate::core::owners::OwnerKey;
-use crate::core::scope::{self, Scope};
+use crate::core::scope::{self, Scope, named};
 use crate::executor::{Handle, RemoteHandle};
 use crate::task::coroutine::{
     self, ByScript, Coroutine, CoroutineId, Place, ScriptBuilder, outside,
@@ -547,7 +547,7 @@ pub fn current_name() -> Cow<'static, str> {
 /// ```
 #[track_caller]
 pub fn time() -> Time {
-    inside("time", |scope| scope.core().time())
+    inside("time", named::time)
 }
 
 /// Returns how many seconds the calling coroutine's clock has advanced in this frame,

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use futures::stream::{FusedStream, Stream};
 
+use crate::core::scope::named;
 use crate::time::{Phase, Time};
 
 use super::next_item::NextItem;
@@ -132,14 +133,14 @@ impl Stream for EveryFrames {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Time>> {
         let this = &mut *self;
         if this.wait.is_none() {
-            let frame = polled("every_frames()", |scope| scope.core().time().frame);
+            let frame = polled("every_frames()", |scope| named::time(scope).frame);
             this.wait = Some(this.begin(frame));
         }
         if let Some(wait) = &mut this.wait {
             ready!(Pin::new(wait).poll(cx));
         }
         this.wait = None;
-        Poll::Ready(Some(polled("every_frames()", |scope| scope.core().time())))
+        Poll::Ready(Some(polled("every_frames()", named::time)))
     }
 }
 

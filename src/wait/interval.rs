@@ -371,7 +371,7 @@ impl Interval {
         let by = scope.current();
         let by = by.map_or(TaskKey::NOBODY, |task| task.task_key());
         let has_moved = mem::replace(&mut self.by, by) != by;
-        let paused_ns = own::paused_ns(scope, self.phase, clock_of(self.clock.as_ref()).index());
+        let paused_ns = own::paused_ns(scope, self.phase, clock_of(self.clock.as_ref()));
         let paused_before_ns = mem::replace(&mut self.paused_ns, paused_ns);
         if let Some(due) = due_before.filter(|_| has_moved && self.wait.is_none()) {
             // The time of the clock stays the same.
@@ -380,13 +380,13 @@ impl Interval {
         has_moved
     }
 
-    /// Begins, the first time on the clock that is shown, if that is not the game clock.
+    /// Begins, the first time on the clock of the code that polls it.
     fn begin(&mut self, scope: &Scope<'_>) {
         if !mem::replace(&mut self.has_begun, true) {
             if self.phase == PhaseIndex::HOME {
                 self.phase = scope.home();
             }
-            self.clock = scope.core().shown.clock().as_ref().map(AwaitedClock::new);
+            self.clock = scope.clock().as_ref().map(AwaitedClock::new);
         }
         let now = OwnTime::at_begin(scope, self.phase, clock_of(self.clock.as_ref()));
         let first_ns = match self.first {

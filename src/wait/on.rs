@@ -10,9 +10,8 @@ use futures::future::FusedFuture;
 use pin_project::{pin_project, pinned_drop};
 
 use crate::core::base::call;
-use crate::core::base::key::TaskKey;
-use crate::core::pause;
 use crate::core::scope;
+use crate::core::scope::named::Named;
 use crate::time::{AwaitedClock, Clock};
 
 use super::{polled, polled_again};
@@ -74,7 +73,6 @@ pub fn on_clock<F: Future>(clock: &Clock, future: F) -> On<F> {
     On {
         clock: clock.awaited(),
         future: Some(future),
-        known_to: None,
         place: Location::caller(),
     }
 }
@@ -87,8 +85,6 @@ pub struct On<F> {
     /// `None` once it has been ready.
     #[pin]
     future: Option<F>,
-    /// The coroutine with the pauses that count.
-    known_to: Option<TaskKey>,
     place: &'static Location<'static>,
 }
 
@@ -101,21 +97,13 @@ impl<F: Future> Future for On<F> {
         if this.future.is_none() {
             polled_again("on_clock()");
         }
-        let core = polled("on_clock()", |scope| {
-            let core = scope.core();
-            if !this.clock.state().is_of(&core.clock) {
+        // The future is not polled in a closure, which would hide the line of the `.await` from it.
+        let _named = polled("on_clock()", |scope| {
+            if !this.clock.state().is_of(&scope.core().clock) {
                 clock_of_another_executor(this.place);
             }
-            if let Some(task) = scope.current() {
-                if *this.known_to != Some(task.task_key()) {
-                    pause::measure_clock(core, task, this.clock.state());
-                    *this.known_to = Some(task.task_key());
-                }
-            }
-            core.rc()
+            Named::new(scope, this.clock.state())
         });
-        // Not in a closure, which would hide the line of the `.await` from the future.
-        let _shows = core.shown.show_clock(this.clock.state());
         let Some(future) = this.future.as_mut().as_pin_mut() else {
             return Poll::Pending;
         };
@@ -135,8 +123,7 @@ impl<F> PinnedDrop for On<F> {
         scope::with(|scope| {
             let state = this.clock.state();
             if let Some(scope) = scope.filter(|scope| state.is_of(&scope.core().clock)) {
-                let core = scope.core();
-                let _shows = core.shown.show_clock(state);
+                let _named = Named::new(scope, state);
                 call::out(|| this.future.set(None));
             }
         });

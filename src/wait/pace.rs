@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::stream::{FusedStream, Stream};
 use pin_project::pin_project;
 
+use crate::core::scope::named;
 use crate::time::Seconds;
 
 use super::length::Length;
@@ -250,7 +251,7 @@ impl<S: Stream> Stream for Throttle<S> {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
         let mut this = self.project();
         let length = quiet_time(this.length.nanos("throttle()"));
-        let now = polled("throttle()", |scope| scope.core().time().elapsed);
+        let now = polled("throttle()", |scope| named::time(scope).elapsed);
         let passes = match (*this.passed, length) {
             (Some(passed), Some(length)) => now.saturating_sub(passed) >= length,
             (Some(_), None) => false,

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 
 use futures::stream::{FusedStream, Stream};
 
+use crate::core::scope::named;
 use crate::time::{Phase, Time};
 
 use super::{NextFrame, next_frame, polled};
@@ -89,7 +90,7 @@ impl Stream for Frames {
             Some(phase) => next_frame().in_phase(phase),
             None => next_frame(),
         };
-        Poll::Ready(Some(polled("frames()", |scope| scope.core().time())))
+        Poll::Ready(Some(polled("frames()", named::time)))
     }
 }
 

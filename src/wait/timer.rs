@@ -6,11 +6,10 @@ use std::task::{Context, Poll};
 use crate::core::Core;
 use crate::core::image::{ClockNames, Unsavable};
 use crate::core::inspect::awaited;
-use crate::core::pause::own;
 use crate::core::registration::{Bound, Registration, WaitList, another_executor};
 use crate::core::report;
 use crate::core::scope::{self, Inside, Scope};
-use crate::core::task::{Flags, Task};
+use crate::core::task::Task;
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::{Wait, WaitId};
 use crate::time::{AwaitedClock, ClockIndex, ClockRef, Nanos, PhaseIndex, Seconds};
@@ -30,12 +29,10 @@ pub(crate) struct Timer {
 struct DeadlineWait {
     registration: Registration,
     deadline: Deadline,
-    /// How long its coroutine had been paused when the wait began.
-    paused_ns: u64,
 }
 
 // Timers are stored in the futures of scripts, so their size matters.
-const _: () = assert!(size_of::<Timer>() <= 56);
+const _: () = assert!(size_of::<Timer>() <= 48);
 
 /// A length until the first poll, a point in time from then on.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +41,7 @@ enum Deadline {
     In(ClockIndex, u64),
     /// A point in time of a wait that has not begun.
     Until(ClockIndex, u64),
-    /// The deadline, unless the coroutine is paused in between.
+    /// The deadline at the latest poll. Pauses may have moved it since.
     At(ClockIndex, u64),
     /// Infinitely far away, or further than the clock can count.
     Never(ClockIndex),
@@ -103,7 +100,6 @@ impl Timer {
             wait: DeadlineWait {
                 registration,
                 deadline,
-                paused_ns: 0,
             },
             clock,
         }
@@ -183,7 +179,7 @@ impl Timer {
     #[track_caller]
     fn begin_or_go_on(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
         match self.wait.deadline {
-            Deadline::In(ClockIndex::OWN, length_ns) if scope.core().shown.is_plain.get() => {
+            Deadline::In(ClockIndex::OWN, length_ns) if scope.is_plain() => {
                 let due = Due::After(length_ns);
                 self.wait.begin(scope, cx, ClockRef::Game, due);
                 Poll::Pending
@@ -209,7 +205,7 @@ impl Timer {
         }
         match wait.deadline {
             Deadline::In(ClockIndex::OWN, ns) | Deadline::Until(ClockIndex::OWN, ns) => {
-                self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);
+                self.clock = scope.clock().as_ref().map(AwaitedClock::new);
                 let clock = self.clock.as_ref();
                 let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
                 let due = match wait.deadline {
@@ -237,7 +233,7 @@ impl Timer {
                 if wait.registration.is_new() {
                     wait.registration.begin(scope);
                     if index == ClockIndex::OWN {
-                        self.clock = core.shown.clock().as_ref().map(AwaitedClock::new);
+                        self.clock = scope.clock().as_ref().map(AwaitedClock::new);
                         let clock = self.clock.as_ref();
                         let clock = clock.map_or(ClockRef::Game, |clock| clock.state().as_ref());
                         wait.deadline = Deadline::Never(clock.index());
@@ -263,7 +259,6 @@ impl Timer {
             Deadline::At(..) => self.wait.registration.save(core, out),
             _ => self.wait.registration.save_endless(out),
         }
-        out.put(self.wait.paused_ns);
         match self.wait.deadline {
             Deadline::At(clock, due_ns) => {
                 out.put_flag(true);
@@ -283,7 +278,6 @@ impl Timer {
     /// Reads the clock and the deadline from what [`save`](Self::save) has written behind the
     /// registration.
     pub(crate) fn skip(image: &mut Reader<'_>) -> Result<Option<(u64, u64)>, Damaged> {
-        image.take()?;
         Ok(if image.take_flag()? {
             Some((image.take()?, image.take()?))
         } else {
@@ -314,7 +308,6 @@ impl Timer {
             wait: DeadlineWait {
                 registration,
                 deadline: Deadline::Never(ClockIndex::OWN),
-                paused_ns: image.take()?,
             },
             clock: None,
         };
@@ -339,7 +332,7 @@ impl Timer {
         polled("wait_seconds()", |scope| {
             let (core, phase) = (scope.core(), wait.registration.phase());
             wait.registration.expect_of(core);
-            wait.moved(core, index, due_ns)
+            wait.moved(core, due_ns)
                 .saturating_sub(core.phases.get(phase).reached_ns(&core.clock, clock))
         })
     }
@@ -357,7 +350,7 @@ impl Timer {
             let (core, phase) = (scope.core(), wait.registration.phase());
             wait.registration.expect_of(core);
             core.waits().task(wait.registration.key())?;
-            let due_ns = wait.moved(core, index, due_ns);
+            let due_ns = wait.moved(core, due_ns);
             Some(
                 core.phases
                     .get(phase)
@@ -402,8 +395,6 @@ impl DeadlineWait {
             self.registration.wait_for_renewal(scope, cx);
             return;
         };
-        let phase = self.registration.phase();
-        self.paused_ns = own::paused_ns(scope, phase, clock.index());
         self.deadline = Deadline::At(clock.index(), deadline_ns);
         self.registration
             .wait_for_time(scope, cx, state, clock, deadline_ns);
@@ -423,28 +414,27 @@ impl DeadlineWait {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
         }
-        let (core, phase) = (scope.core(), self.registration.phase());
-        let index = clock.index();
+        let (core, key) = (scope.core(), self.registration.key());
+        let (index, waits) = (clock.index(), core.waits());
         self.registration.expect_of(core);
         let is_shared = self.registration.is_shared_by(scope, cx);
-        let due_ns = if core.pauses.any() {
-            self.move_deadline(scope, index, due_ns)
-        } else {
-            due_ns
-        };
-        let state = core.phases.get(phase);
+        let due_ns = self.moved(core, due_ns);
+        self.deadline = Deadline::At(index, due_ns);
+        let state = core.phases.get(self.registration.phase());
         if self.registration.is_due(core) && state.reading(clock) >= due_ns {
             self.registration.finish(core);
             return Poll::Ready(());
         }
-        if self.registration.renew(scope, cx, WaitList::Timer(index)) {
-            self.registration.note_clock(scope, clock);
-        } else {
-            self.registration
-                .wait_for_time(scope, cx, state, clock, due_ns);
+        let moves = !waits.is_shared(key) && !waits.is_of(key, scope.current());
+        if moves && (!is_shared || core.timers.is_held(key)) {
+            // The pauses of the coroutine that has waited concern it no longer.
+            self.cancel();
         }
-        if is_shared {
-            core.waits().set_shared(self.registration.key());
+        if !self.registration.renew(scope, cx, WaitList::Timer(index)) {
+            self.registration
+                .wait_for_time_slowly(scope, cx, state, clock, due_ns, is_shared);
+        } else if is_shared {
+            waits.set_shared(key);
         }
         self.note(scope, clock);
         Poll::Pending
@@ -465,36 +455,10 @@ impl DeadlineWait {
         }
     }
 
-    /// Returns the deadline, moved by the pauses of the coroutine that has waited for
-    /// it alone. If another coroutine waits from now on, only its later pauses count, and
-    /// none if both do.
-    #[inline(never)]
-    fn move_deadline(&mut self, scope: &Scope<'_>, index: ClockIndex, due_ns: u64) -> u64 {
-        let (core, phase) = (scope.core(), self.registration.phase());
-        let (before_ns, due_ns) = (due_ns, self.moved(core, index, due_ns));
-        let key = self.registration.key();
-        let waits = core.waits();
-        if !waits.is_shared(key) && !waits.is_of(key, scope.current()) {
-            let paused_ns = own::paused_ns(scope, phase, index);
-            let coroutines = [waits.task(key), scope.current()];
-            let mut coroutines = coroutines.into_iter().flatten();
-            // If no pause is concerned, the wait keeps its place among those of its deadline.
-            if (due_ns, paused_ns) != (before_ns, self.paused_ns)
-                || coroutines.any(|task| task.has(Flags::PAUSED))
-            {
-                self.cancel();
-                self.deadline = Deadline::At(index, due_ns);
-                self.paused_ns = paused_ns;
-            }
-        }
-        due_ns
-    }
-
     /// The deadline, moved by the pauses of the coroutine that waits for it.
-    fn moved(&self, core: &Core, index: ClockIndex, due_ns: u64) -> u64 {
-        let (key, phase) = (self.registration.key(), self.registration.phase());
-        let timers = core.paused_timers();
-        due_ns.saturating_add(timers.moved_ns(key, phase, index, self.paused_ns))
+    fn moved(&self, core: &Core, due_ns: u64) -> u64 {
+        let key = self.registration.key();
+        core.timers().deadline_ns(key).unwrap_or(due_ns)
     }
 
     #[cold]

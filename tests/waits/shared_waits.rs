@@ -278,6 +278,27 @@ fn pauses_from_before_a_timer_was_shared_have_moved_it() {
 
 // docs/contract.md#decided-waits-polled-by-hand
 #[test]
+fn a_timer_polled_by_hand_outlives_its_script_as_the_last_poll_has_found_it() {
+    let mut executor = unclamped();
+    let log = Log::new();
+    let wait = Rc::new(RefCell::new(wait_seconds(1)));
+    let by_hand = || {
+        let wait = wait.clone();
+        poll_fn(move |cx| wait.borrow_mut().poll_unpin(cx))
+    };
+    let first = says(&executor, &log, "first", by_hand());
+    frames(&mut executor, 1);
+    first.pause();
+    frames(&mut executor, 2);
+    first.resume();
+    assert!(first.stop());
+    says(&executor, &log, "last", by_hand());
+    frames(&mut executor, 3);
+    log.check(&["F4: last"]);
+}
+
+// docs/contract.md#decided-waits-polled-by-hand
+#[test]
 fn a_wait_that_two_scripts_poll_by_hand_is_the_last_ones_alone() {
     for paused in [false, true] {
         let mut executor = unclamped();

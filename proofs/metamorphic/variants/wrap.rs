@@ -68,12 +68,9 @@ impl Variant {
     fn shows(self, settings: &Settings, wait: &Wait) -> bool {
         let is_turn = |wait: &Wait| matches!(wait, Wait::Yield);
         let may_move = |wait: &Wait| matches!(wait, Wait::Timer(..));
-        // The waker of a timer that stands still is called in the pause, which is a wake like any
-        // other: docs/contract.md#decided-hidden-waits
-        settings.long_pauses && wait.has(Wait::is_timed)
-            // One that was called for a timer before it is moved counts for that run:
-            // docs/contract.md#rule-4-wakes
-            || wait.has(may_move)
+        // One that was called for a timer before it is moved counts for that run:
+        // docs/contract.md#rule-4-wakes
+        wait.has(may_move)
             // Behind another waker, it may lose its place: docs/contract.md#rule-8-moved-waits
             || settings.pauses && wait.has(is_turn)
             // What is woken behind a wrapper that passes on no waker stays unpolled.

@@ -14,10 +14,6 @@ pub(super) const EACH_EXECUTOR_HAS_AN_INNERMOST: bool = true;
 /// the pause, like any wait. If not, it is due in the first run after it.
 pub(super) const TIMERS_FALL_DUE_IN_PAUSES: bool = true;
 
-/// The pauses of a coroutine have moved the timers that outlive it. If not, these count
-/// on their clocks alone, as if it had never been paused.
-pub(super) const PAUSES_COUNT_BEYOND_THE_END: bool = false;
-
 /// A condition makes a paused coroutine due like any wait, and that is remembered,
 /// although it is not checked. If not, it is checked from the first run after the
 /// pause on.

@@ -21,34 +21,6 @@ pub(super) fn is_due(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
     }
 }
 
-/// Whether a timer that stands still would be due if its coroutine were not paused.
-pub(super) fn is_reached_in_pause(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
-    let Kind::Timer(timer) = &wait.kind else {
-        return false;
-    };
-    let going = Timer {
-        paused_at: None,
-        ..*timer
-    };
-    wait.phase == phase
-        && timer.paused_at.is_some()
-        && is_later(wait, clocks)
-        && is_reached(&going, phase, clocks)
-}
-
-/// Whether a timer would be due if no coroutine had been paused.
-pub(super) fn is_passed(wait: &Wait, phase: Phase, clocks: &Clocks) -> bool {
-    let timer = wait.timer().filter(|_| wait.phase == phase);
-    timer.is_some_and(|timer| {
-        let unpaused = Timer {
-            paused_at: None,
-            deadline: timer.deadline.map(|deadline| deadline - timer.delay),
-            ..*timer
-        };
-        is_later(wait, clocks) && is_reached(&unpaused, phase, clocks)
-    })
-}
-
 /// "Frame > N", and the same for fixed steps. Every run of the fixed phase is a
 /// step, so a run that begins is a later step.
 fn is_later(wait: &Wait, clocks: &Clocks) -> bool {

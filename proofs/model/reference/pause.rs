@@ -3,7 +3,7 @@
 use framestep::Phase;
 
 use super::Core;
-use super::choices::{PAUSES_COUNT_BEYOND_THE_END, WAITS_ARE_REMEMBERED_BEFORE_WAKES};
+use super::choices::WAITS_ARE_REMEMBERED_BEFORE_WAKES;
 use super::state::{Cause, State};
 
 impl Core {
@@ -90,10 +90,12 @@ impl State {
         if let Some(timer) = wait.timer_mut() {
             let now = self.clocks.of_waits(timer.clock, phase);
             if let Some(before) = timer.paused_at.take() {
-                let deadline = timer.deadline;
-                timer.deadline = deadline.and_then(|it| it.checked_add(now - before));
                 timer.delay += now - before;
-                timer.reached = false;
+                // docs/contract.md#decided-due-in-the-pause
+                let left = timer.deadline.filter(|&deadline| deadline > before);
+                if let Some(deadline) = left {
+                    timer.deadline = deadline.checked_add(now - before);
+                }
             }
         }
     }
@@ -111,17 +113,15 @@ impl State {
             if let Some(timer) = wait.timer_mut().filter(|_| is_alive) {
                 // By hand it moves: without a wrapper, only the last waker is kept.
                 timer.shared |= wrapped;
-                // A pause that is in progress does not count.
-                timer.paused_at = None;
-                timer.delay = 0;
-                let reached = timer.reached;
-                wait.ready |= reached;
             }
             self.go_on(at);
             self.waits[at].coroutine = coroutine;
             if coroutine.is_some_and(|one| self.is_paused(one)) {
                 self.stand_still(at);
             }
+        }
+        if let Some(timer) = self.waits[at].timer_mut() {
+            timer.polled = timer.deadline;
         }
     }
 
@@ -131,16 +131,10 @@ impl State {
             if self.waits[at].coroutine == Some(coroutine) {
                 self.go_on(at);
                 self.waits[at].coroutine = None;
-                if let Some(timer) = self.waits[at].timer_mut() {
-                    if !PAUSES_COUNT_BEYOND_THE_END {
-                        let deadline = timer.deadline;
-                        timer.deadline = deadline.map(|deadline| deadline - timer.delay);
-                        let passed = timer.passed;
-                        self.waits[at].ready |= passed;
-                    }
-                }
-                if let Some(timer) = self.waits[at].timer_mut() {
-                    timer.delay = 0;
+                // docs/contract.md#decided-waits-polled-by-hand
+                let by_hand = !self.waits[at].wrapped;
+                if let Some(timer) = self.waits[at].timer_mut().filter(|_| by_hand) {
+                    timer.deadline = timer.polled;
                 }
             }
         }
@@ -165,11 +159,10 @@ impl State {
 
     /// One wake is remembered, the first that comes in the pause.
     pub(super) fn remember(&mut self, coroutine: usize, phase: Phase, cause: Cause) {
-        let spare = std::mem::take(&mut self.coroutines[coroutine].spare);
         let remembered = &mut self.coroutines[coroutine].remembered;
         let before_wakes = WAITS_ARE_REMEMBERED_BEFORE_WAKES && cause.is_wait();
         let is_less = |earlier: &mut (_, Cause)| before_wakes && !earlier.1.is_wait();
-        if spare || remembered.as_mut().is_none_or(is_less) {
+        if remembered.as_mut().is_none_or(is_less) {
             *remembered = Some((phase, cause));
             if let Some(run) = &mut self.run {
                 run.remembering.push(coroutine);

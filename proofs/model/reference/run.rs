@@ -11,7 +11,7 @@ use super::choices::{
     CONDITIONS_FALL_DUE_IN_PAUSES, WAITS_KEEP_THEIR_PLACE, WAITS_OF_THE_RUN_COME_FIRST,
 };
 use super::law;
-use super::state::{Cause, Coroutine, Kind, Place, Run, State};
+use super::state::{Cause, Kind, Place, Run, State};
 use super::{Core, wake};
 use framestep_testkit::program::Refused;
 
@@ -34,11 +34,10 @@ impl Core {
             if phase == Phase::FixedUpdate {
                 state.step_begins();
             }
-            (state.begin_run(phase), state.reached_in_pauses(phase))
+            state.begin_run(phase)
         };
         // The wakers of combinators are called before any coroutine is polled.
-        self.fire(wakers.0);
-        self.fire_in_pauses(wakers.1);
+        self.fire(wakers);
         self.poll_all_due();
         // docs/contract.md#decided-stop-within
         {
@@ -66,19 +65,6 @@ impl Core {
             let outer = std::mem::replace(&mut self.state.borrow_mut().firing, coroutine);
             waker.wake();
             self.state.borrow_mut().firing = outer;
-        }
-    }
-
-    /// Calls the wakers of timers that stand still: others may share them. Later
-    /// events of the pause take precedence over such a wake.
-    fn fire_in_pauses(&self, wakers: Vec<(Option<usize>, Waker)>) {
-        for (coroutine, waker) in wakers {
-            let coroutine = coroutine.expect("one that is paused");
-            let is_spare = |record: &Coroutine| record.remembered.is_none() || record.spare;
-            let spare = is_spare(&self.state.borrow().coroutines[coroutine]);
-            waker.wake();
-            let record = &mut self.state.borrow_mut().coroutines[coroutine];
-            record.spare = spare && record.remembered.is_some();
         }
     }
 
@@ -181,11 +167,6 @@ impl State {
                 *begun += 1;
             }
         }
-        for wait in &mut self.waits {
-            if law::is_passed(wait, phase, &self.clocks) {
-                wait.timer_mut().expect("it is one").passed = true;
-            }
-        }
         let mut run = Run {
             phase,
             queue: VecDeque::new(),
@@ -243,27 +224,6 @@ impl State {
         }
         self.run = Some(run);
         wakers
-    }
-
-    /// The wakers of timers that stand still in a pause, although their clocks have
-    /// reached the deadlines. Each is called once.
-    fn reached_in_pauses(&mut self, phase: Phase) -> Vec<(Option<usize>, Waker)> {
-        let mut reached: Vec<usize> = (0..self.waits.len()).collect();
-        reached.retain(|&at| {
-            let wait = &self.waits[at];
-            !wait.ready && law::is_reached_in_pause(wait, phase, &self.clocks)
-        });
-        for &at in &reached {
-            if let Some(timer) = self.waits[at].timer_mut() {
-                timer.reached = true;
-            }
-        }
-        reached.sort_by_key(|&at| law::place(&self.waits[at]));
-        let waits = reached.into_iter().filter_map(|at| {
-            let wait = &mut self.waits[at];
-            Some((wait.coroutine, wait.waker.take()?))
-        });
-        waits.collect()
     }
 
     /// The joiners of coroutines that have ended since the last poll run next:

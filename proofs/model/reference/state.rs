@@ -98,8 +98,6 @@ pub(super) struct Coroutine {
     pub(super) asked: Option<usize>,
     /// It was made due while it was paused.
     pub(super) remembered: Option<(Phase, Cause)>,
-    /// It remembers the wake by one of its own timers that stands still.
-    pub(super) spare: bool,
     /// While it was paused, the waker of one of its due waits was called.
     pub(super) heard: bool,
     /// Sent from another thread, and not made yet.
@@ -193,11 +191,9 @@ pub(super) struct Timer {
     pub(super) deadline: Option<u64>,
     /// The reading of its clock when it was paused.
     pub(super) paused_at: Option<u64>,
-    /// Without the pause in progress, it would be due.
-    pub(super) reached: bool,
-    /// Without any pause, it would be due.
-    pub(super) passed: bool,
-    /// How far pauses of its coroutine have moved the deadline.
+    /// The deadline at its latest poll.
+    pub(super) polled: Option<u64>,
+    /// How long its coroutine has been paused.
     pub(super) delay: u64,
     /// Two coroutines have polled it, so that no pause moves it any more.
     pub(super) shared: bool,

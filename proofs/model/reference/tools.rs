@@ -155,6 +155,7 @@ pub(super) async fn interval(core: Rc<Core>, at: At, period: u64, count: usize) 
         let begun = now.deadline.expect("it is finite").max(due);
         let timer = Timer {
             deadline: Some(begun),
+            polled: Some(begun),
             ..now
         };
         let mut wait = Waiting::new(&core, Some(phase), Plan::Tick(timer));
@@ -164,7 +165,7 @@ pub(super) async fn interval(core: Rc<Core>, at: At, period: u64, count: usize) 
         });
         let (found, now) = tick.await.expect("it has a timer");
         // Pauses delay all ticks.
-        due += found.deadline.expect("it is finite") - begun;
+        due += found.delay;
         all.push(Got::Tick(0, now.saturating_sub(due)));
         due += period;
     }

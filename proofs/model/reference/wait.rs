@@ -237,8 +237,7 @@ impl Core {
             clock,
             deadline,
             paused_at: None,
-            reached: false,
-            passed: false,
+            polled: deadline,
             delay: 0,
             shared: false,
         }

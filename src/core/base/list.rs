@@ -98,10 +98,16 @@ impl<T: Copy> List<T> {
     /// Replaces the value at an index that is in the list.
     #[inline(always)]
     pub(crate) fn set(&self, index: usize, value: T) {
-        let place = |values: &mut Vec<T>| values.get_mut(index).map(|place| *place = value);
-        if self.with(place).is_none() {
+        if !self.put(index, value) {
             out_of_range(index);
         }
+    }
+
+    /// Replaces the value at an index, if that is in the list. Returns whether it is.
+    #[inline(always)]
+    pub(crate) fn put(&self, index: usize, value: T) -> bool {
+        let place = |values: &mut Vec<T>| values.get_mut(index).map(|place| *place = value);
+        self.with(place).is_some()
     }
 
     #[inline(always)]

@@ -17,7 +17,7 @@ pub struct ClockNames {
 
 /// The clocks before those that were made by `child`: the game clock and realtime.
 const OWN_CLOCKS: u64 = 2;
-/// The same for clocks that pauses measure, which include fixed time.
+/// The same for clocks that own time measures, which include fixed time.
 const OWN_MEASURES: u64 = 3;
 
 impl ClockNames {
@@ -61,7 +61,7 @@ impl ClockNames {
         }
     }
 
-    /// The number of a clock that pauses measure, in frame time or in stepped time.
+    /// The number of a clock that own time measures, in frame time or in stepped time.
     pub(crate) fn measure_number(&self, clock: ClockIndex) -> Option<u64> {
         match clock {
             ClockIndex::GAME => Some(0),
@@ -71,25 +71,21 @@ impl ClockNames {
         }
     }
 
-    /// The clock with this number, as pauses measure it.
-    pub(crate) fn measure(&self, number: u64) -> Result<ClockIndex, Damaged> {
-        match number {
-            0 => Ok(ClockIndex::GAME),
-            1 => Ok(ClockIndex::REALTIME),
-            2 => Ok(ClockIndex::FIXED),
+    /// The clock with this number, and as what own time measures it.
+    pub(crate) fn measured(&self, number: u64) -> Result<(ClockIndex, ClockRef<'_>), Damaged> {
+        Ok(match number {
+            0 => (ClockIndex::GAME, ClockRef::Game),
+            1 => (ClockIndex::REALTIME, ClockRef::Realtime),
+            2 => (ClockIndex::FIXED, ClockRef::Game),
             _ => {
                 let number = number - OWN_MEASURES;
-                let index = self.at(number / 2)?.index();
-                Ok(match number % 2 {
-                    0 => index,
-                    _ => index.stepped(),
-                })
+                let clock = self.at(number / 2)?;
+                let index = match number % 2 {
+                    0 => clock.index(),
+                    _ => clock.index().stepped(),
+                };
+                (index, ClockRef::Child(clock))
             }
-        }
-    }
-
-    /// The clock, made by `child`, that pauses measure as `clock`.
-    pub(super) fn measured(&self, clock: ClockIndex) -> Result<&Rc<ClockState>, Damaged> {
-        self.at(self.place(clock).ok_or(Damaged)?)
+        })
     }
 }

@@ -18,7 +18,8 @@ use names::Names;
 use crate::core::base::key::TaskKey;
 use crate::core::cold::Cold;
 use crate::core::inspect::observe;
-use crate::core::pause::state::Pause;
+use crate::core::pause::own::OwnClocks;
+use crate::core::pause::timers::Timer;
 use crate::core::phase::schedule;
 use crate::core::phase::state::{Listed, PhaseState};
 use crate::core::task::{Flags, NO_JOINER, Task};
@@ -127,7 +128,7 @@ pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
         core.phases.each(|phase, state| {
             phases += 1;
             out.put(phase.as_usize() as u64);
-            save_phase(state, names, &mut waits, out);
+            save_phase(core, state, names, &mut waits, out);
             let ready = state.ready.keys.iter();
             let ready = ready.filter_map(|key| names.task_number(schedule::task(core, key)?));
             out.put_all(ready, Writer::put_len);
@@ -145,7 +146,8 @@ pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
 }
 
 /// A wait in a list, as numbers: the kind of list, the clock, when the wait is due, one more
-/// number of the list, and the number of the wait.
+/// number of the list, and the number of the wait. Of a timer that a pause holds, the one more is
+/// what its clock read when the pause began, plus 1.
 type SavedWait = [u64; 5];
 
 /// The kinds of lists.
@@ -157,15 +159,25 @@ const WHEEL: u64 = 4;
 const OVERDUE: u64 = 5;
 
 /// Writes the numbers and the waits of a phase to an image. `waits` is memory for them.
-fn save_phase(state: &PhaseState, names: &Names<'_>, waits: &mut Vec<SavedWait>, out: &mut Writer) {
+fn save_phase(
+    core: &Core,
+    state: &PhaseState,
+    names: &Names<'_>,
+    waits: &mut Vec<SavedWait>,
+    out: &mut Writer,
+) {
     out.put_each(state.numbers().map(Cell::get));
     waits.clear();
-    state.each_wait(|key, listed| {
-        let (Some(number), Some((kind, clock, due, more))) =
+    state.each_wait(&core.timers, |key, listed| {
+        let (Some(number), Some((kind, clock, due, mut more))) =
             (names.number(key), numbers_of(listed, names))
         else {
             return;
         };
+        if kind == WHEEL {
+            let since_ns = core.timers().since_ns(key);
+            more = since_ns.map_or(0, |since_ns| since_ns + 1);
+        }
         waits.push([kind, clock, due, more, number as u64]);
     });
     // A stable sort: of waits that are due at once, the first stays first.
@@ -183,7 +195,7 @@ fn numbers_of(listed: Listed<'_>, names: &Names<'_>) -> Option<(u64, u64, u64, u
         Listed::Timer(clock, due_ns, list) => {
             let clock = names.clocks.number(clock.index())?;
             match list {
-                TimerList::Wheel => (WHEEL, clock, due_ns, 0),
+                TimerList::Wheel | TimerList::Out => (WHEEL, clock, due_ns, 0),
                 TimerList::Overdue(frame) => (OVERDUE, clock, due_ns, frame),
             }
         }
@@ -192,6 +204,7 @@ fn numbers_of(listed: Listed<'_>, names: &Names<'_>) -> Option<(u64, u64, u64, u
 
 /// Reads what [`save_phase`] has written into a phase that is as new.
 fn load_phase(
+    core: &Core,
     state: &PhaseState,
     names: &Names<'_>,
     image: &mut Reader<'_>,
@@ -220,7 +233,13 @@ fn load_phase(
             WHEEL | OVERDUE => Listed::Timer(names.clocks.clock(clock)?, due, list),
             _ => return Err(Damaged),
         };
-        state.list(names.key(image.take_number()?).ok_or(Damaged)?, listed);
+        let key = names.key(image.take_number()?).ok_or(Damaged)?;
+        state.list(key, listed);
+        if let Listed::Timer(clock, due_ns, _) = listed {
+            let since_ns = more.checked_sub(1).filter(|_| kind == WHEEL);
+            let timer = Timer::new(state.index, clock.index(), due_ns);
+            core.timers().restore(key, timer, since_ns);
+        }
     }
     Ok(())
 }
@@ -228,7 +247,7 @@ fn load_phase(
 fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     let is_paused = task.has(Flags::PAUSED);
     if task.joiners.get() == NO_JOINER && task.cold().is_none() {
-        // As most tasks: no joins, no clocks, no pause.
+        // As most tasks: no joins, no own time, no pause.
         return out.put_each([0, u64::from(is_paused), 0, 0]);
     }
     let mut joins = Vec::new();
@@ -237,16 +256,16 @@ fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
     drop(entries);
     out.put_all(joins, Writer::put_len);
     out.put_flag(is_paused);
-    let mut clocks = Vec::new();
-    core.colds.of(task, |cold| {
-        if let Some(known) = &cold.clocks {
-            known.each(|index, _| clocks.extend(names.clocks.measure_number(index)));
-        }
+    let own = core.colds.of(task, |cold| {
+        cold.own.as_ref()?.save(out, names);
+        Some(())
     });
-    out.put_all(clocks, Writer::put);
+    if own.flatten().is_none() {
+        out.put(0);
+    }
     let saved = core.colds.pause_of(task, |pause| {
         out.put_flag(true);
-        pause.save(out, names);
+        pause.save(out);
     });
     if saved.is_none() {
         out.put_flag(false);
@@ -299,7 +318,7 @@ pub(crate) fn load_lists(
     let mut ready = Vec::new();
     for _ in 0..image.take_len()? {
         let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
-        load_phase(core.phases.get(phase), names, image)?;
+        load_phase(core, core.phases.get(phase), names, image)?;
         for _ in 0..image.take_len()? {
             ready.push((image.take_index(names.tasks.len())?, phase));
         }
@@ -316,7 +335,7 @@ pub(crate) fn load_lists(
         let task = core.tasks.get(names.tasks[number]).ok_or(Damaged)?;
         schedule::later(core, task, phase);
     }
-    core.pauses.note_change();
+    core.timers.note_change();
     core.host.note_due();
     core.host.notify();
     Ok(())
@@ -341,22 +360,15 @@ fn load_task(
     } else {
         task.clear(Flags::PAUSED);
     }
-    for _ in 0..image.take_len()? {
-        let index = names.clocks.measure(image.take()?)?;
-        let clock = names.clocks.measured(index)?;
-        core.colds.of_or_new(task, |cold| {
-            cold.clocks.get_or_insert_default().restore(index, clock);
-        });
+    if let Some(own) = OwnClocks::load(image, names)? {
+        core.colds.of_or_new(task, |cold| cold.own = Some(own));
     }
     if image.take_flag()? {
-        let pause = Pause::load(image, names)?;
-        for timer in &pause.suspended {
-            let clock = names.clocks.number(timer.clock).ok_or(Damaged)?;
-            let mut timers = core.phases.get(timer.phase).timers.borrow_mut();
-            timers.keep(names.clocks.clock(clock)?);
-        }
-        core.pauses
-            .edit(&core.colds, task, |edited| *edited = pause);
+        core.colds.edit_pause(task, |pause| pause.load(image))?;
+    }
+    let held = core.colds.pause_of(task, |pause| pause.held.len());
+    if held.unwrap_or(0) > 0 && !task.has(Flags::PAUSED) {
+        return Err(Damaged);
     }
     Ok(())
 }

@@ -5,8 +5,6 @@ use std::cell::Cell;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::image::clocks::ClockNames;
 use crate::core::task::Task;
-use crate::core::timer::wheel::TimerEntry;
-use crate::image::{Damaged, Reader};
 
 /// What the numbers of an image refer to.
 pub(crate) struct Names<'a> {
@@ -85,13 +83,6 @@ impl<'a> Names<'a> {
     pub(super) fn task_number(&self, task: Task<'_>) -> Option<usize> {
         let number = *self.task_numbers.get(task.index() as usize)? as usize;
         (*self.tasks.get(number)? == task.task_key()).then_some(number)
-    }
-
-    /// Takes a deadline and the number of a wait.
-    pub(crate) fn take_timer(&self, image: &mut Reader<'_>) -> Result<TimerEntry, Damaged> {
-        let deadline_ns = image.take()?;
-        let key = self.key(image.take_number()?).ok_or(Damaged)?.bits();
-        Ok(TimerEntry { deadline_ns, key })
     }
 }
 

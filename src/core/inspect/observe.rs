@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::core::base::call;
-use crate::core::base::cell::Restore;
 use crate::core::inspect::{awaited, notes};
 use crate::core::life::end;
 use crate::core::report::{self, panics};
@@ -40,8 +39,6 @@ pub(crate) fn keep<'c>(core: &'c Core, task: Task<'_>) -> Kept<'c> {
 
 /// Polls an observed task by calling `poll`. Calls user code.
 pub(crate) fn poll(core: &Core, task: Task<'_>, poll: impl FnOnce() -> Polled) -> Polled {
-    // Waits for seconds then begin the long way, where they are noted.
-    let _watched = Restore::after_setting(&core.shown.is_plain, false);
     if core.instruments.is_heard() {
         return poll_heard(core, task, poll);
     }

@@ -42,10 +42,11 @@ const ABSENT: u32 = u32::MAX;
 pub(crate) fn snapshot(core: &Core) -> Snapshot {
     let mut draft = Draft::new(core);
     core.phases.each(|phase, state| {
-        state.each_wait(|key, listed| draft.read_wait(phase, state, key, listed));
+        state.each_wait(&core.timers, |key, listed| {
+            draft.read_wait(phase, state, key, listed);
+        });
     });
     draft.read_ready();
-    draft.read_suspended();
     draft.read_joins();
     draft.read_events();
     draft.read_due();
@@ -239,28 +240,6 @@ impl<'a> Draft<'a> {
         self.add_wait(task, key, wait);
     }
 
-    /// Reads the timers that are suspended with paused coroutines.
-    fn read_suspended(&mut self) {
-        for position in 0..self.tasks.len() {
-            if self.coroutines[position].state != State::Paused {
-                continue;
-            }
-            let task = self.tasks[position];
-            let suspended = self
-                .core
-                .colds
-                .pause_of(task, |pause| pause.suspended.clone());
-            for timer in suspended.unwrap_or_default() {
-                let state = self.core.phases.get(timer.phase);
-                let timers = state.timers.borrow();
-                let mut read = |clock: ClockRef<'_>| {
-                    self.read_timer(timer.phase, state, clock, timer.deadline_ns, timer.key);
-                };
-                timers.show(timer.clock, &mut read);
-            }
-        }
-    }
-
     fn read_timer(
         &mut self,
         phase: PhaseIndex,
@@ -272,25 +251,15 @@ impl<'a> Draft<'a> {
         let Some(task) = self.core.waits().task(key) else {
             return;
         };
-        let measure = state.measure(clock.index());
         let now_ns = state.reached_ns(&self.core.clock, clock);
-        let (waits, timers) = (self.core.waits(), self.core.paused_timers());
-        let pause_of = |task| timers.pause_of(task, measure, key);
-        let (grown_ns, stopped_ns) = waits.moved_by(key).map_or((0, None), pause_of);
-        let due_ns = deadline_ns.saturating_add(grown_ns);
-        // The time of a paused coroutine stands still, so its deadline moves.
-        let stopped_ns = stopped_ns.unwrap_or(now_ns);
-        let left_ns = due_ns.saturating_sub(stopped_ns);
-        let moved_ns = if left_ns > 0 {
-            now_ns.saturating_sub(stopped_ns)
-        } else {
-            0
-        };
+        // The time of a timer that is held stands still, so its deadline moves.
+        let since_ns = self.core.timers().since_ns(key).unwrap_or(now_ns);
+        let moved_ns = now_ns.saturating_sub(since_ns);
         let wait = Wait::Timer {
             phase: phase.phase(),
-            clock: TimerClock::of(measure),
-            deadline: Duration::from_nanos(due_ns.saturating_add(moved_ns)),
-            left: Duration::from_nanos(left_ns),
+            clock: TimerClock::of(state.measure(clock.index())),
+            deadline: Duration::from_nanos(deadline_ns.saturating_add(moved_ns)),
+            left: Duration::from_nanos(deadline_ns.saturating_sub(since_ns)),
         };
         self.add_wait(task, key, wait);
     }

@@ -366,7 +366,7 @@ pub(crate) fn started_from_host(core: &Core) -> Option<&'static Location<'static
 /// Polls a new coroutine.
 #[inline(always)]
 fn start_now<'c>(core: &'c Core, task: Task<'c>) {
-    if task.has(Flags::SLOW_PATH) || core.clock.has_view() {
+    if task.has(Flags::SLOW_PATH) {
         start_slowly(core, task);
         return;
     }
@@ -375,7 +375,7 @@ fn start_now<'c>(core: &'c Core, task: Task<'c>) {
     });
 }
 
-/// The same for a coroutine that is observed or counts on a clock of its own.
+/// The same for a coroutine that is observed.
 #[cold]
 #[inline(never)]
 fn start_slowly<'c>(core: &'c Core, task: Task<'c>) {

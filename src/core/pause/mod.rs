@@ -2,28 +2,23 @@
 //! still.
 //!
 //! Nothing is taken out of queues and wheels when a coroutine is paused. A wait
-//! that is due during the pause is served, and the coroutine remembers one wake. A timer
-//! that its wheel finds due is suspended, and its foreign waker is called. When the
-//! pause ends, the timer is inserted again, later by the length of the pause.
+//! that is due during the pause is served, and the coroutine remembers one wake. Its timers
+//! are held. When the pause ends, they are inserted again, later by its length.
 
-pub(crate) mod clocks;
-pub(crate) mod counts;
 pub(crate) mod own;
 pub(crate) mod state;
 pub(crate) mod timers;
 
 use std::mem::take;
-use std::rc::Rc;
 
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::inspect::{notes, observe};
 use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::pause::state::{Pause, Wake};
-use crate::core::scope::Scope;
 use crate::core::task::{Flags, Task};
 use crate::core::wake;
-use crate::time::{ClockIndex, ClockRef, ClockState, PhaseIndex};
+use crate::time::PhaseIndex;
 
 /// Pauses or resumes one coroutine. Returns `false` if that changes nothing, or if the
 /// coroutine has ended.
@@ -38,8 +33,7 @@ pub(crate) fn set_paused(core: &Core, key: TaskKey, paused: bool) -> bool {
     if core.colds.pause_of(task, is_own).unwrap_or(false) == paused {
         return false;
     }
-    core.pauses
-        .edit(&core.colds, task, |pause| pause.own = paused);
+    core.colds.edit_pause(task, |pause| pause.own = paused);
     update_pause(core, task);
     observe::settle(core);
     true
@@ -77,39 +71,71 @@ fn update_pause(core: &Core, task: Task<'_>) {
     if paused == task.has(Flags::PAUSED) {
         return;
     }
-    core.pauses.note_change();
-    let mut readings = core.pauses.readings.take();
-    read_clocks(core, task, &mut readings);
+    core.timers.note_change();
+    core.colds.of(task, |cold| {
+        if let Some(own) = &mut cold.own {
+            own.note_pause(&core.clock, paused);
+        }
+    });
     if paused {
         task.set(Flags::PAUSED);
-        core.pauses
-            .edit(&core.colds, task, |pause| pause.begin(&readings));
+        core.timers().hold(task);
     } else {
         task.clear(Flags::PAUSED);
-        unpause(core, task, &readings);
+        unpause(core, task);
     }
-    core.pauses.readings.replace(readings);
     if task.has(Flags::OBSERVED) {
         notes::note_pause(core, task);
     }
 }
 
 /// Resumes a task: its timers count again. If it has remembered a wake, it is ready.
-fn unpause(core: &Core, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
-    let owed = core.colds.pause_of(task, |pause| {
-        pause.end(readings);
-        (take(&mut pause.suspended), pause.take_wake())
-    });
-    let Some((suspended, wake)) = owed else {
-        return;
-    };
+fn unpause(core: &Core, task: Task<'_>) {
+    let owed = core
+        .colds
+        .pause_of(task, |pause| (take(&mut pause.held), pause.wake.take()));
     // The timers count again. So one may be due earlier than the host knows.
     core.host.note_due();
-    for timer in suspended {
-        core.paused_timers().reinsert(task, &timer);
+    let Some((mut held, wake)) = owed else {
+        return;
+    };
+    // A restore may have found them in another order.
+    held.sort_by_key(|held| held.key.is_entry());
+    for held in held.drain(..) {
+        core.timers().let_go(held);
     }
+    // To reuse its memory.
+    core.colds.pause_of(task, |pause| pause.held = held);
     if let Some(wake) = wake {
         wake::make_ready(core, task, wake.phase);
+    }
+}
+
+/// Forgets the pause of a task that has ended. A timer that others may share goes on with what is
+/// left of it. A timer with the task's own waker resumes no one any more.
+pub(crate) fn end(core: &Core, task: Task<'_>) {
+    task.clear(Flags::PAUSED);
+    let left = core
+        .colds
+        .of(task, |cold| (take(&mut cold.timers), cold.pause.take()));
+    let Some((timers, pause)) = left else {
+        return;
+    };
+    for key in timers {
+        let is_own = {
+            let entries = core.entries.borrow();
+            entries.is_of(key, task.task_key())
+        };
+        if is_own {
+            core.entries.discard(key);
+        }
+    }
+    if let Some(pause) = pause {
+        core.timers.note_change();
+        for held in pause.held {
+            core.host.note_due();
+            core.timers().let_go(held);
+        }
     }
 }
 
@@ -118,7 +144,7 @@ fn unpause(core: &Core, task: Task<'_>, readings: &[(ClockIndex, u64)]) {
 #[cold]
 pub(crate) fn remember_wake(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     let run = core.runs.serial();
-    core.pauses.edit(&core.colds, task, |pause| {
+    core.colds.edit_pause(task, |pause| {
         pause.wake.get_or_insert(Wake { phase, run });
     });
 }
@@ -128,7 +154,7 @@ pub(crate) fn remember_wake(core: &Core, task: Task<'_>, phase: PhaseIndex) {
 #[cold]
 pub(crate) fn remember_due(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     let run = core.runs.serial();
-    core.pauses.edit(&core.colds, task, |pause| {
+    core.colds.edit_pause(task, |pause| {
         if pause.wake.is_none_or(|wake| wake.run == run) {
             pause.wake = Some(Wake { phase, run });
         }
@@ -142,111 +168,7 @@ pub(crate) fn remember_due(core: &Core, task: Task<'_>, phase: PhaseIndex) {
 pub(crate) fn remember_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     core.ready.leave(task.index());
     let run = core.runs.serial();
-    core.pauses.edit(&core.colds, task, |pause| {
+    core.colds.edit_pause(task, |pause| {
         pause.wake = Some(Wake { phase, run });
     });
-}
-
-/// Notes that the coroutine that `scope` polls has a timer on `clock`, for runs of
-/// `phase`: a pause of the coroutine has to read that clock.
-#[cold]
-#[inline(never)]
-pub(crate) fn note_clock(
-    core: &Core,
-    scope: &Scope<'_>,
-    phase: PhaseIndex,
-    clock: &Rc<ClockState>,
-) {
-    let own = core.shown.clock();
-    let is_own = own.is_some_and(|own| Rc::ptr_eq(&own, clock));
-    if let Some(task) = scope.current().filter(|_| !is_own) {
-        let measure = core.phases.get(phase).measure(clock.index());
-        core.colds.of_or_new(task, |cold| {
-            cold.clocks.get_or_insert_default().note(measure, clock);
-        });
-    }
-}
-
-/// Reads the clocks of a task, each once, sorted by clock: those of the executor, that of
-/// its owner, and those on which its timers and futures count.
-fn read_clocks(core: &Core, task: Task<'_>, readings: &mut Vec<(ClockIndex, u64)>) {
-    readings.clear();
-    readings.extend([
-        (ClockIndex::GAME, core.clock.frame_game_ns()),
-        (ClockIndex::REALTIME, core.clock.real_ns()),
-        (ClockIndex::FIXED, core.clock.fixed_ns()),
-    ]);
-    let mut read = |index: ClockIndex, clock: &Rc<ClockState>| {
-        let now_ns = if index.is_stepped() {
-            clock.stepped_ns()
-        } else {
-            clock.frame_ns()
-        };
-        readings.push((index, now_ns));
-    };
-    let owner = core.owners.of(task).filter(|_| task.has(Flags::CLOCK));
-    if let Some(owner) = owner {
-        if let Some(clock) = core.owners.borrow().clock(owner) {
-            // A future may count on it without a timer.
-            read(clock.index(), clock);
-            read(clock.index().stepped(), clock);
-        }
-    }
-    core.colds.of(task, |cold| {
-        if let Some(clocks) = &cold.clocks {
-            clocks.each(read);
-        }
-    });
-    readings.sort_unstable();
-    readings.dedup_by_key(|&mut (clock, _)| clock);
-}
-
-/// Makes the pauses of a task measure `clock`, too: a future of the task counts on it. If
-/// the task has paused itself in this poll, this pause as well.
-pub(crate) fn measure_clock(core: &Core, task: Task<'_>, clock: &Rc<ClockState>) {
-    let ClockRef::Child(clock) = clock.as_ref() else {
-        return; // It is always measured.
-    };
-    let (frames, steps) = (clock.index(), clock.index().stepped());
-    core.colds.of_or_new(task, |cold| {
-        let clocks = cold.clocks.get_or_insert_default();
-        clocks.note(frames, clock);
-        clocks.note(steps, clock);
-    });
-    if task.has(Flags::PAUSED) {
-        core.pauses.edit(&core.colds, task, |pause| {
-            pause.add_clock(frames, clock.frame_ns());
-            pause.add_clock(steps, clock.stepped_ns());
-        });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::future::{Future, pending};
-    use std::mem;
-    use std::pin::Pin;
-    use std::task::{Context, Waker};
-
-    use crate::executor::Executor;
-    use crate::wait::wait_seconds;
-
-    #[test]
-    fn a_forgotten_timer_of_a_paused_coroutine_that_was_stopped_is_no_pause() {
-        let mut executor = Executor::new();
-        let coroutine = executor.start(async {
-            let mut timer = wait_seconds(0.25);
-            let mut cx = Context::from_waker(Waker::noop());
-            assert!(Pin::new(&mut timer).poll(&mut cx).is_pending());
-            mem::forget(timer);
-            pending::<()>().await;
-        });
-        coroutine.pause();
-        assert!(executor.core().pauses.any());
-        coroutine.stop();
-        for _ in 0..3 {
-            executor.run_frame(0.25);
-            assert!(!executor.core().pauses.any());
-        }
-    }
 }

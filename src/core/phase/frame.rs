@@ -15,7 +15,6 @@ pub(crate) fn begin_frame(core: &Core, dt: Nanos) {
     let dt = Step::of(dt);
     let clock = &*core.clock;
     let dropped_ns = clock.begin_frame(dt);
-    core.shown.note_moved(clock);
     begin_queues(core);
     if dt.is_invalid || dropped_ns > 0 {
         report_dt(core, dt, dropped_ns);
@@ -42,7 +41,6 @@ pub(crate) fn begin_frame_with(core: &Core, dt: Nanos, game_dt: Nanos) {
     skipped::end_frame(core);
     let (dt, game_dt) = (Step::of(dt), Step::of(game_dt));
     core.clock.begin_frame_with(dt, game_dt);
-    core.shown.note_moved(&core.clock);
     begin_queues(core);
     report_if_invalid(core, dt);
     report_if_invalid(core, game_dt);
@@ -70,7 +68,6 @@ fn report_if_invalid(core: &Core, step: Step) {
 pub(crate) fn begin_fixed_step_of(core: &Core, step: Nanos) {
     let step = Step::of(step);
     core.clock.begin_fixed_step_of(step);
-    core.shown.note_moved(&core.clock);
     report_if_invalid(core, step);
 }
 
@@ -80,7 +77,6 @@ pub(crate) fn begin_fixed_step_of(core: &Core, step: Nanos) {
 pub(crate) fn begin_fixed_step(core: &Core) -> bool {
     let clock = &*core.clock;
     let begins = clock.begin_fixed_step();
-    core.shown.note_moved(clock);
     if !begins && clock.has_steps_left_over() {
         drop_steps(core);
     }
@@ -91,7 +87,6 @@ pub(crate) fn begin_fixed_step(core: &Core) -> bool {
 #[inline(never)]
 fn drop_steps(core: &Core) {
     let dropped_ns = core.clock.drop_fixed_steps();
-    core.shown.note_moved(&core.clock);
     report::send(
         core,
         &Report::StepsDropped {
@@ -104,5 +99,4 @@ fn drop_steps(core: &Core) {
 /// Ends the fixed step under way: until the next one begins, time is frame time.
 pub(crate) fn end_fixed_step(core: &Core) {
     core.clock.end_fixed_step();
-    core.shown.note_moved(&core.clock);
 }

@@ -28,14 +28,14 @@ pub(crate) fn has_ready(core: &Core) -> bool {
         let key = WaitKey::from_bits(count.key);
         if !waits.is_live(key) {
             Standing::Dead
-        } else if core.pauses.any() && waits.is_held(key) {
+        } else if waits.is_held(key) {
             Standing::Held
         } else {
-            Standing::At(count.deadline_ns)
+            Standing::Waiting
         }
     };
     let may_step = || core.clock.dt_until_step_at(0).is_some();
-    let moment = core.pauses.changes();
+    let moment = core.timers.changes();
     let mut ready = false;
     core.phases.each(|_, state| {
         if state.seen_since_run() == Seen::Skipped {
@@ -52,7 +52,7 @@ pub(crate) fn has_ready(core: &Core) -> bool {
 pub(crate) fn next_deadline(core: &Core) -> Option<u64> {
     core.host.look(core.runs.phase().is_some());
     let mut next: Option<u64> = None;
-    core.phases.each(|phase, state| {
+    core.phases.each(|_, state| {
         if state.seen_since_run() == Seen::Skipped {
             return;
         }
@@ -61,8 +61,8 @@ pub(crate) fn next_deadline(core: &Core) -> Option<u64> {
             let dt = state.dt_until(&core.clock, clock, deadline_ns);
             next = next.into_iter().chain(dt).min();
         };
-        let standing = |clock, due| core.paused_timers().standing(phase, clock, due);
-        timers.each_earliest(core.pauses.changes(), standing, due_at);
+        let standing = |due| core.timers().standing(due);
+        timers.each_earliest(core.timers.changes(), standing, due_at);
     });
     next.into_iter().chain(requests::next_deadline(core)).min()
 }

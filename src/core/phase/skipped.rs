@@ -179,7 +179,7 @@ impl Waiters {
                 waiters.add(core, task, None);
             }
         }
-        state.each_wait(|key, listed| {
+        state.each_wait(&core.timers, |key, listed| {
             let is_due = match listed {
                 Listed::Timer(clock, due_ns, _) => due_ns <= state.reached_ns(&core.clock, clock),
                 Listed::Queue { .. } | Listed::Count(..) => true,

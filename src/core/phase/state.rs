@@ -4,12 +4,13 @@ use std::cell::{Cell, OnceCell, RefCell};
 
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::WaitKey;
+use crate::core::pause::timers::TimerTable;
 use crate::core::phase::queue::Queue;
 use crate::core::phase::ready::ReadyList;
 use crate::core::phase::skipped::Seen;
 use crate::core::registration::tag::{Bound, Tag};
 use crate::core::timer::wheel::{Standing, TimerEntry};
-use crate::core::timer::{Counts, Fate, PhaseTimers, TimerList, Unit};
+use crate::core::timer::{Counts, PhaseTimers, TimerList, Unit};
 use crate::time::{ClockIndex, ClockRef, ClockState, FrameClock, PhaseIndex};
 
 /// How many bits of a moment count runs.
@@ -176,6 +177,13 @@ impl PhaseState {
         }
     }
 
+    /// The same of a clock that has timers here.
+    pub(crate) fn now_ns(&self, frames: &FrameClock, clock: ClockIndex) -> u64 {
+        let timers = self.timers.borrow();
+        let clock = timers.clock(clock);
+        clock.map_or(0, |clock| self.reached_ns(frames, clock))
+    }
+
     /// The dt, in nanoseconds, after which a run of the phase finds `clock` at or past
     /// `deadline_ns`. `None` if the clock stands still.
     pub(crate) fn dt_until(
@@ -208,20 +216,15 @@ impl PhaseState {
         }
     }
 
-    /// Moves the timers that are due in the run that has begun to `due`. `fate` decides
-    /// what becomes of each of them. It may be `None` if no live coroutine has ever been
-    /// paused.
-    pub(crate) fn expire_timers(
-        &self,
-        due: &mut Vec<TimerEntry>,
-        fate: Option<impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
-    ) {
+    /// Moves the timers that are due in the run that has begun to `due`, and those that pauses
+    /// hold.
+    pub(crate) fn expire_timers(&self, due: &mut Vec<TimerEntry>) {
         let mut timers = self.timers.borrow_mut();
-        timers.expire(self.frame_of_run(), |clock| self.now_ns(clock), due, fate);
+        timers.expire(self.frame_of_run(), |clock| self.own_ns(clock), due);
     }
 
     /// The reading of one of the executor's own clocks in the latest run.
-    fn now_ns(&self, clock: ClockIndex) -> u64 {
+    fn own_ns(&self, clock: ClockIndex) -> u64 {
         match clock {
             ClockIndex::GAME => self.game_ns.get(),
             _ => self.real_ns.get(),
@@ -241,7 +244,7 @@ impl PhaseState {
         let (counts, timers) = (self.counts.borrow(), self.timers.borrow());
         self.has_others
             .set(!counts.is_empty() || !timers.is_empty());
-        counts.is_empty() && timers.is_idle(|clock| self.now_ns(clock))
+        counts.is_empty() && timers.is_idle(|clock| self.own_ns(clock))
     }
 
     /// Whether a key is in a list, which may be stale.
@@ -277,15 +280,14 @@ impl PhaseState {
                 deadline_ns: 0,
                 key: key.bits(),
             };
-            standing(due).due_ns().is_some()
+            standing(due) == Standing::Waiting
         };
         self.queue.keys().iter().any(stands)
             || self.counts.borrow_mut().is_waiting(moment, standing)
     }
 
-    /// Calls `f` with each wait in a list of the phase. Its key may be stale. Of waits that
-    /// would be due at once, the first comes first.
-    pub(crate) fn each_wait(&self, mut f: impl FnMut(WaitKey, Listed<'_>)) {
+    /// Calls `f` with each wait in a list of the phase. Its key may be stale. Of waits that would be due at once, the first comes first.
+    pub(crate) fn each_wait(&self, table: &TimerTable, mut f: impl FnMut(WaitKey, Listed<'_>)) {
         self.queue
             .each(|is_earlier, key| f(key, Listed::Queue { is_earlier }));
         if !self.has_others.get() {
@@ -295,7 +297,12 @@ impl PhaseState {
             .borrow()
             .each(|unit, due, key| f(key, Listed::Count(unit, due)));
         let timers = self.timers.borrow();
-        timers.each(|clock, due_ns, list, key| f(key, Listed::Timer(clock, due_ns, list)));
+        timers.each(|clock, list, entry| {
+            if table.is_listed(entry, list) {
+                let key = WaitKey::from_bits(entry.key);
+                f(key, Listed::Timer(clock, entry.deadline_ns, list));
+            }
+        });
     }
 
     /// Adds a wait to the list in which [`each_wait`](Self::each_wait) has found it.

@@ -85,7 +85,10 @@ fn note_stale(core: &Core, phase: PhaseIndex, list: WaitList) {
     match list {
         WaitList::Queue => state().queue.note_stale(is_live),
         WaitList::Counts(unit) => state().counts.borrow_mut().note_stale(unit, is_live),
-        WaitList::Timer(clock) => state().timers.borrow_mut().note_stale(clock, is_live),
+        WaitList::Timer(clock) => {
+            let is_live = |entry| core.timers().is_live(entry);
+            state().timers.borrow_mut().note_stale(clock, is_live);
+        }
         WaitList::Joins => {}
     }
 }

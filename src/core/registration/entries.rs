@@ -65,9 +65,6 @@ pub(crate) struct Entries {
     vacant: u32,
     /// How many entries have a waker.
     foreign: usize,
-    /// For timers, by index: how long the coroutine had been paused when the timer was
-    /// registered.
-    bases_ns: Vec<u64>,
 }
 
 impl Entries {
@@ -77,7 +74,6 @@ impl Entries {
             slots: Vec::new(),
             vacant: NONE,
             foreign: 0,
-            bases_ns: Vec::new(),
         }
     }
 
@@ -271,9 +267,6 @@ impl Entries {
         };
         self.foreign -= usize::from(waker.is_some());
         self.vacant = key.index();
-        if let Some(base_ns) = self.bases_ns.get_mut(key.index() as usize) {
-            *base_ns = 0;
-        }
         Some(Removed {
             task,
             _waker: waker,
@@ -359,29 +352,6 @@ impl Entries {
             }
         }
     }
-
-    /// How long the coroutine of a timer had been paused when the timer was
-    /// registered.
-    pub(crate) fn base_ns(&self, key: WaitKey) -> u64 {
-        match self.get(key) {
-            Some(_) => *self.bases_ns.get(key.index() as usize).unwrap_or(&0),
-            None => 0,
-        }
-    }
-
-    /// Notes how long the coroutine of a timer has been paused. Returns the time noted
-    /// before, or `None` if the wait is not registered.
-    pub(crate) fn replace_base_ns(&mut self, key: WaitKey, base_ns: u64) -> Option<u64> {
-        self.get(key)?;
-        let index = key.index() as usize;
-        if base_ns == 0 && self.bases_ns.len() <= index {
-            return Some(0);
-        }
-        if self.bases_ns.len() <= index {
-            self.bases_ns.resize(index + 1, 0);
-        }
-        Some(std::mem::replace(&mut self.bases_ns[index], base_ns))
-    }
 }
 
 impl Guarded<Entries> {
@@ -409,7 +379,6 @@ mod tests {
         let mut entries = Entries::new(1);
         let first = entries.insert(TaskKey::NOBODY, Some(foreign()), true);
         entries.note_condition(first);
-        assert_eq!(entries.replace_base_ns(first, 5), Some(0));
         assert!(entries.has_foreign() && entries.is_frame_bound(first));
         assert!(
             entries
@@ -422,7 +391,6 @@ mod tests {
         assert_eq!(second.index(), first.index());
         assert!(entries.is_live(second) && !entries.is_live(first));
         assert!(!entries.asks_condition(second) && !entries.is_frame_bound(second));
-        assert_eq!(entries.base_ns(second), 0);
         assert!(entries.remove(first).is_none());
         assert!(
             entries

@@ -40,7 +40,7 @@ impl Registration {
         };
         image.take_flag()?;
         if image.take_flag()? {
-            (0..4).try_for_each(|_| image.take().map(drop))?;
+            (0..3).try_for_each(|_| image.take().map(drop))?;
         }
         Ok(phase)
     }
@@ -74,7 +74,7 @@ impl Registration {
 }
 
 /// Writes how a wait is registered to an image: whether it is, whether it must wait for a later
-/// frame, whether it checks a condition, and how long its coroutine had been paused by then.
+/// frame, whether it checks a condition, and whether it has an entry.
 fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
     let waits = core.waits();
     if !waits.is_live(key) {
@@ -82,11 +82,10 @@ fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
     } else if key.is_entry() {
         let later = u64::from(waits.is_for_later_frame(key));
         let asks = u64::from(waits.asks_condition(key));
-        out.put_each([1, later, asks, 1, core.entries.borrow().base_ns(key)]);
+        out.put_each([1, later, asks, 1]);
     } else if let Some(task) = core.tasks.waiting(key) {
         let later = u64::from(task.is_frame_bound());
-        // The pause of the task contains the base.
-        out.put_each([1, later, u64::from(task.asks_condition()), 0, 0]);
+        out.put_each([1, later, u64::from(task.asks_condition()), 0]);
     }
 }
 
@@ -100,12 +99,10 @@ fn load_registered(
         return Ok(WaitKey::NONE);
     }
     let (is_later, asks) = (image.take_flag()?, image.take_flag()?);
-    let (is_entry, base_ns) = (image.take_flag()?, image.take()?);
-    let key = if is_entry {
+    let key = if image.take_flag()? {
         task.set(Flags::ENTRIES);
         let mut entries = core.entries.borrow_mut();
         let key = entries.insert(task.task_key(), None, is_later);
-        entries.replace_base_ns(key, base_ns);
         if asks {
             entries.note_condition(key);
         }

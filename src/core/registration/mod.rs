@@ -17,7 +17,7 @@ use std::task::Context;
 
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
-use crate::core::pause;
+use crate::core::pause::timers::Timer;
 use crate::core::phase::state::{PhaseState, frame_of};
 use crate::core::registration::renew::polled_by;
 use crate::core::registration::tag::{Stage, Tag};
@@ -333,8 +333,7 @@ impl Registration {
         }
     }
 
-    /// Waits, or continues to wait, for a run of the phase at or past
-    /// `deadline_ns`.
+    /// Waits for a run of the phase at or past `deadline_ns`.
     #[inline(always)]
     pub(crate) fn wait_for_time(
         &mut self,
@@ -344,34 +343,54 @@ impl Registration {
         clock: ClockRef<'_>,
         deadline_ns: u64,
     ) {
+        let free = scope.free_key(cx);
+        let Some(free) = free.filter(|free| !free.task().has(Flags::PAUSED)) else {
+            return self.wait_for_time_slowly(scope, cx, state, clock, deadline_ns, false);
+        };
+        self.key = free.register(self.is_frame_bound());
+        free.task().note_timer();
+        self.add_timer(scope.core(), state, clock, deadline_ns);
+    }
+
+    /// The same if the wait may not be the first in the poll, or others may share it, or the
+    /// coroutine has paused itself.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn wait_for_time_slowly(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        state: &PhaseState,
+        clock: ClockRef<'_>,
+        deadline_ns: u64,
+        is_shared: bool,
+    ) {
+        self.key = register_slowly(scope, cx, self.is_frame_bound());
+        self.add_timer(scope.core(), state, clock, deadline_ns);
         let core = scope.core();
-        let key = register(scope, cx, self.is_frame_bound());
-        self.key = key;
-        {
-            state.note_other();
-            let mut timers = state.timers.borrow_mut();
-            // A timer that is overdue when it is registered waits for the next
-            // frame, but the wheel does not know frames. In the fixed phase such a
-            // timer waits for the next step, which is the next run.
-            let is_overdue = deadline_ns <= state.reached_ns(&core.clock, clock);
-            if is_overdue && self.is_for_later_frame(state) {
-                timers.insert_overdue(clock, deadline_ns, key, state.frame());
-            } else {
-                timers.insert(clock, deadline_ns, key);
-            }
-        }
-        self.note_clock(scope, clock);
-        if core.pauses.any() {
-            core.paused_timers()
-                .note_begin(scope.current(), self.tag.phase, clock, key);
+        if is_shared {
+            core.waits().set_shared(self.key);
+        } else if let Some(task) = scope.current() {
+            core.timers().note(task, self.key);
         }
     }
 
-    /// Notes that the coroutine that `scope` polls waits for a time on `clock`.
+    /// Adds a timer that has just been registered to its list.
     #[inline(always)]
-    pub(crate) fn note_clock(&self, scope: &Scope<'_>, clock: ClockRef<'_>) {
-        if let ClockRef::Child(clock) = clock {
-            pause::note_clock(scope.core(), scope, self.tag.phase, clock);
+    fn add_timer(&self, core: &Core, state: &PhaseState, clock: ClockRef<'_>, deadline_ns: u64) {
+        let key = self.key;
+        let timer = Timer::new(self.tag.phase, clock.index(), deadline_ns);
+        core.timers.set(key, timer);
+        state.note_other();
+        let mut timers = state.timers.borrow_mut();
+        // A timer that is overdue when it is registered waits for the next
+        // frame, but the wheel does not know frames. In the fixed phase such a
+        // timer waits for the next step, which is the next run.
+        let is_overdue = deadline_ns <= state.reached_ns(&core.clock, clock);
+        if is_overdue && self.is_for_later_frame(state) {
+            timers.insert_overdue(clock, deadline_ns, key, state.frame());
+        } else {
+            timers.insert(clock, deadline_ns, key);
         }
     }
 

@@ -96,12 +96,6 @@ impl<'a> Waits<'a> {
         self.entries.borrow_mut().set_shared(key);
     }
 
-    /// The coroutine whose pauses move the deadline of a timer. `None` if the wait is not
-    /// registered, or several coroutines share it.
-    pub(crate) fn moved_by(self, key: WaitKey) -> Option<Task<'a>> {
-        self.task(key).filter(|_| !self.is_shared(key))
-    }
-
     /// Adds a join to the joins of its target.
     pub(crate) fn join(self, target: Task<'_>, key: WaitKey) {
         let last = target.joiners.get();

@@ -39,7 +39,6 @@ pub(crate) struct Unobserved {
 /// Calls a hook of the host, maybe in the middle of a poll. The hook runs outside of any
 /// coroutine, without an owner, on the game clock.
 pub(crate) fn as_host<R>(core: &Core, f: impl FnOnce() -> R) -> R {
-    let _shown = core.shown.show_game();
     scope::enter(core, |_| call::out(f))
 }
 

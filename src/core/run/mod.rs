@@ -36,8 +36,6 @@ use crate::core::report::panics;
 use crate::core::run::state::Lists;
 use crate::core::scope::{self, Scope};
 use crate::core::task::Flags;
-use crate::core::timer::Fate;
-use crate::core::timer::wheel::TimerEntry;
 use crate::core::wake::{self, calls};
 use crate::core::{Core, pause};
 use crate::time::{FrameClock, PhaseIndex};
@@ -92,7 +90,7 @@ fn is_not_idle(core: &Core, call: &str) -> ! {
 /// Runs `phase`: polls all coroutines that are due in it.
 pub(crate) fn run_phase(core: &Core, phase: PhaseIndex) {
     let clock = &*core.clock;
-    if clock.has_view() || has_news(core) {
+    if has_news(core) {
         return run_phase_with_news(core, phase);
     }
     let state = begin_run(core, clock, phase);
@@ -112,7 +110,6 @@ fn has_news(core: &Core) -> bool {
 
 #[inline(never)]
 fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
-    let _shown = core.shown.show_game();
     core.host.injected.acknowledge();
     core.host.begin_run();
     wake::take_messages(core);
@@ -188,18 +185,8 @@ impl<'a> Run<'a> {
             let mut counts = state.counts.borrow_mut();
             counts.expire(frame, runs, &mut run.lists.counts);
         }
-        let Lists {
-            timers, suspended, ..
-        } = &mut run.lists;
-        let fate = |clock, due: &TimerEntry| {
-            let fate = core.paused_timers().expire(phase, clock, due);
-            if fate == Fate::Suspended {
-                suspended.push(WaitKey::from_bits(due.key));
-            }
-            fate
-        };
-        let fate = core.pauses.any().then_some(fate);
-        state.expire_timers(timers, fate);
+        state.expire_timers(&mut run.lists.timers);
+        core.timers().keep_due(state, &mut run.lists.timers);
         if core.starts.has_any() {
             run.begin_starts();
         }
@@ -234,7 +221,6 @@ impl<'a> Run<'a> {
             && lists.waiters.is_empty()
             && lists.counts.is_empty()
             && lists.timers.is_empty()
-            && lists.suspended.is_empty()
     }
 
     /// Polls all that is due. Continues after a coroutine that panics.
@@ -370,7 +356,6 @@ impl Drop for Run<'_> {
         let mut lists = mem::take(&mut self.lists);
         lists.counts.clear();
         lists.timers.clear();
-        lists.suspended.clear();
         let state = self.state;
         let (ready, waiters) = (mem::take(&mut lists.ready), mem::take(&mut lists.waiters));
         state.ready.give_back(ready);

@@ -1,8 +1,8 @@
 //! Resuming one coroutine, for any reason.
 //!
 //! A plain task is polled the short way. All other tasks take the slow path, where
-//! their flags are checked: they have been woken, have a task waker, entries or another
-//! clock, or are observed or paused. See [`Flags::SLOW_PATH`].
+//! their flags are checked: they have been woken, have a task waker or entries, or are
+//! observed or paused. See [`Flags::SLOW_PATH`].
 
 use std::task::{Context, Waker};
 
@@ -177,24 +177,18 @@ impl<'a, 's> Resumer<'a, 's> {
             return;
         }
         match own {
-            Some(own) if self.needs_only_waker(task) && !task.is_registered() => {
+            Some(own) if needs_only_waker(task) && !task.is_registered() => {
                 self.poll_with(&own, task, WaitKey::NOT_A_WAIT);
             }
             _ => resume_slowly(core, self.scope, task, WaitKey::NOT_A_WAIT, self.phase()),
         }
     }
 
-    /// Whether the flags of a task ask only for its task waker, apart from a wake.
-    #[inline(always)]
-    fn needs_only_waker(self, task: Task<'a>) -> bool {
-        !task.has(Flags::SLOW_BUT_WOKEN) && !self.core.clock.has_view()
-    }
-
     /// Resumes a coroutine with flags for a wait that is due in the run, with its task
     /// waker alone if that is all it needs.
     #[inline(never)]
     fn resume_slow_wait(self, task: Task<'a>, key: WaitKey) {
-        if self.needs_only_waker(task) {
+        if needs_only_waker(task) {
             let own = self
                 .core
                 .colds
@@ -212,8 +206,9 @@ impl<'a, 's> Resumer<'a, 's> {
         // This poll also serves any wake from before.
         task.clear(Flags::READY_OR_YIELDED);
         self.scope.set_free(task, resumed);
-        let tasks = &self.core.tasks;
-        let polled = self.scope.lend(own, |cx| tasks.poll(task, cx));
+        let lent = self.scope.lend(own);
+        let polled = self.core.tasks.poll(task, &mut Context::from_waker(own));
+        drop(lent);
         self.after_plain_poll(task, polled);
     }
 
@@ -225,6 +220,12 @@ impl<'a, 's> Resumer<'a, 's> {
             after_poll(self.core, task, polled);
         }
     }
+}
+
+/// Whether the flags of a task ask only for its task waker, apart from a wake.
+#[inline(always)]
+fn needs_only_waker(task: Task<'_>) -> bool {
+    !task.has(Flags::SLOW_BUT_WOKEN)
 }
 
 /// Polls a coroutine in a run of `phase`, and heeds all its flags.
@@ -259,7 +260,7 @@ pub(crate) fn resume_slowly<'c>(
     after_poll(core, task, polled);
 }
 
-/// Polls a task with its task waker, on its own clock, and observed, as its flags say.
+/// Polls a task with its task waker, and observed, as its flags say.
 #[inline]
 pub(in crate::core) fn poll_slowly(core: &Core, scope: &Scope<'_>, task: Task<'_>) -> Polled {
     if task.has(Flags::TASK_WAKER) {
@@ -268,25 +269,15 @@ pub(in crate::core) fn poll_slowly(core: &Core, scope: &Scope<'_>, task: Task<'_
             .colds
             .of(task, |cold| cold.waker.as_ref().map(TaskWaker::to_waker));
         if let Some(own) = own.flatten() {
-            return scope.lend(&own, |cx| poll_on_own_clock(core, task, cx));
+            let _lent = scope.lend(&own);
+            return poll_observed(core, task, &mut Context::from_waker(&own));
         }
     }
-    poll_on_own_clock(core, task, &mut scope.context())
+    poll_observed(core, task, &mut scope.context())
 }
 
 #[inline]
-fn poll_on_own_clock(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
-    if task.has(Flags::CLOCK_OR_OBSERVED) || core.clock.has_view() {
-        poll_shown(core, task, cx)
-    } else {
-        core.tasks.poll(task, cx)
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn poll_shown(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
-    let _shown = core.shown.show_of(&core.owners, task);
+fn poll_observed(core: &Core, task: Task<'_>, cx: &mut Context<'_>) -> Polled {
     if task.has(Flags::OBSERVED) {
         observe::poll(core, task, || core.tasks.poll(task, cx))
     } else {

@@ -58,6 +58,4 @@ pub(crate) struct Lists {
     pub(crate) waiters: Vec<WaitKey>,
     pub(crate) counts: Vec<WaitKey>,
     pub(crate) timers: Vec<TimerEntry>,
-    /// Due timers of paused coroutines. Their foreign wakers are called all the same.
-    pub(crate) suspended: Vec<WaitKey>,
 }

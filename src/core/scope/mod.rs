@@ -12,8 +12,8 @@
     reason = "finds scopes on the stack, and lends their wakers"
 )]
 
+pub(crate) mod named;
 pub(crate) mod registry;
-pub(crate) mod shown;
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -199,11 +199,10 @@ impl<'c> Scope<'c> {
         if self.lends(cx) { self.current() } else { None }
     }
 
-    /// Calls `f` with a context that carries `own`, the task waker of the coroutine.
-    #[inline]
-    pub(crate) fn lend<R>(&self, own: &Waker, f: impl FnOnce(&mut Context<'_>) -> R) -> R {
-        let _lent = Restore::after_setting(&self.lent, ptr::from_ref(own));
-        f(&mut Context::from_waker(own))
+    /// Notes that the coroutine is polled with `own`, its task waker, until the result is dropped.
+    #[inline(always)]
+    pub(crate) fn lend(&self, own: &Waker) -> Restore<'_, *const Waker> {
+        Restore::after_setting(&self.lent, ptr::from_ref(own))
     }
 
     /// Returns a waker of the current coroutine that may outlive the poll.

@@ -145,7 +145,7 @@ impl Flags {
     /// Set when the task is spawned on an owner with a clock (`Owners::adopt`). Never
     /// cleared: neither the owner of a task nor the clock of an owner changes.
     ///
-    /// With this flag, polls and destructors of the task show that clock.
+    /// With this flag, the polls and destructors of the task count on that clock.
     pub(crate) const CLOCK: Flags = Flags(1 << 4);
     /// The polls of the task are noted for snapshots and traces.
     ///
@@ -156,14 +156,14 @@ impl Flags {
     /// With this flag the cold data has what is known about the task, until the task
     /// ends. Polls call the trace hook first, and are timed if slow polls are reported.
     pub(crate) const OBSERVED: Flags = Flags(1 << 5);
-    /// The flags for which a poll has to prepare.
+    /// The flags with which a wait for seconds does not begin the short way.
     pub(crate) const CLOCK_OR_OBSERVED: Flags = Flags(0b11_0000);
     /// The flags that a wake has to check.
     pub(crate) const SLOW_WAKE: Flags = Flags(0b10_1001);
     /// The flags that a poll has to check.
-    pub(crate) const SLOW_PATH: Flags = Flags(0b11_1111);
+    pub(crate) const SLOW_PATH: Flags = Flags(0b10_1111);
     /// The same without those that only say that the task was woken.
-    pub(crate) const SLOW_BUT_WOKEN: Flags = Flags(0b11_1100);
+    pub(crate) const SLOW_BUT_WOKEN: Flags = Flags(0b10_1100);
     /// The task is ready in the run under way because it has yielded.
     ///
     /// Set when a yield adds the task to the list of that run (`schedule::yields`).
@@ -216,7 +216,7 @@ pub(crate) struct Header {
     home: Cell<PhaseIndex>,
     state: Cell<State>,
     /// Of the wait that is registered with the task itself: whether it must wait for a
-    /// later frame, and whether it checks a condition.
+    /// later frame, checks a condition, or waits for a time.
     registered: Cell<u8>,
     /// How many references to the block there are, the handle's included.
     references: Cell<u16>,
@@ -229,6 +229,8 @@ const _: () = assert!(size_of::<Header>() == 40);
 const FRAME_BOUND: u8 = 1;
 /// In `registered`: the wait checks a condition.
 const ASKS: u8 = 1 << 1;
+/// In `registered`: the wait is a timer.
+const TIMER: u8 = 1 << 2;
 
 impl Header {
     /// The head of a new, vacant block.
@@ -417,6 +419,16 @@ impl Header {
 
     pub(crate) fn asks_condition(&self) -> bool {
         self.registered.get() & ASKS != 0
+    }
+
+    /// Notes that the wait that is registered with the task itself is a timer.
+    #[inline(always)]
+    pub(crate) fn note_timer(&self) {
+        self.registered.set(self.registered.get() | TIMER);
+    }
+
+    pub(crate) fn waits_for_time(&self) -> bool {
+        self.registered.get() & TIMER != 0
     }
 
     /// The index of the task among the members of its owner.

@@ -64,7 +64,7 @@ impl Counts {
     /// Notes that a wait was dropped.
     pub(crate) fn note_stale(&mut self, unit: Unit, is_live: impl Fn(WaitKey) -> bool) {
         self.wheel(unit)
-            .note_dead(|key| is_live(WaitKey::from_bits(key)));
+            .note_dead(|entry| is_live(WaitKey::from_bits(entry.key)));
     }
 
     /// Whether a wait is stored that is neither dead nor held. Between calls with the same
@@ -82,7 +82,10 @@ impl Counts {
     /// key. The key may be stale. Of waits with the same number, the first comes first.
     pub(crate) fn each(&self, mut f: impl FnMut(Unit, u64, WaitKey)) {
         for (unit, wheel) in [(Unit::Frames, &self.frames), (Unit::Runs, &self.runs)] {
-            wheel.for_each(|deadline, key| f(unit, deadline >> TICK_BITS, WaitKey::from_bits(key)));
+            wheel.for_each(|entry| {
+                let key = WaitKey::from_bits(entry.key);
+                f(unit, entry.deadline_ns >> TICK_BITS, key);
+            });
         }
     }
 }
@@ -105,7 +108,7 @@ mod tests {
             counts.insert(unit, due, WaitKey::of_task(index, 0));
         }
         let mut due = Vec::new();
-        let is_waiting = |counts: &mut Counts| counts.is_waiting(0, at_deadline);
+        let is_waiting = |counts: &mut Counts| counts.is_waiting(0, waiting);
         counts.expire(3, 3, &mut due);
         assert!(due.is_empty() && is_waiting(&mut counts));
         counts.expire(5, 4, &mut due);
@@ -118,10 +121,10 @@ mod tests {
     fn a_count_that_no_executor_reaches_is_not_waited_for() {
         let mut counts = Counts::default();
         counts.insert(Unit::Frames, u64::MAX, WaitKey::of_task(0, 0));
-        assert!(!counts.is_waiting(0, at_deadline));
+        assert!(!counts.is_waiting(0, waiting));
     }
 
-    fn at_deadline(due: TimerEntry) -> Standing {
-        Standing::At(due.deadline_ns)
+    fn waiting(_: TimerEntry) -> Standing {
+        Standing::Waiting
     }
 }

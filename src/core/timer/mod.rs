@@ -23,17 +23,6 @@ use agenda::Agenda;
 pub(crate) use counts::{Counts, Unit};
 use wheel::{Standing, TimerEntry, Wheel};
 
-/// What becomes of a timer that its wheel found due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// Due now.
-    Due,
-    /// Due at this time in nanoseconds, because its coroutine was paused in between.
-    Later(u64),
-    /// Not due, because its coroutine is paused. The coroutine keeps the timer.
-    Suspended,
-}
-
 /// In which list a timer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerList {
@@ -41,6 +30,8 @@ pub(crate) enum TimerList {
     Wheel,
     /// Among those that were registered in this frame, which reaches their deadlines.
     Overdue(u64),
+    /// Among those that a pause holds, and that the wheel has found due.
+    Out,
 }
 
 /// The timers that resume coroutines in one phase.
@@ -81,6 +72,8 @@ struct ClockTimers {
     overdue_frame: u64,
     /// How many timers were cancelled since `overdue` was last swept or emptied.
     cancelled: usize,
+    /// Timers that pauses hold, and that the wheel has found due. Some are stale.
+    out: Vec<TimerEntry>,
 }
 
 impl PhaseTimers {
@@ -130,7 +123,8 @@ impl PhaseTimers {
         key: WaitKey,
     ) {
         match list {
-            TimerList::Wheel => self.insert(clock, deadline_ns, key),
+            // It is found due again.
+            TimerList::Wheel | TimerList::Out => self.insert(clock, deadline_ns, key),
             TimerList::Overdue(frame) => self.insert_overdue(clock, deadline_ns, key, frame),
         }
     }
@@ -142,11 +136,10 @@ impl PhaseTimers {
         frame: u64,
         now_ns: impl Fn(ClockIndex) -> u64,
         due: &mut Vec<TimerEntry>,
-        mut fate: Option<impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
     ) {
         for at in 0..self.own_clocks() {
             let now_ns = now_ns(self.clocks[at].clock);
-            self.expire_clock(at, frame, now_ns, due, fate.as_mut());
+            self.expire_clock(at, frame, now_ns, due);
         }
         while let Some(Reverse(clock)) = self.visits.pop() {
             let Some(at) = self.find(clock) else {
@@ -155,7 +148,7 @@ impl PhaseTimers {
             let timers = &mut self.clocks[at];
             let now_ns = timers.now_ns(self.is_fixed);
             timers.reading_ns = now_ns;
-            self.expire_clock(at, frame, now_ns, due, fate.as_mut());
+            self.expire_clock(at, frame, now_ns, due);
             self.announce(clock);
         }
     }
@@ -163,21 +156,10 @@ impl PhaseTimers {
     /// The same for one clock, which reads `now_ns`. Notes which of the clocks that follow it
     /// the run has to look at.
     #[inline]
-    fn expire_clock(
-        &mut self,
-        at: usize,
-        frame: u64,
-        now_ns: u64,
-        due: &mut Vec<TimerEntry>,
-        fate: Option<&mut impl FnMut(ClockIndex, &TimerEntry) -> Fate>,
-    ) {
+    fn expire_clock(&mut self, at: usize, frame: u64, now_ns: u64, due: &mut Vec<TimerEntry>) {
         let timers = &mut self.clocks[at];
         timers.release_overdue(frame);
-        let from = due.len();
         timers.wheel.expire(now_ns, due);
-        if let Some(fate) = fate {
-            timers.sift(now_ns, due, from, fate);
-        }
         while let Some((at_ns, clock)) = self.clocks[at].below.take_due(now_ns) {
             let below = self.find(clock).map(|below| &mut self.clocks[below]);
             let below = below.filter(|below| below.announced_ns == Some(at_ns));
@@ -244,7 +226,7 @@ impl PhaseTimers {
         self.clocks.is_empty()
     }
 
-    /// Adds a timer that was suspended, on a clock that its wait keeps.
+    /// Adds a timer that a pause has held, on a clock that its wait keeps.
     pub(crate) fn reinsert(&mut self, clock: ClockIndex, due: TimerEntry) {
         if let Some(index) = self.find(clock) {
             self.clocks[index].wheel.insert(due.deadline_ns, due.key);
@@ -252,10 +234,27 @@ impl PhaseTimers {
         }
     }
 
-    /// Makes a wheel for a clock on which a timer will be [reinserted](Self::reinsert), if it has
-    /// none.
-    pub(crate) fn keep(&mut self, clock: ClockRef<'_>) {
-        self.clock_timers(clock);
+    /// Adds a timer that a pause holds, and that the wheel has found due.
+    pub(crate) fn add_out(
+        &mut self,
+        clock: ClockIndex,
+        due: TimerEntry,
+        is_live: impl Fn(TimerEntry) -> bool,
+    ) {
+        if let Some(at) = self.find(clock) {
+            let out = &mut self.clocks[at].out;
+            if out.len() == out.capacity() {
+                out.retain(|&due| is_live(due));
+                out.reserve(out.len().max(4));
+            }
+            out.push(due);
+        }
+    }
+
+    /// A clock that has timers here.
+    pub(crate) fn clock(&self, clock: ClockIndex) -> Option<ClockRef<'_>> {
+        let at = self.find(clock)?;
+        Some(self.clocks[at].clock_ref())
     }
 
     /// The reading of a clock in the latest run, or an earlier one that has reached the same
@@ -287,7 +286,7 @@ impl PhaseTimers {
     }
 
     /// Notes that a timer on `clock` was cancelled.
-    pub(crate) fn note_stale(&mut self, clock: ClockIndex, is_live: impl Fn(WaitKey) -> bool) {
+    pub(crate) fn note_stale(&mut self, clock: ClockIndex, is_live: impl Fn(TimerEntry) -> bool) {
         let Some(index) = self.find(clock) else {
             return;
         };
@@ -296,69 +295,48 @@ impl PhaseTimers {
         // worth a sweep.
         timers.cancelled += 1;
         if timers.cancelled * 2 > timers.overdue.len() + 64 {
-            timers
-                .overdue
-                .retain(|due| is_live(WaitKey::from_bits(due.key)));
+            timers.overdue.retain(|&due| is_live(due));
             timers.cancelled = 0;
         }
-        timers
-            .wheel
-            .note_dead(|key| is_live(WaitKey::from_bits(key)));
+        timers.wheel.note_dead(is_live);
     }
 
     /// Calls `f` with each clock and the time at which its first timer is due. No
     /// timer changes its place.
     ///
-    /// `standing` says how a timer on a clock stands. Between calls with the same
-    /// `moment`, no timer may become due earlier.
+    /// `standing` says how a timer stands. Between calls with the same `moment`, no timer may
+    /// cease to be held.
     pub(crate) fn each_earliest(
         &mut self,
         moment: u64,
-        standing: impl Fn(ClockIndex, TimerEntry) -> Standing,
+        standing: impl Fn(TimerEntry) -> Standing,
         mut f: impl FnMut(ClockRef<'_>, u64),
     ) {
         for timers in &mut self.clocks {
-            let standing = |due: TimerEntry| standing(timers.clock, due);
-            let overdue = timers
-                .overdue
-                .iter()
-                .filter_map(|&due| standing(due).due_ns());
-            let wheel = timers.wheel.earliest(moment, standing);
+            let waiting = |due: &&TimerEntry| standing(**due) == Standing::Waiting;
+            let overdue = timers.overdue.iter().filter(waiting);
+            let overdue = overdue.map(|due| due.deadline_ns);
+            let wheel = timers.wheel.earliest(moment, &standing);
             if let Some(due_ns) = overdue.chain(wheel).min() {
                 f(timers.clock_ref(), due_ns);
             }
         }
     }
 
-    /// Calls `f` with each timer: its clock, its deadline, where it is, and its key, which
-    /// may be stale. Of timers with the same deadline on a clock, the first comes first.
-    pub(crate) fn each(&self, mut f: impl FnMut(ClockRef<'_>, u64, TimerList, WaitKey)) {
+    /// Calls `f` with each timer: its clock, where it is, its deadline and its key, which may be
+    /// stale. Of timers with the same deadline on a clock, the first comes first.
+    pub(crate) fn each(&self, mut f: impl FnMut(ClockRef<'_>, TimerList, TimerEntry)) {
         for timers in &self.clocks {
-            let mut show = |deadline_ns, list, key| {
-                f(
-                    timers.clock_ref(),
-                    deadline_ns,
-                    list,
-                    WaitKey::from_bits(key),
-                );
-            };
+            let clock = timers.clock_ref();
             timers
                 .wheel
-                .for_each(|deadline_ns, key| show(deadline_ns, TimerList::Wheel, key));
-            for due in &timers.overdue {
-                show(
-                    due.deadline_ns,
-                    TimerList::Overdue(timers.overdue_frame),
-                    due.key,
-                );
+                .for_each(|entry| f(clock, TimerList::Wheel, entry));
+            for &due in &timers.overdue {
+                f(clock, TimerList::Overdue(timers.overdue_frame), due);
             }
-        }
-    }
-
-    /// Calls `f` with a clock, if it has timers here.
-    pub(crate) fn show(&self, clock: ClockIndex, f: &mut impl FnMut(ClockRef<'_>)) {
-        if let Some(index) = self.find(clock) {
-            f(self.clocks[index].clock_ref());
+            for &due in &timers.out {
+                f(clock, TimerList::Out, due);
+            }
         }
     }
 
@@ -432,6 +410,7 @@ impl ClockTimers {
             overdue: Vec::new(),
             overdue_frame: 0,
             cancelled: 0,
+            out: Vec::new(),
         }
     }
 
@@ -477,46 +456,6 @@ impl ClockTimers {
         }
     }
 
-    /// Removes timers from `due`, from index `from` on: those that are not due because of
-    /// a pause.
-    #[cold]
-    fn sift(
-        &mut self,
-        now_ns: u64,
-        due: &mut Vec<TimerEntry>,
-        from: usize,
-        fate: &mut impl FnMut(ClockIndex, &TimerEntry) -> Fate,
-    ) {
-        let mut kept = from;
-        let mut moved = false;
-        for index in from..due.len() {
-            let mut entry = due[index];
-            let is_due = loop {
-                match fate(self.clock, &entry) {
-                    Fate::Suspended => break false,
-                    Fate::Later(deadline_ns) if deadline_ns > now_ns => {
-                        self.wheel.insert(deadline_ns, entry.key);
-                        break false;
-                    }
-                    Fate::Later(deadline_ns) => {
-                        entry.deadline_ns = deadline_ns;
-                        moved = true;
-                    }
-                    Fate::Due => break true,
-                }
-            };
-            if is_due {
-                due[kept] = entry;
-                kept += 1;
-            }
-        }
-        due.truncate(kept);
-        if moved {
-            // A stable sort: of equal deadlines the one registered first stays first.
-            due[from..].sort_by_key(|due| due.deadline_ns);
-        }
-    }
-
     /// Inserts the timers that were overdue before `frame` into the wheel.
     fn release_overdue(&mut self, frame: u64) {
         if self.overdue_frame < frame {
@@ -536,7 +475,7 @@ mod tests {
     use crate::random::Random;
     use crate::time::{AwaitedClock, Clock, ClockIndex, ClockRef, FrameClock, Nanos, Step};
 
-    use super::{Fate, PhaseTimers, TimerEntry};
+    use super::PhaseTimers;
 
     /// The timers of one phase, and the clocks of an executor.
     struct Bench {
@@ -594,10 +533,9 @@ mod tests {
                 _ => real_ns,
             };
             let mut due = Vec::new();
-            let fate = None::<fn(ClockIndex, &TimerEntry) -> Fate>;
             let mut timers = self.timers.borrow_mut();
             let is_idle = timers.is_idle(own);
-            timers.expire(self.frames.frame(), own, &mut due, fate);
+            timers.expire(self.frames.frame(), own, &mut due);
             assert!(!is_idle || due.is_empty());
             let keys = due.into_iter().map(|due| WaitKey::from_bits(due.key));
             keys.map(WaitKey::index).collect()

@@ -97,7 +97,6 @@ pub(crate) fn make_between_runs(core: &Core) {
         return;
     }
     let _notifies = core.host.notifies();
-    let _shown = core.shown.show_game();
     wake::take_messages(core);
     observe::send_events(core);
     make(core);

@@ -164,7 +164,7 @@ impl Future for Checkpoint<'_> {
         if self.state == State::New && self.is_at_home {
             self.phase = home;
         }
-        let (time, time_source) = (core.time(), &core.instruments.time_source);
+        let (time, time_source) = (core.game_time(), &core.instruments.time_source);
         let now = Now {
             frame: time.frame,
             phase: time.phase,

@@ -54,22 +54,10 @@ pub(crate) struct FrameClock {
     next_index: Cell<ClockIndex>,
     /// Called when the speed of a clock has changed.
     on_changed: OnceCell<Box<OnChanged>>,
-    /// Whether the coroutine being polled reads the time in `view` instead of the
-    /// game clock's.
-    has_view: Cell<bool>,
-    view: Cell<View>,
 }
 
 /// Called with a clock, and whether it runs faster.
 type OnChanged = dyn Fn(&ClockState, bool);
-
-/// The numbers of a [`Time`] that differ on another clock.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct View {
-    pub(super) delta_ns: u64,
-    pub(super) elapsed_ns: u64,
-    pub(super) scale: f64,
-}
 
 /// A dt, or the length of a fixed step, as the host passed it.
 #[derive(Clone, Copy, Debug)]
@@ -126,8 +114,6 @@ impl FrameClock {
             holds_steps: Cell::new(false),
             next_index: Cell::new(ClockIndex::FIRST_CHILD),
             on_changed: OnceCell::new(),
-            has_view: Cell::new(false),
-            view: Cell::default(),
         }
     }
 
@@ -437,44 +423,7 @@ impl FrameClock {
         }
     }
 
-    /// Sets or removes the view on a clock other than the game clock.
-    pub(crate) fn set_view(&self, view: Option<View>) {
-        self.has_view.set(view.is_some());
-        self.view.set(view.unwrap_or_default());
-    }
-
-    /// Whether the time reads as on another clock than the game clock.
-    #[inline]
-    pub(crate) fn has_view(&self) -> bool {
-        self.has_view.get()
-    }
-
-    /// The time as the coroutine being polled reads it.
-    ///
-    /// Each number is selected separately, and from cells alone, so that the
-    /// compiler can remove unused ones.
-    #[inline]
-    pub(crate) fn time_seen(&self, phase: Option<Phase>) -> Time {
-        let (has_view, view) = (self.has_view.get(), self.view.get());
-        let delta_ns = if has_view {
-            view.delta_ns
-        } else {
-            self.delta_ns()
-        };
-        let elapsed_ns = if has_view {
-            view.elapsed_ns
-        } else {
-            self.game_ns()
-        };
-        let scale = if has_view { view.scale } else { self.scale() };
-        Time {
-            delta: Duration::from_nanos(delta_ns),
-            elapsed: Duration::from_nanos(elapsed_ns),
-            scale,
-            ..self.time(phase)
-        }
-    }
-
+    /// The time on the game clock.
     #[inline]
     pub(crate) fn time(&self, phase: Option<Phase>) -> Time {
         Time {

@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::fmt;
 use std::mem;
 use std::rc::Rc;
+use std::time::Duration;
 
 use crate::image::{Damaged, Reader, Writer};
-use crate::time::{ClockIndex, ClockRef};
+use crate::time::{ClockIndex, ClockRef, Phase, Time};
 
 use super::factors::multiply;
-use super::frame::{FrameClock, View};
+use super::frame::FrameClock;
 use super::rate::Rate;
 use super::scaling::Scaling;
 use super::speed::Speed;
@@ -274,12 +275,13 @@ impl ClockState {
         }
     }
 
-    /// The view of the time on this clock.
-    pub(crate) fn view(self: &Rc<Self>) -> View {
-        View {
-            delta_ns: self.delta_ns(),
-            elapsed_ns: self.now_ns(),
+    /// The time on this clock.
+    pub(crate) fn time(self: &Rc<Self>, phase: Option<Phase>) -> Time {
+        Time {
+            delta: Duration::from_nanos(self.delta_ns()),
+            elapsed: Duration::from_nanos(self.now_ns()),
             scale: self.effective_scale(),
+            ..self.frames.time(phase)
         }
     }
 

@@ -5,7 +5,6 @@ use std::fmt;
 use framestep::Phase;
 
 use super::own::{Length, Own};
-use crate::waits::Rule;
 
 /// The unit of time, in nanoseconds. Clocks that are scaled by quarters, several deep, divide
 /// it without a remainder.
@@ -319,19 +318,6 @@ impl Wait {
     /// Whether this holds for it or for a wait that it is made of.
     pub fn has(&self, is: fn(&Wait) -> bool) -> bool {
         is(self) || self.inner().iter().any(|inner| inner.has(is))
-    }
-
-    /// Whether it counts time.
-    pub fn is_timed(&self) -> bool {
-        match self {
-            Wait::Own(own) => matches!(own.row.rule, Rule::Time(_)),
-            Wait::Point(..)
-            | Wait::Timer(..)
-            | Wait::Animate(..)
-            | Wait::Interval(..)
-            | Wait::Timeout(..) => true,
-            _ => false,
-        }
     }
 
     /// Whether it panics, if an owner is that of its coroutine, or a length is none.

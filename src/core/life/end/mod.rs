@@ -14,7 +14,7 @@ use crate::core::owners::OwnerKey;
 use crate::core::report::{self, panics};
 use crate::core::run::joins;
 use crate::core::task::{Flags, NO_JOINER, Reference, State, Stop, Task, TaskHandle, TaskOf};
-use crate::core::{Core, scope};
+use crate::core::{Core, pause, scope};
 use crate::inspect::Line;
 use crate::task::coroutine::{JoinError, Outcome, Stopper};
 
@@ -85,10 +85,7 @@ pub(crate) fn end(core: &Core, task: Task<'_>, payload: Option<Payload>) {
     leave_list(core, task);
     {
         let _deeper = Deeper::new(core);
-        let dropped = {
-            let _shown = core.shown.show_of(&core.owners, task);
-            scope::enter_task(core, task, |_| core.tasks.drop_future(task))
-        };
+        let dropped = scope::enter_task(core, task, |_| core.tasks.drop_future(task));
         let payload = match (dropped, payload) {
             (None, payload) => {
                 // A nested call has ended the task.
@@ -157,8 +154,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
         task.deregister();
     }
     task.clear(Flags::READY);
-    // A timer that was leaked is not held any more.
-    task.clear(Flags::PAUSED);
+    pause::end(core, task);
     core.runs.completions.complete(&core.entries, task);
     if let Some(member) = task.take_member() {
         let mut owners = core.owners.borrow_mut();
@@ -168,12 +164,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
     if task.has(Flags::OBSERVED) {
         notes::note_ended(core, task);
     }
-    let waker = core.colds.of(task, |cold| {
-        if cold.pause.take().is_some() {
-            core.pauses.note_ended();
-        }
-        cold.waker.take()
-    });
+    let waker = core.colds.of(task, |cold| cold.waker.take());
     task.clear(Flags::TASK_WAKER);
     drop(waker);
     let task = core.tasks.drop_reference(kept);
@@ -212,10 +203,7 @@ fn release_detached_slowly(core: &Core, task: Task<'_>) {
 #[inline(never)]
 pub(crate) fn drop_unwanted_output(core: &Core, task: Task<'_>) {
     let _notifies = core.host.notifies();
-    let dropped = {
-        let _shown = core.shown.show_of(&core.owners, task);
-        scope::enter_task(core, task, |_| core.tasks.drop_output(task))
-    };
+    let dropped = scope::enter_task(core, task, |_| core.tasks.drop_output(task));
     if let Err(payload) = dropped {
         panics::output_panicked(core, task, payload);
     }

@@ -165,14 +165,14 @@ impl ChunkPool {
         &mut self,
         list: &mut ChunkList,
         index: u32,
-        mut keep: impl FnMut(u64) -> bool,
+        mut keep: impl FnMut(TimerEntry) -> bool,
     ) -> (usize, usize) {
         let len = self.len(*list, index);
         let entries = &mut self.entries[index as usize];
         let mut kept = 0;
         for at in 0..len {
             let entry = entries[at];
-            if keep(entry.key) {
+            if keep(entry) {
                 entries[kept] = entry;
                 kept += 1;
             }

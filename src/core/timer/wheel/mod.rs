@@ -42,8 +42,8 @@ use sweep::Sweeper;
 
 /// A hierarchical timer wheel over the whole range of `u64` nanoseconds.
 ///
-/// A key may be stored any number of times. The caller decides whether a key is
-/// live. A dead key must stay dead while it is stored.
+/// A key may be stored any number of times. The caller decides whether an entry is
+/// live, by its key and its deadline. A dead entry must stay dead while it is stored.
 #[derive(Debug)]
 pub(crate) struct Wheel {
     /// No deadline in the wheel is earlier than this time. It is a deadline, or the start
@@ -58,54 +58,29 @@ pub(crate) struct Wheel {
     pool: ChunkPool,
     sweeper: Sweeper,
     order: Order,
-    /// The latest result of [`Wheel::earliest`], if it is still known.
-    earliest: Option<Earliest>,
+    /// The latest result of [`Wheel::earliest`], if it is still known, or [`ALL_HELD`]. It may have
+    /// died since.
+    earliest: Option<TimerEntry>,
     /// The moment for which `earliest` is known.
     moment: u64,
 }
 
-/// How an entry stands. The caller of the wheel may have delayed it since it was
-/// inserted.
+/// How an entry stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     Dead,
     /// Alive, but not due at any time that is known now.
     Held,
-    /// Due at this time, which is never before the deadline in the wheel.
-    At(u64),
+    /// Due at its deadline.
+    Waiting,
 }
 
-impl Standing {
-    pub(crate) fn due_ns(self) -> Option<u64> {
-        match self {
-            Standing::Dead | Standing::Held => None,
-            Standing::At(due_ns) => Some(due_ns),
-        }
-    }
-}
-
-/// The entry that is due first. It may have died since.
-#[derive(Clone, Copy, Debug)]
-struct Earliest {
-    entry: TimerEntry,
-    due_ns: u64,
-}
-
-impl Earliest {
-    /// All entries are held. (A new entry has an earlier deadline than this one, or a
-    /// deadline that no clock reaches.)
-    const ALL_HELD: Earliest = Earliest {
-        entry: TimerEntry {
-            deadline_ns: u64::MAX,
-            key: u64::MAX,
-        },
-        due_ns: u64::MAX,
-    };
-
-    fn are_all_held(&self) -> bool {
-        self.entry == Earliest::ALL_HELD.entry
-    }
-}
+/// In place of the earliest entry: all entries are held. (A new entry has an earlier deadline than
+/// this one, or a deadline that no clock reaches.)
+const ALL_HELD: TimerEntry = TimerEntry {
+    deadline_ns: u64::MAX,
+    key: u64::MAX,
+};
 
 impl Wheel {
     /// Makes a wheel at time 0. Allocates nothing until the first insert.
@@ -144,18 +119,12 @@ impl Wheel {
             // The cursor does not move in an empty wheel. Moving it now avoids cascades
             // from its last position.
             self.cursor = self.cursor.max(tick_of(self.now_ns));
-            self.earliest = Some(Earliest {
-                entry,
-                due_ns: deadline_ns,
-            });
+            self.earliest = Some(entry);
         } else if self
             .earliest
-            .is_some_and(|earliest| deadline_ns < earliest.due_ns)
+            .is_some_and(|earliest| deadline_ns < earliest.deadline_ns)
         {
-            self.earliest = Some(Earliest {
-                entry,
-                due_ns: deadline_ns,
-            });
+            self.earliest = Some(entry);
         }
         self.len += 1;
         self.next_event_ns = self.next_event_ns.min(deadline_ns);
@@ -186,13 +155,13 @@ impl Wheel {
         (!self.is_empty()).then_some(self.next_event_ns)
     }
 
-    /// Notes that a key has died while it was stored.
+    /// Notes that an entry has died.
     ///
     /// Looks at four entries on average and a few dozen at most, at the position of
     /// the sweep, and removes the dead ones among them. The dead entries hardly ever
     /// outnumber the entries that were live when the sweep's last turn began, or only by
     /// a chunk or two. Usually they are a fifth.
-    pub(crate) fn note_dead(&mut self, is_live: impl FnMut(u64) -> bool) {
+    pub(crate) fn note_dead(&mut self, is_live: impl FnMut(TimerEntry) -> bool) {
         self.len -= self.sweeper.pay(&mut self.levels, &mut self.pool, is_live);
     }
 
@@ -200,34 +169,32 @@ impl Wheel {
     ///
     /// The result is remembered until that entry fires or dies, or `moment` changes.
     /// Otherwise the first occupied slots are searched. Between two calls with the same
-    /// `moment`, only a new entry may be due earlier than the result.
+    /// `moment`, no entry may cease to be held.
     pub(crate) fn earliest(
         &mut self,
         moment: u64,
         mut standing: impl FnMut(TimerEntry) -> Standing,
     ) -> Option<u64> {
-        let holds = |earliest: &Earliest| {
-            earliest.are_all_held() || standing(earliest.entry) == Standing::At(earliest.due_ns)
-        };
-        let is_known = self.moment == moment && self.earliest.as_ref().is_some_and(holds);
+        let holds = |entry| entry == ALL_HELD || standing(entry) == Standing::Waiting;
+        let is_known = self.moment == moment && self.earliest.is_some_and(holds);
         if !is_known {
             self.moment = moment;
-            self.earliest = Some(Earliest::ALL_HELD);
+            self.earliest = Some(ALL_HELD);
             for level in 0..LEVELS {
                 self.search(level, &mut standing);
             }
             // The dead entries are gone, so all the others are held.
             self.earliest = self.earliest.filter(|_| self.len > 0);
         }
-        let earliest = self.earliest.filter(|earliest| !earliest.are_all_held());
-        earliest.map(|earliest| earliest.due_ns)
+        let earliest = self.earliest.filter(|&earliest| earliest != ALL_HELD);
+        earliest.map(|earliest| earliest.deadline_ns)
     }
 
     /// Searches a level for an entry that is due before `self.earliest`.
     fn search(&mut self, level: usize, standing: &mut impl FnMut(TimerEntry) -> Standing) {
         for (place, tick) in self.levels.in_order(level, self.cursor) {
-            let earliest = self.earliest.filter(|earliest| !earliest.are_all_held());
-            if earliest.is_some_and(|earliest| earliest.due_ns <= start_of(tick)) {
+            let is_before = |earliest: TimerEntry| earliest.deadline_ns <= start_of(tick);
+            if self.earliest.is_some_and(is_before) {
                 return;
             }
             if self.search_slot(place, standing) {
@@ -244,13 +211,11 @@ impl Wheel {
 
     /// Calls `f` with the deadline and the key of every entry, dead ones included. Of entries
     /// with the same deadline, the one inserted first comes first.
-    pub(crate) fn for_each(&self, mut f: impl FnMut(u64, u64)) {
+    pub(crate) fn for_each(&self, mut f: impl FnMut(TimerEntry)) {
         // It is on the higher level, or in the first lane of the same slot.
         self.levels.each_list_from_top(|list| {
             for entries in self.pool.chunks(list) {
-                for entry in entries {
-                    f(entry.deadline_ns, entry.key);
-                }
+                entries.iter().copied().for_each(&mut f);
             }
         });
     }
@@ -314,7 +279,7 @@ impl Wheel {
         self.len -= due.len() - before;
         self.earliest = self
             .earliest
-            .filter(|earliest| earliest.entry.deadline_ns > now_ns);
+            .filter(|earliest| earliest.deadline_ns > now_ns);
     }
 
     /// Moves the cursor to `tick`. No entry before it may be stored. Spreads the slots of
@@ -380,18 +345,20 @@ impl Wheel {
         let lists = Lane::BOTH.map(|lane| self.levels.list(place, lane));
         let chunks = lists.into_iter().flat_map(|list| self.pool.chunks(list));
         for &entry in chunks.flatten() {
-            let first = self.earliest.filter(|earliest| !earliest.are_all_held());
-            // `standing` is called last, because it costs the caller a look-up.
-            if first.is_some_and(|first| first.due_ns <= entry.deadline_ns) {
+            // `standing` is called last, because it costs the caller a look-up. An entry that no
+            // clock reaches may be dead.
+            let is_before = |first: TimerEntry| first.deadline_ns <= entry.deadline_ns;
+            if self
+                .earliest
+                .is_some_and(|first| first != ALL_HELD && is_before(first))
+            {
                 is_needed = true;
                 continue;
             }
             let stands = standing(entry);
             is_needed |= stands != Standing::Dead;
-            if let Standing::At(due_ns) = stands {
-                if first.is_none_or(|first| due_ns < first.due_ns) {
-                    self.earliest = Some(Earliest { entry, due_ns });
-                }
+            if stands == Standing::Waiting {
+                self.earliest = Some(entry);
             }
         }
         is_needed

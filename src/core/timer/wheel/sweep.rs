@@ -16,6 +16,7 @@
 //! delays its end. But expiry removes dead entries as well.)
 
 use super::chunk::{CHUNK, ChunkPool, NIL};
+use super::entry::TimerEntry;
 use super::level::{Lane, Levels, SlotIndex};
 
 /// How many entries to examine for each death. Each costs the caller a look-up: with 8,
@@ -57,7 +58,7 @@ impl Sweeper {
         &mut self,
         levels: &mut Levels,
         pool: &mut ChunkPool,
-        mut is_live: impl FnMut(u64) -> bool,
+        mut is_live: impl FnMut(TimerEntry) -> bool,
     ) -> usize {
         self.credit += ENTRIES_PER_DEATH;
         let mut removed = 0;
@@ -79,7 +80,7 @@ impl Sweeper {
         &mut self,
         levels: &mut Levels,
         pool: &mut ChunkPool,
-        is_live: impl FnMut(u64) -> bool,
+        is_live: impl FnMut(TimerEntry) -> bool,
     ) -> Option<Swept> {
         let mut index = pool.after(levels.list(self.place, self.lane), self.previous);
         while index == NIL {
