@@ -63,7 +63,6 @@ impl Core {
                 paused: false,
                 asked,
                 remembered: None,
-                heard: false,
                 unmade: false,
                 waker,
             });

@@ -105,9 +105,11 @@ impl Core {
         let waker = {
             let mut state = self.state.borrow_mut();
             let wait = state.wait(name);
-            wait.and_then(|wait| Some((wait.coroutine, wait.waker.take()?)))
+            wait.and_then(|wait| wait.waker.take())
         };
-        self.fire(waker.into_iter().collect());
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 }
 

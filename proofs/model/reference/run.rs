@@ -88,9 +88,7 @@ impl Core {
             let has_remembered = run.remembering.contains(&coroutine);
             let before = run.woken.iter().filter(|&&one| one == coroutine);
             let too_often = place.cause == Cause::Wake && before.count() >= limit;
-            // A wait that is gone may have called its waker.
-            let heard = std::mem::take(&mut state.coroutines[coroutine].heard);
-            if !(state.stands(&place) || heard && state.is_alive(coroutine)) {
+            if !state.stands(&place) {
                 continue;
             }
             if state.is_paused(coroutine) {

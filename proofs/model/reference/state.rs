@@ -98,8 +98,6 @@ pub(super) struct Coroutine {
     pub(super) asked: Option<usize>,
     /// It was made due while it was paused.
     pub(super) remembered: Option<(Phase, Cause)>,
-    /// While it was paused, the waker of one of its due waits was called.
-    pub(super) heard: bool,
     /// Sent from another thread, and not made yet.
     pub(super) unmade: bool,
     pub(super) waker: Waker,

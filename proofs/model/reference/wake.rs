@@ -130,24 +130,12 @@ impl State {
         if !self.is_alive(coroutine) {
             return;
         }
-        if self.firing == Some(coroutine) {
-            // The wait has its place in the run, if it still exists at its turn.
-            self.coroutines[coroutine].heard = true;
-            return;
-        }
-        let phase = self.coroutines[coroutine].home;
+        // The waker of a wait that is due counts for this run. The wait has an earlier place, if it
+        // still exists at its turn: docs/contract.md#rule-8-acts
+        let fired = self.phase().filter(|_| self.firing == Some(coroutine));
+        let phase = fired.unwrap_or(self.coroutines[coroutine].home);
         let cause = if innermost { Cause::Other } else { Cause::Wake };
         self.make_ready(coroutine, phase, cause, innermost);
-    }
-
-    /// The waker of a wait that is due in this run has been called, and the wait is gone: the
-    /// coroutine continues later in the run, as the wake counts for it.
-    pub(super) fn loses_its_place(&mut self, coroutine: usize) {
-        let phase = self.phase();
-        let heard = std::mem::take(&mut self.coroutines[coroutine].heard);
-        if let Some(phase) = phase.filter(|_| heard) {
-            self.make_ready(coroutine, phase, Cause::Other, false);
-        }
     }
 
     /// Makes a coroutine ready in a phase: later in the current run, if it is of
@@ -182,7 +170,6 @@ impl State {
     /// A poll serves everything that made the coroutine due before.
     pub(super) fn forget_readiness(&mut self, coroutine: usize) {
         self.coroutines[coroutine].remembered = None;
-        self.coroutines[coroutine].heard = false;
         self.arrivals
             .retain(|arrival| arrival.coroutine != coroutine);
         if let Some(run) = &mut self.run {
