@@ -402,6 +402,41 @@ fn a_phase_that_the_host_does_not_run_is_not_waited_for() {
     assert_eq!(stopped, Some(4));
 }
 
+/// The host begins one of the two steps of each frame, but does not run their phase.
+// docs/contract.md#decided-stop-within
+#[test]
+fn steps_without_a_run_do_not_keep_a_request_waiting() {
+    let mut executor = in_quarters();
+    let owner = executor.owner();
+    let fixed = owner.script("").in_phase(Phase::FixedUpdate);
+    fixed.start(forever());
+    drop(owner.stop_within(2));
+    let stopped = (1..9).find(|_| {
+        executor.begin_frame(0.5);
+        assert!(executor.begin_fixed_step());
+        executor.run_phase(Phase::LateUpdate);
+        owner.is_empty()
+    });
+    assert_eq!(stopped, Some(4));
+}
+
+// docs/contract.md#decided-stop-within
+#[test]
+fn a_request_counts_what_was_left_when_it_was_served() {
+    let mut executor = in_quarters();
+    let owner = executor.owner();
+    let second: Rc<RefCell<Option<Coroutine<()>>>> = Rc::default();
+    let stops = second.clone();
+    owner.start(async move {
+        let _stops = defer_call(move || assert!(stops.take().is_some_and(|second| second.stop())));
+        forever().await;
+    });
+    second.replace(Some(owner.start(forever())));
+    let stopped = executor.start(owner.stop_within(0.5));
+    executor.run_frames(4, 0.25);
+    assert_eq!(stopped.take_output().unwrap().unwrap(), 2);
+}
+
 /// While the game clock is paused, no step begins.
 // docs/contract.md#decided-stop-within
 #[test]
