@@ -21,6 +21,8 @@ thread_local! {
     /// The coroutines that are being polled, with the numbers of their
     /// executors, from the outermost one on.
     static POLLED: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) };
+    /// The same, and those whose destructors run.
+    static CODE: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Assigns an executor its number.
@@ -50,6 +52,21 @@ pub(super) fn enter_poll(executor: usize, coroutine: usize) {
 
 pub(super) fn leave_poll() {
     POLLED.with_borrow_mut(Vec::pop);
+}
+
+pub(super) fn enter_code(executor: usize, coroutine: usize) {
+    CODE.with_borrow_mut(|code| code.push((executor, coroutine)));
+}
+
+pub(super) fn leave_code() {
+    CODE.with_borrow_mut(Vec::pop);
+}
+
+/// The calling coroutine, if it is one of `executor`: docs/contract.md#rule-4-home
+pub(super) fn calling(executor: usize) -> Option<usize> {
+    let last = CODE.with_borrow(|code| code.last().copied());
+    last.filter(|&(of, _)| of == executor)
+        .map(|(_, coroutine)| coroutine)
 }
 
 /// Whether a coroutine is the innermost one, for wakes.
