@@ -533,8 +533,8 @@ fn stop_of_two_homes(homes: [Phase; 2], caller: Phase, sleeps: bool) -> String {
     left.take()
 }
 
-/// The time begins in LateUpdate in frame 1, and in EarlyUpdate in frame 2. So it is over in
-/// LateUpdate a frame earlier, and a run of it has to note that.
+/// The time begins in `LateUpdate` in frame 1, and in `EarlyUpdate` in frame 2. So it is over in
+/// `LateUpdate` a frame earlier, and a run of it has to note that.
 ///
 /// ```text
 /// time         0.25                     0.5     1.25  1.5

@@ -349,7 +349,9 @@ fn scripts_that_move_each_others_timers_are_left_to_the_next_run_at_the_limit() 
         }));
     }
     for frame in 1..=3 {
-        polls.iter().for_each(|polls| polls.set(0));
+        for polls in &polls {
+            polls.set(0);
+        }
         executor.run_frame(0.25);
         // One poll each for what was ready before the run, and as many as the limit for wakes.
         let polls = [0, 1].map(|of| polls[of].get());
