@@ -402,6 +402,41 @@ fn a_phase_that_the_host_does_not_run_is_not_waited_for() {
     assert_eq!(stopped, Some(4));
 }
 
+/// The host begins one of the two steps of each frame, but does not run their phase.
+// docs/contract.md#decided-stop-within
+#[test]
+fn steps_without_a_run_do_not_keep_a_request_waiting() {
+    let mut executor = in_quarters();
+    let owner = executor.owner();
+    let fixed = owner.script("").in_phase(Phase::FixedUpdate);
+    fixed.start(forever());
+    drop(owner.stop_within(2));
+    let stopped = (1..9).find(|_| {
+        executor.begin_frame(0.5);
+        assert!(executor.begin_fixed_step());
+        executor.run_phase(Phase::LateUpdate);
+        owner.is_empty()
+    });
+    assert_eq!(stopped, Some(4));
+}
+
+// docs/contract.md#decided-stop-within
+#[test]
+fn a_request_counts_what_was_left_when_it_was_served() {
+    let mut executor = in_quarters();
+    let owner = executor.owner();
+    let second: Rc<RefCell<Option<Coroutine<()>>>> = Rc::default();
+    let stops = second.clone();
+    owner.start(async move {
+        let _stops = defer_call(move || assert!(stops.take().is_some_and(|second| second.stop())));
+        forever().await;
+    });
+    second.replace(Some(owner.start(forever())));
+    let stopped = executor.start(owner.stop_within(0.5));
+    executor.run_frames(4, 0.25);
+    assert_eq!(stopped.take_output().unwrap().unwrap(), 2);
+}
+
 /// While the game clock is paused, no step begins.
 // docs/contract.md#decided-stop-within
 #[test]
@@ -465,6 +500,71 @@ fn a_sleeping_host_wakes_for_it() {
     executor.run_frame(60);
     assert!(script.is_finished());
     assert_eq!((executor.has_ready(), executor.idle_until()), (false, None));
+}
+
+/// When `stop_within(1)` stops what is left on an owner with scripts in two home phases, if it is
+/// called in frame 1 in `caller`: the time and the phase. A host that sleeps leaves out the frames
+/// in which nothing is due.
+fn stop_of_two_homes(homes: [Phase; 2], caller: Phase, sleeps: bool) -> String {
+    let mut executor = in_quarters();
+    let owner = Rc::new(executor.owner());
+    let left: Rc<RefCell<String>> = Rc::default();
+    let said = left.clone();
+    let says = async move {
+        let note = || format!("{} {}", time().elapsed.as_secs_f64(), &now()[1..]);
+        let _left = defer_call(move || *said.borrow_mut() = note());
+        forever().await;
+    };
+    owner.script("").in_phase(homes[0]).start(says);
+    owner.script("").in_phase(homes[1]).start(forever());
+    let calls = owner.clone();
+    executor.start(async move {
+        first_run_of(caller).await;
+        drop(calls.stop_within(1));
+    });
+    let mut slept = Duration::ZERO;
+    for _ in 0..9 {
+        slept += Duration::from_millis(250);
+        let is_due = executor.idle_until().is_some_and(|until| until <= slept);
+        if is_due || !sleeps {
+            executor.run_frame(std::mem::take(&mut slept));
+        }
+    }
+    left.take()
+}
+
+/// The time begins in `LateUpdate` in frame 1, and in `EarlyUpdate` in frame 2. So it is over in
+/// `LateUpdate` a frame earlier, and a run of it has to note that.
+///
+/// ```text
+/// time         0.25                     0.5     1.25  1.5
+/// EarlyUpdate                           begins        over: the stop
+/// Update       stop_within(1)
+/// LateUpdate                   begins           over
+/// ```
+// docs/contract.md#decided-stop-within
+#[test]
+fn a_host_that_sleeps_stops_scripts_of_several_homes_in_the_same_run() {
+    let stop = |sleeps| {
+        stop_of_two_homes(
+            [Phase::EarlyUpdate, Phase::LateUpdate],
+            Phase::Update,
+            sleeps,
+        )
+    };
+    assert_eq!([stop(false), stop(true)], ["1.5 E", "1.5 E"]);
+    for (first, second, caller) in DRAWN
+        .iter()
+        .flat_map(|&first| DRAWN.map(|second| (first, second)))
+        .flat_map(|(first, second)| DRAWN.map(|caller| (first, second, caller)))
+    {
+        let stop = |sleeps| stop_of_two_homes([first, second], caller, sleeps);
+        assert_eq!(
+            stop(false),
+            stop(true),
+            "{first}, {second}, called in {caller}"
+        );
+    }
 }
 
 // docs/contract.md#decided-stop-within

@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 
+use framestep::inspect::Report;
 use framestep::prelude::*;
 use framestep::wait::WaitSeconds;
 
@@ -320,6 +321,46 @@ fn first_after_checks_its_length_where_it_is_called() {
     });
     let text = script.take_output().unwrap().unwrap();
     assert!(text.contains("`first_after` was called on an interval that has begun"));
+}
+
+/// Two scripts poll their timers, and move each other's: each wakes the other, later in the run.
+// docs/contract.md#rule-4-limit
+#[test]
+fn scripts_that_move_each_others_timers_are_left_to_the_next_run_at_the_limit() {
+    let mut executor = Executor::builder().max_polls_per_run(10).build();
+    let reached: Rc<RefCell<Vec<u64>>> = Rc::default();
+    let frames = reached.clone();
+    executor.on_report(move |report| match report {
+        Report::PollLimitReached { frame, .. } => frames.borrow_mut().push(*frame),
+        _ => panic!("{report}"),
+    });
+    let timers = [(); 2].map(|()| Shared(Rc::new(RefCell::new(wait_seconds(1)))));
+    let polls: [Rc<Cell<u32>>; 2] = Default::default();
+    for (own, name) in [(0, "first"), (1, "second")] {
+        let (mine, others, polls) = (
+            timers[own].clone(),
+            timers[1 - own].clone(),
+            polls[own].clone(),
+        );
+        executor.script(name).start(poll_fn(move |cx| {
+            polls.set(polls.get() + 1);
+            others.0.borrow_mut().reset(0);
+            mine.0.borrow_mut().poll_unpin(cx)
+        }));
+    }
+    for frame in 1..=3 {
+        for polls in &polls {
+            polls.set(0);
+        }
+        executor.run_frame(0.25);
+        // One poll each for what was ready before the run, and as many as the limit for wakes.
+        let polls = [0, 1].map(|of| polls[of].get());
+        assert!(
+            polls.iter().all(|polls| (10..=12).contains(polls)),
+            "F{frame}: {polls:?}"
+        );
+    }
+    assert_eq!(*reached.borrow(), [1, 2, 3]);
 }
 
 // docs/contract.md#law-timeout

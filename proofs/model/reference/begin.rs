@@ -38,7 +38,7 @@ impl Core {
             let inherits = if is_free || !WHAT_OWNERS_BEGIN_INHERITS_HOME {
                 caller.filter(|_| is_free)
             } else {
-                state.scopes.last().copied()
+                wake::calling(self.number())
             };
             let home = match (how, inherits) {
                 (How::SpawnIn(home) | How::StartIn(home), _) => home,
@@ -63,7 +63,6 @@ impl Core {
                 paused: false,
                 asked,
                 remembered: None,
-                heard: false,
                 unmade: false,
                 waker,
             });

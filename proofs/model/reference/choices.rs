@@ -53,15 +53,3 @@ pub(super) const SPAWNED_IN_A_PAUSE_RESUMES_AT_HOME: bool = true;
 /// `spawn_in` for the phase of the current run takes the next run of it. If not, the
 /// current one.
 pub(super) const SPAWN_IN_IS_FOR_THE_NEXT_RUN: bool = true;
-
-/// A request to stop counts what was left when its time was over. If not, it does not count those
-/// that a destructor has stopped before their turn.
-pub(super) const STOPS_BY_OTHERS_COUNT: bool = true;
-
-/// A request to stop waits for the fixed phase as long as the host begins steps. If not, as long as
-/// it runs the phase.
-pub(super) const STEPS_WITHOUT_RUNS_COUNT: bool = false;
-
-/// Steps that a pause has held back are remembered in the next frame if the host asks, after the
-/// pause, for fewer than the frame may have. If not, they are forgotten once it asks for one.
-pub(super) const HELD_STEPS_OUTLAST_A_STEP: bool = true;

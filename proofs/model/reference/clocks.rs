@@ -4,8 +4,6 @@ use framestep::Phase;
 
 use framestep_testkit::program::{Length, Settings, UNIT};
 
-use super::choices::HELD_STEPS_OUTLAST_A_STEP;
-
 pub(super) const GAME: usize = 0;
 pub(super) const REAL: usize = 1;
 
@@ -92,8 +90,8 @@ impl Clocks {
     pub(super) fn begin_fixed_step(&mut self) -> bool {
         let game = self.clocks[GAME].now;
         self.in_step = false;
-        let holds = std::mem::take(&mut self.holds_steps);
         if self.fixed + STEP > game {
+            self.holds_steps = false;
             return false;
         }
         if self.unlimited {
@@ -101,6 +99,7 @@ impl Clocks {
         }
         if self.steps_left == 0 {
             // Steps beyond the limit of the frame are dropped.
+            self.holds_steps = false;
             self.move_fixed((game - self.fixed) / STEP * STEP);
             return false;
         }
@@ -108,7 +107,6 @@ impl Clocks {
             self.holds_steps = true;
             return false;
         }
-        self.holds_steps = holds && HELD_STEPS_OUTLAST_A_STEP;
         self.in_step = true;
         self.steps_left -= 1;
         self.move_fixed(STEP);

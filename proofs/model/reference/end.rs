@@ -1,7 +1,6 @@
 //! How coroutines end, and the effect on others.
 
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep::task::Outcome;
@@ -17,12 +16,10 @@ const DEEP: usize = 100;
 thread_local! {
     /// How many stops are nested, of all executors.
     static STOPS: Cell<usize> = const { Cell::new(0) };
-    /// The stops left to the outermost one, with their executors.
-    static DEEPER: RefCell<VecDeque<(usize, usize)>> = const { RefCell::new(VecDeque::new()) };
 }
 
 impl Core {
-    /// docs/contract.md#rule-10-stop
+    /// docs/contract.md#rule-10-stop, docs/contract.md#rule-10-depth
     pub(super) fn stop(&self, coroutine: usize) -> bool {
         let future = {
             let mut state = self.state.borrow_mut();
@@ -36,16 +33,41 @@ impl Core {
             state.coroutines[coroutine].going = true;
             state.forget_readiness(coroutine);
             if STOPS.get() >= DEEP {
-                DEEPER.with_borrow_mut(|deeper| deeper.push_back((self.number(), coroutine)));
+                state.deeper.push_back(coroutine);
                 return true;
             }
-            STOPS.set(STOPS.get() + 1);
             state.coroutines[coroutine].future.take()
         };
-        self.drop_and_end(coroutine, future.expect("it waits"));
-        work_off_the_deeper();
-        STOPS.set(STOPS.get() - 1);
+        self.nested(|| self.drop_and_end(coroutine, future.expect("it waits")));
         true
+    }
+
+    /// A stop. The outermost one of the executor works off those that were too deep.
+    fn nested(&self, stop: impl FnOnce()) {
+        STOPS.set(STOPS.get() + 1);
+        self.state.borrow_mut().nested += 1;
+        stop();
+        while let Some((coroutine, future)) = self.deeper() {
+            self.drop_and_end(coroutine, future);
+        }
+        self.state.borrow_mut().nested -= 1;
+        STOPS.set(STOPS.get() - 1);
+    }
+
+    /// The next stop that was too deep, if no other one of the executor is under way around this.
+    fn deeper(&self) -> Option<(usize, Scripted)> {
+        let mut state = self.state.borrow_mut();
+        let coroutine = (state.nested == 1).then(|| state.deeper.pop_front())??;
+        let future = state.coroutines[coroutine].future.take();
+        Some((coroutine, future.expect("it waits")))
+    }
+
+    /// The next run works off what no stop of the executor was under way for.
+    pub(super) fn work_off_the_deeper(&self) {
+        let any = !self.state.borrow().deeper.is_empty();
+        if any {
+            self.nested(|| ());
+        }
     }
 
     /// Drops the future of a stopped coroutine, with its destructors.
@@ -58,7 +80,9 @@ impl Core {
         if DESTRUCTORS_WAKE_AS_THEIR_COROUTINE {
             wake::enter_poll(self.number(), coroutine);
         }
+        wake::enter_code(self.number(), coroutine);
         let dropped = catch_unwind(AssertUnwindSafe(|| drop(future)));
+        wake::leave_code();
         if DESTRUCTORS_WAKE_AS_THEIR_COROUTINE {
             wake::leave_poll();
         }
@@ -105,22 +129,11 @@ impl Core {
         let waker = {
             let mut state = self.state.borrow_mut();
             let wait = state.wait(name);
-            wait.and_then(|wait| Some((wait.coroutine, wait.waker.take()?)))
+            wait.and_then(|wait| wait.waker.take())
         };
-        self.fire(waker.into_iter().collect());
-    }
-}
-
-/// Stops that are too deep are left to the outermost stop.
-fn work_off_the_deeper() {
-    while STOPS.get() == 1 {
-        let deeper = DEEPER.with_borrow_mut(VecDeque::pop_front);
-        let Some((executor, coroutine)) = deeper else {
-            return;
-        };
-        let core = wake::core_of(executor).expect("it is open");
-        let future = core.state.borrow_mut().coroutines[coroutine].future.take();
-        core.drop_and_end(coroutine, future.expect("it waits"));
+        if let Some(waker) = waker {
+            waker.wake();
+        }
     }
 }
 

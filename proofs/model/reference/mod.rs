@@ -26,7 +26,6 @@ use futures::FutureExt;
 
 use framestep_testkit::waits::{OnClock, Place, Rule};
 
-use choices::STEPS_WITHOUT_RUNS_COUNT;
 use clocks::{Clocks, GAME, REAL};
 use framestep_testkit::program::{
     At, Calls, Got, Hear, How, Keep, Length, Lent, Mode, Refused, Scripted, Settings, System, UNIT,
@@ -166,12 +165,7 @@ impl System for Reference {
 
     fn begin_fixed_step(&self, _nested: bool) -> Result<bool, Refused> {
         self.0.may_be_driven()?;
-        let mut state = self.0.state.borrow_mut();
-        let begins = state.clocks.begin_fixed_step();
-        if begins && STEPS_WITHOUT_RUNS_COUNT {
-            state.step_begins();
-        }
-        Ok(begins)
+        Ok(self.0.state.borrow_mut().clocks.begin_fixed_step())
     }
 
     fn end_fixed_step(&self, _nested: bool) -> Result<(), Refused> {

@@ -8,7 +8,6 @@ use framestep_testkit::program::{Got, Length, Waiting as Boxed};
 use futures::FutureExt;
 
 use super::Core;
-use super::choices::STOPS_BY_OTHERS_COUNT;
 use super::state::State;
 use super::wait::{Plan, Waiting};
 
@@ -22,7 +21,7 @@ pub(super) struct Request {
     /// The deadline in frame time, counted from the call.
     deadline: u64,
     homes: Vec<Home>,
-    /// Receives how many coroutines it has stopped itself.
+    /// Receives how many coroutines were left when it was served.
     stopped: Rc<Cell<usize>>,
 }
 
@@ -39,7 +38,7 @@ struct Home {
 /// The fixed steps of the frame.
 #[derive(Default)]
 pub(super) struct Steps {
-    /// Since the frame began, a step has been due all the time, and none has begun.
+    /// Since the frame began, a step has been due all the time, and the phase has not been run.
     none: bool,
     /// The latest frame that was over like that.
     missed: u64,
@@ -86,7 +85,7 @@ impl Core {
     /// At the end of a run: stops what the next request whose time is over concerns. Returns
     /// whether there was one.
     pub(super) fn serve_request(&self) -> bool {
-        let (owner, stopped, all) = {
+        let (stopped, all) = {
             let mut state = self.state.borrow_mut();
             let run = state.run.as_mut().expect("it is under way");
             let Some(number) = run.due.pop_front() else {
@@ -98,17 +97,15 @@ impl Core {
             };
             let request = state.requests.remove(at);
             let all = state.owned(request.owner);
-            (request.owner, request.stopped, all)
+            (request.stopped, all)
         };
-        if STOPS_BY_OTHERS_COUNT {
+        {
             let state = self.state.borrow();
-            let alive = state.owned(owner).into_iter();
-            stopped.set(alive.filter(|&one| state.is_alive(one)).count());
+            let alive = all.iter().filter(|&&one| state.is_alive(one));
+            stopped.set(alive.count());
         }
         for coroutine in all {
-            if self.stop(coroutine) && !STOPS_BY_OTHERS_COUNT {
-                stopped.set(stopped.get() + 1);
-            }
+            self.stop(coroutine);
         }
         true
     }
@@ -156,7 +153,7 @@ impl State {
         self.steps.none &= self.clocks.is_step_due();
     }
 
-    /// A step begins, or its run.
+    /// The run of a step begins.
     pub(super) fn step_begins(&mut self) {
         self.steps.none = false;
     }

@@ -27,6 +27,8 @@ impl Core {
 
     pub(super) fn run(&self, phase: Phase) -> Result<(), Refused> {
         self.may_be_driven()?;
+        self.state.borrow_mut().take_over();
+        self.work_off_the_deeper();
         let wakers = {
             let mut state = self.state.borrow_mut();
             state.take_over();
@@ -88,9 +90,7 @@ impl Core {
             let has_remembered = run.remembering.contains(&coroutine);
             let before = run.woken.iter().filter(|&&one| one == coroutine);
             let too_often = place.cause == Cause::Wake && before.count() >= limit;
-            // A wait that is gone may have called its waker.
-            let heard = std::mem::take(&mut state.coroutines[coroutine].heard);
-            if !(state.stands(&place) || heard && state.is_alive(coroutine)) {
+            if !state.stands(&place) {
                 continue;
             }
             if state.is_paused(coroutine) {
@@ -130,9 +130,11 @@ impl Core {
             (future, record.waker.clone())
         };
         wake::enter_poll(self.number(), coroutine);
+        wake::enter_code(self.number(), coroutine);
         let shown = self.shown.take();
         let mut cx = Context::from_waker(&waker);
         let polled = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx)));
+        wake::leave_code();
         wake::leave_poll();
         self.shown.set(shown);
         let stopping = {

@@ -27,6 +27,10 @@ pub(super) struct State {
     pub(super) polling: Vec<usize>,
     /// The coroutine whose code runs, in a poll or in a destructor.
     pub(super) scopes: Vec<usize>,
+    /// How many stops of this executor are nested.
+    pub(super) nested: usize,
+    /// The coroutines whose stops were too deep, in order.
+    pub(super) deeper: VecDeque<usize>,
     pub(super) lent: bool,
     pub(super) borrowed: bool,
     /// Starts that wait for the end of a closure.
@@ -98,8 +102,6 @@ pub(super) struct Coroutine {
     pub(super) asked: Option<usize>,
     /// It was made due while it was paused.
     pub(super) remembered: Option<(Phase, Cause)>,
-    /// While it was paused, the waker of one of its due waits was called.
-    pub(super) heard: bool,
     /// Sent from another thread, and not made yet.
     pub(super) unmade: bool,
     pub(super) waker: Waker,
@@ -242,6 +244,8 @@ impl State {
             arrivals: Vec::new(),
             polling: Vec::new(),
             scopes: Vec::new(),
+            nested: 0,
+            deeper: VecDeque::new(),
             lent: false,
             borrowed: false,
             held: Vec::new(),

@@ -100,7 +100,6 @@ impl Waiting {
                 return;
             }
             if let Some(coroutine) = wait.coroutine {
-                core.state.borrow_mut().loses_its_place(coroutine);
                 core.wake(coroutine);
             }
             if let Some(waker) = wait.waker {

@@ -21,6 +21,8 @@ thread_local! {
     /// The coroutines that are being polled, with the numbers of their
     /// executors, from the outermost one on.
     static POLLED: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) };
+    /// The same, and those whose destructors run.
+    static CODE: RefCell<Vec<(usize, usize)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Assigns an executor its number.
@@ -50,6 +52,21 @@ pub(super) fn enter_poll(executor: usize, coroutine: usize) {
 
 pub(super) fn leave_poll() {
     POLLED.with_borrow_mut(Vec::pop);
+}
+
+pub(super) fn enter_code(executor: usize, coroutine: usize) {
+    CODE.with_borrow_mut(|code| code.push((executor, coroutine)));
+}
+
+pub(super) fn leave_code() {
+    CODE.with_borrow_mut(Vec::pop);
+}
+
+/// The calling coroutine, if it is one of `executor`: docs/contract.md#rule-4-home
+pub(super) fn calling(executor: usize) -> Option<usize> {
+    let last = CODE.with_borrow(|code| code.last().copied());
+    last.filter(|&(of, _)| of == executor)
+        .map(|(_, coroutine)| coroutine)
 }
 
 /// Whether a coroutine is the innermost one, for wakes.
@@ -130,24 +147,12 @@ impl State {
         if !self.is_alive(coroutine) {
             return;
         }
-        if self.firing == Some(coroutine) {
-            // The wait has its place in the run, if it still exists at its turn.
-            self.coroutines[coroutine].heard = true;
-            return;
-        }
-        let phase = self.coroutines[coroutine].home;
+        // The waker of a wait that is due counts for this run. The wait has an earlier place, if it
+        // still exists at its turn: docs/contract.md#rule-8-acts
+        let fired = self.phase().filter(|_| self.firing == Some(coroutine));
+        let phase = fired.unwrap_or(self.coroutines[coroutine].home);
         let cause = if innermost { Cause::Other } else { Cause::Wake };
         self.make_ready(coroutine, phase, cause, innermost);
-    }
-
-    /// The waker of a wait that is due in this run has been called, and the wait is gone: the
-    /// coroutine continues later in the run, as the wake counts for it.
-    pub(super) fn loses_its_place(&mut self, coroutine: usize) {
-        let phase = self.phase();
-        let heard = std::mem::take(&mut self.coroutines[coroutine].heard);
-        if let Some(phase) = phase.filter(|_| heard) {
-            self.make_ready(coroutine, phase, Cause::Other, false);
-        }
     }
 
     /// Makes a coroutine ready in a phase: later in the current run, if it is of
@@ -182,7 +187,6 @@ impl State {
     /// A poll serves everything that made the coroutine due before.
     pub(super) fn forget_readiness(&mut self, coroutine: usize) {
         self.coroutines[coroutine].remembered = None;
-        self.coroutines[coroutine].heard = false;
         self.arrivals
             .retain(|arrival| arrival.coroutine != coroutine);
         if let Some(run) = &mut self.run {

@@ -47,8 +47,22 @@ pub(crate) fn wake(core: &Core, key: TaskKey) {
         if task.has(Flags::OBSERVED) {
             notes::note_woken(core, task, polled(core));
         }
-        make_ready(core, task, woken_for(core, task));
+        let phase = woken_for(core, task);
+        if core.runs.phase() == Some(phase) && !task.has(Flags::TASK_WAKER) {
+            count_by_waker(core, task);
+        }
+        make_ready(core, task, phase);
         core.host.notify_of_wake();
+    }
+}
+
+/// Gives a task its task waker if the wake of another coroutine prolongs the run. Such a wake is not
+/// the call of one: a timer was moved, say. Polls for wakes are counted by that waker.
+#[cold]
+#[inline(never)]
+fn count_by_waker(core: &Core, task: Task<'_>) {
+    if !scope::is_innermost(core, task) {
+        drop(task_waker(core, task));
     }
 }
 

@@ -172,6 +172,24 @@ fn steps_that_were_held_back_are_remembered_by_a_host_that_asks_for_none_in_the_
     }
 }
 
+// docs/contract.md#decided-held-steps
+#[test]
+fn steps_that_were_held_back_are_remembered_if_the_host_asks_for_fewer_after_the_pause() {
+    let builder = Executor::builder().fixed_delta(0.25).max_delta(0.5);
+    let mut executor = builder.build();
+    executor.on_report(|report| panic!("{report}"));
+    let game = executor.clock();
+    executor.begin_frame(0.5);
+    game.pause();
+    assert!(!executor.begin_fixed_step()); // two are held back
+    executor.begin_frame(0.5);
+    game.resume();
+    assert!(executor.begin_fixed_step()); // one of the two
+    executor.begin_frame(0.5);
+    let steps = std::iter::from_fn(|| executor.begin_fixed_step().then_some(()));
+    assert_eq!(steps.count(), 1 + 2);
+}
+
 // docs/contract.md#time-driven-steps
 #[test]
 fn a_host_that_begins_the_steps_itself_may_do_so_while_the_clock_is_paused() {

@@ -317,6 +317,33 @@ fn a_spawn_in_another_phase_begins_in_the_run_under_way_and_then_stays_at_home()
     log.check(&["F1.LateUpdate: begins", "F2: at home"]);
 }
 
+/// The calling coroutine is the innermost one of all executors, even if a coroutine of the owner's
+/// executor runs the other executor.
+#[test]
+fn what_a_coroutine_of_another_executor_begins_on_an_owner_is_at_home_in_update() {
+    let mut executor = unclamped();
+    let owner = std::rc::Rc::new(executor.owner());
+    let begins = executor
+        .script("")
+        .in_phase(Phase::LateUpdate)
+        .start(async move {
+            next_frame().await;
+            let own = owner.clone();
+            let mut other = unclamped();
+            let script = other.script("").in_phase(Phase::EarlyUpdate);
+            let begins = script.start(async move {
+                next_frame().await;
+                own.start(async {}).home()
+            });
+            other.run_frame(0.25);
+            let of_other = begins.take_output().unwrap().unwrap();
+            [of_other, owner.start(async {}).home()]
+        });
+    executor.run_frame(0.25);
+    let homes = begins.take_output().unwrap().unwrap();
+    assert_eq!(homes, [Some(Phase::Update), Some(Phase::LateUpdate)]);
+}
+
 #[test]
 fn what_the_host_starts_between_runs_is_at_home_in_update() {
     let executor = unclamped();

@@ -5,6 +5,8 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures::stream::{FuturesUnordered, StreamExt};
+
 use framestep::prelude::*;
 use framestep::{Coroutine, Executor, Owner};
 
@@ -214,6 +216,72 @@ fn a_timer_that_is_moved_in_the_run_in_which_it_is_due_is_polled_at_home() {
         let lines = log.take();
         assert_eq!(lines.len(), 2, "{lines:?}");
         assert_eq!(lines[1], format!("{frame}polled"));
+    }
+}
+
+/// The waker of `FuturesUnordered` is called before the first poll. So its script is polled in the
+/// run even if its timer is moved or dropped before its turn: before a script that is woken first.
+///
+/// ```text
+/// place      3                          5
+/// mover      emits, moves the timer
+/// combinator                            polled
+/// listener                              heard
+/// ```
+// docs/contract.md#rule-8-acts
+#[test]
+fn the_waker_of_a_combinator_keeps_a_place_in_the_run_in_which_its_timer_is_moved_or_dropped() {
+    for (phase, drops) in [
+        (Phase::Update, false),
+        (Phase::Update, true),
+        (Phase::LateUpdate, false),
+        (Phase::LateUpdate, true),
+    ] {
+        let mut executor = unclamped();
+        let (log, owner) = (Log::new(), executor.owner());
+        let timer = wait_seconds(0.5).in_phase(phase);
+        let timer = Rc::new(RefCell::new(Some(timer)));
+        let signal = Signal::<()>::new();
+        let (moves, emits, say) = (timer.clone(), signal.clone(), log.clone());
+        owner.start(async move {
+            wait_frames(2).in_phase(phase).await;
+            emits.emit(());
+            if drops {
+                moves.take();
+            } else if let Some(timer) = &mut *moves.borrow_mut() {
+                timer.reset(5);
+            }
+            say.say("moved");
+        });
+        let say = log.clone();
+        owner.script("").in_phase(phase).start(async move {
+            signal.wait().await;
+            say.say("heard");
+        });
+        let (polls, say) = (timer.clone(), log.clone());
+        owner.start(async move {
+            let polled = std::future::poll_fn(move |cx| match &mut *polls.borrow_mut() {
+                Some(timer) => std::pin::Pin::new(timer).poll(cx),
+                None => std::task::Poll::Pending,
+            });
+            let mut waits = FuturesUnordered::from_iter([polled]);
+            std::future::poll_fn(move |cx| {
+                // `FuturesUnordered` has woken itself in frame 0.
+                if time().frame > 1 {
+                    say.say("polled");
+                }
+                waits.poll_next_unpin(cx)
+            })
+            .await;
+        });
+        executor.run_frames(2, 0.25);
+        let run = if phase == Phase::Update {
+            "F2"
+        } else {
+            "F2.LateUpdate"
+        };
+        let lines = ["moved", "polled", "heard"].map(|line| format!("{run}: {line}"));
+        assert_eq!(log.take(), lines, "{phase}, {drops}");
     }
 }
 

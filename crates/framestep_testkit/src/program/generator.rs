@@ -475,8 +475,6 @@ fn without_conflicts(judge: Judge, on: &mut Features) {
         on.stops = false;
         on.owners = false;
     }
-    // Whether a coroutine of another executor is the calling one of an owner's is open.
-    on.rooted &= !on.twins;
     // A coroutine must not use a wait of another executor.
     on.moves &= !on.twins;
     on.shares &= !on.twins && !on.moves;

@@ -94,6 +94,14 @@ enum Standing {
     Missing,
 }
 
+/// Whether the host runs the home phases of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Homes {
+    AllRun,
+    /// Or none is known: the deadline in frame time counts, too.
+    SomeMissing,
+}
+
 /// When the time of a request is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outlook {
@@ -187,32 +195,58 @@ impl Request {
 
     /// When the time is over, as is known between two runs.
     fn outlook(&self, core: &Core) -> Outlook {
-        let clock = self.clock();
         let mut after = Some(0);
-        let mut is_whole = !self.homes.is_empty();
-        for home in &self.homes {
-            let state = core.phases.get(home.phase);
-            let dt = match (home.standing(core), home.begun) {
-                (Standing::Done, _) => continue,
-                (Standing::Missing, _) => {
-                    is_whole = false;
-                    continue;
-                }
-                (Standing::Waiting, None) => return Outlook::NextRun,
-                (Standing::Waiting, Some((_, due_ns))) => {
-                    state.dt_until(&core.clock, clock, due_ns)
-                }
-            };
-            after = after.zip(dt).map(|(after, dt)| dt.max(after));
-        }
-        if !is_whole {
-            let dt = core
-                .phases
-                .update()
-                .dt_until(&core.clock, clock, self.due_ns);
-            after = after.zip(dt).map(|(after, dt)| dt.max(after));
+        let mut add = |dt: Option<u64>| after = after.zip(dt).map(|(after, dt)| dt.max(after));
+        match self.each_deadline(core, &mut add) {
+            None => return Outlook::NextRun,
+            Some(Homes::AllRun) => {}
+            Some(Homes::SomeMissing) => add(self.dt_in_frame_time(core)),
         }
         Outlook::After(after)
+    }
+
+    /// The dt after which a run has to note that it has reached a deadline. That may be before the time
+    /// is over: the run that is last serves the request.
+    fn next_deadline(&self, core: &Core) -> Option<u64> {
+        let (mut next, mut waits) = (None::<u64>, false);
+        let homes = self.each_deadline(core, |dt| {
+            waits = true;
+            next = next.into_iter().chain(dt).min();
+        })?;
+        match homes {
+            _ if waits => next,
+            Homes::AllRun => Some(0),
+            // Frame time counts once the phases that run are done.
+            Homes::SomeMissing => self.dt_in_frame_time(core),
+        }
+    }
+
+    /// Calls `f` with the dt until each deadline in a home phase that has yet to be reached. `None`
+    /// while a clock stands still. Returns `None` if the time has yet to begin in one of them.
+    fn each_deadline(&self, core: &Core, mut f: impl FnMut(Option<u64>)) -> Option<Homes> {
+        let clock = self.clock();
+        let mut homes = if self.homes.is_empty() {
+            Homes::SomeMissing
+        } else {
+            Homes::AllRun
+        };
+        for home in &self.homes {
+            match (home.standing(core), home.begun) {
+                (Standing::Done, _) => {}
+                (Standing::Missing, _) => homes = Homes::SomeMissing,
+                (Standing::Waiting, None) => return None,
+                (Standing::Waiting, Some((_, due_ns))) => {
+                    let state = core.phases.get(home.phase);
+                    f(state.dt_until(&core.clock, clock, due_ns));
+                }
+            }
+        }
+        Some(homes)
+    }
+
+    fn dt_in_frame_time(&self, core: &Core) -> Option<u64> {
+        let update = core.phases.update();
+        update.dt_until(&core.clock, self.clock(), self.due_ns)
     }
 }
 
@@ -390,14 +424,12 @@ pub(crate) fn wait_for_run(core: &Core) -> bool {
     any
 }
 
-/// The dt, in nanoseconds, after which the time of a request is over.
+/// The dt, in nanoseconds, after which a run reaches the next deadline of a request.
 pub(crate) fn next_deadline(core: &Core) -> Option<u64> {
     let mut next: Option<u64> = None;
     let owners = core.owners.borrow();
     core.requests.each(&owners, |request| {
-        if let Outlook::After(dt) = request.outlook(core) {
-            next = next.into_iter().chain(dt).min();
-        }
+        next = next.into_iter().chain(request.next_deadline(core)).min();
     });
     next
 }
