@@ -20,6 +20,7 @@ pub(crate) mod run;
 pub(crate) mod scope;
 pub(crate) mod task;
 pub(crate) mod timer;
+pub(crate) mod view;
 pub(crate) mod wake;
 
 use std::any::Any;
