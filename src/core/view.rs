@@ -8,8 +8,11 @@
 //! 2. [`View::each_wait`] visits all their waits, each once, and says of each where it
 //!    [`Stands`]. A coroutine that is due without a wait, or is being polled, is visited, too: so
 //!    whoever has been visited by nothing waits for a waker, or for nothing at all.
-//! 3. [`View::each_phase`] and [`View::each_listed`] visit the lists of one phase. They are
-//!    cheaper, for a client that needs the order of the lists, but show stale keys.
+//! 3. [`View::each_phase`] visits the phases, and [`PhaseView`] the lists of one of them: cheaper,
+//!    for a client that knows the keys, since some of these are stale.
+//!
+//! The tests of this module have a small client, and [`restore`](super::restore) puts back what a
+//! view has shown.
 //!
 //! To look changes nothing, polls nothing and calls no user code. In its closure, a client calls
 //! none either, since parts of the core are borrowed. It may ask the [`View`] and the
@@ -19,14 +22,18 @@
 //! that would be due at once, the first comes first.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use crate::core::Core;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::inspect::{awaited, events, notes};
 use crate::core::life::end::requests;
 use crate::core::owners::OwnerKey;
+use crate::core::pause::own::OwnClocks;
+use crate::core::pause::state::Pause;
 use crate::core::phase::schedule;
 use crate::core::phase::state::{Listed, PhaseState};
+use crate::core::registration::waits::Registered;
 use crate::core::scope;
 use crate::core::task::{Flags, NO_JOINER, Task};
 use crate::core::timer::Unit;
@@ -48,10 +55,17 @@ pub(crate) struct Script<'c> {
     task: Task<'c>,
 }
 
+/// One phase of an executor.
+#[derive(Clone, Copy)]
+pub(crate) struct PhaseView<'p> {
+    core: &'p Core,
+    state: &'p PhaseState,
+}
+
 /// Where a wait stands, or why its coroutine is visited without one.
 pub(crate) enum Stands<'a> {
-    /// In the queue of a phase, for its next run or frame. [`View::is_for_later_frame`] and
-    /// [`View::asks_condition`] tell what for.
+    /// In the queue of a phase, for its next run or frame: [`View::registered`] tells which, and
+    /// whether to check a condition.
     Queue { phase: PhaseIndex },
     /// Among the counts of a phase: so many frames or runs are left.
     Count {
@@ -149,16 +163,6 @@ impl<'c> View<'c> {
         requests::pending(self.core)
     }
 
-    /// Whether a wait in a queue checks a condition.
-    pub(crate) fn asks_condition(self, key: WaitKey) -> bool {
-        self.core.waits().asks_condition(key)
-    }
-
-    /// Whether a wait in a queue that began in this frame must wait for a later one.
-    pub(crate) fn is_for_later_frame(self, key: WaitKey) -> bool {
-        self.core.waits().is_for_later_frame(key)
-    }
-
     /// A wait for an event of a source, in words.
     pub(crate) fn event(self, source: Option<&Source>, phase: Phase) -> Wait {
         events::wait(self.core, source, phase)
@@ -190,14 +194,14 @@ impl<'c> View<'c> {
             }
         };
         let waits = self.core.waits();
-        self.each_phase(|state| {
-            self.each_listed(state, |key, listed| {
+        self.each_phase(|phase| {
+            phase.each_wait(|key, listed| {
                 if let Some(task) = waits.task(key) {
-                    visit(Some(task), key, self.stands(state, key, listed));
+                    visit(Some(task), key, phase.stands(key, listed));
                 }
             });
         });
-        self.core.owners.borrow().each_end(|owner, key| {
+        self.each_owner_end(|owner, key| {
             visit(waits.task(key), key, Stands::OwnerEnd(owner));
         });
         self.each_script(|joined| {
@@ -223,44 +227,59 @@ impl<'c> View<'c> {
     }
 
     /// Visits each phase: the named ones, then the custom ones that have been used.
-    pub(crate) fn each_phase(self, mut f: impl FnMut(&PhaseState)) {
-        self.core.phases.each(|_, state| f(state));
+    pub(crate) fn each_phase(self, mut f: impl FnMut(PhaseView<'_>)) {
+        let core = self.core;
+        core.phases.each(|_, state| f(PhaseView { core, state }));
     }
 
-    /// Visits each wait in a list of a phase. Its key may be stale.
+    /// Visits each wait for the end of an owner. Its key may be stale.
+    pub(crate) fn each_owner_end(self, f: impl FnMut(OwnerKey, WaitKey)) {
+        self.core.owners.borrow().each_end(f);
+    }
+
+    /// Visits each coroutine whose start is deferred. It may have ended.
+    pub(crate) fn each_deferred_start(self, f: impl FnMut(TaskKey)) {
+        self.core.starts.deferred.iter().for_each(f);
+    }
+
+    /// Visits each wait with an entry, and the coroutine that has polled it, except for waits
+    /// that no run ends.
+    pub(crate) fn each_entry(self, f: impl FnMut(WaitKey, TaskKey)) {
+        self.core.entries.borrow().each(f);
+    }
+
+    /// The coroutine of a key, unless it has been replaced by another one. It may have ended.
     #[inline]
-    pub(crate) fn each_listed(self, state: &PhaseState, f: impl FnMut(WaitKey, Listed<'_>)) {
-        state.each_wait(&self.core.timers, f);
+    pub(crate) fn get(self, key: TaskKey) -> Option<Script<'c>> {
+        self.core.tasks.get(key).map(|task| self.script(task))
+    }
+
+    /// Whether starts, ends or joins are left for the next run, or for the end of a call.
+    pub(crate) fn has_work_left(self) -> bool {
+        self.core.starts.are_held() && self.core.starts.has_any()
+            || self.core.runs.completions.has_any()
+            || self.core.ends.has_deferred()
+    }
+
+    /// Whether a wait has another waker than that of its coroutine.
+    pub(crate) fn has_foreign_wakers(self) -> bool {
+        self.core.entries.borrow().has_foreign()
+    }
+
+    /// The first coroutine that has polled a wait with another waker than its own.
+    pub(crate) fn first_foreign(self) -> Option<Script<'c>> {
+        let key = self.core.entries.borrow().first_foreign();
+        self.get(key?)
+    }
+
+    /// How a wait is registered. `None` if its key is stale.
+    pub(crate) fn registered(self, key: WaitKey) -> Option<Registered> {
+        self.core.waits().registered(key)
     }
 
     fn script(self, task: Task<'c>) -> Script<'c> {
         let core = self.core;
         Script { core, task }
-    }
-
-    fn stands<'a>(self, state: &PhaseState, key: WaitKey, listed: Listed<'a>) -> Stands<'a> {
-        let phase = state.index;
-        match listed {
-            Listed::Queue { .. } => Stands::Queue { phase },
-            Listed::Count(unit, due) => {
-                let reached = match unit {
-                    Unit::Frames => state.frame(),
-                    Unit::Runs => state.runs.get(),
-                };
-                let left = due.saturating_sub(reached);
-                Stands::Count { phase, unit, left }
-            }
-            Listed::Timer(clock, due_ns, _) => {
-                let now_ns = state.reached_ns(&self.core.clock, clock);
-                let since_ns = self.core.timers().since_ns(key).unwrap_or(now_ns);
-                Stands::Timer(TimerAt {
-                    phase,
-                    clock: state.measure(clock.index()),
-                    deadline_ns: due_ns.saturating_add(now_ns.saturating_sub(since_ns)),
-                    left_ns: due_ns.saturating_sub(since_ns),
-                })
-            }
-        }
     }
 
     /// Visits the coroutines in the lists of ready ones, the last phase first.
@@ -278,15 +297,15 @@ impl<'c> View<'c> {
 
     /// Visits the registered waits that are in no list.
     fn each_due(self, found: &Found, mut f: impl FnMut(Script<'c>, WaitKey)) {
-        self.core.entries.borrow().each(|key, task| {
+        self.each_entry(|key, task| {
             let task = self.core.tasks.get(task);
             if let Some(task) = task.filter(|task| task.is_alive() && !found.has(key)) {
                 f(self.script(task), key);
             }
         });
         self.each_script(|script| {
-            if script.task.is_registered() && !found.has(script.task.wait_key()) {
-                f(script, script.task.wait_key());
+            if let Some(key) = script.own_wait().filter(|&key| !found.has(key)) {
+                f(script, key);
             }
         });
     }
@@ -299,8 +318,63 @@ impl<'c> View<'c> {
                 f(self.script(task));
             }
         };
-        self.core.starts.deferred.iter().for_each(&mut visit);
+        self.each_deferred_start(&mut visit);
         self.core.host.injected.each_woken(visit);
+    }
+}
+
+impl<'p> PhaseView<'p> {
+    pub(crate) fn index(self) -> PhaseIndex {
+        self.state.index
+    }
+
+    /// Its counters and readings.
+    pub(crate) fn numbers(self) -> [u64; 5] {
+        self.state.numbers().map(Cell::get)
+    }
+
+    /// Visits each wait in its lists. The key may be stale.
+    #[inline]
+    pub(crate) fn each_wait(self, f: impl FnMut(WaitKey, Listed<'_>)) {
+        self.state.each_wait(&self.core.timers, f);
+    }
+
+    /// The coroutines that are ready for its next run.
+    #[inline]
+    pub(crate) fn ready(self) -> impl Iterator<Item = TaskKey> + 'p {
+        let keys = self.state.ready.keys.iter();
+        keys.filter_map(move |key| Some(schedule::task(self.core, key)?.task_key()))
+    }
+
+    /// If a pause holds a timer: what its clock read when the pause began.
+    #[inline]
+    pub(crate) fn held_since_ns(self, key: WaitKey) -> Option<u64> {
+        self.core.timers().since_ns(key)
+    }
+
+    fn stands<'a>(self, key: WaitKey, listed: Listed<'_>) -> Stands<'a> {
+        let (state, phase) = (self.state, self.state.index);
+        match listed {
+            Listed::Queue { .. } => Stands::Queue { phase },
+            Listed::Count(unit, due) => {
+                let reached = match unit {
+                    Unit::Frames => state.frame(),
+                    Unit::Runs => state.runs.get(),
+                };
+                let left = due.saturating_sub(reached);
+                Stands::Count { phase, unit, left }
+            }
+            Listed::Timer(clock, due_ns, _) => {
+                let now_ns = state.reached_ns(&self.core.clock, clock);
+                let since_ns = self.held_since_ns(key).unwrap_or(now_ns);
+                Stands::Timer(TimerAt {
+                    phase,
+                    clock: state.measure(clock.index()),
+                    deadline_ns: due_ns.saturating_add(now_ns.saturating_sub(since_ns)),
+                    left_ns: due_ns.saturating_sub(since_ns),
+                })
+            }
+        }
     }
 }
 
@@ -369,8 +443,36 @@ impl Script<'_> {
         awaited::line_of(self.core, self.task, id)
     }
 
-    /// Visits the joins of it.
-    fn each_join(self, mut f: impl FnMut(WaitKey)) {
+    pub(crate) fn is_alive(self) -> bool {
+        self.task.is_alive()
+    }
+
+    /// The key of the wait that is registered with the coroutine itself, if one is.
+    #[inline]
+    pub(crate) fn own_wait(self) -> Option<WaitKey> {
+        self.task.is_registered().then(|| self.task.wait_key())
+    }
+
+    /// Whether nobody joins it, and it has no pause, own time or name: as most.
+    #[inline]
+    pub(crate) fn is_plain(self) -> bool {
+        self.task.joiners.get() == NO_JOINER && self.task.cold().is_none()
+    }
+
+    /// Reads its clocks of own time, if it has any.
+    pub(crate) fn own_clocks<R>(self, f: impl FnOnce(&OwnClocks) -> R) -> Option<R> {
+        let colds = &self.core.colds;
+        let read = colds.of(self.task, |cold| cold.own.as_deref().map(f));
+        read.flatten()
+    }
+
+    /// Reads its pause, if it is or was paused.
+    pub(crate) fn pause<R>(self, f: impl FnOnce(&Pause) -> R) -> Option<R> {
+        self.core.colds.pause_of(self.task, |pause| f(pause))
+    }
+
+    /// Visits the joins of it, the earliest first.
+    pub(crate) fn each_join(self, mut f: impl FnMut(WaitKey)) {
         let last = self.task.joiners.get();
         if last != NO_JOINER {
             self.core.entries.borrow().each_join(last, &mut f);
@@ -415,5 +517,95 @@ impl Found {
             &self.of_tasks
         };
         table.get(key.index() as usize) == Some(&true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::rc::Rc;
+
+    use super::{Stands, View};
+    use crate::core::scope;
+    use crate::prelude::*;
+
+    /// A client of its own: for each visit, the name of the coroutine and where its wait stands.
+    fn visits(view: View<'_>) -> Vec<String> {
+        let mut visits = Vec::new();
+        view.each_wait(|script, id, stands| {
+            let stands = match stands {
+                Stands::Queue { .. } => "queue".into(),
+                Stands::Count { left, .. } => format!("count of {left}"),
+                Stands::Timer(timer) => format!("timer with {} ns left", timer.left_ns),
+                Stands::Join(id) => format!("join of {id}"),
+                Stands::OwnerEnd(owner) => format!("end of {}", view.owner_label(owner)),
+                Stands::Event(source) => format!("event of {}", source.map_or("", |of| of.name())),
+                Stands::Due => "due".into(),
+                Stands::Ready(phase) => format!("ready in {}", phase.phase()),
+                Stands::Coming => "coming".into(),
+                Stands::Polled => "polled".into(),
+            };
+            let wait = if id.is_some() { "wait" } else { "script" };
+            visits.push(format!("{wait} of {}: {stands}", script.name()));
+        });
+        visits
+    }
+
+    #[test]
+    fn each_wait_is_visited_once_with_where_it_stands() {
+        let executor = Executor::new();
+        let crew = executor.owner().named("crew");
+        let bell = Signal::<()>::new().named("bell");
+        let rung = bell.clone();
+        let door = executor.start(wait_seconds(2)).named("door");
+        executor.start(next_frame()).named("guard");
+        executor.start(wait_frames(3)).named("cook");
+        executor.start(async { door.await }).named("hero");
+        crew.start(async move { rung.wait().await }).named("sailor");
+        let ended = crew.ended();
+        executor.start(ended).named("captain");
+        executor
+            .start(async { join!(next_frame(), wait_frames(2)) })
+            .named("twins");
+        executor.spawn(async {}).named("new");
+        assert_eq!(
+            visits(View::new(executor.core())),
+            [
+                "script of new: ready in Update",
+                "wait of guard: queue",
+                "wait of twins: queue",
+                "wait of twins: count of 2",
+                "wait of cook: count of 3",
+                "wait of door: timer with 2000000000 ns left",
+                "wait of captain: end of crew",
+                "wait of hero: join of 0v1",
+                "wait of sailor: event of bell",
+            ]
+        );
+    }
+
+    #[test]
+    fn in_a_run_those_that_have_not_had_their_turn_are_due() {
+        let mut executor = Executor::new();
+        let seen = Rc::new(RefCell::new(Vec::new()));
+        let log = seen.clone();
+        let look = move || {
+            scope::with(|scope| {
+                let view = View::new(scope.expect("in a poll").core());
+                log.borrow_mut().extend(visits(view));
+            });
+        };
+        executor
+            .start(async move {
+                next_frame().await;
+                look();
+            })
+            .named("first");
+        executor.start(next_frame()).named("second");
+        executor.run_frame(0.25);
+        assert_eq!(
+            *seen.borrow(),
+            ["wait of second: due", "script of first: polled"]
+        );
     }
 }

@@ -59,19 +59,10 @@ impl<'c> Draft<'c> {
         draft
     }
 
-    fn position(&self, script: Script<'c>) -> usize {
-        self.positions[script.index()] as usize
-    }
-
-    fn line_of(&self, script: Script<'c>, id: Option<WaitId>) -> Option<Line> {
-        let lines = self.lines.get(self.position(script))?;
-        lines.line_of(script, id?)
-    }
-
     /// Reads where a wait of a coroutine stands.
     fn read(&mut self, script: Script<'c>, id: Option<WaitId>, stands: Stands<'_>) {
         let view = self.view;
-        let position = self.position(script);
+        let position = self.positions[script.index()] as usize;
         let coroutine = &mut self.coroutines[position];
         let wait = match stands {
             Stands::Queue { phase } => queued(view, id, phase),
@@ -113,8 +104,9 @@ impl<'c> Draft<'c> {
                 return;
             }
         };
-        let line = self.line_of(script, id);
-        self.coroutines[position].add_wait(wait, line);
+        let lines = self.lines.get(position).zip(id);
+        let line = lines.and_then(|(lines, id)| lines.line_of(script, id));
+        coroutine.add_wait(wait, line);
     }
 
     /// Completes the waits of coroutines: those that run or are ready have none. Those
@@ -148,9 +140,13 @@ fn make_ready(coroutine: &mut CoroutineInfo) -> bool {
 /// A wait in the queue of a phase.
 fn queued(view: View<'_>, id: Option<WaitId>, phase: PhaseIndex) -> Wait {
     let phase = phase.phase();
-    match id {
-        Some(WaitId::Registered(key)) if view.asks_condition(key) => Wait::Condition { phase },
-        Some(WaitId::Registered(key)) if view.is_for_later_frame(key) => Wait::Frame { phase },
+    let registered = match id {
+        Some(WaitId::Registered(key)) => view.registered(key),
+        _ => None,
+    };
+    match registered {
+        Some(wait) if wait.asks_condition => Wait::Condition { phase },
+        Some(wait) if wait.is_for_later_frame => Wait::Frame { phase },
         _ => Wait::Run { phase },
     }
 }
