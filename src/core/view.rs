@@ -560,7 +560,7 @@ mod tests {
         let door = executor.start(wait_seconds(2)).named("door");
         executor.start(next_frame()).named("guard");
         executor.start(wait_frames(3)).named("cook");
-        executor.start(async { door.await }).named("hero");
+        executor.start(door).named("hero");
         crew.start(async move { rung.wait().await }).named("sailor");
         let ended = crew.ended();
         executor.start(ended).named("captain");
