@@ -8,7 +8,6 @@
 
 pub(crate) mod base;
 pub(crate) mod cold;
-pub(crate) mod image;
 pub(crate) mod inspect;
 pub(crate) mod life;
 pub(crate) mod owners;
@@ -16,10 +15,12 @@ pub(crate) mod pause;
 pub(crate) mod phase;
 pub(crate) mod registration;
 pub(crate) mod report;
+pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod scope;
 pub(crate) mod task;
 pub(crate) mod timer;
+pub(crate) mod view;
 pub(crate) mod wake;
 
 use std::any::Any;

@@ -10,8 +10,6 @@ use std::time::Duration;
 use crate::core::base::call;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::cold::Cold;
-use crate::core::image::names::Names;
-use crate::core::image::{self, ClockNames, Unsavable};
 use crate::core::inspect::observe;
 use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
@@ -20,9 +18,10 @@ use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::pause::own::OwnTime;
 use crate::core::report::{self, panics};
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
+use crate::core::view::View;
 use crate::core::{Core, run, wake};
 use crate::executor::Executor;
-use crate::image::{Damaged, Reader, Writer};
+use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::inspect::{Line, Report};
 use crate::task::coroutine::{Coroutine, CoroutineId};
 use crate::task::owner::Owner;
@@ -30,6 +29,8 @@ use crate::time::{Clock, ClockGuard, ClockRef, ClockState, FrameClock, Phase, Ph
 use crate::wait::polled;
 
 use super::clock::SavedGuard;
+use super::image::{self, Unsavable};
+use super::names::Names;
 use super::wait::{DurableWait, EndOf};
 
 /// A request to stop the coroutines of an owner.
@@ -213,7 +214,9 @@ impl Door {
     ///
     /// If they cannot.
     pub fn check(&self, coroutines: &[CoroutineId]) -> Result<(), Unsavable> {
-        image::check(&self.core, &self.keys(coroutines)?)
+        let keys = self.keys(coroutines)?;
+        wake::take_messages_between_runs(&self.core);
+        image::check(View::new(&self.core), &keys)
     }
 
     fn keys(&self, coroutines: &[CoroutineId]) -> Result<Vec<TaskKey>, Unsavable> {
@@ -322,9 +325,10 @@ impl Door {
     ) -> Result<(), Unsavable> {
         let (tasks, waits) = (self.keys(coroutines)?, keys_of(&self.core, waits));
         let names = Names::new(&tasks, &waits, clocks);
-        image::check_waits(&self.core, &names)?;
-        image::save_lists(&self.core, &names, out);
-        image::save_owner_ends(&self.core, owners, &names, out);
+        let view = View::new(&self.core);
+        image::check_waits(view, &names)?;
+        image::save_lists(view, &names, out);
+        image::save_owner_ends(view, owners, &names, out);
         requests::save(&self.core, owners, clocks, out);
         Ok(())
     }
@@ -497,7 +501,9 @@ impl MoveIn for Restored<'_> {
             name,
         } = self;
         let (task, moved) = start::store(core, Some(name), future, home, owner);
-        image::note_made(core, task, Location::caller());
+        if core.instruments.is_on() {
+            observe::note_spawned(core, task, Location::caller());
+        }
         Some(((), moved))
     }
 }

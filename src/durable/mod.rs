@@ -7,10 +7,12 @@ mod beside;
 mod clock;
 mod door;
 mod event;
+mod image;
+mod names;
+mod registration;
 mod wait;
 
-pub use crate::core::image::{ClockNames, Unsavable};
-pub use crate::image::{Damaged, Reader, Writer};
+pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};
 pub use beside::beside;
@@ -20,4 +22,5 @@ pub use door::{
 };
 pub use event::{Event, EventNote, in_line, take_outside_wait};
 pub use futures::stream::Stream;
+pub use image::Unsavable;
 pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, length_ns, next_item};

@@ -7,20 +7,21 @@ use std::time::Duration;
 
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
-use crate::core::image::{ClockNames, Unsavable};
 use crate::core::owners::OwnerKey;
 use crate::core::pause::own::OwnTime;
 use crate::core::registration::Registration;
 use crate::core::scope::Scope;
 use crate::core::task::Task;
 use crate::core::timer::Unit;
-use crate::image::{Damaged, Reader, Writer};
+use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::task::coroutine::{Coroutine, Finished};
 use crate::task::owner::{Ended, Owner};
 use crate::time::{Clock, ClockIndex, Nanos, Phase, PhaseIndex, Seconds};
 use crate::wait::{
     Asked, Count, NextItem, PhaseWait, Timer, WaitSeconds, YieldNow, interval, polled, take_resumed,
 };
+
+use super::image::Unsavable;
 
 /// A wait of the crate that can be saved.
 #[derive(Debug)]

@@ -10,11 +10,11 @@ use futures::future::LocalFutureObj;
 use futures::task::{LocalSpawn, SpawnError};
 
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::snapshot;
 use crate::core::life::end;
+use crate::core::view::View;
 use crate::core::wake::calls;
 use crate::core::{Core, pause, report, scope};
-use crate::inspect::{Snapshot, TraceEvent};
+use crate::inspect::{self, Snapshot, TraceEvent};
 use crate::task::coroutine::{self, Coroutine, CoroutineId, OutputSource, Place, ScriptBuilder};
 use crate::task::owner::Owner;
 use crate::time::{Clock, Time};
@@ -181,7 +181,7 @@ impl Handle {
     /// [`Running`](crate::inspect::State::Running) in the snapshot. Returns `None` if the
     /// executor has been dropped.
     pub fn snapshot(&self) -> Option<Snapshot> {
-        Some(snapshot::snapshot(&*self.core()?))
+        Some(inspect::snapshot(View::new(&*self.core()?)))
     }
 
     /// Like [`Executor::on_unobserved`]. If the executor has been dropped, `hook` is

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use crate::core::inspect::snapshot;
 use crate::core::phase::idle;
 use crate::core::report;
-use crate::inspect::{Report, Snapshot, TraceEvent};
+use crate::core::view::View;
+use crate::inspect::{self, Report, Snapshot, TraceEvent};
 use crate::task::coroutine::OutputSource;
 
 use super::{Executor, TraceHook};
@@ -178,7 +178,7 @@ impl Executor {
     /// );
     /// ```
     pub fn snapshot(&self) -> Snapshot {
-        snapshot::snapshot(&self.core)
+        inspect::snapshot(View::new(&self.core))
     }
 
     /// Calls `hook` with every [`TraceEvent`]: when a coroutine is spawned, each

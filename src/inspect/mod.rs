@@ -25,6 +25,7 @@
 mod coroutine;
 mod cycles;
 mod describe;
+mod draft;
 mod hook;
 mod instruments;
 mod names;
@@ -54,7 +55,7 @@ pub use trace::{TraceEvent, TraceKind, Waiting};
 pub use wait::{TimerClock, Wait};
 pub use wait_note::WaitNote;
 
-pub(crate) use coroutine::Origin;
+pub(crate) use draft::snapshot;
 pub(crate) use hook::Hook;
 pub(crate) use instruments::Instruments;
 pub(crate) use names::script as script_name;

@@ -4,13 +4,13 @@ use std::panic::Location;
 use std::task::{Context, Poll};
 
 use crate::core::Core;
-use crate::core::image::{ClockNames, Unsavable};
 use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Registration, WaitList, another_executor};
 use crate::core::report;
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::Task;
-use crate::image::{Damaged, Reader, Writer};
+use crate::durable::Unsavable;
+use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::inspect::{Wait, WaitId};
 use crate::time::{AwaitedClock, ClockIndex, ClockRef, Nanos, PhaseIndex, Seconds};
 

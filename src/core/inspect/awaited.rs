@@ -153,32 +153,6 @@ pub(crate) fn after_poll(core: &Core, task: Task<'_>) -> Vec<Waiting> {
     waits
 }
 
-/// The lines of a coroutine's noted waits, for a snapshot. Most coroutines have one: it is
-/// copied while the notes are at hand, because to find them again takes longer.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct NotedLines {
-    first: Option<(WaitId, Option<Line>)>,
-    has_more: bool,
-}
-
-impl NotedLines {
-    pub(crate) fn of(notes: &Observed) -> Self {
-        NotedLines {
-            first: notes.waits.first().map(|noted| (noted.id, noted.at)),
-            has_more: notes.waits.len() > 1,
-        }
-    }
-
-    /// The line of a wait of `task`, if it was noted.
-    pub(crate) fn line_of(self, core: &Core, task: Task<'_>, id: WaitId) -> Option<Line> {
-        match self.first {
-            Some((first, at)) if first == id => at,
-            _ if self.has_more => line_of(core, task, id),
-            _ => None,
-        }
-    }
-}
-
 /// The line of a wait of `task`, if it was noted.
 pub(crate) fn line_of(core: &Core, task: Task<'_>, id: WaitId) -> Option<Line> {
     let find = |notes: &mut Observed| {

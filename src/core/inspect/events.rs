@@ -330,18 +330,11 @@ impl EventWaits {
         noted.is_some_and(|noted| noted.serial == serial)
     }
 
-    /// Calls `show` with each wait: its coroutine, its id, and a function that makes the
-    /// wait as a snapshot shows it in a phase.
-    pub(crate) fn each(
-        &self,
-        core: &Core,
-        mut show: impl FnMut(TaskKey, WaitId, &dyn Fn(Phase) -> Wait),
-    ) {
+    /// Calls `f` with each wait: its coroutine, its id, and its source, if that has a name.
+    pub(crate) fn each(&self, mut f: impl FnMut(TaskKey, WaitId, Option<&Source>)) {
         for (index, noted) in &self.waits {
             let id = WaitId::Event(index, noted.serial);
-            show(noted.task, id, &|phase| {
-                wait(core, noted.source.as_ref(), phase)
-            });
+            f(noted.task, id, noted.source.as_ref());
         }
     }
 }

@@ -5,4 +5,3 @@ pub(crate) mod awaited;
 pub(crate) mod events;
 pub(crate) mod notes;
 pub(crate) mod observe;
-pub(crate) mod snapshot;

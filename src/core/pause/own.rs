@@ -2,10 +2,9 @@
 
 use std::rc::{Rc, Weak};
 
-use crate::core::image::names::Names;
 use crate::core::scope::Scope;
 use crate::core::task::Flags;
-use crate::image::{Damaged, Reader, Writer};
+use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::time::{ClockIndex, ClockRef, ClockState, FrameClock, PhaseIndex};
 
 /// A point in the own time of a coroutine. It may be less than zero, because a clock
@@ -183,9 +182,9 @@ impl OwnClocks {
         }
     }
 
-    /// Writes the clocks that `names` knows to an image.
-    pub(crate) fn save(&self, out: &mut Writer, names: &Names<'_>) {
-        let numbered = |clock: &'_ OwnClock| names.clocks.measure_number(clock.measure);
+    /// Writes the clocks that have a number to an image.
+    pub(crate) fn save(&self, out: &mut Writer, clocks: &ClockNames) {
+        let numbered = |clock: &'_ OwnClock| clocks.measure_number(clock.measure);
         let known = self
             .clocks
             .iter()
@@ -199,11 +198,11 @@ impl OwnClocks {
     /// Reads what [`save`](Self::save) has written. `None` if there are none.
     pub(crate) fn load(
         image: &mut Reader<'_>,
-        names: &Names<'_>,
+        clocks: &ClockNames,
     ) -> Result<Option<Box<Self>>, Damaged> {
         let mut own = OwnClocks::default();
         for _ in 0..image.take_len()? {
-            let (measure, clock) = names.clocks.measured(image.take()?)?;
+            let (measure, clock) = clocks.measured(image.take()?)?;
             let mut clock = OwnClock::new(measure, clock);
             clock.total_ns = image.take()?;
             let (is_paused, since_ns) = (image.take_flag()?, image.take()?);

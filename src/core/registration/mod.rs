@@ -7,7 +7,6 @@
 
 mod cancel;
 pub(crate) mod entries;
-mod image;
 pub(crate) mod join;
 mod renew;
 pub(crate) mod tag;
@@ -133,6 +132,27 @@ impl Registration {
     #[inline]
     pub(crate) fn key(&self) -> WaitKey {
         self.key
+    }
+
+    /// The moment at which the wait began.
+    pub(crate) fn began(&self) -> u64 {
+        self.began
+    }
+
+    /// A wait that has begun in another executor, and has this key in `core`.
+    pub(crate) fn restored(
+        core: &Core,
+        key: WaitKey,
+        began: u64,
+        phase: PhaseIndex,
+        bound: Bound,
+    ) -> Self {
+        Registration {
+            key,
+            began,
+            tag: Tag::begun(core.id, phase, bound),
+            _home: [],
+        }
     }
 
     /// Whether the wait has a key. It is stale once the wait was served.
@@ -282,7 +302,7 @@ impl Registration {
     }
 
     #[inline(always)]
-    fn is_frame_bound(&self) -> bool {
+    pub(crate) fn is_frame_bound(&self) -> bool {
         self.tag.bound == Bound::Frame
     }
 

@@ -12,6 +12,15 @@ pub(crate) struct Waits<'a> {
     pub(crate) entries: &'a Guarded<Entries>,
 }
 
+/// How a wait is registered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Registered {
+    pub(crate) is_for_later_frame: bool,
+    pub(crate) asks_condition: bool,
+    /// Whether it has an entry of its own, or is registered with its task.
+    pub(crate) has_entry: bool,
+}
+
 impl<'a> Waits<'a> {
     /// Whether a wait is registered under this key.
     #[inline(always)]
@@ -59,13 +68,23 @@ impl<'a> Waits<'a> {
         }
     }
 
-    /// Whether a wait checks a condition.
-    pub(crate) fn asks_condition(self, key: WaitKey) -> bool {
+    /// How the wait under `key` is registered. `None` if it is not.
+    pub(crate) fn registered(self, key: WaitKey) -> Option<Registered> {
         if key.is_entry() {
-            self.entries.borrow().asks_condition(key)
+            let entries = self.entries.borrow();
+            entries.is_live(key).then(|| Registered {
+                is_for_later_frame: entries.is_frame_bound(key),
+                asks_condition: entries.asks_condition(key),
+                has_entry: true,
+            })
+        } else if key == WaitKey::NONE {
+            None
         } else {
-            let task = self.tasks.waiting(key);
-            task.is_some_and(|task| task.asks_condition())
+            self.tasks.waiting(key).map(|task| Registered {
+                is_for_later_frame: task.is_frame_bound(),
+                asks_condition: task.asks_condition(),
+                has_entry: false,
+            })
         }
     }
 

@@ -18,13 +18,12 @@ use std::time::Duration;
 
 use crate::core::base::call;
 use crate::core::base::cell::Guarded;
-use crate::core::image::ClockNames;
 use crate::core::life::end;
 use crate::core::owners::{NextEnd, OwnerKey, Owners};
 use crate::core::phase::skipped;
 use crate::core::phase::state::{PhaseState, frame_of};
 use crate::core::{Core, report};
-use crate::image::{Damaged, Reader, Writer};
+use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::inspect::{PendingStop, Report};
 use crate::task::owner::Owner;
 use crate::time::{ClockRef, ClockState, PhaseIndex};

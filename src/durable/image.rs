@@ -1,93 +1,74 @@
-//! Saving the state of an executor as numbers, and restoring it.
+//! Saving the lists of an executor as numbers, and restoring them.
 //!
-//! Each part writes itself. Numbers replace keys: tasks and waits are numbered by their places
-//! in the lists that the caller passes, clocks by their places in the executor's list. So an
-//! image fits every executor with as many of each.
+//! Numbers replace keys: tasks and waits are numbered by their places in the lists that the
+//! caller passes, clocks by their places in the executor's list. So an image fits every executor
+//! with as many of each. What is saved is what a [view](View) shows, and [`restore`] puts it back.
 //!
 //! This happens between runs. The only user code called is the destructors of what was there
 //! before.
 
-mod clocks;
-pub(crate) mod names;
-
-use std::cell::Cell;
 use std::fmt;
 
-use names::Names;
-
+use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::cold::Cold;
-use crate::core::inspect::observe;
 use crate::core::pause::own::OwnClocks;
-use crate::core::pause::timers::Timer;
-use crate::core::phase::schedule;
-use crate::core::phase::state::{Listed, PhaseState};
-use crate::core::task::{Flags, NO_JOINER, Task};
+use crate::core::phase::state::Listed;
+use crate::core::restore;
+use crate::core::task::Task;
 use crate::core::timer::{TimerList, Unit};
-use crate::core::wake::waker::TaskWaker;
-use crate::core::{Core, wake};
-use crate::image::{Damaged, Reader, Writer};
+use crate::core::view::{PhaseView, Script, View};
+use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::task::coroutine::CoroutineId;
 use crate::task::owner::Owner;
 use crate::time::{Asks, ClockIndex, PhaseIndex};
 
-pub use clocks::ClockNames;
+use super::names::Names;
 
-/// Checks that the executor can be saved now, with these tasks and no others.
-pub(crate) fn check(core: &Core, tasks: &[TaskKey]) -> Result<(), Unsavable> {
-    wake::take_messages_between_runs(core);
-    let is_alive = |&key: &TaskKey| core.is_alive(key);
-    if core.tasks.alive() != tasks.len() || !tasks.iter().all(is_alive) {
+/// Checks that the executor can be saved now, with these tasks and no others. It has taken its
+/// messages.
+pub(super) fn check(view: View<'_>, tasks: &[TaskKey]) -> Result<(), Unsavable> {
+    let is_alive = |&key: &TaskKey| view.get(key).is_some_and(Script::is_alive);
+    if view.alive() != tasks.len() || !tasks.iter().all(is_alive) {
         return Err(Unsavable::OtherCoroutines);
     }
-    if core.starts.are_held() && core.starts.has_any()
-        || core.runs.completions.has_any()
-        || core.ends.has_deferred()
-    {
+    if view.has_work_left() {
         return Err(Unsavable::WorkLeft);
     }
-    let entries = core.entries.borrow();
-    if entries.has_foreign() {
-        let task = entries.first_foreign().and_then(|key| core.tasks.get(key));
-        return Err(Unsavable::ForeignWakers(task.map(|task| core.id_of(task))));
+    if view.has_foreign_wakers() {
+        return Err(Unsavable::ForeignWakers(
+            view.first_foreign().map(Script::id),
+        ));
     }
-    drop(entries);
-    let mut tasks = tasks.iter().filter_map(|&key| core.tasks.get(key));
-    match tasks.find(|&task| has_given_waker(core, task)) {
-        Some(task) => Err(Unsavable::OtherWait(core.id_of(task))),
+    // Nothing that is saved keeps a waker.
+    let mut scripts = tasks.iter().filter_map(|&key| view.get(key));
+    match scripts.find(|script| script.is_waker_held()) {
+        Some(script) => Err(Unsavable::OtherWait(script.id())),
         None => Ok(()),
     }
 }
 
-/// Whether something may keep a waker of a task: nothing that is saved does.
-fn has_given_waker(core: &Core, task: Task<'_>) -> bool {
-    let is_held = |cold: &mut Cold| cold.waker.as_ref().is_some_and(TaskWaker::is_held);
-    task.has(Flags::TASK_WAKER) && core.colds.of(task, is_held) == Some(true)
-}
-
 /// Checks that all waits that are registered have a number.
-pub(crate) fn check_waits(core: &Core, names: &Names<'_>) -> Result<(), Unsavable> {
+pub(super) fn check_waits(view: View<'_>, names: &Names<'_>) -> Result<(), Unsavable> {
     let mut unknown = None;
     for &key in names.tasks {
-        let task = core.tasks.get(key);
-        let own = task.filter(|task| task.is_registered());
-        if own.is_some_and(|task| names.number(task.wait_key()).is_none()) {
+        let own = view.get(key).and_then(Script::own_wait);
+        if own.is_some_and(|wait| names.number(wait).is_none()) {
             unknown = unknown.or(Some(key));
         }
     }
-    core.entries.borrow().each(|key, task| {
+    view.each_entry(|key, task| {
         if names.number(key).is_none() {
             unknown = unknown.or(Some(task));
         }
     });
-    match unknown.and_then(|key| core.tasks.get(key)) {
-        Some(task) => Err(Unsavable::OtherWait(core.id_of(task))),
+    match unknown.and_then(|key| view.get(key)) {
+        Some(script) => Err(Unsavable::OtherWait(script.id())),
         None => Ok(()),
     }
 }
 
 /// Writes the clocks to an image. `guards` is how many guards the caller saves.
-pub(crate) fn save_clocks(
+pub(super) fn save_clocks(
     core: &Core,
     clocks: &ClockNames,
     guards: usize,
@@ -105,7 +86,7 @@ pub(crate) fn save_clocks(
 }
 
 /// Reads what [`save_clocks`] has written. `guards` are all guards, by clock.
-pub(crate) fn load_clocks(
+pub(super) fn load_clocks(
     core: &Core,
     clocks: &ClockNames,
     guards: &[(ClockIndex, Asks)],
@@ -121,26 +102,25 @@ pub(crate) fn load_clocks(
 }
 
 /// Writes the lists of phases and tasks to an image.
-pub(crate) fn save_lists(core: &Core, names: &Names<'_>, out: &mut Writer) {
+pub(super) fn save_lists(view: View<'_>, names: &Names<'_>, out: &mut Writer) {
     let mut waits = Vec::with_capacity(names.waits());
     out.put_counted(|out| {
         let mut phases = 0;
-        core.phases.each(|phase, state| {
+        view.each_phase(|phase| {
             phases += 1;
-            out.put(phase.as_usize() as u64);
-            save_phase(core, state, names, &mut waits, out);
-            let ready = state.ready.keys.iter();
-            let ready = ready.filter_map(|key| names.task_number(schedule::task(core, key)?));
+            out.put(phase.index().as_usize() as u64);
+            save_phase(phase, names, &mut waits, out);
+            let ready = phase.ready().filter_map(|key| names.task_number(key));
             out.put_all(ready, Writer::put_len);
         });
         phases
     });
-    let starts = core.starts.deferred.iter();
-    let starts = starts.filter_map(|key| names.task_number(core.tasks.get(key)?));
+    let mut starts = Vec::new();
+    view.each_deferred_start(|key| starts.extend(names.task_number(key)));
     out.put_all(starts, Writer::put_len);
     for &key in names.tasks {
-        if let Some(task) = core.tasks.get(key) {
-            save_task(core, task, names, out);
+        if let Some(script) = view.get(key) {
+            save_script(script, names, out);
         }
     }
 }
@@ -160,22 +140,21 @@ const OVERDUE: u64 = 5;
 
 /// Writes the numbers and the waits of a phase to an image. `waits` is memory for them.
 fn save_phase(
-    core: &Core,
-    state: &PhaseState,
+    phase: PhaseView<'_>,
     names: &Names<'_>,
     waits: &mut Vec<SavedWait>,
     out: &mut Writer,
 ) {
-    out.put_each(state.numbers().map(Cell::get));
+    out.put_each(phase.numbers());
     waits.clear();
-    state.each_wait(&core.timers, |key, listed| {
+    phase.each_wait(|key, listed| {
         let (Some(number), Some((kind, clock, due, mut more))) =
             (names.number(key), numbers_of(listed, names))
         else {
             return;
         };
         if kind == WHEEL {
-            let since_ns = core.timers().since_ns(key);
+            let since_ns = phase.held_since_ns(key);
             more = since_ns.map_or(0, |since_ns| since_ns + 1);
         }
         waits.push([kind, clock, due, more, number as u64]);
@@ -205,19 +184,18 @@ fn numbers_of(listed: Listed<'_>, names: &Names<'_>) -> Option<(u64, u64, u64, u
 /// Reads what [`save_phase`] has written into a phase that is as new.
 fn load_phase(
     core: &Core,
-    state: &PhaseState,
+    phase: PhaseIndex,
     names: &Names<'_>,
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
-    let numbers = state.numbers();
-    let (counters, readings) = numbers.split_at(3);
-    for number in counters {
-        number.set(image.take_count()?);
-    }
-    for number in readings {
-        number.set(image.take()?);
-    }
-    state.note_other();
+    let numbers = [
+        image.take_count()?,
+        image.take_count()?,
+        image.take_count()?,
+        image.take()?,
+        image.take()?,
+    ];
+    restore::phase(core, phase, numbers);
     for _ in 0..image.take_len()? {
         let (kind, clock, due, more) = (image.take()?, image.take()?, image.take()?, image.take()?);
         let list = match kind {
@@ -234,48 +212,42 @@ fn load_phase(
             _ => return Err(Damaged),
         };
         let key = names.key(image.take_number()?).ok_or(Damaged)?;
-        state.list(key, listed);
-        if let Listed::Timer(clock, due_ns, _) = listed {
-            let since_ns = more.checked_sub(1).filter(|_| kind == WHEEL);
-            let timer = Timer::new(state.index, clock.index(), due_ns);
-            core.timers().restore(key, timer, since_ns);
-        }
+        restore::list(core, phase, key, listed, more.checked_sub(1));
     }
     Ok(())
 }
 
-fn save_task(core: &Core, task: Task<'_>, names: &Names<'_>, out: &mut Writer) {
-    let is_paused = task.has(Flags::PAUSED);
-    if task.joiners.get() == NO_JOINER && task.cold().is_none() {
-        // As most tasks: no joins, no own time, no pause.
+fn save_script(script: Script<'_>, names: &Names<'_>, out: &mut Writer) {
+    let is_paused = script.is_paused();
+    if script.is_plain() {
         return out.put_each([0, u64::from(is_paused), 0, 0]);
     }
     let mut joins = Vec::new();
-    let entries = core.entries.borrow();
-    entries.each_join(task.joiners.get(), |key| joins.extend(names.number(key)));
-    drop(entries);
+    script.each_join(|key| joins.extend(names.number(key)));
     out.put_all(joins, Writer::put_len);
     out.put_flag(is_paused);
-    let own = core.colds.of(task, |cold| {
-        cold.own.as_ref()?.save(out, names);
-        Some(())
-    });
-    if own.flatten().is_none() {
+    let own = script.own_clocks(|own| own.save(out, names.clocks));
+    if own.is_none() {
         out.put(0);
     }
-    let saved = core.colds.pause_of(task, |pause| {
+    let pause = script.pause(|pause| {
         out.put_flag(true);
         pause.save(out);
     });
-    if saved.is_none() {
+    if pause.is_none() {
         out.put_flag(false);
     }
 }
 
 /// Writes the waits for the ends of owners to an image, with the numbers of the owners.
-pub(crate) fn save_owner_ends(core: &Core, owners: &[&Owner], names: &Names<'_>, out: &mut Writer) {
+pub(super) fn save_owner_ends(
+    view: View<'_>,
+    owners: &[&Owner],
+    names: &Names<'_>,
+    out: &mut Writer,
+) {
     let mut ends = Vec::new();
-    core.owners.borrow().each_end(|owner, key| {
+    view.each_owner_end(|owner, key| {
         let owner = owners.iter().position(|known| known.key() == owner);
         ends.extend(owner.zip(names.number(key)));
     });
@@ -288,7 +260,7 @@ pub(crate) fn save_owner_ends(core: &Core, owners: &[&Owner], names: &Names<'_>,
 }
 
 /// Reads what [`save_owner_ends`] has written. The owners have their coroutines already.
-pub(crate) fn load_owner_ends(
+pub(super) fn load_owner_ends(
     core: &Core,
     owners: &[&Owner],
     names: &Names<'_>,
@@ -297,47 +269,41 @@ pub(crate) fn load_owner_ends(
     for _ in 0..image.take_len()? {
         let owner = owners[image.take_index(owners.len())?].key();
         let key = names.key(image.take_number()?).ok_or(Damaged)?;
-        let is_over = core.owners.borrow().is_empty(owner);
-        if !key.is_entry() || is_over {
+        if !restore::owner_end(core, owner, key) {
             return Err(Damaged);
         }
-        let is_live = |key| core.waits().is_live(key);
-        core.owners.borrow_mut().add_end(owner, key, is_live);
     }
     Ok(())
 }
 
 /// Reads what [`save_lists`] has written. The tasks and their waits are new; the waits are
 /// registered, but in no list.
-pub(crate) fn load_lists(
+pub(super) fn load_lists(
     core: &Core,
     names: &Names<'_>,
     image: &mut Reader<'_>,
 ) -> Result<(), Damaged> {
-    core.phases.reset();
+    restore::begin(core);
     let mut ready = Vec::new();
     for _ in 0..image.take_len()? {
         let phase = PhaseIndex::from_number(image.take()?).ok_or(Damaged)?;
-        load_phase(core, core.phases.get(phase), names, image)?;
+        load_phase(core, phase, names, image)?;
         for _ in 0..image.take_len()? {
             ready.push((image.take_index(names.tasks.len())?, phase));
         }
     }
     for _ in 0..image.take_len()? {
         let task = names.tasks[image.take_index(names.tasks.len())?];
-        core.starts.deferred.push(task);
-        core.arrivals.note_news();
+        restore::deferred_start(core, task);
     }
     for &key in names.tasks {
         load_task(core, core.tasks.get(key).ok_or(Damaged)?, names, image)?;
     }
     for (number, phase) in ready {
         let task = core.tasks.get(names.tasks[number]).ok_or(Damaged)?;
-        schedule::later(core, task, phase);
+        restore::ready(core, task, phase);
     }
-    core.timers.note_change();
-    core.host.note_due();
-    core.host.notify();
+    restore::end(core);
     Ok(())
 }
 
@@ -349,38 +315,21 @@ fn load_task(
 ) -> Result<(), Damaged> {
     for _ in 0..image.take_len()? {
         let key = names.key(image.take_number()?).ok_or(Damaged)?;
-        if !key.is_entry() || core.entries.borrow().joins(key).is_some() {
+        if !restore::join(core, task, key) {
             return Err(Damaged);
         }
-        core.waits().join(task, key);
     }
-    debug_assert!(task.joiners.get() != NO_JOINER || names.tasks.is_empty() || !task.has_ended());
+    let is_paused = image.take_flag()?;
+    if let Some(own) = OwnClocks::load(image, names.clocks)? {
+        restore::own_clocks(core, task, own);
+    }
     if image.take_flag()? {
-        task.set(Flags::PAUSED);
+        restore::pause(core, task, |pause| pause.load(image))?;
+    }
+    if restore::paused(core, task, is_paused) {
+        Ok(())
     } else {
-        task.clear(Flags::PAUSED);
-    }
-    if let Some(own) = OwnClocks::load(image, names)? {
-        core.colds.of_or_new(task, |cold| cold.own = Some(own));
-    }
-    if image.take_flag()? {
-        core.colds.edit_pause(task, |pause| pause.load(image))?;
-    }
-    let held = core.colds.pause_of(task, |pause| pause.held.len());
-    if held.unwrap_or(0) > 0 && !task.has(Flags::PAUSED) {
-        return Err(Damaged);
-    }
-    Ok(())
-}
-
-/// Records for snapshots and traces that a task was made.
-pub(crate) fn note_made(
-    core: &Core,
-    task: Task<'_>,
-    place: &'static std::panic::Location<'static>,
-) {
-    if core.instruments.is_on() {
-        observe::note_spawned(core, task, place);
+        Err(Damaged)
     }
 }
 

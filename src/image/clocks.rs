@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::image::Damaged;
 use crate::time::{ClockIndex, ClockRef, ClockState};
+
+use super::Damaged;
 
 /// The clocks of an executor that were made by `child`, parents before children. Their
 /// places are their numbers.
@@ -30,7 +31,7 @@ impl ClockNames {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Rc<ClockState>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Rc<ClockState>> {
         self.clocks.iter()
     }
 

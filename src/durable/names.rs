@@ -3,8 +3,7 @@
 use std::cell::Cell;
 
 use crate::core::base::key::{TaskKey, WaitKey};
-use crate::core::image::clocks::ClockNames;
-use crate::core::task::Task;
+use crate::image::ClockNames;
 
 /// What the numbers of an image refer to.
 pub(crate) struct Names<'a> {
@@ -80,9 +79,9 @@ impl<'a> Names<'a> {
         (!self.is_listed[number].replace(true)).then_some(key)
     }
 
-    pub(super) fn task_number(&self, task: Task<'_>) -> Option<usize> {
-        let number = *self.task_numbers.get(task.index() as usize)? as usize;
-        (*self.tasks.get(number)? == task.task_key()).then_some(number)
+    pub(super) fn task_number(&self, task: TaskKey) -> Option<usize> {
+        let number = *self.task_numbers.get(task.index as usize)? as usize;
+        (*self.tasks.get(number)? == task).then_some(number)
     }
 }
 

@@ -2,9 +2,11 @@
 
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
-use crate::core::registration::Registration;
-use crate::core::registration::tag::{Bound, Tag};
-use crate::core::task::{Flags, Task};
+use crate::core::registration::waits::Registered;
+use crate::core::registration::{Bound, Registration};
+use crate::core::restore;
+use crate::core::task::Task;
+use crate::core::view::View;
 use crate::image::{Damaged, Reader, Writer};
 use crate::time::PhaseIndex;
 
@@ -12,7 +14,7 @@ impl Registration {
     /// Writes the wait to an image, if it has begun.
     pub(crate) fn save(&self, core: &Core, out: &mut Writer) {
         self.save_begun(out);
-        save_registered(core, self.key, out);
+        save_registered(View::new(core), self.key(), out);
     }
 
     /// The same of a wait that no run ends.
@@ -23,11 +25,11 @@ impl Registration {
 
     fn save_begun(&self, out: &mut Writer) {
         // A join has no phase.
-        let phase = match self.tag.phase {
+        let phase = match self.phase() {
             PhaseIndex::HOME => 0,
             phase => phase.as_usize() as u64 + 1,
         };
-        let begun = [self.began, phase, u64::from(self.is_frame_bound())];
+        let begun = [self.began(), phase, u64::from(self.is_frame_bound())];
         out.put_each(begun);
     }
 
@@ -64,28 +66,22 @@ impl Registration {
         } else {
             Bound::Run
         };
-        Ok(Registration {
-            began,
-            tag: Tag::begun(core.id, phase, bound),
-            key: load_registered(core, task, image)?,
-            _home: [],
-        })
+        let key = load_registered(core, task, image)?;
+        Ok(Registration::restored(core, key, began, phase, bound))
     }
 }
 
 /// Writes how a wait is registered to an image: whether it is, whether it must wait for a later
 /// frame, whether it checks a condition, and whether it has an entry.
-fn save_registered(core: &Core, key: WaitKey, out: &mut Writer) {
-    let waits = core.waits();
-    if !waits.is_live(key) {
-        out.put_flag(false);
-    } else if key.is_entry() {
-        let later = u64::from(waits.is_for_later_frame(key));
-        let asks = u64::from(waits.asks_condition(key));
-        out.put_each([1, later, asks, 1]);
-    } else if let Some(task) = core.tasks.waiting(key) {
-        let later = u64::from(task.is_frame_bound());
-        out.put_each([1, later, u64::from(task.asks_condition()), 0]);
+fn save_registered(view: View<'_>, key: WaitKey, out: &mut Writer) {
+    match view.registered(key) {
+        None => out.put_flag(false),
+        Some(of) => out.put_each([
+            1,
+            u64::from(of.is_for_later_frame),
+            u64::from(of.asks_condition),
+            u64::from(of.has_entry),
+        ]),
     }
 }
 
@@ -98,23 +94,10 @@ fn load_registered(
     if !image.take_flag()? {
         return Ok(WaitKey::NONE);
     }
-    let (is_later, asks) = (image.take_flag()?, image.take_flag()?);
-    let key = if image.take_flag()? {
-        task.set(Flags::ENTRIES);
-        let mut entries = core.entries.borrow_mut();
-        let key = entries.insert(task.task_key(), None, is_later);
-        if asks {
-            entries.note_condition(key);
-        }
-        key
-    } else if task.is_registered() {
-        return Err(Damaged);
-    } else {
-        let key = task.free_key().register(is_later);
-        if asks {
-            task.note_condition();
-        }
-        key
+    let how = Registered {
+        is_for_later_frame: image.take_flag()?,
+        asks_condition: image.take_flag()?,
+        has_entry: image.take_flag()?,
     };
-    Ok(key)
+    restore::register(core, task, how).ok_or(Damaged)
 }

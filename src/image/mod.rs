@@ -1,6 +1,10 @@
 //! Images: the state of an executor as plain numbers.
 
+mod clocks;
+
 use std::fmt;
+
+pub use clocks::ClockNames;
 
 /// Writes numbers to an image.
 #[derive(Debug, Default)]
