@@ -184,6 +184,16 @@ pub(super) const SUBJECTS: &[Subject] = &[
             }
         },
     ),
+    subject("snapshots of a paused script with n timers", 20_000, |n| {
+        let executor = unclamped();
+        let script = executor.start(async move {
+            join_all((0..n).map(|_| wait_seconds(1_000))).await;
+        });
+        assert!(script.pause());
+        for _ in 0..2 {
+            assert_eq!(executor.snapshot().iter().count(), 1);
+        }
+    }),
     subject(
         "n timers that a script begins and drops beside n that it keeps",
         5_000,

@@ -109,8 +109,8 @@ pub(crate) fn paused(core: &Core, task: Task<'_>, is_paused: bool) -> bool {
     } else {
         task.clear(Flags::PAUSED);
     }
-    let held = core.colds.pause_of(task, |pause| pause.held.len());
-    is_paused || held.unwrap_or(0) == 0
+    let holds_none = core.colds.pause_of(task, |pause| pause.held.is_empty());
+    is_paused || holds_none.unwrap_or(true)
 }
 
 /// Changes the pause of a task.

@@ -99,9 +99,7 @@ fn unpause(core: &Core, task: Task<'_>) {
     let Some((mut held, wake)) = owed else {
         return;
     };
-    // A restore may have found them in another order.
-    held.sort_by_key(|held| held.key.is_entry());
-    for held in held.drain(..) {
+    for held in held.drain() {
         core.timers().let_go(held);
     }
     // To reuse its memory.
@@ -130,9 +128,9 @@ pub(crate) fn end(core: &Core, task: Task<'_>) {
             core.entries.discard(key);
         }
     }
-    if let Some(pause) = pause {
+    if let Some(mut pause) = pause {
         core.timers.note_change();
-        for held in pause.held {
+        for held in pause.held.drain() {
             core.host.note_due();
             core.timers().let_go(held);
         }

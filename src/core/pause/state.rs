@@ -1,6 +1,6 @@
 //! The state of a task that is paused or has been paused.
 
-use crate::core::pause::timers::Held;
+use crate::core::pause::timers::HeldTimers;
 use crate::image::{Damaged, Reader, Writer};
 use crate::time::PhaseIndex;
 
@@ -11,8 +11,8 @@ pub(crate) struct Pause {
     pub(crate) own: bool,
     /// The one wake that is remembered.
     pub(crate) wake: Option<Wake>,
-    /// The timers that stand still. Their keys may be stale.
-    pub(crate) held: Vec<Held>,
+    /// The timers that stand still.
+    pub(crate) held: HeldTimers,
 }
 
 /// What has made a paused task ready.

@@ -56,6 +56,51 @@ pub(crate) struct Held {
     pub(crate) key: WaitKey,
     /// What its clock read when the pause began, which is before its deadline.
     pub(crate) since_ns: u64,
+    /// How many the pause held before it.
+    order: usize,
+}
+
+/// The timers that a pause holds. Their keys may be stale.
+#[derive(Debug, Default)]
+pub(crate) struct HeldTimers {
+    timers: Vec<Held>,
+    is_sorted: bool,
+}
+
+impl HeldTimers {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.timers.is_empty()
+    }
+
+    fn push(&mut self, key: WaitKey, since_ns: u64) {
+        let order = self.timers.len();
+        self.timers.push(Held {
+            key,
+            since_ns,
+            order,
+        });
+        self.is_sorted = false;
+    }
+
+    /// What the clock of a timer read when the pause began. The first look sorts them by key.
+    fn since_ns(&mut self, key: WaitKey) -> Option<u64> {
+        if !self.is_sorted {
+            self.timers.sort_unstable_by_key(|held| held.key.bits());
+            self.is_sorted = true;
+        }
+        let found = self
+            .timers
+            .binary_search_by_key(&key.bits(), |held| held.key.bits());
+        found.ok().map(|at| self.timers[at].since_ns)
+    }
+
+    /// Takes them in the order in which the pause has held them, except that the wait of the task
+    /// itself comes first: a restore may have found it later.
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = Held> + '_ {
+        self.timers
+            .sort_unstable_by_key(|held| (held.key.is_entry(), held.order));
+        self.timers.drain(..)
+    }
 }
 
 /// The timers of an executor.
@@ -193,10 +238,7 @@ impl Timers<'_> {
             .waits
             .task(key)
             .filter(|task| task.has(Flags::PAUSED))?;
-        let since_ns = self.colds.pause_of(task, |pause| {
-            let held = pause.held.iter().find(|held| held.key == key);
-            held.map(|held| held.since_ns)
-        });
+        let since_ns = self.colds.pause_of(task, |pause| pause.held.since_ns(key));
         since_ns.flatten()
     }
 
@@ -267,12 +309,12 @@ impl Timers<'_> {
     fn hold_since(self, task: Task<'_>, key: WaitKey, timer: Timer, since_ns: u64) {
         let place = Place::Held;
         self.table.set(key, Timer { place, ..timer });
-        let held = Held { key, since_ns };
-        self.colds.edit_pause(task, |pause| pause.held.push(held));
+        self.colds
+            .edit_pause(task, |pause| pause.held.push(key, since_ns));
     }
 
     /// Lets a timer count again that was held: it has as much left as before.
-    pub(crate) fn let_go(self, Held { key, since_ns }: Held) {
+    pub(crate) fn let_go(self, Held { key, since_ns, .. }: Held) {
         let Some(timer) = self.table.get(key).filter(|_| self.waits.is_live(key)) else {
             return;
         };
