@@ -30,11 +30,6 @@ mod primitives {
             }
         }
 
-        pub(crate) fn get(&self) -> Option<&T> {
-            let _locked = self.lock.lock().unwrap();
-            self.value.get()
-        }
-
         pub(crate) fn get_or_init(&self, init: impl FnOnce() -> T) -> &T {
             let _locked = self.lock.lock().unwrap();
             self.value.get_or_init(init)
