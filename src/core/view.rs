@@ -288,7 +288,9 @@ impl<'c> View<'c> {
         self.core.phases.each(|phase, state| {
             let keys = state.ready.keys.iter();
             let tasks = keys.filter_map(|key| schedule::task(self.core, key));
-            ready.extend(tasks.map(|task| (task, phase)));
+            // One that is being dropped may still be in the list.
+            let alive = tasks.filter(|task| task.is_alive());
+            ready.extend(alive.map(|task| (task, phase)));
         });
         for (task, phase) in ready.into_iter().rev() {
             f(self.script(task), phase);

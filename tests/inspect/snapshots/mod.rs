@@ -19,7 +19,7 @@ use framestep::scene::{Behaviour, Scene, SceneContext};
 use framestep::task::{CoroutineId, ScriptBuilder};
 
 use framestep_testkit::timeline::{in_quarters, unclamped};
-use framestep_testkit::{forever, swallow, update, yield_now};
+use framestep_testkit::{OnDrop, forever, swallow, update, yield_now};
 
 fn half_second_steps() -> Executor {
     Executor::builder().max_delta(10).fixed_delta(0.5).build()
@@ -721,4 +721,16 @@ frame 0, 0ns: 1 coroutine
   0v1  the\\nlong \\u{1b}[31mdoor \u{e9}  1s, until 1s
 "
     );
+}
+
+#[test]
+fn one_taken_in_the_destructor_of_a_coroutine_that_was_ready_leaves_it_out() {
+    let executor = unclamped();
+    let (handle, taken) = (executor.handle(), Rc::new(Cell::new(None)));
+    let seen = taken.clone();
+    let looks = OnDrop(move || seen.set(handle.snapshot().map(|snapshot| snapshot.len())));
+    let ready = executor.script("ready").in_phase(Phase::EndOfFrame);
+    let ready = ready.spawn(async move { drop(looks) });
+    assert!(ready.stop());
+    assert_eq!(taken.get(), Some(0));
 }
