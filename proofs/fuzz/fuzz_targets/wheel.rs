@@ -69,7 +69,7 @@ impl Expected {
         };
         if self.live.remove(&key) {
             self.timers.remove(&(deadline_ns, key));
-            wheel.note_dead(|key| self.live.contains(&key));
+            wheel.note_dead(|entry| self.live.contains(&entry.key));
         }
     }
 
@@ -96,7 +96,7 @@ impl Expected {
     fn check_earliest(&self, wheel: &mut Wheel) {
         let standing = |entry: TimerEntry| {
             if self.live.contains(&entry.key) {
-                Standing::At(entry.deadline_ns)
+                Standing::Waiting
             } else {
                 Standing::Dead
             }
