@@ -6,9 +6,10 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 
 use framestep::durable::{DurableWait, Event, EventNote, in_line};
+use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, message_of};
-use crate::events::{Loss, OutsideWait, Question, Typed};
+use crate::events::{Loss, OutsideWait, Question, ReadAs, Typed};
 use crate::journal::Known;
 use crate::script::recorder::Polling;
 use crate::script::slot::Shown;
@@ -63,6 +64,17 @@ impl Numbered {
                 cell.note_wait(*number, typed(*number));
             }
         }
+    }
+
+    /// The same of a wait for an event that is read as a `T`, if it is pending.
+    pub(crate) fn note_event<T: DeserializeOwned + 'static>(
+        &self,
+        polled: Poll<Bytes>,
+    ) -> Poll<Bytes> {
+        if polled.is_pending() {
+            self.note(|number| Typed::Event(number, ReadAs::of::<T>()));
+        }
+        polled
     }
 
     /// Polls the wait, which a call of `kind` has made. `begin` makes its state at the first

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, EventName};
-use crate::events::{OutsideWait, ReadAs, Typed};
+use crate::events::OutsideWait;
 use crate::script::{Numbered, ScriptCell, Slot, outside};
 use crate::wait::value::read;
 
@@ -155,14 +155,9 @@ where
             let holds = condition(&read(name, &value));
             holds.then_some(value)
         };
-        match poll_value(&mut this.numbered, base, name, skips, cx, &mut holds) {
-            Poll::Ready(value) => Poll::Ready(read(name, &value)),
-            Poll::Pending => {
-                this.numbered
-                    .note(|number| Typed::Event(number, ReadAs::of::<T>()));
-                Poll::Pending
-            }
-        }
+        let polled = poll_value(&mut this.numbered, base, name, skips, cx, &mut holds);
+        let polled = this.numbered.note_event::<T>(polled);
+        polled.map(|value| read(name, &value))
     }
 }
 

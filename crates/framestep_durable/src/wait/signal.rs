@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, EventName, Keyed};
-use crate::events::{Given, OutsideWait, ReadAs, SignalWait, Typed};
+use crate::events::{Given, OutsideWait, SignalWait};
 use crate::journal::Call;
 use crate::script::place::{Place, in_place, place};
 use crate::script::{Numbered, ScriptCell, Slot, expect_read, outside, unreadable};
@@ -390,14 +390,9 @@ impl<T: DeserializeOwned + 'static, N: EventName> Future for WaitSignal<T, N> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
         let (base, name) = (this.name.base(), this.name.full());
-        match poll_wait(&mut this.numbered, base, name, this.limit, cx) {
-            Poll::Ready(value) => Poll::Ready(read(name, &value)),
-            Poll::Pending => {
-                this.numbered
-                    .note(|number| Typed::Event(number, ReadAs::of::<T>()));
-                Poll::Pending
-            }
-        }
+        let polled = poll_wait(&mut this.numbered, base, name, this.limit, cx);
+        let polled = this.numbered.note_event::<T>(polled);
+        polled.map(|value| read(name, &value))
     }
 }
 

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, EventName};
 use crate::events::signals::NO_LIMIT;
-use crate::events::{OutsideWait, PlainSubscription, ReadAs, StreamGuard, Typed};
+use crate::events::{OutsideWait, PlainSubscription, StreamGuard};
 use crate::script::{NextWait, Numbered, ScriptCell, Slot, outside};
 use crate::wait::signal::{Limit, read};
 
@@ -105,14 +105,9 @@ where
         let (base, name) = (this.name.base(), this.name.full());
         let accept = &this.accept;
         let mut accept = |event: &Bytes| accept(&read(name, event));
-        match poll_accepted(&mut this.numbered, base, name, this.limit, cx, &mut accept) {
-            Poll::Ready(value) => Poll::Ready(read(name, &value)),
-            Poll::Pending => {
-                this.numbered
-                    .note(|number| Typed::Event(number, ReadAs::of::<T>()));
-                Poll::Pending
-            }
-        }
+        let polled = poll_accepted(&mut this.numbered, base, name, this.limit, cx, &mut accept);
+        let polled = this.numbered.note_event::<T>(polled);
+        polled.map(|value| read(name, &value))
     }
 }
 
