@@ -15,6 +15,11 @@ impl Random {
         PHASES[usize::try_from(self.below(5)).expect("a small number")]
     }
 
+    /// Once in so many times.
+    pub fn one_in(&mut self, many: u64) -> bool {
+        self.below(many) == 0
+    }
+
     /// Random numbers of somebody's own.
     #[must_use]
     pub fn fork(&mut self) -> Random {

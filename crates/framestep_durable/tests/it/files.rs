@@ -3,7 +3,7 @@
 
 use framestep_durable::prelude::*;
 
-use crate::random::Random;
+use framestep_testkit::Random;
 
 #[derive(Serialize, Deserialize)]
 struct Busy {

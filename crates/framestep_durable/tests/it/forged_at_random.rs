@@ -8,8 +8,8 @@ use framestep_durable::prelude::*;
 use serde_json::Value as Json;
 
 use crate::everything::{begun, blank, go_on, registry};
-use crate::random::Random;
 use crate::twin::Log;
+use framestep_testkit::Random;
 
 fn cases() -> u64 {
     let cases = std::env::var("FRAMESTEP_DURABLE_FILES").ok();

@@ -54,7 +54,6 @@ mod policies;
 mod ported;
 mod promises;
 mod questions;
-mod random;
 mod reload;
 mod requests;
 mod resimulated;

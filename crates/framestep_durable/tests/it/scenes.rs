@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use framestep_durable::prelude::*;
 
-use crate::random::Random;
+use framestep_testkit::Random;
 use framestep_testkit::phases::{PHASES, RUNS, with_custom};
 
 const BELL: Signal<u64> = Signal::new("bell");
