@@ -7,7 +7,7 @@
 //!    name, home, owner, whether it is paused or ready, and what is noted about it.
 //! 2. [`View::each_wait`] visits all their waits, each once, and says of each where it
 //!    [`Stands`]. A coroutine that is due without a wait, or is being polled, is visited, too: so
-//!    whoever has been visited by nothing waits for a waker, or for nothing at all.
+//!    one that has not been visited waits for a waker, or for nothing at all.
 //! 3. [`View::each_phase`] visits the phases, and [`PhaseView`] the lists of one of them: cheaper,
 //!    for a client that knows the keys, since some of these are stale.
 //!
@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 
 use crate::core::Core;
+use crate::core::base::by_wait::ByWait;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::inspect::{awaited, events, notes};
 use crate::core::life::end::requests;
@@ -186,10 +187,11 @@ impl<'c> View<'c> {
     /// that are [coming](Stands::Coming) and those that are [polled](Stands::Polled).
     pub(crate) fn each_wait(self, mut f: impl FnMut(Script<'c>, Option<WaitId>, Stands<'_>)) {
         self.each_ready(|script, phase| f(script, None, Stands::Ready(phase)));
-        let mut found = Found::new(self);
+        // The waits that have been found in a list.
+        let mut found = ByWait::new(false, self.indices());
         let mut visit = |task: Option<Task<'c>>, key: WaitKey, stands: Stands<'_>| {
             if let Some(task) = task.filter(|task| task.is_alive()) {
-                found.note(key);
+                found.set(key, true);
                 f(self.script(task), Some(WaitId::Registered(key)), stands);
             }
         };
@@ -298,15 +300,15 @@ impl<'c> View<'c> {
     }
 
     /// Visits the registered waits that are in no list.
-    fn each_due(self, found: &Found, mut f: impl FnMut(Script<'c>, WaitKey)) {
+    fn each_due(self, found: &ByWait<bool>, mut f: impl FnMut(Script<'c>, WaitKey)) {
         self.each_entry(|key, task| {
             let task = self.core.tasks.get(task);
-            if let Some(task) = task.filter(|task| task.is_alive() && !found.has(key)) {
+            if let Some(task) = task.filter(|task| task.is_alive() && !found.get(key)) {
                 f(self.script(task), key);
             }
         });
         self.each_script(|script| {
-            if let Some(key) = script.own_wait().filter(|&key| !found.has(key)) {
+            if let Some(key) = script.own_wait().filter(|&key| !found.get(key)) {
                 f(script, key);
             }
         });
@@ -479,46 +481,6 @@ impl Script<'_> {
         if last != NO_JOINER {
             self.core.entries.borrow().each_join(last, &mut f);
         }
-    }
-}
-
-/// The waits that a visit has found in a list.
-struct Found {
-    /// By index of the task.
-    of_tasks: Vec<bool>,
-    /// By index of the entry.
-    of_entries: Vec<bool>,
-}
-
-impl Found {
-    fn new(view: View<'_>) -> Self {
-        Found {
-            of_tasks: vec![false; view.indices()],
-            of_entries: Vec::new(),
-        }
-    }
-
-    /// Notes a wait. Its key is not stale.
-    fn note(&mut self, key: WaitKey) {
-        let index = key.index() as usize;
-        let table = if key.is_entry() {
-            &mut self.of_entries
-        } else {
-            &mut self.of_tasks
-        };
-        if table.len() <= index {
-            table.resize(index + 1, false);
-        }
-        table[index] = true;
-    }
-
-    fn has(&self, key: WaitKey) -> bool {
-        let table = if key.is_entry() {
-            &self.of_entries
-        } else {
-            &self.of_tasks
-        };
-        table.get(key.index() as usize) == Some(&true)
     }
 }
 

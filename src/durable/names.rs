@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use crate::core::base::by_wait::{ByWait, put};
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::image::ClockNames;
 
@@ -13,10 +14,8 @@ pub(crate) struct Names<'a> {
     task_numbers: Vec<u32>,
     /// The keys of the waits, by number.
     waits: &'a [WaitKey],
-    /// The number of the wait that is registered with the task at each index, or `NOBODY`.
-    own_waits: Vec<u32>,
-    /// The number of the wait of each entry, or `NOBODY`.
-    entries: Vec<u32>,
+    /// The number of each wait, or `NOBODY`.
+    wait_numbers: ByWait<u32>,
     /// For each wait, by number, whether it has been put into a list.
     is_listed: Vec<Cell<bool>>,
     pub(crate) clocks: &'a ClockNames,
@@ -26,30 +25,22 @@ const NOBODY: u32 = u32::MAX;
 
 impl<'a> Names<'a> {
     pub(crate) fn new(tasks: &'a [TaskKey], waits: &'a [WaitKey], clocks: &'a ClockNames) -> Self {
-        // A task's index is hardly ever larger than how many tasks there are.
-        let of_tasks = || vec![NOBODY; tasks.len()];
         let mut names = Names {
             tasks,
-            task_numbers: of_tasks(),
+            // A task's index is hardly ever larger than how many tasks there are.
+            task_numbers: vec![NOBODY; tasks.len()],
             waits,
-            own_waits: of_tasks(),
-            entries: Vec::new(),
+            wait_numbers: ByWait::new(NOBODY, tasks.len()),
             is_listed: vec![Cell::new(false); waits.len()],
             clocks,
         };
         for (number, task) in tasks.iter().enumerate() {
-            note(&mut names.task_numbers, task.index, number);
+            put(&mut names.task_numbers, task.index, NOBODY, short(number));
         }
         for (number, &key) in waits.iter().enumerate() {
-            if key == WaitKey::NONE {
-                continue;
+            if key != WaitKey::NONE {
+                names.wait_numbers.set(key, short(number));
             }
-            let table = if key.is_entry() {
-                &mut names.entries
-            } else {
-                &mut names.own_waits
-            };
-            note(table, key.index(), number);
         }
         names
     }
@@ -62,12 +53,7 @@ impl<'a> Names<'a> {
     /// The number of the wait with this key. `None` if the wait is not saved, or the key is
     /// stale.
     pub(crate) fn number(&self, key: WaitKey) -> Option<usize> {
-        let table = if key.is_entry() {
-            &self.entries
-        } else {
-            &self.own_waits
-        };
-        let number = *table.get(key.index() as usize)? as usize;
+        let number = self.wait_numbers.get(key) as usize;
         (*self.waits.get(number)? == key).then_some(number)
     }
 
@@ -85,11 +71,6 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Records the number of the item at `index`.
-fn note(table: &mut Vec<u32>, index: u32, number: usize) {
-    let index = index as usize;
-    if table.len() <= index {
-        table.resize(index + 1, NOBODY);
-    }
-    table[index] = u32::try_from(number).unwrap_or(NOBODY);
+fn short(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(NOBODY)
 }
