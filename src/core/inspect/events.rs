@@ -251,8 +251,11 @@ pub(crate) fn numbered(core: &Core, source: &Source) -> Source {
     source.clone()
 }
 
-/// The wait for a source, as a snapshot shows it.
-fn wait_for(core: &Core, source: &Source, phase: Phase) -> Wait {
+/// The wait for a source, if it is known, as a snapshot shows it.
+pub(crate) fn wait(core: &Core, source: Option<&Source>, phase: Phase) -> Wait {
+    let Some(source) = source else {
+        return Wait::Wake { phase };
+    };
     let name = source.name_arc();
     let numbered = || numbered(core, source);
     match source.kind() {
@@ -337,9 +340,4 @@ impl EventWaits {
             f(noted.task, id, noted.source.as_ref());
         }
     }
-}
-
-/// The wait for `source`, as a snapshot shows it.
-pub(crate) fn wait(core: &Core, source: Option<&Source>, phase: Phase) -> Wait {
-    source.map_or(Wait::Wake { phase }, |source| wait_for(core, source, phase))
 }

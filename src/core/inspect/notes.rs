@@ -127,13 +127,19 @@ pub(crate) fn note(core: &Core, task: Task<'_>, kind: TraceKind) {
 
 /// Stores an event about no coroutine, in a full trace.
 pub(crate) fn note_general(core: &Core, phase: Option<PhaseIndex>, kind: TraceKind) {
-    core.instruments.trace.note(|| TraceEvent {
+    let trace = &core.instruments.trace;
+    trace.note(|| general(core, phase, kind));
+}
+
+/// An event about no coroutine.
+fn general(core: &Core, phase: Option<PhaseIndex>, kind: TraceKind) -> TraceEvent {
+    TraceEvent {
         frame: core.clock.frame(),
         phase: phase.map(PhaseIndex::phase),
         id: None,
         name: Cow::Borrowed(""),
         kind,
-    });
+    }
 }
 
 /// Stores the event that a frame has begun, before the first other event of that frame.
@@ -146,15 +152,8 @@ pub(crate) fn note_frame(core: &Core) {
 
 /// The event that the frame under way has begun, if it has been stored before.
 pub(crate) fn frame_under_way(core: &Core) -> Option<TraceEvent> {
-    let frame = core.clock.frame();
-    let has_begun = core.instruments.trace.has_entered(frame);
-    has_begun.then(|| TraceEvent {
-        frame,
-        phase: None,
-        id: None,
-        name: Cow::Borrowed(""),
-        kind: frame_began(core),
-    })
+    let has_begun = core.instruments.trace.has_entered(core.clock.frame());
+    has_begun.then(|| general(core, None, frame_began(core)))
 }
 
 fn frame_began(core: &Core) -> TraceKind {

@@ -286,7 +286,8 @@ impl PhaseState {
             || self.counts.borrow_mut().is_waiting(moment, standing)
     }
 
-    /// Calls `f` with each wait in a list of the phase. Its key may be stale. Of waits that would be due at once, the first comes first.
+    /// Calls `f` with each wait in a list of the phase. Its key may be stale. Of waits that would
+    /// be due at once, the first comes first.
     pub(crate) fn each_wait(&self, table: &TimerTable, mut f: impl FnMut(WaitKey, Listed<'_>)) {
         self.queue
             .each(|is_earlier, key| f(key, Listed::Queue { is_earlier }));
