@@ -253,7 +253,7 @@ pub enum Report {
     },
     /// More than 100 ticks of an [`interval`](crate::interval()) were due at once. With
     /// [`MissedTicks::Burst`](crate::wait::MissedTicks::Burst) they come one in a run, so the interval
-    /// is late for long, or for ever if its period is shorter than a frame. Sent once, and again
+    /// is late for long, or forever if its period is shorter than a frame. Sent once, and again
     /// when it has caught up in between.
     TicksOwed {
         /// The coroutine that awaits the tick. `None` if no coroutine does.

@@ -1,4 +1,4 @@
-//! `stop_within`: when the time of a request begins and is over, whoever calls it, and that the
+//! `stop_within`: when the time of a request begins and is over, for each caller, and that the
 //! request is no coroutine.
 
 use std::cell::{Cell, RefCell};

@@ -1,4 +1,4 @@
-//! Waits of another build with the name and the type of those in the save, but for something else:
+//! Waits of another build with the name and the type of those in the save, but about something else:
 //! another script, owner, subscription or promise of the same name; or for values of another type. Each
 //! is an error of the load, of `check` and of `dry_run`, and not a panic of the script later.
 //!
