@@ -8,8 +8,8 @@
 
 pub(crate) mod base;
 pub(crate) mod cold;
-pub(crate) mod inspect;
 pub(crate) mod life;
+pub(crate) mod observe;
 pub(crate) mod owners;
 pub(crate) mod pause;
 pub(crate) mod phase;
@@ -36,7 +36,6 @@ use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 
 use base::cell::Guarded;
 use cold::Colds;
-use inspect::events::EventWaits;
 use life::end::depth::Ends;
 use life::end::requests::Requests;
 use life::start::Starts;
@@ -79,7 +78,6 @@ pub(crate) struct Core {
     pub(crate) tasks: Tasks,
     pub(crate) colds: Colds,
     entries: Guarded<Entries>,
-    event_waits: Guarded<EventWaits>,
     pub(crate) phases: Phases,
     looks: Looks,
     ready: Ready,
@@ -136,7 +134,6 @@ impl Core {
             tasks,
             colds: Colds::default(),
             entries: Guarded::new(Entries::new(id)),
-            event_waits: Guarded::default(),
             phases: Phases::new(id),
             looks: Looks::new(skipped_phase, untaken_grant),
             ready: Ready::default(),

@@ -13,9 +13,9 @@ use slab::Slab;
 
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::{TaskKey, WaitKey};
-use crate::core::inspect::events;
 use crate::core::scope;
 use crate::core::task::{Flags, Task};
+use crate::inspect::events;
 use crate::sync::waiters::Waiters;
 use crate::time::ClockState;
 

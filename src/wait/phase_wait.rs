@@ -3,10 +3,9 @@
 use std::panic::Location;
 use std::task::{Context, Poll};
 
-use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope::{self, Inside, Scope};
-use crate::inspect::{Line, Wait};
+use crate::inspect::{Line, Wait, awaited};
 use crate::time::PhaseIndex;
 
 use super::Misuse;

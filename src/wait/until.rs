@@ -9,10 +9,9 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::base::call;
-use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope;
-use crate::inspect::Wait;
+use crate::inspect::{Wait, awaited};
 use crate::time::{Phase, PhaseIndex};
 
 use super::{Misuse, polled};

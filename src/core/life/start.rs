@@ -17,9 +17,9 @@ use crate::core::base::call;
 use crate::core::base::cell::Restore;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::base::list::List;
-use crate::core::inspect::observe;
 use crate::core::life::end;
 use crate::core::life::end::depth::MAX_DEPTH;
+use crate::core::observe;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::schedule;
 use crate::core::run::limits::{self, Reached};
@@ -113,7 +113,7 @@ pub(crate) fn spawn<'f>(
     let (task, moved) = store(core, name, future, home, owner);
     schedule::new(core, task, soon);
     if core.instruments.is_on() {
-        observe::note_spawned(core, task, place);
+        observe::spawned(core, task, place);
     }
     core.host.notify();
     moved
@@ -132,7 +132,7 @@ pub(crate) fn start<'f>(
 ) -> Moved<'f> {
     let (task, moved) = store(core, name, future, home, owner);
     if core.instruments.is_on() {
-        observe::note_spawned(core, task, place);
+        observe::spawned(core, task, place);
     }
     if may_start(core) {
         let _counted = count_polls(core);

@@ -13,7 +13,7 @@ use std::mem::take;
 
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::{notes, observe};
+use crate::core::observe::{self, ScriptEvent};
 use crate::core::owners::{OwnerKey, PauseChange};
 use crate::core::pause::state::{Pause, Wake};
 use crate::core::task::{Flags, Task};
@@ -77,15 +77,17 @@ fn update_pause(core: &Core, task: Task<'_>) {
             own.note_pause(&core.clock, paused);
         }
     });
-    if paused {
+    let event = if paused {
         task.set(Flags::PAUSED);
         core.timers().hold(task);
+        ScriptEvent::Paused
     } else {
         task.clear(Flags::PAUSED);
         unpause(core, task);
-    }
+        ScriptEvent::Unpaused
+    };
     if task.has(Flags::OBSERVED) {
-        notes::note_pause(core, task);
+        observe::tell(core, task, event);
     }
 }
 

@@ -12,11 +12,11 @@ use std::panic::Location;
 
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
-use crate::core::inspect::awaited;
 use crate::core::phase::schedule;
 use crate::core::phase::state::{Listed, PhaseState, frame_of};
 use crate::core::report;
 use crate::core::task::{Flags, Task};
+use crate::core::view::Script;
 use crate::core::wake::kept;
 use crate::inspect::{Report, WaitId};
 use crate::task::coroutine::CoroutineId;
@@ -199,7 +199,7 @@ impl Waiters {
         }
         self.tasks.push(task.index());
         self.first.get_or_insert_with(|| {
-            let line = key.and_then(|key| awaited::line_of(core, task, WaitId::Registered(key)));
+            let line = key.and_then(|key| Script::new(core, task).line_of(WaitId::Registered(key)));
             (core.id_of(task), line)
         });
     }

@@ -28,8 +28,8 @@ use resume::Resumer;
 use crate::core::base::call::{self, Payload};
 use crate::core::base::cell::Restore;
 use crate::core::base::key::WaitKey;
-use crate::core::inspect::{notes, observe};
 use crate::core::life::end::{self, requests};
+use crate::core::observe::{self, RunEvent};
 use crate::core::phase::ready::Listing;
 use crate::core::phase::state::PhaseState;
 use crate::core::report::panics;
@@ -113,7 +113,9 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     core.host.injected.acknowledge();
     core.host.begin_run();
     wake::take_messages(core);
-    notes::note_frame(core);
+    if core.instruments.is_on() {
+        observe::tell_of_run(core, RunEvent::Near);
+    }
     // The trace hook hears of what the messages spawned.
     observe::send_events(core);
     calls::make(core);
@@ -140,7 +142,7 @@ fn run_due(core: &Core, state: &PhaseState) {
     core.host.begin_run();
     core.runs.serial.set(core.runs.serial() + 1);
     if core.instruments.is_on() {
-        notes::note_phase_began(core, state.index);
+        observe::tell_of_run(core, RunEvent::PhaseBegan(state.index));
     }
     let mut run = Run::begin(core, state);
     if !run.is_idle() || core.arrivals.has_requests() {
@@ -148,7 +150,7 @@ fn run_due(core: &Core, state: &PhaseState) {
     }
     drop(run);
     if core.instruments.is_on() {
-        notes::note_phase_ended(core, state.index);
+        observe::tell_of_run(core, RunEvent::PhaseEnded(state.index));
     }
     end_run(core);
 }

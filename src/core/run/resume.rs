@@ -7,8 +7,8 @@
 use std::task::{Context, Waker};
 
 use crate::core::base::key::WaitKey;
-use crate::core::inspect::observe;
 use crate::core::life::end;
+use crate::core::observe;
 use crate::core::phase::ready::ReadyKey;
 use crate::core::phase::schedule;
 use crate::core::run::limits;

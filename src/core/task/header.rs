@@ -150,7 +150,7 @@ impl Flags {
     /// The polls of the task are noted for snapshots and traces.
     ///
     /// Set when the task is spawned while the instruments are on, and for all live tasks
-    /// when they are turned on (`inspect::notes`). Cleared for all live tasks when the
+    /// when they are turned on (`core::observe`). Cleared for all live tasks when the
     /// instruments are turned off, with the last trace hook.
     ///
     /// With this flag the cold data has what is known about the task, until the task

@@ -10,7 +10,7 @@ use std::task::Waker;
 
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::notes;
+use crate::core::observe::{self, ScriptEvent};
 use crate::core::pause;
 use crate::core::phase::schedule;
 use crate::core::scope::{self, Scope};
@@ -45,7 +45,7 @@ pub(crate) fn wake_soon(core: &Core, key: TaskKey, scope: &Scope<'_>) -> bool {
 pub(crate) fn wake(core: &Core, key: TaskKey) {
     if let Some(task) = core.tasks.get(key).filter(|task| task.is_alive()) {
         if task.has(Flags::OBSERVED) {
-            notes::note_woken(core, task, polled(core));
+            observe::tell(core, task, ScriptEvent::Woken { by: polled(core) });
         }
         let phase = woken_for(core, task);
         if core.runs.phase() == Some(phase) && !task.has(Flags::TASK_WAKER) {
@@ -151,7 +151,7 @@ fn take_waiting_messages(core: &Core) {
                     let task = core.tasks.get(wake.key);
                     if let Some(task) = task.filter(|task| task.is_alive()) {
                         if task.has(Flags::OBSERVED) {
-                            notes::note_woken(core, task, polled(core));
+                            observe::tell(core, task, ScriptEvent::Woken { by: polled(core) });
                         }
                         // Not `make_ready`: that would take messages in the middle of taking them.
                         queue_ready(core, task, task.home());

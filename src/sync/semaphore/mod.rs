@@ -10,10 +10,10 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::task::Context;
 
-use crate::core::inspect::events;
 use crate::core::report;
 use crate::core::wake::kept::{Grant, GrantKind};
 use crate::inspect::SourceKind;
+use crate::inspect::events;
 use crate::sync::waiters::{Waiters, Waiting};
 
 pub use acquire::Acquire;

@@ -13,8 +13,8 @@ use std::rc::Rc;
 use journal::{Gift, Journal, ReaderKind};
 
 use crate::core::base::call::Value;
-use crate::core::inspect::events::{self, Emission};
 use crate::inspect::SourceKind;
+use crate::inspect::events::{self, Emission};
 
 pub use subscription::Subscription;
 pub use wait::{WaitSignal, WaitSignalFor};

@@ -15,7 +15,7 @@ use std::{fmt, mem};
 use waiter::Waiter;
 
 use crate::core::base::call::{self, Value};
-use crate::core::inspect::events::{self, Emission};
+use crate::inspect::events::{self, Emission};
 use crate::inspect::{Source, SourceKind};
 use crate::sync::waiters::Waiters;
 
