@@ -108,12 +108,14 @@ pub(crate) struct TimerAt {
 }
 
 impl<'c> View<'c> {
+    #[inline]
     pub(crate) fn new(core: &'c Core) -> Self {
         View { core }
     }
 
     /// The executor that calls the code in a scope, and the coroutine that is being polled or
     /// dropped.
+    #[inline]
     pub(crate) fn of(scope: &Scope<'c>) -> (Self, Option<Script<'c>>) {
         let view = View::new(scope.core());
         (view, scope.current().map(|task| view.script(task)))
@@ -125,6 +127,7 @@ impl<'c> View<'c> {
     }
 
     /// The number of the executor, unique in the program.
+    #[inline]
     pub(crate) fn executor(self) -> u32 {
         self.core.id
     }
@@ -172,6 +175,7 @@ impl<'c> View<'c> {
     }
 
     /// What the clients keep for the executor.
+    #[inline]
     pub(crate) fn instruments(self) -> &'c Instruments {
         &self.core.instruments
     }
@@ -316,6 +320,7 @@ impl<'c> View<'c> {
         self.core.waits().registered(key)
     }
 
+    #[inline]
     fn script(self, task: Task<'c>) -> Script<'c> {
         Script::new(self.core, task)
     }
@@ -419,10 +424,12 @@ impl<'p> PhaseView<'p> {
 }
 
 impl<'c> Script<'c> {
+    #[inline]
     pub(in crate::core) fn new(core: &'c Core, task: Task<'c>) -> Self {
         Script { core, task }
     }
 
+    #[inline]
     pub(crate) fn key(self) -> TaskKey {
         self.task.task_key()
     }
@@ -487,6 +494,7 @@ impl<'c> Script<'c> {
     }
 
     /// Whether it is observed: whether clients hear of it.
+    #[inline]
     pub(crate) fn is_observed(self) -> bool {
         self.task.has(Flags::OBSERVED)
     }

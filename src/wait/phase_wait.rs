@@ -123,9 +123,8 @@ impl PhaseWait {
     fn poll_begun(&mut self, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
         scope::with(|scope| {
-            let scope = scope.ok_or(Misuse::Outside)?;
+            let scope = Misuse::check(&self.registration, scope)?;
             let registration = &mut self.registration;
-            Misuse::of(registration, scope).map_or(Ok(()), Err)?;
             if registration.is_due_in(scope.phase_of(registration.phase())) {
                 registration.finish(scope.core());
                 return Ok(Poll::Ready(()));

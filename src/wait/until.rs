@@ -177,13 +177,9 @@ impl Asked {
     #[track_caller]
     fn is_asking(&self, name: &'static str) -> bool {
         let registration = &self.registration;
-        let asking = scope::with(|scope| match scope {
-            Some(scope) => match Misuse::of(registration, scope) {
-                None => Ok(!registration.is_new() && registration.is_due(scope.core())),
-                Some(misuse) => Err(misuse),
-            },
-            None if registration.is_done() => Err(Misuse::Again),
-            None => Err(Misuse::Outside),
+        let asking: Result<_, Misuse> = scope::with(|scope| {
+            let scope = Misuse::check(registration, scope)?;
+            Ok(!registration.is_new() && registration.is_due(scope.core()))
         });
         match asking {
             Ok(asking) => asking,

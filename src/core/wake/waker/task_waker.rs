@@ -57,7 +57,7 @@ impl Wake for WakerState {
         self.wake_by_ref();
     }
 
-    #[inline]
+    #[inline(always)]
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.wake_soon() {
             self.wake_from_outside();
