@@ -48,7 +48,7 @@ use registration::entries::Entries;
 use registration::waits::Waits;
 use report::Unobserved;
 use report::panics::{Panics, PassOn};
-use run::state::Runs;
+use run::Runs;
 use scope::named::NamedClock;
 use task::{Flags, Task, Tasks};
 use wake::calls::Arrivals;

@@ -17,10 +17,10 @@ use std::cell::Cell;
 use crate::core::Core;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::owners::OwnerKey;
+use crate::core::pause::Pause;
 use crate::core::pause::own::OwnClocks;
-use crate::core::pause::state::Pause;
 use crate::core::pause::timers::Timer;
-use crate::core::phase::schedule;
+use crate::core::phase::ready;
 use crate::core::phase::state::Listed;
 use crate::core::registration::waits::Registered;
 use crate::core::task::{Flags, Task};
@@ -131,7 +131,7 @@ pub(crate) fn deferred_start(core: &Core, task: TaskKey) {
 
 /// Makes a task ready for the next run of a phase.
 pub(crate) fn ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
-    schedule::later(core, task, phase);
+    ready::later(core, task, phase);
 }
 
 /// Notes that all is put back.

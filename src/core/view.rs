@@ -26,16 +26,15 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::base::by_wait::ByWait;
-use crate::core::base::key::{TaskKey, WaitKey};
+use crate::core::base::key::{ByWait, TaskKey, WaitKey};
 use crate::core::life::end::requests;
 use crate::core::owners::OwnerKey;
+use crate::core::pause::Pause;
 use crate::core::pause::own::OwnClocks;
-use crate::core::pause::state::Pause;
-use crate::core::phase::schedule;
+use crate::core::phase::ready;
 use crate::core::phase::state::{Listed, PhaseState};
 use crate::core::registration::waits::Registered;
-use crate::core::scope::{self, Scope, registry};
+use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, NO_JOINER, Task};
 use crate::core::timer::Unit;
 use crate::core::wake::waker::TaskWaker;
@@ -123,7 +122,7 @@ impl<'c> View<'c> {
 
     /// Calls `f` with the executor of this number, if it exists and is on this thread.
     pub(crate) fn with<R>(executor: u32, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
-        registry::with_executor(executor, |core| f(View::new(core)))
+        scope::with_executor(executor, |core| f(View::new(core)))
     }
 
     /// The number of the executor, unique in the program.
@@ -330,7 +329,7 @@ impl<'c> View<'c> {
         let mut ready = Vec::new();
         self.core.phases.each(|phase, state| {
             let keys = state.ready.keys.iter();
-            let tasks = keys.filter_map(|key| schedule::task(self.core, key));
+            let tasks = keys.filter_map(|key| ready::task(self.core, key));
             // One that is being dropped may still be in the list.
             let alive = tasks.filter(|task| task.is_alive());
             ready.extend(alive.map(|task| (task, phase)));
@@ -388,7 +387,7 @@ impl<'p> PhaseView<'p> {
     #[inline]
     pub(crate) fn ready(self) -> impl Iterator<Item = TaskKey> + 'p {
         let keys = self.state.ready.keys.iter();
-        keys.filter_map(move |key| Some(schedule::task(self.core, key)?.task_key()))
+        keys.filter_map(move |key| Some(ready::task(self.core, key)?.task_key()))
     }
 
     /// If a pause holds a timer: what its clock read when the pause began.

@@ -19,14 +19,13 @@ use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::base::list::List;
 use crate::core::life::end;
 use crate::core::life::end::depth::MAX_DEPTH;
-use crate::core::observe;
 use crate::core::owners::OwnerKey;
-use crate::core::phase::schedule;
+use crate::core::phase::ready;
 use crate::core::run::limits::{self, Reached};
 use crate::core::run::resume;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Moved, Moving, Polled, Task};
-use crate::core::{Core, report, wake};
+use crate::core::{Core, observe, report, wake};
 use crate::inspect::SpawnError;
 use crate::time::{Phase, PhaseIndex};
 
@@ -111,7 +110,7 @@ pub(crate) fn spawn<'f>(
 ) -> Moved<'f> {
     let soon = matches!(home, Home::Inherited(_)) && core.runs.phase().is_some();
     let (task, moved) = store(core, name, future, home, owner);
-    schedule::new(core, task, soon);
+    ready::new(core, task, soon);
     if core.instruments.is_on() {
         observe::spawned(core, task, place);
     }

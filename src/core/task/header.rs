@@ -102,7 +102,7 @@ impl Flags {
     /// The task is to be polled for another reason than a wait, and may be in one or
     /// several lists of ready tasks.
     ///
-    /// Set when the task is added to such a list (`phase::schedule`, and the deferred
+    /// Set when the task is added to such a list (`phase::ready`, and the deferred
     /// starts of a run). Cleared just before each poll by a run, because the poll serves
     /// all that made the task ready, and when the task ends.
     ///
@@ -166,7 +166,7 @@ impl Flags {
     pub(crate) const SLOW_BUT_WOKEN: Flags = Flags(0b10_1100);
     /// The task is ready in the run under way because it has yielded.
     ///
-    /// Set when a yield adds the task to the list of that run (`schedule::yields`).
+    /// Set when a yield adds the task to the list of that run (`ready::yields`).
     /// Cleared with `READY` before each poll, and when the poll is left to the next run.
     ///
     /// The poll of such a task counts as one for a yield, and not as one for a wake or

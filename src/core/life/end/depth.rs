@@ -17,16 +17,14 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::core::Core;
 use crate::core::base::call::{Foreign, Payload};
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::TaskKey;
 use crate::core::life::end::{self, requests};
-use crate::core::observe;
 use crate::core::report::{self, panics};
 use crate::core::run::limits::{self, Reached};
-use crate::core::scope::registry;
 use crate::core::task::{Reference, Stop};
+use crate::core::{Core, observe, scope};
 
 /// The depth to which starts nest on a thread, and ends. Deeper ones are deferred.
 pub(crate) const MAX_DEPTH: u32 = 100;
@@ -143,7 +141,7 @@ fn defer_executor(core: &Core) {
     if core.ends.nested.get() > 0 {
         core.ends.push(end);
     } else {
-        registry::with_executor(OUTERMOST.get(), |outermost| outermost.ends.push(end));
+        scope::with_executor(OUTERMOST.get(), |outermost| outermost.ends.push(end));
     }
 }
 
