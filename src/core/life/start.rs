@@ -157,7 +157,13 @@ pub(crate) fn store<'c, 'f>(
         core.name(task, name);
     }
     if let Some(owner) = owner {
-        core.owners.adopt(core.id, task, owner);
+        let maker = || {
+            scope::with(|scope| {
+                let scope = scope.filter(|scope| scope.core().id == core.id)?;
+                scope.current()?.member()
+            })
+        };
+        core.owners.adopt(task, owner, maker);
     }
     (task, moved)
 }
