@@ -6,7 +6,7 @@
 //! 2. makes all phases as new ([`begin`]), and sets the [numbers](phase) of those that it knows,
 //! 3. puts each wait back with [`list`], [`join`] or [`owner_end`], whichever shows where it stood,
 //!    and what a task has beside its waits with [`paused`], [`own_clocks`], [`deferred_start`] and
-//!    [`ready`],
+//!    [`ready()`],
 //! 4. calls [`end`], so that a sleeping host looks anew.
 //!
 //! It may be given wrong numbers by a damaged image. What would break the core is refused: then
