@@ -367,7 +367,7 @@ impl<T> Signal<T> {
     /// assert_eq!(executor.time().frame, 1);
     /// ```
     #[track_caller]
-    pub fn wait_for<P: FnMut(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P> {
+    pub fn wait_for<P: Fn(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P> {
         let shared = self.place.find("wait_for");
         WaitSignalFor {
             subscription: Some(Subscription::new(&shared, ReaderKind::Stream)),

@@ -520,7 +520,7 @@ impl<T> Watch<T> {
     /// assert_eq!(executor.run_until(hero, 0.25).unwrap(), 2);
     /// ```
     #[track_caller]
-    pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P>
+    pub fn wait_for<P: Fn(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P>
     where
         T: Clone,
     {
