@@ -18,6 +18,7 @@ pub(crate) mod report;
 pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod scope;
+pub(crate) mod sources;
 pub(crate) mod task;
 pub(crate) mod timer;
 pub(crate) mod view;
@@ -50,6 +51,7 @@ use report::Unobserved;
 use report::panics::{Panics, PassOn};
 use run::Runs;
 use scope::named::NamedClock;
+use sources::Sources;
 use task::{Flags, Task, Tasks};
 use wake::calls::Arrivals;
 use wake::host::Host;
@@ -100,6 +102,7 @@ pub(crate) struct Core {
     pub(crate) instruments: Instruments,
     /// What `framestep_durable` keeps for the coroutines of this executor.
     pub(crate) beside: OnceCell<Rc<dyn Any>>,
+    pub(crate) sources: Sources,
     /// How many frames a call may run until something happens.
     pub(crate) max_frames: u64,
     /// How many coroutines may be alive. 0 once the executor is closed.
@@ -154,6 +157,7 @@ impl Core {
             reports: Reports::default(),
             instruments,
             beside: OnceCell::new(),
+            sources: Sources::default(),
             max_frames,
             room: Cell::new(max_coroutines),
             closed: Cell::new(false),

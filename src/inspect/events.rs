@@ -218,8 +218,13 @@ impl fmt::Write for Line120 {
 /// A source that gets its name at this line, in the code that an executor may be calling.
 #[track_caller]
 pub(crate) fn born(kind: SourceKind, name: Cow<'static, str>) -> Source {
+    named_at(kind, name, Location::caller())
+}
+
+/// The same for a name that stands at another line.
+pub(crate) fn named_at(kind: SourceKind, name: Cow<'static, str>, at: Line) -> Source {
     let mut birth = Birth {
-        at: Some(Location::caller()),
+        at: Some(at),
         ..Birth::default()
     };
     scope::with(|scope| {

@@ -70,7 +70,7 @@ use super::{Misuse, polled};
 ///
 /// `WaitUntil`, Unity scripting reference.
 #[doc(alias = "WaitUntil")]
-pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
+pub fn wait_until<P: Fn() -> bool>(condition: P) -> WaitUntil<P> {
     WaitUntil {
         condition: Condition {
             ask: condition,
@@ -102,7 +102,7 @@ pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
 ///
 /// `WaitWhile`, Unity scripting reference.
 #[doc(alias = "WaitWhile")]
-pub fn wait_while<P: FnMut() -> bool>(condition: P) -> WaitWhile<P> {
+pub fn wait_while<P: Fn() -> bool>(condition: P) -> WaitWhile<P> {
     WaitWhile {
         condition: Condition {
             ask: condition,
@@ -235,7 +235,7 @@ macro_rules! condition_future {
             }
         }
 
-        impl<P: FnMut() -> bool> Future for $name<P> {
+        impl<P: Fn() -> bool> Future for $name<P> {
             type Output = ();
 
             #[track_caller]
@@ -248,7 +248,7 @@ macro_rules! condition_future {
         // The closure is never pinned.
         impl<P> Unpin for $name<P> {}
 
-        impl<P: FnMut() -> bool> FusedFuture for $name<P> {
+        impl<P: Fn() -> bool> FusedFuture for $name<P> {
             fn is_terminated(&self) -> bool {
                 self.condition.asked.registration.is_done()
             }

@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::core::base::call::{Foreign, Payload};
+use crate::core::base::call::{self, Foreign, Payload};
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::TaskKey;
 use crate::core::life::end::{self, requests};
@@ -218,6 +218,10 @@ fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     // All deferred ends, even if this call is nested in other ends.
     work_off(core);
     requests::clear(core);
+    for entry in core.sources.take() {
+        call::quietly(|| (entry.end)(&entry.state));
+        call::quietly(|| drop(entry));
+    }
     core.lent.close();
     report::close_unobserved(core);
     let panic = panics::close_panics(core, may_raise);
