@@ -18,9 +18,12 @@ use framestep::sync::Signal;
 use framestep::{Executor, Handle, Phase};
 
 use crate::error::Missing;
+use crate::lost::LostSchedules;
 use crate::output::{ScriptOutput, Unobserved, Witness};
+use crate::pause::Pauser;
 use crate::query::Queries;
 use crate::script::Speeds;
+use crate::system::Systems;
 use crate::wait::{Condition, Conditions, Feed, Left, Scan};
 
 /// The executor of the scripts, as a non-send resource: [`NonSend<Framestep>`] in a
@@ -67,11 +70,14 @@ pub(crate) struct Shared {
     left: Left,
     speeds: Rc<Speeds>,
     queries: Queries,
+    systems: Systems,
     unobserved: Unobserved,
     /// How many events a stream keeps.
     kept: usize,
     /// Whether there was no script when the latest run of this frame began.
     was_empty: Cell<bool>,
+    lost: LostSchedules,
+    pauser: Pauser,
     /// Asks for a frame, if the app sleeps meanwhile.
     wake: OnceCell<Waker>,
     /// Whether it has been called for a condition since the app last checked.
@@ -134,6 +140,8 @@ impl Framestep {
         let unobserved = Unobserved::default();
         unobserved.hear::<Result<(), Missing>>(&handle);
         unobserved.hear::<Result<(), BevyError>>(&handle);
+        let (pauser, pauses) = Pauser::new();
+        world.insert_resource(pauses);
         world.insert_non_send(Framestep {
             shared: Rc::new(Shared {
                 executor: RefCell::new(executor),
@@ -145,9 +153,12 @@ impl Framestep {
                 left: Left::default(),
                 speeds: Rc::default(),
                 queries: Queries::default(),
+                systems: Systems::default(),
                 unobserved,
                 kept,
                 was_empty: Cell::new(false),
+                lost: LostSchedules::default(),
+                pauser,
                 wake: OnceCell::new(),
                 is_told: Cell::new(false),
             }),
@@ -240,6 +251,10 @@ impl Shared {
 
     pub(crate) fn queries(&self) -> &Queries {
         &self.queries
+    }
+
+    pub(crate) fn systems(&self) -> &Systems {
+        &self.systems
     }
 
     /// Reports errors of this type that nothing can read any more.
@@ -403,9 +418,12 @@ pub(crate) fn end_fixed_step(framestep: NonSend<Framestep>) {
 pub fn run_scripts(world: &mut World, phase: Phase) {
     let shared = Shared::of(world);
     let mut executor = shared.borrow_mut();
+    shared.lost.check(world, phase, executor.panics());
     // Work for the next lend comes from scripts, or is done in the first run of a frame.
     let is_empty = executor.is_empty();
     if is_empty && shared.was_empty.get() && !shared.handle.has_clean_up::<World>() {
+        drop(executor);
+        shared.pauser.apply(world);
         return;
     }
     shared.was_empty.set(is_empty);
@@ -421,6 +439,7 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     });
     shared.left.forget();
     drop(executor);
+    shared.pauser.apply(world);
     world.flush();
 }
 

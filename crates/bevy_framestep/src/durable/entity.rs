@@ -128,9 +128,9 @@ pub struct DurableEntities {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+pub(super) struct Known {
     id: DurableId,
-    owner: Option<OwnerId>,
+    pub(super) owner: Option<OwnerId>,
 }
 
 impl Default for DurableEntities {
@@ -197,7 +197,7 @@ impl DurableEntities {
     }
 
     /// Adds an entity. A loaded entity already has a number, and perhaps an owner.
-    fn enter(
+    pub(super) fn enter(
         &mut self,
         entity: Entity,
         brought: Option<DurableId>,
@@ -221,7 +221,7 @@ impl DurableEntities {
         known
     }
 
-    fn leave(&mut self, entity: Entity) -> Option<Known> {
+    pub(super) fn leave(&mut self, entity: Entity) -> Option<Known> {
         let known = self.known.remove(&entity)?;
         self.by_id.remove(&known.id);
         Some(known)

@@ -10,7 +10,10 @@ mod runtime;
 mod save;
 mod script;
 mod start;
+#[cfg(feature = "state")]
+mod states;
 mod types;
+mod whole;
 
 pub use entity::{Durable, DurableEntities, DurableId};
 pub use error::{LoadError, Missing, SaveError};
@@ -22,6 +25,8 @@ pub use script::ComponentUntil;
 pub use start::{
     CommandsDurableExt, EntityCommandsDurableExt, EntityWorldDurableExt, WorldDurableExt,
 };
+#[cfg(feature = "state")]
+pub use states::{OnRestore, SaveStateAppExt, StateDurableExt};
 pub use types::SaveAppExt;
 
 /// The crate that the durable scripts run on.

@@ -16,3 +16,5 @@ pub use super::{
     EntityCommandsDurableExt, EntityWorldDurableExt, LoadError, Missing, Save, SaveAppExt,
     WorldDurableExt,
 };
+#[cfg(feature = "state")]
+pub use super::{OnRestore, SaveStateAppExt, StateDurableExt};

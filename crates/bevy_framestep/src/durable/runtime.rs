@@ -10,6 +10,7 @@ use framestep::{Handle, Phase};
 use framestep_durable::{Host, Runtime};
 
 use crate::executor::Seen;
+use crate::lost::LostSchedules;
 use crate::query::Queries;
 
 /// The runtime of the durable scripts, as a non-send resource: [`NonSend<DurableRuntime>`] in a
@@ -50,6 +51,7 @@ pub(crate) struct Shared {
     executor: Handle,
     pub(super) seen: Seen,
     queries: Queries,
+    lost: LostSchedules,
     is_in_step: Cell<bool>,
 }
 
@@ -62,6 +64,7 @@ impl DurableRuntime {
             runtime: RefCell::new(runtime),
             seen: Seen::now(world),
             queries: Queries::default(),
+            lost: LostSchedules::default(),
             is_in_step: Cell::new(false),
         };
         world.insert_non_send(DurableRuntime {
@@ -222,6 +225,7 @@ pub(super) fn end_fixed_step(runtime: NonSend<DurableRuntime>) {
 pub fn run_durable_scripts(world: &mut World, phase: Phase) {
     let shared = DurableRuntime::of(world);
     let mut runtime = shared.borrow_mut();
+    shared.lost.check(world, phase, runtime.executor().panics());
     shared.queries.begin_run(world);
     runtime.lend(world, |runtime| runtime.run_phase(phase));
     drop(runtime);

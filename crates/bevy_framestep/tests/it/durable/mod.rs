@@ -14,7 +14,10 @@ mod random;
 mod reloading;
 mod rolling_back;
 mod saving;
+#[cfg(feature = "state")]
+mod states;
 mod unrecorded;
+mod whole;
 
 use std::time::Duration;
 
@@ -124,4 +127,9 @@ fn saved(app: &mut App) -> Vec<u8> {
 fn load(app: &mut App, file: &[u8]) {
     let save = Save::from_bytes(file).unwrap();
     durable::load(app.world_mut(), &save, Policy::Fail).unwrap();
+}
+
+fn only<C: Component>(app: &mut App) -> Entity {
+    let mut query = app.world_mut().query_filtered::<Entity, With<C>>();
+    query.single(app.world()).unwrap()
 }
