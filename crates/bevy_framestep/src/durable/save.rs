@@ -461,6 +461,7 @@ fn put<R>(
         fill(world, &types, entity, saved, keeps_entities);
     }
     world.flush();
+    shared.skip_feeds(world);
     #[cfg(feature = "state")]
     states.end(world);
     Ok(restored)

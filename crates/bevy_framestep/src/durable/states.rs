@@ -11,7 +11,7 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::schedule::ScheduleLabel;
 use bevy_state::state::{FreelyMutableState, NextState, State, StateTransitionEvent, States};
 use bevy_state::state_scoped::DespawnOnExit;
-use framestep_durable::{DurableScript, ScriptId};
+use framestep_durable::{DurableScript, ScriptId, WaitUntil, wait_until, with_ref};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -356,6 +356,15 @@ where
     Ok(world
         .entity_mut(scope)
         .start_durable_script(|_: DurableId| script))
+}
+
+/// Waits until the app is in `state`. This is checked once in each run of the home phase, from the next
+/// frame on.
+///
+/// In a durable script, this function of the prelude is the wait for a state, and records it; the one of
+/// [`bevy_framestep`](crate::wait_for_state) does not.
+pub fn wait_for_state<S: States>(state: S) -> WaitUntil<impl Fn() -> bool> {
+    wait_until(move || with_ref(|world: &World| current(world) == Some(&state)))
 }
 
 impl fmt::Debug for SavedState {

@@ -2,6 +2,7 @@
 
 use std::any::{TypeId, type_name};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -244,6 +245,8 @@ pub(super) struct SavedResource {
 pub(super) struct SavedTypes {
     pub(super) components: Vec<SavedComponent>,
     pub(super) resources: Vec<SavedResource>,
+    /// The names of the messages and events that scripts hear.
+    pub(super) heard: BTreeSet<&'static str>,
     #[cfg(feature = "state")]
     pub(super) states: Vec<SavedState>,
 }

@@ -9,6 +9,7 @@
 
 mod entities;
 mod files;
+mod hearing;
 mod phases;
 mod random;
 mod reloading;
