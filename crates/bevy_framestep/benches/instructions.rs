@@ -107,6 +107,12 @@ fn conditions() -> u32 {
     })
 }
 
+fn resources() -> u32 {
+    with_scripts(&mut app(), |world| {
+        world.start_script(|| wait_until_resource(|open: &Open| open.0));
+    })
+}
+
 fn changes() -> u32 {
     with_scripts(&mut app(), |world| {
         let mut entity = world.spawn(Position::default());
@@ -180,7 +186,7 @@ fn lives() -> u32 {
 
 type Row = (&'static str, &'static str, fn() -> u32);
 
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 13] = [
     ("bevy-alone", "update", || {
         updates(&mut app_without_scripts())
     }),
@@ -189,6 +195,7 @@ const ROWS: [Row; 12] = [
     ("next_frame", "script", frames),
     ("move", "script", moves),
     ("condition", "script", conditions),
+    ("resource", "script", resources),
     ("component", "script", components),
     ("change", "script", changes),
     ("no-message", "script", silence),

@@ -9,7 +9,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bevy_ecs::error::BevyError;
-use bevy_ecs::prelude::{Component, NonSend, Res};
+use bevy_ecs::prelude::{Component, NonSend, Res, Resource};
 use bevy_ecs::world::{World, WorldId};
 use bevy_platform::hash::FixedHasher;
 use bevy_time::{Fixed, Real, Time, Virtual};
@@ -24,7 +24,7 @@ use crate::pause::Pauser;
 use crate::query::Queries;
 use crate::script::Speeds;
 use crate::system::Systems;
-use crate::wait::{Condition, Conditions, Feed, Left, Scan};
+use crate::wait::{Condition, Conditions, Feed, Left, Scan, Watch};
 
 /// The executor of the scripts, as a non-send resource: [`NonSend<Framestep>`] in a
 /// system.
@@ -65,7 +65,7 @@ pub(crate) struct Shared {
     /// By type, in the order in which they were first used.
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
     conditions: Conditions,
-    /// By the type of the component.
+    /// By the type of the component, or of the watch of a resource.
     scans: RefCell<HashMap<TypeId, Rc<dyn Any>, FixedHasher>>,
     left: Left,
     speeds: Rc<Speeds>,
@@ -315,6 +315,18 @@ impl Shared {
             scan
         });
         scan.downcast().expect("it was made for this type")
+    }
+
+    /// What knows of the changes of a resource.
+    pub(crate) fn watch<R: Resource>(&self) -> Rc<Watch<R>> {
+        let key = TypeId::of::<Watch<R>>();
+        let watch = self
+            .scans
+            .borrow_mut()
+            .entry(key)
+            .or_insert_with(|| Rc::new(Watch::<R>::default()))
+            .clone();
+        watch.downcast().expect("it was made for this type")
     }
 
     /// Calls `f` with each feed. `f` may call wakers.

@@ -55,7 +55,7 @@ pub use wait::{AssetFailed, NextAssetEvent, WaitForAsset, next_asset_event, wait
 pub use wait::{
     ComponentChanged, ComponentUntil, Despawned, Events, Messages, NextEvent, NextEventOf,
     NextMessage, WaitForTimer, WaitUntilWorld, messages, next_event, next_message, wait_for_timer,
-    wait_until_world,
+    wait_until_resource, wait_until_world,
 };
 #[cfg(feature = "state")]
 pub use wait::{WaitForState, next_transition, state_entered, state_exited, wait_for_state};
