@@ -86,7 +86,7 @@ pub(crate) struct Core {
     pub(crate) runs: Runs,
     pub(crate) starts: Starts,
     ends: Ends,
-    panics: Panics,
+    pub(crate) panics: Panics,
     unobserved: Unobserved,
     pub(crate) owners: Guarded<Owners>,
     pub(crate) requests: Requests,

@@ -570,6 +570,24 @@ impl Executor {
         self.len() == 0
     }
 
+    /// The number of coroutines that have panicked so far, whether a join returns the panic or
+    /// not.
+    ///
+    /// A host reads it after a run to know that something may have been left half done.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// let mut executor = Executor::new();
+    /// let script = executor.start(async { panic!("no way") });
+    /// assert_eq!(executor.panics(), 1);
+    /// assert!(executor.run_until(script, 0.1).is_err());
+    /// ```
+    pub fn panics(&self) -> u64 {
+        self.core.panics.count()
+    }
+
     /// Stops a coroutine: drops its future and runs its destructors, before this
     /// returns. A coroutine that is being polled continues to its next wait and is
     /// dropped there. If it returns first, it finishes normally.

@@ -436,6 +436,10 @@ std::thread_local! {
     /// still work in the destructors of other thread-locals.
     static EXECUTORS: ManuallyDrop<RefCell<BTreeMap<u32, Weak<Core>>>> =
         const { ManuallyDrop::new(RefCell::new(BTreeMap::new())) };
+    /// The executor that was found last. Hosts that wake scripts ask for the same one again and
+    /// again. It leaves with its executor, like the entry above.
+    static LATEST: ManuallyDrop<RefCell<(u32, Weak<Core>)>> =
+        const { ManuallyDrop::new(RefCell::new((0, Weak::new()))) };
 }
 
 /// Calls `f` with the executor of number `id`. Returns `None` if this thread has no such
@@ -456,9 +460,22 @@ pub(crate) fn order(f: impl FnOnce(&Core) + Send + 'static) -> Foreign<Order> {
     Foreign::new(order)
 }
 
-#[cold]
+#[inline]
 fn find(id: u32) -> Option<Rc<Core>> {
-    EXECUTORS.with(|executors| executors.borrow().get(&id).and_then(Weak::upgrade))
+    let latest = LATEST.with(|latest| {
+        let (of, core) = &*latest.borrow();
+        if *of == id { core.upgrade() } else { None }
+    });
+    latest.or_else(|| look_up(id))
+}
+
+#[cold]
+fn look_up(id: u32) -> Option<Rc<Core>> {
+    let found = EXECUTORS.with(|executors| executors.borrow().get(&id).cloned())?;
+    let core = found.upgrade();
+    // The one before is only an address: nothing is dropped but its memory.
+    LATEST.with(|latest| latest.replace((id, found)));
+    core
 }
 
 /// Makes an executor known to [`with_executor`] until it is dropped.
@@ -469,6 +486,11 @@ pub(crate) fn know(core: &Rc<Core>) {
 /// Removes an executor that is being dropped.
 impl Drop for Core {
     fn drop(&mut self) {
+        LATEST.with(|latest| {
+            if latest.borrow().0 == self.id {
+                latest.replace((0, Weak::new()));
+            }
+        });
         EXECUTORS.with(|executors| {
             let mut executors = executors.borrow_mut();
             executors.remove(&self.id);
