@@ -9,7 +9,18 @@ mod signal;
 pub(crate) mod waiters;
 mod watch;
 
-pub use promise::{Canceled, Promise, Resolver, promise};
-pub use semaphore::{Acquire, Permit, Semaphore};
-pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
-pub use watch::{Changed, Changes, WaitWatch, Watch, WatchReader};
+#[doc(alias = "TaskCompletionSource")]
+#[doc(alias = "oneshot")]
+pub use promise::promise;
+pub use promise::{Canceled, Promise, Resolver};
+#[doc(alias = "Mutex")]
+pub use semaphore::Semaphore;
+pub use semaphore::{Acquire, Permit};
+#[doc(alias = "UnityEvent")]
+pub use signal::Signal;
+pub use signal::{Subscription, WaitSignal, WaitSignalFor};
+#[doc(alias = "ReactiveProperty")]
+pub use watch::Watch;
+#[doc(alias = "ReadOnlyReactiveProperty")]
+pub use watch::WatchReader;
+pub use watch::{Changed, Changes, WaitWatch};

@@ -70,7 +70,6 @@ use super::{Misuse, polled};
 /// # Source
 ///
 /// `WaitUntil`, Unity scripting reference.
-#[doc(alias = "WaitUntil")]
 pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
     WaitUntil {
         condition: Condition {
@@ -102,7 +101,6 @@ pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
 /// # Source
 ///
 /// `WaitWhile`, Unity scripting reference.
-#[doc(alias = "WaitWhile")]
 pub fn wait_while<P: FnMut() -> bool>(condition: P) -> WaitWhile<P> {
     WaitWhile {
         condition: Condition {

@@ -318,3 +318,35 @@ fn each_exported_type_is_of_this_crate() {
         }
     }
 }
+
+/// Rustdoc drops the alias of an item that is exported from a private module: nobody who searches
+/// for `WaitForSeconds` would find it. `site/check.mjs` asks the reference itself for each.
+#[test]
+fn names_of_other_engines_stand_where_an_item_is_exported() {
+    let mut names = 0;
+    for folder in [
+        "src",
+        "crates/framestep_durable/src",
+        "crates/bevy_framestep/src",
+    ] {
+        for file in files(&root().join(folder), ".rs") {
+            let text = fs::read_to_string(&file).unwrap();
+            let mut lines = text.lines();
+            while let Some(line) = lines.next() {
+                // Those of methods, which are indented, are kept.
+                if !line.starts_with("#[doc(alias") {
+                    continue;
+                }
+                names += 1;
+                let item = lines.by_ref().find(|line| !line.starts_with("#["));
+                let item = item.unwrap_or_default();
+                assert!(
+                    item.starts_with("pub use ") || item.starts_with("macro_rules! "),
+                    "{}: {line} stands at `{item}`, instead of its `pub use`",
+                    file.display()
+                );
+            }
+        }
+    }
+    assert!(names > 40, "only {names} names");
+}

@@ -68,7 +68,6 @@ pub use permit::Permit;
 /// # Source
 ///
 /// `tokio::sync::Semaphore`; attack tokens, as in the AI of many action games.
-#[doc(alias = "Mutex")]
 #[derive(Clone)]
 pub struct Semaphore {
     shared: Rc<Shared>,

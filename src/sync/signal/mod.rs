@@ -105,7 +105,6 @@ pub use wait::{WaitSignal, WaitSignalFor};
 ///
 /// `signal` of Godot, which coroutines `await`; `UnityEvent`, Unity scripting
 /// reference.
-#[doc(alias = "UnityEvent")]
 pub struct Signal<T> {
     shared: Rc<Shared<T>>,
 }

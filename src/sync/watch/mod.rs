@@ -102,7 +102,6 @@ pub use wait::{Changed, WaitWatch};
 /// # Source
 ///
 /// `tokio::sync::watch`; `ReactiveProperty` of `UniRx`.
-#[doc(alias = "ReactiveProperty")]
 pub struct Watch<T> {
     shared: Rc<Shared<T>>,
 }
