@@ -197,6 +197,11 @@ const packages = { framestep: '.', framestep_durable: 'crates/framestep_durable'
   bevy_framestep: 'crates/bevy_framestep', godot_framestep: 'crates/godot_framestep', framestep_rooms: 'crates/framestep_rooms' };
 const reference = join(site, 'reference');
 const pages = existsSync(reference) ? readdirSync(reference, { recursive: true }).filter((path) => path.endsWith('.html')) : [];
+/// As if the link stood in the book, where pages are made of Markdown.
+function onSite(folder, href) {
+  const to = target(`${folder === '.' ? '' : `${folder}/`}README.md`, href);
+  return to && posix.normalize(posix.join('book', folder, to)).replace(/\.md(?=#|$)/, '.html');
+}
 for (const path of pages) {
   const html = readFileSync(join(reference, path), 'utf8');
   const up = '../'.repeat(path.split('/').length);
@@ -204,11 +209,12 @@ for (const path of pages) {
   const repaired = html.replace(/ (href|src)="([^"#]+)(#[^"]*)?"/g, (whole, name, way, hash) => {
     if (/^[a-z][a-z+.-]*:(?!:)/.test(way) || existsSync(join(reference, dirname(path), decodeURIComponent(way.split('?')[0])))) return whole;
     if (path.split('/').length > 2 || folder === undefined) return '';
-    const to = target(`${folder === '.' ? '' : `${folder}/`}README.md`, way + (hash ?? ''));
-    if (to === undefined) return '';
-    // As if it stood in the book, where pages are made of Markdown.
-    const inSite = posix.normalize(posix.join('book', folder, to));
-    return ` ${name}="${up}${inSite.replace(/\.md(?=#|$)/, '.html')}"`;
+    const to = onSite(folder, way + (hash ?? ''));
+    return to === undefined ? '' : ` ${name}="${up}${to}"`;
+  }).replace(/<code>(docs\/[\w./-]+)<\/code>/g, (words, name) => {
+    // Files of the repository that a page names.
+    const to = path.startsWith('src/') ? undefined : onSite('.', name);
+    return to === undefined ? words : `<a href="${up}${to}">${words}</a>`;
   });
   const links = `<p class="site-links">${[['framestep', 'index.html'], ['Gallery', 'gallery/index.html'],
     ['Guide', 'book/docs/guide/index.html'], ['All packages', 'reference/index.html']]
@@ -361,10 +367,10 @@ page({
   body: `<h1>Frame by frame</h1>
 <p class="lead">Step through a run. A line is marked while a script waits there.</p>
 <div class="two" id="frames"><section aria-label="Script">
-<div class="tools" hidden data-live><label>Script <select id="script">${scripts.map(({ id, title }) => option(id, title)).join('')}</select></label>
+<div class="tools choices" hidden data-live><label>Script <select id="script">${scripts.map(({ id, title }) => option(id, title)).join('')}</select></label>
 <label>A frame takes <select id="length">${lengths.map(([id, words]) => option(id, words)).join('')}</select></label></div>
 <div class="script-panes">${panesOf(scripts)}</div><p class="notes"></p></section>
-<section aria-label="Frames"><div class="tools" hidden data-live>${controls}</div>
+<section aria-label="Frames"><div class="tools controls" hidden data-live>${controls}</div>
 ${drawn}
 <div class="timeline" hidden data-live><div class="names"></div><div class="lanes" tabindex="0" aria-label="Scripts by frame: arrow keys step"></div></div>
 <p class="legend" hidden data-live><span data-kind="time">seconds</span><span data-kind="frames">frames</span><span data-kind="condition">a condition</span><span data-kind="event">an event</span><span data-kind="end">the end of a script</span><span data-kind="poll">polled</span> <span>E F L Z: in another phase than Update</span></p>
@@ -375,7 +381,7 @@ To change a script, put it into <a href="../book/docs/guide/first-game.html">a c
   scripts: `${data('door', scripts.map(({ id }) => id))}
 <script type="module" src="../frames.js"></script>`,
 });
-cards.push((up) => `<li><a href="${up}gallery/frames.html"><svg class="scene" viewBox="0 0 130 44" aria-hidden="true"><rect class="sky" width="130" height="44"/><rect class="floor" y="36" width="130" height="8"/><circle cx="62" cy="9" r="26" fill="#ffd27a" opacity="0.3"/>
+cards.push((up) => `<li><a href="${up}gallery/frames.html"><svg class="scene" viewBox="0 0 130 44" preserveAspectRatio="xMaxYMid slice" aria-hidden="true"><rect class="sky" width="130" height="44"/><rect class="floor" y="36" width="130" height="8"/><circle cx="62" cy="9" r="26" fill="#ffd27a" opacity="0.3"/>
 <path class="lamp" d="M62 0v5M59 5h6l2 5h-10z"/><path class="frame" d="M112 36v-22h14v22"/><rect class="leaf" x="114" y="16" width="10" height="9"/><g class="hero" transform="translate(80, 0)"><circle cx="0" cy="25" r="3.4"/><path d="M-3.4 36v-4a3.4 3.4 0 0 1 6.8 0v4z"/></g></svg></a><div class="words"><h2><a href="${up}gallery/frames.html">Frame by frame</a></h2>
   <p>${escape(says)}</p></div></li>`);
 page({
@@ -408,7 +414,7 @@ ${address ? '' : '<p class="dim">Not published yet: the path is that of a clone 
 <div class="two" id="frames"><section aria-label="Scripts">${panesOf(scripts.slice(0, 1))}
 <p class="dim">A marked line is where a script waits after the frame. <a href="gallery/frames.html">Eight more scripts</a>: several
 at once, a lever, a dialogue box, an enemy that is stunned.</p></section>
-<section aria-label="Frames">${drawn}<div class="tools" hidden data-live>${controls}</div><pre class="output" aria-live="off">${printedBy('door')}</pre>
+<section aria-label="Frames">${drawn}<div class="tools controls" hidden data-live>${controls}</div><pre class="output" aria-live="off">${printedBy('door')}</pre>
 <p class="dim">A frame takes a quarter of a second here. Recorded from a run of this script.</p></section></div>
 <h2>What it promises</h2>
 <ul>

@@ -1,5 +1,5 @@
-// The last step of a site: what stands in the head of every page, whoever has made it. A description
-// from its first sentence, an icon, and what a link to it shows elsewhere.
+// The last step of a site: what stands in the head of every page, whoever has made it: a description
+// from its first sentence, an icon, and what a link to it shows elsewhere. And boxes for wide tables.
 //
 // node finish.mjs SITE [ADDRESS]: the folder of the site, and where it will be published. Pictures of shared
 // links need that address.
@@ -33,7 +33,10 @@ for (const path of pages) {
     '<meta property="og:type" content="website">', '<meta property="og:site_name" content="framestep">', `<meta property="og:title" content="${title.replaceAll('"', '&quot;')}">`,
     `<meta property="og:description" content="${description}">`, `<meta property="og:image" content="${picture}">`,
     '<meta name="twitter:card" content="summary_large_image">'];
-  writeFileSync(join(site, path), html
+  // mdbook wraps the tables of Markdown alone.
+  const wrapped = !path.startsWith('book/') ? html : html.replace(/(<div class="table-wrapper">\s*)?<table>([\s\S]*?)<\/table>/g,
+    (whole, wrapper) => (wrapper ? whole : `<div class="table-wrapper">${whole}</div>`));
+  writeFileSync(join(site, path), wrapped
     .replace(/\s*<meta (?:name="description"|property="og:image") content="[^"]*"\/?>/g, '')
     .replace(/\s*<link rel="(?:alternate icon|shortcut icon|icon)"[^>]*>/g, '')
     .replace('</head>', `${head.join('\n')}\n</head>`));
