@@ -6,7 +6,8 @@
 // readers. No program contains a path of the machine that has built it. Takes pictures of each kind of
 // page in light, in dark and at the width of a phone.
 //
-// node check.mjs CHROMIUM SITE PICTURES [--links]: the last word checks links and heads alone.
+// node check.mjs CHROMIUM SITE PICTURES [PART..]: all, or `--links` for links and heads alone, or of the rest
+// only `pages`, `first`, `frames`, `search`, `names`, or games by their ids.
 
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -15,7 +16,7 @@ import { dirname, join, posix, resolve } from 'node:path';
 import { visit } from '../scripts/lib/browser.mjs';
 import { serve } from './serve.mjs';
 
-const [chromium, site, pictures, extent] = process.argv.slice(2);
+const [chromium, site, pictures, ...parts] = process.argv.slice(2).filter((word) => word && word !== '--short');
 const files = readdirSync(site, { recursive: true }).filter((path) => path.endsWith('.html'));
 
 // -- Links ------------------------------------------------------------------------------------
@@ -85,7 +86,8 @@ for (const path of files) {
   }
 }
 console.log('each has a description, an icon and a picture');
-if (extent === '--links') process.exit(0);
+if (parts.includes('--links')) process.exit(0);
+const wants = (part) => parts.length === 0 || parts.includes(part);
 
 // -- Programs ---------------------------------------------------------------------------------
 
@@ -137,6 +139,23 @@ await visit(options, async (tab, root) => {
   };
   const tools = { tab, root, quiet, wait, page };
 
+  if (wants('pages')) await openPages(tools);
+  if (wants('first')) await tryFirstPage(tools);
+  if (wants('frames')) await tryFrames(tools);
+  if (wants('search')) await trySearch(tools);
+  if (wants('names') && existsSync(join(site, 'reference/framestep'))) await tryNames(tools);
+  for (const scene of scenes.filter(({ id }) => wants(id))) {
+    if (existsSync(join(site, 'play', scene.id))) await play(scene, tools);
+    else {
+      await page(`gallery/${scene.id}.html`);
+      await wait("[...document.querySelectorAll('main section:first-child img')].some(({ naturalWidth }) => naturalWidth > 300)", `${scene.id}: no film`);
+      console.log(`its film was looked at, because it was not built: ${scene.id}`);
+    }
+  }
+});
+
+/// All pages on a phone, their tables at three widths; and pictures of each kind.
+async function openPages({ tab, root, quiet, page }) {
   await tab.look({ ...phone, theme: 'light' });
   const wrong = [];
   let tables = 0;
@@ -171,20 +190,7 @@ await visit(options, async (tab, root) => {
       quiet(path);
     }
   }
-
-  await tryFirstPage(tools);
-  await tryFrames(tools);
-  await trySearch(tools);
-  if (existsSync(join(site, 'reference/framestep'))) await tryAliases(tools);
-  for (const scene of scenes) {
-    if (existsSync(join(site, 'play', scene.id))) await play(scene, tools);
-    else {
-      await page(`gallery/${scene.id}.html`);
-      await wait("[...document.querySelectorAll('main section:first-child img')].some(({ naturalWidth }) => naturalWidth > 300)", `${scene.id}: no film`);
-      console.log(`its film was looked at, because it was not built: ${scene.id}`);
-    }
-  }
-});
+}
 
 /// The door opens, the film stops, and nothing needs scripts or motion.
 async function tryFirstPage({ tab, page, wait, quiet }) {
@@ -274,14 +280,14 @@ async function trySearch({ tab, page, wait, quiet }) {
 }
 
 /// Asks the index for each name of another engine.
-async function tryAliases({ tab, root, wait, quiet }) {
+async function tryNames({ tab, root, wait, quiet }) {
   const sources = readdirSync('src', { recursive: true }).filter((path) => path.endsWith('.rs')).map((path) => readFileSync(join('src', path), 'utf8')).join('\n');
   const names = [...new Set([...sources.matchAll(/^\s*#\[doc\(alias = "([^"]+)"\)\]$/gm)].map(([, name]) => name))];
   const lost = [];
   for (const name of names) {
     await tab.go(`${root}reference/framestep/index.html?search=${encodeURIComponent(name)}`);
     // By its alias, or because it is the item's name in another case.
-    const isFound = `[...document.querySelectorAll('.search-results.active .result-name')].some(({ textContent }) => textContent.includes(${JSON.stringify(`${name} - see`)})
+    const isFound = `[...document.querySelectorAll('.search-results.active .result-name')].some(({ textContent }) => textContent.replace(/\\s+/g, ' ').includes(${JSON.stringify(`${name} - see`)})
       || textContent.trim().split('::').at(-1).replaceAll('_', '').toLowerCase() === ${JSON.stringify(name.replaceAll('_', '').toLowerCase())})`;
     // The index comes in parts.
     let tries = 0;
@@ -301,15 +307,15 @@ async function play({ id, keys, files: shown }, { tab, page, wait, quiet }) {
   const begin = async (look) => {
     await tab.look(look);
     await page(`gallery/${id}.html`);
-    const [x, y, isThere] = await tab.evaluate(`(() => {
+    const place = `(() => {
       const button = document.querySelector('.stage .start');
-      button.scrollIntoView({ block: 'center' });
-      const { left, top, width, height } = button.getBoundingClientRect();
+      button?.scrollIntoView({ block: 'center' });
+      const { left, top, width, height } = button?.getBoundingClientRect() ?? {};
       const [x, y] = [left + width / 2, top + height / 2];
-      return [x, y, height > 100 && button.contains(document.elementFromPoint(x, y))];
-    })()`);
-    if (!isThere) throw new Error(`${id}: nobody sees the button that starts the game`);
-    await tab.click(x, y);
+      return height > 100 && button.contains(document.elementFromPoint(x, y)) && [x, y];
+    })()`;
+    await wait(place, `${id}: nobody sees the button that starts the game`);
+    await tab.click(...await tab.evaluate(place));
     await tab.until(({ frame }) => frame >= 2);
   };
   const marks = () => tab.evaluate("[...document.querySelectorAll('.line.waits')].map(({ id }) => id)");
