@@ -312,7 +312,7 @@ async function play({ id, keys, files: shown }, { tab, page, wait, quiet }) {
       button?.scrollIntoView({ block: 'center' });
       const { left, top, width, height } = button?.getBoundingClientRect() ?? {};
       const [x, y] = [left + width / 2, top + height / 2];
-      return height > 100 && button.contains(document.elementFromPoint(x, y)) && [x, y];
+      return height > 100 && height < innerHeight * 0.95 && button.contains(document.elementFromPoint(x, y)) && [x, y];
     })()`;
     await wait(place, `${id}: nobody sees the button that starts the game`);
     await tab.click(...await tab.evaluate(place));
