@@ -1,8 +1,8 @@
 // Writes the pages of the site, and the sources of its book for mdbook. scripts/site calls it.
 //
-// node build.mjs REPOSITORY SITE BOOK PLAYS RECORDING ADDRESS: the folder of the site, that of
-// the book's sources, that of the games that were built, a file with what `examples/lines.rs` has
-// printed, and the address of the repository, which may be empty.
+// node build.mjs REPOSITORY SITE BOOK PLAYS FRAMES ADDRESS: the folder of the site, that of the book's
+// sources, that of the games that were built, that of the runs that site/frames has recorded, and the
+// address of the repository, which may be empty.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { gzipSync } from 'node:zlib';
 
 import { escape, highlight } from './highlight.mjs';
 
-const [root, site, book, plays, recording, address] = process.argv.slice(2);
+const [root, site, book, plays, recordings, address] = process.argv.slice(2);
 const here = dirname(fileURLToPath(import.meta.url));
 const read = (path) => readFileSync(join(root, path), 'utf8');
 const tracked = new Set(execFileSync('git', ['-C', root, 'ls-files', '-co', '--exclude-standard'], { encoding: 'utf8' })
@@ -32,15 +32,27 @@ function write(path, text) {
 /// The links at the top of each page; `up` is the way to the folder of the site.
 function bar(up, current) {
   const links = [['framestep', 'index.html'], ['Gallery', 'gallery/index.html'],
-    ['Playground', 'gallery/playground.html'], ['Guide', 'book/docs/guide/index.html'], ['Recipes', 'book/docs/guide/recipes.html'],
+    ['Frame by frame', 'gallery/frames.html'], ['Guide', 'book/docs/guide/index.html'], ['Recipes', 'book/docs/guide/recipes.html'],
     ['Reference', 'reference/index.html'], ['Comparison', 'book/COMPARE.html']];
-  const items = links.filter(([, to]) => to !== 'book/COMPARE.html' || tracked.has('COMPARE.md'))
+  const items = links
     .map(([words, to]) => `<a href="${up}${to}"${to === current ? ' aria-current="page"' : ''}>${words}</a>`);
   if (address) items.push(`<a href="${escape(address)}">Repository</a>`);
-  return `<nav class="site-bar" aria-label="Site">${items.join('')}`;
+  return `<nav class="site-bar" aria-label="Site"><div>${items.join('')}</div>`;
 }
 
-function page({ path, title, body, scripts = '', about = '' }) {
+const ofCrate = (key) => new RegExp(`^${key} = "(.*)"$`, 'm').exec(read('Cargo.toml'))[1];
+
+function footer(up) {
+  const links = [['First game', 'book/docs/guide/first-game.html'], ['Waits', 'book/docs/guide/waits.html'],
+    ['Timing contract', 'book/docs/contract.html'], ['Changes', 'book/CHANGELOG.html'], ['Contributing', 'book/CONTRIBUTING.html']]
+    .map(([words, to]) => `<a href="${up}${to}">${words}</a>`);
+  if (address) links.push(`<a href="${escape(address)}">Repository</a>`);
+  return `<footer><p>framestep ${ofCrate('version')}${address ? '' : ', not published yet'} · Rust ${ofCrate('rust-version')} or later · ${
+    ofCrate('license').replace(' OR ', ' or ')}</p><p>${links.join(' ')}</p></footer>`;
+}
+
+/// `picture` is what a link to the page shows. `base` is for a page that is served at any address.
+function page({ path, title, body, scripts = '', about, picture = '', base = '' }) {
   const up = '../'.repeat(path.split('/').length - 1);
   write(join(site, path), `<!DOCTYPE html>
 <html lang="en">
@@ -48,8 +60,8 @@ function page({ path, title, body, scripts = '', about = '' }) {
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <title>${escape(title)}</title>
-  ${about ? `<meta name="description" content="${escape(about)}">` : ''}
-  <link rel="icon" href="data:,">
+  ${base}<meta name="description" content="${escape(about)}">
+  ${picture ? `<meta property="og:image" content="${up}${picture}">` : ''}
   <link rel="stylesheet" href="${up}look.css">
   <script src="${up}theme.js"></script>
 </head>
@@ -58,6 +70,8 @@ ${bar(up, path)}<button type="button">light / dark</button></nav>
 <main>
 ${body}
 </main>
+${footer(up)}
+<script src="${up}motion.js"></script>
 ${scripts}
 </body>
 </html>
@@ -70,17 +84,17 @@ const chapters = [
   ['README.md', 'About framestep'],
   ['# The guide'],
   ['docs/guide/README.md', 'What to read'],
-  ...['first-game', 'state-and-owners', 'several', 'stopping', 'waits', 'time', 'pausing', 'tables', 'recipes', 'compiler']
+  ...['first-game', 'state-and-owners', 'several', 'stopping', 'waits', 'recipes', 'time', 'buffers', 'pausing', 'tables', 'compiler']
     .map((name) => [`docs/guide/${name}.md`]),
-  ['# Run scripts'],
-  ...['engines', 'hosts', 'web', 'performance', 'mods', 'live', 'hot-reload'].map((name) => [`docs/guide/${name}.md`]),
-  ['# Save and repeat'],
-  ...['determinism', 'saving', 'porting', 'saves'].map((name) => [`docs/guide/${name}.md`]),
-  ['# Find bugs'],
-  ...['testing', 'inspecting', 'panel', 'timeline', 'tracing', 'lints'].map((name) => [`docs/guide/${name}.md`]),
   ['# Coming from'],
   ...['unity', 'unitask', 'ue5coro', 'godot', 'tokio', 'bevy', 'bevy_defer', 'bevy_flurx']
     .map((name) => [`docs/guide/coming-from/${name}.md`]),
+  ['# Run scripts'],
+  ...['engines', 'hosts', 'web', 'performance', 'mods', 'live', 'hot-reload', 'rooms'].map((name) => [`docs/guide/${name}.md`]),
+  ['# Save and repeat'],
+  ...['determinism', 'saving', 'porting', 'saves-and-patches'].map((name) => [`docs/guide/${name}.md`]),
+  ['# Find bugs'],
+  ...['testing', 'inspecting', 'panel', 'timeline', 'tracing', 'lints'].map((name) => [`docs/guide/${name}.md`]),
   ['# Compare'],
   ['COMPARE.md'], ['benches/compare/README.md'],
   ['# Packages'],
@@ -88,14 +102,16 @@ const chapters = [
   ['crates/bevy_framestep/docs/tutorial.md'], ['crates/godot_framestep/README.md'],
   ['crates/framestep_timeline/README.md'], ['crates/framestep_panel/README.md'], ['crates/framestep_rooms/README.md'],
   ['# The project'],
-  ['docs/contract.md'], ['docs/design.md'], ['docs/reliability.md'], ['ARCHITECTURE.md'], ['CONTRIBUTING.md'],
-  ['CHANGELOG.md'], ['SECURITY.md'], ['examples/README.md'],
-].filter(([path]) => path.startsWith('# ') || tracked.has(path));
-// New chapters of the guide find their way in by themselves.
+  ['docs/contract.md'], ['CHANGELOG.md'], ['examples/README.md'],
+  ['# For contributors'],
+  ...['docs/design.md', 'docs/reliability.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'].map((path) => [path]),
+];
 const listed = new Set(chapters.map(([path]) => path));
-const others = [...tracked].filter((path) => /^docs\/guide\/.*\.md$/.test(path) && !listed.has(path));
-const place = chapters.findIndex(([path]) => path === '# Run scripts');
-chapters.splice(place, 0, ...others.map((path) => [path]));
+const unlisted = [...tracked].filter((path) => /^docs\/guide\/.*\.md$/.test(path) && !listed.has(path));
+const missing = [...listed].filter((path) => path.endsWith('.md') && !tracked.has(path));
+if (unlisted.length + missing.length > 0) {
+  throw new Error(`the list of chapters in site/build.mjs ${unlisted.length > 0 ? `misses ${unlisted}` : `has ${missing}, which is no file`}`);
+}
 const inBook = new Set(chapters.map(([path]) => path).filter((path) => path.endsWith('.md')));
 
 const sources = new Set();
@@ -136,10 +152,20 @@ function target(from, href) {
   return `${up}../source/${to}.html${hash}`;
 }
 
+/// A link that rustdoc reads, such as `crate::resource()`, as a link to the page of its item.
+function ofRustdoc(from, href, words) {
+  const crate = /^crates\/(\w+)\//.exec(from)?.[1] ?? 'framestep';
+  const name = href.replace(/\(\)$/, '').replace(/^crate(::)?/, '');
+  const path = `reference/${crate}/${name.split('::').slice(0, -1).map((part) => `${part}/`).join('')}`;
+  const kinds = ['fn', 'struct', 'trait', 'enum', 'macro'].map((kind) => `${path}${kind}.${name.split('::').at(-1)}.html`);
+  const to = [name === '' ? `reference/${crate}/index.html` : '', ...kinds].find((page) => page && existsSync(join(site, page)));
+  return to ? `[${words}](${'../'.repeat(from.split('/').length)}${to})` : words;
+}
+
 /// The Markdown of a file with the links of the site.
 function relink(from, text) {
   const parts = text.split(/^((?:```|~~~).*\n[\s\S]*?^(?:```|~~~)[ ]*\n?)/m);
-  const link = /(!?)\[((?:[^[\]]|!?\[[^[\]]*\](?:\([^)]*\))?)*)\]\(([^()\s]+)\)/g;
+  const link = /(!?)\[((?:[^[\]]|!?\[[^[\]]*\](?:\([^)]*\))?)*)\]\(([^()\s]+(?:\(\))?)\)/g;
   const one = (whole, mark, words, href) => {
     // A picture that is a link.
     const inside = words.replace(link, one);
@@ -150,7 +176,8 @@ function relink(from, text) {
       if (existsSync(join(root, path))) return `${mark}[${inside}](${address}/tree/main/${path})`;
     }
     // Rustdoc reads this page, too, and knows what is meant.
-    if (!/^\w+(::\w+)*$/.test(href)) dropped.set(`${from}: ${href}`, inside);
+    if (/^\w+(::\w+)*(\(\))?$/.test(href)) return ofRustdoc(from, href, inside);
+    dropped.set(`${from}: ${href}`, inside);
     return inside;
   };
   const definition = (whole, name, href) => {
@@ -170,6 +197,11 @@ const packages = { framestep: '.', framestep_durable: 'crates/framestep_durable'
   bevy_framestep: 'crates/bevy_framestep', godot_framestep: 'crates/godot_framestep', framestep_rooms: 'crates/framestep_rooms' };
 const reference = join(site, 'reference');
 const pages = existsSync(reference) ? readdirSync(reference, { recursive: true }).filter((path) => path.endsWith('.html')) : [];
+/// As if the link stood in the book, where pages are made of Markdown.
+function onSite(folder, href) {
+  const to = target(`${folder === '.' ? '' : `${folder}/`}README.md`, href);
+  return to && posix.normalize(posix.join('book', folder, to)).replace(/\.md(?=#|$)/, '.html');
+}
 for (const path of pages) {
   const html = readFileSync(join(reference, path), 'utf8');
   const up = '../'.repeat(path.split('/').length);
@@ -177,11 +209,12 @@ for (const path of pages) {
   const repaired = html.replace(/ (href|src)="([^"#]+)(#[^"]*)?"/g, (whole, name, way, hash) => {
     if (/^[a-z][a-z+.-]*:(?!:)/.test(way) || existsSync(join(reference, dirname(path), decodeURIComponent(way.split('?')[0])))) return whole;
     if (path.split('/').length > 2 || folder === undefined) return '';
-    const to = target(`${folder === '.' ? '' : `${folder}/`}README.md`, way + (hash ?? ''));
-    if (to === undefined) return '';
-    // As if it stood in the book, where pages are made of Markdown.
-    const inSite = posix.normalize(posix.join('book', folder, to));
-    return ` ${name}="${up}${inSite.replace(/\.md(?=#|$)/, '.html')}"`;
+    const to = onSite(folder, way + (hash ?? ''));
+    return to === undefined ? '' : ` ${name}="${up}${to}"`;
+  }).replace(/<code>(docs\/[\w./-]+)<\/code>/g, (words, name) => {
+    // Files of the repository that a page names.
+    const to = path.startsWith('src/') ? undefined : onSite('.', name);
+    return to === undefined ? words : `<a href="${up}${to}">${words}</a>`;
   });
   const links = `<p class="site-links">${[['framestep', 'index.html'], ['Gallery', 'gallery/index.html'],
     ['Guide', 'book/docs/guide/index.html'], ['All packages', 'reference/index.html']]
@@ -207,6 +240,11 @@ for (const [path, name] of chapters) {
   summary.push(path === 'README.md' ? line : `- ${line}`);
 }
 write(join(book, 'SUMMARY.md'), `${summary.join('\n')}\n`);
+// Their words would hide those of the guide.
+const unsearched = chapters.slice(chapters.findIndex(([path]) => path === '# For contributors') + 1)
+  .map(([path]) => path).filter((path) => !/^crates\/\w+\/docs\//.test(path));
+write(join(dirname(book), 'unsearched.txt'), [...unsearched, 'CHANGELOG.md', 'examples/README.md', 'benches/compare/README.md']
+  .map((path) => `${inSource(path)}\n`).join(''));
 for (const [where, words] of dropped) console.log(`no page for a link: ${where} (${words})`);
 
 const theme = join(dirname(book), 'theme');
@@ -217,7 +255,7 @@ write(join(theme, 'header.hbs'), `${bar('{{ path_to_root }}../', '')}</nav>\n`);
 for (const path of sources) {
   const text = read(path);
   page({
-    path: `source/${path}.html`, title: path,
+    path: `source/${path}.html`, title: path, about: `The source of ${path}, of framestep.`,
     body: `<h1 class="path">${escape(path)}</h1>\n${highlight(text, { isRust: path.endsWith('.rs') })}`,
   });
 }
@@ -225,7 +263,7 @@ for (const path of sources) {
 for (const [folder, files] of folders) {
   const items = files.filter((path) => sources.has(path))
     .map((path) => `<li><a href="${posix.relative(folder, path)}.html">${escape(posix.relative(folder, path))}</a></li>`);
-  page({ path: `source/${folder}/index.html`, title: folder, body: `<h1 class="path">${escape(folder)}</h1>\n<ul>${items.join('')}</ul>` });
+  page({ path: `source/${folder}/index.html`, title: folder, about: `The files of ${folder}, of framestep.`, body: `<h1 class="path">${escape(folder)}</h1>\n<ul>${items.join('')}</ul>` });
 }
 
 // -- The gallery ------------------------------------------------------------------------------
@@ -237,29 +275,31 @@ const sizesOf = (path) => {
   return `${size(wasm.length)} of WebAssembly, ${size(gzipSync(wasm).length)} compressed.`;
 };
 const cards = [];
+/// A moving picture, or a still one for those who want no motion.
+const film = (up, still, moving, words) => (moving ? `<picture><source media="(prefers-reduced-motion: reduce)" srcset="${up}${still}"><img
+  src="${up}${moving}" alt="${escape(words)}" loading="lazy" data-still="${up}${still}"></picture>` : `<img src="${up}${still}" alt="${escape(words)}" loading="lazy">`);
 for (const scene of scenes) {
   const folder = join(plays, scene.id);
   const isBuilt = existsSync(join(folder, scene.wasm));
-  const picture = scene.picture && existsSync(join(root, scene.picture)) ? join(root, scene.picture) : undefined;
-  const still = picture && `pictures/${scene.id}${extname(picture)}`;
-  if (still) {
-    mkdirSync(join(site, 'pictures'), { recursive: true });
-    cpSync(picture, join(site, still));
-  }
-  const moving = scene.moving && existsSync(join(root, scene.moving)) ? `pictures/${basename(scene.moving)}` : undefined;
+  const still = `pictures/${scene.id}${extname(scene.picture)}`;
+  mkdirSync(join(site, 'pictures'), { recursive: true });
+  cpSync(join(root, scene.picture), join(site, still));
+  const moving = scene.moving && `pictures/${basename(scene.moving)}`;
   if (moving) cpSync(join(root, scene.moving), join(site, moving));
+  const strip = scene.strip && `pictures/${scene.id}-film${extname(scene.strip)}`;
+  if (strip) cpSync(join(root, scene.strip), join(site, strip));
   const sources = scene.files.map((file) => [file, read(`${scene.package}/src/${file}`)]);
   const lines = sources.reduce((sum, [, text]) => sum + text.split('\n').length - 1, 0);
-  let sizes = 'Not built on the machine that made this site: it takes a compiler for the web.';
+  let sizes = 'The film of a run: the game was not built on the machine that made this site.';
   if (isBuilt) {
     sizes = sizesOf(join(folder, scene.wasm));
     cpSync(folder, join(site, 'play', scene.id), { recursive: true });
     const index = join(site, 'play', scene.id, 'index.html');
     const html = readFileSync(index, 'utf8');
-    write(index, html.replace('</head>', '  <script src="bridge.js"></script>\n</head>'));
+    write(index, html.replace('href="data:,"', 'href="../../icon.svg"').replace('</head>', '  <script src="bridge.js"></script>\n</head>'));
     cpSync(join(here, 'bridge.js'), join(site, 'play', scene.id, 'bridge.js'));
   }
-  const card = (up) => `<li>${still ? `<a href="${up}gallery/${scene.id}.html"><img src="${up}${moving ?? still}" alt="" loading="lazy"></a>` : ''}
+  const card = (up) => `<li><a href="${up}gallery/${scene.id}.html">${film(up, still, moving, '')}</a>
   <div class="words"><h2><a href="${up}gallery/${scene.id}.html">${escape(scene.title)}</a></h2>
   <p>${escape(scene.says)}</p><p class="dim">${escape(sizes)}</p></div></li>`;
   cards.push(card);
@@ -267,20 +307,21 @@ for (const scene of scenes) {
   const play = `../play/${scene.id}/index.html`;
   const stage = isBuilt ? `<div class="stage" style="--aspect: ${scene.aspect}" data-title="${escape(scene.title)}"
   data-play="${play}${query}" data-follow='${escape(JSON.stringify(scene.follow))}'>
-  <button class="start" type="button"${still ? ` style="background-image: url('../${still}')"` : ''}><span>Play</span></button></div>
+  <button class="start" type="button" style="background-image: url('../${still}')"><span>Play</span></button>
+  <noscript><img src="../${still}" alt=""></noscript></div>
 <div class="keys" aria-label="Keys of the game">${scene.keys.map(([words, code]) =>
     `<button type="button" data-code="${code}">${escape(words)}</button>`).join('')}</div>
 <p>${escape(scene.words)} ${escape(scene.play)}</p>
 <p class="dim">${escape(sizes)} <span id="figures"></span> <a href="${play}">The game alone</a></p>`
-    : `${still ? `<img src="../${still}" alt="${escape(scene.title)}">` : ''}<p class="dim">${escape(sizes)}</p>`;
+    : `${film('../', still, moving, scene.title)}${strip ? `<p><img src="../${strip}" alt="${escape(scene.title)}, in five pictures"></p>` : ''}<p class="dim">${escape(sizes)}</p>`;
   const follow = isBuilt ? `<div class="follow"><label for="followed">Follow</label>
-<select id="followed"><option value="story">${scene.follow.length > 0 ? 'the story' : 'what waits here'}</option><option value="nothing">nothing</option></select>
+<select id="followed">${scene.follow.length > 0 ? '<option value="story">the story</option>' : ''}<option value="file">this file</option><option value="nothing">nothing</option></select>
 <span class="dim">A marked line is an <code>.await</code> where a script waits now.</span></div>` : '';
   page({
-    path: `gallery/${scene.id}.html`, title: `${scene.title}: framestep`, about: scene.says,
+    path: `gallery/${scene.id}.html`, title: `${scene.title}: framestep`, about: scene.says, picture: still,
     body: `<h1>${escape(scene.title)}</h1>
 <p class="lead">${escape(scene.says)}</p>
-<div class="two${scene.isWide ? ' wide-stage' : ''}"><section aria-label="Game">${stage}</section>
+<div class="two${scene.isWide ? ' wide-stage' : ''} play"><section aria-label="Game">${stage}</section>
 <section aria-label="Code">${follow}<div class="files" role="tablist">${sources.map(([file], index) =>
     `<button type="button" role="tab" aria-selected="${index === 0}" data-file="${file}">${file} <small></small></button>`).join('')}</div>
 <div class="panes">${sources.map(([file, text], index) => `<div data-file="${file}"${index === 0 ? '' : ' hidden'}>${
@@ -295,61 +336,57 @@ for (const scene of scenes) {
   });
 }
 
-// -- The playground ---------------------------------------------------------------------------
+// -- Frame by frame ---------------------------------------------------------------------------
 
-const presets = [['door', 'A door'], ['several', 'Several at once'], ['lever', 'The first of two: select!'],
-  ['both', 'All of them: join!, timeout'], ['owners', 'A level and its scripts'], ['phases', 'Phases of a frame'],
-  ['stuck', 'Find the mistake']].map(([id, title]) => ({ id, title, text: read(`site/playground/presets/${id}.rs`) }));
-const snippets = [['next_frame().await;', 'the next frame'], ['wait_frames(3).await;', 'some frames'],
-  ['wait_seconds(0.5).await;', 'seconds'], ['wait_until(|| with(|world: &mut World| world.coins > 0)).await;', 'a condition'],
-  ['fixed_update().await;', 'the next fixed step'], ['end_of_frame().await;', 'the end of the frame'],
-  ['animate(1, |part| with(|world: &mut World| world.lamp = part)).await;', 'an animation'],
-  ['next_frame().in_phase(Phase::LateUpdate).await;', 'a later phase'],
-  ['for turn in 1..=3 {\n    println!("turn {turn}");\n    wait_seconds(0.5).await;\n}', 'a loop']];
-const play = join(plays, 'playground/playground.wasm');
-const isPlayground = existsSync(play);
-const says = 'Change a script and see its frames: when it is polled, where it waits, what it prints. The waits and the executor are framestep\'s.';
-const sizesOfPlayground = isPlayground ? sizesOf(play) : 'Not built on the machine that made this site: it takes a compiler for the web.';
-if (isPlayground) {
-  mkdirSync(join(site, 'play/playground'), { recursive: true });
-  cpSync(play, join(site, 'play/playground/playground.wasm'));
+const scripts = [['door', 'A door'], ['several', 'Several at once'], ['lever', 'The first of two: select!'],
+  ['both', 'All of them: join!, timeout'], ['stunned', 'An enemy that is stunned'], ['dialogue', 'A dialogue box'],
+  ['owners', 'A level and its scripts'], ['phases', 'Phases of a frame'], ['stuck', 'Find the mistake']]
+  .map(([id, title]) => ({ id, title, text: read(`site/frames/scripts/${id}.rs`) }));
+const lengths = [['quarter', '0.25 s'], ['tenth', '0.1 s'], ['sixtieth', '1/60 s']];
+const run = (id, length = 'quarter') => JSON.parse(readFileSync(join(recordings, `${id}-${length}.json`), 'utf8'));
+for (const { id } of scripts) {
+  for (const [length] of lengths) cpSync(join(recordings, `${id}-${length}.json`), join(site, 'frames', `${id}-${length}.json`));
 }
+const data = (first, ids) => `<script id="runs" type="application/json">${JSON.stringify({ first,
+  runs: Object.fromEntries(ids.map((id) => [`${id}-quarter`, run(id)])) }).replaceAll('<', '\\u003c')}</script>`;
+/// What a run prints: for readers without scripts, until the page replaces it.
+const printedBy = (id) => escape(run(id).frames.flatMap(({ printed }, frame) => printed.map((text) => `${String(frame).padStart(3)}  ${text}`)).join('\n'));
 const option = (value, words) => `<option value="${escape(value)}">${escape(words)}</option>`;
-page({
-  path: 'gallery/playground.html', title: 'Playground: framestep', about: says,
-  body: `<h1>Playground</h1>
-<p class="lead">Change the script: its frames follow. A line is marked while a script waits there.</p>
-${isPlayground ? `<div class="two stale" id="playground"><section aria-label="Script">
-<div class="tools"><label>Script <select id="preset"><option value="">your own</option>${presets.map(({ id, title }) => `<option id="${id}" value="${id}">${escape(title)}</option>`).join('')}</select></label>
-<label>Insert <select id="insert"><option value="">a wait</option>${snippets.map(([text, words]) => option(text, words)).join('')}</select></label>
-<span class="pair" role="group" aria-label="The number at the cursor"><button id="less" type="button" aria-label="a smaller number">&minus;</button><button id="more" type="button" aria-label="a larger number">+</button></span>
-<button id="link" type="button">Copy a link</button></div>
-<div class="editor"><div class="shadow" aria-hidden="true"></div><textarea aria-label="Script" spellcheck="false" autocapitalize="off" autocomplete="off" autocorrect="off" wrap="off"></textarea></div>
-<ul class="problems" aria-live="polite"></ul></section>
-<section aria-label="Frames"><div class="tools"><button id="back" type="button" aria-label="a frame back">&larr;</button><button id="play" type="button">Play</button><button id="on" type="button" aria-label="a frame on">&rarr;</button>
-<input id="frame" type="range" min="0" max="1" value="0" aria-label="Frame"><output id="place"></output>
-<label>A frame takes <select id="length">${[['0.25', '0.25 s'], ['0.1', '0.1 s'], ['0.016666666666666666', '1/60 s'], ['0.5', '0.5 s'], ['1', '1 s']].map(([value, words]) => option(value, words)).join('')}</select></label></div>
-<svg class="scene" viewBox="0 0 130 44" role="img" aria-label="The world: a hero, a lamp and a door">
+const controls = `<button id="back" type="button" aria-label="a frame back">&larr;</button><button id="play" type="button">Play</button><button id="on" type="button" aria-label="a frame on">&rarr;</button>
+<input id="frame" type="range" min="0" max="1" value="0" aria-label="Frame"><output id="place"></output>`;
+const drawn = `<svg class="scene" viewBox="0 0 130 44" role="img" aria-label="The world: a hero, a lamp and a door">
 <rect class="sky" width="130" height="44"/><rect class="floor" y="36" width="130" height="8"/>
-<circle class="glow" cx="62" cy="9" r="26" fill="url(#light)"/><defs><radialGradient id="light"><stop offset="0" stop-color="#ffd27a" stop-opacity="0.95"/><stop offset="1" stop-color="#ffd27a" stop-opacity="0"/></radialGradient></defs>
+<circle class="glow" cx="62" cy="9" r="26" fill="url(#light)" opacity="0"/><defs><radialGradient id="light"><stop offset="0" stop-color="#ffd27a" stop-opacity="0.95"/><stop offset="1" stop-color="#ffd27a" stop-opacity="0"/></radialGradient></defs>
 <path class="lamp" d="M62 0v5M59 5h6l2 5h-10z"/><path class="frame" d="M112 36v-22h14v22"/><rect class="leaf" x="114" y="16" width="10" height="20"/>
-<g class="hero"><circle cx="0" cy="25" r="3.4"/><path d="M-3.4 36v-4a3.4 3.4 0 0 1 6.8 0v4z"/></g><text class="coins" x="4" y="9"></text></svg>
-<div class="timeline"><div class="names"></div><div class="lanes" tabindex="0" aria-label="Scripts by frame: arrow keys step"></div></div>
-<p class="legend"><span data-kind="time">seconds</span><span data-kind="frames">frames</span><span data-kind="condition">a condition</span><span data-kind="event">an event</span><span data-kind="end">the end of a script</span><span data-kind="poll">polled</span> <span>E F L Z: in another phase than Update</span></p>
-<div class="happens"><ol class="events" aria-label="What happens in this frame"></ol><pre class="output" aria-label="Printed so far"></pre></div></section></div>
-<p class="dim">A page cannot compile Rust, so a small program reads this part of it: <code>async fn</code>, <code>let</code>, <code>if</code>, <code>match</code>, <code>loop</code>,
-<code>while</code>, <code>for</code>, closures, <code>println!</code>, <code>select!</code>, <code>join!</code>. It does not check types and borrows. What is awaited is a wait of the crate, which the crate's executor polls:
-a test compiles the scripts of the list, and compares polls, lines and output in each frame. The world has <code>hero</code> (0 to 10), <code>door</code> and <code>lamp</code> (0 to 1) and <code>coins</code>; the page starts <code>game</code>.</p>
-<p class="dim">${sizesOfPlayground} <span id="figures"></span></p>` : `<p class="dim">${sizesOfPlayground}</p>`}`,
-  scripts: isPlayground ? `<script id="presets" type="application/json">${JSON.stringify({ wasm: '../play/playground/playground.wasm', presets }).replaceAll('<', '\\u003c')}</script>
-<script type="module" src="../playground.js"></script>` : '',
-});
-const filmOfPlayground = existsSync(join(root, 'docs/pictures/playground.webp'));
-if (filmOfPlayground) cpSync(join(root, 'docs/pictures/playground.webp'), join(site, 'pictures/playground.webp'));
-cards.unshift((up) => `<li>${filmOfPlayground ? `<a href="${up}gallery/playground.html"><img src="${up}pictures/playground.webp" alt="" loading="lazy"></a>` : ''}<div class="words"><h2><a href="${up}gallery/playground.html">Playground</a></h2>
-  <p>${escape(says)}</p><p class="dim">${escape(sizesOfPlayground)}</p></div></li>`);
+<g class="hero" transform="translate(14, 0)"><circle cx="0" cy="25" r="3.4"/><path d="M-3.4 36v-4a3.4 3.4 0 0 1 6.8 0v4z"/></g><text class="coins" x="4" y="9"></text></svg>`;
+const panesOf = (shown) => shown.map(({ id, text }, index) => `<div data-script="${id}"${index === 0 ? '' : ' hidden'}>${
+  highlight(text, { prefix: `${id}-` })}</div>`).join('\n');
+const says = 'Nine scripts of a screen each: when each is polled, where it waits, what it prints, frame by frame.';
 page({
-  path: 'gallery/index.html', title: 'Gallery: framestep',
+  path: 'gallery/frames.html', title: 'Frame by frame: framestep', about: says,
+  body: `<h1>Frame by frame</h1>
+<p class="lead">Step through a run. A line is marked while a script waits there.</p>
+<div class="two" id="frames"><section aria-label="Script">
+<div class="tools choices" hidden data-live><label>Script <select id="script">${scripts.map(({ id, title }) => option(id, title)).join('')}</select></label>
+<label>A frame takes <select id="length">${lengths.map(([id, words]) => option(id, words)).join('')}</select></label></div>
+<div class="script-panes">${panesOf(scripts)}</div><p class="notes"></p></section>
+<section aria-label="Frames"><div class="tools controls" hidden data-live>${controls}</div>
+${drawn}
+<div class="timeline" hidden data-live><div class="names"></div><div class="lanes" tabindex="0" aria-label="Scripts by frame: arrow keys step"></div></div>
+<p class="legend" hidden data-live><span data-kind="time">seconds</span><span data-kind="frames">frames</span><span data-kind="condition">a condition</span><span data-kind="event">an event</span><span data-kind="end">the end of a script</span><span data-kind="poll">polled</span> <span>E F L Z: in another phase than Update</span></p>
+<div class="happens"><ol class="events" aria-label="What happens in this frame" hidden data-live></ol><pre class="output" aria-label="Printed so far">${printedBy('door')}</pre></div></section></div>
+<p class="dim">The scripts are compiled with the crate as they stand here, and were run when the site was built: nothing on this page imitates Rust.
+The world has <code>hero</code> (0 to 10), <code>door</code> and <code>lamp</code> (0 to 1) and <code>coins</code>; the page starts <code>game</code>.
+To change a script, put it into <a href="../book/docs/guide/first-game.html">a crate of your own</a>: that takes two minutes.</p>`,
+  scripts: `${data('door', scripts.map(({ id }) => id))}
+<script type="module" src="../frames.js"></script>`,
+});
+cards.push((up) => `<li><a href="${up}gallery/frames.html"><svg class="scene" viewBox="0 0 130 44" preserveAspectRatio="xMaxYMid slice" aria-hidden="true"><rect class="sky" width="130" height="44"/><rect class="floor" y="36" width="130" height="8"/><circle cx="62" cy="9" r="26" fill="#ffd27a" opacity="0.3"/>
+<path class="lamp" d="M62 0v5M59 5h6l2 5h-10z"/><path class="frame" d="M112 36v-22h14v22"/><rect class="leaf" x="114" y="16" width="10" height="9"/><g class="hero" transform="translate(80, 0)"><circle cx="0" cy="25" r="3.4"/><path d="M-3.4 36v-4a3.4 3.4 0 0 1 6.8 0v4z"/></g></svg></a><div class="words"><h2><a href="${up}gallery/frames.html">Frame by frame</a></h2>
+  <p>${escape(says)}</p></div></li>`);
+page({
+  path: 'gallery/index.html', title: 'Gallery: framestep', picture: `pictures/rewind.jpg`,
+  about: 'Games that run in the browser beside the code of their scripts: the lines where scripts wait are marked while they wait.',
   body: `<h1>Gallery</h1>
 <p class="lead">Programs that run in this browser, each beside the code of its scripts. The lines where scripts wait are
 marked while they wait.</p>
@@ -358,57 +395,27 @@ marked while they wait.</p>
 
 // -- The first page ---------------------------------------------------------------------------
 
-/// What `examples/lines.rs` has printed, by frame.
-function record() {
-  const frames = [];
-  let printed = [];
-  for (const line of readFileSync(recording, 'utf8').split('\n')) {
-    const wait = /^ {3}(\S+) waits at line (\d+) for (.*)$/.exec(line);
-    if (/^after frame \d+$/.test(line)) {
-      frames.push({ printed, waits: [] });
-      printed = [];
-    } else if (wait) {
-      const [, name, at, what] = wait;
-      frames.at(-1).waits.push({ name: name.split('::').at(-1), line: Number(at), wait: what });
-    } else if (line) {
-      printed.push(line);
-    }
-  }
-  // The end of a script, by its name: there are two of them.
-  for (const { waits } of frames) {
-    for (const each of waits) {
-      const other = waits.find(({ name }) => name !== each.name);
-      if (other) each.wait = each.wait.replace(/^the end of \d+v\d+$/, `the end of ${other.name}`);
-    }
-  }
-  if (frames.length < 3) throw new Error('examples/lines.rs prints no frames');
-  return frames;
-}
-const ofCrate = (key) => new RegExp(`^${key} = "(.*)"$`, 'm').exec(read('Cargo.toml'))[1];
-const script = read('examples/lines.rs').split('\n');
-const first = script.findIndex((line) => line.startsWith('async fn'));
-const last = script.findIndex((line) => line.startsWith('fn main'));
-const code = highlight(script.slice(first, last).join('\n').trimEnd());
-const movie = existsSync(join(site, 'pictures/boss.webp')) ? 'boss.webp' : 'boss.png';
+const opening = scenes.find(({ id }) => id === 'rewind');
 page({
-  path: 'index.html', title: 'framestep: game scripts that wait',
+  path: 'index.html', title: 'framestep: game scripts that wait', picture: 'pictures/rewind.jpg',
   about: 'A Rust library for games: gameplay scripts are async fns that wait for seconds, frames, events and each other.',
   body: `<div class="two opening"><div><h1>Game scripts that wait.</h1>
 <p class="lead">framestep is a Rust library for games. A door, an enemy, a cutscene is a script: an <code>async fn</code>
 that waits for seconds, frames, events or other scripts, and goes on in the right frame.</p>
 <p class="dim">For macroquad, Bevy, Godot or your own loop. If you know coroutines from Unity: the same idea, with results,
 cancelling and a fixed order.</p>
+<pre class="install"><code>cargo add framestep${address ? '' : ' --path ../framestep'}</code></pre>
+${address ? '' : '<p class="dim">Not published yet: the path is that of a clone beside your crate.</p>'}
 <p class="actions"><a href="book/docs/guide/first-game.html">Write a first game in ten minutes</a>
-<a href="gallery/playground.html">Try it here</a><a href="reference/${hasReference('framestep') ? 'framestep/' : ''}index.html">Reference</a></p></div>
-<a href="gallery/boss.html"><img src="pictures/${movie}" width="640" height="360" alt="A boss amid rings of bullets, beside the numbers of the executor">
-<span class="dim">Each bullet, each enemy, the boss and the dialogue is a script: up to 2,700. <u>Play it.</u></span></a></div>
+<a href="gallery/index.html">Play</a><a href="reference/${hasReference('framestep') ? 'framestep/' : ''}index.html">Reference</a></p></div>
+<div class="film"><a href="gallery/rewind.html">${film('', 'pictures/rewind.jpg', 'pictures/rewind.webp', opening.says)}</a>
+<p class="dim">Rewound in the middle of every <code>.await</code>: the world and its scripts run back. <a href="gallery/rewind.html">Play it</a>.</p></div></div>
 <h2 class="first">A door, frame by frame</h2>
-<div class="two" id="first"><section aria-label="Scripts">${code.replace('<pre class="code"', `<pre class="code" data-first="${first + 1}"`)}
-<p class="dim">A marked line is where a script waits after the frame. <a href="gallery/playground.html#door">Change such a script</a>, and see
-its frames.</p></section>
-<section aria-label="Frames"><ol class="frames"></ol><pre class="output" aria-live="off"></pre>
-<p class="dim">A frame takes a quarter of a second here. Recorded from <a href="source/examples/lines.rs.html">a run of this
-program</a>.</p></section></div>
+<div class="two" id="frames"><section aria-label="Scripts">${panesOf(scripts.slice(0, 1))}
+<p class="dim">A marked line is where a script waits after the frame. <a href="gallery/frames.html">Eight more scripts</a>: several
+at once, a lever, a dialogue box, an enemy that is stunned.</p></section>
+<section aria-label="Frames">${drawn}<div class="tools controls" hidden data-live>${controls}</div><pre class="output" aria-live="off">${printedBy('door')}</pre>
+<p class="dim">A frame takes a quarter of a second here. Recorded from a run of this script.</p></section></div>
 <h2>What it promises</h2>
 <ul>
 <li>The order of scripts is fixed: the same inputs lead to the same run, in debug, in release and in the browser.</li>
@@ -417,20 +424,21 @@ program</a>.</p></section></div>
 <li>Durable scripts can be saved in the middle of an <code>.await</code>, rewound and rolled back.</li>
 </ul>
 <p>Each promise has <a href="book/docs/reliability.html">a test</a>, and each wait has <a href="book/docs/contract.html">a
-rule</a> that says in which frame it ends. <a href="book/${tracked.has('COMPARE.md') ? 'COMPARE' : 'benches/compare/index'}.html">Compare it</a>
+rule</a> that says in which frame it ends. <a href="book/COMPARE.html">Compare it</a>
 with Unity's coroutines, UniTask, UE5Coro, <code>bevy_defer</code> and others.</p>
-<p class="dim">Version ${ofCrate('version')}${address ? '' : ', not published yet'}. Rust ${ofCrate('rust-version')} or later. ${ofCrate('license').replace(' OR ', ' or ')}, at
-your option.</p>
 <h2>You know another system?</h2>
-<p class="actions">${[['unity', 'Unity'], ['unitask', 'UniTask'], ['ue5coro', 'UE5Coro'], ['godot', 'Godot'], ['tokio', 'tokio'],
+<p class="actions plain">${[['unity', 'Unity'], ['unitask', 'UniTask'], ['ue5coro', 'UE5Coro'], ['godot', 'Godot'], ['tokio', 'tokio'],
     ['bevy', 'Bevy systems'], ['bevy_defer', 'bevy_defer'], ['bevy_flurx', 'bevy_flurx']].map(([file, name]) =>
-    `<a class="button" style="background: var(--raised); color: var(--ink); border-color: var(--edge)" href="book/docs/guide/coming-from/${file}.html">${name}</a>`).join('')}</p>`,
-  scripts: `<script id="run" type="application/json">${JSON.stringify(record())}</script>\n<script src="home.js"></script>`,
+    `<a href="book/docs/guide/coming-from/${file}.html">${name}</a>`).join('')}</p>`,
+  scripts: `${data('door', ['door'])}\n<script type="module" src="frames.js"></script>`,
 });
-sources.add('examples/lines.rs');
+
+// Hosts serve it at any address, so its links begin at the root of the host.
 page({
-  path: 'source/examples/lines.rs.html', title: 'examples/lines.rs',
-  body: `<h1 class="path">examples/lines.rs</h1>\n${highlight(read('examples/lines.rs'))}`,
+  path: '404.html', title: 'No such page: framestep', base: '<base href="/">\n  ', about: 'There is no page at this address.',
+  body: `<h1>No such page</h1>
+<p class="lead">There is no page at this address. The guide has <a href="book/docs/guide/index.html">a list of chapters</a> and a
+search; the <a href="reference/index.html">reference</a> has a page for each function.</p>`,
 });
 
 // -- The reference, if it was built -----------------------------------------------------------
@@ -439,7 +447,7 @@ const built = crates.filter(hasReference);
 const about = (name) => /^description = "(.*)"$/m.exec(read(execFileSync('git', ['-C', root, 'ls-files', '*Cargo.toml'],
   { encoding: 'utf8' }).split('\n').find((path) => path && read(path).includes(`\nname = "${name}"\n`))))?.[1] ?? '';
 page({
-  path: 'reference/index.html', title: 'Reference: framestep',
+  path: 'reference/index.html', title: 'Reference: framestep', about: 'The packages of framestep: when each wait resumes, what it returns, and what dropping it does.',
   body: `<h1>Reference</h1>
 <p class="lead">Each wait says when it resumes, what it returns, and what dropping it does.</p>
 <ul class="cards">${built.map((name) => `<li><div class="words"><h2><a href="${name}/index.html">${name}</a></h2>
@@ -447,7 +455,7 @@ page({
     : `<p class="dim">Not built here: ${crates.filter((name) => !built.includes(name)).join(', ')}.</p>`}`,
 });
 
-for (const file of ['look.css', 'theme.js', 'scene.js', 'home.js', 'playground.js']) cpSync(join(here, file), join(site, file));
+for (const file of ['look.css', 'theme.js', 'scene.js', 'frames.js', 'motion.js', 'icon.svg']) cpSync(join(here, file), join(site, file));
 // Not every host knows what a .mjs is.
 cpSync(join(here, 'highlight.mjs'), join(site, 'highlight.js'));
 const total = statSync(join(site, 'index.html')).size;

@@ -1,19 +1,22 @@
-// Checks the site in headless Chromium. No link is broken, every page opens without an error in
-// the console, no page is wider than a phone, each game of the gallery draws 300 frames while
-// lines of its code are marked, and the playground shows what is typed into it. No program contains
-// a path of the machine that has built it. Takes pictures of each kind of page in light, in dark and at the
-// width of a phone.
+// Checks the site in headless Chromium, by what a reader sees. No link is broken. Every page has a
+// description, an icon and a picture, opens without an error in the console, and is no wider than a
+// phone; tables fit or show that they scroll, at three widths. The first page and the runs go through
+// their frames. Of each game, every button, file and choice is used while lines of its code are marked.
+// The search of the reference knows the names of other engines; that of the guide finds chapters for its
+// readers. No program contains a path of the machine that has built it. Takes pictures of each kind of
+// page in light, in dark and at the width of a phone.
 //
-// node check.mjs CHROMIUM SITE PICTURES [--links]: the last word checks the links alone.
+// node check.mjs CHROMIUM SITE PICTURES [PART..]: all, or `--links` for links and heads alone, or of the rest
+// only `pages`, `first`, `frames`, `search`, `names`, or games by their ids.
 
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, posix } from 'node:path';
+import { dirname, join, posix, resolve } from 'node:path';
 
 import { visit } from '../scripts/lib/browser.mjs';
 import { serve } from './serve.mjs';
 
-const [chromium, site, pictures, extent] = process.argv.slice(2);
+const [chromium, site, pictures, ...parts] = process.argv.slice(2).filter((word) => word && word !== '--short');
 const files = readdirSync(site, { recursive: true }).filter((path) => path.endsWith('.html'));
 
 // -- Links ------------------------------------------------------------------------------------
@@ -36,7 +39,8 @@ let links = 0;
 for (const path of files) {
   // Rustdoc makes some anchors by script.
   const isReference = path.startsWith('reference/');
-  const html = text(path).replace(/<!--[\s\S]*?-->/g, '').replace(/<script[\s\S]*?<\/script>/g, (script) => script.split('>')[0]);
+  const html = text(path).replace(/<!--[\s\S]*?-->/g, '').replace(/<script[\s\S]*?<\/script>/g, (script) => script.split('>')[0])
+    .replace('<base href="/">', '');
   for (const [, href] of html.matchAll(/\s(?:href|src)="([^"]*)"/g)) {
     const link = href.replaceAll('&amp;', '&');
     if (/^(data:|https?:|mailto:|javascript:)/.test(link) || link === '') continue;
@@ -62,15 +66,37 @@ if (broken.length > 0) {
   process.exit(1);
 }
 console.log(`${links} links in ${files.length} pages, none broken`);
-if (extent === '--links') process.exit(0);
+
+// -- Heads ------------------------------------------------------------------------------------
+
+for (const path of files) {
+  const html = text(path);
+  // Games, parts of pages, and pages that lead to others.
+  if (path.startsWith('play/') || /(^|\/)toc\.html$/.test(path) || html.includes('http-equiv="refresh"')) continue;
+  const has = (what, pattern) => {
+    const found = pattern.exec(html)?.[1];
+    if (!found?.trim()) throw new Error(`${path} has no ${what}`);
+    return found;
+  };
+  has('title', /<title>([^<]*)/);
+  has('description', /<meta name="description" content="([^"]*)"/);
+  for (const [what, pattern] of [['icon', /<link rel="icon" href="([^"]*)"/], ['picture', /<meta property="og:image" content="([^"]*)"/]]) {
+    const to = has(what, pattern);
+    if (!/^https:/.test(to) && !existsSync(join(site, dirname(path), to))) throw new Error(`${path}: its ${what} is not there: ${to}`);
+  }
+}
+console.log('each has a description, an icon and a picture');
+if (parts.includes('--links')) process.exit(0);
+const wants = (part) => parts.length === 0 || parts.includes(part);
 
 // -- Programs ---------------------------------------------------------------------------------
 
 for (const path of readdirSync(site, { recursive: true }).filter((name) => name.endsWith('.wasm'))) {
   const words = readFileSync(join(site, path), 'latin1');
-  for (const place of [homedir(), process.cwd(), dirname(site)]) {
-    const at = words.indexOf(`${place}/`);
-    if (at >= 0) throw new Error(`${path} contains a path of this machine: ${/^[\x20-\x7e]*/.exec(words.slice(at))[0].slice(0, 120)}`);
+  for (const place of [homedir(), process.cwd(), dirname(resolve(site))]) {
+    // Not a part of a path that begins elsewhere.
+    const found = new RegExp(`(?<![\\w.-])${place}/[\\x20-\\x7e]{0,120}`).exec(words);
+    if (found) throw new Error(`${path} contains a path of this machine: ${found[0]}`);
   }
 }
 
@@ -79,173 +105,306 @@ for (const path of readdirSync(site, { recursive: true }).filter((name) => name.
 const server = await serve(site);
 const wide = { width: 1280, height: 900 };
 const phone = { width: 390, height: 844, mobile: true };
+const widths = [phone, wide, { width: 1920, height: 1000 }];
 const scenes = JSON.parse(readFileSync(new URL('scenes.json', import.meta.url)));
-// The reference is rustdoc's; one page of each package stands for it. A game alone is played below.
-const opened = files.filter((path) => !path.startsWith('play/') && !/\/(print|toc|404)\.html$/.test(path)
+// The reference is rustdoc's; one page of each package stands for it. One in ten sources does for all. A
+// game alone is played below.
+const opened = files.filter((path, index) => (!path.startsWith('source/') || index % 10 === 0) && !path.startsWith('play/') && !/\/(print|toc|404)\.html$/.test(path)
   && (!path.startsWith('reference/') || path.split('/').length <= 3 && path.endsWith('index.html')));
 const options = { chromium, server, pictures, ...wide, minutes: 3, figures: '({ frame: document.querySelector("iframe")?.contentWindow?.drawn ?? 0 })' };
+const sleep = (milliseconds) => new Promise((later) => setTimeout(later, milliseconds));
+
+/// The tables of a page that hide a part of themselves without a hint.
+const hidden = `[...document.querySelectorAll('main table')].filter((table) => {
+  let box = table;
+  while (box && !['auto', 'scroll'].includes(getComputedStyle(box).overflowX)) box = box.parentElement;
+  if (!box || box === document.documentElement) return table.getBoundingClientRect().right > innerWidth;
+  return box.scrollWidth > box.clientWidth + 1 && !getComputedStyle(box).backgroundImage.includes('gradient');
+}).map((table) => table.textContent.trim().slice(0, 40))`;
 
 await visit(options, async (tab, root) => {
   const quiet = (path) => {
     if (tab.errors.length > 0) throw new Error(`${path} prints errors`);
   };
-  await tab.look({ ...phone, theme: 'light' });
-  const tooWide = [];
-  for (const path of opened) {
+  const wait = async (condition, what) => {
+    for (let tries = 0; !(await tab.evaluate(condition)); tries += 1) {
+      if (tries > 150) throw new Error(what);
+      await sleep(100);
+    }
+  };
+  const page = async (path) => {
+    // The same address again would load nothing.
+    await tab.go('about:blank');
     await tab.go(root + path);
-    quiet(path);
-    const [needed, has, title] = await tab.evaluate('[document.documentElement.scrollWidth, innerWidth, document.title]');
-    if (!title) throw new Error(`${path} has no title`);
-    if (has > phone.width || needed > phone.width) tooWide.push(`${path}: ${Math.max(needed, has)}`);
-  }
-  if (tooWide.length > 0) throw new Error(`wider than a phone of ${phone.width}:\n${tooWide.join('\n')}`);
-  console.log(`${opened.length} pages open without an error, none wider than a phone`);
+  };
+  const tools = { tab, root, quiet, wait, page };
 
-  const kinds = { home: 'index.html', gallery: 'gallery/index.html', book: 'book/docs/guide/waits.html',
-    coming: 'book/docs/guide/coming-from/unity.html', compare: 'book/COMPARE.html', charts: 'book/benches/compare/index.html',
-    reference: 'reference/index.html', crate: 'reference/framestep/index.html', source: 'source/examples/lines.rs.html' };
-  for (const [name, path] of Object.entries(kinds)) {
-    if (!existsSync(join(site, path))) continue;
-    for (const [kind, look] of [['light', { ...wide, theme: 'light' }], ['dark', { ...wide, theme: 'dark' }],
-      ['phone', { ...phone, theme: 'light' }]]) {
-      await tab.look(look);
-      await tab.go(root + path);
-      await new Promise((later) => setTimeout(later, 300));
-      await tab.picture(`${name}-${kind}`);
-      quiet(path);
-    }
-  }
-
-  // The buttons of the first page go through the run.
-  await tab.look({ ...wide, theme: 'light' });
-  await tab.go(root);
-  const waits = await tab.evaluate(`[...document.querySelectorAll('.frames button')].map((button) => {
-    button.focus();
-    button.click();
-    return document.querySelectorAll('.line.waits').length;
-  })`);
-  if (waits.length !== 6 || waits.join() !== '1,2,2,2,2,0') throw new Error(`the first page marks ${waits} lines`);
-
-  if (existsSync(join(site, 'play/playground'))) await tryPlayground(tab, root, quiet);
-
-  for (const { id } of scenes) {
-    if (!existsSync(join(site, 'play', id))) {
-      console.log(`not played, because it was not built: ${id}`);
-      continue;
-    }
-    for (const [kind, look] of [['light', { ...wide, theme: 'light' }], ['dark', { ...wide, theme: 'dark' }],
-      ['phone', { ...phone, theme: 'dark' }]]) {
-      await tab.look(look);
-      await tab.go(`${root}gallery/${id}.html`);
-      const [x, y, isThere] = await tab.evaluate(`(() => {
-        const button = document.querySelector('.stage .start');
-        button.scrollIntoView({ block: 'center' });
-        const { left, top, width, height } = button.getBoundingClientRect();
-        const [x, y] = [left + width / 2, top + height / 2];
-        return [x, y, height > 100 && button.contains(document.elementFromPoint(x, y))];
-      })()`);
-      if (!isThere) throw new Error(`${id}, ${kind}: nobody sees the button that starts the game`);
-      await tab.click(x, y);
-      const seen = new Set();
-      const standsStill = (error) => {
-        throw new Error(`${id}: ${error.message}`);
-      };
-      const played = await tab.until(({ frame }) => frame >= 2).catch(standsStill);
-      while ((await tab.figures()).frame < played.frame + (kind === 'light' ? 300 : 60)) {
-        await tab.frames(10).catch(standsStill);
-        for (const line of await tab.evaluate("[...document.querySelectorAll('.line.waits')].map(({ id }) => id)")) seen.add(line);
-      }
-      const { frame } = await tab.figures();
-      const [reports, began] = await tab.evaluate('[document.body.dataset.reports, document.body.dataset.began]');
-      if (!reports || seen.size < 3) throw new Error(`${id}: ${reports} reports in ${frame} frames, ${seen.size} lines marked`);
-      await tab.picture(`${id}-${kind}`);
-      if (kind === 'light') console.log(`${id}: ${frame} frames, the first after ${began} s, ${seen.size} lines marked`);
+  if (wants('pages')) await openPages(tools);
+  if (wants('first')) await tryFirstPage(tools);
+  if (wants('frames')) await tryFrames(tools);
+  if (wants('search')) await trySearch(tools);
+  if (wants('names') && existsSync(join(site, 'reference/framestep'))) await tryNames(tools);
+  for (const scene of scenes.filter(({ id }) => wants(id))) {
+    if (existsSync(join(site, 'play', scene.id))) await play(scene, tools);
+    else {
+      await page(`gallery/${scene.id}.html`);
+      await wait("[...document.querySelectorAll('main section:first-child img')].some(({ naturalWidth }) => naturalWidth > 300)", `${scene.id}: no film`);
+      console.log(`its film was looked at, because it was not built: ${scene.id}`);
     }
   }
 });
 
-/// Types into the playground, and looks at what it shows.
-async function tryPlayground(tab, root, quiet) {
-  const wait = async (condition, what) => {
-    for (let tries = 0; !(await tab.evaluate(condition)); tries += 1) {
-      if (tries > 150) throw new Error(`the playground: ${what}`);
-      await new Promise((later) => setTimeout(later, 200));
+/// All pages on a phone, their tables at three widths; and pictures of each kind.
+async function openPages({ tab, root, quiet, page }) {
+  await tab.look({ ...phone, theme: 'light' });
+  const wrong = [];
+  let tables = 0;
+  for (const path of opened) {
+    await tab.go(root + path);
+    quiet(path);
+    const [needed, has, count] = await tab.evaluate('[document.documentElement.scrollWidth, innerWidth, document.querySelectorAll("main table").length]');
+    if (has > phone.width || needed > phone.width) wrong.push(`${path} is wider than a phone: ${Math.max(needed, has)}`);
+    if (count === 0) continue;
+    tables += count;
+    for (const size of widths) {
+      await tab.look({ ...size, theme: 'light' });
+      for (const words of await tab.evaluate(hidden)) wrong.push(`${path}, ${size.width}: a table is cut off: ${words.replace(/\s+/g, ' ')}`);
     }
-  };
-  const runs = () => tab.evaluate('Number(document.body.dataset.runs)');
-  const changed = async (change) => {
-    const before = await runs();
-    await tab.evaluate(change);
-    await wait(`Number(document.body.dataset.runs) > ${before}`, 'a change leads to no run');
-  };
-  const said = () => tab.evaluate('document.querySelector(".problems").textContent');
-  const type = (text) => changed(`(() => {
-    const area = document.querySelector('textarea');
-    area.value = ${JSON.stringify(text)};
-    area.dispatchEvent(new Event('input'));
-  })()`);
-  const choose = (name) => changed(`(() => {
-    const list = document.querySelector('#preset');
-    list.value = '${name}';
-    list.dispatchEvent(new Event('change'));
-  })()`);
-  /// The printed lines up to the last frame, each with its frame.
-  const printed = () => tab.evaluate(`(() => {
-    const slider = document.querySelector('#frame');
-    slider.value = slider.max;
-    slider.dispatchEvent(new Event('input'));
-    return [...document.querySelectorAll('.happens .output div')].map((row) => row.textContent.trim()).join('|');
-  })()`);
-  const expect = (is, wanted, what) => {
-    if (is !== wanted) throw new Error(`the playground: ${what}: ${is}`);
-  };
+    await tab.look({ ...phone, theme: 'light' });
+  }
+  if (wrong.length > 0) throw new Error(wrong.join('\n'));
+  console.log(`${opened.length} pages open without an error, none wider than a phone; ${tables} tables at ${widths.length} widths`);
 
-  for (const [kind, look] of [['light', { ...wide, theme: 'light' }], ['dark', { ...wide, theme: 'dark' }],
-    ['phone', { ...phone, height: 1700, theme: 'dark' }]]) {
-    await tab.look(look);
-    // The same address again would load nothing.
-    await tab.go('about:blank');
-    await tab.go(`${root}gallery/playground.html#lever`);
-    await wait('document.body.dataset.began', 'it does not begin');
-    await tab.evaluate("document.querySelector('#frame').value = 5; document.querySelector('#frame').dispatchEvent(new Event('input'))");
-    await tab.picture(`playground-${kind}`);
-    quiet('the playground');
-  }
-  await tab.look({ ...wide, theme: 'light' });
-  await tab.go('about:blank');
-  await tab.go(`${root}gallery/playground.html`);
-  await wait('document.body.dataset.began', 'it does not begin');
-  const began = await tab.evaluate('document.body.dataset.began');
-  const presets = JSON.parse(await tab.evaluate(`JSON.stringify([...document.querySelector('#preset').options].map(({ value }) => value).filter(Boolean))`));
-  for (const name of presets) {
-    if (name !== 'door') await choose(name);
-    const problems = await said();
-    if (name === 'stuck' ? !problems.includes('gate waits at line 4 for signal gate opened') : problems !== '') {
-      throw new Error(`the playground: ${name}: ${problems}`);
+  const kinds = { home: 'index.html', gallery: 'gallery/index.html', frames: 'gallery/frames.html#lever', missing: '404.html',
+    book: 'book/docs/guide/waits.html', coming: 'book/docs/guide/coming-from/unity.html', compare: 'book/COMPARE.html',
+    charts: 'book/benches/compare/index.html', reference: 'reference/index.html', crate: 'reference/framestep/index.html',
+    source: 'source/Cargo.toml.html' };
+  for (const [name, path] of Object.entries(kinds)) {
+    if (!existsSync(join(site, path.split('#')[0]))) continue;
+    for (const [kind, look] of [['light', { ...wide, theme: 'light' }], ['dark', { ...wide, theme: 'dark' }],
+      ['wide', { ...widths[2], theme: 'light' }], ['phone', { ...phone, theme: 'light' }]]) {
+      await tab.look(look);
+      await page(path);
+      await sleep(300);
+      await tab.picture(`${name}-${kind}`);
+      quiet(path);
     }
   }
-  await type('async fn game() {\n    println!("one");\n    wait_seconds(1).await;\n    println!("two");\n}\n');
-  expect(await printed(), '0  one|4  two', 'a script that is typed');
-  // The button behind the number at the cursor.
-  await tab.evaluate("document.querySelector('textarea').setSelectionRange(56, 56)");
-  await changed("document.querySelector('#more').click()");
-  expect(await printed(), '0  one|8  two', 'a number that is changed');
-  await changed(`(() => {
-    const list = document.querySelector('#insert');
-    list.value = 'next_frame().await;';
-    list.dispatchEvent(new Event('change'));
+}
+
+/// The door opens, the film stops, and nothing needs scripts or motion.
+async function tryFirstPage({ tab, page, wait, quiet }) {
+  await tab.look({ ...wide, theme: 'light' });
+  await page('');
+  await wait('document.body.dataset.began', 'the first page does not begin');
+  const seen = await tab.evaluate(`(() => {
+    document.querySelector('#play').textContent === 'Pause' && document.querySelector('#play').click();
+    const slider = document.querySelector('#frame');
+    slider.value = 0;
+    slider.dispatchEvent(new Event('input'));
+    const seen = [];
+    for (let frame = 0; frame <= Number(slider.max); frame += 1) {
+      seen.push([Number(document.querySelector('.leaf').getAttribute('height')), document.querySelectorAll('.line.waits').length]);
+      document.querySelector('#on').click();
+    }
+    return { seen, coins: document.querySelector('.coins').textContent };
   })()`);
-  expect(await printed(), '0  one|9  two', 'a wait that is inserted');
-  const link = await tab.evaluate("document.querySelector('#link').click(), location.href");
-  await type('async fn game() {\n    wait_second(1).await;\n}\n');
-  if (!(await said()).startsWith('line 2 game ends in frame 0: there is no function `wait_second`')) throw new Error(`the playground: ${await said()}`);
-  await type('async fn game() {\n    oh no\n}\n');
-  expect(await said(), 'line 2 `;` belongs here, before `no`', 'what cannot be read');
-  // What was copied, in another tab.
-  await tab.go('about:blank');
-  await tab.go(link);
-  await wait('document.body.dataset.began', 'it does not begin');
-  expect(await printed(), '0  one|9  two', 'a link');
-  quiet('the playground');
-  console.log(`the playground: ${presets.length} scripts, the first frames after ${began} s; what is typed, inserted and linked`);
+  const doors = seen.seen.map(([door]) => door);
+  if (doors[0] !== 20 || doors.at(-1) !== 0 || new Set(doors).size < 5) throw new Error(`the door of the first page does not open: ${doors}`);
+  if (seen.coins !== '3 coins') throw new Error(`the first page ends with ${seen.coins}`);
+  if (!seen.seen.slice(0, -1).every(([, lines]) => lines > 0)) throw new Error('a frame of the first page marks no line');
+  const stops = "[...document.querySelectorAll('.film .moving > button')].map((button) => { button.click(); return document.querySelectorAll('.film canvas').length; })";
+  if ((await tab.evaluate(stops)).join() !== '1') throw new Error('the film has no button that stops it');
+  await tab.look({ ...wide, theme: 'light', isCalm: true });
+  await page('');
+  await wait("document.querySelectorAll('.film canvas').length === 1 && document.querySelector('#play').textContent === 'Play'", 'the film moves for who wants no motion');
+  await tab.runScripts(false);
+  await page('');
+  const empty = await tab.evaluate("[...document.querySelectorAll('.output, pre.code')].filter(({ textContent, offsetHeight }) => !textContent.trim() || offsetHeight === 0).length");
+  await tab.runScripts(true);
+  if (empty !== 0) throw new Error(`without scripts, ${empty} boxes of the first page are empty`);
+  quiet('the first page');
+  console.log(`the first page: a door that opens in ${doors.length} frames, a film that stops`);
+}
+
+/// Each script in frames of each length, with each button.
+async function tryFrames({ tab, page, wait, quiet }) {
+  await page('gallery/frames.html#lever');
+  await wait('document.body.dataset.began', 'the runs do not begin');
+  const of = (query) => tab.evaluate(`[...document.querySelector('${query}').options].map(({ value }) => value)`);
+  const [scripts, lengths] = [await of('#script'), await of('#length')];
+  let frames = 0;
+  for (const script of scripts) {
+    for (const length of lengths) {
+      const before = Number(await tab.evaluate('document.body.dataset.changes ?? 0'));
+      await tab.evaluate(`document.querySelector('#script').value = '${script}'; document.querySelector('#length').value = '${length}';
+        document.querySelector('#length').dispatchEvent(new Event('change'))`);
+      await wait(`Number(document.body.dataset.changes) > ${before}`, `no run of ${script} in frames of a ${length}`);
+      const { marked, last, lanes, back, notes } = await tab.evaluate(`(() => {
+        let marked = 0;
+        const last = Number(document.querySelector('#frame').max);
+        for (let frame = 0; frame <= last; frame += 1) {
+          marked += document.querySelectorAll('[data-script]:not([hidden]) .line.waits').length > 0;
+          document.querySelector('#on').click();
+        }
+        document.querySelector('#back').click();
+        return { marked, last, lanes: document.querySelectorAll('.lane').length, back: document.querySelector('#frames').dataset.shown,
+          notes: document.querySelector('.notes').textContent };
+      })()`);
+      frames += last + 1;
+      if (marked < last * 0.6 || lanes === 0 || Number(back) !== last - 1) throw new Error(`${script}, ${length}: lines in ${marked} of ${last} frames, ${lanes} lanes, back at ${back}`);
+      if (script === 'stuck' && length === 'quarter' && !notes.includes('gate waits at line')) throw new Error(`stuck: ${notes}`);
+    }
+  }
+  await tab.evaluate("document.querySelector('#play').click()");
+  await wait("document.querySelector('#frames').dataset.shown >= 2", 'the run does not play');
+  quiet('the runs');
+  console.log(`${scripts.length} scripts in frames of ${lengths.length} lengths: ${frames} frames`);
+}
+
+/// Words that people type lead to chapters for them.
+async function trySearch({ tab, page, wait, quiet }) {
+  const wanted = { dialogue: /recipes/, key: /recipes|first-game|several/, input: /recipes|several|first-game|waits/, tween: /waits|recipes|coming-from|time/,
+    stun: /recipes/, 'title screen': /recipes/, macroquad: /engines|first-game/, cutscene: /recipes/ };
+  for (const [word, chapter] of Object.entries(wanted)) {
+    await page(`book/docs/guide/index.html?search=${encodeURIComponent(word)}`);
+    await wait("document.querySelectorAll('#mdbook-searchresults a, #searchresults a').length > 0", `the guide finds nothing for ${word}`);
+    const found = await tab.evaluate("[...document.querySelectorAll('#mdbook-searchresults a, #searchresults a')].map(({ href }) => new URL(href).pathname)");
+    const place = found.findIndex((path) => chapter.test(path));
+    if (place < 0 || place > 2) throw new Error(`the guide finds for ${word}: ${found.slice(0, 4).join(', ')}`);
+    const other = found.find((path) => /ARCHITECTURE|CONTRIBUTING|design|reliability|CHANGELOG/.test(path));
+    if (other) throw new Error(`the guide finds for ${word} what is for contributors: ${other}`);
+  }
+  quiet('the search');
+  console.log(`the guide finds ${Object.keys(wanted).length} words that people type`);
+}
+
+/// Asks the index for each name of another engine.
+async function tryNames({ tab, root, wait, quiet }) {
+  const sources = readdirSync('src', { recursive: true }).filter((path) => path.endsWith('.rs')).map((path) => readFileSync(join('src', path), 'utf8')).join('\n');
+  const names = [...new Set([...sources.matchAll(/^\s*#\[doc\(alias = "([^"]+)"\)\]$/gm)].map(([, name]) => name))];
+  const lost = [];
+  for (const name of names) {
+    await tab.go(`${root}reference/framestep/index.html?search=${encodeURIComponent(name)}`);
+    // By its alias, or because it is the item's name in another case.
+    const isFound = `[...document.querySelectorAll('.search-results.active .result-name')].some(({ textContent }) => textContent.replace(/\\s+/g, ' ').includes(${JSON.stringify(`${name} - see`)})
+      || textContent.trim().split('::').at(-1).replaceAll('_', '').toLowerCase() === ${JSON.stringify(name.replaceAll('_', '').toLowerCase())})`;
+    // The index comes in parts.
+    let tries = 0;
+    while (tries < 40 && !(await tab.evaluate(isFound))) {
+      await sleep(100);
+      tries += 1;
+    }
+    if (tries === 40) lost.push(name);
+  }
+  quiet('the reference');
+  if (lost.length > 0) throw new Error(`the reference does not know ${lost.length} of ${names.length} names: ${lost.join(', ')}`);
+  console.log(`the reference finds ${names.length} names of other engines and libraries`);
+}
+
+/// Plays a game: every button, file and choice, while lines are marked.
+async function play({ id, keys, files: shown }, { tab, page, wait, quiet }) {
+  const begin = async (look) => {
+    await tab.look(look);
+    await page(`gallery/${id}.html`);
+    const place = `(() => {
+      const button = document.querySelector('.stage .start');
+      button?.scrollIntoView({ block: 'center' });
+      const { left, top, width, height } = button?.getBoundingClientRect() ?? {};
+      const [x, y] = [left + width / 2, top + height / 2];
+      return height > 100 && height < innerHeight * 0.95 && button.contains(document.elementFromPoint(x, y)) && [x, y];
+    })()`;
+    await wait(place, `${id}: nobody sees the button that starts the game`);
+    await tab.click(...await tab.evaluate(place));
+    await tab.until(({ frame }) => frame >= 2);
+  };
+  const marks = () => tab.evaluate("[...document.querySelectorAll('.line.waits')].map(({ id }) => id)");
+  /// Lines that were marked in so many frames; it is an error if there are none at a time.
+  const watch = async (frames, what) => {
+    const seen = new Set();
+    let isEmpty = 0;
+    const first = (await tab.figures()).frame;
+    while ((await tab.figures()).frame < first + frames) {
+      await tab.frames(6);
+      const now = await marks();
+      if (now.length === 0) isEmpty += 1;
+      for (const line of now) seen.add(line);
+    }
+    if (isEmpty > 1) throw new Error(`${id}, ${what}: no line is marked`);
+    return seen;
+  };
+  const press = (code, type) => tab.evaluate(`document.querySelector('.keys [data-code="${code}"]').dispatchEvent(new PointerEvent('${type}', { pointerId: 1, bubbles: true, cancelable: true }))`);
+
+  await begin({ ...wide, theme: 'light' });
+  await wait('Number(document.body.dataset.reports) > 1', `${id} does not tell where its scripts wait`);
+  const lines = await watch(240, 'at first');
+  if (lines.size < 3) throw new Error(`${id}: ${lines.size} lines marked`);
+  await tab.picture(`${id}-light`);
+  for (const file of shown) {
+    const [choice, isShown] = await tab.evaluate(`(() => {
+      document.querySelector('.files [data-file="${file}"]').click();
+      return [document.querySelector('#followed').value, !document.querySelector('.panes [data-file="${file}"]').hidden];
+    })()`);
+    if (choice !== 'file' || !isShown) throw new Error(`${id}: the tab ${file} shows it: ${isShown}, and follows ${choice}`);
+    await tab.frames(2);
+    // Somebody who opens a file sees where its scripts wait.
+    const isSeen = await tab.evaluate(`(() => {
+      const pane = document.querySelector('.panes [data-file="${file}"] pre');
+      const lines = [...pane.querySelectorAll('.line.waits')];
+      const inside = (line) => line.offsetTop - pane.offsetTop >= pane.scrollTop && line.offsetTop - pane.offsetTop < pane.scrollTop + pane.clientHeight;
+      return lines.length === 0 || lines.some(inside);
+    })()`);
+    if (!isSeen) throw new Error(`${id}: ${file} is shown, but no line of it that waits`);
+  }
+  for (const name of await tab.evaluate("[...document.querySelector('#followed').options].map(({ value }) => value)")) {
+    await tab.evaluate(`document.querySelector('#followed').value = ${JSON.stringify(name)}; document.querySelector('#followed').dispatchEvent(new Event('change'))`);
+    await tab.frames(1);
+  }
+  for (const [words, code] of keys) {
+    await press(code, 'pointerdown');
+    // An open menu stops what it covers, but its own script waits.
+    const held = await watch(code === 'KeyR' ? 90 : 24, words);
+    if (code === 'KeyR' && held.size < 3) throw new Error(`${id}, ${words}: ${held.size} lines are marked`);
+    if (code === 'KeyR') await tab.picture(`${id}-rewinding`);
+    await press(code, 'pointerup');
+    await tab.frames(6);
+    quiet(`${id}, ${words}`);
+  }
+  if (id === 'rewind') await takeOver({ tab, press, begin });
+  const { frame } = await tab.figures();
+  console.log(`${id}: ${frame} frames, the first after ${await tab.evaluate('document.body.dataset.began')} s, ${lines.size} lines marked; ${keys.length} keys, ${shown.length} files`);
+
+  await begin({ ...wide, theme: 'dark' });
+  await watch(60, 'in the dark');
+  await tab.picture(`${id}-dark`);
+  await begin({ ...phone, theme: 'dark' });
+  await watch(60, 'on a phone');
+  await tab.evaluate("document.querySelector('.panes').scrollIntoView({ block: 'end' })");
+  await tab.frames(2);
+  const both = await tab.evaluate(`(() => {
+    const [game, code] = ['.stage', '.panes pre:not([hidden])'].map((query) => [...document.querySelectorAll(query)].find(({ offsetHeight }) => offsetHeight > 0).getBoundingClientRect());
+    return game.top >= -1 && code.bottom > game.bottom + 150 && code.top < innerHeight;
+  })()`);
+  await tab.picture(`${id}-phone`);
+  if (!both && !isWide(id)) throw new Error(`${id}: a phone does not show the game and its code together`);
+}
+
+/// The panel needs the height of a phone for itself.
+function isWide(id) {
+  return scenes.find((scene) => scene.id === id).isWide;
+}
+
+/// The pilot prints a line about every 60th step: after an arrow key, no more.
+async function takeOver({ tab, press, begin }) {
+  await begin({ ...wide, theme: 'light' });
+  const steps = () => tab.lines.filter((line) => line.startsWith('step ')).length;
+  const before = steps();
+  await tab.frames(150);
+  if (steps() === before) throw new Error('rewind: the pilot does not play');
+  await press('ArrowRight', 'pointerdown');
+  await tab.frames(10);
+  await press('ArrowRight', 'pointerup');
+  const after = steps();
+  await tab.frames(200);
+  if (steps() !== after) throw new Error('rewind: an arrow key does not take over from the pilot');
 }

@@ -1,4 +1,4 @@
-// Films pages of the gallery, from real runs in headless Chromium, in time that this script moves: a
+// Films games of the gallery, from real runs in headless Chromium, in time that this script moves: a
 // frame of a game is a 60th of a second, however slow the machine is. What the game measures is real.
 //
 // node film.mjs CHROMIUM SITE FRAMES [NAME..]: writes pictures into a folder for each film.
@@ -42,13 +42,9 @@ const films = [
     clicks: [[28, 250, 133]], hasSlowPolls: false },
   { name: 'dungeon', page: 'play/dungeon/index.html', width: 680, height: 360, skip: 60, pictures: 60, every: 5,
     keys: [['ArrowUp', 'ArrowUp', 2, 50]] },
-  // Pictures of the page itself, which needs no time.
-  { name: 'playground', page: 'gallery/playground.html#lever', width: 1240, height: 860, pictures: 11, isStill: true,
-    begins: "document.body.dataset.began && (document.querySelector('.site-bar').remove(), document.querySelector('h1').remove(), document.querySelector('.lead').remove(), document.querySelector('#play').textContent === 'Pause' && document.querySelector('#play').click(), document.querySelector('#frame').value = 0, document.querySelector('#frame').dispatchEvent(new Event('input')), true)",
-    step: "document.querySelector('#on').click()" },
 ];
 for (const film of films) {
-  const { name, page, width = 640, height = 360, skip = 0, until = 'true', pictures, every, keys = [], clicks = [], isStill } = film;
+  const { name, page, width = 640, height = 360, skip = 0, until = 'true', pictures, every, keys = [], clicks = [] } = film;
   if (names.length > 0 && !names.includes(name)) continue;
   const [file] = page.split(/[?#]/);
   const folder = join(frames, name);
@@ -57,11 +53,11 @@ for (const film of films) {
     continue;
   }
   mkdirSync(folder, { recursive: true });
-  const options = { chromium, server: await serve(site), pictures: folder, width, height, script: isStill ? '' : script + (film.hasSlowPolls === false ? 'performance.now = () => now;' : ''),
+  const options = { chromium, server: await serve(site), pictures: folder, width, height, script: script + (film.hasSlowPolls === false ? 'performance.now = () => now;' : ''),
     query: page, figures: '({ frame: window.steps ?? 0 })' };
   await visit(options, async (tab) => {
     // Until the game asks for frames.
-    for (let tries = 0; !(await tab.evaluate(film.begins ?? 'waiting.length > 0')); tries += 1) {
+    for (let tries = 0; !(await tab.evaluate('waiting.length > 0')); tries += 1) {
       if (tries > 300) throw new Error(`${name} does not begin`);
       await new Promise((later) => setTimeout(later, 100));
     }
@@ -85,10 +81,9 @@ for (const film of films) {
         await tab.evaluate('step(2)');
         await tab.click(x, y, () => tab.evaluate('step(2)'));
       }
-      if (picture > 0 || !isStill) await tab.evaluate(film.step ?? `step(${every})`);
-      if (isStill) await new Promise((later) => setTimeout(later, 100));
+      await tab.evaluate(`step(${every})`);
       await tab.picture(String(picture).padStart(3, '0'));
     }
-    console.log(`${name}: ${pictures} pictures${isStill ? '' : `, to frame ${await tab.evaluate('steps')}`}`);
+    console.log(`${name}: ${pictures} pictures, to frame ${await tab.evaluate('steps')}`);
   });
 }

@@ -13,7 +13,7 @@ let frame;
 let began;
 let shown = tabs.keys().next().value;
 let marked = new Map();
-let isScrolling = true;
+let reported = new Map();
 
 function show(file) {
   shown = file;
@@ -23,22 +23,30 @@ function show(file) {
 
 for (const [file, tab] of tabs) {
   tab.addEventListener('click', () => {
-    // Who picks a file wants to stay there.
-    choice.value = 'nothing';
+    // The marks of that file are followed.
+    choice.value = 'file';
     show(file);
+    revealFirst();
   });
 }
-choice.addEventListener('change', () => {
-  isScrolling = true;
-});
+choice.addEventListener('change', () => follow(reported));
+
+function isInView(line) {
+  const pane = line.closest('pre');
+  const at = line.offsetTop - pane.offsetTop;
+  return at >= pane.scrollTop + 30 && at <= pane.scrollTop + pane.clientHeight - 60;
+}
 
 /// Scrolls the pane, not the page.
 function reveal(line) {
   const pane = line.closest('pre');
-  const at = line.offsetTop - pane.offsetTop;
-  if (at < pane.scrollTop + 30 || at > pane.scrollTop + pane.clientHeight - 60) {
-    pane.scrollTo({ top: at - pane.clientHeight / 3, behavior: 'instant' });
-  }
+  if (!isInView(line)) pane.scrollTo({ top: line.offsetTop - pane.offsetTop - pane.clientHeight / 3, behavior: 'instant' });
+}
+
+/// Scrolls to a marked line of the file that is shown, unless one is in view.
+function revealFirst() {
+  const lines = [...marked].filter(([place]) => place.startsWith(`${shown} `)).map(([, line]) => line);
+  if (lines.length > 0 && !lines.some(isInView)) reveal(lines[0]);
 }
 
 /// Marks the lines of a report: in each row of text a file, a line, a count and a name.
@@ -82,6 +90,7 @@ function mark(text) {
   }
   for (const [file, tab] of tabs) tab.querySelector('small').textContent = counts.get(file) ?? '';
   offer(names);
+  reported = now;
   follow(now);
   document.body.dataset.reports = Number(document.body.dataset.reports ?? 0) + 1;
   document.body.dataset.waits = marked.size;
@@ -95,10 +104,14 @@ function offer(names) {
   }
 }
 
-/// Shows where the chosen script waits: the first of those that the page names, if none is chosen.
+/// Shows where the chosen script waits: for the story, the first of those that the page names.
 function follow(now) {
   const wanted = choice.value;
   if (wanted === 'nothing') return;
+  if (wanted === 'file') {
+    revealFirst();
+    return;
+  }
   const candidates = wanted === 'story' ? JSON.parse(stage.dataset.follow) : [wanted];
   for (const candidate of candidates) {
     for (const [place, who] of now) {
@@ -108,11 +121,6 @@ function follow(now) {
       reveal(marked.get(place));
       return;
     }
-  }
-  const first = [...marked].find(([place]) => place.startsWith(`${shown} `));
-  if (first && isScrolling) {
-    isScrolling = false;
-    reveal(first[1]);
   }
 }
 

@@ -353,9 +353,11 @@
 //!   [`on_trace`](Executor::on_trace) shows which coroutines run, and
 //!   [`slow_poll`](Builder::slow_poll) reports the ones that block a frame.
 //!
-//! The repository has a guide, in `docs/guide`: chapters, recipes, and pages for users
-//! of Unity, `UniTask`, `UE5Coro`, Godot and tokio. It also lists common compiler errors, with
-//! the code that works.
+//! # The guide
+//!
+//! The repository has a guide, in `docs/guide`: a first game in `docs/guide/first-game.md`, chapters,
+//! recipes in `docs/guide/recipes.md`, and pages for users of Unity, `UniTask`, `UE5Coro`, Godot and
+//! tokio. `docs/guide/compiler.md` lists common compiler errors, with the code that works.
 
 #![deny(unsafe_code)]
 

@@ -115,11 +115,18 @@ class Tab {
       .then(() => Promise.reject(new Error(`${address} does not load in a minute`)))]);
   }
 
-  /// The size of the window, that of a phone or not, and the theme: `light` or `dark`.
-  async look({ width, height, mobile = false, theme }) {
+  /// The size of the window, that of a phone or not, the theme, `light` or `dark`, and whether the user
+  /// wants little motion.
+  async look({ width, height, mobile = false, theme, isCalm = false }) {
     await this.#call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile });
     await this.#call('Emulation.setTouchEmulationEnabled', { enabled: mobile });
-    await this.#call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: theme }] });
+    await this.#call('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-color-scheme', value: theme },
+      { name: 'prefers-reduced-motion', value: isCalm ? 'reduce' : 'no-preference' }] });
+  }
+
+  /// Whether the pages that are opened from now on run their scripts.
+  async runScripts(isOn) {
+    await this.#call('Emulation.setScriptExecutionDisabled', { value: !isOn });
   }
 
   /// Moves the pointer to a place of the window.

@@ -1,5 +1,5 @@
-# Installs Debian packages, for scripts that need more than a Rust toolchain.
-# Source this file.
+# Installs Debian packages, for scripts that need more than a Rust toolchain; with FRAMESTEP_INSTALL=0
+# nothing. Source this file.
 
 skip() {
     echo "skipped: $1"
@@ -9,7 +9,7 @@ skip() {
 }
 
 may_install() {
-    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null
+    [ "${FRAMESTEP_INSTALL:-1}" = 1 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null
 }
 
 install() {
@@ -22,6 +22,6 @@ need() {
     local command=$1
     shift
     if ! command -v "$command" >/dev/null; then
-        may_install && install "$@" || skip "no $command to be had here: it is in the package $1 of Debian"
+        may_install && install "$@" || skip "no $command here: it is in the package $1 of Debian"
     fi
 }

@@ -1,6 +1,6 @@
 // Prepares the packages of a copy of the repository for a registry: writes the address of the
-// repository into their manifests, and gives their READMEs links that lead somewhere from the page of
-// a registry. Checks what a registry asks for and cargo does not.
+// repository into their manifests, and gives their READMEs, and the files that their first pages of
+// docs.rs name, links that lead somewhere from there. Checks what a registry asks for and cargo does not.
 //
 // node packages.mjs FOLDER ADDRESS: prints names and versions. Fails with all that is wrong.
 
@@ -75,6 +75,15 @@ for (const { name, folder } of packages) {
   if (/not published|\bpath = "/.test(text)) problem(`${folder}/README.md: says on its page that it is not published`);
   writeFileSync(path, text.replace(/^(# .*\n\n)/, `$1${badges}`));
   if (address) {
+    // A page of docs.rs names files of the repository, which are not there.
+    const lib = join(root, folder, 'src/lib.rs');
+    writeFileSync(lib, readFileSync(lib, 'utf8').replace(/^\/\/[!/].*$/gm, (line) => line.replace(/(?<!\[)`(docs\/[\w./-]+)`/g, (name, to) => {
+      if (!existsSync(join(root, to))) {
+        problem(`${folder}/src/lib.rs: ${to} leads nowhere`);
+        return name;
+      }
+      return `[${name}](${address}/${statSync(join(root, to)).isDirectory() ? 'tree' : 'blob'}/v${version}/${to})`;
+    })));
     const manifest = join(root, folder, 'Cargo.toml');
     writeFileSync(manifest, readFileSync(manifest, 'utf8').replace(/^license\b.*\n/m, `$&repository = "${address}"\n`));
   }

@@ -50,24 +50,39 @@ flags_for_web() {
     printf '%s' "${flags[*]}"
 }
 
+# What a toolchain of rustup needs.
+target_for_web='rustup target add wasm32-unknown-unknown'
+
+# Whether the toolchain has the standard library for the web.
+has_target_for_web() {
+    [ -d "$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null || true)" ]
+}
+
+# Whether `build_for_web` can do something: it may install what is missing, or has done so.
+may_build_for_web() {
+    has_target_for_web || { command -v wasm-ld-22 >/dev/null && [ -x "$debian/rustc" ]; } || may_install
+}
+
 # cargo build for the web, with additional arguments, in the profile $web_profile or in release.
+# With $web_verbose, it shows that it goes on.
 build_for_web() {
-    local libraries profile=${web_profile:-release}
-    libraries=$(rustc --print target-libdir --target wasm32-unknown-unknown 2>/dev/null || true)
-    if [ -d "$libraries" ]; then
+    local profile=${web_profile:-release} quiet=(--quiet)
+    [ -z "${web_verbose:-}" ] || quiet=()
+    if has_target_for_web; then
         CARGO_ENCODED_RUSTFLAGS=$(flags_for_web) \
-            cargo build --quiet --profile "$profile" --target wasm32-unknown-unknown "$@"
+            cargo build "${quiet[@]}" --profile "$profile" --target wasm32-unknown-unknown "$@"
         return
     fi
+    may_build_for_web || skip "no standard library for the web here: $target_for_web"
     need wasm-ld-22 lld-22
     (
-        command -v apt-get >/dev/null && unpack_compiler || exit 9
+        unpack_compiler || exit 9
         # With the sources of the standard library at hand, a stable compiler builds it.
         RUSTC_BOOTSTRAP=1 CARGO_ENCODED_RUSTFLAGS=$(flags_for_web -C linker=wasm-ld-22) \
-            cargo build --quiet --profile "$profile" --target wasm32-unknown-unknown \
+            cargo build "${quiet[@]}" --profile "$profile" --target wasm32-unknown-unknown \
             -Zbuild-std=std,panic_abort "$@"
     ) || {
-        [ $? = 9 ] && skip 'no compiler for wasm to be had here'
+        [ $? = 9 ] && skip "no compiler for wasm to be had here: $target_for_web"
         return 1
     }
 }

@@ -73,7 +73,6 @@ use super::pinned;
 /// # Source
 ///
 /// `UniTask.WhenAll`.
-#[doc(alias = "WhenAll")]
 pub fn join_all<F: Future>(futures: impl IntoIterator<Item = F>) -> JoinAll<F> {
     let branches: Box<[_]> = futures.into_iter().map(Branch::Pending).collect();
     JoinAll {

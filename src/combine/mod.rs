@@ -32,8 +32,19 @@ mod select;
 mod try_join_all;
 mod when_each;
 
-pub use join_all::{JoinAll, join_all};
-pub use on_error::{OnError, on_error};
-pub use race::{Race, race};
+pub use join_all::JoinAll;
+#[doc(alias = "WhenAll")]
+pub use join_all::join_all;
+pub use on_error::OnError;
+#[doc(alias = "Forget")]
+#[doc(alias = "unwrap_or_else")]
+pub use on_error::on_error;
+pub use race::Race;
+#[doc(alias = "WhenAny")]
+pub use race::race;
 pub use try_join_all::{TryJoinAll, try_join_all};
-pub use when_each::{WhenEach, when_each};
+pub use when_each::WhenEach;
+#[doc(alias = "as_completed")]
+#[doc(alias = "JoinSet")]
+#[doc(alias = "FuturesUnordered")]
+pub use when_each::when_each;

@@ -75,8 +75,6 @@ use crate::wait::polled_again;
 /// # Source
 ///
 /// `UniTask.Forget(exceptionHandler)`; `Result::unwrap_or_else`.
-#[doc(alias = "Forget")]
-#[doc(alias = "unwrap_or_else")]
 pub fn on_error<T, E, F, H>(future: F, handler: H) -> OnError<F, H>
 where
     F: Future<Output = Result<T, E>>,

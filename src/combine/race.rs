@@ -76,7 +76,6 @@ use super::pinned;
 /// # Source
 ///
 /// `UniTask.WhenAny`.
-#[doc(alias = "WhenAny")]
 #[track_caller]
 pub fn race<F: Future>(futures: impl IntoIterator<Item = F>) -> Race<F> {
     let futures: Box<[F]> = futures.into_iter().collect();

@@ -77,9 +77,6 @@ use super::pinned;
 /// # Source
 ///
 /// `UniTask.WhenEach`; `asyncio.as_completed`; `JoinSet::join_next` of tokio.
-#[doc(alias = "as_completed")]
-#[doc(alias = "JoinSet")]
-#[doc(alias = "FuturesUnordered")]
 pub fn when_each<F: Future>(futures: impl IntoIterator<Item = F>) -> WhenEach<F> {
     let futures: Box<[_]> = futures.into_iter().map(Some).collect();
     let woken = Woken::of(futures.len());

@@ -60,7 +60,6 @@ use super::own::Own;
 /// # Source
 ///
 /// `defer` of Go and Swift.
-#[doc(alias = "finally")]
 #[track_caller]
 pub fn defer<S: 'static, F: FnOnce(&mut S) + 'static>(f: F) -> Defer<S, F> {
     Defer {

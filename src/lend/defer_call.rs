@@ -52,7 +52,6 @@ use super::kept::Origin;
 /// # Source
 ///
 /// `defer` of Go and Swift.
-#[doc(alias = "finally")]
 #[track_caller]
 pub fn defer_call<F: FnOnce()>(f: F) -> DeferCall<F> {
     DeferCall {

@@ -35,8 +35,12 @@ pub(crate) use link::{as_key, clean_up, has_clean_up, plain};
 pub(crate) use note::Lending;
 
 pub use borrow::{try_with, try_with_as, try_with_ref, with, with_as, with_ref};
-pub use defer::{Defer, defer};
-pub use defer_call::{DeferCall, defer_call};
+pub use defer::Defer;
+#[doc(alias = "finally")]
+pub use defer::defer;
+pub use defer_call::DeferCall;
+#[doc(alias = "finally")]
+pub use defer_call::defer_call;
 pub use deferred::{with_deferred, with_deferred_as};
 pub use error::LendError;
 pub use key::Lend;

@@ -50,7 +50,6 @@ use super::context::SceneContext;
 /// # Source
 ///
 /// `MonoBehaviour`, and "Order of execution for event functions", Unity manual.
-#[doc(alias = "MonoBehaviour")]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a behaviour",
     label = "does not implement `Behaviour`",

@@ -19,6 +19,7 @@ use crate::executor::{Executor, Patience, output_of};
 use crate::lend;
 use crate::time::{Phase, PhaseIndex, Seconds};
 
+#[doc(alias = "MonoBehaviour")]
 pub use behaviour::Behaviour;
 pub use behaviour_handle::BehaviourHandle;
 pub use context::SceneContext;

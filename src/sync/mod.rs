@@ -14,7 +14,18 @@ mod watch;
 pub use key::Key;
 pub use named::Named;
 pub(crate) use named::named_in;
-pub use promise::{Canceled, Promise, Resolver, promise};
-pub use semaphore::{Acquire, Permit, Semaphore, semaphore};
-pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor, signal, signal_with_limit};
-pub use watch::{Changed, Changes, WaitWatch, Watch, WatchReader, watch};
+#[doc(alias = "TaskCompletionSource")]
+#[doc(alias = "oneshot")]
+pub use promise::promise;
+pub use promise::{Canceled, Promise, Resolver};
+#[doc(alias = "Mutex")]
+pub use semaphore::Semaphore;
+pub use semaphore::{Acquire, Permit, semaphore};
+#[doc(alias = "UnityEvent")]
+pub use signal::Signal;
+pub use signal::{Subscription, WaitSignal, WaitSignalFor, signal, signal_with_limit};
+#[doc(alias = "ReactiveProperty")]
+pub use watch::Watch;
+#[doc(alias = "ReadOnlyReactiveProperty")]
+pub use watch::WatchReader;
+pub use watch::{Changed, Changes, WaitWatch, watch};

@@ -74,8 +74,6 @@ use crate::wait::polled_again;
 /// # Source
 ///
 /// `TaskCompletionSource` of C#; `UniTaskCompletionSource`; `Promise` of JavaScript.
-#[doc(alias = "TaskCompletionSource")]
-#[doc(alias = "oneshot")]
 pub fn promise<T>() -> (Resolver<T>, Promise<T>) {
     let (sender, receiver) = oneshot::channel();
     let promise = Promise {

@@ -11,11 +11,24 @@ pub use budget::{Budget, Checkpoint};
 pub use coroutine::{
     Coroutine, CoroutineId, Finished, JoinError, Outcome, OutputSource, ScriptBuilder, join,
 };
+#[doc(alias = "nursery")]
+#[doc(alias = "JoinSet")]
+#[doc(alias = "TaskGroup")]
+pub use owner::Group;
+#[doc(alias = "IsCancellationRequested")]
+pub use owner::is_stop_requested;
+#[doc(alias = "CancellationToken")]
+#[doc(alias = "cancelled")]
+pub use owner::stop_requested;
 pub use owner::{
-    Ended, Group, JoinGroup, Owner, OwnerHandle, PauseGuard, SendOwner, StopRequested, StopWithin,
-    TryJoinGroup, group, is_stop_requested, stop_requested,
+    Ended, JoinGroup, Owner, OwnerHandle, PauseGuard, SendOwner, StopRequested, StopWithin,
+    TryJoinGroup, group,
 };
-pub use script::{
-    Script, current, current_name, handle, home, owner, owner_on, remote, script, spawn, start,
-    stop,
-};
+#[doc(alias = "LocalBoxFuture")]
+#[doc(alias = "IEnumerator")]
+pub use script::Script;
+#[doc(alias = "StartCoroutine")]
+pub use script::start;
+#[doc(alias = "StopCoroutine")]
+pub use script::stop;
+pub use script::{current, current_name, handle, home, owner, owner_on, remote, script, spawn};

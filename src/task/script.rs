@@ -59,8 +59,6 @@ use crate::time::{Clock, Phase, Time};
 /// # Source
 ///
 /// `LocalBoxFuture` of the `futures` crate; `IEnumerator`, Unity scripting reference.
-#[doc(alias = "LocalBoxFuture")]
-#[doc(alias = "IEnumerator")]
 pub type Script<T = ()> = Pin<Box<dyn Future<Output = T>>>;
 
 /// Calls `f` with the scope around the caller of `function`.
@@ -155,7 +153,6 @@ pub fn spawn<F: Future + 'static>(future: F) -> Coroutine<F::Output> {
 /// # Source
 ///
 /// `MonoBehaviour.StartCoroutine`, Unity scripting reference.
-#[doc(alias = "StartCoroutine")]
 #[track_caller]
 pub fn start<F: Future + 'static>(future: F) -> Coroutine<F::Output> {
     coroutine::start(ByScript("start"), future)
@@ -324,7 +321,6 @@ pub fn clock() -> Clock {
 /// # Examples
 ///
 /// See [`owner_on`].
-#[doc(alias = "unscaledTime")]
 #[track_caller]
 pub fn realtime() -> Clock {
     let core = executor("realtime");
@@ -463,7 +459,6 @@ pub fn home() -> Phase {
 /// });
 /// assert!(executor.is_empty());
 /// ```
-#[doc(alias = "StopCoroutine")]
 #[track_caller]
 pub fn stop(id: CoroutineId) -> bool {
     let line = Some(Location::caller());
@@ -580,7 +575,6 @@ pub fn time() -> Time {
 /// );
 /// assert_eq!(x, 1.0);
 /// ```
-#[doc(alias = "deltaTime")]
 #[track_caller]
 pub fn delta_seconds() -> f32 {
     time().delta.as_secs_f32()

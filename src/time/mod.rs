@@ -25,8 +25,14 @@ mod phase;
 mod reading;
 mod seconds;
 
-pub use crate::task::script::{clock, delta_seconds, realtime, time};
-pub use clock::{Clock, ClockGuard};
+#[doc(alias = "deltaTime")]
+pub use crate::task::script::delta_seconds;
+#[doc(alias = "unscaledTime")]
+pub use crate::task::script::realtime;
+pub use crate::task::script::{clock, time};
+#[doc(alias = "timeScale")]
+pub use clock::Clock;
+pub use clock::ClockGuard;
 pub use phase::Phase;
 pub use reading::Time;
 pub use seconds::Seconds;

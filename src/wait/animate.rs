@@ -66,8 +66,6 @@ use super::{WaitSeconds, polled, polled_again, wait_seconds};
 ///
 /// The loop around `yield return null` and `Mathf.Lerp` in the Unity manual; the
 /// tweens of engines.
-#[doc(alias = "Lerp")]
-#[doc(alias = "tween")]
 #[track_caller]
 pub fn animate<F: FnMut(f32)>(seconds: impl Seconds, apply: F) -> Animate<F> {
     Animate {

@@ -74,8 +74,6 @@ use super::until::Asked;
 /// # Source
 ///
 /// `UniTask.EveryValueChanged`; `Observable.EveryValueChanged` of R3.
-#[doc(alias = "EveryValueChanged")]
-#[doc(alias = "ObserveEveryValueChanged")]
 pub fn changes_of<T: PartialEq + Clone, F: Fn() -> T>(read: F) -> ChangesOf<T, F> {
     ChangesOf {
         read,

@@ -58,7 +58,6 @@ use super::{WaitFrames, polled, wait_frames};
 /// # Source
 ///
 /// `UniTaskAsyncEnumerable.IntervalFrame`; `Observable.IntervalFrame` of R3.
-#[doc(alias = "IntervalFrame")]
 pub fn every_frames(count: u64) -> EveryFrames {
     EveryFrames {
         count: count.max(1),

@@ -46,7 +46,6 @@ use super::{expect_pollable, polled};
 /// # Source
 ///
 /// `UniTask.DelayFrame`.
-#[doc(alias = "DelayFrame")]
 pub fn wait_frames(frames: u64) -> WaitFrames {
     WaitFrames {
         count: Count::new(Unit::Frames, PhaseIndex::HOME, frames),
@@ -86,7 +85,6 @@ pub fn wait_frames(frames: u64) -> WaitFrames {
 /// # Source
 ///
 /// A loop around `WaitForFixedUpdate`, Unity scripting reference.
-#[doc(alias = "WaitForFixedUpdate")]
 pub fn wait_steps(steps: u64) -> WaitSteps {
     WaitSteps {
         count: Count::new(Unit::Runs, PhaseIndex::FIXED_UPDATE, steps),

@@ -85,7 +85,6 @@ use super::{WaitSeconds, polled, wait_seconds};
 ///
 /// `InvokeRepeating`, Unity scripting reference; `tokio::time::interval`, whose
 /// first tick is immediate.
-#[doc(alias = "InvokeRepeating")]
 #[track_caller]
 pub fn interval(period: impl Seconds) -> Interval {
     let period_ns = match period.length_ns() {

@@ -40,25 +40,63 @@ mod timer;
 mod until;
 mod yield_now;
 
-pub use animate::{Animate, animate};
-pub use changes_of::{ChangesOf, changes_of};
-pub use every_frames::{EveryFrames, every_frames};
+pub use animate::Animate;
+#[doc(alias = "Lerp")]
+#[doc(alias = "tween")]
+pub use animate::animate;
+pub use changes_of::ChangesOf;
+#[doc(alias = "EveryValueChanged")]
+#[doc(alias = "ObserveEveryValueChanged")]
+pub use changes_of::changes_of;
+pub use every_frames::EveryFrames;
+#[doc(alias = "IntervalFrame")]
+pub use every_frames::every_frames;
 pub(crate) use frames::Count;
-pub use frames::{WaitFrames, WaitSteps, wait_frames, wait_steps};
-pub use interval::{Interval, MissedTicks, Tick, interval};
-pub use next_frame::{NextFrame, next_frame};
+#[doc(alias = "DelayFrame")]
+pub use frames::wait_frames;
+#[doc(alias = "WaitForFixedUpdate")]
+pub use frames::wait_steps;
+pub use frames::{WaitFrames, WaitSteps};
+#[doc(alias = "InvokeRepeating")]
+pub use interval::interval;
+pub use interval::{Interval, MissedTicks, Tick};
+pub use next_frame::NextFrame;
+#[doc(alias = "yield return null")]
+pub use next_frame::next_frame;
 pub use next_item::{NextItem, NextTick, NextTicks};
-pub use on::{On, on_clock};
-pub use pace::{Debounce, Throttle, debounce, throttle};
-pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
+pub use on::On;
+#[doc(alias = "ignoreTimeScale")]
+pub use on::on_clock;
+#[doc(alias = "Debounce")]
+pub use pace::debounce;
+#[doc(alias = "ThrottleFirst")]
+pub use pace::throttle;
+pub use pace::{Debounce, Throttle};
+#[doc(alias = "WaitForEndOfFrame")]
+pub use phase::end_of_frame;
+#[doc(alias = "WaitForFixedUpdate")]
+pub use phase::fixed_update;
+pub use phase::{InPhase, in_phase};
 pub(crate) use phase_wait::{PhaseWait, take_resumed};
 
-pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
-pub use stream::{Frames, frames};
-pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
+#[doc(alias = "WaitForSeconds")]
+pub use seconds::wait_seconds;
+#[doc(alias = "WaitForSecondsRealtime")]
+pub use seconds::wait_seconds_realtime;
+pub use seconds::{WaitSeconds, WaitSecondsRealtime};
+pub use stream::Frames;
+#[doc(alias = "EveryUpdate")]
+pub use stream::frames;
+#[doc(alias = "Timeout")]
+pub use timeout::timeout;
+pub use timeout::{Elapsed, Timeout, timeout_at};
 pub(crate) use timer::Timer;
 pub(crate) use until::Asked;
-pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
+#[doc(alias = "WaitUntil")]
+pub use until::wait_until;
+#[doc(alias = "WaitWhile")]
+pub use until::wait_while;
+pub use until::{WaitUntil, WaitWhile};
 pub use yield_now::{YieldNow, yield_now};
 
 use crate::core::registration::{Registration, another_executor};

@@ -48,7 +48,6 @@ use super::phase_wait::PhaseWait;
 /// # Source
 ///
 /// `yield return null`, Unity scripting reference.
-#[doc(alias = "yield return null")]
 #[inline]
 pub fn next_frame() -> NextFrame {
     NextFrame {

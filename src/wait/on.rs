@@ -67,7 +67,6 @@ use super::{polled, polled_again};
 /// # Source
 ///
 /// The `unscaled` and `ignoreTimeScale` arguments of Unity and `UniTask`.
-#[doc(alias = "ignoreTimeScale")]
 #[track_caller]
 pub fn on_clock<F: Future>(clock: &Clock, future: F) -> On<F> {
     On {

@@ -72,7 +72,6 @@ use super::{WaitSeconds, polled, wait_seconds};
 /// # Source
 ///
 /// `Debounce` of R3 and Reactive Extensions.
-#[doc(alias = "Debounce")]
 #[track_caller]
 pub fn debounce<S: Stream>(seconds: impl Seconds, stream: S) -> Debounce<S> {
     Debounce {
@@ -210,7 +209,6 @@ impl<S: Stream> fmt::Debug for Debounce<S> {
 /// # Source
 ///
 /// `ThrottleFirst` of R3; `throttle` of lodash.
-#[doc(alias = "ThrottleFirst")]
 #[track_caller]
 pub fn throttle<S: Stream>(seconds: impl Seconds, stream: S) -> Throttle<S> {
     Throttle {

@@ -49,7 +49,6 @@ use super::phase_wait::PhaseWait;
 /// # Source
 ///
 /// `WaitForFixedUpdate`, Unity scripting reference.
-#[doc(alias = "WaitForFixedUpdate")]
 #[inline]
 pub fn fixed_update() -> InPhase {
     in_phase(Phase::FixedUpdate)
@@ -88,7 +87,6 @@ pub fn fixed_update() -> InPhase {
 /// # Source
 ///
 /// `WaitForEndOfFrame`, Unity scripting reference.
-#[doc(alias = "WaitForEndOfFrame")]
 #[inline]
 pub fn end_of_frame() -> InPhase {
     in_phase(Phase::EndOfFrame)

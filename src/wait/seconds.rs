@@ -56,7 +56,6 @@ use super::timer::Timer;
 /// # Source
 ///
 /// `WaitForSeconds`, Unity scripting reference; `CallDelayed`, Unity 4.3.
-#[doc(alias = "WaitForSeconds")]
 #[track_caller]
 #[inline]
 pub fn wait_seconds(seconds: impl Seconds) -> WaitSeconds {
@@ -188,7 +187,6 @@ impl Clock {
 /// # Source
 ///
 /// `WaitForSecondsRealtime`, Unity scripting reference.
-#[doc(alias = "WaitForSecondsRealtime")]
 #[track_caller]
 #[inline]
 pub fn wait_seconds_realtime(seconds: impl Seconds) -> WaitSecondsRealtime {

@@ -54,7 +54,6 @@ use super::{NextFrame, next_frame, polled};
 /// # Source
 ///
 /// `UniTaskAsyncEnumerable.EveryUpdate`.
-#[doc(alias = "EveryUpdate")]
 pub fn frames() -> Frames {
     Frames {
         wait: next_frame(),

@@ -95,7 +95,6 @@ use super::{WaitSeconds, polled_again, wait_seconds};
 /// # Source
 ///
 /// `UniTask.Timeout`; `tokio::time::timeout`.
-#[doc(alias = "Timeout")]
 #[track_caller]
 pub fn timeout<F: Future>(seconds: impl Seconds, future: F) -> Timeout<F> {
     Timeout {

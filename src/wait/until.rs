@@ -69,7 +69,6 @@ use super::{Misuse, polled};
 /// # Source
 ///
 /// `WaitUntil`, Unity scripting reference.
-#[doc(alias = "WaitUntil")]
 pub fn wait_until<P: Fn() -> bool>(condition: P) -> WaitUntil<P> {
     WaitUntil {
         condition: Condition {
@@ -101,7 +100,6 @@ pub fn wait_until<P: Fn() -> bool>(condition: P) -> WaitUntil<P> {
 /// # Source
 ///
 /// `WaitWhile`, Unity scripting reference.
-#[doc(alias = "WaitWhile")]
 pub fn wait_while<P: Fn() -> bool>(condition: P) -> WaitWhile<P> {
     WaitWhile {
         condition: Condition {

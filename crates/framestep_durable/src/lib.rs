@@ -93,16 +93,23 @@ pub use restore::dry_run::{DryRun, Incompatibility, RepeatedEffect};
 pub use restore::folder::{FileCheck, FolderCheck};
 pub use restore::reload::{Continued, Reloaded};
 pub use restore::{Policy, Restored};
-pub use runtime::group::{Group, JoinGroup, TryJoinGroup, group};
+#[doc(alias = "nursery")]
+#[doc(alias = "JoinSet")]
+pub use runtime::group::Group;
+pub use runtime::group::{JoinGroup, TryJoinGroup, group};
 pub use runtime::handle::{Handle, join, pause, request_stop, resume, stop};
 pub use runtime::host::Host;
 pub use runtime::owner::{Ended, owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
 pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
 pub use runtime::stop::{StopWithin, is_stop_requested};
-pub use runtime::when_each::{WhenEach, when_each};
+pub use runtime::when_each::WhenEach;
+#[doc(alias = "as_completed")]
+#[doc(alias = "JoinSet")]
+pub use runtime::when_each::when_each;
 pub use runtime::{Runtime, RuntimeBuilder};
 pub use save::diff::Difference;
+#[doc(alias = "Snapshot")]
 pub use save::image::SaveState;
 pub use save::send::SendSave;
 pub use script::clock::{clock, realtime};
@@ -118,12 +125,25 @@ pub use script::recorded::Recorded;
 pub use script::registry::Registry;
 pub use script::script_fn::ScriptFn;
 pub use script::{Chapter, DurableScript, OldState};
+#[doc(alias = "EveryValueChanged")]
+pub use wait::changes_of;
+#[doc(alias = "Debounce")]
+pub use wait::debounce;
+#[doc(alias = "IntervalFrame")]
+pub use wait::every_frames;
+#[doc(alias = "ignoreTimeScale")]
+pub use wait::on_clock;
+#[doc(alias = "oneshot")]
+pub use wait::promise;
+#[doc(alias = "CancellationToken")]
+pub use wait::stop_requested;
+#[doc(alias = "ThrottleFirst")]
+pub use wait::throttle;
 pub use wait::{
     Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, EveryFrames, Interval,
     MissedTicks, NextEvent, NextTick, NextTicks, On, Permit, Promise, Request, RequestId, Resolver,
     Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges,
     Wait, WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, YieldNow, animate, ask,
-    changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame,
-    on_clock, promise, stop_requested, throttle, timeout, timeout_at, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
+    end_of_frame, fixed_update, in_phase, interval, next_frame, timeout, timeout_at, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
 };

@@ -8,6 +8,7 @@ use framestep_durable::prelude::*;
 
 use crate::code;
 use crate::fight::{NEAR, STRUCK};
+use crate::lines;
 use crate::platform;
 use crate::scripts::{self, BUMP, PRESSED, TAKEN};
 use crate::world::{Push, World};
@@ -19,6 +20,8 @@ pub(crate) const STEP: Duration = Duration::from_nanos(16_666_667);
 pub(crate) struct Game {
     pub(crate) world: World,
     pub(crate) runtime: Runtime,
+    /// Where the scripts wait: see `lines.rs`.
+    pub(crate) lines: String,
 }
 
 /// Everything that changes.
@@ -26,6 +29,8 @@ pub(crate) struct Game {
 pub(crate) struct Moment {
     pub(crate) world: World,
     pub(crate) scripts: SaveState,
+    /// A save state has no lines of source: scripts that it restores have none until they are polled.
+    pub(crate) lines: String,
 }
 
 impl Game {
@@ -33,11 +38,20 @@ impl Game {
         let mut world = World::new(seed);
         let mut runtime = empty_runtime();
         runtime.lend(&mut world, |runtime| scripts::start_all(runtime));
-        Game { world, runtime }
+        let lines = lines::of(&runtime);
+        Game {
+            world,
+            runtime,
+            lines,
+        }
     }
 
     pub(crate) fn step(&mut self, push: Push) {
-        let Game { world, runtime } = self;
+        let Game {
+            world,
+            runtime,
+            lines,
+        } = self;
         let events = world.advance(push, STEP.as_secs_f32());
         events.bumps.iter().for_each(|at| runtime.emit(&BUMP, *at));
         let pressed = events.pressed.iter();
@@ -51,12 +65,14 @@ impl Game {
             runtime.emit(&STRUCK, ());
         }
         runtime.run_frame_with(world, STEP);
+        *lines = lines::of(runtime);
     }
 
     pub(crate) fn moment(&self) -> Moment {
         Moment {
             world: self.world.clone(),
             scripts: self.runtime.save_state().expect("all scripts are durable"),
+            lines: self.lines.clone(),
         }
     }
 
@@ -64,6 +80,7 @@ impl Game {
         let rolled_back = self.runtime.rollback(&moment.scripts);
         rolled_back.expect("the scripts depend only on what is recorded");
         self.world = moment.world;
+        self.lines = moment.lines;
     }
 
     /// Steps from the beginning of the game.
@@ -73,7 +90,7 @@ impl Game {
 
     /// A hash of everything that changes: the same state has the same hash everywhere.
     pub(crate) fn checksum(&self) -> u64 {
-        let Moment { world, scripts } = self.moment();
+        let Moment { world, scripts, .. } = self.moment();
         scripts.checksum_with(&world)
     }
 
@@ -97,7 +114,12 @@ impl Game {
         let (scripts, world) = SaveState::from_bytes_with(content)?;
         let mut runtime = empty_runtime();
         runtime.restore(&scripts, Policy::Fail)?;
-        Ok(Game { world, runtime })
+        let lines = lines::of(&runtime);
+        Ok(Game {
+            world,
+            runtime,
+            lines,
+        })
     }
 }
 

@@ -1,21 +1,32 @@
 //! Tells the page where the scripts wait.
 
 use framestep::inspect::CoroutineInfo;
+use framestep_durable::Runtime;
 
-use crate::game::Game;
 use crate::platform;
 
 #[path = "../../shared/lines.rs"]
 mod text;
 
-/// Steps from one report to the next, forwards or backwards.
-const EVERY: u64 = 6;
-
-/// Tells it every few steps.
-pub(crate) fn show(game: &Game) {
-    if !platform::shows_lines() || game.steps() % EVERY != 0 {
-        return;
+/// Where they wait now. Empty where nothing shows it.
+pub(crate) fn of(runtime: &Runtime) -> String {
+    if platform::shows_lines() {
+        text::of(&runtime.executor().snapshot())
+    } else {
+        String::new()
     }
-    let text = text::of(&game.runtime.executor().snapshot());
-    platform::tell_lines(&text);
+}
+
+/// What the page shows.
+#[derive(Debug, Default)]
+pub(crate) struct Shown(String);
+
+impl Shown {
+    /// Tells it what has changed, forwards or backwards.
+    pub(crate) fn tell(&mut self, lines: &str) {
+        if self.0 != lines {
+            lines.clone_into(&mut self.0);
+            platform::tell_lines(lines);
+        }
+    }
 }

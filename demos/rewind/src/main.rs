@@ -10,7 +10,7 @@
 //!   local storage of the browser.
 //! - `draw.rs` shows the world; `lines.rs` tells the page where the scripts wait.
 //!
-//! Arrow keys push the ball. S or F5 saves, L or F9 loads, N begins a new game. The next start
+//! Arrow keys push the ball, and take over from the pilot of the browser's `?demo`. S or F5 saves, L or F9 loads, N begins a new game. The next start
 //! continues a saved game.
 
 mod code;
@@ -91,20 +91,24 @@ fn main() {
 
 async fn play(store: Store, is_demo: bool) {
     draw::prepare();
+    let mut is_piloted = is_demo;
+    let mut shown = lines::Shown::default();
     let mut session = Session::begin(store);
     // Frames of the screen have any length, frames of the game have a fixed length.
     let mut left = 0.0;
     loop {
         let is_rewinding = is_key_down(KeyCode::R);
+        let push = held();
+        is_piloted &= push == [0.0, 0.0];
         left = (left + get_frame_time()).min(0.25);
         while left >= STEP.as_secs_f32() {
             left -= STEP.as_secs_f32();
             if is_rewinding {
                 session.rewind();
-            } else if is_demo {
+            } else if is_piloted {
                 pilot::step(&mut session);
             } else {
-                session.step(held());
+                session.step(push);
             }
         }
         if is_key_pressed(KeyCode::S) || is_key_pressed(KeyCode::F5) {
@@ -116,7 +120,7 @@ async fn play(store: Store, is_demo: bool) {
         if is_key_pressed(KeyCode::N) {
             session.begin_anew();
         }
-        lines::show(&session.game);
+        shown.tell(&session.game.lines);
         show(&mut session, is_rewinding).await;
     }
 }

@@ -38,6 +38,31 @@ fn time_runs_back_frame_by_frame_and_the_same_pushes_lead_to_the_same_world() {
     assert_eq!((game.world.clone(), game.moment().scripts.checksum()), end);
 }
 
+#[test]
+fn the_lines_where_scripts_wait_run_back_with_the_world() {
+    let mut session = Session::begin(Store::new(place("lines")));
+    let mut played = Vec::new();
+    for _ in 0..FRAMES {
+        played.push(session.game.lines.clone());
+        play(&mut session, 1);
+    }
+    assert!(played.iter().all(|lines| lines.contains("scripts.rs ")));
+    played.dedup();
+    assert!(played.len() > 10);
+
+    let mut rewound = vec![session.game.lines.clone()];
+    while session.rewind() {
+        rewound.push(session.game.lines.clone());
+    }
+    rewound.reverse();
+    rewound.dedup();
+    assert!(rewound.starts_with(&played));
+
+    // Forwards again, every line is back.
+    play(&mut session, 60);
+    assert!(session.game.lines.contains("scripts.rs "));
+}
+
 fn play(session: &mut Session, steps: u32) {
     for _ in 0..steps {
         session.step(push(&session.game.world));

@@ -70,7 +70,6 @@ pub use permit::Permit;
 /// # Source
 ///
 /// `tokio::sync::Semaphore`; attack tokens, as in the AI of many action games.
-#[doc(alias = "Mutex")]
 pub struct Semaphore {
     place: Place<Shared>,
 }

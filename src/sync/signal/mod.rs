@@ -107,7 +107,6 @@ pub use wait::{WaitSignal, WaitSignalFor};
 ///
 /// `signal` of Godot, which coroutines `await`; `UnityEvent`, Unity scripting
 /// reference.
-#[doc(alias = "UnityEvent")]
 pub struct Signal<T> {
     place: Place<Shared<T>>,
 }

@@ -104,7 +104,6 @@ pub use wait::{Changed, WaitWatch};
 /// # Source
 ///
 /// `tokio::sync::watch`; `ReactiveProperty` of `UniRx`.
-#[doc(alias = "ReactiveProperty")]
 pub struct Watch<T> {
     place: Place<Shared<T>>,
 }

@@ -42,7 +42,6 @@ use super::{Changed, Changes, Shared, WaitWatch};
 /// # Source
 ///
 /// `watch::Receiver` of tokio; `ReadOnlyReactiveProperty` of R3.
-#[doc(alias = "ReadOnlyReactiveProperty")]
 pub struct WatchReader<T> {
     shared: Rc<Shared<T>>,
 }

@@ -74,9 +74,6 @@ pub fn group<T>() -> Group<T> {
 /// # Source
 ///
 /// The nurseries of trio; `JoinSet` of tokio; `TaskGroup` of asyncio and Swift.
-#[doc(alias = "nursery")]
-#[doc(alias = "JoinSet")]
-#[doc(alias = "TaskGroup")]
 #[must_use = "dropping a group stops its scripts"]
 pub struct Group<T> {
     /// Dropped first: that stops the scripts in the order they were added.

@@ -73,8 +73,6 @@ use super::Ended;
 /// # Source
 ///
 /// `CancellationToken::cancelled` of tokio-util; `CancellationToken` of .NET.
-#[doc(alias = "CancellationToken")]
-#[doc(alias = "cancelled")]
 pub fn stop_requested() -> StopRequested {
     StopRequested {
         wait: None,
@@ -110,7 +108,6 @@ pub fn stop_requested() -> StopRequested {
 /// hero.request_stop();
 /// assert_eq!(executor.run_until(swings, 0.25).unwrap(), 2);
 /// ```
-#[doc(alias = "IsCancellationRequested")]
 #[track_caller]
 pub fn is_stop_requested() -> bool {
     match scope::with(|scope| scope.map(|scope| reads_request(scope.core(), member(scope)))) {

@@ -117,7 +117,6 @@ use state::{Pace, Reading};
 ///
 /// `Time.timeScale`, Unity scripting reference, for each clock. As there, a
 /// scale of zero stops the fixed steps.
-#[doc(alias = "timeScale")]
 #[derive(Clone)]
 pub struct Clock(Rc<ClockState>);
 

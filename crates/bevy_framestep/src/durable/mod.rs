@@ -22,7 +22,9 @@ pub use hear::{HearAppExt, Heard, NextEventOf, messages, next_event, next_messag
 pub use plugin::DurableScriptsPlugin;
 pub(crate) use runtime::queries;
 pub use runtime::{DurableRuntime, run_durable_scripts};
-pub use save::{Save, load, reload, reload_at, rollback, save, save_state};
+#[doc(alias = "snapshot")]
+pub use save::save_state;
+pub use save::{Save, load, reload, reload_at, rollback, save};
 pub use script::ComponentUntil;
 pub use start::{
     CommandsDurableExt, EntityCommandsDurableExt, EntityWorldDurableExt, WorldDurableExt,

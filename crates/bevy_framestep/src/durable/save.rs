@@ -94,7 +94,6 @@ pub fn save(world: &mut World) -> Result<Save, SaveError> {
 /// # Panics
 ///
 /// If the plugin is missing.
-#[doc(alias = "snapshot")]
 pub fn save_state(world: &mut World) -> Result<Save, SaveError> {
     take(world, |runtime| runtime.save_state())
 }

@@ -67,8 +67,6 @@ pub fn group<T>() -> Group<T> {
 /// # Source
 ///
 /// [`framestep::task::Group`].
-#[doc(alias = "nursery")]
-#[doc(alias = "JoinSet")]
 #[must_use = "dropping a group stops its scripts"]
 pub struct Group<T> {
     /// Dropped in this order, which stops the scripts in the order in which they were added.

@@ -66,8 +66,6 @@ use crate::script::{JoinError, context};
 /// # Source
 ///
 /// [`framestep::combine::when_each`].
-#[doc(alias = "as_completed")]
-#[doc(alias = "JoinSet")]
 pub fn when_each<T>(handles: impl IntoIterator<Item = Handle<T>>) -> WhenEach<T>
 where
     T: DeserializeOwned,

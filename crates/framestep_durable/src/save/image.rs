@@ -24,7 +24,6 @@ use crate::script::{Effects, EndedImage, GuardImage, KeptImage, SlotImage, WaitI
 /// [`to_bytes`](SaveState::to_bytes) turns it into a file with a version and a checksum.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(remote = "Self")]
-#[doc(alias = "Snapshot")]
 pub struct SaveState {
     pub(crate) build: String,
     /// The length of fixed steps, and that of the longest frame.

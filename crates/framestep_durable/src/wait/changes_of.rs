@@ -74,7 +74,6 @@ use crate::script::{Numbered, ScriptCell, Slot, expect_read, in_closure, type_na
 /// # Source
 ///
 /// [`framestep::wait::changes_of`].
-#[doc(alias = "EveryValueChanged")]
 pub fn changes_of<T, F>(read: F) -> ChangesOf<T, F>
 where
     T: Serialize + DeserializeOwned + PartialEq + Clone,

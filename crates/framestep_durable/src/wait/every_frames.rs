@@ -61,7 +61,6 @@ use crate::script::{Numbered, ScriptCell, Slot, context, expect_read};
 /// # Source
 ///
 /// [`framestep::wait::every_frames`].
-#[doc(alias = "IntervalFrame")]
 pub fn every_frames(count: u64) -> EveryFrames {
     EveryFrames {
         count: count.max(1),

@@ -64,7 +64,6 @@ use crate::script::{clock_of, context};
 /// # Source
 ///
 /// The `unscaled` and `ignoreTimeScale` arguments of Unity and `UniTask`.
-#[doc(alias = "ignoreTimeScale")]
 pub fn on_clock<F: Future>(clock: impl Borrow<ClockId>, future: F) -> On<F> {
     On {
         clock: *clock.borrow(),

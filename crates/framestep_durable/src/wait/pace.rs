@@ -69,7 +69,6 @@ use crate::wait::{WaitSeconds, wait_seconds};
 /// # Source
 ///
 /// [`framestep::wait::debounce`].
-#[doc(alias = "Debounce")]
 #[track_caller]
 pub fn debounce<S: Stream>(seconds: impl Seconds, stream: S) -> Debounce<S> {
     Debounce {
@@ -192,7 +191,6 @@ impl<S: Stream> fmt::Debug for Debounce<S> {
 /// # Source
 ///
 /// [`framestep::wait::throttle`].
-#[doc(alias = "ThrottleFirst")]
 #[track_caller]
 pub fn throttle<S: Stream>(seconds: impl Seconds, stream: S) -> Throttle<S> {
     Throttle {

@@ -81,7 +81,6 @@ use crate::script::{
 /// # Source
 ///
 /// [`framestep::sync::promise`].
-#[doc(alias = "oneshot")]
 #[track_caller]
 pub fn promise<T: Serialize + DeserializeOwned + 'static>(
     name: &'static str,

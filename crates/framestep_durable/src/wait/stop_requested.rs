@@ -72,7 +72,6 @@ use crate::script::{Numbered, ScriptCell, Slot};
 /// # Source
 ///
 /// [`framestep::task::stop_requested`].
-#[doc(alias = "CancellationToken")]
 pub fn stop_requested() -> StopRequested {
     StopRequested {
         numbered: Numbered::default(),

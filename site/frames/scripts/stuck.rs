@@ -1,4 +1,4 @@
-// The gate stays shut. Look at what it waits for, and mend it.
+// The gate stays shut: what does it wait for?
 
 async fn gate(opened: Signal<()>) {
     opened.wait().await;

@@ -12,7 +12,7 @@ async fn lamp() {
     animate(1, |part| with(|w: &mut World| w.lamp = part)).await;
 }
 
-async fn read(letter: Signal<i64>) -> i64 {
+async fn read(letter: Signal<u32>) -> u32 {
     letter.wait().await
 }
 

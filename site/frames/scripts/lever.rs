@@ -1,4 +1,4 @@
-// The gate opens if the lever is pulled within two seconds. Make `hurry` slower.
+// The gate opens if the lever is pulled within two seconds.
 
 async fn gate(lever: Signal<()>) -> bool {
     select! {

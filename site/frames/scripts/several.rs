@@ -1,4 +1,4 @@
-// Three scripts at once. Which of two that are due in one frame runs first?
+// Three scripts at once.
 
 async fn walk() {
     for _ in 0..10 {

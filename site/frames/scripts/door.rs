@@ -1,0 +1,18 @@
+async fn open_door() -> u32 {
+    println!("the door creaks");
+    animate(1.5, set_door).await;
+    println!("the door is open");
+    3 // coins behind it
+}
+
+fn set_door(part: f32) {
+    with(|w: &mut World| w.door = part);
+}
+
+async fn game() {
+    animate(1, |part| with(|w: &mut World| w.hero = 8.5 * part)).await;
+    println!("the hero knocks");
+    let coins = start(open_door()).await.unwrap();
+    println!("the hero takes {coins} coins");
+    with(|w: &mut World| w.coins += coins);
+}
