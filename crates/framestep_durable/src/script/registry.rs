@@ -139,6 +139,10 @@ impl Registry {
     ///
     /// let registry = Registry::new().script(patrol::<Goblin>);
     /// ```
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a function is written by its name alone; only its type is used"
+    )]
     #[must_use]
     #[track_caller]
     pub fn script<P, F: ScriptFn<P>>(self, function: F) -> Self {
