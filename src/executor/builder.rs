@@ -3,13 +3,10 @@
 use std::time::Duration;
 
 use crate::core::report::panics::PassOn;
-use crate::core::scope::registry;
-use crate::core::{Bounds, Core};
+use crate::core::{Bounds, Core, scope};
 use crate::executor::Executor;
 use crate::inspect::{Instruments, TimeSource};
-use crate::time::FrameClock;
-use crate::time::Nanos;
-use crate::time::Seconds;
+use crate::time::{FrameClock, Nanos, Seconds};
 
 const MILLISECOND_NS: u64 = 1_000_000;
 
@@ -544,7 +541,7 @@ impl Builder {
             (false, false) => PassOn::Nothing,
         };
         let core = Core::new(clock, bounds, pass_on, instruments);
-        registry::know(&core);
+        scope::know(&core);
         Executor::with_core(core)
     }
 }

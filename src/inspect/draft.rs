@@ -10,6 +10,7 @@ use crate::core::view::{Script, Stands, View};
 use crate::time::PhaseIndex;
 
 use super::coroutine::{CoroutineInfo, Origin, State};
+use super::events;
 use super::observed::{Line, Observed, WaitId};
 use super::snapshot::Snapshot;
 use super::wait::{TimerClock, Wait};
@@ -83,7 +84,7 @@ impl<'c> Draft<'c> {
             Stands::OwnerEnd(owner) => Wait::Scripts {
                 owner: view.owner_label(owner).into(),
             },
-            Stands::Event(source) => view.event(source, coroutine.phase),
+            Stands::Event(source) => events::wait(view, source, coroutine.phase),
             Stands::Ready(phase) => {
                 make_ready(coroutine);
                 coroutine.phase = phase.phase();
@@ -196,7 +197,7 @@ fn notes_of(view: View<'_>, script: Script<'_>) -> Option<(Origin, bool, NotedLi
             line: None,
             more_lines: Vec::new(),
             description: observed.description.clone(),
-            profile: view.has_profiles().then_some(observed.profile),
+            profile: view.instruments().profiles.then_some(observed.profile),
         };
         (origin, observed.has_begun, NotedLines::of(observed))
     })

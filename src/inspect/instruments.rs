@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::core::base::key::TaskKey;
 
+use super::events::EventWaits;
 use super::observed::Line;
 use super::poll_times::PollTimes;
 use super::time_source::TimeSource;
@@ -22,6 +23,7 @@ pub(crate) struct Instruments {
     /// Whether the times of each coroutine are added up.
     pub(crate) profiles: bool,
     pub(crate) trace: TraceHooks,
+    pub(crate) event_waits: EventWaits,
     /// How many signals, watches and semaphores with a name have been shown.
     sources: Cell<u32>,
     /// The line of the wait that this coroutine polls in the closure of another crate.
@@ -45,6 +47,7 @@ impl Instruments {
             poll_times,
             profiles,
             trace: TraceHooks::default(),
+            event_waits: EventWaits::default(),
             sources: Cell::new(0),
             line: Cell::new(None),
         }

@@ -38,6 +38,22 @@ pub(crate) struct Observed {
     pub(crate) profile: Profile,
 }
 
+impl Observed {
+    /// The notes about a coroutine that was spawned before observing began.
+    pub(crate) fn unknown() -> Self {
+        Observed {
+            has_begun: true,
+            ..Observed::default()
+        }
+    }
+
+    /// The line of a wait, if it was noted.
+    pub(crate) fn line_of(&self, id: WaitId) -> Option<Line> {
+        let noted = self.waits.iter().find(|noted| noted.id == id);
+        noted.and_then(|noted| noted.at)
+    }
+}
+
 /// A wait of an observed coroutine.
 #[derive(Clone, Debug)]
 pub(crate) struct NotedWait {

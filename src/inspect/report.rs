@@ -326,7 +326,10 @@ impl fmt::Display for SpawnError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             SpawnError::OwnerInactive => "its owner, or an owner above that, is inactive",
-            SpawnError::OwnerGone => "its owner, or an owner above that, is gone",
+            SpawnError::OwnerGone => {
+                "its owner, or an owner above that, is gone: a script that goes on after the end of its \
+                 owner starts what is to outlive it with `handle().start(..)`"
+            }
             SpawnError::ExecutorGone => "its executor is gone",
             SpawnError::TooMany(limit) => {
                 return write!(

@@ -3,24 +3,29 @@
 //! All of them work between the scripts of all executors of a thread, and with futures of other
 //! crates: they are built on wakers only.
 
+mod key;
+mod named;
 mod promise;
 mod semaphore;
 mod signal;
 pub(crate) mod waiters;
 mod watch;
 
+pub use key::Key;
+pub use named::Named;
+pub(crate) use named::named_in;
 #[doc(alias = "TaskCompletionSource")]
 #[doc(alias = "oneshot")]
 pub use promise::promise;
 pub use promise::{Canceled, Promise, Resolver};
 #[doc(alias = "Mutex")]
 pub use semaphore::Semaphore;
-pub use semaphore::{Acquire, Permit};
+pub use semaphore::{Acquire, Permit, semaphore};
 #[doc(alias = "UnityEvent")]
 pub use signal::Signal;
-pub use signal::{Subscription, WaitSignal, WaitSignalFor};
+pub use signal::{Subscription, WaitSignal, WaitSignalFor, signal, signal_with_limit};
 #[doc(alias = "ReactiveProperty")]
 pub use watch::Watch;
 #[doc(alias = "ReadOnlyReactiveProperty")]
 pub use watch::WatchReader;
-pub use watch::{Changed, Changes, WaitWatch};
+pub use watch::{Changed, Changes, WaitWatch, watch};

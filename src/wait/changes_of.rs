@@ -74,7 +74,7 @@ use super::until::Asked;
 /// # Source
 ///
 /// `UniTask.EveryValueChanged`; `Observable.EveryValueChanged` of R3.
-pub fn changes_of<T: PartialEq + Clone, F: FnMut() -> T>(read: F) -> ChangesOf<T, F> {
+pub fn changes_of<T: PartialEq + Clone, F: Fn() -> T>(read: F) -> ChangesOf<T, F> {
     ChangesOf {
         read,
         known: None,
@@ -135,7 +135,7 @@ impl<T, F> ChangesOf<T, F> {
 impl<T, F> ChangesOf<T, F>
 where
     T: PartialEq + Clone,
-    F: FnMut() -> T,
+    F: Fn() -> T,
 {
     /// Waits for the next change.
     ///
@@ -150,7 +150,7 @@ where
 impl<T, F> Stream for ChangesOf<T, F>
 where
     T: PartialEq + Clone,
-    F: FnMut() -> T,
+    F: Fn() -> T,
 {
     type Item = T;
 
@@ -195,7 +195,7 @@ impl<T, F> Unpin for ChangesOf<T, F> {}
 impl<T, F> FusedStream for ChangesOf<T, F>
 where
     T: PartialEq + Clone,
-    F: FnMut() -> T,
+    F: Fn() -> T,
 {
     fn is_terminated(&self) -> bool {
         false

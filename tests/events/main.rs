@@ -2,6 +2,7 @@
 //! and futures of other crates.
 
 mod buffers;
+mod by_name;
 mod promise;
 mod remote;
 mod semaphore;

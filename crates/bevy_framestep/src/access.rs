@@ -519,7 +519,7 @@ pub fn resource_mut<S: Resource<Mutability = Mutable>, R>(f: impl FnOnce(&mut S)
 /// Panics in the line of the script.
 #[cold]
 #[track_caller]
-fn no_resource(name: &str) -> ! {
+pub(crate) fn no_resource(name: &str) -> ! {
     panic!(
         "the world has no resource `{name}`: insert it before the script needs it, with \
          `app.insert_resource(..)` or `app.init_resource::<..>()`, or add the plugin that does"

@@ -9,7 +9,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use bevy_ecs::error::BevyError;
-use bevy_ecs::prelude::{Component, NonSend, Res};
+use bevy_ecs::prelude::{Component, NonSend, Res, Resource};
 use bevy_ecs::world::{World, WorldId};
 use bevy_platform::hash::FixedHasher;
 use bevy_time::{Fixed, Real, Time, Virtual};
@@ -18,10 +18,13 @@ use framestep::sync::Signal;
 use framestep::{Executor, Handle, Phase};
 
 use crate::error::Missing;
+use crate::lost::LostSchedules;
 use crate::output::{ScriptOutput, Unobserved, Witness};
+use crate::pause::Pauser;
 use crate::query::Queries;
 use crate::script::Speeds;
-use crate::wait::{Condition, Conditions, Feed, Left, Scan};
+use crate::system::Systems;
+use crate::wait::{Condition, Conditions, Feed, Left, Scan, Watch};
 
 /// The executor of the scripts, as a non-send resource: [`NonSend<Framestep>`] in a
 /// system.
@@ -62,16 +65,19 @@ pub(crate) struct Shared {
     /// By type, in the order in which they were first used.
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
     conditions: Conditions,
-    /// By the type of the component.
+    /// By the type of the component, or of the watch of a resource.
     scans: RefCell<HashMap<TypeId, Rc<dyn Any>, FixedHasher>>,
     left: Left,
     speeds: Rc<Speeds>,
     queries: Queries,
+    systems: Systems,
     unobserved: Unobserved,
     /// How many events a stream keeps.
     kept: usize,
     /// Whether there was no script when the latest run of this frame began.
     was_empty: Cell<bool>,
+    lost: LostSchedules,
+    pauser: Pauser,
     /// Asks for a frame, if the app sleeps meanwhile.
     wake: OnceCell<Waker>,
     /// Whether it has been called for a condition since the app last checked.
@@ -134,6 +140,8 @@ impl Framestep {
         let unobserved = Unobserved::default();
         unobserved.hear::<Result<(), Missing>>(&handle);
         unobserved.hear::<Result<(), BevyError>>(&handle);
+        let (pauser, pauses) = Pauser::new();
+        world.insert_resource(pauses);
         world.insert_non_send(Framestep {
             shared: Rc::new(Shared {
                 executor: RefCell::new(executor),
@@ -145,9 +153,12 @@ impl Framestep {
                 left: Left::default(),
                 speeds: Rc::default(),
                 queries: Queries::default(),
+                systems: Systems::default(),
                 unobserved,
                 kept,
                 was_empty: Cell::new(false),
+                lost: LostSchedules::default(),
+                pauser,
                 wake: OnceCell::new(),
                 is_told: Cell::new(false),
             }),
@@ -242,6 +253,10 @@ impl Shared {
         &self.queries
     }
 
+    pub(crate) fn systems(&self) -> &Systems {
+        &self.systems
+    }
+
     /// Reports errors of this type that nothing can read any more.
     pub(crate) fn hear<T: ScriptOutput>(&self) {
         self.unobserved.hear::<T>(&self.handle);
@@ -300,6 +315,18 @@ impl Shared {
             scan
         });
         scan.downcast().expect("it was made for this type")
+    }
+
+    /// What knows of the changes of a resource.
+    pub(crate) fn watch<R: Resource>(&self) -> Rc<Watch<R>> {
+        let key = TypeId::of::<Watch<R>>();
+        let watch = self
+            .scans
+            .borrow_mut()
+            .entry(key)
+            .or_insert_with(|| Rc::new(Watch::<R>::default()))
+            .clone();
+        watch.downcast().expect("it was made for this type")
     }
 
     /// Calls `f` with each feed. `f` may call wakers.
@@ -403,9 +430,12 @@ pub(crate) fn end_fixed_step(framestep: NonSend<Framestep>) {
 pub fn run_scripts(world: &mut World, phase: Phase) {
     let shared = Shared::of(world);
     let mut executor = shared.borrow_mut();
+    shared.lost.check(world, phase, executor.panics());
     // Work for the next lend comes from scripts, or is done in the first run of a frame.
     let is_empty = executor.is_empty();
     if is_empty && shared.was_empty.get() && !shared.handle.has_clean_up::<World>() {
+        drop(executor);
+        shared.pauser.apply(world);
         return;
     }
     shared.was_empty.set(is_empty);
@@ -421,6 +451,7 @@ pub fn run_scripts(world: &mut World, phase: Phase) {
     });
     shared.left.forget();
     drop(executor);
+    shared.pauser.apply(world);
     world.flush();
 }
 

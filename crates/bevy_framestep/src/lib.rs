@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 mod access;
 mod borrow;
@@ -10,8 +10,10 @@ mod error;
 mod executor;
 mod last;
 mod link;
+mod lost;
 mod name;
 mod output;
+mod pause;
 mod plugin;
 pub mod prelude;
 mod query;
@@ -20,6 +22,9 @@ mod script;
 mod scripts;
 mod setup;
 mod start;
+mod system;
+#[cfg(feature = "state")]
+mod transitions;
 mod wait;
 mod wake;
 
@@ -29,6 +34,7 @@ pub use error::Missing;
 pub use executor::{Framestep, next_frame_in, run_scripts};
 pub use link::ScriptHandle;
 pub use output::ScriptOutput;
+pub use pause::{GamePause, GamePauses, pause_game};
 pub use plugin::FramestepPlugin;
 pub use query::{EntityFn, EntityParam, ScriptQuery, query, query_filtered};
 pub use schedules::ScriptSystems;
@@ -39,6 +45,7 @@ pub use start::StateScriptsExt;
 pub use start::{
     CommandsScriptsExt, EntityCommandsScriptsExt, EntityWorldScriptsExt, WorldScriptsExt,
 };
+pub use system::{SystemFn, scripts_of, system};
 #[cfg(feature = "animation")]
 pub use wait::animation_finished;
 #[cfg(feature = "tasks")]
@@ -48,7 +55,7 @@ pub use wait::{AssetFailed, NextAssetEvent, WaitForAsset, next_asset_event, wait
 pub use wait::{
     ComponentChanged, ComponentUntil, Despawned, Events, Messages, NextEvent, NextEventOf,
     NextMessage, WaitForTimer, WaitUntilWorld, messages, next_event, next_message, wait_for_timer,
-    wait_until_world,
+    wait_until_resource, wait_until_world,
 };
 #[cfg(feature = "state")]
 pub use wait::{WaitForState, next_transition, state_entered, state_exited, wait_for_state};

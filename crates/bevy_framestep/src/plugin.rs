@@ -293,7 +293,7 @@ impl Plugin for FramestepPlugin {
             run_phase,
         );
         #[cfg(feature = "state")]
-        clean_up::add_to_transitions(app);
+        crate::transitions::add(app);
     }
 
     fn finish(&self, app: &mut App) {

@@ -17,8 +17,9 @@ pub use crate::compute;
 pub use crate::{
     CommandsScriptsExt, EntityCommandsScriptsExt, EntityWorldScriptsExt, Events, Framestep,
     FramestepPlugin, Missing, ScriptEntity, ScriptHandle, ScriptOutput, ScriptQuery, Scripts,
-    WorldScriptsExt, commands, messages, next_event, next_message, query, query_filtered, resource,
-    resource_mut, trigger, wait_for_timer, wait_until_world, write_message,
+    WorldScriptsExt, commands, messages, next_event, next_message, pause_game, query,
+    query_filtered, resource, resource_mut, system, trigger, wait_for_timer, wait_until_resource,
+    wait_until_world, write_message,
 };
 #[cfg(feature = "input")]
 pub use crate::{just_pressed, just_released};

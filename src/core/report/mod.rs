@@ -192,7 +192,13 @@ pub(crate) fn put_unobserved(core: &Core, reference: Reference) {
 /// or inside a closure that borrows lent state. Calls user code.
 #[inline]
 pub(crate) fn flush_unobserved(core: &Core) {
-    if core.unobserved.is_on.get() && !core.unobserved.is_telling.get() && !core.starts.are_held() {
+    let unobserved = &core.unobserved;
+    // After each borrow of lent state there is nearly always nothing.
+    if unobserved.is_on.get()
+        && !unobserved.waiting.borrow().is_empty()
+        && !unobserved.is_telling.get()
+        && !core.starts.are_held()
+    {
         work_off(core);
     }
 }

@@ -5,11 +5,11 @@ use std::cell::Cell;
 use crate::core::Core;
 use crate::core::base::call::{self, Foreign, Payload};
 use crate::core::base::cell::Guarded;
-use crate::core::inspect::awaited;
 use crate::core::life::end::depth::{self, End};
 use crate::core::report;
 use crate::core::task::Task;
-use crate::inspect::{Line, Report};
+use crate::core::view::{Script, View};
+use crate::inspect::{Line, Report, awaited};
 use crate::time::Phase;
 
 /// The payload of a coroutine's panic, and when the panic was raised.
@@ -52,6 +52,8 @@ pub(crate) struct Panics {
     /// The first panic since the last one that was passed on.
     pending: Guarded<Option<Pending>>,
     is_pending: Cell<bool>,
+    /// How many coroutines have panicked.
+    count: Cell<u64>,
 }
 
 pub(crate) type Pending = (Report, Foreign<Payload>);
@@ -62,7 +64,12 @@ impl Panics {
             pass_on: Cell::new(pass_on),
             pending: Guarded::default(),
             is_pending: Cell::new(false),
+            count: Cell::new(0),
         }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count.get()
     }
 
     pub(crate) fn passes_on(&self, panics: PassOn) -> bool {
@@ -74,8 +81,9 @@ impl Panics {
 /// returns what to [pass on](pass_on). The host then receives the payload, and a join
 /// returns only the message.
 pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Option<Pending> {
+    core.panics.count.set(core.panics.count.get() + 1);
     let mut panicked = panicked_now(core, payload);
-    panicked.from = awaited::resumed_from(core, task);
+    panicked.from = awaited::resumed_from(View::new(core), Script::new(core, task));
     // It is still in the list of its owner.
     panicked.owner = core
         .owners

@@ -65,7 +65,7 @@ impl<T: Clone> Future for Changed<T> {
     }
 }
 
-impl<T: Clone, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
+impl<T: Clone, P: Fn(&T) -> bool> Future for WaitWatch<T, P> {
     type Output = T;
 
     #[track_caller]
@@ -106,7 +106,7 @@ impl<T: Clone> FusedFuture for Changed<T> {
     }
 }
 
-impl<T: Clone, P: FnMut(&T) -> bool> FusedFuture for WaitWatch<T, P> {
+impl<T: Clone, P: Fn(&T) -> bool> FusedFuture for WaitWatch<T, P> {
     fn is_terminated(&self) -> bool {
         self.waiter.is_none()
     }

@@ -9,6 +9,7 @@ use bevy_ecs::world::DeferredWorld;
 use framestep_durable::OwnerId;
 use serde::{Deserialize, Serialize};
 
+use super::hear::entity_is_gone;
 use super::runtime::DurableRuntime;
 use crate::clean_up;
 
@@ -128,9 +129,9 @@ pub struct DurableEntities {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Known {
+pub(super) struct Known {
     id: DurableId,
-    owner: Option<OwnerId>,
+    pub(super) owner: Option<OwnerId>,
 }
 
 impl Default for DurableEntities {
@@ -197,7 +198,7 @@ impl DurableEntities {
     }
 
     /// Adds an entity. A loaded entity already has a number, and perhaps an owner.
-    fn enter(
+    pub(super) fn enter(
         &mut self,
         entity: Entity,
         brought: Option<DurableId>,
@@ -221,7 +222,7 @@ impl DurableEntities {
         known
     }
 
-    fn leave(&mut self, entity: Entity) -> Option<Known> {
+    pub(super) fn leave(&mut self, entity: Entity) -> Option<Known> {
         let known = self.known.remove(&entity)?;
         self.by_id.remove(&known.id);
         Some(known)
@@ -253,9 +254,17 @@ fn removed(mut world: DeferredWorld<'_>, context: HookContext) {
     let Some(mut entities) = world.get_resource_mut::<DurableEntities>() else {
         return;
     };
-    let owner = entities.leave(entity).and_then(|known| known.owner);
-    if let (Some(owner), Some(runtime)) = (owner, world.get_non_send::<DurableRuntime>()) {
-        let runtime = runtime.shared();
+    let is_loading = entities.is_loading;
+    let known = entities.leave(entity);
+    let (Some(known), Some(runtime)) = (known, world.get_non_send::<DurableRuntime>()) else {
+        return;
+    };
+    let runtime = runtime.shared();
+    // The entities of a save may have the same numbers.
+    if !is_loading {
+        entity_is_gone(runtime.host(), known.id);
+    }
+    if let Some(owner) = known.owner {
         // This runs destructors.
         runtime.host().drop_owner(owner);
         clean_up::queue(&mut world, runtime.executor());

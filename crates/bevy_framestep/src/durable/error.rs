@@ -81,6 +81,13 @@ pub enum SaveError {
         /// The error of its `Serialize`.
         message: String,
     },
+    /// A state of the app does not serialise.
+    State {
+        /// The name by which the app saves it.
+        name: String,
+        /// The error of its `Serialize`.
+        message: String,
+    },
 }
 
 impl fmt::Display for SaveError {
@@ -101,6 +108,9 @@ impl fmt::Display for SaveError {
             ),
             SaveError::Resource { name, message } => {
                 write!(f, "the resource `{name}` does not serialise: {message}")
+            }
+            SaveError::State { name, message } => {
+                write!(f, "the state `{name}` does not serialise: {message}")
             }
         }
     }
@@ -143,6 +153,11 @@ pub enum LoadError {
         /// The name.
         name: String,
     },
+    /// The save has a state with a name that the app does not know.
+    UnknownState {
+        /// The name.
+        name: String,
+    },
     /// A component cannot be read: its type has changed since.
     Component {
         /// The number of its entity.
@@ -152,6 +167,11 @@ pub enum LoadError {
     },
     /// A resource cannot be read: its type has changed since.
     Resource {
+        /// The name by which the app saves it.
+        name: String,
+    },
+    /// A state cannot be read: its type has changed since.
+    State {
         /// The name by which the app saves it.
         name: String,
     },
@@ -182,6 +202,11 @@ impl fmt::Display for LoadError {
                 "the save has a resource named `{name}`, which the app does not know: name it \
                  with `app.save_resource`"
             ),
+            LoadError::UnknownState { name } => write!(
+                f,
+                "the save has a state named `{name}`, which the app does not know: name it with \
+                 `app.save_state`, with the feature `state`"
+            ),
             LoadError::Component { entity, name } => write!(
                 f,
                 "the component `{name}` of the durable entity {entity} cannot be read: its type \
@@ -190,6 +215,10 @@ impl fmt::Display for LoadError {
             LoadError::Resource { name } => write!(
                 f,
                 "the resource `{name}` cannot be read: its type has changed since it was saved"
+            ),
+            LoadError::State { name } => write!(
+                f,
+                "the state `{name}` cannot be read: its type has changed since it was saved"
             ),
             LoadError::Scripts(error) => error.fmt(f),
         }

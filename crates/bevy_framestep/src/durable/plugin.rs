@@ -13,6 +13,7 @@ use super::runtime::{
     DurableRuntime, begin_fixed_step, begin_frame, end_fixed_step, run_durable_scripts,
 };
 use super::types::SavedTypes;
+use super::whole::Bundles;
 use crate::last::Runs;
 use crate::schedules::add_main_schedules;
 use crate::setup::Setup;
@@ -79,6 +80,7 @@ impl Plugin for DurableScriptsPlugin {
         DurableRuntime::insert(app.world_mut(), runtime);
         app.init_resource::<DurableEntities>();
         app.init_resource::<SavedTypes>();
+        app.insert_resource(Bundles::new());
         self.setup.add_systems(
             app,
             Runs::Durable,
@@ -87,7 +89,10 @@ impl Plugin for DurableScriptsPlugin {
             run_durable_scripts,
         );
         #[cfg(feature = "state")]
-        crate::clean_up::add_to_transitions(app);
+        {
+            crate::transitions::add(app);
+            super::states::save_scopes(app);
+        }
     }
 }
 

@@ -13,6 +13,8 @@ pub use framestep_durable::prelude::*;
 pub use super::SaveError;
 pub use super::{
     CommandsDurableExt, Durable, DurableEntities, DurableId, DurableRuntime, DurableScriptsPlugin,
-    EntityCommandsDurableExt, EntityWorldDurableExt, LoadError, Missing, Save, SaveAppExt,
-    WorldDurableExt,
+    EntityCommandsDurableExt, EntityWorldDurableExt, HearAppExt, Heard, LoadError, Missing, Save,
+    SaveAppExt, WorldDurableExt, messages, next_event, next_message,
 };
+#[cfg(feature = "state")]
+pub use super::{OnRestore, SaveStateAppExt, StateDurableExt, wait_for_state};

@@ -9,7 +9,9 @@ use bevy_time::{Fixed, Real, Time, Virtual};
 use framestep::{Handle, Phase};
 use framestep_durable::{Host, Runtime};
 
+use super::hear::Feed;
 use crate::executor::Seen;
+use crate::lost::LostSchedules;
 use crate::query::Queries;
 
 /// The runtime of the durable scripts, as a non-send resource: [`NonSend<DurableRuntime>`] in a
@@ -50,6 +52,9 @@ pub(crate) struct Shared {
     executor: Handle,
     pub(super) seen: Seen,
     queries: Queries,
+    lost: LostSchedules,
+    /// What is passed on to the scripts when a run begins.
+    feeds: RefCell<Vec<Box<dyn Feed>>>,
     is_in_step: Cell<bool>,
 }
 
@@ -62,6 +67,8 @@ impl DurableRuntime {
             runtime: RefCell::new(runtime),
             seen: Seen::now(world),
             queries: Queries::default(),
+            lost: LostSchedules::default(),
+            feeds: RefCell::default(),
             is_in_step: Cell::new(false),
         };
         world.insert_non_send(DurableRuntime {
@@ -137,6 +144,17 @@ impl fmt::Debug for DurableRuntime {
 impl Shared {
     pub(super) fn host(&self) -> &Host {
         &self.host
+    }
+
+    pub(super) fn add_feed(&self, feed: Box<dyn Feed>) {
+        self.feeds.borrow_mut().push(feed);
+    }
+
+    /// Leaves out what the feeds have not passed on: another moment of the game is restored.
+    pub(super) fn skip_feeds(&self, world: &World) {
+        for feed in &*self.feeds.borrow() {
+            feed.skip(world);
+        }
     }
 
     pub(crate) fn queries(&self) -> &Queries {
@@ -222,6 +240,10 @@ pub(super) fn end_fixed_step(runtime: NonSend<DurableRuntime>) {
 pub fn run_durable_scripts(world: &mut World, phase: Phase) {
     let shared = DurableRuntime::of(world);
     let mut runtime = shared.borrow_mut();
+    shared.lost.check(world, phase, runtime.executor().panics());
+    for feed in &*shared.feeds.borrow() {
+        feed.pass_on(world, &shared.host);
+    }
     shared.queries.begin_run(world);
     runtime.lend(world, |runtime| runtime.run_phase(phase));
     drop(runtime);

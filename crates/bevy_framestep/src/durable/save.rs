@@ -10,7 +10,10 @@ use super::clocks::Clocks;
 use super::entity::{Durable, DurableEntities, DurableId};
 use super::error::{LoadError, SaveError};
 use super::runtime::DurableRuntime;
-use super::types::{InsertComponent, InsertResource, SavedTypes};
+#[cfg(feature = "state")]
+use super::states::{ReadState, Restoring};
+use super::types::{InsertResource, MakeComponent, SavedTypes};
+use super::whole;
 
 /// The durable scripts of a world, its [`Durable`] entities with the components that the app
 /// [saves](super::SaveAppExt), its saved resources, and Bevy's clocks.
@@ -35,7 +38,9 @@ pub(super) struct Saved {
     names: Vec<String>,
     /// The name of each resource, and its length in bytes.
     resources: Vec<(String, u32)>,
-    /// The components of all entities, then the resources.
+    /// The name of each state, and its length in bytes.
+    states: Vec<(String, u32)>,
+    /// The components of all entities, then the resources, then the states.
     data: Vec<u8>,
 }
 
@@ -108,6 +113,8 @@ fn take(
     };
     saved.write_entities(world)?;
     saved.write_resources(world)?;
+    #[cfg(feature = "state")]
+    saved.write_states(world)?;
     Ok(Save {
         world: saved,
         scripts,
@@ -134,12 +141,12 @@ impl Saved {
                 };
                 written.map_err(|message| SaveError::Component {
                     entity: id,
-                    name: of.name.to_owned(),
+                    name: of.name.to_string(),
                     message,
                 })?;
                 let names = &mut self.names;
                 let number = number.get_or_insert_with(|| {
-                    names.push(of.name.to_owned());
+                    names.push(of.name.to_string());
                     u32::try_from(names.len() - 1).expect("fewer than 2^32 components")
                 });
                 components.push((*number, len(from, &self.data)));
@@ -160,11 +167,28 @@ impl Saved {
                 continue;
             };
             written.map_err(|message| SaveError::Resource {
-                name: of.name.to_owned(),
+                name: of.name.to_string(),
                 message,
             })?;
             let len = len(from, &self.data);
-            self.resources.push((of.name.to_owned(), len));
+            self.resources.push((of.name.to_string(), len));
+        }
+        Ok(())
+    }
+
+    #[cfg(feature = "state")]
+    fn write_states(&mut self, world: &World) -> Result<(), SaveError> {
+        for of in &world.resource::<SavedTypes>().states {
+            let from = self.data.len();
+            let Some(written) = (of.save)(world, &mut self.data) else {
+                continue;
+            };
+            written.map_err(|message| SaveError::State {
+                name: of.name.to_string(),
+                message,
+            })?;
+            let len = len(from, &self.data);
+            self.states.push((of.name.to_string(), len));
         }
         Ok(())
     }
@@ -172,7 +196,7 @@ impl Saved {
     /// Reads everything, before anything changes.
     fn read(&self, types: &SavedTypes) -> Result<Read, LoadError> {
         let known = |name: &String| {
-            let known = types.components.iter().position(|of| of.name == name);
+            let known = types.components.iter().position(|of| of.name == *name);
             known.ok_or_else(|| LoadError::UnknownComponent { name: name.clone() })
         };
         let known = self.names.iter().map(known);
@@ -188,12 +212,16 @@ impl Saved {
             for &(number, len) in &saved.components {
                 let at = *known.get(number as usize).ok_or(LoadError::Damaged)?;
                 let of = &types.components[at];
+                // A bundle has each component once.
+                if components.iter().any(|(known, _)| *known == at) {
+                    return Err(LoadError::Damaged);
+                }
                 let component = (of.read)(cut(&mut data, len)?);
-                let insert = component.ok_or_else(|| LoadError::Component {
+                let make = component.ok_or_else(|| LoadError::Component {
                     entity: saved.id,
-                    name: of.name.to_owned(),
+                    name: of.name.to_string(),
                 })?;
-                components.push((at, insert));
+                components.push((at, make));
             }
             entities.push(ReadEntity {
                 id: saved.id,
@@ -209,6 +237,12 @@ impl Saved {
             let insert = resource.ok_or_else(|| LoadError::Resource { name: name.clone() })?;
             resources.push((at, insert));
         }
+        #[cfg(feature = "state")]
+        let states = self.read_states(types, &mut data)?;
+        #[cfg(not(feature = "state"))]
+        if let Some((name, _)) = self.states.first() {
+            return Err(LoadError::UnknownState { name: name.clone() });
+        }
         let is_whole = data.is_empty() && self.clocks.are_sound();
         if !is_whole {
             return Err(LoadError::Damaged);
@@ -216,7 +250,25 @@ impl Saved {
         Ok(Read {
             entities,
             resources,
+            #[cfg(feature = "state")]
+            states,
         })
+    }
+
+    #[cfg(feature = "state")]
+    fn read_states(
+        &self,
+        types: &SavedTypes,
+        data: &mut &[u8],
+    ) -> Result<Vec<Box<dyn ReadState>>, LoadError> {
+        let mut states = Vec::with_capacity(self.states.len());
+        for (name, len) in &self.states {
+            let of = types.states.iter().find(|of| of.name == name);
+            let of = of.ok_or_else(|| LoadError::UnknownState { name: name.clone() })?;
+            let state = (of.read)(cut(data, *len)?);
+            states.push(state.ok_or_else(|| LoadError::State { name: name.clone() })?);
+        }
+        Ok(states)
     }
 }
 
@@ -232,13 +284,15 @@ fn cut<'a>(data: &mut &'a [u8], len: u32) -> Result<&'a [u8], LoadError> {
 struct Read {
     entities: Vec<ReadEntity>,
     resources: Vec<(usize, Box<InsertResource>)>,
+    #[cfg(feature = "state")]
+    states: Vec<Box<dyn ReadState>>,
 }
 
 struct ReadEntity {
     id: DurableId,
     owner: Option<OwnerId>,
     /// Each with the position of its type.
-    components: Vec<(usize, Box<InsertComponent>)>,
+    components: Vec<(usize, Box<MakeComponent>)>,
 }
 
 /// Loads a save. All [`Durable`] entities of the world are despawned, those of the save are
@@ -249,8 +303,9 @@ struct ReadEntity {
 /// not durable stay, except children of durable entities. Resources that are not saved stay,
 /// too.
 ///
-/// Components are inserted one after the other, in the order in which the app named them. In
-/// hooks and observers that this triggers, [`DurableEntities::is_loading`] is true.
+/// The resources come first, then the entities by number. Each gets all its components at once, as
+/// one bundle: a hook or an observer of one of them finds the others. Entities whose turn is still to
+/// come exist, without components. In hooks and observers, [`DurableEntities::is_loading`] is true.
 ///
 /// # Errors
 ///
@@ -260,7 +315,8 @@ struct ReadEntity {
 /// # Panics
 ///
 /// If the plugin is missing. A panic of a hook or an observer is passed on; the rest of the
-/// save is not put into the world then, but it can be loaded again.
+/// save is not put into the world then, but it can be loaded again. After that, components are
+/// inserted one by one: Bevy 0.20 cannot insert the same bundle after such a panic.
 ///
 /// # Examples
 ///
@@ -386,32 +442,27 @@ fn put<R>(
     // This comes first, so that entities that hooks and observers spawn meanwhile get other
     // numbers.
     entities.set_next(save.world.next_id);
+    #[cfg(feature = "state")]
+    let states = {
+        let kept = read.entities.iter().filter(|_| keeps_entities);
+        let kept: Vec<Entity> = kept.filter_map(|saved| saved.id.find(world)).collect();
+        Restoring::begin(world, &read.states, &kept)
+    };
     make_place(world, &read, keeps_entities);
+    put_resources(world, &types, read.resources);
+    save.world.clocks.load(world, &shared.seen);
     let spawned: Vec<Entity> = read
         .entities
         .iter()
         .map(|saved| spawn(world, saved))
         .collect();
     for (entity, saved) in spawned.into_iter().zip(read.entities) {
-        if keeps_entities {
-            let has = |at: usize| saved.components.iter().any(|(of, _)| *of == at);
-            for (at, of) in types.components.iter().enumerate() {
-                // What was removed before may have despawned it.
-                if !has(at) && world.get_entity(entity).is_ok() {
-                    (of.remove)(world, entity);
-                }
-            }
-        }
-        for (_, insert) in saved.components {
-            // A component that was inserted before may have despawned it.
-            if world.get_entity(entity).is_ok() {
-                insert(world, entity);
-            }
-        }
+        fill(world, &types, entity, saved, keeps_entities);
     }
-    put_resources(world, &types, read.resources);
-    save.world.clocks.load(world, &shared.seen);
     world.flush();
+    shared.skip_feeds(world);
+    #[cfg(feature = "state")]
+    states.end(world);
     Ok(restored)
 }
 
@@ -446,17 +497,19 @@ fn make_place(world: &mut World, read: &Read, keeps_entities: bool) {
     for entity in leaves {
         // It may have been despawned with its parent.
         _ = world.try_despawn(entity);
+        // It has no `Durable` yet if a hook has ended an earlier load with a panic.
+        world.resource_mut::<DurableEntities>().leave(entity);
     }
 }
 
-/// The entity with a number, with the owner of its scripts.
+/// The entity with a number, with the owner of its scripts. A new one has no component yet: nobody
+/// hears of it before it is whole.
 fn spawn(world: &mut World, saved: &ReadEntity) -> Entity {
     let Some(entity) = saved.id.find(world) else {
-        let durable = Durable {
-            id: Some(saved.id),
-            owner: saved.owner,
-        };
-        return world.spawn(durable).id();
+        let entity = world.spawn_empty().id();
+        let mut entities = world.resource_mut::<DurableEntities>();
+        entities.enter(entity, Some(saved.id), saved.owner);
+        return entity;
     };
     let mut entities = world.resource_mut::<DurableEntities>();
     entities.set_owner(entity, saved.owner);
@@ -464,6 +517,47 @@ fn spawn(world: &mut World, saved: &ReadEntity) -> Entity {
         durable.bypass_change_detection().owner = saved.owner;
     }
     entity
+}
+
+/// Gives an entity all its components, and takes away the saved ones that it had not.
+fn fill(
+    world: &mut World,
+    types: &SavedTypes,
+    entity: Entity,
+    saved: ReadEntity,
+    keeps_entities: bool,
+) {
+    let made = saved.components.into_iter();
+    let made: Vec<_> = made.map(|(at, make)| (at, make(world))).collect();
+    if keeps_entities {
+        let has = |at: usize| made.iter().any(|(of, made)| *of == at && made.is_some());
+        for (at, of) in types.components.iter().enumerate() {
+            // What was removed before may have despawned it.
+            if !has(at) && world.get_entity(entity).is_ok() {
+                (of.remove)(world, entity);
+            }
+        }
+    }
+    let Ok(found) = world.get_entity(entity) else {
+        // A hook or an observer of another entity has despawned it before its turn.
+        let known = world.resource_mut::<DurableEntities>().leave(entity);
+        if let Some(owner) = known.and_then(|known| known.owner) {
+            DurableRuntime::of(world).host().drop_owner(owner);
+        }
+        return;
+    };
+    let durable = (!found.contains::<Durable>()).then_some(Durable {
+        id: Some(saved.id),
+        owner: saved.owner,
+    });
+    whole::insert(world, entity, |whole| {
+        if let Some(durable) = durable {
+            whole.push(durable);
+        }
+        for push in made.into_iter().filter_map(|(_, made)| made) {
+            push(whole);
+        }
+    });
 }
 
 fn put_resources(

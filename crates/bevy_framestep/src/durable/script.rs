@@ -18,6 +18,7 @@ use serde::de::DeserializeOwned;
 
 use super::entity::{DurableId, owner_of};
 use super::error::Missing;
+use super::hear::fingerprint;
 use crate::query::EntityFn;
 
 /// Effects of durable scripts, each a [`with`](framestep_durable::with()): what it returns is
@@ -196,17 +197,75 @@ impl DurableId {
         self,
         condition: impl Fn(&C) -> bool + 'static,
     ) -> ComponentUntil {
+        self.until(check::<C>, move |found| {
+            let component = found.and_then(|found| found.get::<C>());
+            component.is_none_or(&condition)
+        })
+    }
+
+    /// Waits until a component has another value than at this call. This is checked once in each run
+    /// of the home phase, from the next frame on.
+    ///
+    /// Values are compared by what they serialise to, and not by Bevy's change detection, which a load
+    /// and a rollback would set off: to write the same value is no change, nor is one that is taken back
+    /// before the next check.
+    ///
+    /// # Errors
+    ///
+    /// When the entity or its component does not exist.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use bevy_ecs::prelude::*;
+    /// use bevy_framestep::durable::{Missing, prelude::*};
+    ///
+    /// #[derive(Component, Serialize, Deserialize)]
+    /// struct Health(u32);
+    ///
+    /// async fn groan(boss: DurableId) -> Result<(), Missing> {
+    ///     boss.changed::<Health>().await?;
+    ///     effect(|| println!("ouch"));
+    ///     Ok(())
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn changed<C: Component + Serialize>(self) -> ComponentUntil {
+        let before = self.get(|component: &C| fingerprint(component)).ok();
+        self.until(check::<C>, move |found| {
+            let component = found.and_then(|found| found.get::<C>());
+            component.map(fingerprint) != before || before.is_none()
+        })
+    }
+
+    /// Waits until the entity has no component of this type. This is checked once in each run of the
+    /// home phase, from the next frame on.
+    ///
+    /// # Errors
+    ///
+    /// When the entity does not exist.
+    pub fn removed<C: Component>(self) -> ComponentUntil {
+        let exists = |world: &World, id: DurableId| id.entity(world).map(drop);
+        self.until(exists, |found| {
+            found.is_none_or(|found| !found.contains::<C>())
+        })
+    }
+
+    fn until(
+        self,
+        check: fn(&World, DurableId) -> Result<(), Missing>,
+        holds: impl Fn(Option<EntityRef<'_>>) -> bool + 'static,
+    ) -> ComponentUntil {
         let holds = move || {
             with_ref(|world: &World| {
-                let entity = self.find(world);
-                let component = entity.and_then(|entity| world.get::<C>(entity));
-                component.is_none_or(&condition)
+                let found = self.find(world);
+                holds(found.and_then(|entity| world.get_entity(entity).ok()))
             })
         };
         ComponentUntil {
             entity: self,
             wait: wait_until(Box::new(holds)),
-            check: check::<C>,
+            check,
         }
     }
 

@@ -1,6 +1,8 @@
 //! Which parts of the world are saved: the components and resources that the game names.
 
 use std::any::{TypeId, type_name};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -9,6 +11,10 @@ use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+#[cfg(feature = "state")]
+use super::states::SavedState;
+use super::whole::Whole;
 
 /// Names the saved parts of the world, on an `App`.
 ///
@@ -41,7 +47,8 @@ pub trait SaveAppExt {
     /// Saves the components `C` of all [`Durable`](super::Durable) entities, under a name
     /// that must not change as long as there are saves with it.
     ///
-    /// Components are loaded in the order in which they were named.
+    /// All components of an entity are loaded as one bundle, so hooks and observers of one of them
+    /// find the others.
     ///
     /// # Panics
     ///
@@ -55,7 +62,8 @@ pub trait SaveAppExt {
     /// not serialise.
     ///
     /// `save` returns `None` to skip the component of that entity. `load` is called when all
-    /// saved entities exist, and returns `None` to leave out the component.
+    /// saved entities exist and have their numbers, before this one has its components. It returns
+    /// `None` to leave out the component.
     ///
     /// # Panics
     ///
@@ -90,15 +98,13 @@ impl SaveAppExt for App {
         C: Component + Serialize + DeserializeOwned,
     {
         let component = SavedComponent {
-            name,
+            name: name.into(),
             type_id: TypeId::of::<C>(),
             type_name: type_name::<C>(),
             save: Arc::new(|world, entity, data| Some(write(world.get::<C>(entity)?, data))),
             read: Arc::new(|data| {
                 let component: C = read(data)?;
-                Some(Box::new(move |world, entity| {
-                    world.entity_mut(entity).insert(component);
-                }))
+                Some(Box::new(move |_| Some(push(component))))
             }),
             remove: remove::<C>,
         };
@@ -117,25 +123,7 @@ impl SaveAppExt for App {
         C: Component,
         V: Serialize + DeserializeOwned + 'static,
     {
-        let load = Arc::new(load);
-        let component = SavedComponent {
-            name,
-            type_id: TypeId::of::<C>(),
-            type_name: type_name::<C>(),
-            save: Arc::new(move |world, entity, data| {
-                let value = save(world.get::<C>(entity)?, world)?;
-                Some(write(&value, data))
-            }),
-            read: Arc::new(move |data| {
-                let value: V = read(data)?;
-                let load = load.clone();
-                Some(Box::new(move |world, entity| match load(value, world) {
-                    Some(component) => drop(world.entity_mut(entity).insert(component)),
-                    None => remove::<C>(world, entity),
-                }))
-            }),
-            remove: remove::<C>,
-        };
+        let component = component_as(name.into(), save, load);
         types(self).add(component);
         self
     }
@@ -161,6 +149,34 @@ impl SaveAppExt for App {
     }
 }
 
+/// A component that is saved as values of type `V`.
+pub(super) fn component_as<C, V>(
+    name: Cow<'static, str>,
+    save: impl Fn(&C, &World) -> Option<V> + Send + Sync + 'static,
+    load: impl Fn(V, &World) -> Option<C> + Send + Sync + 'static,
+) -> SavedComponent
+where
+    C: Component,
+    V: Serialize + DeserializeOwned + 'static,
+{
+    let load = Arc::new(load);
+    SavedComponent {
+        name,
+        type_id: TypeId::of::<C>(),
+        type_name: type_name::<C>(),
+        save: Arc::new(move |world, entity, data| {
+            let value = save(world.get::<C>(entity)?, world)?;
+            Some(write(&value, data))
+        }),
+        read: Arc::new(move |data| {
+            let value: V = read(data)?;
+            let load = load.clone();
+            Some(Box::new(move |world| load(value, world).map(push)))
+        }),
+        remove: remove::<C>,
+    }
+}
+
 fn types(app: &mut App) -> Mut<'_, SavedTypes> {
     app.init_resource::<SavedTypes>();
     app.world_mut().resource_mut::<SavedTypes>()
@@ -170,15 +186,19 @@ fn remove<C: Component>(world: &mut World, entity: Entity) {
     world.entity_mut(entity).remove::<C>();
 }
 
+fn push<C: Component>(component: C) -> Box<PushComponent> {
+    Box::new(move |whole| whole.push(component))
+}
+
 /// Appends a value. Returns the reason if that fails.
-fn write<T: Serialize>(value: &T, data: &mut Vec<u8>) -> Result<(), String> {
+pub(super) fn write<T: Serialize>(value: &T, data: &mut Vec<u8>) -> Result<(), String> {
     let written = postcard::to_extend(value, std::mem::take(data));
     *data = written.map_err(|error| error.to_string())?;
     Ok(())
 }
 
 /// Reads a value that takes up all of `data`.
-fn read<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
+pub(super) fn read<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
     match postcard::take_from_bytes(data) {
         Ok((value, [])) => Some(value),
         _ => None,
@@ -189,15 +209,17 @@ fn read<T: DeserializeOwned>(data: &[u8]) -> Option<T> {
 type SaveComponent =
     dyn Fn(&World, Entity, &mut Vec<u8>) -> Option<Result<(), String>> + Send + Sync;
 /// Reads a component. `None` if it cannot be read.
-type ReadComponent = dyn Fn(&[u8]) -> Option<Box<InsertComponent>> + Send + Sync;
-/// Inserts a component into its entity.
-pub(super) type InsertComponent = dyn FnOnce(&mut World, Entity);
+type ReadComponent = dyn Fn(&[u8]) -> Option<Box<MakeComponent>> + Send + Sync;
+/// Makes a component when all entities exist. `None` to leave it out.
+pub(super) type MakeComponent = dyn FnOnce(&World) -> Option<Box<PushComponent>>;
+/// Adds a component to those that its entity is about to get.
+pub(super) type PushComponent = dyn FnOnce(&mut Whole<'_>);
 /// Puts a resource into the world.
 pub(super) type InsertResource = dyn FnOnce(&mut World);
 
 #[derive(Clone)]
 pub(super) struct SavedComponent {
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     type_id: TypeId,
     type_name: &'static str,
     pub(super) save: Arc<SaveComponent>,
@@ -223,14 +245,21 @@ pub(super) struct SavedResource {
 pub(super) struct SavedTypes {
     pub(super) components: Vec<SavedComponent>,
     pub(super) resources: Vec<SavedResource>,
+    /// The names of the messages and events that scripts hear.
+    pub(super) heard: BTreeSet<&'static str>,
+    #[cfg(feature = "state")]
+    pub(super) states: Vec<SavedState>,
 }
 
 impl SavedTypes {
     #[track_caller]
-    fn add(&mut self, added: SavedComponent) {
+    pub(super) fn add(&mut self, added: SavedComponent) {
         for known in &self.components {
             if (known.name == added.name) != (known.type_id == added.type_id) {
-                clash((known.type_name, known.name), (added.type_name, added.name));
+                clash(
+                    (known.type_name, &known.name),
+                    (added.type_name, &added.name),
+                );
             }
         }
         let known = self.components.iter_mut();
@@ -252,6 +281,24 @@ impl SavedTypes {
             self.resources.push(added);
         }
     }
+
+    #[cfg(feature = "state")]
+    #[track_caller]
+    pub(super) fn add_state(&mut self, added: SavedState) {
+        for known in &self.states {
+            if (known.name == added.name) != (known.type_id == added.type_id) {
+                clash((known.type_name, known.name), (added.type_name, added.name));
+            }
+        }
+        if !self.has_state(added.type_id) {
+            self.states.push(added);
+        }
+    }
+
+    #[cfg(feature = "state")]
+    pub(super) fn has_state(&self, state: TypeId) -> bool {
+        self.states.iter().any(|known| known.type_id == state)
+    }
 }
 
 #[cold]
@@ -265,7 +312,8 @@ fn clash((known, known_name): (&str, &str), (added, added_name): (&str, &str)) -
 
 impl fmt::Debug for SavedTypes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let components = self.components.iter().map(|of| (of.name, of.type_name));
+        let components = self.components.iter();
+        let components = components.map(|of| (&*of.name, of.type_name));
         let resources = self.resources.iter().map(|of| (of.name, of.type_name));
         f.debug_map()
             .entries(components)

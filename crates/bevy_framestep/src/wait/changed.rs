@@ -15,7 +15,7 @@ use futures::future::FusedFuture;
 use super::WaitUntilWorld;
 use super::component::Outcome;
 use super::scan::Scan;
-use super::until::{Ask, Run};
+use super::until::{Ask, Gate, Run};
 use crate::borrow::{Call, with};
 use crate::error::Missing;
 use crate::executor::Shared;
@@ -45,7 +45,6 @@ impl<C: Component> ComponentChanged<C> {
             entity,
             missing,
             since,
-            checked: 0,
             scan,
             outcome: outcome.clone(),
         });
@@ -63,8 +62,6 @@ struct Changed<C: Component> {
     /// The error if the entity has no such component.
     missing: Missing,
     since: Tick,
-    /// The run in which it was checked.
-    checked: u64,
     scan: Rc<Scan<C>>,
     outcome: Outcome,
 }
@@ -91,17 +88,15 @@ impl<C: Component> Ask for Changed<C> {
     }
 
     fn holds_in(&mut self, world: &World, run: &Run) -> bool {
-        let scan = &self.scan;
-        let is_quiet = scan.is_quiet_in(run, self.checked);
-        if is_quiet || !scan.may_have_changed(world, run, self.entity, self.checked) {
-            if !is_quiet {
-                self.is_unchanged(world.read_change_tick());
-            }
-            self.checked = run.number;
+        if run.is_known && !self.scan.may_have_changed(run, self.entity) {
+            self.is_unchanged(world.read_change_tick());
             return false;
         }
-        self.checked = run.number;
         self.holds(world)
+    }
+
+    fn gate(&self) -> Option<Rc<dyn Gate>> {
+        Some(self.scan.clone())
     }
 
     fn name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -13,6 +13,7 @@ mod for_each;
 mod input;
 mod left;
 mod message;
+mod resource;
 mod scan;
 #[cfg(feature = "state")]
 mod state;
@@ -24,6 +25,7 @@ mod until;
 
 pub(crate) use left::Left;
 pub(crate) use message::Feed;
+pub(crate) use resource::Watch;
 pub(crate) use scan::Scan;
 pub(crate) use until::{Condition, Conditions};
 
@@ -38,6 +40,7 @@ pub use event::{Events, NextEvent, NextEventOf, next_event};
 #[cfg(feature = "input")]
 pub use input::{just_pressed, just_released};
 pub use message::{Messages, NextMessage, messages, next_message};
+pub use resource::wait_until_resource;
 #[cfg(feature = "state")]
 pub use state::{WaitForState, next_transition, state_entered, state_exited, wait_for_state};
 #[cfg(feature = "tasks")]

@@ -2,9 +2,10 @@
 //!
 //! To look at one component of one entity takes as long as to look at twenty in a row. So if
 //! a good part of the entities with a component is waited for, all of them are looked at
-//! once, when the first wait is checked in a run. Then each wait only has to know whether its
-//! entity is one of those that have changed, which are few.
+//! once when a run begins. If none has changed, no wait is visited. Otherwise each wait only has
+//! to know whether its entity is one of those that have changed, which are few.
 
+use std::any::TypeId;
 use std::cell::{Cell, RefCell};
 
 use bevy_ecs::change_detection::Tick;
@@ -12,7 +13,7 @@ use bevy_ecs::entity_disabling::{DefaultQueryFilters, Disabled};
 use bevy_ecs::prelude::*;
 use framestep::Phase;
 
-use super::until::Run;
+use super::until::{Gate, Run};
 
 /// Scans are worth it from this share of the entities on: one in eight.
 const SHARE: usize = 8;
@@ -23,8 +24,6 @@ pub(crate) struct Scan<C: Component> {
     /// How many scripts wait for changes of this component.
     pub(super) waits: Cell<usize>,
     phases: RefCell<Vec<InPhase>>,
-    /// The latest run in which nothing had changed, and the one before it in that phase.
-    quiet: Cell<[u64; 2]>,
 }
 
 type All<C> = QueryState<(Entity, Ref<'static, C>), Allow<Disabled>>;
@@ -32,9 +31,6 @@ type All<C> = QueryState<(Entity, Ref<'static, C>), Allow<Disabled>>;
 /// What the latest run of a phase has found.
 struct InPhase {
     phase: Phase,
-    run: u64,
-    /// The run before that in which all entities were looked at.
-    previous: u64,
     found: Found,
     /// The time of the run, and how many entities had the component then.
     before: Option<(Tick, usize)>,
@@ -53,51 +49,18 @@ impl<C: Component> Scan<C> {
             all: RefCell::new(world.query_filtered()),
             waits: Cell::new(0),
             phases: RefCell::default(),
-            quiet: Cell::default(),
         }
     }
 
-    /// The quick answer of nearly all waits in nearly all runs: nothing has changed since the
-    /// wait was checked in the run with this number. Not in each run, so that the waits keep
-    /// their ticks recent.
-    #[inline]
-    pub(super) fn is_quiet_in(&self, run: &Run, checked: u64) -> bool {
-        self.quiet.get() == [run.number, checked] && !run.number.is_multiple_of(1024)
-    }
-
-    /// Whether the component of an entity may have changed, or may be gone, since the wait was
-    /// last checked, in the run with this number. In each run, the first call looks at all
-    /// entities.
-    pub(super) fn may_have_changed(
-        &self,
-        world: &World,
-        run: &Run,
-        entity: Entity,
-        checked: u64,
-    ) -> bool {
-        let mut phases = self.phases.borrow_mut();
-        let index = phases.iter().position(|of| of.phase == run.phase);
-        let index = index.unwrap_or_else(|| {
-            phases.push(InPhase {
-                phase: run.phase,
-                run: 0,
-                previous: 0,
-                found: Found::Unknown,
-                before: None,
-            });
-            phases.len() - 1
-        });
-        let known = &mut phases[index];
-        if known.run != run.number {
-            known.previous = std::mem::replace(&mut known.run, run.number);
-            self.look(world, known);
-        }
-        match &known.found {
+    /// Whether the component of an entity may have changed, or may be gone, since the latest run of
+    /// the phase.
+    pub(super) fn may_have_changed(&self, run: &Run, entity: Entity) -> bool {
+        let phases = self.phases.borrow();
+        let known = phases.iter().find(|of| of.phase == run.phase);
+        known.is_none_or(|known| match &known.found {
             Found::Unknown => true,
-            // What happened to its entity before that is not known.
-            Found::Only(_) if checked != known.previous => true,
             Found::Only(changed) => changed.binary_search(&entity).is_ok(),
-        }
+        })
     }
 
     fn look(&self, world: &World, known: &mut InPhase) {
@@ -127,12 +90,33 @@ impl<C: Component> Scan<C> {
         // Otherwise some have lost the component, or were despawned. One that was added in
         // the tick of the previous run may be counted twice: then nothing is known, either.
         if count_before + added == count {
-            if changed.is_empty() {
-                self.quiet.set([known.run, known.previous]);
-            }
             changed.sort_unstable();
             known.found = Found::Only(changed);
         }
+    }
+}
+
+impl<C: Component> Gate for Scan<C> {
+    fn key(&self) -> TypeId {
+        TypeId::of::<Self>()
+    }
+
+    fn may_hold(&self, world: &World, run: &Run) -> bool {
+        let mut phases = self.phases.borrow_mut();
+        let index = phases.iter().position(|of| of.phase == run.phase);
+        let index = index.unwrap_or_else(|| {
+            phases.push(InPhase {
+                phase: run.phase,
+                found: Found::Unknown,
+                before: None,
+            });
+            phases.len() - 1
+        });
+        let known = &mut phases[index];
+        self.look(world, known);
+        let is_quiet = matches!(&known.found, Found::Only(changed) if changed.is_empty());
+        // Not in each run, so that the waits keep their ticks recent.
+        !is_quiet || run.number.is_multiple_of(1024)
     }
 }
 
@@ -143,6 +127,6 @@ fn has_other_filters(world: &World) -> bool {
 }
 
 /// Ticks of very different age cannot be compared.
-fn is_old(tick: Tick, now: Tick) -> bool {
+pub(super) fn is_old(tick: Tick, now: Tick) -> bool {
     now.get().wrapping_sub(tick.get()) > u32::MAX / 2
 }

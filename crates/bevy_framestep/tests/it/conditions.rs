@@ -235,3 +235,117 @@ fn stops_itself() {
     app.update();
     assert_eq!(Rc::strong_count(&id), 1);
 }
+
+/// It is checked when the wait begins and when the resource has changed, and not in between.
+#[test]
+fn a_condition_on_a_resource_is_checked_when_that_changes() {
+    let mut app = app();
+    app.init_resource::<Gold>();
+    let checks = Rc::new(Cell::new(0));
+    let counted = checks.clone();
+    app.world_mut().start_script(move || async move {
+        wait_until_resource(move |gold: &Gold| {
+            counted.set(counted.get() + 1);
+            gold.0 >= 30
+        })
+        .await;
+        log(format!("rich in frame {}", time().frame));
+    });
+    for _ in 0..3 {
+        app.update();
+    }
+    assert_eq!(checks.take(), 1);
+    gold(&mut app).0 = 20;
+    for _ in 0..3 {
+        app.update();
+    }
+    // A tick is compared with the one before it, so a change may be seen twice.
+    assert!((1..=2).contains(&checks.take()));
+    gold(&mut app).0 = 30;
+    app.update();
+    assert_eq!(take_log(&mut app), ["rich in frame 7"]);
+    assert_eq!(checks.take(), 2); // and once more in the turn of the script
+}
+
+/// By a script, in the run in which the condition has been checked before; in another phase; and of a
+/// resource that is replaced.
+#[test]
+fn no_change_of_a_resource_is_missed() {
+    let mut app = app();
+    app.init_resource::<Gold>();
+    for phase in [Phase::EarlyUpdate, Phase::Update, Phase::LateUpdate] {
+        let wait = move |least: u32| wait_until_resource(move |gold: &Gold| gold.0 >= least);
+        app.world_mut().start_script(move || async move {
+            for least in 1..=4 {
+                wait(least).in_phase(phase).await;
+                log(format!("{least} in {phase} of frame {}", time().frame));
+            }
+        });
+    }
+    app.world_mut().start_script(|| async {
+        wait_frames(2).await;
+        resource_mut(|gold: &mut Gold| gold.0 = 1);
+    });
+    app.update();
+    app.update();
+    let expected = ["1 in LateUpdate of frame 2"];
+    assert_eq!(take_log(&mut app), expected);
+    app.update();
+    let expected = ["1 in EarlyUpdate of frame 3", "1 in Update of frame 3"];
+    assert_eq!(take_log(&mut app), expected);
+    app.insert_resource(Gold(2));
+    app.update();
+    assert_eq!(take_log(&mut app).len(), 3);
+    app.world_mut().remove_resource::<Gold>();
+    app.insert_resource(Gold(4));
+    app.update();
+    app.update();
+    assert_eq!(take_log(&mut app).len(), 6);
+}
+
+#[test]
+fn a_resource_that_is_missing_panics_in_the_script() {
+    let mut app = app();
+    let script = app
+        .world_mut()
+        .start_script(|| wait_until_resource(|gold: &Gold| gold.0 > 0));
+    app.update();
+    let error = script.take_output().unwrap().unwrap_err().to_string();
+    assert!(
+        error.contains("the world has no resource `it::conditions::Gold`"),
+        "{error}"
+    );
+    // One that vanishes while a script waits.
+    app.init_resource::<Gold>();
+    let script = app
+        .world_mut()
+        .start_script(|| wait_until_resource(|gold: &Gold| gold.0 > 0));
+    app.update();
+    assert!(!script.is_finished());
+    app.world_mut().remove_resource::<Gold>();
+    app.update();
+    assert!(script.is_finished());
+}
+
+/// Waits that begin and are given up in each frame leave nothing, though the resource never changes
+/// and no list is visited.
+#[test]
+fn waits_that_are_given_up_leave_nothing() {
+    let alive_closures = Rc::new(());
+    let mut app = app();
+    app.init_resource::<Gold>();
+    let held = alive_closures.clone();
+    app.world_mut().start_script(move || async move {
+        loop {
+            let held = held.clone();
+            select! {
+                () = wait_until_resource(move |gold: &Gold| gold.0 > Rc::strong_count(&held) as u32) => {}
+                () = next_frame() => {}
+            }
+        }
+    });
+    for _ in 0..200 {
+        app.update();
+    }
+    assert!(Rc::strong_count(&alive_closures) <= 4);
+}

@@ -1,6 +1,7 @@
 //! Scripts end with their entity, in the same frame, in whatever way the entity ends.
 
 use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bevy_app::{App, PreUpdate, Update};
@@ -10,7 +11,7 @@ use bevy_framestep::Framestep;
 use bevy_framestep::prelude::*;
 use bevy_time::Time;
 
-use super::{alive, app, log, take_log};
+use super::{alive, app, app_with, log, take_log};
 
 #[derive(Component)]
 struct Goblin;
@@ -218,6 +219,43 @@ fn despawned_by_its_own_script() {
         ]
     );
     assert_eq!(alive(&app), 0);
+}
+
+/// What it starts then would end with the entity, which is gone: it is refused, with what to do. What is
+/// started on the handle belongs to nobody.
+#[test]
+fn what_a_script_starts_after_it_has_despawned_its_entity() {
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let hook = reports.clone();
+    let plugin = FramestepPlugin::default()
+        .on_report(move |report| hook.lock().unwrap().push(report.to_string()));
+    let mut app = app_with(plugin);
+    let line = line!() + 6;
+    app.world_mut()
+        .spawn(Goblin)
+        .start_script(|goblin| async move {
+            next_frame().await;
+            goblin.despawn().unwrap();
+            let explosion = start(async { log("never") });
+            assert!(goblin.start(async { log("never") }).await.is_err());
+            assert!(explosion.await.is_err());
+            handle().start(async {
+                wait_frames(2).await;
+                log(format!("explodes in frame {}", time().frame));
+            });
+        });
+    for _ in 0..4 {
+        app.update();
+    }
+    assert_eq!(take_log(&mut app), ["explodes in frame 3"]);
+    let reports = reports.lock().unwrap();
+    assert_eq!(reports.len(), 2, "{reports:?}");
+    let place = format!("{}:{line}:", file!());
+    assert!(reports[0].contains(&place), "{reports:?}");
+    assert!(
+        reports[0].contains("with `handle().start(..)`"),
+        "{reports:?}"
+    );
 }
 
 /// With its parent, in Bevy's hierarchy.

@@ -16,6 +16,7 @@ mod lines;
 mod misuse;
 mod notes;
 mod panics;
+mod pauses;
 mod phases;
 mod queries;
 mod ready_made;
@@ -25,6 +26,7 @@ mod schedules;
 #[cfg(feature = "state")]
 mod states;
 mod sub_apps;
+mod systems;
 mod threads;
 mod time;
 mod waits;

@@ -1,6 +1,7 @@
 //! Waits for states.
 
 use std::cell::RefCell;
+use std::sync::{Arc, Mutex};
 
 use bevy_app::App;
 use bevy_ecs::error::FallbackErrorHandler;
@@ -259,4 +260,85 @@ fn a_script_that_does_not_start_in_a_state_says_why() {
     assert!(heard[1].starts_with("Error"), "{}", heard[1]);
     assert!(heard[1].contains("call `app.init_state::<"), "{}", heard[1]);
     assert_eq!(super::alive(&app), 0);
+}
+
+/// Bevy's handler, which panics for the error of a system, except that it collects what is lost.
+fn collect_lost(app: &mut App) -> Arc<Mutex<Vec<String>>> {
+    thread_local! {
+        static LOST: RefCell<Option<Arc<Mutex<Vec<String>>>>> = const { RefCell::new(None) };
+    }
+
+    let lost = Arc::new(Mutex::new(Vec::new()));
+    LOST.set(Some(lost.clone()));
+    app.insert_resource(FallbackErrorHandler(|error, _| {
+        let text = error.to_string();
+        assert!(text.contains("is lost"), "{text}");
+        // Scripts run on this thread.
+        LOST.with_borrow(|lost| lost.as_ref().unwrap().lock().unwrap().push(text));
+    }));
+    lost
+}
+
+/// A script runs the transition, and a system of an enter schedule panics. Bevy has lost both
+/// schedules, which is reported once; with the default handler, that ends the app.
+#[test]
+fn schedules_that_a_panic_has_lost_are_reported() {
+    async fn hurry() {
+        wait_frames(2).await;
+        resource_mut(|next: &mut NextState<Screen>| next.set(Screen::Game));
+        with(|world: &mut World| world.run_schedule(StateTransition));
+    }
+
+    let mut app = app_with_states();
+    let lost = collect_lost(&mut app);
+    app.add_systems(OnEnter(Screen::Game), || panic!("no such level"));
+    app.world_mut().commands().start_script(hurry);
+    for _ in 0..5 {
+        app.update();
+    }
+    let mut lost = lost.lock().unwrap();
+    lost.sort();
+    assert_eq!(lost.len(), 2, "{lost:?}");
+    for (text, label) in lost.iter().zip(["OnEnter(Game)", "StateTransition"]) {
+        let begin = format!("the schedule `{label}` is lost, and its systems will not run again");
+        assert!(text.starts_with(&begin), "{text}");
+    }
+}
+
+/// In the first frame there is no earlier run to compare with: of the schedules of states, the
+/// transition is told.
+#[test]
+fn a_transition_that_is_lost_before_the_first_frame_is_reported() {
+    let mut app = app_with_states();
+    let lost = collect_lost(&mut app);
+    app.add_systems(OnEnter(Screen::Menu), || panic!("no menu"));
+    app.world_mut().commands().start_script(|| async {
+        with(|world: &mut World| world.run_schedule(StateTransition));
+    });
+    app.world_mut().flush();
+    app.update();
+    let lost = lost.lock().unwrap();
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    assert!(
+        lost[0].contains("the schedule `StateTransition` is lost"),
+        "{lost:?}"
+    );
+}
+
+/// A panic of a script that runs no schedule loses none.
+#[test]
+fn a_panic_without_a_schedule_loses_none() {
+    let mut app = app_with_states();
+    app.insert_resource(FallbackErrorHandler(|error, _| panic!("{error}")));
+    for _ in 0..3 {
+        app.world_mut().commands().start_script(|| async {
+            next_frame().await;
+            panic!("just a script");
+        });
+        app.update();
+    }
+    go_to(&mut app, Screen::Game);
+    app.update();
+    let state = app.world().resource::<State<Screen>>();
+    assert_eq!(*state.get(), Screen::Game);
 }

@@ -9,12 +9,16 @@
 
 mod entities;
 mod files;
+mod hearing;
 mod phases;
 mod random;
 mod reloading;
 mod rolling_back;
 mod saving;
+#[cfg(feature = "state")]
+mod states;
 mod unrecorded;
+mod whole;
 
 use std::time::Duration;
 
@@ -124,4 +128,9 @@ fn saved(app: &mut App) -> Vec<u8> {
 fn load(app: &mut App, file: &[u8]) {
     let save = Save::from_bytes(file).unwrap();
     durable::load(app.world_mut(), &save, Policy::Fail).unwrap();
+}
+
+fn only<C: Component>(app: &mut App) -> Entity {
+    let mut query = app.world_mut().query_filtered::<Entity, With<C>>();
+    query.single(app.world()).unwrap()
 }

@@ -80,11 +80,6 @@ fn loaded_over_a_game_that_has_continued() {
     assert_eq!(alive(&app), 0);
 }
 
-fn only<C: Component>(app: &mut App) -> Entity {
-    let mut query = app.world_mut().query_filtered::<Entity, With<C>>();
-    query.single(app.world()).unwrap()
-}
-
 #[test]
 fn entities_refer_to_each_other_by_number() {
     let mut first = app(registry());
