@@ -395,9 +395,10 @@ marked while they wait.</p>
 
 // -- The first page ---------------------------------------------------------------------------
 
-const opening = scenes.find(({ id }) => id === 'rewind');
+for (const name of ['marks.webp', 'marks.jpg']) cpSync(join(root, 'docs/pictures', name), join(site, 'pictures', name));
+
 page({
-  path: 'index.html', title: 'framestep: game scripts that wait', picture: 'pictures/rewind.jpg',
+  path: 'index.html', title: 'framestep: game scripts that wait', picture: 'pictures/marks.jpg',
   about: 'A Rust library for games: gameplay scripts are async fns that wait for seconds, frames, events and each other.',
   body: `<div class="two opening"><div><h1>Game scripts that wait.</h1>
 <p class="lead">framestep is a Rust library for games. A door, an enemy, a cutscene is a script: an <code>async fn</code>
@@ -408,8 +409,9 @@ cancelling and a fixed order.</p>
 ${address ? '' : '<p class="dim">Not published yet: the path is that of a clone beside your crate.</p>'}
 <p class="actions"><a href="book/docs/guide/first-game.html">Write a first game in ten minutes</a>
 <a href="gallery/index.html">Play</a><a href="reference/${hasReference('framestep') ? 'framestep/' : ''}index.html">Reference</a></p></div>
-<div class="film"><a href="gallery/rewind.html">${film('', 'pictures/rewind.jpg', 'pictures/rewind.webp', opening.says)}</a>
-<p class="dim">Rewound in the middle of every <code>.await</code>: the world and its scripts run back. <a href="gallery/rewind.html">Play it</a>.</p></div></div>
+<div class="film"><a href="gallery/rewind.html">${film('', 'pictures/marks.jpg', 'pictures/marks.webp',
+    'A game, and the code of its guardian: while time runs back, the mark goes back from await to await')}</a>
+<p class="dim">The marked line is where the guardian's script waits. Time runs back, and so does the script. <a href="gallery/rewind.html">Play it</a>.</p></div></div>
 <h2 class="first">A door, frame by frame</h2>
 <div class="two" id="frames"><section aria-label="Scripts">${panesOf(scripts.slice(0, 1))}
 <p class="dim">A marked line is where a script waits after the frame. <a href="gallery/frames.html">Eight more scripts</a>: several

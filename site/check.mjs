@@ -298,6 +298,7 @@ async function tryNames({ tab, root, wait, quiet }) {
     if (tries === 40) lost.push(name);
   }
   quiet('the reference');
+  if (!text('reference/framestep/wait/fn.wait_seconds.html').includes('scraped-example')) throw new Error('the reference shows no example of wait_seconds');
   if (lost.length > 0) throw new Error(`the reference does not know ${lost.length} of ${names.length} names: ${lost.join(', ')}`);
   console.log(`the reference finds ${names.length} names of other engines and libraries`);
 }

@@ -28,4 +28,6 @@ pub use signal::{Subscription, WaitSignal, WaitSignalFor, signal, signal_with_li
 pub use watch::Watch;
 #[doc(alias = "ReadOnlyReactiveProperty")]
 pub use watch::WatchReader;
-pub use watch::{Changed, Changes, WaitWatch, watch};
+#[doc(alias = "blackboard")]
+pub use watch::watch;
+pub use watch::{Changed, Changes, WaitWatch};

@@ -576,7 +576,6 @@ impl<T> Watch<T> {
 /// # Source
 ///
 /// The blackboard of behaviour trees.
-#[doc(alias = "blackboard")]
 #[track_caller]
 pub const fn watch<T: 'static>(name: &'static str, start: fn() -> T) -> Watch<T> {
     Watch {
