@@ -61,8 +61,8 @@ pub(crate) use until::Asked;
 pub use until::{WaitUntil, WaitWhile, wait_until, wait_while};
 pub use yield_now::{YieldNow, yield_now};
 
-use crate::core::registration::{Registration, another_executor};
-use crate::core::scope::{self, Scope};
+use crate::core::registration::{Registration, another_executor, another_script};
+use crate::core::scope::{self, Scope, recording};
 
 /// Calls `f` with the scope that polls the wait.
 #[inline]
@@ -74,25 +74,50 @@ pub(crate) fn polled<R>(wait: &'static str, f: impl FnOnce(&Scope<'_>) -> R) -> 
     }
 }
 
+/// Panics at the caller's line outside of an executor and of a replay.
+#[inline]
+#[track_caller]
+fn expect_polled(wait: &'static str) {
+    if scope::with(|scope| scope.is_none()) && !recording::is_recording() {
+        polled_outside(wait)
+    }
+}
+
 /// A poll that a wait must not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Misuse {
+pub(crate) enum Misuse {
     /// No executor polls it.
     Outside,
     /// It is over.
     Again,
     /// It began in another executor.
     Elsewhere,
+    /// It began in a durable script, which is another one, or is not polled now.
+    OtherScript,
 }
 
 impl Misuse {
+    /// How a poll outside of an executor and of a replay misuses the wait.
+    #[cold]
+    pub(crate) fn outside(registration: &Registration) -> Misuse {
+        if registration.is_done() {
+            Misuse::Again
+        } else {
+            Misuse::Outside
+        }
+    }
+
     /// Whether a poll in `scope` misuses the wait.
     #[inline]
     fn of(registration: &Registration, scope: &Scope<'_>) -> Option<Misuse> {
         if registration.is_done() {
             Some(Misuse::Again)
         } else if !registration.is_of(scope.core()) {
-            Some(Misuse::Elsewhere)
+            Some(if registration.is_shell() {
+                Misuse::OtherScript
+            } else {
+                Misuse::Elsewhere
+            })
         } else {
             None
         }
@@ -106,20 +131,8 @@ impl Misuse {
             Misuse::Outside => polled_outside(wait),
             Misuse::Again => polled_again(wait),
             Misuse::Elsewhere => another_executor(),
+            Misuse::OtherScript => another_script(),
         }
-    }
-}
-
-/// Panics at the caller's line if the wait is over, or began in another executor.
-#[inline]
-#[track_caller]
-fn expect_pollable(wait: &'static str, registration: &Registration) {
-    let misuse = scope::with(|scope| match scope {
-        Some(scope) => Misuse::of(registration, scope),
-        None => registration.is_done().then_some(Misuse::Again),
-    });
-    if let Some(misuse) = misuse {
-        misuse.panic(wait);
     }
 }
 

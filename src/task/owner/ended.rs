@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -10,6 +11,7 @@ use futures::future::FusedFuture;
 use crate::core::Core;
 use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::registration::{Bound, Registration, WaitList, join};
+use crate::core::scope::recording;
 use crate::core::scope::registry;
 use crate::core::task::Task;
 use crate::image::{Damaged, Reader, Writer};
@@ -99,6 +101,7 @@ impl Future for Ended {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        recording::refuse("Owner::ended", Location::caller());
         let this = &mut *self;
         if this.registration.is_done() {
             polled_again("Owner::ended()");

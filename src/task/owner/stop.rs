@@ -14,6 +14,7 @@ use crate::core::Core;
 use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
 use crate::core::owners::{Asks, NextEnd, OwnerKey};
+use crate::core::scope::recording;
 use crate::core::scope::{self, registry};
 use crate::sync::waiters::Waiting;
 use crate::time::{Nanos, Seconds};
@@ -177,6 +178,7 @@ impl Future for StopRequested {
         if self.is_done {
             polled_again("stop_requested()");
         }
+        recording::refuse("stop_requested", Location::caller());
         let asks = polled("stop_requested()", |scope| {
             let member = member(scope)?;
             Some(scope.core().owners.borrow_mut().asks_of(member))

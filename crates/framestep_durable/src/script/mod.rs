@@ -18,6 +18,7 @@ pub(crate) mod make;
 pub(crate) mod numbered;
 pub(crate) mod place;
 pub(crate) mod recorder;
+pub(crate) mod recording;
 pub(crate) mod registry;
 pub(crate) mod replayed;
 pub(crate) mod shared;
