@@ -132,7 +132,10 @@ impl Shared {
         let mut prepared = Preparing::default();
         self.events.restored_ticket.set(save.last_ticket);
         self.events.misread.take();
+        let clocks = self.clocks.of_save(&save.clock_parents);
+        let clocks = clocks.ok_or(RestoreError::Damaged)?;
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
+        clocks.keep();
         // From here on, nothing fails: what a file may say was tried above. All is replaced in one step. The
         // hooks of the host may use the runtime, so they are called before or after it, never in the middle.
         let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));

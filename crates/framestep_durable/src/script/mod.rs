@@ -19,6 +19,7 @@ pub(crate) mod numbered;
 pub(crate) mod place;
 pub(crate) mod recorded;
 pub(crate) mod recorder;
+pub(crate) mod recording;
 pub(crate) mod registry;
 pub(crate) mod replayed;
 pub(crate) mod script_fn;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::script::{Numbered, ScriptCell, Slot, hand_over, home_of, slot};
-use crate::wait::timed::Ns;
+use crate::wait::length::Ns;
 
 pub use framestep::wait::MissedTicks;
 

@@ -547,10 +547,7 @@ fn a_wait_that_has_begun_outside_does_not_move_into_a_durable_script() {
     let Some(Err(JoinError::Panicked(why))) = runtime.take(script) else {
         panic!("it has not panicked");
     };
-    assert!(
-        why.contains("was begun outside of a durable script"),
-        "{why}"
-    );
+    assert!(why.contains("durable scripts cannot share waits"), "{why}");
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn a_helper_with_signals_values_permits_and_promises_does_the_same_in_both_world
         "b: 3 missed in frame 7",
         "a: hit 3 in frame 7",
         "b: hit 4 in frame 7",
-        "a: Err(Elapsed) in frame 9",
+        "a: Err(Elapsed(())) in frame 9",
         "b: stage 2 in frame 19",
         "a: changed 0 in frame 20",
         "removed true",
