@@ -15,7 +15,7 @@
 //!     gold: u32,
 //! }
 //!
-//! const KNOCK: Signal<String> = Signal::new("knock");
+//! const KNOCK: Signal<String> = signal("knock");
 //!
 //! #[durable]
 //! async fn evening(number: u32) -> Chapter<u32> {
@@ -124,6 +124,7 @@ pub use wait::{
     Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges,
     Wait, WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, YieldNow, animate, ask,
     changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame,
-    on_clock, promise, stop_requested, throttle, timeout, timeout_at, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
+    on_clock, promise, semaphore, signal, signal_with_limit, stop_requested, throttle, timeout,
+    timeout_at, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
+    wait_while, watch, yield_now,
 };

@@ -71,7 +71,7 @@ impl Format {
 /// use framestep_durable::prelude::*;
 /// use framestep_rooms::{Player, Room};
 ///
-/// const HIT: Signal<u32> = Signal::new("hit");
+/// const HIT: Signal<u32> = signal("hit");
 ///
 /// #[durable]
 /// async fn guard() -> Chapter {

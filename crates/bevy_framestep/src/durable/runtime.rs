@@ -28,7 +28,7 @@ use crate::query::Queries;
 /// use bevy_ecs::prelude::*;
 /// use bevy_framestep::durable::prelude::*;
 ///
-/// const SKIP: Signal<()> = Signal::new("skip");
+/// const SKIP: Signal<()> = signal("skip");
 ///
 /// #[derive(Message)]
 /// struct KeyPressed;

@@ -314,7 +314,7 @@ impl RuntimeBuilder {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const HIT: Signal<u32> = Signal::new("hit");
+    /// const HIT: Signal<u32> = signal("hit");
     ///
     /// #[durable]
     /// async fn hero() -> u32 {

@@ -34,9 +34,9 @@ pub use pace::{Debounce, Throttle, debounce, throttle};
 pub use permit::{Acquire, Permit};
 pub use promise::{Promise, Resolver, promise};
 pub use request::{Ask, Request, RequestId, ask};
-pub use semaphore::Semaphore;
 pub(crate) use semaphore::expect_countable;
-pub use signal::{Signal, WaitSignal};
+pub use semaphore::{Semaphore, semaphore};
+pub use signal::{Signal, WaitSignal, signal, signal_with_limit};
 pub use signal_for::WaitSignalFor;
 pub(crate) use stop_requested::reads_request;
 pub use stop_requested::{StopRequested, stop_requested};
@@ -46,7 +46,7 @@ pub use timed::{
     wait_seconds_realtime, wait_steps,
 };
 pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
-pub use value::Value;
 pub(crate) use value::read as read_value;
+pub use value::{Value, watch};
 pub use value_changes::ValueChanges;
 pub use yield_now::{YieldNow, yield_now};

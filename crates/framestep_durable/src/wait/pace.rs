@@ -43,7 +43,7 @@ use crate::wait::{WaitSeconds, wait_seconds};
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const VOLUME: Signal<u32> = Signal::new("volume");
+/// const VOLUME: Signal<u32> = signal("volume");
 ///
 /// #[durable]
 /// async fn saves() -> Vec<(u64, u32)> {
@@ -169,7 +169,7 @@ impl<S: Stream> fmt::Debug for Debounce<S> {
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const HIT: Signal<u32> = Signal::new("hit");
+/// const HIT: Signal<u32> = signal("hit");
 ///
 /// #[durable]
 /// async fn sound() -> Vec<u32> {

@@ -43,7 +43,7 @@ use crate::wait::{Subscription, WaitSignalFor};
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const KNOCK: Signal<u32> = Signal::new("knock");
+/// const KNOCK: Signal<u32> = signal("knock");
 ///
 /// #[durable]
 /// async fn host(door: u32) -> u32 {
@@ -62,7 +62,7 @@ use crate::wait::{Subscription, WaitSignalFor};
 ///
 /// ```
 /// # use framestep_durable::prelude::*;
-/// const KNOCK: Signal<u32> = Signal::new("knock");
+/// const KNOCK: Signal<u32> = signal("knock");
 ///
 /// let mut executor = framestep::Executor::new();
 /// let knocks = executor.start(async { KNOCK.wait().await });
@@ -83,34 +83,6 @@ pub struct Signal<T, N = &'static str> {
 pub(super) type Limit = Option<u64>;
 
 impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
-    /// A signal with this name. Signals of the same name are the same, and must have the
-    /// same type.
-    pub const fn new(name: &'static str) -> Self {
-        Signal {
-            name,
-            limit: None,
-            value: PhantomData,
-        }
-    }
-
-    /// A signal whose [subscriptions](Self::subscribe) store at most `events` events each, instead
-    /// of 1,024, or of what [`max_events`](crate::RuntimeBuilder::max_events) says.
-    ///
-    /// # Panics
-    ///
-    /// If `events` is zero: for a constant, this is an error of the compiler.
-    pub const fn with_limit(name: &'static str, events: usize) -> Self {
-        assert!(
-            events > 0,
-            "a subscription must be able to store at least 1 event"
-        );
-        Signal {
-            name,
-            limit: Some(events as u64),
-            value: PhantomData,
-        }
-    }
-
     /// The name.
     pub const fn name(&self) -> &'static str {
         self.name
@@ -182,7 +154,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const KEY: Signal<char> = Signal::new("key");
+    /// const KEY: Signal<char> = signal("key");
     ///
     /// #[durable]
     /// async fn answer() -> char {
@@ -261,7 +233,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const JOBS: Signal<String> = Signal::new("jobs");
+    /// const JOBS: Signal<String> = signal("jobs");
     ///
     /// #[durable]
     /// async fn worker() -> String {
@@ -320,6 +292,40 @@ impl<T, N: Copy> Copy for Signal<T, N> {}
 impl<T, N: fmt::Debug> fmt::Debug for Signal<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Signal").field(&self.name).finish()
+    }
+}
+
+/// Declares a signal with this name. Signals of the same name are the same, and must have the same type.
+///
+/// # Source
+///
+/// [`framestep::sync::signal`], of which the constant is spelt the same.
+pub const fn signal<T: Serialize + DeserializeOwned + 'static>(name: &'static str) -> Signal<T> {
+    Signal {
+        name,
+        limit: None,
+        value: PhantomData,
+    }
+}
+
+/// Like [`signal`], for one whose [subscriptions](Signal::subscribe) store at most `events` events each,
+/// instead of 1,024, or of what [`max_events`](crate::RuntimeBuilder::max_events) says.
+///
+/// # Panics
+///
+/// If `events` is zero: for a constant, this is an error of the compiler.
+pub const fn signal_with_limit<T>(name: &'static str, events: usize) -> Signal<T>
+where
+    T: Serialize + DeserializeOwned + 'static,
+{
+    assert!(
+        events > 0,
+        "a subscription must be able to store at least 1 event"
+    );
+    Signal {
+        name,
+        limit: Some(events as u64),
+        value: PhantomData,
     }
 }
 

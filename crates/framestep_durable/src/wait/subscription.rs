@@ -44,7 +44,7 @@ use crate::wait::signal::read;
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const KNOCK: Signal<String> = Signal::new("knock");
+/// const KNOCK: Signal<String> = signal("knock");
 ///
 /// #[durable]
 /// async fn porter(mut knocks: Subscription<String>, guests: usize) -> Chapter<usize> {
@@ -72,7 +72,7 @@ use crate::wait::signal::read;
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const HIT: Signal<u32> = Signal::new("hit");
+/// const HIT: Signal<u32> = signal("hit");
 ///
 /// #[durable]
 /// async fn hero() -> u32 {

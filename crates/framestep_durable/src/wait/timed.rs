@@ -200,7 +200,7 @@ impl WaitSeconds {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const HIT: Signal<()> = Signal::new("hit");
+    /// const HIT: Signal<()> = signal("hit");
     ///
     /// #[durable]
     /// async fn combo() -> u32 {

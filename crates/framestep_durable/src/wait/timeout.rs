@@ -49,7 +49,7 @@ pub fn timeout<F: Future>(seconds: impl Seconds, future: F) -> Timeout<F> {
 /// use framestep_durable::prelude::*;
 /// use std::time::Duration;
 ///
-/// const ANSWER: Signal<u32> = Signal::new("answer");
+/// const ANSWER: Signal<u32> = signal("answer");
 ///
 /// #[durable]
 /// async fn quiz() -> usize {
@@ -121,7 +121,7 @@ impl<F> Timeout<F> {
     /// use framestep_durable::prelude::*;
     /// use std::pin::pin;
     ///
-    /// const SIGN: Signal<()> = Signal::new("sign of life");
+    /// const SIGN: Signal<()> = signal("sign of life");
     ///
     /// #[durable]
     /// async fn download() -> u64 {

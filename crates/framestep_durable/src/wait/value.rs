@@ -1,7 +1,6 @@
 //! Values: named state that scripts share, and whose changes they can await.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +14,7 @@ use crate::wait::{Changed, ValueChanges, WaitValue};
 /// A value with a name, such as a quest's stage. Declare it as a constant: the runtime keeps
 /// its current state, and saves it.
 ///
-/// Before it is first set, it is the default of its type. Changes resume scripts in their home
+/// Before it is first set, it is its start value. Changes resume scripts in their home
 /// phase, in the order in which they began to wait; one whose condition refuses a change begins to wait
 /// anew. A script sees the latest state, not every one.
 ///
@@ -38,7 +37,7 @@ use crate::wait::{Changed, ValueChanges, WaitValue};
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const STAGE: Value<u32> = Value::new("stage");
+/// const STAGE: Value<u32> = watch("stage", Default::default);
 ///
 /// #[durable]
 /// async fn reward(quest: String) -> u32 {
@@ -59,20 +58,11 @@ use crate::wait::{Changed, ValueChanges, WaitValue};
 ///
 /// [`framestep::sync::Watch`].
 pub struct Value<T, N = &'static str> {
-    name: N,
-    value: PhantomData<fn(T) -> T>,
+    pub(super) name: N,
+    start: fn() -> T,
 }
 
-impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
-    /// A value with this name. Values of the same name are the same, and must have the same
-    /// type.
-    pub const fn new(name: &'static str) -> Self {
-        Value {
-            name,
-            value: PhantomData,
-        }
-    }
-
+impl<T: Serialize + DeserializeOwned + 'static> Value<T> {
     /// The name.
     pub const fn name(&self) -> &'static str {
         self.name
@@ -90,12 +80,19 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     pub fn keyed(&self, key: impl Serialize) -> Value<T, Keyed> {
         Value {
             name: Keyed::new(self.name, &key),
-            value: PhantomData,
+            start: self.start,
         }
     }
 }
 
-impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T, N> {
+impl<T, N> Value<T, N> {
+    /// What it is before it is set.
+    pub(crate) fn start(&self) -> T {
+        (self.start)()
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
     pub(crate) fn full_name(&self) -> &str {
         self.name.full()
     }
@@ -114,13 +111,13 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
                 let events = cell.events();
                 cell.effect(caller, || {
                     let (_, value) = events.value(name);
-                    value.unwrap_or_else(|| Bytes::of(&T::default()))
+                    value.unwrap_or_else(|| Bytes::of(&(self.start)()))
                 })
             }
             Place::Runtime(events) => events.value(name).1,
             Place::Outside(outside) => outside.value(name),
         };
-        value.map_or_else(T::default, |value| read(name, &value))
+        value.map_or_else(self.start, |value| read(name, &value))
     }
 
     /// Sets it. This counts as a change even if the new state is equal.
@@ -157,7 +154,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const GOLD: Value<u32> = Value::new("gold");
+    /// const GOLD: Value<u32> = watch("gold", Default::default);
     ///
     /// # async fn script() {
     /// let left = GOLD.update(|gold| {
@@ -185,7 +182,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const BEST: Value<u32> = Value::new("best score");
+    /// const BEST: Value<u32> = watch("best score", Default::default);
     ///
     /// # async fn script(score: u32) {
     /// let is_better = BEST.update_if(|best| {
@@ -220,7 +217,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const ORDERS: Value<Vec<String>> = Value::new("orders");
+    /// const ORDERS: Value<Vec<String>> = watch("orders", Default::default);
     ///
     /// # async fn script() {
     /// for order in ORDERS.replace(Vec::new()) {
@@ -239,7 +236,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
         before
     }
 
-    /// Removes it: it is the default of its type again, and nothing is kept for it. If it was set,
+    /// Removes it: it is its start value again, and nothing is kept for it. If it was set,
     /// this counts as a change. Returns whether it was set. [`Runtime::remove`](crate::Host::remove)
     /// is for the host.
     ///
@@ -264,7 +261,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     /// A change after the future is dropped is missed.
     pub fn changed(&self) -> Changed<T, N> {
         Changed {
-            wait: WaitValue::new(self.name.clone(), true, |_| true),
+            wait: WaitValue::new(self, true, |_| true),
         }
     }
 
@@ -288,8 +285,33 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// Dropping the future cancels the wait. A new call checks the current state first.
     pub fn wait_for<P: Fn(&T) -> bool>(&self, condition: P) -> WaitValue<T, P, N> {
-        WaitValue::new(self.name.clone(), false, condition)
+        WaitValue::new(self, false, condition)
     }
+}
+
+/// Declares a value with this name. Values of the same name are the same, and must have the same type.
+///
+/// Before it is set, it is what `start` returns. That is called again each time: it must always return the
+/// same. A save has no value that was not set, so another start value holds for earlier saves, too.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// const HEALTH: Value<u32> = watch("health", || 10);
+///
+/// let runtime = Runtime::new(Registry::new());
+/// assert_eq!(runtime.get(&HEALTH.keyed("goblin")), 10);
+/// ```
+///
+/// # Source
+///
+/// [`framestep::sync::watch`], of which the constant is spelt the same.
+pub const fn watch<T>(name: &'static str, start: fn() -> T) -> Value<T>
+where
+    T: Serialize + DeserializeOwned + 'static,
+{
+    Value { name, start }
 }
 
 pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
@@ -305,7 +327,7 @@ impl<T, N: Clone> Clone for Value<T, N> {
     fn clone(&self) -> Self {
         Value {
             name: self.name.clone(),
-            value: PhantomData,
+            start: self.start,
         }
     }
 }
@@ -331,7 +353,7 @@ impl Registry {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const STAGE: Value<u32> = Value::new("stage");
+    /// const STAGE: Value<u32> = watch("stage", Default::default);
     ///
     /// let registry = Registry::new().with_value(&STAGE);
     /// ```
@@ -339,7 +361,7 @@ impl Registry {
     #[track_caller]
     pub fn with_value<T>(mut self, value: &Value<T>) -> Self
     where
-        T: Serialize + DeserializeOwned + Default + 'static,
+        T: Serialize + DeserializeOwned + 'static,
     {
         self.add_value(value.name(), Type::of::<T>());
         self

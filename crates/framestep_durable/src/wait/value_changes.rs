@@ -37,7 +37,7 @@ use crate::wait::{Changed, Value};
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const SCORE: Value<u32> = Value::new("score");
+/// const SCORE: Value<u32> = watch("score", Default::default);
 ///
 /// #[durable]
 /// async fn display() -> Vec<u32> {
@@ -73,7 +73,7 @@ pub struct ValueChanges<T, N = &'static str> {
 
 impl<T, N> ValueChanges<T, N>
 where
-    T: Serialize + DeserializeOwned + Default + 'static,
+    T: Serialize + DeserializeOwned + 'static,
     N: EventName,
 {
     #[track_caller]
@@ -96,7 +96,7 @@ where
 
 impl<T, N> Stream for ValueChanges<T, N>
 where
-    T: Serialize + DeserializeOwned + Default + 'static,
+    T: Serialize + DeserializeOwned + 'static,
     N: EventName,
 {
     type Item = T;

@@ -10,8 +10,8 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use framestep_durable::{Host, prelude::*};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const STAGE: Value<Uses> = Value::new("stage");
+const KNOCK: Signal<u32> = signal("knock");
+const STAGE: Value<Uses> = watch("stage", Default::default);
 
 thread_local! {
     static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };

@@ -6,7 +6,7 @@ use futures::future::{Either, FutureExt};
 
 use crate::twin::{Game, Log, log, quiet};
 
-const BELL: Signal<u32> = Signal::new("bell");
+const BELL: Signal<u32> = signal("bell");
 
 #[derive(Serialize, Deserialize)]
 struct Job {

@@ -24,7 +24,7 @@ mod first {
         pub(crate) hero: String,
     }
 
-    pub(crate) const STAGE: Value<Stage> = Value::new("stage");
+    pub(crate) const STAGE: Value<Stage> = watch("stage", Default::default);
 
     #[durable]
     pub(crate) async fn shop(coins: u32, owner: String, is_open: bool) {
@@ -71,7 +71,7 @@ mod second {
         pub(crate) number: f64,
     }
 
-    pub(crate) const STAGE: Value<Stage> = Value::new("stage");
+    pub(crate) const STAGE: Value<Stage> = watch("stage", Default::default);
 
     // A field was added, one was removed, one renamed; and one has another size.
     #[durable]

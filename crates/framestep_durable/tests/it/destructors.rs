@@ -9,8 +9,8 @@ use framestep_durable::{Host, prelude::*};
 
 use crate::sleeps::{Sleeps, reread};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const LEVEL: Value<u32> = Value::new("level");
+const KNOCK: Signal<u32> = signal("knock");
+const LEVEL: Value<u32> = watch("level", Default::default);
 
 /// Calls a closure when it is dropped.
 struct OnDrop<F: FnMut()>(F);

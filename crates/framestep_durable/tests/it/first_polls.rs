@@ -2,7 +2,7 @@
 
 use framestep_durable::{Host, prelude::*};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
+const KNOCK: Signal<u32> = signal("knock");
 
 #[derive(Serialize, Deserialize)]
 struct Knocks;

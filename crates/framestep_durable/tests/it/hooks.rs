@@ -8,8 +8,8 @@ use framestep_durable::{Handle, Host, prelude::*};
 
 use crate::sleeps::reread;
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const LEVEL: Value<u32> = Value::new("level");
+const KNOCK: Signal<u32> = signal("knock");
+const LEVEL: Value<u32> = watch("level", Default::default);
 
 type Call = Box<dyn FnMut()>;
 

@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use framestep_durable::prelude::*;
 use framestep_durable::{EventName, Host};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Semaphore = Semaphore::new("seats", 1);
+const KNOCK: Signal<u32> = signal("knock");
+const STAGE: Value<u32> = watch("stage", Default::default);
+const SEATS: Semaphore = semaphore("seats", 1);
 /// The stage in another build.
-const NAMED_STAGE: Value<String> = Value::new("stage");
+const NAMED_STAGE: Value<String> = watch("stage", Default::default);
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Door(u64);

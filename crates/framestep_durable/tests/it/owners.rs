@@ -7,7 +7,7 @@ use framestep_durable::{Host, prelude::*};
 use crate::sleeps::reread;
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
 
-const BELL: Signal<u32> = Signal::new("bell");
+const BELL: Signal<u32> = signal("bell");
 
 #[derive(Serialize, Deserialize)]
 struct Actor {

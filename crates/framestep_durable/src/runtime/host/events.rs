@@ -39,7 +39,7 @@ impl Host {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const JOBS: Signal<u32> = Signal::new("jobs");
+    /// const JOBS: Signal<u32> = signal("jobs");
     ///
     /// let runtime = Runtime::new(Registry::new());
     /// assert_eq!(runtime.emit_one(&JOBS, 3), Some(3)); // no script waits
@@ -64,7 +64,7 @@ impl Host {
     #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
     pub fn set<T, N>(&self, value: &Value<T, N>, to: T)
     where
-        T: Serialize + DeserializeOwned + Default + 'static,
+        T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
         let to = Bytes::of(&to);
@@ -78,18 +78,21 @@ impl Host {
     /// If another value of the same name has another type.
     pub fn get<T, N>(&self, value: &Value<T, N>) -> T
     where
-        T: Serialize + DeserializeOwned + Default + 'static,
+        T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
         let (_, bytes) = self.shared.events.value(value.full_name());
-        bytes.map_or_else(T::default, |bytes| read_value(value.full_name(), &bytes))
+        bytes.map_or_else(
+            || value.start(),
+            |bytes| read_value(value.full_name(), &bytes),
+        )
     }
 
-    /// Removes a value: it is the default of its type again, and nothing is kept for it. If it was
+    /// Removes a value: it is its start value again, and nothing is kept for it. If it was
     /// set, this is a change. Returns whether it was set.
     pub fn remove<T, N>(&self, value: &Value<T, N>) -> bool
     where
-        T: Serialize + DeserializeOwned + Default + 'static,
+        T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
         self.shared.events.set(value.full_name(), None)
@@ -118,7 +121,7 @@ impl Host {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const TOKENS: Semaphore = Semaphore::new("attack tokens", 2);
+    /// const TOKENS: Semaphore = semaphore("attack tokens", 2);
     ///
     /// let runtime = Runtime::new(Registry::new());
     /// runtime.set_permits(&TOKENS, 3); // the game is hard

@@ -359,7 +359,7 @@ impl Host {
     /// use std::{cell::RefCell, rc::Rc};
     /// use framestep_durable::prelude::*;
     ///
-    /// const HIT: Signal<u32> = Signal::with_limit("hit", 2);
+    /// const HIT: Signal<u32> = signal_with_limit("hit", 2);
     ///
     /// #[durable]
     /// async fn hero() {
