@@ -119,12 +119,12 @@ pub use script::registry::Registry;
 pub use script::script_fn::ScriptFn;
 pub use script::{Chapter, DurableScript, OldState};
 pub use wait::{
-    Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, EveryFrames, Interval,
+    Acquire, Animate, Ask, Changed, Changes, ChangesOf, Debounce, Elapsed, EveryFrames, Interval,
     MissedTicks, NextEvent, NextTick, NextTicks, On, Permit, Promise, Request, RequestId, Resolver,
-    Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges,
-    Wait, WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, YieldNow, animate, ask,
-    changes_of, debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame,
-    on_clock, promise, semaphore, signal, signal_with_limit, stop_requested, throttle, timeout,
-    timeout_at, wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until,
-    wait_while, watch, yield_now,
+    Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Wait, WaitSeconds,
+    WaitSignal, WaitSignalFor, WaitUntil, WaitWatch, Watch, YieldNow, animate, ask, changes_of,
+    debounce, end_of_frame, every_frames, fixed_update, in_phase, interval, next_frame, on_clock,
+    promise, semaphore, signal, signal_with_limit, stop_requested, throttle, timeout, timeout_at,
+    wait_frames, wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, watch,
+    yield_now,
 };

@@ -44,7 +44,7 @@ pub enum Policy {
     ///
     /// What only the earlier code knows is gone: an [`animate`](crate::animate) changes nothing, and
     /// the condition of a [`wait_until`](crate::wait_until) or a
-    /// [`Value::wait_for`](crate::Value::wait_for) counts as true when it would be checked next.
+    /// [`Value::wait_for`](crate::Watch::wait_for) counts as true when it would be checked next.
     ///
     /// Saved meanwhile, the script is restored in the same state, whatever the code is then, as
     /// long as its [version](crate::DurableScript::VERSION) is the same. A script without a pending

@@ -13,21 +13,21 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, EventName};
 use crate::events::OutsideWait;
 use crate::script::{Numbered, ScriptCell, Slot, outside};
-use crate::wait::value::{Value, read};
+use crate::wait::value::{Watch, read};
 
-/// The future of [`Value::wait_for`](crate::Value::wait_for).
+/// The future of [`Watch::wait_for`](crate::Watch::wait_for).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitValue<T, P, N = &'static str> {
+pub struct WaitWatch<T, P, N = &'static str> {
     numbered: Numbered,
     /// Whether the state at the first poll does not count.
     skips_present: bool,
     condition: P,
-    value: Value<T, N>,
+    value: Watch<T, N>,
 }
 
-impl<T, P, N: Clone> WaitValue<T, P, N> {
-    pub(super) fn new(value: &Value<T, N>, skips_present: bool, condition: P) -> Self {
-        WaitValue {
+impl<T, P, N: Clone> WaitWatch<T, P, N> {
+    pub(super) fn new(value: &Watch<T, N>, skips_present: bool, condition: P) -> Self {
+        WaitWatch {
             numbered: Numbered::default(),
             skips_present,
             condition,
@@ -134,7 +134,7 @@ fn poll_outside(
     Poll::Pending
 }
 
-impl<T, P, N> Future for WaitValue<T, P, N>
+impl<T, P, N> Future for WaitWatch<T, P, N>
 where
     T: Serialize + DeserializeOwned + 'static,
     P: Fn(&T) -> bool,
@@ -162,18 +162,18 @@ where
     }
 }
 
-impl<T, P, N> Unpin for WaitValue<T, P, N> {}
+impl<T, P, N> Unpin for WaitWatch<T, P, N> {}
 
-impl<T, P, N: fmt::Debug> fmt::Debug for WaitValue<T, P, N> {
+impl<T, P, N: fmt::Debug> fmt::Debug for WaitWatch<T, P, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WaitValue").field(&self.value.name).finish()
+        f.debug_tuple("WaitWatch").field(&self.value.name).finish()
     }
 }
 
-/// The future of [`Value::changed`](crate::Value::changed).
+/// The future of [`Watch::changed`](crate::Watch::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Changed<T, N = &'static str> {
-    pub(super) wait: WaitValue<T, fn(&T) -> bool, N>,
+    pub(super) wait: WaitWatch<T, fn(&T) -> bool, N>,
 }
 
 impl<T, N> Future for Changed<T, N>

@@ -24,7 +24,7 @@ mod yield_now;
 
 pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
-pub use changed::{Changed, WaitValue};
+pub use changed::{Changed, WaitWatch};
 pub use changes_of::{ChangesOf, changes_of};
 pub use condition::{WaitUntil, wait_until, wait_while};
 pub use every_frames::{EveryFrames, every_frames};
@@ -47,6 +47,6 @@ pub use timed::{
 };
 pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
 pub(crate) use value::read as read_value;
-pub use value::{Value, watch};
-pub use value_changes::ValueChanges;
+pub use value::{Watch, watch};
+pub use value_changes::Changes;
 pub use yield_now::{YieldNow, yield_now};

@@ -9,7 +9,7 @@ use crate::bytes::{Bytes, EventName, Keyed, Type};
 use crate::journal::Call;
 use crate::script::place::{Place, in_place, place};
 use crate::script::{Registry, unreadable};
-use crate::wait::{Changed, ValueChanges, WaitValue};
+use crate::wait::{Changed, Changes, WaitWatch};
 
 /// A value with a name, such as a quest's stage. Declare it as a constant: the runtime keeps
 /// its current state, and saves it.
@@ -37,7 +37,7 @@ use crate::wait::{Changed, ValueChanges, WaitValue};
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const STAGE: Value<u32> = watch("stage", Default::default);
+/// const STAGE: Watch<u32> = watch("stage", Default::default);
 ///
 /// #[durable]
 /// async fn reward(quest: String) -> u32 {
@@ -57,12 +57,12 @@ use crate::wait::{Changed, ValueChanges, WaitValue};
 /// # Source
 ///
 /// [`framestep::sync::Watch`].
-pub struct Value<T, N = &'static str> {
+pub struct Watch<T, N = &'static str> {
     pub(super) name: N,
     start: fn() -> T,
 }
 
-impl<T: Serialize + DeserializeOwned + 'static> Value<T> {
+impl<T: Serialize + DeserializeOwned + 'static> Watch<T> {
     /// The name.
     pub const fn name(&self) -> &'static str {
         self.name
@@ -77,22 +77,22 @@ impl<T: Serialize + DeserializeOwned + 'static> Value<T> {
     ///
     /// If the `Serialize` of the key fails.
     #[track_caller]
-    pub fn keyed(&self, key: impl Serialize) -> Value<T, Keyed> {
-        Value {
+    pub fn keyed(&self, key: impl Serialize) -> Watch<T, Keyed> {
+        Watch {
             name: Keyed::new(self.name, &key),
             start: self.start,
         }
     }
 }
 
-impl<T, N> Value<T, N> {
+impl<T, N> Watch<T, N> {
     /// What it is before it is set.
     pub(crate) fn start(&self) -> T {
         (self.start)()
     }
 }
 
-impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
+impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Watch<T, N> {
     pub(crate) fn full_name(&self) -> &str {
         self.name.full()
     }
@@ -154,7 +154,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const GOLD: Value<u32> = watch("gold", Default::default);
+    /// const GOLD: Watch<u32> = watch("gold", Default::default);
     ///
     /// # async fn script() {
     /// let left = GOLD.update(|gold| {
@@ -182,7 +182,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const BEST: Value<u32> = watch("best score", Default::default);
+    /// const BEST: Watch<u32> = watch("best score", Default::default);
     ///
     /// # async fn script(score: u32) {
     /// let is_better = BEST.update_if(|best| {
@@ -217,7 +217,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const ORDERS: Value<Vec<String>> = watch("orders", Default::default);
+    /// const ORDERS: Watch<Vec<String>> = watch("orders", Default::default);
     ///
     /// # async fn script() {
     /// for order in ORDERS.replace(Vec::new()) {
@@ -261,7 +261,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
     /// A change after the future is dropped is missed.
     pub fn changed(&self) -> Changed<T, N> {
         Changed {
-            wait: WaitValue::new(self, true, |_| true),
+            wait: WaitWatch::new(self, true, |_| true),
         }
     }
 
@@ -272,8 +272,8 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
     ///
     /// Outside of a script, and in a closure of one, such as that of [`with`](crate::with()).
     #[track_caller]
-    pub fn subscribe(&self) -> ValueChanges<T, N> {
-        ValueChanges::new(self)
+    pub fn subscribe(&self) -> Changes<T, N> {
+        Changes::new(self)
     }
 
     /// Waits until `condition` holds for it. Ready at once if it holds already.
@@ -284,8 +284,8 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
     /// # Cancel safety
     ///
     /// Dropping the future cancels the wait. A new call checks the current state first.
-    pub fn wait_for<P: Fn(&T) -> bool>(&self, condition: P) -> WaitValue<T, P, N> {
-        WaitValue::new(self, false, condition)
+    pub fn wait_for<P: Fn(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P, N> {
+        WaitWatch::new(self, false, condition)
     }
 }
 
@@ -298,7 +298,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
 ///
 /// ```
 /// # use framestep_durable::prelude::*;
-/// const HEALTH: Value<u32> = watch("health", || 10);
+/// const HEALTH: Watch<u32> = watch("health", || 10);
 ///
 /// let runtime = Runtime::new(Registry::new());
 /// assert_eq!(runtime.get(&HEALTH.keyed("goblin")), 10);
@@ -307,11 +307,11 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Value<T, N> {
 /// # Source
 ///
 /// [`framestep::sync::watch`], of which the constant is spelt the same.
-pub const fn watch<T>(name: &'static str, start: fn() -> T) -> Value<T>
+pub const fn watch<T>(name: &'static str, start: fn() -> T) -> Watch<T>
 where
     T: Serialize + DeserializeOwned + 'static,
 {
-    Value { name, start }
+    Watch { name, start }
 }
 
 pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
@@ -323,25 +323,25 @@ pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
     })
 }
 
-impl<T, N: Clone> Clone for Value<T, N> {
+impl<T, N: Clone> Clone for Watch<T, N> {
     fn clone(&self) -> Self {
-        Value {
+        Watch {
             name: self.name.clone(),
             start: self.start,
         }
     }
 }
 
-impl<T, N: Copy> Copy for Value<T, N> {}
+impl<T, N: Copy> Copy for Watch<T, N> {}
 
-impl<T, N: fmt::Debug> fmt::Debug for Value<T, N> {
+impl<T, N: fmt::Debug> fmt::Debug for Watch<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Value").field(&self.name).finish()
+        f.debug_tuple("Watch").field(&self.name).finish()
     }
 }
 
 impl Registry {
-    /// Adds a value, also for all its [keys](Value::keyed), whose type the registry must know to
+    /// Adds a value, also for all its [keys](Watch::keyed), whose type the registry must know to
     /// [describe](crate::SaveState::described) it, and to find out when a file is loaded or
     /// [checked](Self::check) that it is of another type now.
     ///
@@ -353,13 +353,13 @@ impl Registry {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const STAGE: Value<u32> = watch("stage", Default::default);
+    /// const STAGE: Watch<u32> = watch("stage", Default::default);
     ///
-    /// let registry = Registry::new().with_value(&STAGE);
+    /// let registry = Registry::new().with_watch(&STAGE);
     /// ```
     #[must_use]
     #[track_caller]
-    pub fn with_value<T>(mut self, value: &Value<T>) -> Self
+    pub fn with_watch<T>(mut self, value: &Watch<T>) -> Self
     where
         T: Serialize + DeserializeOwned + 'static,
     {

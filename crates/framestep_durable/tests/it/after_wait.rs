@@ -10,7 +10,7 @@ use crate::twin::{Log, log, quiet, what};
 
 const BELL: Signal<u32> = signal("bell");
 const NEVER: Signal<u32> = signal("never");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 thread_local! {
     static IS_PATCHED: Cell<bool> = const { Cell::new(false) };

@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use framestep_durable::{Host, prelude::*};
 
 const KNOCK: Signal<u32> = signal("knock");
-const STAGE: Value<Uses> = watch("stage", Default::default);
+const STAGE: Watch<Uses> = watch("stage", Default::default);
 
 thread_local! {
     static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };

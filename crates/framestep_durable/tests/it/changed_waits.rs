@@ -62,8 +62,8 @@ macro_rules! versions {
 
 const KNOCK: Signal<()> = signal("knock");
 const BELL: Signal<()> = signal("bell");
-const GOLD: Value<u32> = watch("gold", Default::default);
-const COINS: Value<u32> = watch("coins", Default::default);
+const GOLD: Watch<u32> = watch("gold", Default::default);
+const COINS: Watch<u32> = watch("coins", Default::default);
 
 versions! {
     AtEnd: { end_of_frame().await; }

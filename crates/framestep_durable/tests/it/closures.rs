@@ -6,7 +6,7 @@ use framestep_durable::prelude::*;
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet, what};
 
 const BELL: Signal<u32> = signal("bell");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 #[durable]
 async fn kid(frames: u64) -> u64 {

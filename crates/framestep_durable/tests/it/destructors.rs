@@ -10,7 +10,7 @@ use framestep_durable::{Host, prelude::*};
 use crate::sleeps::{Sleeps, reread};
 
 const KNOCK: Signal<u32> = signal("knock");
-const LEVEL: Value<u32> = watch("level", Default::default);
+const LEVEL: Watch<u32> = watch("level", Default::default);
 
 /// Calls a closure when it is dropped.
 struct OnDrop<F: FnMut()>(F);

@@ -3,7 +3,7 @@
 use framestep_durable::prelude::*;
 
 const KNOCK: Signal<String> = signal("knock");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 struct World {
     random: u32,

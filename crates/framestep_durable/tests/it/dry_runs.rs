@@ -13,7 +13,7 @@ thread_local! {
 }
 
 const BELL: Signal<u32> = signal("bell");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 #[derive(Serialize, Deserialize)]
 struct Kid {
@@ -74,7 +74,7 @@ impl DurableScript for Town {
 
 fn registry() -> Registry {
     let registry = Registry::new().with::<Town>().with::<Quest>();
-    registry.with::<Kid>().with_value(&STAGE)
+    registry.with::<Kid>().with_watch(&STAGE)
 }
 
 fn saved() -> SaveState {

@@ -10,7 +10,7 @@ use framestep_durable::prelude::*;
 use crate::twin::{MOMENTS, phase_at};
 
 const BELL: Signal<u32> = signal("bell");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 const SEATS: Semaphore = semaphore("seats", 1);
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -15,8 +15,8 @@ use crate::twin::{Log, log, quiet};
 
 const BELL: Signal<String> = signal("bell");
 const SILENCE: Signal<()> = signal("silence");
-const STAGE: Value<Stage> = watch("stage", Default::default);
-const COUNT: Value<u32> = watch("count", Default::default);
+const STAGE: Watch<Stage> = watch("stage", Default::default);
+const COUNT: Watch<u32> = watch("count", Default::default);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stage {
@@ -194,7 +194,7 @@ const WAITS: [&str; 12] = [
 ];
 
 const CROWD: Signal<u32> = signal_with_limit("crowd", 2);
-const CHEERS: Value<u32> = watch("cheers", Default::default);
+const CHEERS: Watch<u32> = watch("cheers", Default::default);
 const SEATS: Semaphore = semaphore("seats", 2);
 
 /// What scripts wait for by name and by key.
@@ -435,8 +435,8 @@ pub(crate) fn registry() -> Registry {
         .with::<Answers>()
         .with::<Reads>()
         .with::<Helper>();
-    let registry = registry.with_value(&STAGE).with_value(&COUNT);
-    registry.with_value(&CHEERS)
+    let registry = registry.with_watch(&STAGE).with_watch(&COUNT);
+    registry.with_watch(&CHEERS)
 }
 
 pub(crate) fn blank() -> Runtime {

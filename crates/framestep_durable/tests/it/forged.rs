@@ -119,7 +119,7 @@ fn sites_that_no_script_needs_are_forgotten() {
 }
 
 const BELL: Signal<u32> = signal("bell");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 const SEATS: Semaphore = semaphore("seats", 1);
 
 /// Waits for all kinds of events.

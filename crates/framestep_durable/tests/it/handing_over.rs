@@ -7,7 +7,7 @@ use crate::twin::{Game, Log, MOMENTS, log, moment, quiet, what};
 
 const TOKENS: Semaphore = semaphore("tokens", 2);
 const JOBS: Signal<u32> = signal("jobs");
-const BEST: Value<u32> = watch("best", Default::default);
+const BEST: Watch<u32> = watch("best", Default::default);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Role {

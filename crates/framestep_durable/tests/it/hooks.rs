@@ -9,7 +9,7 @@ use framestep_durable::{Handle, Host, prelude::*};
 use crate::sleeps::reread;
 
 const KNOCK: Signal<u32> = signal("knock");
-const LEVEL: Value<u32> = watch("level", Default::default);
+const LEVEL: Watch<u32> = watch("level", Default::default);
 
 type Call = Box<dyn FnMut()>;
 

@@ -8,7 +8,7 @@ use crate::sleeps::Riddle;
 use crate::twin::{Game, Log, log, quiet};
 
 const BELL: Signal<u32> = signal("bell");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 thread_local! {
     /// The host of the current runtime, as engines keep it in their world.

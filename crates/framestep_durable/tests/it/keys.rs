@@ -6,10 +6,10 @@ use framestep_durable::prelude::*;
 use framestep_durable::{EventName, Host};
 
 const KNOCK: Signal<u32> = signal("knock");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 const SEATS: Semaphore = semaphore("seats", 1);
 /// The stage in another build.
-const NAMED_STAGE: Value<String> = watch("stage", Default::default);
+const NAMED_STAGE: Watch<String> = watch("stage", Default::default);
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Door(u64);
@@ -143,7 +143,7 @@ fn a_difference_names_the_key() {
 /// The registry knows the type of a value, and with it that of all its keys.
 #[test]
 fn a_described_save_has_the_values_of_all_keys() {
-    let known = || registry().with_value(&STAGE);
+    let known = || registry().with_watch(&STAGE);
     let runtime = Runtime::new(known());
     runtime.set(&STAGE.keyed("dragon"), 1);
     let described = runtime.save().unwrap().described(&known()).unwrap();
@@ -151,12 +151,12 @@ fn a_described_save_has_the_values_of_all_keys() {
     let mut loaded = Runtime::new(known());
     loaded.restore(&file, Policy::Fail).unwrap();
     assert_eq!(loaded.get(&STAGE.keyed("dragon")), 1);
-    let mut without = Runtime::new(registry().without_value("stage"));
+    let mut without = Runtime::new(registry().without_watch("stage"));
     without.restore(&file, Policy::Fail).unwrap();
     assert_eq!(without.get(&STAGE.keyed("dragon")), 0);
     let text = without.save().unwrap().to_string();
     assert!(!text.contains("stage"), "{text}");
-    let mut other = Runtime::new(registry().with_value(&NAMED_STAGE));
+    let mut other = Runtime::new(registry().with_watch(&NAMED_STAGE));
     let error = other.restore(&file, Policy::Fail).unwrap_err().to_string();
     assert!(error.contains("stage[\"dragon\"]"), "{error}");
 }

@@ -11,7 +11,7 @@ use crate::twin::{Log, quiet};
 
 const HIT: Signal<u32> = signal("hit");
 const TAP: Signal<u32> = signal_with_limit("tap", 2);
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 fn log(what: impl Into<String>) {
     let what = what.into();

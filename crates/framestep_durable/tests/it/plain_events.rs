@@ -11,7 +11,7 @@ use framestep_durable::prelude::*;
 const KNOCK: Signal<u32> = signal("knock");
 /// Stores two events for each subscription.
 const HIT: Signal<u32> = signal_with_limit("hit", 2);
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 const SEATS: Semaphore = semaphore("seats", 1);
 
 #[derive(Default)]

@@ -6,7 +6,7 @@ use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
 
 const BELL: Signal<u32> = signal("bell");
 const GONG: Signal<String> = signal("gong");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 /// Two waits for one signal. One begins earlier and lives longer.
 #[derive(Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use framestep_testkit::Random;
 use framestep_testkit::phases::{PHASES, RUNS, with_custom};
 
 const BELL: Signal<u64> = signal("bell");
-const COUNT: Value<u64> = watch("count", Default::default);
+const COUNT: Watch<u64> = watch("count", Default::default);
 /// With a small limit, so that subscriptions lose events.
 const TAP: Signal<u64> = signal_with_limit("tap", 3);
 const SEATS: Semaphore = semaphore("seats", 2);
@@ -666,7 +666,7 @@ enum HostOp {
 
 fn registry() -> Registry {
     let registry = Registry::new().with::<Actor>().with::<Reader>();
-    registry.with_value(&COUNT)
+    registry.with_watch(&COUNT)
 }
 
 fn runtime() -> Runtime {

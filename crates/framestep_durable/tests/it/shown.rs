@@ -11,7 +11,7 @@ impl Request for Choice {
 }
 
 const KNOCK: Signal<u32> = signal("knock");
-const GOLD: Value<u32> = watch("gold", Default::default);
+const GOLD: Watch<u32> = watch("gold", Default::default);
 
 #[derive(Serialize, Deserialize)]
 struct Hero;

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use framestep_durable::{Host, prelude::*};
 
 const KNOCK: Signal<u32> = signal("knock");
-const STAGE: Value<u32> = watch("stage", Default::default);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 type Log = Vec<String>;
 
@@ -296,7 +296,7 @@ fn a_condition_that_starts_others_that_wait_for_the_value_is_still_asked() {
     }
 }
 
-const SCORE: Value<u32> = watch("score", Default::default);
+const SCORE: Watch<u32> = watch("score", Default::default);
 
 /// Shows changes while it also does something else.
 #[durable]

@@ -106,8 +106,8 @@ impl Request for NamedPath {
 
 const HIT: Signal<u8> = signal("hit");
 const PAIR_HIT: Signal<(u8, u8)> = signal("hit");
-const STAGE: Value<u8> = watch("stage", Default::default);
-const PAIR_STAGE: Value<(u8, u8)> = watch("stage", Default::default);
+const STAGE: Watch<u8> = watch("stage", Default::default);
+const PAIR_STAGE: Watch<(u8, u8)> = watch("stage", Default::default);
 
 builds! {
     red_first(_owners) {

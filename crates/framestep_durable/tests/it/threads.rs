@@ -6,7 +6,7 @@ use framestep_durable::SendSave;
 use framestep_durable::prelude::*;
 
 const BELL: Signal<String> = signal("bell");
-const LEVEL: Value<f64> = watch("level", Default::default);
+const LEVEL: Watch<f64> = watch("level", Default::default);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct World {

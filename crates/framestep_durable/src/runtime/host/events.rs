@@ -8,7 +8,7 @@ use crate::events::Settled;
 use crate::ids::ScriptId;
 use crate::runtime::Host;
 use crate::wait::{
-    Request, RequestId, Resolver, Semaphore, Signal, Value, expect_countable, read_value,
+    Request, RequestId, Resolver, Semaphore, Signal, Watch, expect_countable, read_value,
 };
 
 impl Host {
@@ -62,7 +62,7 @@ impl Host {
     /// If it does not serialise.
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
-    pub fn set<T, N>(&self, value: &Value<T, N>, to: T)
+    pub fn set<T, N>(&self, value: &Watch<T, N>, to: T)
     where
         T: Serialize + DeserializeOwned + 'static,
         N: EventName,
@@ -76,7 +76,7 @@ impl Host {
     /// # Panics
     ///
     /// If another value of the same name has another type.
-    pub fn get<T, N>(&self, value: &Value<T, N>) -> T
+    pub fn get<T, N>(&self, value: &Watch<T, N>) -> T
     where
         T: Serialize + DeserializeOwned + 'static,
         N: EventName,
@@ -90,7 +90,7 @@ impl Host {
 
     /// Removes a value: it is its start value again, and nothing is kept for it. If it was
     /// set, this is a change. Returns whether it was set.
-    pub fn remove<T, N>(&self, value: &Value<T, N>) -> bool
+    pub fn remove<T, N>(&self, value: &Watch<T, N>) -> bool
     where
         T: Serialize + DeserializeOwned + 'static,
         N: EventName,
