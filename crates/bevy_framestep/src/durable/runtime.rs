@@ -7,7 +7,7 @@ use std::rc::Rc;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Real, Time, Virtual};
 use framestep::{Handle, Phase};
-use framestep_durable::{Host, Runtime};
+use framestep_durable::{Runtime, RuntimeHandle};
 
 use crate::executor::Seen;
 use crate::query::Queries;
@@ -46,7 +46,7 @@ pub struct DurableRuntime {
 pub(crate) struct Shared {
     /// Borrowed while it runs something: mutably by a run, shared while a script starts.
     runtime: RefCell<Runtime>,
-    host: Host,
+    host: RuntimeHandle,
     executor: Handle,
     pub(super) seen: Seen,
     queries: Queries,
@@ -93,7 +93,7 @@ impl DurableRuntime {
     /// If a script is started with it, the world is not lent up to its first wait. So start
     /// scripts on the [world](super::WorldDurableExt) or on
     /// [entities](super::EntityWorldDurableExt).
-    pub fn host(&self) -> &Host {
+    pub fn host(&self) -> &RuntimeHandle {
         &self.shared.host
     }
 
@@ -135,7 +135,7 @@ impl fmt::Debug for DurableRuntime {
 }
 
 impl Shared {
-    pub(super) fn host(&self) -> &Host {
+    pub(super) fn host(&self) -> &RuntimeHandle {
         &self.host
     }
 
@@ -148,7 +148,7 @@ impl Shared {
     }
 
     /// Calls `f` with the world lent to the scripts that it starts.
-    pub(super) fn lend<R>(&self, world: &mut World, f: impl FnOnce(&Host) -> R) -> R {
+    pub(super) fn lend<R>(&self, world: &mut World, f: impl FnOnce(&RuntimeHandle) -> R) -> R {
         // In a run, it is borrowed already.
         let _starting = self.runtime.try_borrow();
         let lent = self.executor.lend(world, |_| f(&self.host));

@@ -383,7 +383,7 @@ impl Runtime {
     /// dropped, their destructors have no effects, and handles to them become invalid.
     ///
     /// If the host had a handle at the time of the save, it can get it back with
-    /// [`handle`](crate::Host::handle) before the next run. Results without a handle by then are
+    /// [`handle`](crate::RuntimeHandle::handle) before the next run. Results without a handle by then are
     /// dropped.
     ///
     /// # Errors
@@ -445,7 +445,7 @@ impl Runtime {
     /// their futures; the journals of the others are replayed with new futures. Later
     /// save states remain valid.
     ///
-    /// [Handles](crate::Handle) of the host remain those of their scripts: of a script that is taken
+    /// [Handles](crate::ScriptHandle) of the host remain those of their scripts: of a script that is taken
     /// back, they do nothing, and those of a script that is there again are valid again. A save state
     /// that was read from bytes does not know which scripts it has: these are the present ones that
     /// have the same numbers and names.

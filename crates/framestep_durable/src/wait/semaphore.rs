@@ -30,7 +30,7 @@ use crate::wait::{Acquire, Permit};
 /// # Memory
 ///
 /// Nothing is kept for permits that no script has, unless another number of them has been
-/// [set](Self::set_count), by a script or by the [host](crate::Host::set_permits).
+/// [set](Self::set_count), by a script or by the [host](crate::RuntimeHandle::set_permits).
 ///
 /// # Outside of durable scripts
 ///
@@ -224,7 +224,7 @@ impl<N: EventName> Semaphore<N> {
         })
     }
 
-    /// How many permits [`try_acquire`](Self::try_acquire) would return. [`Runtime::available`](crate::Host::available) is for the host.
+    /// How many permits [`try_acquire`](Self::try_acquire) would return. [`Runtime::available`](crate::RuntimeHandle::available) is for the host.
     ///
     /// # Panics
     ///
@@ -264,7 +264,7 @@ impl<N: EventName> Semaphore<N> {
     ///
     /// With `semaphore("gate", 0)`, that is a gate that each `add` opens for so many.
     ///
-    /// [`Runtime::add_permits`]: crate::Host::add_permits
+    /// [`Runtime::add_permits`]: crate::RuntimeHandle::add_permits
     ///
     /// # Panics
     ///
@@ -310,7 +310,7 @@ impl<N: EventName> Semaphore<N> {
 
     /// Sets how many permits there are, instead of the number in the code: a higher difficulty has more
     /// attack tokens. This is kept, and saved, until it is set to that number again.
-    /// [`Runtime::set_permits`](crate::Host::set_permits) is for the host.
+    /// [`Runtime::set_permits`](crate::RuntimeHandle::set_permits) is for the host.
     ///
     /// With more than before, the scripts that wait get them first, in order. With fewer, nothing is
     /// taken away from a script: none is granted until enough have been returned.

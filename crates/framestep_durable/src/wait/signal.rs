@@ -50,7 +50,7 @@ use crate::wait::{Subscription, WaitSignalFor};
 ///     KNOCK.keyed(door).wait().await
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Host>());
+/// let mut runtime = Runtime::new(Registry::new().script(host));
 /// let host = runtime.start(host(7));
 /// runtime.emit(&KNOCK.keyed(8), 1);
 /// runtime.emit(&KNOCK.keyed(7), 3);
@@ -140,7 +140,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     ///
     /// It reads each event that is emitted while the script waits, in order, when the script is polled.
     /// A script that is paused reads them when it goes on: they are kept until then, without a limit,
-    /// and [reported](crate::Host::on_loss) at 1,000. So `accept` may read what the host lends.
+    /// and [reported](crate::RuntimeHandle::on_loss) at 1,000. So `accept` may read what the host lends.
     ///
     /// `accept` must not keep anything from one call to the next: after a restore, it is a new
     /// closure. An event that is emitted inside of it is read in the next run.
@@ -196,7 +196,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
         Subscription::of_state(&self.name, self.limit)
     }
 
-    /// Emits an event from a script. [`Runtime::emit`](crate::Host::emit) does so for the
+    /// Emits an event from a script. [`Runtime::emit`](crate::RuntimeHandle::emit) does so for the
     /// host.
     ///
     /// # Panics
@@ -215,7 +215,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     }
 
     /// Emits an event to one script: the one that has waited longest. Returns the value if none waits.
-    /// [`Runtime::emit_one`](crate::Host::emit_one) does so for the host. See
+    /// [`Runtime::emit_one`](crate::RuntimeHandle::emit_one) does so for the host. See
     /// [`framestep::sync::Signal::emit_one`].
     ///
     /// A [subscription](Self::subscribe) whose [`next`](Subscription::next) waits receives it, too. If

@@ -97,7 +97,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Watch<T, N> {
         self.name.full()
     }
 
-    /// Its current state. [`Runtime::get`](crate::Host::get) is for the host.
+    /// Its current state. [`Runtime::get`](crate::RuntimeHandle::get) is for the host.
     ///
     /// # Panics
     ///
@@ -121,7 +121,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Watch<T, N> {
     }
 
     /// Sets it. This counts as a change even if the new state is equal.
-    /// [`Runtime::set`](crate::Host::set) is for the host.
+    /// [`Runtime::set`](crate::RuntimeHandle::set) is for the host.
     ///
     /// # Panics
     ///
@@ -237,7 +237,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Watch<T, N> {
     }
 
     /// Removes it: it is its start value again, and nothing is kept for it. If it was set,
-    /// this counts as a change. Returns whether it was set. [`Runtime::remove`](crate::Host::remove)
+    /// this counts as a change. Returns whether it was set. [`Runtime::remove`](crate::RuntimeHandle::remove)
     /// is for the host.
     ///
     /// # Panics

@@ -64,8 +64,8 @@ impl DurableScript for Plays {
 }
 
 struct Holder {
-    many: Vec<Handle<u64>>,
-    one: Option<Handle<u64>>,
+    many: Vec<ScriptHandle<u64>>,
+    one: Option<ScriptHandle<u64>>,
 }
 
 async fn handles() {

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
-use framestep_durable::{EventName, Host};
+use framestep_durable::{EventName, RuntimeHandle};
 
 const KNOCK: Signal<u32> = signal("knock");
 const STAGE: Watch<u32> = watch("stage", Default::default);
@@ -37,7 +37,7 @@ fn reloaded(runtime: &Runtime) -> Runtime {
 
 #[test]
 fn an_event_reaches_the_scripts_of_its_key_before_and_after_a_load() {
-    let calls: [fn(&Host); 4] = [
+    let calls: [fn(&RuntimeHandle); 4] = [
         |host| host.emit(&KNOCK.keyed(2), 5),
         |host| host.emit(&KNOCK.keyed(2_i8), 5),
         |host| host.emit(&KNOCK.keyed((Door(2), "loud")), 5),
@@ -163,7 +163,7 @@ fn a_described_save_has_the_values_of_all_keys() {
 
 #[test]
 fn a_function_may_accept_both_kinds_of_names() {
-    fn rings<N: EventName>(host: &Host, signal: &Signal<u32, N>) -> String {
+    fn rings<N: EventName>(host: &RuntimeHandle, signal: &Signal<u32, N>) -> String {
         host.emit(signal, 1);
         format!("{signal:?}")
     }

@@ -117,7 +117,7 @@ impl Game {
         }
     }
 
-    fn start<S: DurableScript>(&mut self, script: S) -> Handle<S::Output> {
+    fn start<S: DurableScript>(&mut self, script: S) -> ScriptHandle<S::Output> {
         self.runtime
             .lend(&mut self.log, |runtime| runtime.start(script))
     }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use framestep_durable::{Host, prelude::*};
+use framestep_durable::{RuntimeHandle, prelude::*};
 
 const KNOCK: Signal<u32> = signal("knock");
 const STAGE: Watch<u32> = watch("stage", Default::default);
@@ -197,7 +197,7 @@ fn a_guard_that_was_dropped_before_the_save_acts_once() {
 #[test]
 fn a_condition_that_changes_its_value_is_called_again() {
     thread_local! {
-        static NEXT: RefCell<Option<Host>> = const { RefCell::new(None) };
+        static NEXT: RefCell<Option<RuntimeHandle>> = const { RefCell::new(None) };
     }
 
     #[derive(Serialize, Deserialize)]
@@ -239,7 +239,7 @@ fn a_condition_that_changes_its_value_is_called_again() {
 }
 
 thread_local! {
-    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
+    static HOST: RefCell<Option<RuntimeHandle>> = const { RefCell::new(None) };
 }
 
 /// Waits for stage 9, which does not come.

@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, EventName};
 use crate::events::Settled;
 use crate::ids::ScriptId;
-use crate::runtime::Host;
+use crate::runtime::RuntimeHandle;
 use crate::wait::{
     Request, RequestId, Resolver, Semaphore, Signal, Watch, expect_countable, read_value,
 };
 
-impl Host {
+impl RuntimeHandle {
     /// Emits an event for the host. The signal may have a key: `KNOCK.keyed(door)`.
     ///
     /// # Panics
