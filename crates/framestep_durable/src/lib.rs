@@ -15,7 +15,7 @@
 //!     gold: u32,
 //! }
 //!
-//! const KNOCK: Signal<String> = Signal::new("knock");
+//! const KNOCK: Signal<String> = signal("knock");
 //!
 //! #[durable]
 //! async fn evening(number: u32) -> Chapter<u32> {
@@ -99,8 +99,8 @@ pub use restore::{Policy, Restored};
 #[doc(alias = "JoinSet")]
 pub use runtime::group::Group;
 pub use runtime::group::{JoinGroup, TryJoinGroup, group};
-pub use runtime::handle::{Handle, join, pause, request_stop, resume, stop};
-pub use runtime::host::Host;
+pub use runtime::handle::{ScriptHandle, join, pause, request_stop, resume, stop};
+pub use runtime::host::RuntimeHandle;
 pub use runtime::owner::{Ended, owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
 pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
@@ -140,11 +140,11 @@ pub use wait::stop_requested;
 #[doc(alias = "ThrottleFirst")]
 pub use wait::throttle;
 pub use wait::{
-    Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase, Interval,
-    MissedTicks, NextEvent, NextFrame, NextTick, NextTicks, On, Permit, Promise, Request,
+    Acquire, Animate, Ask, Changed, Changes, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase,
+    Interval, MissedTicks, NextEvent, NextFrame, NextTick, NextTicks, On, Permit, Promise, Request,
     RequestId, Resolver, Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout,
-    Value, ValueChanges, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSignal, WaitSignalFor,
-    WaitSteps, WaitUntil, WaitValue, WaitWhile, YieldNow, animate, ask, end_of_frame, fixed_update,
-    in_phase, interval, next_frame, timeout, timeout_at, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
+    WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSignal, WaitSignalFor, WaitSteps, WaitUntil,
+    WaitWatch, WaitWhile, Watch, YieldNow, animate, ask, end_of_frame, fixed_update, in_phase,
+    interval, next_frame, semaphore, signal, signal_with_limit, timeout, timeout_at, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, watch, yield_now,
 };

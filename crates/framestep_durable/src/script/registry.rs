@@ -177,7 +177,7 @@ impl Registry {
     /// Forgets the value of this name when a file is loaded: the game does not have it any more. A
     /// [described](crate::SaveState::described) value that the registry does not know is an error.
     #[must_use]
-    pub fn without_value(mut self, name: impl Into<String>) -> Self {
+    pub fn without_watch(mut self, name: impl Into<String>) -> Self {
         self.values.insert(name.into().into(), None);
         self
     }

@@ -165,7 +165,7 @@ impl Interval {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const HIT: Signal<()> = Signal::new("hit");
+    /// const HIT: Signal<()> = signal("hit");
     ///
     /// #[durable]
     /// async fn shield() -> u64 {

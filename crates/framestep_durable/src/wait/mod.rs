@@ -20,7 +20,7 @@ mod value_changes;
 
 pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
-pub use changed::{Changed, WaitValue};
+pub use changed::{Changed, WaitWatch};
 pub use changes_of::{ChangesOf, changes_of};
 pub use condition::{wait_until, wait_while};
 #[doc(no_inline)]
@@ -35,13 +35,13 @@ pub use on::{On, on_clock};
 pub use permit::{Acquire, Permit};
 pub use promise::{Promise, Resolver, promise};
 pub use request::{Ask, Request, RequestId, ask};
-pub use semaphore::Semaphore;
 pub(crate) use semaphore::expect_countable;
-pub use signal::{Signal, WaitSignal};
+pub use semaphore::{Semaphore, semaphore};
+pub use signal::{Signal, WaitSignal, signal, signal_with_limit};
 pub use signal_for::WaitSignalFor;
 pub(crate) use stop_requested::reads_request;
 pub use stop_requested::{StopRequested, stop_requested};
 pub use subscription::{NextEvent, Subscription};
-pub use value::Value;
 pub(crate) use value::read as read_value;
-pub use value_changes::ValueChanges;
+pub use value::{Watch, watch};
+pub use value_changes::Changes;

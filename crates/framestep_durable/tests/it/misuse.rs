@@ -83,7 +83,7 @@ impl DurableScript for Bad {
             Case::NoChapterEnds => return Chapter::Next(self),
             Case::ScaleOfRealtime => ClockId::REALTIME.set_scale(2.0),
             Case::Itself => {
-                let me: Handle<()> = start(Bad(Case::OutsideState));
+                let me: ScriptHandle<()> = start(Bad(Case::OutsideState));
                 me.detach();
                 next_frame().await;
             }

@@ -8,11 +8,11 @@ use framestep::inspect::TraceKind;
 use framestep_durable::__private::entries_outside;
 use framestep_durable::prelude::*;
 
-const KNOCK: Signal<u32> = Signal::new("knock");
+const KNOCK: Signal<u32> = signal("knock");
 /// Stores two events for each subscription.
-const HIT: Signal<u32> = Signal::with_limit("hit", 2);
-const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Semaphore = Semaphore::new("seats", 1);
+const HIT: Signal<u32> = signal_with_limit("hit", 2);
+const STAGE: Watch<u32> = watch("stage", Default::default);
+const SEATS: Semaphore = semaphore("seats", 1);
 
 #[derive(Default)]
 struct World {
