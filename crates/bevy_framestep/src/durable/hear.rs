@@ -10,7 +10,7 @@ use bevy_app::App;
 use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
 use framestep::lend::try_with_ref;
-use framestep_durable::{Host, Keyed, Signal, StableHash, Subscription, Wait, WaitSignal};
+use framestep_durable::{Keyed, RuntimeHandle, Signal, StableHash, Subscription, Wait, WaitSignal};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -142,7 +142,7 @@ fn heard<T: Heard>(what: &T, entities: &DurableEntities) -> Option<T::Record> {
 }
 
 fn signal<T: Heard>() -> Signal<T::Record> {
-    Signal::new(T::NAME)
+    framestep_durable::signal(T::NAME)
 }
 
 /// Panics in the line of the script if nothing passes these on: the wait would never end.
@@ -161,7 +161,7 @@ fn expect_heard<T: Heard>(call: &str) {
 
 /// Passes on to the scripts what has come since the last run.
 pub(super) trait Feed {
-    fn pass_on(&self, world: &World, host: &Host);
+    fn pass_on(&self, world: &World, host: &RuntimeHandle);
 
     /// Leaves out what has come before now.
     fn skip(&self, world: &World);
@@ -172,7 +172,7 @@ struct MessageFeed<M: Message> {
 }
 
 impl<M: Message + Heard> Feed for MessageFeed<M> {
-    fn pass_on(&self, world: &World, host: &Host) {
+    fn pass_on(&self, world: &World, host: &RuntimeHandle) {
         let messages = world.get_resource::<Messages<M>>();
         let entities = world.get_resource::<DurableEntities>();
         let (Some(messages), Some(entities)) = (messages, entities) else {
@@ -236,10 +236,10 @@ pub fn next_event<E: Event + Heard>() -> WaitSignal<E::Record> {
 }
 
 /// An entity has left: its events are over.
-const GONE: Signal<()> = Signal::new("bevy_framestep: an entity is gone");
+const GONE: Signal<()> = framestep_durable::signal("bevy_framestep: an entity is gone");
 
 /// Ends the waits for events of an entity that leaves.
-pub(super) fn entity_is_gone(host: &Host, id: DurableId) {
+pub(super) fn entity_is_gone(host: &RuntimeHandle, id: DurableId) {
     host.emit(&GONE.keyed(id), ());
 }
 
