@@ -440,13 +440,13 @@ impl<T> Future for Coroutine<T> {
             !self.is_terminated(),
             "a coroutine handle was awaited again after its result had been taken"
         );
-        recording::refuse("Coroutine::await", Location::caller());
         let this = &mut *self;
         let State::Stored(core, handle) = &this.state else {
             return Poll::Ready(this.take_result());
         };
         let task = core.tasks.open(handle);
         if !task.get().has_ended() {
+            recording::refuse("Coroutine::await", Location::caller());
             this.registration.wait_for_end(core, cx, handle.reference());
             // Registering clones the waker, which is user code: it may have ended the
             // task.
