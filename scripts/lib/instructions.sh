@@ -1,5 +1,5 @@
 # Sourced by the scripts that count the instructions of a bench with the rows of
-# `benches/instructions.rs`. They set `work`, an empty folder.
+# `benches/instructions.rs`. They set `work`, an empty folder, and `baseline`, the file with the counts.
 
 # built_bench FOLDER [OPTION...]: builds the bench in a package, and prints its path.
 built_bench() {
@@ -34,4 +34,98 @@ count_rows() {
             printf "%-12s %12.1f per %s\n", $1, $2 / $3, unit
         }'
     done
+}
+
+# check_rows COMPILER: compares what was counted now, in `$work/now`, with `$baseline`.
+check_rows() {
+    same=1
+    if ! grep -qF "with $1" "$baseline"; then
+        same=0
+        echo "warning: $baseline is of another compiler ($(sed -n '1s/.*with //p' "$baseline"), here $1)"
+    fi
+    awk -v same=$same '
+        # The first file is the baseline, the second what was counted now.
+        /^#/ { next }
+        FNR == NR { old[$1] = $2; next }
+        {
+            if (!($1 in old)) {
+                printf "%-12s not in the baseline\n", $1
+                failed = 1
+                next
+            }
+            more = $2 / old[$1] - 1
+            verdict = more <= 0.04 ? "ok" : more <= 0.15 && !same ? "warning" : "FAILED"
+            if (verdict == "FAILED") failed = 1
+            if (more < -0.04) verdict = "ok, lower the baseline"
+            printf "%-12s baseline %12.1f  now %12.1f  %+6.1f %%  %s\n", \
+                $1, old[$1], $2, more * 100, verdict
+            delete old[$1]
+        }
+        END {
+            for (name in old) {
+                print name ": in the baseline, but not counted"
+                failed = 1
+            }
+            exit failed
+        }' "$baseline" "$work/now"
+}
+
+# cold_functions FOLDER...: the functions marked `#[cold]` in these sources, as `MODULE NAME`.
+cold_functions() {
+    grep -rn -A8 '^ *#\[cold\]' --include='*.rs' "$@" | awk '
+        /#\[cold\]/ {
+            path = $0
+            sub(/:[0-9]+:.*/, "", path)
+            sub(/.*src\//, "", path)
+            sub(/\.rs$/, "", path)
+            sub(/(^|\/)(mod|lib)$/, "", path)
+            gsub(/\//, "::", path)
+            waits = 1
+            next
+        }
+        waits && match($0, /fn [a-z_0-9]+/) {
+            print (path == "" ? "-" : path), substr($0, RSTART + 3, RLENGTH - 3)
+            waits = 0
+        }' | sort -u
+}
+
+# cold_calls ITEMS <COLD: prints the functions of the list that the row counted last calls more than
+# once in a hundred items. A function that scales with the scripts is not cold.
+cold_calls() {
+    awk -v items="$1" '
+        NR == FNR { cold[$2] = cold[$2] " " $1; next }
+        /^cfn=/ {
+            text = substr($0, 5)
+            id = text
+            sub(/\).*/, ")", id)
+            if (index(text, ") ")) names[id] = substr(text, index(text, ") ") + 2)
+            callee = id
+        }
+        /^fn=/ && index($0, ") ") {
+            text = substr($0, 4)
+            id = text
+            sub(/\).*/, ")", id)
+            names[id] = substr(text, index(text, ") ") + 2)
+        }
+        /^calls=/ {
+            count = $1
+            sub(/calls=/, "", count)
+            calls[callee] += count
+        }
+        END {
+            for (id in calls) {
+                if (calls[id] * 100 <= items) continue
+                count = split(names[id], parts, "::")
+                last = parts[count]
+                sub(/[^a-z_0-9].*/, "", last)
+                if (!(last in cold)) continue
+                modules = split(substr(cold[last], 2), module, " ")
+                for (at = 1; at <= modules; at++) {
+                    if (module[at] == "-" || index(names[id], module[at] "::")) {
+                        print names[id], "is called", calls[id], "times for", items, "items"
+                        break
+                    }
+                }
+            }
+        }' - "$work/out"
 }

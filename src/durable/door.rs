@@ -17,6 +17,7 @@ use crate::core::observe;
 use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::pause::own::OwnTime;
 use crate::core::report::{self, panics};
+use crate::core::scope::named;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::core::view::View;
 use crate::core::{Core, run, wake};
@@ -397,6 +398,17 @@ fn keys_of(core: &Core, waits: &[&DurableWait]) -> Vec<WaitKey> {
 #[track_caller]
 pub fn home() -> Phase {
     polled("home()", |scope| scope.home().phase())
+}
+
+/// The time, which is not recorded here.
+///
+/// # Panics
+///
+/// Outside of an executor.
+#[must_use]
+#[track_caller]
+pub fn time_now() -> Time {
+    polled("time()", named::time)
 }
 
 /// The time on the clock of the current coroutine, in nanoseconds, for something that continues

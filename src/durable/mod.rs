@@ -9,9 +9,11 @@ mod door;
 mod event;
 mod image;
 mod names;
+mod recorder;
 mod registration;
 mod wait;
 
+pub use crate::core::scope::recording::{number_of_recorder, record, replay, unrecorded};
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};
@@ -19,8 +21,10 @@ pub use beside::beside;
 pub use clock::{FutureClock, SavedGuard, ShowsClock};
 pub use door::{
     Door, OwnerStop, home, load_time, own_time, phase_number, phase_of, save_time, saved_time,
+    time_now,
 };
 pub use event::{Event, EventNote, in_line, take_outside_wait};
 pub use futures::stream::Stream;
 pub use image::Unsavable;
+pub use recorder::{Begun, Given, Gives, Reads, Recorder};
 pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, length_ns, next_item};

@@ -10,7 +10,7 @@ use crate::core::base::key::WaitKey;
 use crate::core::owners::OwnerKey;
 use crate::core::pause::own::OwnTime;
 use crate::core::registration::Registration;
-use crate::core::scope::Scope;
+use crate::core::scope::{Scope, recording};
 use crate::core::task::Task;
 use crate::core::timer::Unit;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
@@ -59,21 +59,41 @@ pub struct FrameWait {
 }
 
 impl FrameWait {
-    /// Begins to wait, if this is the first wait in a poll of its coroutine by a run of its home
-    /// phase, and nobody observes it. Calls no user code.
-    #[inline(always)]
-    #[must_use]
-    pub fn begin(cx: &Context<'_>) -> Option<Self> {
-        let mut wait = PhaseWait::later_frame(PhaseIndex::HOME);
-        let begins = wait.begin_at_home(cx);
-        begins.then_some(FrameWait { wait })
-    }
-
     /// Whether the wait resumes the coroutine being polled. Then it is over. Calls no user code.
     #[inline(always)]
     #[must_use]
     pub fn take_resumed(&mut self) -> bool {
         take_resumed(self.wait.registration_mut())
+    }
+}
+
+impl From<PhaseWait> for FrameWait {
+    fn from(wait: PhaseWait) -> Self {
+        FrameWait { wait }
+    }
+}
+
+impl From<PhaseWait> for DurableWait {
+    fn from(wait: PhaseWait) -> Self {
+        DurableWait::of(Kind::Run(wait))
+    }
+}
+
+impl From<Count> for DurableWait {
+    fn from(wait: Count) -> Self {
+        DurableWait::of(Kind::Count(wait))
+    }
+}
+
+impl From<Timer> for DurableWait {
+    fn from(timer: Timer) -> Self {
+        DurableWait::of(Kind::Time(WaitSeconds { timer }))
+    }
+}
+
+impl From<Asked> for DurableWait {
+    fn from(wait: Asked) -> Self {
+        DurableWait::of(Kind::Condition(wait))
     }
 }
 
@@ -255,6 +275,16 @@ impl DurableWait {
     /// Polls the wait. A condition holds if `holds` says so.
     #[track_caller]
     pub fn poll_asking(
+        &mut self,
+        cx: &mut Context<'_>,
+        name: &'static str,
+        holds: &mut dyn FnMut() -> bool,
+    ) -> Poll<()> {
+        recording::poll_unrecorded(holds, |holds| self.poll_kind(cx, name, holds))
+    }
+
+    #[track_caller]
+    fn poll_kind(
         &mut self,
         cx: &mut Context<'_>,
         name: &'static str,

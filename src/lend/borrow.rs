@@ -1,8 +1,9 @@
 //! Borrows of lent state, inside closures.
 
 use std::any::type_name;
+use std::panic::Location;
 
-use crate::core::scope;
+use crate::core::scope::{self, recording};
 #[cfg(doc)]
 use crate::executor::Executor;
 
@@ -58,6 +59,7 @@ use super::own::Own;
 /// ```
 #[track_caller]
 pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
+    recording::refuse("with", Location::caller());
     match note::borrow_mut::<Own<S>, R>(type_name::<S>(), f) {
         Ok(result) => result,
         Err(error) => refused(error),
@@ -90,6 +92,7 @@ pub fn with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, LendError> {
+    recording::refuse("try_with", Location::caller());
     note::borrow_mut::<Own<S>, R>(type_name::<S>(), f)
 }
 
@@ -126,6 +129,7 @@ pub fn try_with<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, LendErr
 /// ```
 #[track_caller]
 pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
+    recording::refuse("with_ref", Location::caller());
     match note::borrow::<Own<S>, R>(type_name::<S>(), f) {
         Ok(result) => result,
         Err(error) => refused(error),
@@ -159,6 +163,7 @@ pub fn with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, LendError> {
+    recording::refuse("try_with_ref", Location::caller());
     note::borrow::<Own<S>, R>(type_name::<S>(), f)
 }
 
@@ -178,6 +183,7 @@ pub fn try_with_ref<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, LendErr
 /// See [`Lend`].
 #[track_caller]
 pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
+    recording::refuse("with_as", Location::caller());
     match note::borrow_mut::<K, R>(type_name::<K>(), f) {
         Ok(result) => result,
         Err(error) => refused(error),
@@ -215,6 +221,7 @@ pub fn with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> R {
 /// ```
 #[track_caller]
 pub fn try_with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> Result<R, LendError> {
+    recording::refuse("try_with_as", Location::caller());
     note::borrow_mut::<K, R>(type_name::<K>(), f)
 }
 

@@ -5,12 +5,14 @@
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures::channel::oneshot;
 use futures::future::FusedFuture;
 
+use crate::core::scope::recording;
 use crate::wait::polled_again;
 
 /// Makes a promise: one value that is sent once, from anywhere, and awaited by one
@@ -231,6 +233,7 @@ impl<T> Future for Promise<T> {
         if self.is_done {
             polled_again("promise()");
         }
+        recording::refuse("Promise::await", Location::caller());
         let polled = Pin::new(&mut self.receiver).poll(cx);
         self.is_done = polled.is_ready();
         polled.map_err(|_| Canceled)

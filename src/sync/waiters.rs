@@ -12,6 +12,7 @@ use std::task::{Context, Waker};
 use slab::Slab;
 
 use crate::core::base::call::{self, Foreign};
+use crate::core::scope::recording;
 use crate::core::wake::kept::{Grant, GrantKind, Keeper};
 use crate::inspect::events::EventWait;
 use crate::inspect::{Line, Source};
@@ -57,6 +58,8 @@ impl Waiting {
     /// user code. The caller is the `.await`.
     #[track_caller]
     pub(crate) fn new(cx: &Context<'_>, source: Option<&Source>) -> Self {
+        let call = "the wait for a signal, a watch or a semaphore";
+        recording::refuse(call, Location::caller());
         Waiting {
             waker: Foreign::new(call::out(|| cx.waker().clone())),
             noted: EventWait::begin(source, Location::caller()),

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use crate::core::Core;
 use crate::core::life::end;
 use crate::core::owners::OwnerKey;
-use crate::core::scope::{self, Scope, named};
+use crate::core::scope::{self, Scope, named, recording};
 use crate::executor::{Handle, RemoteHandle};
 use crate::task::coroutine::{
     self, ByScript, Coroutine, CoroutineId, Place, ScriptBuilder, outside,
@@ -74,14 +74,16 @@ fn inside<R>(function: &str, f: impl FnOnce(&Scope<'_>) -> R) -> R {
 /// The executor that runs the caller of `function`.
 #[track_caller]
 #[inline]
-fn executor(function: &str) -> Rc<Core> {
+fn executor(function: &'static str) -> Rc<Core> {
+    recording::refuse(function, Location::caller());
     inside(function, |scope| scope.core().rc())
 }
 
 /// The executor that runs the caller of `function`, and the owner that the caller's
 /// coroutines inherit.
 #[track_caller]
-fn executor_and_owner(function: &str) -> (Rc<Core>, Option<OwnerKey>) {
+fn executor_and_owner(function: &'static str) -> (Rc<Core>, Option<OwnerKey>) {
+    recording::refuse(function, Location::caller());
     inside(function, |scope| {
         let (_, owner) = scope.heritage();
         (scope.core().rc(), owner)
@@ -236,7 +238,7 @@ pub fn owner() -> Owner {
 
 /// Makes a child of the owner of the caller of `function`.
 #[track_caller]
-pub(crate) fn owner_of_caller(function: &str) -> Owner {
+pub(crate) fn owner_of_caller(function: &'static str) -> Owner {
     let (core, owner) = executor_and_owner(function);
     Owner::new(&core, owner)
 }
@@ -542,7 +544,10 @@ pub fn current_name() -> Cow<'static, str> {
 /// ```
 #[track_caller]
 pub fn time() -> Time {
-    inside("time", named::time)
+    match named::read_time("time()", Location::caller()) {
+        Some(time) => time,
+        None => outside("time"),
+    }
 }
 
 /// Returns how many seconds the calling coroutine's clock has advanced in this frame,
@@ -577,5 +582,8 @@ pub fn time() -> Time {
 /// ```
 #[track_caller]
 pub fn delta_seconds() -> f32 {
-    time().delta.as_secs_f32()
+    match named::read_delta_seconds(Location::caller()) {
+        Some(seconds) => seconds,
+        None => outside("time"),
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use futures::future::FusedFuture;
 
 use crate::core::base::call;
+use crate::core::scope::recording;
 use crate::time::{Phase, PhaseIndex, Seconds};
 
 use super::length::Length;
@@ -163,6 +165,7 @@ impl Animation {
     /// animation is done then, of the last one.
     #[track_caller]
     fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<f32> {
+        recording::refuse("animate", Location::caller());
         match self.progress {
             Progress::New => return Poll::Ready(self.begin()),
             Progress::Running { .. } => {}

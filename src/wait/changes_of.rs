@@ -1,12 +1,14 @@
 //! The stream of changes of a value that is read in each frame.
 
 use std::fmt;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures::stream::{FusedStream, Stream};
 
 use crate::core::base::call;
+use crate::core::scope::recording;
 use crate::time::{Phase, PhaseIndex};
 
 use super::next_item::NextItem;
@@ -156,6 +158,7 @@ where
 
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        recording::refuse("changes_of", Location::caller());
         let this = &mut *self;
         if this.known.is_none() {
             #[expect(
@@ -176,7 +179,7 @@ where
         let (read, known) = (&mut this.read, &mut this.known);
         let mut changed = None;
         let has_changed = || {
-            let value = call::out(read);
+            let value = call::out(&mut *read);
             if known.as_ref() != Some(&value) {
                 *known = Some(value.clone());
                 changed = Some(value);

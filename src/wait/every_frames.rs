@@ -1,16 +1,17 @@
 //! The stream of every n-th frame.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use futures::stream::{FusedStream, Stream};
 
-use crate::core::scope::named;
+use crate::core::scope::{named, recording};
 use crate::time::{Phase, Time};
 
 use super::next_item::NextItem;
-use super::{WaitFrames, polled, wait_frames};
+use super::{WaitFrames, polled, polled_outside, wait_frames};
 
 /// Returns a [`Stream`] with an item in every `count`-th frame, counted from the frame of
 /// the first poll: for work that need not be done in each frame. 0 counts as 1.
@@ -130,14 +131,29 @@ impl Stream for EveryFrames {
 
     #[track_caller]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Time>> {
-        let this = &mut *self;
-        if this.wait.is_none() {
-            let frame = polled("every_frames()", |scope| named::time(scope).frame);
-            this.wait = Some(this.begin(frame));
+        let (this, line) = (&mut *self, Location::caller());
+        let is_recorded = recording::is_recording();
+        let wait = match &mut this.wait {
+            Some(wait) => wait,
+            None => {
+                // Only the first frame is recorded: a wait knows by itself when it is due.
+                let frame = match this.due {
+                    None => named::read_frame("every_frames()", line),
+                    Some(due) => Some(named::frame_here().unwrap_or(due)),
+                };
+                let Some(frame) = frame else {
+                    polled_outside("every_frames()")
+                };
+                let wait = this.begin(frame);
+                this.wait.insert(wait)
+            }
+        };
+        if is_recorded {
+            let time = ready!(wait.poll_recorded(cx, "every_frames()", line));
+            this.wait = None;
+            return Poll::Ready(Some(time));
         }
-        if let Some(wait) = &mut this.wait {
-            ready!(Pin::new(wait).poll(cx));
-        }
+        ready!(Pin::new(wait).poll(cx));
         this.wait = None;
         Poll::Ready(Some(polled("every_frames()", named::time)))
     }

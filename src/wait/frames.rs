@@ -9,13 +9,16 @@ use futures::future::FusedFuture;
 
 use crate::core::Core;
 use crate::core::registration::{Bound, Registration, WaitList};
+use crate::core::scope::recording::{self, Recorded};
+use crate::core::scope::{self, Scope};
 use crate::core::task::Task;
 use crate::core::timer::Unit;
+use crate::durable::Gives;
 use crate::image::{Damaged, Reader, Writer};
-use crate::inspect::{Wait, awaited};
-use crate::time::{Phase, PhaseIndex};
+use crate::inspect::{Line, Wait, awaited};
+use crate::time::{Phase, PhaseIndex, Time};
 
-use super::{expect_pollable, polled};
+use super::Misuse;
 
 /// Waits for `frames` frames; 0 counts as 1.
 ///
@@ -139,34 +142,59 @@ impl Count {
 
     #[track_caller]
     pub(crate) fn poll(&mut self, cx: &Context<'_>, name: &'static str) -> Poll<()> {
-        expect_pollable(name, &self.registration);
-        let line = Location::caller();
-        polled(name, |scope| {
+        match self.poll_in_line(cx, name, Location::caller()) {
+            Ok(polled) => polled,
+            Err(misuse) => misuse.panic(name),
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, scope: &Scope<'_>) {
+        let state = self.registration.begin(scope);
+        let now = match self.unit {
+            Unit::Frames => state.frame(),
+            Unit::Runs => state.runs.get(),
+        };
+        self.due = now.saturating_add(self.count);
+    }
+
+    #[inline]
+    fn register(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        match self.place() {
+            WaitList::Counts(unit) => {
+                self.registration.wait_for_count(scope, cx, unit, self.due);
+            }
+            _ => self.registration.wait_on_for_run(scope, cx),
+        }
+    }
+
+    fn poll_in_line(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        line: Line,
+    ) -> Result<Poll<()>, Misuse> {
+        scope::with(|scope| {
+            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
+                let polled = recording::poll(self, scope, cx, name, line);
+                return polled.ok_or_else(|| Misuse::outside(&self.registration));
+            };
             let core = scope.core();
             if self.registration.is_new() {
-                let state = self.registration.begin(scope);
-                let now = match self.unit {
-                    Unit::Frames => state.frame(),
-                    Unit::Runs => state.runs.get(),
-                };
-                self.due = now.saturating_add(self.count);
-            } else if self.registration.is_due(core) {
+                self.begin(scope);
+            } else {
+                Misuse::of(&self.registration, scope).map_or(Ok(()), Err)?;
                 let state = core.phases.get(self.registration.phase());
                 let now = match self.unit {
                     Unit::Frames => state.frame_of_run(),
                     Unit::Runs => state.runs.get(),
                 };
-                if now >= self.due {
+                if now >= self.due && self.registration.is_due_in(state) {
                     self.registration.finish(core);
-                    return Poll::Ready(());
+                    return Ok(Poll::Ready(()));
                 }
             }
-            match self.place() {
-                WaitList::Counts(unit) => {
-                    self.registration.wait_for_count(scope, cx, unit, self.due);
-                }
-                _ => self.registration.wait_on_for_run(scope, cx),
-            }
+            self.register(scope, cx);
             awaited::note(scope, self.registration.key_and_phase(), line, |phase| {
                 let state = core.phases.get(self.registration.phase());
                 match (self.count, self.unit) {
@@ -182,7 +210,7 @@ impl Count {
                     },
                 }
             });
-            Poll::Pending
+            Ok(Poll::Pending)
         })
     }
 
@@ -230,6 +258,30 @@ impl Count {
     }
 }
 
+impl Recorded for Count {
+    fn registration_mut(&mut self) -> &mut Registration {
+        &mut self.registration
+    }
+
+    fn take(&mut self) -> Self {
+        Count {
+            registration: self.registration.take_new(),
+            unit: self.unit,
+            count: self.count,
+            due: self.due,
+        }
+    }
+
+    fn begins_simply(&self, _: &Scope<'_>) -> bool {
+        true
+    }
+
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        self.begin(scope);
+        self.register(scope, cx);
+    }
+}
+
 impl Drop for Count {
     fn drop(&mut self) {
         self.registration.cancel(self.place());
@@ -246,6 +298,23 @@ impl WaitFrames {
     pub fn in_phase(mut self, phase: Phase) -> Self {
         self.count.registration.set_phase(PhaseIndex::new(phase));
         self
+    }
+}
+
+impl WaitFrames {
+    /// Polls the wait in a durable script. It gives the time at its end.
+    pub(super) fn poll_recorded(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        line: Line,
+    ) -> Poll<Time> {
+        let count = &mut self.count;
+        let polled = recording::poll_slowly(count, cx, name, line, Gives::Time, &mut || true);
+        match polled {
+            Some(Poll::Ready(Some(time))) => Poll::Ready(time),
+            _ => Poll::Pending,
+        }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::core::pause::own;
 use crate::core::pause::own::OwnTime;
 use crate::core::report;
 use crate::core::scope::Scope;
+use crate::core::scope::recording;
 use crate::time::{AwaitedClock, ClockRef, ClockState, Nanos, Phase, PhaseIndex, Seconds};
 
 use super::length::Length;
@@ -433,6 +434,7 @@ impl Interval {
         cx: &mut Context<'_>,
         most: u64,
     ) -> Poll<Option<(Tick, u64)>> {
+        recording::refuse("interval", Location::caller());
         let has_moved = polled("interval()", |scope| self.note_poll(scope));
         let next = self.due;
         let wait = self.wait.get_or_insert_with(|| {

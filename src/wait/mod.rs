@@ -99,8 +99,8 @@ pub use until::wait_while;
 pub use until::{WaitUntil, WaitWhile};
 pub use yield_now::{YieldNow, yield_now};
 
-use crate::core::registration::{Registration, another_executor};
-use crate::core::scope::{self, Scope};
+use crate::core::registration::{Registration, another_executor, another_script};
+use crate::core::scope::{self, Scope, recording};
 
 /// Calls `f` with the scope that polls the wait.
 #[inline]
@@ -112,29 +112,52 @@ pub(crate) fn polled<R>(wait: &'static str, f: impl FnOnce(&Scope<'_>) -> R) -> 
     }
 }
 
+/// Panics at the caller's line outside of an executor and of a replay.
+#[inline]
+#[track_caller]
+fn expect_polled(wait: &'static str) {
+    if scope::with(|scope| scope.is_none()) && !recording::is_recording() {
+        polled_outside(wait)
+    }
+}
+
 /// A poll that a wait must not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Misuse {
+pub(crate) enum Misuse {
     /// No executor polls it.
     Outside,
     /// It is over.
     Again,
     /// It began in another executor.
     Elsewhere,
+    /// It began in a durable script, which is another one, or is not polled now.
+    OtherScript,
 }
 
 impl Misuse {
-    /// The scope that polls the wait, unless such a poll misuses it.
+    /// How a poll outside of an executor and of a replay misuses the wait.
+    #[cold]
+    pub(crate) fn outside(registration: &Registration) -> Misuse {
+        if registration.is_done() {
+            Misuse::Again
+        } else {
+            Misuse::Outside
+        }
+    }
+
+    /// Whether a poll in `scope` misuses the wait.
     #[inline]
-    fn check<'a, 'c>(
-        registration: &Registration,
-        scope: Option<&'a Scope<'c>>,
-    ) -> Result<&'a Scope<'c>, Misuse> {
-        match scope {
-            _ if registration.is_done() => Err(Misuse::Again),
-            None => Err(Misuse::Outside),
-            Some(scope) if !registration.is_of(scope.core()) => Err(Misuse::Elsewhere),
-            Some(scope) => Ok(scope),
+    fn of(registration: &Registration, scope: &Scope<'_>) -> Option<Misuse> {
+        if registration.is_done() {
+            Some(Misuse::Again)
+        } else if !registration.is_of(scope.core()) {
+            Some(if registration.is_shell() {
+                Misuse::OtherScript
+            } else {
+                Misuse::Elsewhere
+            })
+        } else {
+            None
         }
     }
 
@@ -146,16 +169,8 @@ impl Misuse {
             Misuse::Outside => polled_outside(wait),
             Misuse::Again => polled_again(wait),
             Misuse::Elsewhere => another_executor(),
+            Misuse::OtherScript => another_script(),
         }
-    }
-}
-
-/// Panics at the caller's line if the wait is over, began in another executor, or is polled by none.
-#[inline]
-#[track_caller]
-fn expect_pollable(wait: &'static str, registration: &Registration) {
-    if let Err(misuse) = scope::with(|scope| Misuse::check(registration, scope).map(drop)) {
-        misuse.panic(wait);
     }
 }
 

@@ -10,8 +10,8 @@ use futures::future::FusedFuture;
 use pin_project::{pin_project, pinned_drop};
 
 use crate::core::base::call;
-use crate::core::scope;
 use crate::core::scope::named::Named;
+use crate::core::scope::{self, recording};
 use crate::time::{AwaitedClock, Clock};
 
 use super::{polled, polled_again};
@@ -92,6 +92,7 @@ impl<F: Future> Future for On<F> {
 
     #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        recording::refuse("on_clock", Location::caller());
         let mut this = self.project();
         if this.future.is_none() {
             polled_again("on_clock()");

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -14,7 +15,7 @@ use crate::time::Seconds;
 
 use super::length::Length;
 use super::next_item::NextItem;
-use super::{WaitSeconds, polled, wait_seconds};
+use super::{WaitSeconds, expect_polled, polled_outside, wait_seconds};
 
 /// Returns a stream of the items of `stream` after which no other item has come for
 /// `seconds`: the last of each burst.
@@ -112,7 +113,7 @@ impl<S: Stream> Stream for Debounce<S> {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
         let mut this = self.project();
         let length = quiet_time(this.length.nanos("debounce()"));
-        polled("debounce()", |_| ());
+        expect_polled("debounce()");
         while !*this.has_ended {
             match this.stream.as_mut().poll_next(cx) {
                 Poll::Ready(Some(item)) => *this.waiting = Some((item, quiet(length))),
@@ -249,19 +250,24 @@ impl<S: Stream> Stream for Throttle<S> {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<S::Item>> {
         let mut this = self.project();
         let length = quiet_time(this.length.nanos("throttle()"));
-        let now = polled("throttle()", |scope| named::time(scope).elapsed);
-        let passes = match (*this.passed, length) {
-            (Some(passed), Some(length)) => now.saturating_sub(passed) >= length,
-            (Some(_), None) => false,
-            (None, _) => true,
-        };
+        expect_polled("throttle()");
         while !*this.has_ended {
             match this.stream.as_mut().poll_next(cx) {
-                Poll::Ready(Some(item)) if passes => {
-                    *this.passed = Some(now);
-                    return Poll::Ready(Some(item));
+                Poll::Ready(Some(item)) => {
+                    let Some(now) = named::read_time("time()", Location::caller()) else {
+                        polled_outside("throttle()")
+                    };
+                    let now = now.elapsed;
+                    let passes = match (*this.passed, length) {
+                        (Some(passed), Some(length)) => now.saturating_sub(passed) >= length,
+                        (Some(_), None) => false,
+                        (None, _) => true,
+                    };
+                    if passes {
+                        *this.passed = Some(now);
+                        return Poll::Ready(Some(item));
+                    }
                 }
-                Poll::Ready(Some(_)) => {}
                 Poll::Ready(None) => *this.has_ended = true,
                 Poll::Pending => return Poll::Pending,
             }

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::registration::Bound;
+use crate::core::registration::{Bound, Call};
 use crate::time::{Phase, PhaseIndex};
 
 use super::phase_wait::PhaseWait;
@@ -51,7 +51,9 @@ use super::phase_wait::PhaseWait;
 /// `WaitForFixedUpdate`, Unity scripting reference.
 #[inline]
 pub fn fixed_update() -> InPhase {
-    in_phase(Phase::FixedUpdate)
+    InPhase {
+        wait: PhaseWait::next_run_by(PhaseIndex::FIXED_UPDATE, Call::FixedUpdate),
+    }
 }
 
 /// Waits for the end of the frame.
@@ -89,7 +91,9 @@ pub fn fixed_update() -> InPhase {
 /// `WaitForEndOfFrame`, Unity scripting reference.
 #[inline]
 pub fn end_of_frame() -> InPhase {
-    in_phase(Phase::EndOfFrame)
+    InPhase {
+        wait: PhaseWait::next_run_by(PhaseIndex::new(Phase::EndOfFrame), Call::EndOfFrame),
+    }
 }
 
 /// Waits for a run of `phase`.

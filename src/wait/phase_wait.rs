@@ -3,7 +3,8 @@
 use std::panic::Location;
 use std::task::{Context, Poll};
 
-use crate::core::registration::{Bound, Registration, WaitList};
+use crate::core::registration::{Bound, Call, Registration, WaitList};
+use crate::core::scope::recording::{self, Recorded};
 use crate::core::scope::{self, Inside, Scope};
 use crate::inspect::{Line, Wait, awaited};
 use crate::time::PhaseIndex;
@@ -30,6 +31,14 @@ impl PhaseWait {
     pub(crate) const fn next_run(phase: PhaseIndex) -> Self {
         PhaseWait {
             registration: Registration::new(phase, Bound::Run),
+        }
+    }
+
+    /// The same for a function that is not [`in_phase`](super::in_phase).
+    #[inline]
+    pub(super) const fn next_run_by(phase: PhaseIndex, call: Call) -> Self {
+        PhaseWait {
+            registration: Registration::new(phase, Bound::Run).made_by(call),
         }
     }
 
@@ -76,7 +85,7 @@ impl PhaseWait {
             if take_resumed(wait) {
                 return Poll::Ready(());
             }
-            self.poll_begun(cx)
+            self.poll_begun(cx, name)
         } else {
             let begins = if wait.names_no_phase() {
                 scope::with_inlined(BeginsInItsRun::<true>(wait, cx, bound))
@@ -86,7 +95,7 @@ impl PhaseWait {
             if begins {
                 return Poll::Pending;
             }
-            self.begin_slowly(cx)
+            self.begin_slowly(cx, name)
         };
         match polled {
             Ok(poll) => poll,
@@ -94,23 +103,15 @@ impl PhaseWait {
         }
     }
 
-    /// Begins a wait for a frame that names no phase, if this is the plain first poll.
-    #[inline(always)]
-    pub(crate) fn begin_at_home(&mut self, cx: &Context<'_>) -> bool {
-        scope::with_inlined(BeginsInItsRun::<true>(
-            &mut self.registration,
-            cx,
-            Bound::Frame,
-        ))
-    }
-
     /// Handles a first poll that is not the plain one.
     #[inline(never)]
     #[track_caller]
-    fn begin_slowly(&mut self, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
+    fn begin_slowly(&mut self, cx: &Context<'_>, name: &'static str) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
         scope::with(|scope| {
-            let scope = scope.ok_or(Misuse::Outside)?;
+            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
+                return recording::begin_run(self, scope, cx, name, line);
+            };
             self.registration.begin_for_run(scope, cx);
             self.note(scope, line);
             Ok(Poll::Pending)
@@ -120,10 +121,13 @@ impl PhaseWait {
     /// Handles a later poll that is not a resume by this wait.
     #[inline(never)]
     #[track_caller]
-    fn poll_begun(&mut self, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
+    fn poll_begun(&mut self, cx: &Context<'_>, name: &'static str) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
         scope::with(|scope| {
-            let scope = Misuse::check(&self.registration, scope)?;
+            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
+                return recording::go_on_with_run(self, scope, cx, name, line);
+            };
+            Misuse::of(&self.registration, scope).map_or(Ok(()), Err)?;
             let registration = &mut self.registration;
             if registration.is_due_in(scope.phase_of(registration.phase())) {
                 registration.finish(scope.core());
@@ -201,6 +205,24 @@ impl Inside for IsResumed<'_> {
     #[inline(always)]
     fn call(self, scope: Option<&Scope<'_>>) -> bool {
         scope.is_some_and(|scope| self.0.take_resumed(scope))
+    }
+}
+
+impl Recorded for PhaseWait {
+    fn registration_mut(&mut self) -> &mut Registration {
+        &mut self.registration
+    }
+
+    fn take(&mut self) -> Self {
+        PhaseWait::of(self.registration.take_new())
+    }
+
+    fn begins_simply(&self, _: &Scope<'_>) -> bool {
+        true
+    }
+
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        self.registration.begin_for_run(scope, cx);
     }
 }
 

@@ -6,6 +6,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::registration::Call;
 use crate::time::{Clock, ClockIndex, Phase, PhaseIndex, Seconds};
 
 use super::timer::Timer;
@@ -160,7 +161,7 @@ impl Clock {
         let clock = self.awaited();
         let index = clock.state().index();
         WaitSeconds {
-            timer: Timer::until(point, index, Some(clock)),
+            timer: Timer::until(point, index, Some(clock)).made_by(Call::Until),
         }
     }
 }
@@ -191,7 +192,7 @@ impl Clock {
 #[inline]
 pub fn wait_seconds_realtime(seconds: impl Seconds) -> WaitSecondsRealtime {
     WaitSecondsRealtime {
-        timer: Timer::new(seconds, ClockIndex::REALTIME, None),
+        timer: Timer::new(seconds, ClockIndex::REALTIME, None).made_by(Call::Realtime),
     }
 }
 

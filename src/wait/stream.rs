@@ -1,6 +1,7 @@
 //! The stream of frames.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -9,7 +10,7 @@ use futures::stream::{FusedStream, Stream};
 use crate::core::scope::named;
 use crate::time::{Phase, Time};
 
-use super::{NextFrame, next_frame, polled};
+use super::{NextFrame, next_frame, polled_outside};
 
 /// Returns a [`Stream`] with an item in every frame: for the combinators of
 /// streams, or for a loop around `select!`.
@@ -89,7 +90,10 @@ impl Stream for Frames {
             Some(phase) => next_frame().in_phase(phase),
             None => next_frame(),
         };
-        Poll::Ready(Some(polled("frames()", named::time)))
+        match named::read_time("time()", Location::caller()) {
+            Some(time) => Poll::Ready(Some(time)),
+            None => polled_outside("frames()"),
+        }
     }
 }
 

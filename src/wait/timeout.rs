@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 use pin_project::pin_project;
 
+use crate::core::registration::Call;
 use crate::time::{ClockIndex, Phase, Seconds};
 
 use super::length::Length;
@@ -166,7 +167,7 @@ pub fn timeout_at<F: Future>(point: impl Seconds, future: F) -> Timeout<F> {
     Timeout {
         future,
         timer: WaitSeconds {
-            timer: Timer::until(point, ClockIndex::OWN, None),
+            timer: Timer::until(point, ClockIndex::OWN, None).made_by(Call::TimeoutAt),
         },
         length: Length::of(point),
         is_done: false,

@@ -4,8 +4,11 @@ use std::panic::Location;
 use std::task::{Context, Poll};
 
 use crate::core::Core;
-use crate::core::registration::{Bound, Registration, WaitList, another_executor};
+use crate::core::registration::{
+    Bound, Call, Registration, WaitList, another_executor, another_script,
+};
 use crate::core::report;
+use crate::core::scope::recording::{self, Recorded};
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::Task;
 use crate::core::view::View;
@@ -45,6 +48,8 @@ enum Deadline {
     At(ClockIndex, u64),
     /// Infinitely far away, or further than the clock can count.
     Never(ClockIndex),
+    /// A recorder has the wait.
+    Recorded(ClockIndex),
     /// The length was NaN.
     Invalid(&'static Location<'static>),
 }
@@ -70,7 +75,7 @@ impl Inside for PollOf<'_, '_> {
     fn call(self, scope: Option<&Scope<'_>>) -> Poll<()> {
         let PollOf { timer, cx } = self;
         let Some(scope) = scope else {
-            polled_outside("wait_seconds()")
+            return timer.poll_outside(cx);
         };
         // For a timer that has just been made, the compiler knows that it has not
         // begun.
@@ -103,6 +108,13 @@ impl Timer {
             },
             clock,
         }
+    }
+
+    /// Says which function has made the wait.
+    #[inline]
+    pub(super) fn made_by(mut self, call: Call) -> Self {
+        self.wait.registration.set_call(call);
+        self
     }
 
     /// Makes a timer whose deadline does not depend on when it begins.
@@ -138,7 +150,8 @@ impl Timer {
             Deadline::In(index, _)
             | Deadline::Until(index, _)
             | Deadline::At(index, _)
-            | Deadline::Never(index) => index,
+            | Deadline::Never(index)
+            | Deadline::Recorded(index) => index,
             Deadline::Invalid(location) => not_a_number(location),
         };
         if length == Nanos::Negative {
@@ -188,8 +201,40 @@ impl Timer {
                 let clock = clock_ref(self.clock.as_ref(), index);
                 self.wait.poll_again(scope, cx, clock, due_ns)
             }
-            _ => self.begin_elsewhere(scope, cx),
+            _ => self.begin_in_other_case(scope, cx),
         }
+    }
+
+    /// Begins in a recorder, or on another clock than the game clock, in an observed coroutine, or not at all.
+    #[inline(never)]
+    #[track_caller]
+    fn begin_in_other_case(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> Poll<()> {
+        if scope.is_recorded() {
+            if let Some(polled) = self.poll_recorded(Some(scope), cx) {
+                return polled;
+            }
+        }
+        self.begin_elsewhere(scope, cx)
+    }
+
+    /// Polls the timer where no executor does: in a replay.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn poll_outside(&mut self, cx: &Context<'_>) -> Poll<()> {
+        match self.poll_recorded(None, cx) {
+            Some(polled) => polled,
+            None => polled_outside("wait_seconds()"),
+        }
+    }
+
+    #[inline(never)]
+    #[track_caller]
+    fn poll_recorded(&mut self, scope: Option<&Scope<'_>>, cx: &Context<'_>) -> Option<Poll<()>> {
+        if let Deadline::Invalid(location) = self.wait.deadline {
+            not_a_number(location);
+        }
+        recording::poll(self, scope, cx, "wait_seconds()", Location::caller())
     }
 
     /// Begins on another clock than the game clock, in an observed coroutine, or not at
@@ -242,6 +287,7 @@ impl Timer {
                 wait.registration.wait_for_renewal(scope, cx);
                 awaited::note_wait(scope, WaitId::Unknown, Location::caller(), || Wait::Never);
             }
+            Deadline::Recorded(_) => wait.registration.elsewhere(),
             Deadline::At(..) => {}
             Deadline::Invalid(location) => not_a_number(location),
         }
@@ -378,6 +424,41 @@ impl Timer {
     }
 }
 
+impl Recorded for Timer {
+    fn registration_mut(&mut self) -> &mut Registration {
+        &mut self.wait.registration
+    }
+
+    fn take(&mut self) -> Self {
+        let deadline = self.wait.deadline;
+        // For a reset.
+        self.wait.deadline = Deadline::Recorded(match deadline {
+            Deadline::In(index, _) | Deadline::Until(index, _) | Deadline::Never(index) => index,
+            Deadline::At(..) | Deadline::Recorded(_) | Deadline::Invalid(_) => ClockIndex::OWN,
+        });
+        let clock = self.clock.as_ref();
+        Timer {
+            wait: DeadlineWait {
+                registration: self.wait.registration.take_new(),
+                deadline,
+            },
+            clock: clock.map(|clock| AwaitedClock::new(clock.state())),
+        }
+    }
+
+    fn begins_simply(&self, scope: &Scope<'_>) -> bool {
+        matches!(self.wait.deadline, Deadline::In(ClockIndex::OWN, _))
+            && scope.is_plain_but_recorded()
+    }
+
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        if let Deadline::In(_, length_ns) = self.wait.deadline {
+            let due = Due::After(length_ns);
+            self.wait.begin(scope, cx, ClockRef::Game, due);
+        }
+    }
+}
+
 impl DeadlineWait {
     /// Begins on `clock`.
     #[inline(always)]
@@ -413,6 +494,9 @@ impl DeadlineWait {
     ) -> Poll<()> {
         if self.registration.is_done() {
             polled_again("wait_seconds()");
+        }
+        if scope.is_recorded() {
+            another_script();
         }
         let (core, key) = (scope.core(), self.registration.key());
         let (index, waits) = (clock.index(), core.waits());

@@ -10,11 +10,13 @@ use futures::future::FusedFuture;
 
 use crate::core::base::call;
 use crate::core::registration::{Bound, Registration, WaitList};
-use crate::core::scope;
+use crate::core::scope::recording::{self, Recorded};
+use crate::core::scope::{self, Scope};
+use crate::durable::Gives;
 use crate::inspect::{Wait, awaited};
 use crate::time::{Phase, PhaseIndex};
 
-use super::{Misuse, polled};
+use super::{Misuse, polled, polled_again, polled_outside};
 
 /// Waits until `condition` holds.
 ///
@@ -159,25 +161,51 @@ impl Asked {
         &mut self,
         cx: &Context<'_>,
         name: &'static str,
-        holds: impl FnOnce() -> bool,
+        mut holds: impl FnMut() -> bool,
     ) -> Poll<()> {
-        let held = if self.is_asking(name) {
-            Some(holds())
-        } else {
-            None
+        let held = match self.is_asking(name) {
+            Asking::Now => Some(holds()),
+            Asking::NotYet => None,
+            Asking::Recorder => return self.poll_recorded(cx, name, &mut holds),
         };
         self.go_on(cx, name, held)
+    }
+
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn poll_recorded(
+        &mut self,
+        cx: &Context<'_>,
+        name: &'static str,
+        holds: &mut dyn FnMut() -> bool,
+    ) -> Poll<()> {
+        let line = Location::caller();
+        match recording::poll_slowly(self, cx, name, line, Gives::Nothing, holds) {
+            Some(polled) => polled.map(drop),
+            None if self.registration.is_done() => polled_again(name),
+            None => polled_outside(name),
+        }
     }
 
     /// Whether the condition is to be checked now. It is first checked when the wait is
     /// due.
     #[inline(never)]
     #[track_caller]
-    fn is_asking(&self, name: &'static str) -> bool {
+    fn is_asking(&self, name: &'static str) -> Asking {
         let registration = &self.registration;
-        let asking: Result<_, Misuse> = scope::with(|scope| {
-            let scope = Misuse::check(registration, scope)?;
-            Ok(!registration.is_new() && registration.is_due(scope.core()))
+        let asking = scope::with(|scope| {
+            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
+                return Ok(Asking::Recorder);
+            };
+            match Misuse::of(registration, scope) {
+                Some(misuse) => Err(misuse),
+                None if registration.is_new() => Ok(Asking::NotYet),
+                None if registration.is_due_in(scope.phase_of(registration.phase())) => {
+                    Ok(Asking::Now)
+                }
+                None => Ok(Asking::NotYet),
+            }
         });
         match asking {
             Ok(asking) => asking,
@@ -206,6 +234,33 @@ impl Asked {
             awaited::note(scope, self.registration.key_and_phase(), line, wait);
             Poll::Pending
         })
+    }
+}
+
+/// Who checks a condition, and when.
+enum Asking {
+    Now,
+    NotYet,
+    /// A recorder, or nobody outside of an executor.
+    Recorder,
+}
+
+impl Recorded for Asked {
+    fn registration_mut(&mut self) -> &mut Registration {
+        &mut self.registration
+    }
+
+    fn take(&mut self) -> Self {
+        Asked::of(self.registration.take_new())
+    }
+
+    fn begins_simply(&self, _: &Scope<'_>) -> bool {
+        false
+    }
+
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
+        self.registration.begin_for_run(scope, cx);
+        self.registration.note_condition(scope.core());
     }
 }
 
@@ -239,7 +294,7 @@ macro_rules! condition_future {
             #[track_caller]
             fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
                 let Condition { ask, name, asked } = &mut self.condition;
-                asked.poll(cx, *name, || call::out(ask) == $awaited)
+                asked.poll(cx, *name, || call::out(&mut *ask) == $awaited)
             }
         }
 

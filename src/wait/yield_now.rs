@@ -1,14 +1,19 @@
 //! `yield_now`: lets other coroutines go first, in the same run.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
 use crate::core::Core;
+use crate::core::registration::{Registration, another_script};
 use crate::core::scope::Scope;
+use crate::core::scope::recording::{self, Recorded};
 use crate::core::wake::{self, Turn};
+use crate::durable::DurableWait;
+use crate::inspect::Line;
 use crate::time::PhaseIndex;
 
 use super::phase_wait::PhaseWait;
@@ -86,6 +91,8 @@ enum Stage {
     InRun(Turn),
     /// It has yielded outside a run.
     Outside(PhaseWait),
+    /// In a durable script, which keeps the wait.
+    Recorded(Shell),
     Done,
 }
 
@@ -101,7 +108,7 @@ impl YieldNow {
     pub(crate) fn outside(&self) -> Option<&PhaseWait> {
         match &self.stage {
             Stage::Outside(wait) => Some(wait),
-            Stage::New | Stage::InRun(_) | Stage::Done => None,
+            Stage::New | Stage::InRun(_) | Stage::Recorded(_) | Stage::Done => None,
         }
     }
 
@@ -131,11 +138,15 @@ impl Future for YieldNow {
         if let Stage::Done = self.stage {
             polled_again("yield_now()");
         }
+        if matches!(self.stage, Stage::New | Stage::Recorded(_)) && recording::is_recording() {
+            return self.poll_recorded(cx, Location::caller());
+        }
         let is_ready = match &mut self.stage {
             Stage::New => {
                 polled("yield_now()", |scope| self.begin(scope));
                 false
             }
+            Stage::Recorded(_) => another_script(),
             Stage::InRun(turn) => polled("yield_now()", |scope| Self::has_turn(turn, scope)),
             Stage::Outside(_) | Stage::Done => false,
         };
@@ -152,6 +163,52 @@ impl Future for YieldNow {
             // A combinator polls this again only if its task waker is called. It may do
             // so in this poll: then this is not ready yet.
             cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+/// The shell of a yield that a recorder has.
+#[derive(Debug)]
+struct Shell(PhaseWait);
+
+impl From<Shell> for DurableWait {
+    fn from(_: Shell) -> Self {
+        DurableWait::yield_now()
+    }
+}
+
+impl Recorded for Shell {
+    fn registration_mut(&mut self) -> &mut Registration {
+        self.0.registration_mut()
+    }
+
+    fn take(&mut self) -> Self {
+        Shell(PhaseWait::next_run(PhaseIndex::HOME))
+    }
+
+    fn begins_simply(&self, _: &Scope<'_>) -> bool {
+        false
+    }
+
+    fn begin_simply(&mut self, _: &Scope<'_>, _: &Context<'_>) {}
+}
+
+impl YieldNow {
+    #[cold]
+    #[inline(never)]
+    fn poll_recorded(&mut self, cx: &Context<'_>, line: Line) -> Poll<()> {
+        if let Stage::New = self.stage {
+            self.stage = Stage::Recorded(Shell(PhaseWait::next_run(PhaseIndex::HOME)));
+        }
+        let Stage::Recorded(shell) = &mut self.stage else {
+            return Poll::Pending;
+        };
+        let is_over = recording::poll(shell, None, cx, "yield_now()", line);
+        let is_over = is_over.is_some_and(|polled| polled.is_ready());
+        if is_over {
+            self.stage = Stage::Done;
+            return Poll::Ready(());
         }
         Poll::Pending
     }

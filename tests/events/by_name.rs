@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use framestep::prelude::*;
-use framestep::sync::{Key, signal_with_limit};
+use framestep::sync::Key;
 
 use framestep_testkit::timeline::{Timeline, unclamped};
 use framestep_testkit::{OnDrop, panic_of, place_of_panic};

@@ -133,7 +133,9 @@ fn components() -> u32 {
 
 fn silence() -> u32 {
     with_scripts(&mut app(), |world| {
-        world.start_script(|| async { drop(next_message::<News>().await) });
+        world.start_script(|| async {
+            _ = next_message::<News>().await;
+        });
     })
 }
 

@@ -22,7 +22,7 @@ struct Orc {
 }
 
 /// Blown by a system when the tower is out of arrows.
-const HORN: Signal<()> = Signal::new("horn");
+const HORN: Signal<()> = signal("horn");
 
 fn say(line: impl Into<String>) {
     let line = line.into();

@@ -20,7 +20,7 @@ use crate::executor::{Shared, run_scripts};
 #[diagnostic::on_unimplemented(
     message = "this closure cannot be called with parameters of a system",
     note = "its arguments have types: `|health: Query<&mut Health>, time: Res<Time>| ..`",
-    note = "they are parameters of systems, eight at most"
+    note = "they are parameters of systems, six at most: several can be in a tuple"
 )]
 pub trait SystemFn<Args, R> {
     #[doc(hidden)]
@@ -29,7 +29,9 @@ pub trait SystemFn<Args, R> {
 
 /// What the calls of [`system`] keep from one time to the next, by line and parameters.
 #[derive(Default)]
-pub struct Systems(RefCell<HashMap<(Place, TypeId), Rc<dyn Any>, FixedHasher>>);
+pub struct Systems(RefCell<States>);
+
+type States = HashMap<(Place, TypeId), Rc<dyn Any>, FixedHasher>;
 
 type State<P> = Rc<RefCell<SystemState<P>>>;
 
@@ -83,8 +85,6 @@ mod functions {
     system_fn!(A a, B b, C c, D d);
     system_fn!(A a, B b, C c, D d, E e);
     system_fn!(A a, B b, C c, D d, E e, G g);
-    system_fn!(A a, B b, C c, D d, E e, G g, H h);
-    system_fn!(A a, B b, C c, D d, E e, G g, H h, I i);
 }
 
 /// Calls `f` with the parameters of a system, once and now: `Query`, `Res`, `ResMut`, `Commands`,

@@ -78,9 +78,36 @@ async fn actor(number: u32, length: u32, skipped: u32) -> Chapter {
     Chapter::Next(actor(number, length, 0))
 }
 
+/// Waits for a condition that never holds.
+#[durable]
+async fn until() -> Chapter {
+    wait_until(|| black_box(false)).await;
+    Chapter::Next(until())
+}
+
+/// Waits for one frame, by number.
+#[durable]
+async fn counts() -> Chapter {
+    for _ in 0..100 {
+        wait_frames(1).await;
+    }
+    Chapter::Next(counts())
+}
+
+/// Reads the time in every frame.
+#[durable]
+async fn times() -> Chapter {
+    for _ in 0..50 {
+        black_box(time());
+        next_frame().await;
+    }
+    Chapter::Next(times())
+}
+
 fn runtime() -> Runtime {
     let registry = Registry::new().with::<Frames>().with::<Changes>();
     let registry = registry.with::<Timers>().with::<Actor>();
+    let registry = registry.with::<Until>().with::<Counts>().with::<Times>();
     Runtime::new(registry.with::<Parents>().with::<Child>())
 }
 
@@ -198,9 +225,50 @@ fn loads() -> u32 {
     1_000
 }
 
+async fn plain_seconds() {
+    loop {
+        framestep::wait_seconds(0.01).await;
+    }
+}
+
+async fn plain_frames() {
+    loop {
+        framestep::wait_frames(1).await;
+    }
+}
+
+async fn plain_phase() {
+    loop {
+        framestep::wait::in_phase(framestep::Phase::Update).await;
+    }
+}
+
+async fn plain_time() {
+    loop {
+        black_box(framestep::time());
+        framestep::next_frame().await;
+    }
+}
+
+async fn plain_until() {
+    framestep::wait_until(|| black_box(false)).await;
+}
+
+async fn plain_join() {
+    loop {
+        framestep::join!(framestep::next_frame(), framestep::next_frame());
+    }
+}
+
+async fn plain_timeout() {
+    loop {
+        let _ = framestep::wait::timeout(9, framestep::next_frame()).await;
+    }
+}
+
 type Row = (&'static str, &'static str, fn() -> u32);
 
-const ROWS: [Row; 14] = [
+const ROWS: [Row; 24] = [
     ("plain", "poll", || {
         plain(|| async {
             loop {
@@ -219,6 +287,13 @@ const ROWS: [Row; 14] = [
             }
         })
     }),
+    ("plain-seconds", "poll", || plain(plain_seconds)),
+    ("plain-frames", "poll", || plain(plain_frames)),
+    ("plain-phase", "poll", || plain(plain_phase)),
+    ("plain-time", "poll", || plain(plain_time)),
+    ("plain-until", "poll", || plain(plain_until)),
+    ("plain-join", "poll", || plain(plain_join)),
+    ("plain-timeout", "poll", || plain(plain_timeout)),
     ("start", "child", || {
         polls(|it| it.start(parents()).detach())
     }),
@@ -229,6 +304,9 @@ const ROWS: [Row; 14] = [
     ("wait_seconds", "poll", || {
         polls(|it| it.start(timers()).detach())
     }),
+    ("until", "poll", || polls(|it| it.start(until()).detach())),
+    ("counts", "poll", || polls(|it| it.start(counts()).detach())),
+    ("times", "poll", || polls(|it| it.start(times()).detach())),
     ("save", "100 scripts", saves),
     ("tick-2", "100 scripts", || ticks(2)),
     ("tick-52", "100 scripts", || ticks(52)),

@@ -47,36 +47,7 @@ update)
     ;;
 check)
     rows >"$work/now"
-    same=1
-    if ! grep -qF "with $compiler" "$baseline"; then
-        same=0
-        echo "warning: $baseline is of another compiler ($(sed -n '1s/.*with //p' "$baseline"), here $compiler)"
-    fi
-    awk -v same=$same '
-        # The first file is the baseline, the second what was counted now.
-        /^#/ { next }
-        FNR == NR { old[$1] = $2; next }
-        {
-            if (!($1 in old)) {
-                printf "%-12s not in the baseline\n", $1
-                failed = 1
-                next
-            }
-            more = $2 / old[$1] - 1
-            verdict = more <= 0.04 ? "ok" : more <= 0.15 && !same ? "warning" : "FAILED"
-            if (verdict == "FAILED") failed = 1
-            if (more < -0.04) verdict = "ok, lower the baseline"
-            printf "%-12s baseline %12.1f  now %12.1f  %+6.1f %%  %s\n", \
-                $1, old[$1], $2, more * 100, verdict
-            delete old[$1]
-        }
-        END {
-            for (name in old) {
-                print name ": in the baseline, but not counted"
-                failed = 1
-            }
-            exit failed
-        }' "$baseline" "$work/now" || {
+    check_rows "$compiler" || {
         echo "Durable scripts need more instructions than $baseline allows. Make it fewer, or, if the price is"
         echo "worth paying, run crates/framestep_durable/benches/instructions.sh --update and commit the file."
         exit 1

@@ -15,7 +15,7 @@
 //!     gold: u32,
 //! }
 //!
-//! const KNOCK: Signal<String> = Signal::new("knock");
+//! const KNOCK: Signal<String> = signal("knock");
 //!
 //! #[durable]
 //! async fn evening(number: u32) -> Chapter<u32> {
@@ -83,6 +83,8 @@ pub use bytes::topic::{EventName, Keyed};
 pub use events::loss::Loss;
 #[doc(no_inline)]
 pub use framestep::sync::Canceled;
+#[doc(no_inline)]
+pub use framestep::time::{delta_seconds, time};
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
 pub use ids::{ClockId, OwnerId, ScriptId};
@@ -97,8 +99,8 @@ pub use restore::{Policy, Restored};
 #[doc(alias = "JoinSet")]
 pub use runtime::group::Group;
 pub use runtime::group::{JoinGroup, TryJoinGroup, group};
-pub use runtime::handle::{Handle, join, pause, request_stop, resume, stop};
-pub use runtime::host::Host;
+pub use runtime::handle::{ScriptHandle, join, pause, request_stop, resume, stop};
+pub use runtime::host::RuntimeHandle;
 pub use runtime::owner::{Ended, owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
 pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
@@ -115,9 +117,7 @@ pub use save::send::SendSave;
 pub use script::clock::{clock, realtime};
 pub use script::context::unrecorded;
 pub use script::defer::{Defer, DeferCall, defer, defer_call};
-pub use script::effect::{
-    current, current_name, delta_seconds, effect, time, with, with_once, with_ref,
-};
+pub use script::effect::{current, current_name, effect, with, with_once, with_ref};
 pub use script::guard::ClockGuard;
 pub use script::join_error::JoinError;
 pub use script::locals::ChangesNoLocal;
@@ -140,10 +140,11 @@ pub use wait::stop_requested;
 #[doc(alias = "ThrottleFirst")]
 pub use wait::throttle;
 pub use wait::{
-    Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, EveryFrames, Interval,
-    MissedTicks, NextEvent, NextTick, NextTicks, On, Permit, Promise, Request, RequestId, Resolver,
-    Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout, Value, ValueChanges,
-    Wait, WaitSeconds, WaitSignal, WaitSignalFor, WaitUntil, WaitValue, YieldNow, animate, ask,
-    end_of_frame, fixed_update, in_phase, interval, next_frame, timeout, timeout_at, wait_frames,
-    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, yield_now,
+    Acquire, Animate, Ask, Changed, Changes, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase,
+    Interval, MissedTicks, NextEvent, NextFrame, NextTick, NextTicks, On, Permit, Promise, Request,
+    RequestId, Resolver, Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout,
+    WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSignal, WaitSignalFor, WaitSteps, WaitUntil,
+    WaitWatch, WaitWhile, Watch, YieldNow, animate, ask, end_of_frame, fixed_update, in_phase,
+    interval, next_frame, semaphore, signal, signal_with_limit, timeout, timeout_at, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, wait_until, wait_while, watch, yield_now,
 };

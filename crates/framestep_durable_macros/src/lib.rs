@@ -117,7 +117,7 @@ use proc_macro::TokenStream;
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const NEAR: Signal<()> = Signal::new("near");
+/// const NEAR: Signal<()> = signal("near");
 ///
 /// #[durable]
 /// mod fight {

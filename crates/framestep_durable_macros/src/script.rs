@@ -173,7 +173,7 @@ impl Script<'_> {
                     <Self as #root::DurableScript>::Output,
                     #root::JoinError,
                 >;
-                type IntoFuture = #root::Handle<<Self as #root::DurableScript>::Output>;
+                type IntoFuture = #root::ScriptHandle<<Self as #root::DurableScript>::Output>;
 
                 #[track_caller]
                 fn into_future(self) -> Self::IntoFuture {

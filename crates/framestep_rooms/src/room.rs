@@ -71,7 +71,7 @@ impl Format {
 /// use framestep_durable::prelude::*;
 /// use framestep_rooms::{Player, Room};
 ///
-/// const HIT: Signal<u32> = Signal::new("hit");
+/// const HIT: Signal<u32> = signal("hit");
 ///
 /// #[durable]
 /// async fn guard() -> Chapter {
@@ -139,7 +139,7 @@ pub trait Room: Serialize + DeserializeOwned + 'static {
     }
 
     /// Opens a room, before its first frame. Scripts that need the state are
-    /// [spawned](framestep_durable::Host::spawn), not started, because the state is only lent in
+    /// [spawned](framestep_durable::RuntimeHandle::spawn), not started, because the state is only lent in
     /// frames.
     fn open(runtime: &Runtime, args: Self::Args) -> Self;
 

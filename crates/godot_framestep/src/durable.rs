@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use framestep::Phase;
 use framestep_durable::prelude::{DeserializeOwned, Serialize};
-use framestep_durable::{Host, Policy, RestoreError, Restored, Runtime, SaveError, SaveState};
+use framestep_durable::{
+    Policy, RestoreError, Restored, Runtime, RuntimeHandle, SaveError, SaveState,
+};
 use godot::prelude::*;
 
 use crate::frames::{Driven, Frames};
@@ -98,7 +100,7 @@ struct Game<W> {
     frames: RefCell<Frames<Runtime>>,
     /// The same.
     world: RefCell<W>,
-    host: Host,
+    host: RuntimeHandle,
     is_active: Cell<bool>,
 }
 
@@ -127,7 +129,7 @@ impl<W: 'static> Durable<W> {
 
     /// Starts, stops and finds scripts, emits signals, answers requests: it has the methods of a
     /// [`Runtime`] that can be called at any time.
-    pub fn host(&self) -> &Host {
+    pub fn host(&self) -> &RuntimeHandle {
         &self.game.host
     }
 

@@ -8,9 +8,9 @@ use crate::game::RULES;
 use crate::state::{Arena, Kind};
 
 /// A blow at a foe, by its number.
-pub(crate) const HIT: Signal<i32> = Signal::new("hit");
+pub(crate) const HIT: Signal<i32> = signal("hit");
 /// A player wants a blade.
-pub(crate) const BUY: Signal<Player> = Signal::new("buy");
+pub(crate) const BUY: Signal<Player> = signal("buy");
 
 const PRICE: u32 = 3;
 

@@ -7,7 +7,7 @@ use framestep_durable::prelude::*;
 use crate::stage::Stage;
 
 /// The player pressed Enter.
-pub(crate) const ENTER: Signal<()> = Signal::new("enter");
+pub(crate) const ENTER: Signal<()> = signal("enter");
 
 /// A question to the player. The answer is the number of an option, from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,9 +6,9 @@ use crate::guardian::STRIKES;
 use crate::world::World;
 
 /// The ball is close to the guardian.
-pub(crate) const NEAR: Signal<()> = Signal::new("near");
+pub(crate) const NEAR: Signal<()> = signal("near");
 /// The ball struck the guardian.
-pub(crate) const STRUCK: Signal<()> = Signal::new("struck");
+pub(crate) const STRUCK: Signal<()> = signal("struck");
 
 /// The guardian, from its sleep to its fall, in a loop.
 #[durable(name = "fight")]

@@ -6,11 +6,11 @@ use crate::fight::{self, guard};
 use crate::world::{LAMPS, WALLS, World, lamp_x};
 
 /// The ball hit a wall, at this place.
-pub(crate) const BUMP: Signal<f32> = Signal::new("bump");
+pub(crate) const BUMP: Signal<f32> = signal("bump");
 /// The ball is on a plate of this door.
-pub(crate) const PRESSED: Signal<u8> = Signal::new("pressed");
+pub(crate) const PRESSED: Signal<u8> = signal("pressed");
 /// The ball took the coin with this number.
-pub(crate) const TAKEN: Signal<u32> = Signal::new("taken");
+pub(crate) const TAKEN: Signal<u32> = signal("taken");
 
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new()

@@ -8,9 +8,9 @@ use framestep_durable::prelude::*;
 use crate::world::{BOSS_HEALTH, HEIGHT, WIDTH, World};
 
 /// A player was hit.
-pub(crate) const HIT: Signal<u8> = Signal::new("hit");
+pub(crate) const HIT: Signal<u8> = signal("hit");
 /// A power-up was taken, by a player.
-pub(crate) const TAKEN: Signal<(u32, u8)> = Signal::new("taken");
+pub(crate) const TAKEN: Signal<(u32, u8)> = signal("taken");
 
 pub(crate) fn registry() -> Registry {
     Registry::new()

@@ -3,7 +3,7 @@
 
 use framestep_durable::prelude::*;
 
-const PAID: Signal<u32> = Signal::new("paid");
+const PAID: Signal<u32> = signal("paid");
 
 /// The script as the save knows it.
 mod then {

@@ -7,8 +7,8 @@ use framestep_durable::prelude::*;
 
 use crate::weather::{Sky, Warning, Weather, warning, weather};
 
-const BELL: Signal<f32> = Signal::new("bell");
-const HEAT: Value<f64> = Value::new("heat");
+const BELL: Signal<f32> = signal("bell");
+const HEAT: Watch<f64> = watch("heat", Default::default);
 
 /// How many parts a frame has between which the game may be saved.
 const PARTS: u32 = 7;

@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 
 use crate::saves::World;
 
-const WINDS: Value<BTreeMap<u32, f32>> = Value::new("winds");
-const STORM: Signal<(f64, BTreeSet<String>)> = Signal::new("storm");
+const WINDS: Watch<BTreeMap<u32, f32>> = watch("winds", Default::default);
+const STORM: Signal<(f64, BTreeSet<String>)> = signal("storm");
 
 /// What scripts do with it must be the same on all targets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -41,6 +41,8 @@ impl WaitKey {
     pub(crate) const NONE: WaitKey = WaitKey(INDEX);
     /// Stands for a resume not caused by a wait. No wait has this key, registered or not.
     pub(crate) const NOT_A_WAIT: WaitKey = WaitKey(ENTRY | INDEX);
+    /// The key of a wait that a recorder has. No list has it, and no coroutine is resumed by it.
+    pub(crate) const SHELL: WaitKey = WaitKey(STAMP | ENTRY | INDEX);
     /// How many tasks, and how many entries, may exist at once.
     pub(crate) const MAX_INDEX: usize = (1 << 31) - 1;
 

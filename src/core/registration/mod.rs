@@ -20,11 +20,11 @@ use crate::core::phase::state::{PhaseState, frame_of};
 use crate::core::registration::renew::polled_by;
 use crate::core::registration::tag::{Stage, Tag};
 use crate::core::scope::Scope;
-use crate::core::task::Flags;
+use crate::core::task::{Flags, FreeKey};
 use crate::core::timer::{Counts, Unit};
 use crate::time::{ClockIndex, ClockRef, PhaseIndex};
 
-pub(crate) use crate::core::registration::tag::Bound;
+pub(crate) use crate::core::registration::tag::{Bound, Call};
 
 /// The part that all waits have in common.
 #[derive(Debug)]
@@ -32,7 +32,8 @@ pub(crate) struct Registration {
     /// The key under which the wait is or was registered. `NONE` before it begins
     /// and after it is over.
     key: WaitKey,
-    /// The moment at which the wait began.
+    /// The moment at which the wait began. Of one that has yet to begin, and of a shell: the number of the
+    /// [function](Call) that has made it, above the ticket of the shell.
     began: u64,
     tag: Tag,
     /// A wait is neither `Send` nor `Sync`: on another thread, its destructor would not
@@ -114,6 +115,62 @@ impl Registration {
     #[inline(always)]
     pub(crate) fn names_no_phase(&self) -> bool {
         self.tag.stage == Stage::AtHome
+    }
+
+    /// Says which function has made the wait.
+    #[inline]
+    pub(crate) const fn made_by(mut self, call: Call) -> Self {
+        self.set_call(call);
+        self
+    }
+
+    #[inline]
+    pub(crate) const fn set_call(&mut self, call: Call) {
+        self.began = (call as u64) << TICKET_BITS;
+    }
+
+    /// The function that has made the wait: `usual`, if it is that of its type.
+    pub(crate) fn name_of(&self, usual: &'static str) -> &'static str {
+        let number = match self.tag.stage {
+            Stage::AtHome | Stage::New | Stage::Recorded => self.began >> TICKET_BITS,
+            Stage::Renewed | Stage::Waiting | Stage::Done => 0,
+        };
+        Call::name_of(number).unwrap_or(usual)
+    }
+
+    /// Makes this the shell of a wait that a recorder has under a ticket. `serial` is the number of the recorder.
+    #[inline]
+    pub(crate) fn become_shell(&mut self, serial: u32, ticket: u64) {
+        debug_assert!(self.is_new() || self.is_done());
+        debug_assert!(ticket < 1 << TICKET_BITS);
+        self.key = WaitKey::SHELL;
+        self.began = self.began >> TICKET_BITS << TICKET_BITS | ticket;
+        self.tag.executor = serial;
+        self.tag.stage = Stage::Recorded;
+    }
+
+    /// Takes a new wait out, for a recorder.
+    pub(crate) fn take_new(&self) -> Self {
+        debug_assert!(self.is_new());
+        let phase = if self.names_no_phase() {
+            PhaseIndex::HOME
+        } else {
+            self.tag.phase
+        };
+        Registration::new(phase, self.tag.bound)
+    }
+
+    /// The ticket of a shell whose recorder has this number.
+    #[inline]
+    pub(crate) fn ticket_in(&self, serial: u32) -> Option<u64> {
+        let is_it = self.tag.stage == Stage::Recorded && self.tag.executor == serial;
+        is_it.then_some(ticket_of(self.began))
+    }
+
+    /// Whether a recorder has the wait.
+    #[inline]
+    pub(crate) fn is_shell(&self) -> bool {
+        self.tag.stage == Stage::Recorded
     }
 
     /// Whether the wait has been ready.
@@ -203,9 +260,18 @@ impl Registration {
         bound: Bound,
     ) -> bool {
         debug_assert!(bound == self.tag.bound);
-        let Some(free) = scope.free_key(cx) else {
-            return false;
-        };
+        let free = scope.free_key(cx);
+        free.is_some_and(|free| self.begin_with::<HOME>(scope, free, bound))
+    }
+
+    /// The same with a key that is free.
+    #[inline(always)]
+    pub(crate) fn begin_with<const HOME: bool>(
+        &mut self,
+        scope: &Scope<'_>,
+        free: FreeKey<'_>,
+        bound: Bound,
+    ) -> bool {
         let state = scope.phase();
         let phase = if HOME {
             free.task().home()
@@ -236,14 +302,25 @@ impl Registration {
     #[track_caller]
     pub(crate) fn expect_of(&self, core: &Core) {
         if !self.is_of(core) {
-            another_executor();
+            self.elsewhere();
         }
     }
 
     /// Whether the wait is not under way in another executor than `core`.
     #[inline(always)]
     pub(crate) fn is_of(&self, core: &Core) -> bool {
-        self.tag.stage != Stage::Waiting || self.tag.executor == core.id
+        // A recorder has another number than any executor.
+        self.tag.executor == core.id || !matches!(self.tag.stage, Stage::Waiting | Stage::Recorded)
+    }
+
+    /// Panics because of a poll in another executor or script than that of the wait.
+    #[cold]
+    #[track_caller]
+    pub(crate) fn elsewhere(&self) -> ! {
+        if self.is_shell() {
+            another_script()
+        }
+        another_executor()
     }
 
     /// Whether the wait is due, judging by frame or run number alone.
@@ -281,7 +358,7 @@ impl Registration {
     }
 
     #[inline(always)]
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.key = WaitKey::NONE;
         self.tag.stage = Stage::Done;
     }
@@ -329,7 +406,12 @@ impl Registration {
     /// Waits for the next run of the phase, behind the other waiters, because a condition
     /// did not hold.
     pub(crate) fn wait_again_for_run(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        self.cancel(WaitList::Queue);
+        if scope.is_resumed_by(self.key) {
+            // It is not registered any more.
+            self.key = WaitKey::NONE;
+        } else {
+            self.cancel(WaitList::Queue);
+        }
         // The wait is past its first frame, so it may be due in the next run.
         self.tag.bound = Bound::Run;
         self.begin_for_run(scope, cx);
@@ -469,5 +551,23 @@ pub(crate) fn another_executor() -> ! {
     panic!(
         "a wait that had begun in one executor was polled in another: \
          make a new one in the coroutine that awaits it"
+    )
+}
+
+/// How many bits of [`Registration::began`] are the ticket of a shell.
+const TICKET_BITS: u32 = 56;
+
+#[inline]
+const fn ticket_of(began: u64) -> u64 {
+    began & ((1 << TICKET_BITS) - 1)
+}
+
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn another_script() -> ! {
+    panic!(
+        "a wait was begun by one script and polled by another, and one of them is durable: durable scripts \
+         cannot share waits. Make a new one in the script that awaits it"
     )
 }

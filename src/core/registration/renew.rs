@@ -8,8 +8,8 @@ use std::task::{Context, Waker};
 use crate::core::base::call::{self, Foreign};
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::registration::tag::Stage;
-use crate::core::registration::{Registration, WaitList};
-use crate::core::scope::{self, Scope};
+use crate::core::registration::{Registration, WaitList, another_script, ticket_of};
+use crate::core::scope::{self, Scope, recording};
 use crate::core::task::{Flags, Task};
 use crate::core::{Core, wake};
 use crate::time::PhaseIndex;
@@ -123,6 +123,9 @@ impl Registration {
         if self.is_new() {
             return;
         }
+        if self.is_shell() {
+            return self.renew_shell(list);
+        }
         let key = self.key;
         let waits = scope::with_executor(self.tag.executor, |core| {
             let task = core.waits().task(key).map(|task| task.task_key());
@@ -142,13 +145,34 @@ impl Registration {
         }
     }
 
+    /// The same of a wait that a recorder has. Only the script that has begun it may do so: its journal has to say when
+    /// the wait began anew.
+    ///
+    /// # Panics
+    ///
+    /// In other code.
+    #[cold]
+    #[track_caller]
+    fn renew_shell(&mut self, list: WaitList) {
+        if !recording::is_here(self.tag.executor) {
+            another_script();
+        }
+        self.cancel(list);
+        self.tag.stage = Stage::New;
+        scope::with(|scope| {
+            if let Some((scope, task)) = scope.and_then(|scope| Some((scope, scope.current()?))) {
+                wake::wake(scope.core(), task.task_key());
+            }
+        });
+    }
+
     /// Cancels the registration of a wait that is dropped, or moves to another coroutine
     /// or waker. The registration resumes nothing any more.
     #[inline(always)]
     pub(crate) fn cancel(&mut self, list: WaitList) {
         let key = mem::replace(&mut self.key, WaitKey::NONE);
         if key != WaitKey::NONE {
-            cancel(key, self.tag.executor, self.tag.phase, list);
+            cancel(key, self.began, self.tag.executor, self.tag.phase, list);
         }
     }
 }
@@ -157,7 +181,10 @@ impl Registration {
 // registration in memory even if this is never called.
 #[cold]
 #[inline(never)]
-fn cancel(key: WaitKey, executor: u32, phase: PhaseIndex, list: WaitList) {
+fn cancel(key: WaitKey, began: u64, executor: u32, phase: PhaseIndex, list: WaitList) {
+    if recording::is_recorder(executor) {
+        return recording::forget(executor, ticket_of(began));
+    }
     // The executor is found by its number: a destructor that the host runs may have no
     // scope.
     scope::with_executor(executor, |core| cancel_in(core, key, phase, list));

@@ -27,6 +27,31 @@ pub(crate) enum Bound {
     FrameOrStep,
 }
 
+/// The function that has made a wait, if several make waits of its type. Journals name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    FixedUpdate = 1,
+    EndOfFrame,
+    Realtime,
+    Until,
+    TimeoutAt,
+}
+
+impl Call {
+    /// The name of the function of this number. `None` for the one that the type is named after.
+    pub(crate) fn name_of(number: u64) -> Option<&'static str> {
+        const NAMES: [(Call, &str); 5] = [
+            (Call::FixedUpdate, "fixed_update()"),
+            (Call::EndOfFrame, "end_of_frame()"),
+            (Call::Realtime, "wait_seconds_realtime()"),
+            (Call::Until, "wait_until()"),
+            (Call::TimeoutAt, "timeout_at()"),
+        ];
+        let known = NAMES.iter().find(|(call, _)| *call as u64 == number);
+        known.map(|(_, name)| *name)
+    }
+}
+
 /// How far a wait has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
@@ -38,6 +63,8 @@ pub(crate) enum Stage {
     Renewed,
     /// The wait has begun, and has not been ready.
     Waiting,
+    /// The wait has begun in a script that records it. The executor is the number of the recorder.
+    Recorded,
     /// The wait has been ready.
     Done,
 }

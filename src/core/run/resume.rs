@@ -227,7 +227,6 @@ fn needs_only_waker(task: Task<'_>) -> bool {
 }
 
 /// Polls a coroutine in a run of `phase`, and heeds all its flags.
-#[cold]
 #[inline(never)]
 pub(crate) fn resume_slowly<'c>(
     core: &'c Core,

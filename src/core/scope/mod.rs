@@ -14,6 +14,7 @@
 )]
 
 pub(crate) mod named;
+pub(crate) mod recording;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ use crate::core::base::cell::Restore;
 use crate::core::base::key::WaitKey;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::state::PhaseState;
+use crate::core::scope::recording::Recording;
 use crate::core::task::{FreeKey, Task, TaskCell};
 use crate::core::wake;
 use crate::core::wake::waker::sync::thread_local;
@@ -57,6 +59,8 @@ pub(crate) struct Scope<'c> {
     /// The coroutine that is being polled, if it is known that no wait is registered with
     /// the task itself.
     free: TaskCell<'c>,
+    /// The recorder of the coroutine that is being polled or dropped. Null without one.
+    recording: Cell<*const Recording<'static>>,
     /// The phase of this run. Update for other user code.
     phase: &'c PhaseState,
     /// The owner of a behaviour, if this is a call of one of its callbacks.
@@ -333,6 +337,7 @@ fn enter_as<'c, R>(
         waker: Cell::new(ptr::null()),
         lent: Cell::new(ptr::null()),
         free: TaskCell::new(None),
+        recording: Cell::new(ptr::null()),
         phase,
         owner,
         outer,
@@ -391,13 +396,24 @@ impl<R, F: FnOnce(Option<&Scope<'_>>) -> R> Inside for Closure<F> {
 /// How many scopes are installed on this thread, of all executors.
 #[inline]
 pub(crate) fn depth() -> u32 {
-    with(|scope| scope.map_or(0, |scope| scope.depth))
+    with(|scope| match scope {
+        Some(scope) => scope.depth,
+        None => recording::with_replay(|replay| replay.map_or(0, |replay| replay.depth)),
+    })
 }
 
 /// Calls `f` with the scopes of this thread, from the innermost outwards, until
 /// it returns `Some`.
 fn each<R>(mut f: impl FnMut(&Scope<'_>) -> Option<R>) -> Option<R> {
-    let mut at = INNERMOST.get();
+    let found = each_from(INNERMOST.get(), &mut f);
+    found.or_else(|| recording::each_hidden(|hidden| each_from(hidden, &mut f)))
+}
+
+/// The same from a scope of this thread on, or from none.
+fn each_from<R>(
+    mut at: *const Scope<'static>,
+    f: &mut impl FnMut(&Scope<'_>) -> Option<R>,
+) -> Option<R> {
     // SAFETY: the pointer is null, or points to an installed scope or to a scope around
     // it. All of them are alive and only shared until they are taken out, the inner ones
     // first.

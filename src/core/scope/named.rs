@@ -6,16 +6,53 @@ use std::rc::Rc;
 
 use crate::core::Core;
 use crate::core::base::cell::Guarded;
-use crate::core::scope::Scope;
-use crate::core::task::Flags;
+use crate::core::scope::{self, Scope, recording};
+use crate::core::task::{Flags, Task};
+use crate::inspect::Line;
 use crate::time::{ClockIndex, ClockState, Time};
 
 /// The clock that a future has named which is being polled or dropped.
 #[derive(Default)]
 pub(crate) struct NamedClock {
     clock: Guarded<Option<Rc<ClockState>>>,
-    /// The depth of the scope in which it counts. 0 without a clock.
-    depth: Cell<u32>,
+    /// The depth of the scope in which it counts, or which [records](super::recording). 0 without one.
+    pub(super) depth: Cell<u32>,
+}
+
+/// Forgets until it is dropped which clock a scope further out has named, so that the depth can mark a scope in which
+/// no clock is named.
+pub(super) struct Marked<'a> {
+    hidden: Option<(&'a NamedClock, Rc<ClockState>)>,
+}
+
+impl<'a> Marked<'a> {
+    #[inline]
+    pub(super) fn new(scope: &Scope<'a>) -> Self {
+        let named = &scope.core().named;
+        let depth = named.depth.get();
+        let hidden = if depth == 0 || depth == scope.depth {
+            None
+        } else {
+            Self::hide(named)
+        };
+        Marked { hidden }
+    }
+
+    #[cold]
+    fn hide(named: &NamedClock) -> Option<(&NamedClock, Rc<ClockState>)> {
+        let clock = named.clock.replace(None)?;
+        Some((named, clock))
+    }
+}
+
+impl Drop for Marked<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some((named, clock)) = self.hidden.take() {
+            // As in the destructor of `Named`.
+            drop(named.clock.replace(Some(clock)));
+        }
+    }
 }
 
 /// Ends the naming of a clock when it is dropped.
@@ -50,6 +87,12 @@ impl NamedClock {
 }
 
 impl Scope<'_> {
+    /// Whether a wait for seconds that a recorder will have counts on the game clock, and is not noted.
+    pub(crate) fn is_plain_but_recorded(&self) -> bool {
+        let counts_on_game = |task: Task<'_>| !task.has(Flags::CLOCK_OR_OBSERVED);
+        self.core().named.clock.borrow().is_none() && self.current().is_some_and(counts_on_game)
+    }
+
     /// Whether a wait for seconds that begins here counts on the game clock, and is not noted.
     #[inline(always)]
     pub(crate) fn is_plain(&self) -> bool {
@@ -80,13 +123,57 @@ impl Scope<'_> {
     fn find_clock(&self) -> Option<Rc<ClockState>> {
         let core = self.core();
         if self.names_clock() {
-            let named = core.named.clock.borrow();
-            let is_other = |clock: &&Rc<ClockState>| clock.index() != ClockIndex::GAME;
-            return named.as_ref().filter(is_other).cloned();
+            if let Some(named) = &*core.named.clock.borrow() {
+                let is_other = named.index() != ClockIndex::GAME;
+                return is_other.then(|| named.clone());
+            }
         }
         let owner = core.owners.of(self.current()?)?;
         core.owners.borrow().clock(owner).cloned()
     }
+}
+
+/// The time as the code of a script reads it, which is recorded if the script is. `None` outside of an executor and of
+/// replays.
+#[inline]
+pub(crate) fn read_time(call: &'static str, line: Line) -> Option<Time> {
+    scope::with(|scope| match scope {
+        Some(scope) if !scope.names_clock() => Some(time(scope)),
+        _ => read_time_slowly(call, line),
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn read_time_slowly(call: &'static str, line: Line) -> Option<Time> {
+    let mut now = || scope::with(|scope| scope.map(time));
+    recording::time(call, line, &mut now).unwrap_or_else(now)
+}
+
+/// The same of the length of the frame or the step.
+#[inline]
+pub(crate) fn read_delta_seconds(line: Line) -> Option<f32> {
+    scope::with(|scope| match scope {
+        Some(scope) if !scope.names_clock() => Some(time(scope).delta.as_secs_f32()),
+        _ => read_delta_slowly(line),
+    })
+}
+
+#[cold]
+#[inline(never)]
+fn read_delta_slowly(line: Line) -> Option<f32> {
+    let mut now = || scope::with(|scope| Some(time(scope?).delta.as_secs_f32()));
+    recording::delta_seconds(line, &mut now).unwrap_or_else(now)
+}
+
+/// The same of the number of the frame.
+pub(crate) fn read_frame(call: &'static str, line: Line) -> Option<u64> {
+    recording::frame(call, line, &mut frame_here).unwrap_or_else(frame_here)
+}
+
+/// The number of the frame, which is not recorded. `None` outside of an executor.
+pub(crate) fn frame_here() -> Option<u64> {
+    scope::with(|scope| scope.map(|scope| scope.core().clock.frame()))
 }
 
 /// The time as the code in a scope reads it.

@@ -447,8 +447,6 @@ pub const fn signal<T: 'static>(name: &'static str) -> Signal<T> {
 ///
 /// ```
 /// # use framestep::prelude::*;
-/// use framestep::sync::signal_with_limit;
-///
 /// const POSITION: Signal<f32> = signal_with_limit("position", 1);
 ///
 /// let executor = Executor::new();

@@ -1,6 +1,7 @@
 //! Waiting for the end of a coroutine without taking its result.
 
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -12,6 +13,7 @@ use crate::core::Core;
 use crate::core::life::end;
 use crate::core::life::end::outcome;
 use crate::core::registration::{Bound, Registration, WaitList};
+use crate::core::scope::recording;
 use crate::core::task::{Reference, Task};
 use crate::image::{Damaged, Reader};
 use crate::time::PhaseIndex;
@@ -99,6 +101,7 @@ impl Future for Finished {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Outcome> {
+        recording::refuse("Coroutine::finished", Location::caller());
         let this = &mut *self;
         if let (Target::Stored(core, task), None) = (&this.target, this.outcome()) {
             this.registration.wait_for_end(core, cx, task);

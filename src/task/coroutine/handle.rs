@@ -14,6 +14,7 @@ use futures::future::FusedFuture;
 use crate::core::base::key::TaskKey;
 use crate::core::life::end;
 use crate::core::registration::{Bound, Registration, WaitList};
+use crate::core::scope::recording;
 use crate::core::task::TaskHandle;
 use crate::core::{Core, pause};
 use crate::time::{Phase, PhaseIndex};
@@ -439,6 +440,7 @@ impl<T> Future for Coroutine<T> {
             !self.is_terminated(),
             "a coroutine handle was awaited again after its result had been taken"
         );
+        recording::refuse("Coroutine::await", Location::caller());
         let this = &mut *self;
         let State::Stored(core, handle) = &this.state else {
             return Poll::Ready(this.take_result());

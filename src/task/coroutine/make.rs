@@ -9,7 +9,7 @@ use crate::core::Core;
 use crate::core::life::start::{self, Home, Name};
 use crate::core::owners::OwnerKey;
 use crate::core::report;
-use crate::core::scope::{self, Inside, Scope};
+use crate::core::scope::{self, Inside, Scope, recording};
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::inspect::{Line, Report, SpawnError, script_name};
 use crate::time::Phase;
@@ -111,6 +111,7 @@ impl Place {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn of_script(function: &'static str) -> Self {
+        recording::refuse(function, Location::caller());
         match scope::with_inlined(Heritage) {
             Some(place) => place,
             None => outside(function),

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -9,6 +10,7 @@ use futures::future::FusedFuture;
 
 use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::registration::{Bound, Registration, WaitList, join};
+use crate::core::scope::recording;
 use crate::core::task::Task;
 use crate::core::{Core, scope};
 use crate::image::{Damaged, Reader, Writer};
@@ -98,6 +100,7 @@ impl Future for Ended {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        recording::refuse("Owner::ended", Location::caller());
         let this = &mut *self;
         if this.registration.is_done() {
             polled_again("Owner::ended()");

@@ -13,6 +13,7 @@ use futures::future::FusedFuture;
 use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
 use crate::core::owners::{Asks, NextEnd, OwnerKey};
+use crate::core::scope::recording;
 use crate::core::{Core, scope};
 use crate::sync::waiters::Waiting;
 use crate::time::{Nanos, Seconds};
@@ -173,6 +174,7 @@ impl Future for StopRequested {
         if self.is_done {
             polled_again("stop_requested()");
         }
+        recording::refuse("stop_requested", Location::caller());
         let asks = polled("stop_requested()", |scope| {
             let member = member(scope)?;
             Some(scope.core().owners.borrow_mut().asks_of(member))

@@ -18,7 +18,7 @@ pub struct World {
 }
 
 /// What the scripts wait for.
-pub const HITS: Signal<u32> = Signal::new("hits");
+pub const HITS: Signal<u32> = signal("hits");
 
 macro_rules! script {
     ($number:expr) => {

@@ -297,7 +297,7 @@ impl<E: Heard> Future for NextEventOf<E> {
         }
         match &mut this.gone {
             Gone::Later(gone) => ready!(Pin::new(gone).poll(cx)),
-            Gone::Already(next) => _ = ready!(Pin::new(next).poll(cx)),
+            Gone::Already(next) => ready!(Pin::new(next).poll(cx)),
         }
         Poll::Ready(Err(Missing::entity(this.entity)))
     }

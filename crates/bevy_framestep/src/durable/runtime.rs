@@ -7,7 +7,7 @@ use std::rc::Rc;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Real, Time, Virtual};
 use framestep::{Handle, Phase};
-use framestep_durable::{Host, Runtime};
+use framestep_durable::{Runtime, RuntimeHandle};
 
 use super::hear::Feed;
 use crate::executor::Seen;
@@ -30,7 +30,7 @@ use crate::query::Queries;
 /// use bevy_ecs::prelude::*;
 /// use bevy_framestep::durable::prelude::*;
 ///
-/// const SKIP: Signal<()> = Signal::new("skip");
+/// const SKIP: Signal<()> = signal("skip");
 ///
 /// #[derive(Message)]
 /// struct KeyPressed;
@@ -48,7 +48,7 @@ pub struct DurableRuntime {
 pub(crate) struct Shared {
     /// Borrowed while it runs something: mutably by a run, shared while a script starts.
     runtime: RefCell<Runtime>,
-    host: Host,
+    host: RuntimeHandle,
     executor: Handle,
     pub(super) seen: Seen,
     queries: Queries,
@@ -100,7 +100,7 @@ impl DurableRuntime {
     /// If a script is started with it, the world is not lent up to its first wait. So start
     /// scripts on the [world](super::WorldDurableExt) or on
     /// [entities](super::EntityWorldDurableExt).
-    pub fn host(&self) -> &Host {
+    pub fn host(&self) -> &RuntimeHandle {
         &self.shared.host
     }
 
@@ -142,7 +142,7 @@ impl fmt::Debug for DurableRuntime {
 }
 
 impl Shared {
-    pub(super) fn host(&self) -> &Host {
+    pub(super) fn host(&self) -> &RuntimeHandle {
         &self.host
     }
 
@@ -166,7 +166,7 @@ impl Shared {
     }
 
     /// Calls `f` with the world lent to the scripts that it starts.
-    pub(super) fn lend<R>(&self, world: &mut World, f: impl FnOnce(&Host) -> R) -> R {
+    pub(super) fn lend<R>(&self, world: &mut World, f: impl FnOnce(&RuntimeHandle) -> R) -> R {
         // In a run, it is borrowed already.
         let _starting = self.runtime.try_borrow();
         let lent = self.executor.lend(world, |_| f(&self.host));

@@ -11,7 +11,7 @@ use bevy_ecs::component::Mutable;
 use bevy_ecs::prelude::*;
 use framestep::Phase;
 use framestep_durable::{
-    ChangesNoLocal, DurableScript, Handle, WaitUntil, start_on, wait_until, with, with_ref,
+    ChangesNoLocal, DurableScript, ScriptHandle, WaitUntil, start_on, wait_until, with, with_ref,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -163,7 +163,7 @@ impl DurableId {
     ///
     /// If the entity does not exist.
     #[track_caller]
-    pub fn start<S: DurableScript>(self, script: S) -> Result<Handle<S::Output>, Missing> {
+    pub fn start<S: DurableScript>(self, script: S) -> Result<ScriptHandle<S::Output>, Missing> {
         let owner = with(|world: &mut World| {
             let entity = self.entity(world)?;
             let owner = owner_of(world, entity);

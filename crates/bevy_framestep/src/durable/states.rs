@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entity::{Durable, DurableId};
 use super::start::EntityWorldDurableExt;
-use super::types::{SavedTypes, component_as, read, write};
+use super::types::{SaveResource, SavedTypes, component_as, read, write};
 use crate::output::hand_over;
 use crate::transitions::{has_entered, run_without_entering};
 
@@ -115,7 +115,7 @@ pub(super) struct SavedState {
     pub(super) type_id: TypeId,
     pub(super) type_name: &'static str,
     /// Writes the state. `None` if the app has no such states.
-    pub(super) save: fn(&World, &mut Vec<u8>) -> Option<Result<(), String>>,
+    pub(super) save: SaveResource,
     pub(super) read: fn(&[u8]) -> Option<Box<dyn ReadState>>,
 }
 
@@ -183,8 +183,10 @@ impl<S: FreelyMutableState> ReadState for Now<S> {
                 Some(state) => world.insert_resource(State::new(state.clone())),
                 None => drop(world.remove_resource::<State<S>>()),
             }
-            let events = world.get_resource_mut::<Messages<StateTransitionEvent<S>>>();
-            events.into_iter().for_each(|mut events| events.clear());
+            if let Some(mut events) = world.get_resource_mut::<Messages<StateTransitionEvent<S>>>()
+            {
+                events.clear();
+            }
         }
         world.insert_resource(match self.next.clone() {
             Next::Unchanged => NextState::Unchanged,

@@ -227,8 +227,8 @@ pub(super) struct SavedComponent {
     pub(super) remove: fn(&mut World, Entity),
 }
 
-/// Writes a resource, if the world has it.
-type SaveResource = fn(&World, &mut Vec<u8>) -> Option<Result<(), String>>;
+/// Writes a resource or a state, if the world has it.
+pub(super) type SaveResource = fn(&World, &mut Vec<u8>) -> Option<Result<(), String>>;
 
 #[derive(Clone, Copy)]
 pub(super) struct SavedResource {

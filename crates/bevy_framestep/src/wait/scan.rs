@@ -26,7 +26,10 @@ pub(crate) struct Scan<C: Component> {
     phases: RefCell<Vec<InPhase>>,
 }
 
-type All<C> = QueryState<(Entity, Ref<'static, C>), Allow<Disabled>>;
+type All<C> = QueryState<(Entity, Ref<'static, C>), Any>;
+
+/// Disabled entities, too. `Allow<Disabled>` says the same, but not for whole tables.
+type Any = Or<(With<Disabled>, Without<Disabled>)>;
 
 /// What the latest run of a phase has found.
 struct InPhase {
@@ -65,10 +68,9 @@ impl<C: Component> Scan<C> {
 
     fn look(&self, world: &World, known: &mut InPhase) {
         let mut all = self.all.borrow_mut();
-        let all = all.iter(world);
         let now = world.read_change_tick();
         // The upper limit is exact: the filter lets all pass.
-        let count = all.size_hint().1.unwrap_or(usize::MAX);
+        let count = all.iter(world).size_hint().1.unwrap_or(usize::MAX);
         // A later change can have the present tick.
         let before = known
             .before
@@ -81,10 +83,30 @@ impl<C: Component> Scan<C> {
             return;
         }
         let (mut changed, mut added) = (Vec::new(), 0);
-        for (entity, component) in all {
-            if component.last_changed().is_newer_than(since, now) {
+        let mut see = |entity: Entity, ticks: [Tick; 2]| {
+            if ticks[0].is_newer_than(since, now) {
                 changed.push(entity);
-                added += usize::from(component.added().is_newer_than(since, now));
+                added += usize::from(ticks[1].is_newer_than(since, now));
+            }
+        };
+        if let Ok(tables) = all.contiguous_iter(world) {
+            for (entities, components) in tables {
+                let ticks = components.changed_ticks_slice();
+                // Without a way out, so that several are compared at once. Most tables have no change.
+                let any = ticks
+                    .iter()
+                    .fold(false, |any, tick| any | tick.is_newer_than(since, now));
+                if any {
+                    let ticks = ticks.iter().zip(components.added_ticks_slice());
+                    for (&entity, (&last, &added)) in entities.iter().zip(ticks) {
+                        see(entity, [last, added]);
+                    }
+                }
+            }
+        } else {
+            // Components in sparse sets.
+            for (entity, component) in all.iter(world) {
+                see(entity, [component.last_changed(), component.added()]);
             }
         }
         // Otherwise some have lost the component, or were despawned. One that was added in

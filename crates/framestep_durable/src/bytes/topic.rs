@@ -69,7 +69,7 @@ pub(crate) fn interned(name: &str) -> &'static str {
     name
 }
 
-/// The name of a [`Signal`](crate::Signal), a [`Value`](crate::Value) or
+/// The name of a [`Signal`](crate::Signal), a [`Value`](crate::Watch) or
 /// [`Semaphore`](crate::Semaphore): a text, or one with a [key](Keyed). The functions of the host accept
 /// both. It cannot be implemented by other types.
 pub trait EventName: Clone + fmt::Debug + Sealed + 'static {}
@@ -95,7 +95,7 @@ impl Sealed for &'static str {
 }
 
 /// A name with a key, such as the name of a signal of one entity. Made by
-/// [`Signal::keyed`](crate::Signal::keyed), [`Value::keyed`](crate::Value::keyed) and
+/// [`Signal::keyed`](crate::Signal::keyed), [`Value::keyed`](crate::Watch::keyed) and
 /// [`Semaphore::keyed`](crate::Semaphore::keyed).
 ///
 /// It prints as the name with the key: `knock[3]`.

@@ -9,7 +9,7 @@ use framestep::durable::{Door, to_stderr};
 use crate::ids::ScriptId;
 
 /// Something that came for a script and that the script does not receive, or a buffer that grows until
-/// it does. For [`on_loss`](crate::Host::on_loss).
+/// it does. For [`on_loss`](crate::RuntimeHandle::on_loss).
 ///
 /// [`Display`](fmt::Display) names the script, what is lost, and how to keep it.
 #[derive(Clone, Debug, PartialEq, Eq)]

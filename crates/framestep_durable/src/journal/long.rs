@@ -8,7 +8,7 @@ use framestep::durable::{Door, to_stderr};
 
 use crate::ids::{NamedScript, ScriptId};
 
-/// A chapter that has become long, for [`on_long_chapter`](crate::Host::on_long_chapter).
+/// A chapter that has become long, for [`on_long_chapter`](crate::RuntimeHandle::on_long_chapter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LongChapter {

@@ -184,7 +184,7 @@ impl fmt::Display for RestoreError {
             RestoreError::UnknownValue { name } => write!(
                 f,
                 "the save has a value named `{name}`, which the registry does not know: add it with \
-                 `Registry::with_value`, or forget it with `Registry::without_value`"
+                 `Registry::with_watch`, or forget it with `Registry::without_watch`"
             ),
             RestoreError::UnknownScript { name } => write!(
                 f,

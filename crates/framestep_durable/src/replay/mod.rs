@@ -116,7 +116,14 @@ fn replay_journal(
     compares_lines: bool,
 ) -> Result<(), Found> {
     cell.begin_replay(compares_lines);
-    let _entered = context::enter(cell);
+    context::within_replay(cell, || read_journal(cell, image, numbers))
+}
+
+fn read_journal(
+    cell: &ScriptCell,
+    image: &ScriptImage,
+    numbers: &SiteNumbers,
+) -> Result<(), Found> {
     let clones = Arc::new(CountsClones);
     let waker = Waker::from(Arc::clone(&clones));
     let mut cx = Context::from_waker(&waker);

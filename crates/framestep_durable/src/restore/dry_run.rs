@@ -83,6 +83,8 @@ impl Shared {
     pub(crate) fn dry_run(self: &Rc<Self>, save: &SaveState) -> DryRun {
         let numbers = SiteNumbers::of_save(self, &save.sites);
         let compares_lines = self.is_of_this_build(save);
+        // Damaged ones are an error below.
+        let _clocks = self.clocks.of_save(&save.clock_parents);
         let incompatibilities = save.scripts.iter().filter_map(|image| {
             let error = match self.replay(image, Some(save.stored()), &numbers, compares_lines) {
                 Ok(cell) => {

@@ -44,7 +44,7 @@ pub enum Policy {
     ///
     /// What only the earlier code knows is gone: an [`animate`](crate::animate) changes nothing, and
     /// the condition of a [`wait_until`](crate::wait_until) or a
-    /// [`Value::wait_for`](crate::Value::wait_for) counts as true when it would be checked next.
+    /// [`Value::wait_for`](crate::Watch::wait_for) counts as true when it would be checked next.
     ///
     /// Saved meanwhile, the script is restored in the same state, whatever the code is then, as
     /// long as its [version](crate::DurableScript::VERSION) is the same. A script without a pending
@@ -132,7 +132,10 @@ impl Shared {
         let mut prepared = Preparing::default();
         self.events.restored_ticket.set(save.last_ticket);
         self.events.misread.take();
+        let clocks = self.clocks.of_save(&save.clock_parents);
+        let clocks = clocks.ok_or(RestoreError::Damaged)?;
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
+        clocks.keep();
         // From here on, nothing fails: what a file may say was tried above. All is replaced in one step. The
         // hooks of the host may use the runtime, so they are called before or after it, never in the middle.
         let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
@@ -383,7 +386,7 @@ impl Runtime {
     /// dropped, their destructors have no effects, and handles to them become invalid.
     ///
     /// If the host had a handle at the time of the save, it can get it back with
-    /// [`handle`](crate::Host::handle) before the next run. Results without a handle by then are
+    /// [`handle`](crate::RuntimeHandle::handle) before the next run. Results without a handle by then are
     /// dropped.
     ///
     /// # Errors
@@ -445,7 +448,7 @@ impl Runtime {
     /// their futures; the journals of the others are replayed with new futures. Later
     /// save states remain valid.
     ///
-    /// [Handles](crate::Handle) of the host remain those of their scripts: of a script that is taken
+    /// [Handles](crate::ScriptHandle) of the host remain those of their scripts: of a script that is taken
     /// back, they do nothing, and those of a script that is there again are valid again. A save state
     /// that was read from bytes does not know which scripts it has: these are the present ones that
     /// have the same numbers and names.

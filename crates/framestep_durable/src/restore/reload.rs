@@ -15,7 +15,7 @@ use crate::ids::ScriptId;
 use crate::journal::NamedWait;
 use crate::replay::{Divergence, RestoreError, SaveError};
 use crate::restore::{Policy, Restored};
-use crate::runtime::{Host, Runtime};
+use crate::runtime::{Runtime, RuntimeHandle};
 use crate::save::SaveState;
 use crate::script::{KeptImage, Registry, Shared};
 
@@ -276,7 +276,7 @@ impl Runtime {
     }
 }
 
-impl Host {
+impl RuntimeHandle {
     /// The coroutine that runs a script now, as the executor, its snapshots and its traces name it. A
     /// restore, a rollback and a reload make others. `None` if there is no such script.
     pub fn coroutine(&self, script: ScriptId) -> Option<CoroutineId> {

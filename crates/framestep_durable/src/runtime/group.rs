@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use framestep::durable::{Outputs, flat, nested};
 use serde::de::DeserializeOwned;
 
-use crate::runtime::{Handle, start};
+use crate::runtime::{ScriptHandle, start};
 use crate::script::{DurableScript, JoinError};
 
 /// Makes a group of scripts.
@@ -29,7 +29,7 @@ pub fn group<T>() -> Group<T> {
 /// the wait, stops the scripts that are left. So no script of a group outlives the script that has
 /// made the group.
 ///
-/// A group is a list of handles with [`stop_on_drop`](Handle::stop_on_drop), and is saved with its
+/// A group is a list of handles with [`stop_on_drop`](ScriptHandle::stop_on_drop), and is saved with its
 /// script. Unlike that of framestep, it has no owner: its scripts are on the owner of the caller, and
 /// what they start themselves is no part of the group. For that, let the host make an owner, and
 /// await its [end](crate::OwnerId::ended).
@@ -70,19 +70,19 @@ pub fn group<T>() -> Group<T> {
 #[must_use = "dropping a group stops its scripts"]
 pub struct Group<T> {
     /// Dropped in this order, which stops the scripts in the order in which they were added.
-    scripts: Vec<Handle<T>>,
+    scripts: Vec<ScriptHandle<T>>,
 }
 
 impl<T> Group<T> {
     /// Starts a script of the group, like [`start`](crate::start).
     ///
-    /// Returns the handle, which stays in the group: to keep the script's [`id`](Handle::id).
+    /// Returns the handle, which stays in the group: to keep the script's [`id`](ScriptHandle::id).
     ///
     /// # Panics
     ///
     /// As [`start`](crate::start).
     #[track_caller]
-    pub fn start<S: DurableScript<Output = T>>(&mut self, script: S) -> &Handle<T> {
+    pub fn start<S: DurableScript<Output = T>>(&mut self, script: S) -> &ScriptHandle<T> {
         self.add(start::start(script))
     }
 
@@ -93,13 +93,13 @@ impl<T> Group<T> {
     ///
     /// As [`spawn`](crate::spawn).
     #[track_caller]
-    pub fn spawn<S: DurableScript<Output = T>>(&mut self, script: S) -> &Handle<T> {
+    pub fn spawn<S: DurableScript<Output = T>>(&mut self, script: S) -> &ScriptHandle<T> {
         self.add(start::spawn(script))
     }
 
     /// Adds a script that has been made already: on an owner, or in another phase. From now on it is
     /// stopped with the group.
-    pub fn add(&mut self, script: Handle<T>) -> &Handle<T> {
+    pub fn add(&mut self, script: ScriptHandle<T>) -> &ScriptHandle<T> {
         self.scripts.push(script.stop_on_drop());
         &self.scripts[self.scripts.len() - 1]
     }
@@ -132,7 +132,7 @@ impl<T> Group<T> {
     ///
     /// # Panics
     ///
-    /// When polled: as a [`Handle`]; or again after it was ready.
+    /// When polled: as a [`ScriptHandle`]; or again after it was ready.
     ///
     /// # Examples
     ///
@@ -232,20 +232,20 @@ impl<T> fmt::Debug for Group<T> {
 #[must_use = "dropping the wait stops the scripts of the group: await it"]
 pub struct JoinGroup<T> {
     /// `None` once it has been ready.
-    outputs: Option<Outputs<Handle<T>, T>>,
+    outputs: Option<Outputs<ScriptHandle<T>, T>>,
 }
 
 /// The future of [`Group::try_join`].
 #[must_use = "dropping the wait stops the scripts of the group: await it"]
 pub struct TryJoinGroup<T, E> {
     /// `None` once it has been ready.
-    outputs: Option<Outputs<Handle<Result<T, E>>, T>>,
+    outputs: Option<Outputs<ScriptHandle<Result<T, E>>, T>>,
 }
 
 /// Polls the scripts of a group for all values. Stops those that are left when one has an error.
 #[track_caller]
 fn poll<T, V, E>(
-    outputs: &mut Option<Outputs<Handle<T>, V>>,
+    outputs: &mut Option<Outputs<ScriptHandle<T>, V>>,
     cx: &mut Context<'_>,
     name: &str,
     value: impl Fn(Result<T, JoinError>) -> Result<V, E>,

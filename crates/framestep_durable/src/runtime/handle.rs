@@ -40,7 +40,7 @@ use crate::script::{
 /// # Panics
 ///
 /// When polled outside of a durable script, or again after its result.
-pub struct Handle<T> {
+pub struct ScriptHandle<T> {
     joins: Joins,
     output: PhantomData<fn() -> T>,
 }
@@ -235,9 +235,9 @@ impl Drop for Joins {
     }
 }
 
-impl<T> Handle<T> {
+impl<T> ScriptHandle<T> {
     pub(crate) fn of(joins: Joins) -> Self {
-        Handle {
+        ScriptHandle {
             joins,
             output: PhantomData,
         }
@@ -343,9 +343,9 @@ impl<T> Handle<T> {
     }
 }
 
-impl<T> Unpin for Handle<T> {}
+impl<T> Unpin for ScriptHandle<T> {}
 
-impl<T: DeserializeOwned> Future for Handle<T> {
+impl<T: DeserializeOwned> Future for ScriptHandle<T> {
     type Output = Result<T, JoinError>;
 
     #[track_caller]
@@ -367,9 +367,9 @@ impl<T: DeserializeOwned> Future for Handle<T> {
     }
 }
 
-impl<T> fmt::Debug for Handle<T> {
+impl<T> fmt::Debug for ScriptHandle<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handle")
+        f.debug_struct("ScriptHandle")
             .field("id", &self.joins.id())
             .finish_non_exhaustive()
     }
@@ -396,7 +396,7 @@ impl<T> fmt::Debug for Handle<T> {
 /// let coins = join(door).await.unwrap_or(0);
 /// # }
 /// ```
-pub fn join<T: DeserializeOwned>(script: Handle<T>) -> Handle<T> {
+pub fn join<T: DeserializeOwned>(script: ScriptHandle<T>) -> ScriptHandle<T> {
     script
 }
 
@@ -440,7 +440,7 @@ pub fn stop(id: ScriptId) -> bool {
     act("stop", id, Act::Stop(Some(Location::caller())))
 }
 
-/// Requests a script to stop, like [`Handle::request_stop`]. Returns `false` if it was requested before,
+/// Requests a script to stop, like [`ScriptHandle::request_stop`]. Returns `false` if it was requested before,
 /// or has ended.
 ///
 /// # Panics

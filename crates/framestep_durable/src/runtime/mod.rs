@@ -10,8 +10,8 @@ pub(crate) mod start;
 pub(crate) mod stop;
 pub(crate) mod when_each;
 
-pub(crate) use self::handle::{Act, Handle, Joins};
-pub(crate) use self::host::Host;
+pub(crate) use self::handle::{Act, Joins, ScriptHandle};
+pub(crate) use self::host::RuntimeHandle;
 pub(crate) use self::stop::expect_from_outside;
 
 use std::fmt;
@@ -71,7 +71,7 @@ use crate::script::{Lent, Limits, Registry, Shared};
 /// ```
 pub struct Runtime {
     executor: Executor,
-    host: Host,
+    host: RuntimeHandle,
     sync_test: Option<SyncTest>,
 }
 
@@ -134,7 +134,7 @@ impl Runtime {
 
     /// The part of the runtime that can be used while scripts run, such as in a callback of an
     /// engine that a `with` triggers. Between runs, the runtime has the same methods.
-    pub fn host(&self) -> &Host {
+    pub fn host(&self) -> &RuntimeHandle {
         &self.host
     }
 
@@ -258,7 +258,7 @@ impl RuntimeBuilder {
     }
 
     /// Sets how many entries a chapter may have; there is no limit by default. A script that
-    /// exceeds it is [reported](Host::on_long_chapter), and stopped where it waits next: a join
+    /// exceeds it is [reported](RuntimeHandle::on_long_chapter), and stopped where it waits next: a join
     /// returns [`JoinError::ChapterTooLong`](crate::JoinError::ChapterTooLong). So a chapter without
     /// end cannot use up the memory.
     ///
@@ -303,7 +303,7 @@ impl RuntimeBuilder {
 
     /// Sets how many events a subscription stores whose signal has no limit of its own
     /// ([`Signal::with_limit`](crate::Signal::with_limit)): 1,024 by default. At the limit, each new
-    /// event replaces the oldest, which is [reported](Host::on_loss).
+    /// event replaces the oldest, which is [reported](RuntimeHandle::on_loss).
     ///
     /// # Panics
     ///
@@ -314,7 +314,7 @@ impl RuntimeBuilder {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const HIT: Signal<u32> = Signal::new("hit");
+    /// const HIT: Signal<u32> = signal("hit");
     ///
     /// #[durable]
     /// async fn hero() -> u32 {
@@ -408,7 +408,7 @@ impl RuntimeBuilder {
         let shared = Shared::new(door, handle, self.registry, self.limits);
         shared.door.set_beside(beside_of(&shared.events));
         shared.trail.hash_effects(self.hashed);
-        let host = Host::of(shared);
+        let host = RuntimeHandle::of(shared);
         Runtime {
             executor,
             host,
@@ -418,9 +418,9 @@ impl RuntimeBuilder {
 }
 
 impl Deref for Runtime {
-    type Target = Host;
+    type Target = RuntimeHandle;
 
-    fn deref(&self) -> &Host {
+    fn deref(&self) -> &RuntimeHandle {
         &self.host
     }
 }

@@ -19,7 +19,7 @@ use crate::script::{Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, conte
 ///
 /// # Panics
 ///
-/// Outside of a durable script. [`Runtime::owner`](crate::Host::owner) is for the host.
+/// Outside of a durable script. [`Runtime::owner`](crate::RuntimeHandle::owner) is for the host.
 ///
 /// # Examples
 ///
@@ -106,7 +106,7 @@ impl OwnerId {
     ///
     /// # Panics
     ///
-    /// Outside of a durable script. [`Runtime::child_owner`](crate::Host::child_owner) is for the host.
+    /// Outside of a durable script. [`Runtime::child_owner`](crate::RuntimeHandle::child_owner) is for the host.
     #[must_use = "scripts are started on it"]
     #[track_caller]
     pub fn child(self) -> OwnerId {
@@ -119,7 +119,7 @@ impl OwnerId {
     ///
     /// # Panics
     ///
-    /// Outside of a durable script. [`Runtime::drop_owner`](crate::Host::drop_owner) is for the host.
+    /// Outside of a durable script. [`Runtime::drop_owner`](crate::RuntimeHandle::drop_owner) is for the host.
     #[track_caller]
     pub fn remove(self) -> bool {
         let place = Some(Location::caller());
@@ -192,7 +192,7 @@ impl OwnerId {
     }
 
     /// Whether this owner and the owners below it have no script. In a durable script, this is an
-    /// effect, which is recorded. [`Runtime::is_owner_empty`](crate::Host::is_owner_empty) is for
+    /// effect, which is recorded. [`Runtime::is_owner_empty`](crate::RuntimeHandle::is_owner_empty) is for
     /// the host.
     ///
     /// # Panics

@@ -14,7 +14,7 @@ use crate::script::{ChangesNoLocal, context, type_name_of};
 ///
 /// A run is resimulated until the runtime is where it was before the rollback. It is none after a
 /// [restore](crate::Runtime::restore) of a file, and none after
-/// [`forget_future`](crate::Host::forget_future). In the [sync test](crate::RuntimeBuilder::sync_test),
+/// [`forget_future`](crate::RuntimeHandle::forget_future). In the [sync test](crate::RuntimeBuilder::sync_test),
 /// the second run is one. Outside of durable scripts, the answer is no.
 ///
 /// The answer differs between peers, and is not recorded. So nothing that is recorded or in the world may
@@ -87,7 +87,7 @@ pub fn is_resimulated() -> bool {
 /// The labels of the last 1,024 frames are known. If `f` panics, it counts as not done.
 ///
 /// After a [restore](crate::Runtime::restore) of a file, nothing counts as done. See
-/// [`forget_future`](crate::Host::forget_future) for a game that rewinds. Outside of a durable script,
+/// [`forget_future`](crate::RuntimeHandle::forget_future) for a game that rewinds. Outside of a durable script,
 /// this only calls `f`.
 ///
 /// # Examples

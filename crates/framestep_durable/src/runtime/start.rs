@@ -5,7 +5,7 @@ use framestep::{Coroutine, Phase};
 use crate::bytes::Bytes;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
-use crate::runtime::{Handle, Joins};
+use crate::runtime::{Joins, ScriptHandle};
 use crate::script::{
     Begun, Code, DurableScript, Making, begin_once, context, expect_read, run_chapters,
 };
@@ -19,7 +19,7 @@ use crate::script::{
 ///
 /// Outside of an executor; or if the script is not in the registry.
 #[track_caller]
-pub fn start<S: DurableScript>(script: S) -> Handle<S::Output> {
+pub fn start<S: DurableScript>(script: S) -> ScriptHandle<S::Output> {
     make("start", script, Making::STARTS)
 }
 
@@ -29,7 +29,7 @@ pub fn start<S: DurableScript>(script: S) -> Handle<S::Output> {
 ///
 /// As [`start`].
 #[track_caller]
-pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
+pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> ScriptHandle<S::Output> {
     make("start", script, Making::STARTS.in_phase(phase))
 }
 
@@ -39,7 +39,7 @@ pub fn start_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> 
 ///
 /// As [`start`].
 #[track_caller]
-pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output> {
+pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> ScriptHandle<S::Output> {
     make("start", script, Making::STARTS.on(owner))
 }
 
@@ -49,7 +49,7 @@ pub fn start_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output
 ///
 /// As [`start`].
 #[track_caller]
-pub fn spawn<S: DurableScript>(script: S) -> Handle<S::Output> {
+pub fn spawn<S: DurableScript>(script: S) -> ScriptHandle<S::Output> {
     make("spawn", script, Making::SPAWNS)
 }
 
@@ -59,7 +59,7 @@ pub fn spawn<S: DurableScript>(script: S) -> Handle<S::Output> {
 ///
 /// As [`start_on`].
 #[track_caller]
-pub fn spawn_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output> {
+pub fn spawn_on<S: DurableScript>(owner: OwnerId, script: S) -> ScriptHandle<S::Output> {
     make("spawn", script, Making::SPAWNS.on(owner))
 }
 
@@ -69,15 +69,19 @@ pub fn spawn_on<S: DurableScript>(owner: OwnerId, script: S) -> Handle<S::Output
 ///
 /// As [`start`].
 #[track_caller]
-pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> Handle<S::Output> {
+pub fn spawn_in<S: DurableScript>(phase: Phase, script: S) -> ScriptHandle<S::Output> {
     make("spawn", script, Making::SPAWNS.in_phase(phase))
 }
 
 #[track_caller]
-fn make<S: DurableScript>(function: &'static str, script: S, making: Making) -> Handle<S::Output> {
+fn make<S: DurableScript>(
+    function: &'static str,
+    script: S,
+    making: Making,
+) -> ScriptHandle<S::Output> {
     let mut script = Some(script);
     let code = Code::of::<S>();
-    Handle::of(make_any(function, making, code, &mut || {
+    ScriptHandle::of(make_any(function, making, code, &mut || {
         begin_once(&mut script)
     }))
 }

@@ -15,7 +15,7 @@ use crate::bytes::Bytes;
 use crate::events::Waiters;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::Call;
-use crate::runtime::{Handle, Joins};
+use crate::runtime::{Joins, ScriptHandle};
 use crate::script::shared::owners::with_those_below;
 use crate::script::{ScriptCell, Shared, StopRequest, command, context, expect_read, line_of};
 use crate::wait::reads_request;
@@ -72,7 +72,7 @@ impl OwnerId {
     ///
     /// # Panics
     ///
-    /// Outside of a durable script. [`Runtime::request_owner_stop`](crate::Host::request_owner_stop)
+    /// Outside of a durable script. [`Runtime::request_owner_stop`](crate::RuntimeHandle::request_owner_stop)
     /// is for the host.
     #[track_caller]
     pub fn request_stop(self) {
@@ -148,7 +148,7 @@ impl OwnerId {
             Bytes::of(&shared.scripts.next.get())
         });
         let Some(made) = made else {
-            return StopWithin(Handle::of(Joins::void()));
+            return StopWithin(ScriptHandle::of(Joins::void()));
         };
         let id = ScriptId(expect_read(&made));
         let joins = match birth {
@@ -156,13 +156,13 @@ impl OwnerId {
             None => Joins::new(shared, id, None).replayed_by(&cell),
         };
         shared.stops.note_place(id, place);
-        StopWithin(Handle::of(joins))
+        StopWithin(ScriptHandle::of(joins))
     }
 }
 
 /// The future of [`OwnerId::stop_within`]. Dropping it changes nothing: the scripts are stopped all
 /// the same.
-pub struct StopWithin(Handle<usize>);
+pub struct StopWithin(ScriptHandle<usize>);
 
 impl Future for StopWithin {
     type Output = usize;

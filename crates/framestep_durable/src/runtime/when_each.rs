@@ -9,7 +9,7 @@ use framestep::durable::{Stream, next_item};
 use framestep::wait::NextItem;
 use serde::de::DeserializeOwned;
 
-use crate::runtime::Handle;
+use crate::runtime::ScriptHandle;
 use crate::script::{JoinError, context};
 
 /// Returns a stream of the results of scripts, in the order in which they end.
@@ -31,7 +31,7 @@ use crate::script::{JoinError, context};
 /// # Cancel safety
 ///
 /// Dropping the wait for the next item loses nothing. Dropping the stream drops the handles that are
-/// left, in order: their scripts go on, unless they [stop on drop](Handle::stop_on_drop).
+/// left, in order: their scripts go on, unless they [stop on drop](ScriptHandle::stop_on_drop).
 ///
 /// # Examples
 ///
@@ -66,12 +66,12 @@ use crate::script::{JoinError, context};
 /// # Source
 ///
 /// [`framestep::combine::when_each`].
-pub fn when_each<T>(handles: impl IntoIterator<Item = Handle<T>>) -> WhenEach<T>
+pub fn when_each<T>(handles: impl IntoIterator<Item = ScriptHandle<T>>) -> WhenEach<T>
 where
     T: DeserializeOwned,
 {
-    let handles: Vec<Handle<T>> = handles.into_iter().collect();
-    let is_plain = handles.first().is_some_and(Handle::is_plain);
+    let handles: Vec<ScriptHandle<T>> = handles.into_iter().collect();
+    let is_plain = handles.first().is_some_and(ScriptHandle::is_plain);
     let inner = if is_plain {
         Inner::Plain(framestep::combine::when_each(handles))
     } else {
@@ -93,12 +93,12 @@ pub struct WhenEach<T> {
 enum Inner<T> {
     Durable(InOrder<T>),
     /// Of scripts that were started outside of a durable one.
-    Plain(framestep::combine::WhenEach<Handle<T>>),
+    Plain(framestep::combine::WhenEach<ScriptHandle<T>>),
 }
 
 struct InOrder<T> {
     /// `None` once the result has been returned.
-    handles: Vec<Option<Handle<T>>>,
+    handles: Vec<Option<ScriptHandle<T>>>,
     left: usize,
     /// How many of the handles have been polled.
     begun: usize,

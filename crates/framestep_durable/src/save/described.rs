@@ -6,7 +6,7 @@ use crate::script::{Registry, ScriptImage};
 
 impl SaveState {
     /// The same with states that describe themselves: the states of all scripts, and the values
-    /// that the registry [knows](Registry::with_value), with the names of their fields. Such a save
+    /// that the registry [knows](Registry::with_watch), with the names of their fields. Such a save
     /// is larger, and a later build can read it although the types have changed since, without
     /// another [`VERSION`](crate::DurableScript::VERSION):
     ///

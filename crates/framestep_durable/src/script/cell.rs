@@ -6,7 +6,7 @@ use std::mem;
 use std::panic::Location;
 use std::rc::{Rc, Weak};
 
-use framestep::durable::{home, phase_number};
+use framestep::durable::{home, number_of_recorder, phase_number};
 use framestep::task::CoroutineId;
 use framestep::{Coroutine, Phase};
 
@@ -51,8 +51,12 @@ pub(crate) struct ScriptCell {
     pub(super) future: RefCell<Option<ChapterFuture>>,
     /// The number of the next wait that begins.
     pub(super) next_wait: Cell<u32>,
-    /// Where the script has waited for a frame last: in a loop, it is there again.
-    pub(super) frame_site: Cell<Option<(&'static Location<'static>, Known)>>,
+    /// How many chapters it has had before, modulo 2^24.
+    pub(super) chapters: Cell<u32>,
+    /// Its number among the recorders of the thread.
+    pub(super) serial: u32,
+    /// Where the script has waited last, and for what: in a loop, it is there again.
+    pub(super) last_site: Cell<Option<(&'static str, &'static Location<'static>, Known)>>,
     pub(super) mode: Cell<Mode>,
     /// Whether the next entry is the first of a poll.
     pub(super) begins_poll: Cell<bool>,
@@ -138,7 +142,9 @@ impl ScriptCell {
             image: Cell::default(),
             future: RefCell::new(Some(future)),
             next_wait: Cell::new(0),
-            frame_site: Cell::new(None),
+            chapters: Cell::new(0),
+            serial: number_of_recorder(),
+            last_site: Cell::new(None),
             mode: Cell::new(Mode::Live),
             begins_poll: Cell::new(false),
             is_in_closure: Cell::new(false),
@@ -369,6 +375,7 @@ impl ScriptCell {
         chapter.restarts_after_wait = false;
         drop(chapter);
         self.next_wait.set(0);
+        self.chapters.set((self.chapters.get() + 1) & 0xFF_FFFF);
         self.length.reset(&self.shared.long_chapters);
         self.future.replace(Some(future));
         self.report_unread();

@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
+use framestep::durable::{record, replay};
+
 use crate::script::ScriptCell;
 
 /// A script, or none.
@@ -24,7 +26,7 @@ fn replace(script: Option<Rc<ScriptCell>>) -> Option<Rc<ScriptCell>> {
 }
 
 /// Makes a script the current one until it is dropped.
-pub(crate) struct Entered {
+struct Entered {
     before: Option<Rc<ScriptCell>>,
 }
 
@@ -36,11 +38,19 @@ impl Drop for Entered {
     }
 }
 
-/// Makes a script the current one.
+/// Calls `f`, in which the script is polled or dropped, as the current one.
 #[inline]
-pub(crate) fn enter(cell: &Rc<ScriptCell>) -> Entered {
+pub(crate) fn within<R>(cell: &Rc<ScriptCell>, f: impl FnOnce() -> R) -> R {
     let before = replace(Some(Rc::clone(cell)));
-    Entered { before }
+    let _entered = Entered { before };
+    record(&**cell, cell.serial, cell.is_live(), f)
+}
+
+/// The same for one that has no coroutine, or must not reach it: it is replayed, or dropped silently.
+pub(crate) fn within_replay<R>(cell: &Rc<ScriptCell>, f: impl FnOnce() -> R) -> R {
+    let before = replace(Some(Rc::clone(cell)));
+    let _entered = Entered { before };
+    replay(&**cell, cell.serial, f)
 }
 
 /// The current script, if there is one.
@@ -113,7 +123,7 @@ pub(crate) fn find_outside_of_closures(name: &str) -> Option<Rc<ScriptCell>> {
 
 #[cold]
 #[track_caller]
-fn refuse(name: &str, current: Option<&ScriptCell>) -> ! {
+pub(crate) fn refuse(name: &str, current: Option<&ScriptCell>) -> ! {
     match current {
         None => panic!(
             "`{name}` was called outside of a durable script: it belongs to a runtime of durable \

@@ -60,9 +60,9 @@ impl Future for Driver {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let entered = context::enter(&self.cell);
-        let polled = catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)));
-        drop(entered);
+        let polled = context::within(&self.cell, || {
+            catch_unwind(AssertUnwindSafe(|| self.poll_chapters(cx)))
+        });
         match polled {
             Ok(Poll::Pending) if self.cell.length.is_too_long() => {
                 self.end_early(JoinError::ChapterTooLong);
@@ -84,9 +84,10 @@ impl Driver {
     /// Drops the future as the current script, so that its destructors find the runtime. Returns
     /// the panic of a destructor.
     fn drop_future(&self) -> thread::Result<()> {
-        let _entered = context::enter(&self.cell);
         let future = self.cell.take_future();
-        catch_unwind(AssertUnwindSafe(|| drop(future)))
+        context::within(&self.cell, || {
+            catch_unwind(AssertUnwindSafe(|| drop(future)))
+        })
     }
 
     /// Drops the future, and records why the script has ended.

@@ -11,12 +11,13 @@ impl ScriptCell {
     /// Drops the future. The effects of its destructors are ignored.
     pub(crate) fn drop_silently(self: &Rc<Self>) {
         self.mode.set(Mode::Silent);
-        let _entered = context::enter(self);
         let future = self.future.take();
-        // A destructor that unwinds is left.
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(future))) {
-            dispose(payload);
-        }
+        context::within_replay(self, || {
+            // A destructor that unwinds is left.
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(future))) {
+                dispose(payload);
+            }
+        });
     }
 
     /// The same for a script that only a trial has made: no panic is printed.

@@ -282,27 +282,11 @@ fn unreadable_result<R: DeserializeOwned>() -> R {
     ))
 }
 
-/// The present time of the script's clock. Recorded, like all that a durable script reads. Outside
-/// of one, it is [`framestep::time()`].
-///
-/// # Panics
-///
-/// Outside of an executor.
-#[track_caller]
-pub fn time() -> Time {
-    let caller = Call::new("time()", "");
-    let Some(cell) = context::current() else {
-        return framestep::time();
-    };
-    let value = cell.effect(caller, time_now);
-    time_of(value.as_ref())
-}
-
 /// The time of the executor, as it is recorded.
 #[track_caller]
 pub(crate) fn time_now() -> Bytes {
     let mut out = Writer::default();
-    save_time(&framestep::time(), &mut out);
+    save_time(&framestep::durable::time_now(), &mut out);
     Bytes::of(&out.into_numbers())
 }
 
@@ -310,22 +294,6 @@ pub(crate) fn time_now() -> Bytes {
 pub(crate) fn time_of(value: Option<&Bytes>) -> Time {
     let numbers: Vec<u64> = value.map_or_else(|| vec![0; 9], expect_read);
     load_time(&mut Reader::new(&numbers)).expect("a time as it was recorded")
-}
-
-/// The seconds of the frame or the step, on the script's clock. Recorded, as a smaller entry than
-/// [`time`]. Outside of a durable script, it is [`framestep::time::delta_seconds`].
-///
-/// # Panics
-///
-/// Outside of an executor.
-#[track_caller]
-pub fn delta_seconds() -> f32 {
-    let caller = Call::new("delta_seconds()", "");
-    let Some(cell) = context::current() else {
-        return framestep::time::delta_seconds();
-    };
-    let value = cell.effect(caller, || Bytes::of(&framestep::time::delta_seconds()));
-    value.map_or(0.0, |value| expect_read(&value))
 }
 
 /// The number of this script, for [`stop`](crate::stop()), [`pause`](crate::pause()) or the world:

@@ -58,7 +58,7 @@ impl ClockId {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const CLOSED: Signal<()> = Signal::new("closed");
+    /// const CLOSED: Signal<()> = signal("closed");
     ///
     /// #[durable]
     /// async fn letter() {

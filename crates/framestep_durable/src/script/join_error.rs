@@ -140,7 +140,7 @@ impl JoinError {
 
     /// The file and the line of the call that stopped the script, such as `src/level.rs:40`, as the
     /// build had them that made the call. `None` if it panicked, or if a handle with
-    /// [`stop_on_drop`](crate::Handle::stop_on_drop) or a group was dropped: a drop has no line.
+    /// [`stop_on_drop`](crate::ScriptHandle::stop_on_drop) or a group was dropped: a drop has no line.
     #[must_use]
     pub fn stopped_at(&self) -> Option<&str> {
         match self {

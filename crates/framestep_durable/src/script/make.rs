@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use framestep::durable::unrecorded;
 use framestep::{Owner, Phase};
 
 use crate::bytes::Content;
@@ -116,7 +117,8 @@ impl Shared {
         };
         let mut script = match owner {
             Some(owner) => owner.script(name),
-            None if is_by_script => framestep::task::script(name),
+            // Recorded by the caller.
+            None if is_by_script => unrecorded(|| framestep::task::script(name)),
             None => self.executor.script(name),
         };
         if let Some(home) = home {

@@ -19,6 +19,7 @@ pub(crate) mod numbered;
 pub(crate) mod place;
 pub(crate) mod recorded;
 pub(crate) mod recorder;
+pub(crate) mod recording;
 pub(crate) mod registry;
 pub(crate) mod replayed;
 pub(crate) mod script_fn;
@@ -166,7 +167,7 @@ pub enum Chapter<S: DurableScript, T = <S as DurableScript>::Output> {
     /// Another chapter begins at once, with this state and an empty journal. A
     /// [`Subscription`](crate::Subscription) or an [`Interval`](crate::Interval) in the state goes on
     /// in it; others are dropped, with the events that they have not read, which is
-    /// [reported](crate::Host::on_loss).
+    /// [reported](crate::RuntimeHandle::on_loss).
     Next(S),
 }
 

@@ -1,11 +1,11 @@
 //! What all waits of scripts have in common.
 
 use std::mem;
-use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::{Rc, Weak};
-use std::task::{Context, Poll};
+use std::task::Poll;
 
-use framestep::durable::{DurableWait, Event, EventNote, in_line};
+use framestep::durable::{Event, EventNote, in_line};
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, message_of};
@@ -48,11 +48,6 @@ impl Numbered {
             State::Begun(cell, number) => Some((cell.upgrade()?, *number)),
             _ => None,
         }
-    }
-
-    /// Whether the wait is over.
-    pub(crate) fn is_done(&self) -> bool {
-        matches!(self.state, State::Done)
     }
 
     /// Notes what a pending wait is about, in a replay: that is compared with the save.
@@ -129,140 +124,6 @@ impl Numbered {
             };
             poll(cell, slot.get_or_insert_with(|| begin(cell)))
         })
-    }
-
-    /// Polls a wait for the next frame at home in the usual case, in which no user code is called:
-    /// it begins, or resumes its script. `None` if this is another case.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn poll_frame(&mut self, kind: &'static str, cx: &Context<'_>) -> Option<Poll<()>> {
-        match &self.state {
-            State::New => {
-                let cell = context::find_outside_of_closures(kind)?;
-                let number = cell.begin_frame(cx, kind, Location::caller())?;
-                self.state = State::Begun(Rc::downgrade(&cell), number);
-                Some(Poll::Pending)
-            }
-            State::Begun(of, number) => {
-                let cell = context::expect_outside_of_closures(kind);
-                expect_of(of, &cell, kind);
-                if !cell.end_if_resumed(*number) {
-                    return None;
-                }
-                self.state = State::Done;
-                Some(Poll::Ready(()))
-            }
-            State::Outside(_) | State::Done => None,
-        }
-    }
-
-    /// Polls a wait of framestep that returns nothing. `begin` is called at the first poll. With
-    /// `simple`, a wait that cannot fail to begin.
-    #[inline(always)]
-    #[track_caller]
-    pub(crate) fn poll_plain(
-        &mut self,
-        kind: &'static str,
-        cx: &mut Context<'_>,
-        simple: impl FnOnce() -> Option<DurableWait>,
-        begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
-    ) -> Poll<()> {
-        if let Some(cell) = context::find_outside_of_closures(kind) {
-            let polled = if cell.is_replayed() {
-                self.poll_replayed(&cell, kind)
-            } else {
-                self.poll_live(&cell, kind, cx, simple)
-            };
-            if let Some(polled) = polled {
-                return polled;
-            }
-        }
-        self.poll_plain_in_any(kind, cx, begin)
-    }
-
-    #[inline(never)]
-    #[track_caller]
-    fn poll_plain_in_any(
-        &mut self,
-        kind: &'static str,
-        cx: &mut Context<'_>,
-        begin: &mut dyn FnMut(Option<&ScriptCell>) -> DurableWait,
-    ) -> Poll<()> {
-        let polled = self.poll_in_any(Awaited::new(kind, None), &mut |cell, slot| match slot
-            .get_or_insert_with(|| Slot::Plain(begin(cell)))
-        {
-            Slot::Plain(wait) => wait.poll(cx, kind).map(|()| Bytes::EMPTY),
-            _ => Poll::Pending,
-        });
-        polled.map(drop)
-    }
-
-    /// Polls a plain wait in a script that runs. `None` if this is not as simple as usual.
-    #[inline(always)]
-    #[track_caller]
-    fn poll_live(
-        &mut self,
-        cell: &Rc<ScriptCell>,
-        kind: &'static str,
-        cx: &mut Context<'_>,
-        simple: impl FnOnce() -> Option<DurableWait>,
-    ) -> Option<Poll<()>> {
-        match &self.state {
-            State::New if cell.is_live() => {
-                let mut wait = simple()?;
-                let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
-                let number = cell.take_number();
-                self.state = State::Begun(Rc::downgrade(cell), number);
-                let polled = wait.poll(cx, kind);
-                if polled.is_pending() {
-                    cell.add_wait(Pending {
-                        number,
-                        site,
-                        slot: Slot::Plain(wait),
-                        shown: None,
-                    });
-                } else {
-                    cell.record_end(number, &[], site);
-                    self.state = State::Done;
-                }
-                Some(polled)
-            }
-            State::Begun(of, number) => {
-                expect_of(of, cell, kind);
-                if !cell.end_if_resumed(*number) {
-                    return None;
-                }
-                self.state = State::Done;
-                Some(Poll::Ready(()))
-            }
-            _ => None,
-        }
-    }
-
-    /// The same in a replay.
-    #[inline(always)]
-    #[track_caller]
-    fn poll_replayed(&mut self, cell: &Rc<ScriptCell>, kind: &'static str) -> Option<Poll<()>> {
-        let is_over = match &self.state {
-            State::New => {
-                let site = cell.shared().sites.of(&Awaited::new(kind, None).call());
-                let (number, is_over) = cell.begin_replayed(site)?;
-                if !is_over {
-                    self.state = State::Begun(Rc::downgrade(cell), number);
-                }
-                is_over
-            }
-            State::Begun(of, number) => {
-                expect_of(of, cell, kind);
-                cell.end_replayed(*number)?
-            }
-            State::Outside(_) | State::Done => return None,
-        };
-        if !is_over {
-            return Some(Poll::Pending);
-        }
-        self.state = State::Done;
-        Some(Poll::Ready(()))
     }
 
     #[track_caller]

@@ -108,7 +108,7 @@ pub(crate) fn in_place<R: Serialize + DeserializeOwned + Default>(
 fn refuse(call: &str) -> ! {
     panic!(
         "`{call}` was called outside of a script. The host of a runtime calls the method of \
-         `Runtime` or `Host`. The host of another executor calls it inside of `Executor::enter`"
+         `Runtime` or `RuntimeHandle`. The host of another executor calls it inside of `Executor::enter`"
     )
 }
 

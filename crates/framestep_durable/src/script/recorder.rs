@@ -4,9 +4,6 @@ use std::cell::RefMut;
 use std::mem;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
-use std::task::Context;
-
-use framestep::durable::FrameWait;
 
 use crate::bytes::{Bytes, message_of};
 use crate::journal::{Call, Kind, Known};
@@ -71,37 +68,24 @@ impl ScriptCell {
         number
     }
 
-    /// Begins to wait for the next frame, in the [usual case](FrameWait::begin). Returns the number
-    /// of the wait.
-    #[inline(always)]
-    pub(crate) fn begin_frame(
-        &self,
-        cx: &Context<'_>,
-        kind: &'static str,
-        at: &'static Location<'static>,
-    ) -> Option<u32> {
-        if !self.is_live() {
-            return None;
+    /// The site of a wait.
+    #[inline]
+    pub(super) fn site_at(&self, call: &'static str, at: &'static Location<'static>) -> Known {
+        match self.last_site.get() {
+            Some((of, before, site)) if ptr::eq(before, at) && ptr::eq(of, call) => site,
+            _ => self.find_site_at(call, at),
         }
-        let wait = FrameWait::begin(cx)?;
-        let site = match self.frame_site.get() {
-            Some((before, site)) if ptr::eq(before, at) => site,
-            _ => self.frame_site_at(kind, at),
-        };
-        let number = self.take_number();
-        self.change().waits.push_frame(number, site, Some(wait));
-        Some(number)
     }
 
     #[inline(never)]
-    fn frame_site_at(&self, function: &'static str, at: &'static Location<'static>) -> Known {
+    fn find_site_at(&self, function: &'static str, at: &'static Location<'static>) -> Known {
         let site = self.shared.sites.of(&Call {
             function,
             name: "",
             at,
             within: "",
         });
-        self.frame_site.set(Some((at, site)));
+        self.last_site.set(Some((function, at, site)));
         site
     }
 

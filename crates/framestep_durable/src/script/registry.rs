@@ -139,6 +139,10 @@ impl Registry {
     ///
     /// let registry = Registry::new().script(patrol::<Goblin>);
     /// ```
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a function is written by its name alone; only its type is used"
+    )]
     #[must_use]
     #[track_caller]
     pub fn script<P, F: ScriptFn<P>>(self, function: F) -> Self {
@@ -173,7 +177,7 @@ impl Registry {
     /// Forgets the value of this name when a file is loaded: the game does not have it any more. A
     /// [described](crate::SaveState::described) value that the registry does not know is an error.
     #[must_use]
-    pub fn without_value(mut self, name: impl Into<String>) -> Self {
+    pub fn without_watch(mut self, name: impl Into<String>) -> Self {
         self.values.insert(name.into().into(), None);
         self
     }

@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -14,32 +13,30 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, EventName};
 use crate::events::OutsideWait;
 use crate::script::{Numbered, ScriptCell, Slot, outside};
-use crate::wait::value::read;
+use crate::wait::value::{Watch, read};
 
-/// The future of [`Value::wait_for`](crate::Value::wait_for).
+/// The future of [`Watch::wait_for`](crate::Watch::wait_for).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
-pub struct WaitValue<T, P, N = &'static str> {
+pub struct WaitWatch<T, P, N = &'static str> {
     numbered: Numbered,
-    name: N,
     /// Whether the state at the first poll does not count.
     skips_present: bool,
     condition: P,
-    value: PhantomData<fn() -> T>,
+    value: Watch<T, N>,
 }
 
-impl<T, P, N> WaitValue<T, P, N> {
-    pub(super) fn new(name: N, skips_present: bool, condition: P) -> Self {
-        WaitValue {
+impl<T, P, N: Clone> WaitWatch<T, P, N> {
+    pub(super) fn new(value: &Watch<T, N>, skips_present: bool, condition: P) -> Self {
+        WaitWatch {
             numbered: Numbered::default(),
-            name,
             skips_present,
             condition,
-            value: PhantomData,
+            value: value.clone(),
         }
     }
 }
 
-/// Polls a wait for a state that `holds` accepts. `None` is the default of the type; `holds` returns
+/// Polls a wait for a state that `holds` accepts. `None` is the start value; `holds` returns
 /// its bytes, if it accepts it.
 #[track_caller]
 fn poll_value(
@@ -137,9 +134,9 @@ fn poll_outside(
     Poll::Pending
 }
 
-impl<T, P, N> Future for WaitValue<T, P, N>
+impl<T, P, N> Future for WaitWatch<T, P, N>
 where
-    T: Serialize + DeserializeOwned + Default + 'static,
+    T: Serialize + DeserializeOwned + 'static,
     P: Fn(&T) -> bool,
     N: EventName,
 {
@@ -148,10 +145,14 @@ where
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
         let this = &mut *self;
-        let (base, name, skips) = (this.name.base(), this.name.full(), this.skips_present);
+        let (base, name, skips) = (
+            this.value.name.base(),
+            this.value.name.full(),
+            this.skips_present,
+        );
         let condition = &this.condition;
         let mut holds = |value: Option<Bytes>| {
-            let value = value.unwrap_or_else(|| Bytes::of(&T::default()));
+            let value = value.unwrap_or_else(|| Bytes::of(&this.value.start()));
             let holds = condition(&read(name, &value));
             holds.then_some(value)
         };
@@ -161,23 +162,23 @@ where
     }
 }
 
-impl<T, P, N> Unpin for WaitValue<T, P, N> {}
+impl<T, P, N> Unpin for WaitWatch<T, P, N> {}
 
-impl<T, P, N: fmt::Debug> fmt::Debug for WaitValue<T, P, N> {
+impl<T, P, N: fmt::Debug> fmt::Debug for WaitWatch<T, P, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("WaitValue").field(&self.name).finish()
+        f.debug_tuple("WaitWatch").field(&self.value.name).finish()
     }
 }
 
-/// The future of [`Value::changed`](crate::Value::changed).
+/// The future of [`Watch::changed`](crate::Watch::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct Changed<T, N = &'static str> {
-    pub(super) wait: WaitValue<T, fn(&T) -> bool, N>,
+    pub(super) wait: WaitWatch<T, fn(&T) -> bool, N>,
 }
 
 impl<T, N> Future for Changed<T, N>
 where
-    T: Serialize + DeserializeOwned + Default + 'static,
+    T: Serialize + DeserializeOwned + 'static,
     N: EventName,
 {
     type Output = T;
@@ -190,6 +191,8 @@ where
 
 impl<T, N: fmt::Debug> fmt::Debug for Changed<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Changed").field(&self.wait.name).finish()
+        f.debug_tuple("Changed")
+            .field(&self.wait.value.name)
+            .finish()
     }
 }

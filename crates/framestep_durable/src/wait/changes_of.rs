@@ -18,7 +18,7 @@ use crate::script::{Numbered, ScriptCell, Slot, expect_read, in_closure, type_na
 /// [`framestep::wait::changes_of`].
 ///
 /// `read` is called once in each frame, for a value that nothing tells of: a field of the lent world.
-/// For a value that scripts set themselves, [`Value::changed`](crate::Value::changed) costs nothing in
+/// For a value that scripts set themselves, [`Watch::changed`](crate::Watch::changed) costs nothing in
 /// between. Only the values of items are recorded, and the first one.
 ///
 /// The first value is what `read` returns at the first poll. It is not an item, unless

@@ -14,7 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Bytes;
 use crate::script::{Numbered, ScriptCell, Slot, hand_over, home_of, slot};
-use crate::wait::timed::Ns;
+use crate::wait::length::Ns;
 
 pub use framestep::wait::MissedTicks;
 
@@ -165,7 +165,7 @@ impl Interval {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const HIT: Signal<()> = Signal::new("hit");
+    /// const HIT: Signal<()> = signal("hit");
     ///
     /// #[durable]
     /// async fn shield() -> u64 {

@@ -4,10 +4,9 @@ mod animate;
 mod changed;
 mod changes_of;
 mod condition;
-mod every_frames;
 mod interval;
+mod length;
 mod on;
-mod pace;
 mod permit;
 mod promise;
 mod request;
@@ -16,37 +15,33 @@ mod signal;
 mod signal_for;
 mod stop_requested;
 mod subscription;
-mod timed;
-mod timeout;
 mod value;
 mod value_changes;
-mod yield_now;
 
 pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
-pub use changed::{Changed, WaitValue};
+pub use changed::{Changed, WaitWatch};
 pub use changes_of::{ChangesOf, changes_of};
-pub use condition::{WaitUntil, wait_until, wait_while};
-pub use every_frames::{EveryFrames, every_frames};
+pub use condition::{wait_until, wait_while};
+#[doc(no_inline)]
+pub use framestep::wait::{
+    Debounce, Elapsed, EveryFrames, InPhase, NextFrame, Throttle, Timeout, WaitFrames, WaitSeconds,
+    WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, debounce, end_of_frame,
+    every_frames, fixed_update, in_phase, next_frame, throttle, timeout, timeout_at, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, yield_now,
+};
 pub use interval::{Interval, MissedTicks, NextTick, NextTicks, Tick, interval};
 pub use on::{On, on_clock};
-pub use pace::{Debounce, Throttle, debounce, throttle};
 pub use permit::{Acquire, Permit};
 pub use promise::{Promise, Resolver, promise};
 pub use request::{Ask, Request, RequestId, ask};
-pub use semaphore::Semaphore;
 pub(crate) use semaphore::expect_countable;
-pub use signal::{Signal, WaitSignal};
+pub use semaphore::{Semaphore, semaphore};
+pub use signal::{Signal, WaitSignal, signal, signal_with_limit};
 pub use signal_for::WaitSignalFor;
 pub(crate) use stop_requested::reads_request;
 pub use stop_requested::{StopRequested, stop_requested};
 pub use subscription::{NextEvent, Subscription};
-pub use timed::{
-    Wait, WaitSeconds, end_of_frame, fixed_update, in_phase, next_frame, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps,
-};
-pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
-pub use value::Value;
 pub(crate) use value::read as read_value;
-pub use value_changes::ValueChanges;
-pub use yield_now::{YieldNow, yield_now};
+pub use value::{Watch, watch};
+pub use value_changes::Changes;

@@ -27,7 +27,7 @@ use crate::script::{
 ///
 /// The [`Resolver`] is a plain value, which can be saved: in the world, in the state of another
 /// script, in a question to the host. A script sends the value with [`Resolver::send`], the host with
-/// [`Runtime::resolve`](crate::Host::resolve).
+/// [`Runtime::resolve`](crate::RuntimeHandle::resolve).
 ///
 /// # Resumes
 ///
@@ -181,7 +181,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
         (self.key.owned(), self.key.stamp)
     }
 
-    /// Sends the value, from a script. [`Runtime::resolve`](crate::Host::resolve) is for the host.
+    /// Sends the value, from a script. [`Runtime::resolve`](crate::RuntimeHandle::resolve) is for the host.
     ///
     /// # Errors
     ///
@@ -197,7 +197,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
     }
 
     /// Cancels the promise, from a script: it returns [`Canceled`]. Returns `false` if it was dropped,
-    /// or was resolved or cancelled before. [`Runtime::cancel`](crate::Host::cancel) is for the host.
+    /// or was resolved or cancelled before. [`Runtime::cancel`](crate::RuntimeHandle::cancel) is for the host.
     ///
     /// # Panics
     ///

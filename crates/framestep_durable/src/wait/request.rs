@@ -103,7 +103,7 @@ impl<R> fmt::Debug for RequestId<R> {
     }
 }
 
-/// Asks the host, and waits for its answer: see [`Runtime::requests`](crate::Host::requests).
+/// Asks the host, and waits for its answer: see [`Runtime::requests`](crate::RuntimeHandle::requests).
 /// `request` makes the question at the first poll. The answer is recorded. After a restore,
 /// open questions are asked again.
 ///
@@ -114,7 +114,7 @@ impl<R> fmt::Debug for RequestId<R> {
 /// # Cancel safety
 ///
 /// Dropping the future withdraws the question: an answer is ignored, and
-/// [`Runtime::withdrawn`](crate::Host::withdrawn) tells the host.
+/// [`Runtime::withdrawn`](crate::RuntimeHandle::withdrawn) tells the host.
 ///
 /// # Panics
 ///

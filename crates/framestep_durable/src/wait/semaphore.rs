@@ -30,7 +30,7 @@ use crate::wait::{Acquire, Permit};
 /// # Memory
 ///
 /// Nothing is kept for permits that no script has, unless another number of them has been
-/// [set](Self::set_count), by a script or by the [host](crate::Host::set_permits).
+/// [set](Self::set_count), by a script or by the [host](crate::RuntimeHandle::set_permits).
 ///
 /// # Outside of durable scripts
 ///
@@ -43,7 +43,7 @@ use crate::wait::{Acquire, Permit};
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const TOKENS: Semaphore = Semaphore::new("attack tokens", 2);
+/// const TOKENS: Semaphore = semaphore("attack tokens", 2);
 ///
 /// #[durable]
 /// async fn attack() -> u64 {
@@ -73,13 +73,17 @@ pub struct Semaphore<N = &'static str> {
     pub(super) count: usize,
 }
 
-impl Semaphore {
-    /// `count` permits with this name. Permits of the same name are the same, and must have the same
-    /// number. Without any, each wait lasts until it is stopped, or the host sets another number.
-    pub const fn new(name: &'static str, count: usize) -> Self {
-        Semaphore { name, count }
-    }
+/// Declares `count` permits with this name. Permits of the same name are the same, and must have the same
+/// number. Without any, each wait lasts until it is stopped, or the host sets another number.
+///
+/// # Source
+///
+/// [`framestep::sync::semaphore`], of which the constant is spelt the same.
+pub const fn semaphore(name: &'static str, count: usize) -> Semaphore {
+    Semaphore { name, count }
+}
 
+impl Semaphore {
     /// The name.
     pub const fn name(&self) -> &'static str {
         self.name
@@ -158,7 +162,7 @@ impl<N: EventName> Semaphore<N> {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const TOKENS: Semaphore = Semaphore::new("attack tokens", 2);
+    /// const TOKENS: Semaphore = semaphore("attack tokens", 2);
     ///
     /// #[durable]
     /// async fn attack(takes: usize) -> u64 {
@@ -220,7 +224,7 @@ impl<N: EventName> Semaphore<N> {
         })
     }
 
-    /// How many permits [`try_acquire`](Self::try_acquire) would return. [`Runtime::available`](crate::Host::available) is for the host.
+    /// How many permits [`try_acquire`](Self::try_acquire) would return. [`Runtime::available`](crate::RuntimeHandle::available) is for the host.
     ///
     /// # Panics
     ///
@@ -258,9 +262,9 @@ impl<N: EventName> Semaphore<N> {
     /// Adds `count` permits. The scripts that wait get them first, in order. The new number is kept,
     /// and saved, as after [`set_count`](Self::set_count). [`Runtime::add_permits`] is for the host.
     ///
-    /// With `Semaphore::new("gate", 0)`, that is a gate that each `add` opens for so many.
+    /// With `semaphore("gate", 0)`, that is a gate that each `add` opens for so many.
     ///
-    /// [`Runtime::add_permits`]: crate::Host::add_permits
+    /// [`Runtime::add_permits`]: crate::RuntimeHandle::add_permits
     ///
     /// # Panics
     ///
@@ -271,7 +275,7 @@ impl<N: EventName> Semaphore<N> {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const GATE: Semaphore = Semaphore::new("gate", 0);
+    /// const GATE: Semaphore = semaphore("gate", 0);
     ///
     /// #[durable]
     /// async fn goblin() {
@@ -306,7 +310,7 @@ impl<N: EventName> Semaphore<N> {
 
     /// Sets how many permits there are, instead of the number in the code: a higher difficulty has more
     /// attack tokens. This is kept, and saved, until it is set to that number again.
-    /// [`Runtime::set_permits`](crate::Host::set_permits) is for the host.
+    /// [`Runtime::set_permits`](crate::RuntimeHandle::set_permits) is for the host.
     ///
     /// With more than before, the scripts that wait get them first, in order. With fewer, nothing is
     /// taken away from a script: none is granted until enough have been returned.
@@ -319,7 +323,7 @@ impl<N: EventName> Semaphore<N> {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const TOKENS: Semaphore = Semaphore::new("attack tokens", 3);
+    /// const TOKENS: Semaphore = semaphore("attack tokens", 3);
     ///
     /// # async fn script() {
     /// let taken = TOKENS.acquire().await;

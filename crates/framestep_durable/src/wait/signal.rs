@@ -43,14 +43,14 @@ use crate::wait::{Subscription, WaitSignalFor};
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const KNOCK: Signal<u32> = Signal::new("knock");
+/// const KNOCK: Signal<u32> = signal("knock");
 ///
 /// #[durable]
 /// async fn host(door: u32) -> u32 {
 ///     KNOCK.keyed(door).wait().await
 /// }
 ///
-/// let mut runtime = Runtime::new(Registry::new().with::<Host>());
+/// let mut runtime = Runtime::new(Registry::new().script(host));
 /// let host = runtime.start(host(7));
 /// runtime.emit(&KNOCK.keyed(8), 1);
 /// runtime.emit(&KNOCK.keyed(7), 3);
@@ -62,7 +62,7 @@ use crate::wait::{Subscription, WaitSignalFor};
 ///
 /// ```
 /// # use framestep_durable::prelude::*;
-/// const KNOCK: Signal<u32> = Signal::new("knock");
+/// const KNOCK: Signal<u32> = signal("knock");
 ///
 /// let mut executor = framestep::Executor::new();
 /// let knocks = executor.start(async { KNOCK.wait().await });
@@ -83,34 +83,6 @@ pub struct Signal<T, N = &'static str> {
 pub(super) type Limit = Option<u64>;
 
 impl<T: Serialize + DeserializeOwned + 'static> Signal<T> {
-    /// A signal with this name. Signals of the same name are the same, and must have the
-    /// same type.
-    pub const fn new(name: &'static str) -> Self {
-        Signal {
-            name,
-            limit: None,
-            value: PhantomData,
-        }
-    }
-
-    /// A signal whose [subscriptions](Self::subscribe) store at most `events` events each, instead
-    /// of 1,024, or of what [`max_events`](crate::RuntimeBuilder::max_events) says.
-    ///
-    /// # Panics
-    ///
-    /// If `events` is zero: for a constant, this is an error of the compiler.
-    pub const fn with_limit(name: &'static str, events: usize) -> Self {
-        assert!(
-            events > 0,
-            "a subscription must be able to store at least 1 event"
-        );
-        Signal {
-            name,
-            limit: Some(events as u64),
-            value: PhantomData,
-        }
-    }
-
     /// The name.
     pub const fn name(&self) -> &'static str {
         self.name
@@ -168,7 +140,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     ///
     /// It reads each event that is emitted while the script waits, in order, when the script is polled.
     /// A script that is paused reads them when it goes on: they are kept until then, without a limit,
-    /// and [reported](crate::Host::on_loss) at 1,000. So `accept` may read what the host lends.
+    /// and [reported](crate::RuntimeHandle::on_loss) at 1,000. So `accept` may read what the host lends.
     ///
     /// `accept` must not keep anything from one call to the next: after a restore, it is a new
     /// closure. An event that is emitted inside of it is read in the next run.
@@ -182,7 +154,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const KEY: Signal<char> = Signal::new("key");
+    /// const KEY: Signal<char> = signal("key");
     ///
     /// #[durable]
     /// async fn answer() -> char {
@@ -224,7 +196,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
         Subscription::of_state(&self.name, self.limit)
     }
 
-    /// Emits an event from a script. [`Runtime::emit`](crate::Host::emit) does so for the
+    /// Emits an event from a script. [`Runtime::emit`](crate::RuntimeHandle::emit) does so for the
     /// host.
     ///
     /// # Panics
@@ -243,7 +215,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     }
 
     /// Emits an event to one script: the one that has waited longest. Returns the value if none waits.
-    /// [`Runtime::emit_one`](crate::Host::emit_one) does so for the host. See
+    /// [`Runtime::emit_one`](crate::RuntimeHandle::emit_one) does so for the host. See
     /// [`framestep::sync::Signal::emit_one`].
     ///
     /// A [subscription](Self::subscribe) whose [`next`](Subscription::next) waits receives it, too. If
@@ -261,7 +233,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     /// ```
     /// use framestep_durable::prelude::*;
     ///
-    /// const JOBS: Signal<String> = Signal::new("jobs");
+    /// const JOBS: Signal<String> = signal("jobs");
     ///
     /// #[durable]
     /// async fn worker() -> String {
@@ -320,6 +292,40 @@ impl<T, N: Copy> Copy for Signal<T, N> {}
 impl<T, N: fmt::Debug> fmt::Debug for Signal<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Signal").field(&self.name).finish()
+    }
+}
+
+/// Declares a signal with this name. Signals of the same name are the same, and must have the same type.
+///
+/// # Source
+///
+/// [`framestep::sync::signal`], of which the constant is spelt the same.
+pub const fn signal<T: Serialize + DeserializeOwned + 'static>(name: &'static str) -> Signal<T> {
+    Signal {
+        name,
+        limit: None,
+        value: PhantomData,
+    }
+}
+
+/// Like [`signal`], for one whose [subscriptions](Signal::subscribe) store at most `events` events each,
+/// instead of 1,024, or of what [`max_events`](crate::RuntimeBuilder::max_events) says.
+///
+/// # Panics
+///
+/// If `events` is zero: for a constant, this is an error of the compiler.
+pub const fn signal_with_limit<T>(name: &'static str, events: usize) -> Signal<T>
+where
+    T: Serialize + DeserializeOwned + 'static,
+{
+    assert!(
+        events > 0,
+        "a subscription must be able to store at least 1 event"
+    );
+    Signal {
+        name,
+        limit: Some(events as u64),
+        value: PhantomData,
     }
 }
 

@@ -11,8 +11,8 @@ use crate::events::OutsideWait;
 use crate::script::{Numbered, ScriptCell, Slot};
 
 /// Waits until the calling script is requested to stop: by itself, with
-/// [`Handle::request_stop`](crate::Handle::request_stop) or
-/// [`Runtime::request_stop`](crate::Host::request_stop), or with its owner, with
+/// [`ScriptHandle::request_stop`](crate::ScriptHandle::request_stop) or
+/// [`Runtime::request_stop`](crate::RuntimeHandle::request_stop), or with its owner, with
 /// [`OwnerId::request_stop`](crate::OwnerId::request_stop) or
 /// [`stop_within`](crate::OwnerId::stop_within).
 ///

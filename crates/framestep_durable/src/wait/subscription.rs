@@ -30,7 +30,7 @@ use crate::wait::signal::read;
 /// An event that is emitted between two items is not lost, up to the limit of the signal: 1,024
 /// unless it or the [runtime](crate::RuntimeBuilder::max_events) says otherwise. At the limit, each new
 /// event replaces the oldest; [`missed`](Self::missed) counts them, and the host
-/// [hears](crate::Host::on_loss) of it. The events that a script has not read are saved with it.
+/// [hears](crate::RuntimeHandle::on_loss) of it. The events that a script has not read are saved with it.
 ///
 /// # Chapters
 ///
@@ -44,7 +44,7 @@ use crate::wait::signal::read;
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const KNOCK: Signal<String> = Signal::new("knock");
+/// const KNOCK: Signal<String> = signal("knock");
 ///
 /// #[durable]
 /// async fn porter(mut knocks: Subscription<String>, guests: usize) -> Chapter<usize> {
@@ -72,7 +72,7 @@ use crate::wait::signal::read;
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const HIT: Signal<u32> = Signal::new("hit");
+/// const HIT: Signal<u32> = signal("hit");
 ///
 /// #[durable]
 /// async fn hero() -> u32 {

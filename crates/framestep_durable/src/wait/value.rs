@@ -1,7 +1,6 @@
 //! Values: named state that scripts share, and whose changes they can await.
 
 use std::fmt;
-use std::marker::PhantomData;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,12 +9,12 @@ use crate::bytes::{Bytes, EventName, Keyed, Type};
 use crate::journal::Call;
 use crate::script::place::{Place, in_place, place};
 use crate::script::{Registry, unreadable};
-use crate::wait::{Changed, ValueChanges, WaitValue};
+use crate::wait::{Changed, Changes, WaitWatch};
 
 /// A value with a name, such as a quest's stage. Declare it as a constant: the runtime keeps
 /// its current state, and saves it.
 ///
-/// Before it is first set, it is the default of its type. Changes resume scripts in their home
+/// Before it is first set, it is its start value. Changes resume scripts in their home
 /// phase, in the order in which they began to wait; one whose condition refuses a change begins to wait
 /// anew. A script sees the latest state, not every one.
 ///
@@ -38,7 +37,7 @@ use crate::wait::{Changed, ValueChanges, WaitValue};
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const STAGE: Value<u32> = Value::new("stage");
+/// const STAGE: Watch<u32> = watch("stage", Default::default);
 ///
 /// #[durable]
 /// async fn reward(quest: String) -> u32 {
@@ -58,21 +57,12 @@ use crate::wait::{Changed, ValueChanges, WaitValue};
 /// # Source
 ///
 /// [`framestep::sync::Watch`].
-pub struct Value<T, N = &'static str> {
-    name: N,
-    value: PhantomData<fn(T) -> T>,
+pub struct Watch<T, N = &'static str> {
+    pub(super) name: N,
+    start: fn() -> T,
 }
 
-impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
-    /// A value with this name. Values of the same name are the same, and must have the same
-    /// type.
-    pub const fn new(name: &'static str) -> Self {
-        Value {
-            name,
-            value: PhantomData,
-        }
-    }
-
+impl<T: Serialize + DeserializeOwned + 'static> Watch<T> {
     /// The name.
     pub const fn name(&self) -> &'static str {
         self.name
@@ -87,20 +77,27 @@ impl<T: Serialize + DeserializeOwned + Default + 'static> Value<T> {
     ///
     /// If the `Serialize` of the key fails.
     #[track_caller]
-    pub fn keyed(&self, key: impl Serialize) -> Value<T, Keyed> {
-        Value {
+    pub fn keyed(&self, key: impl Serialize) -> Watch<T, Keyed> {
+        Watch {
             name: Keyed::new(self.name, &key),
-            value: PhantomData,
+            start: self.start,
         }
     }
 }
 
-impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T, N> {
+impl<T, N> Watch<T, N> {
+    /// What it is before it is set.
+    pub(crate) fn start(&self) -> T {
+        (self.start)()
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Watch<T, N> {
     pub(crate) fn full_name(&self) -> &str {
         self.name.full()
     }
 
-    /// Its current state. [`Runtime::get`](crate::Host::get) is for the host.
+    /// Its current state. [`Runtime::get`](crate::RuntimeHandle::get) is for the host.
     ///
     /// # Panics
     ///
@@ -114,17 +111,17 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
                 let events = cell.events();
                 cell.effect(caller, || {
                     let (_, value) = events.value(name);
-                    value.unwrap_or_else(|| Bytes::of(&T::default()))
+                    value.unwrap_or_else(|| Bytes::of(&(self.start)()))
                 })
             }
             Place::Runtime(events) => events.value(name).1,
             Place::Outside(outside) => outside.value(name),
         };
-        value.map_or_else(T::default, |value| read(name, &value))
+        value.map_or_else(self.start, |value| read(name, &value))
     }
 
     /// Sets it. This counts as a change even if the new state is equal.
-    /// [`Runtime::set`](crate::Host::set) is for the host.
+    /// [`Runtime::set`](crate::RuntimeHandle::set) is for the host.
     ///
     /// # Panics
     ///
@@ -157,7 +154,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const GOLD: Value<u32> = Value::new("gold");
+    /// const GOLD: Watch<u32> = watch("gold", Default::default);
     ///
     /// # async fn script() {
     /// let left = GOLD.update(|gold| {
@@ -185,7 +182,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const BEST: Value<u32> = Value::new("best score");
+    /// const BEST: Watch<u32> = watch("best score", Default::default);
     ///
     /// # async fn script(score: u32) {
     /// let is_better = BEST.update_if(|best| {
@@ -220,7 +217,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const ORDERS: Value<Vec<String>> = Value::new("orders");
+    /// const ORDERS: Watch<Vec<String>> = watch("orders", Default::default);
     ///
     /// # async fn script() {
     /// for order in ORDERS.replace(Vec::new()) {
@@ -239,8 +236,8 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
         before
     }
 
-    /// Removes it: it is the default of its type again, and nothing is kept for it. If it was set,
-    /// this counts as a change. Returns whether it was set. [`Runtime::remove`](crate::Host::remove)
+    /// Removes it: it is its start value again, and nothing is kept for it. If it was set,
+    /// this counts as a change. Returns whether it was set. [`Runtime::remove`](crate::RuntimeHandle::remove)
     /// is for the host.
     ///
     /// # Panics
@@ -264,7 +261,7 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     /// A change after the future is dropped is missed.
     pub fn changed(&self) -> Changed<T, N> {
         Changed {
-            wait: WaitValue::new(self.name.clone(), true, |_| true),
+            wait: WaitWatch::new(self, true, |_| true),
         }
     }
 
@@ -275,8 +272,8 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     ///
     /// Outside of a script, and in a closure of one, such as that of [`with`](crate::with()).
     #[track_caller]
-    pub fn subscribe(&self) -> ValueChanges<T, N> {
-        ValueChanges::new(self)
+    pub fn subscribe(&self) -> Changes<T, N> {
+        Changes::new(self)
     }
 
     /// Waits until `condition` holds for it. Ready at once if it holds already.
@@ -287,9 +284,34 @@ impl<T: Serialize + DeserializeOwned + Default + 'static, N: EventName> Value<T,
     /// # Cancel safety
     ///
     /// Dropping the future cancels the wait. A new call checks the current state first.
-    pub fn wait_for<P: Fn(&T) -> bool>(&self, condition: P) -> WaitValue<T, P, N> {
-        WaitValue::new(self.name.clone(), false, condition)
+    pub fn wait_for<P: Fn(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P, N> {
+        WaitWatch::new(self, false, condition)
     }
+}
+
+/// Declares a value with this name. Values of the same name are the same, and must have the same type.
+///
+/// Before it is set, it is what `start` returns. That is called again each time: it must always return the
+/// same. A save has no value that was not set, so another start value holds for earlier saves, too.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// const HEALTH: Watch<u32> = watch("health", || 10);
+///
+/// let runtime = Runtime::new(Registry::new());
+/// assert_eq!(runtime.get(&HEALTH.keyed("goblin")), 10);
+/// ```
+///
+/// # Source
+///
+/// [`framestep::sync::watch`], of which the constant is spelt the same.
+pub const fn watch<T>(name: &'static str, start: fn() -> T) -> Watch<T>
+where
+    T: Serialize + DeserializeOwned + 'static,
+{
+    Watch { name, start }
 }
 
 pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
@@ -301,25 +323,25 @@ pub(crate) fn read<T: DeserializeOwned>(name: &str, value: &Bytes) -> T {
     })
 }
 
-impl<T, N: Clone> Clone for Value<T, N> {
+impl<T, N: Clone> Clone for Watch<T, N> {
     fn clone(&self) -> Self {
-        Value {
+        Watch {
             name: self.name.clone(),
-            value: PhantomData,
+            start: self.start,
         }
     }
 }
 
-impl<T, N: Copy> Copy for Value<T, N> {}
+impl<T, N: Copy> Copy for Watch<T, N> {}
 
-impl<T, N: fmt::Debug> fmt::Debug for Value<T, N> {
+impl<T, N: fmt::Debug> fmt::Debug for Watch<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Value").field(&self.name).finish()
+        f.debug_tuple("Watch").field(&self.name).finish()
     }
 }
 
 impl Registry {
-    /// Adds a value, also for all its [keys](Value::keyed), whose type the registry must know to
+    /// Adds a value, also for all its [keys](Watch::keyed), whose type the registry must know to
     /// [describe](crate::SaveState::described) it, and to find out when a file is loaded or
     /// [checked](Self::check) that it is of another type now.
     ///
@@ -331,15 +353,15 @@ impl Registry {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const STAGE: Value<u32> = Value::new("stage");
+    /// const STAGE: Watch<u32> = watch("stage", Default::default);
     ///
-    /// let registry = Registry::new().with_value(&STAGE);
+    /// let registry = Registry::new().with_watch(&STAGE);
     /// ```
     #[must_use]
     #[track_caller]
-    pub fn with_value<T>(mut self, value: &Value<T>) -> Self
+    pub fn with_watch<T>(mut self, value: &Watch<T>) -> Self
     where
-        T: Serialize + DeserializeOwned + Default + 'static,
+        T: Serialize + DeserializeOwned + 'static,
     {
         self.add_value(value.name(), Type::of::<T>());
         self

@@ -11,9 +11,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::EventName;
-use crate::wait::{Changed, Value};
+use crate::wait::{Changed, Watch};
 
-/// The changes of a [`Value`] after the call of [`subscribe`](Value::subscribe).
+/// The changes of a [`Watch`] after the call of [`subscribe`](Watch::subscribe).
 ///
 /// **No change is lost between two items**: if the value has changed since, the next item is ready at
 /// once. **States in between are skipped**: several changes between two items are one item, the latest
@@ -21,12 +21,12 @@ use crate::wait::{Changed, Value};
 ///
 /// A script waits for the value as long as it has the stream, also while it awaits something else:
 /// save states say so, and with [`Policy::RestartAfterWait`](crate::Policy::RestartAfterWait) a change is
-/// the end of a wait. A chapter that begins reads the state with [`get`](Value::get), and subscribes
+/// the end of a wait. A chapter that begins reads the state with [`get`](Watch::get), and subscribes
 /// anew.
 ///
 /// # Resumes
 ///
-/// As [`Value::changed`]: in the run of the change, if another script of this phase sets the value.
+/// As [`Watch::changed`]: in the run of the change, if another script of this phase sets the value.
 ///
 /// # Cancel safety
 ///
@@ -37,7 +37,7 @@ use crate::wait::{Changed, Value};
 /// ```
 /// use framestep_durable::prelude::*;
 ///
-/// const SCORE: Value<u32> = Value::new("score");
+/// const SCORE: Watch<u32> = watch("score", Default::default);
 ///
 /// #[durable]
 /// async fn display() -> Vec<u32> {
@@ -65,26 +65,26 @@ use crate::wait::{Changed, Value};
 ///
 /// [`framestep::sync::Changes`]. A value with a name does not end, and neither does the stream.
 #[must_use = "streams do nothing unless they are polled"]
-pub struct ValueChanges<T, N = &'static str> {
-    value: Value<T, N>,
+pub struct Changes<T, N = &'static str> {
+    value: Watch<T, N>,
     /// It has begun: a change between two items ends it.
     next: Changed<T, N>,
 }
 
-impl<T, N> ValueChanges<T, N>
+impl<T, N> Changes<T, N>
 where
-    T: Serialize + DeserializeOwned + Default + 'static,
+    T: Serialize + DeserializeOwned + 'static,
     N: EventName,
 {
     #[track_caller]
-    pub(super) fn new(value: &Value<T, N>) -> Self {
+    pub(super) fn new(value: &Watch<T, N>) -> Self {
         let mut next = value.changed();
         // It begins here, and is polled with the waker of the script before that waits for it.
         let mut cx = Context::from_waker(Waker::noop());
         let begun = Pin::new(&mut next).poll(&mut cx);
         debug_assert!(begun.is_pending(), "nothing has changed since it has begun");
         let value = value.clone();
-        ValueChanges { value, next }
+        Changes { value, next }
     }
 
     /// Waits for the next change, and returns the latest state: never `None`.
@@ -94,9 +94,9 @@ where
     }
 }
 
-impl<T, N> Stream for ValueChanges<T, N>
+impl<T, N> Stream for Changes<T, N>
 where
-    T: Serialize + DeserializeOwned + Default + 'static,
+    T: Serialize + DeserializeOwned + 'static,
     N: EventName,
 {
     type Item = T;
@@ -114,10 +114,10 @@ where
     }
 }
 
-impl<T, N> Unpin for ValueChanges<T, N> {}
+impl<T, N> Unpin for Changes<T, N> {}
 
-impl<T, N: fmt::Debug> fmt::Debug for ValueChanges<T, N> {
+impl<T, N: fmt::Debug> fmt::Debug for Changes<T, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ValueChanges").field(&self.value).finish()
+        f.debug_tuple("Changes").field(&self.value).finish()
     }
 }

@@ -8,9 +8,9 @@ use framestep_durable::prelude::*;
 use crate::sleeps::Riddle;
 use crate::twin::{Log, log, quiet, what};
 
-const BELL: Signal<u32> = Signal::new("bell");
-const NEVER: Signal<u32> = Signal::new("never");
-const STAGE: Value<u32> = Value::new("stage");
+const BELL: Signal<u32> = signal("bell");
+const NEVER: Signal<u32> = signal("never");
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 thread_local! {
     static IS_PATCHED: Cell<bool> = const { Cell::new(false) };

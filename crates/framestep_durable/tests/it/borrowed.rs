@@ -8,13 +8,13 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
-use framestep_durable::{Host, prelude::*};
+use framestep_durable::{RuntimeHandle, prelude::*};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const STAGE: Value<Uses> = Value::new("stage");
+const KNOCK: Signal<u32> = signal("knock");
+const STAGE: Watch<Uses> = watch("stage", Default::default);
 
 thread_local! {
-    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
+    static HOST: RefCell<Option<RuntimeHandle>> = const { RefCell::new(None) };
     static USED: Cell<u32> = const { Cell::new(0) };
 }
 

@@ -4,8 +4,8 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Log, quiet};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const TAP: Signal<u32> = Signal::with_limit("tap", 2);
+const KNOCK: Signal<u32> = signal("knock");
+const TAP: Signal<u32> = signal_with_limit("tap", 2);
 
 fn log(what: impl Into<String>) {
     let what = what.into();

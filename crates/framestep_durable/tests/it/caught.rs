@@ -10,7 +10,7 @@ use framestep_durable::prelude::*;
 
 use crate::sleeps::reread;
 
-const GONE: Signal<u32> = Signal::new("gone");
+const GONE: Signal<u32> = signal("gone");
 
 /// Has effects when it is dropped.
 struct Leaves;

@@ -60,10 +60,10 @@ macro_rules! versions {
     };
 }
 
-const KNOCK: Signal<()> = Signal::new("knock");
-const BELL: Signal<()> = Signal::new("bell");
-const GOLD: Value<u32> = Value::new("gold");
-const COINS: Value<u32> = Value::new("coins");
+const KNOCK: Signal<()> = signal("knock");
+const BELL: Signal<()> = signal("bell");
+const GOLD: Watch<u32> = watch("gold", Default::default);
+const COINS: Watch<u32> = watch("coins", Default::default);
 
 versions! {
     AtEnd: { end_of_frame().await; }

@@ -5,8 +5,8 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet, what};
 
-const BELL: Signal<u32> = Signal::new("bell");
-const STAGE: Value<u32> = Value::new("stage");
+const BELL: Signal<u32> = signal("bell");
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 #[durable]
 async fn kid(frames: u64) -> u64 {

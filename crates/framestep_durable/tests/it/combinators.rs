@@ -6,7 +6,7 @@ use futures::future::{Either, FutureExt};
 
 use crate::twin::{Game, Log, log, quiet};
 
-const BELL: Signal<u32> = Signal::new("bell");
+const BELL: Signal<u32> = signal("bell");
 
 #[derive(Serialize, Deserialize)]
 struct Job {
@@ -64,8 +64,8 @@ impl DurableScript for Plays {
 }
 
 struct Holder {
-    many: Vec<Handle<u64>>,
-    one: Option<Handle<u64>>,
+    many: Vec<ScriptHandle<u64>>,
+    one: Option<ScriptHandle<u64>>,
 }
 
 async fn handles() {

@@ -24,7 +24,7 @@ mod first {
         pub(crate) hero: String,
     }
 
-    pub(crate) const STAGE: Value<Stage> = Value::new("stage");
+    pub(crate) const STAGE: Watch<Stage> = watch("stage", Default::default);
 
     #[durable]
     pub(crate) async fn shop(coins: u32, owner: String, is_open: bool) {
@@ -53,7 +53,7 @@ mod first {
 
     pub(crate) fn registry() -> Registry {
         let registry = Registry::new().with::<Shop>().with::<dragon::Dragon>();
-        registry.with_value(&STAGE)
+        registry.with_watch(&STAGE)
     }
 }
 
@@ -71,7 +71,7 @@ mod second {
         pub(crate) number: f64,
     }
 
-    pub(crate) const STAGE: Value<Stage> = Value::new("stage");
+    pub(crate) const STAGE: Watch<Stage> = watch("stage", Default::default);
 
     // A field was added, one was removed, one renamed; and one has another size.
     #[durable]
@@ -110,7 +110,7 @@ mod second {
 
     pub(crate) fn registry() -> Registry {
         let registry = Registry::new().with::<Shop>().with::<dragon::Dragon>();
-        registry.with_value(&STAGE)
+        registry.with_watch(&STAGE)
     }
 }
 
@@ -302,10 +302,10 @@ fn a_value_that_the_registry_does_not_know_is_an_error_or_forgotten() {
         .restore(&described, Policy::Fail)
         .unwrap_err();
     let says = "the save has a value named `stage`, which the registry does not know: add it with \
-                `Registry::with_value`, or forget it with `Registry::without_value`";
+                `Registry::with_watch`, or forget it with `Registry::without_watch`";
     assert_eq!(error.to_string(), says);
     for save in [described, saved().0] {
-        let mut runtime = Runtime::new(without().without_value("stage"));
+        let mut runtime = Runtime::new(without().without_watch("stage"));
         runtime.restore(&in_file(&save), Policy::Fail).unwrap();
         assert_eq!(runtime.get(&first::STAGE), first::Stage::default());
     }
@@ -321,7 +321,7 @@ fn a_value_that_the_registry_does_not_know_is_an_error_or_forgotten() {
                            `it::described::second::Stage`"
 )]
 fn values_of_two_types_with_one_name_are_refused() {
-    let _ = first::registry().with_value(&second::STAGE);
+    let _ = first::registry().with_watch(&second::STAGE);
 }
 
 mod third {
@@ -357,7 +357,7 @@ fn a_migration_reads_both_forms_by_names_and_by_their_order() {
         let registry = Registry::new().with::<third::Shop>();
         registry
             .with::<first::dragon::Dragon>()
-            .with_value(&first::STAGE)
+            .with_watch(&first::STAGE)
     };
     for save in [described().0, in_json(&described().0), saved().0] {
         let mut runtime = Runtime::new(registry());

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use framestep_durable::{Host, prelude::*};
+use framestep_durable::{RuntimeHandle, prelude::*};
 
 use crate::sleeps::{Sleeps, reread};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const LEVEL: Value<u32> = Value::new("level");
+const KNOCK: Signal<u32> = signal("knock");
+const LEVEL: Watch<u32> = watch("level", Default::default);
 
 /// Calls a closure when it is dropped.
 struct OnDrop<F: FnMut()>(F);
@@ -301,7 +301,7 @@ fn a_rollback_brings_back_a_script_that_a_destructor_stops_meanwhile() {
 
 #[test]
 fn what_a_destructor_starts_during_a_rollback_is_taken_back_with_it() {
-    fn begin(host: &Host) {
+    fn begin(host: &RuntimeHandle) {
         host.start(Sleeps).detach();
         host.spawn(Sleeps).detach();
         host.start_on(host.owner(), Sleeps).detach();

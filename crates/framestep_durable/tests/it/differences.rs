@@ -2,8 +2,8 @@
 
 use framestep_durable::prelude::*;
 
-const KNOCK: Signal<String> = Signal::new("knock");
-const STAGE: Value<u32> = Value::new("stage");
+const KNOCK: Signal<String> = signal("knock");
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 struct World {
     random: u32,

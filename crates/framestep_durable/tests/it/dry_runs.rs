@@ -12,8 +12,8 @@ thread_local! {
     static IS_PATCHED: Cell<bool> = const { Cell::new(false) };
 }
 
-const BELL: Signal<u32> = Signal::new("bell");
-const STAGE: Value<u32> = Value::new("stage");
+const BELL: Signal<u32> = signal("bell");
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 #[derive(Serialize, Deserialize)]
 struct Kid {
@@ -74,7 +74,7 @@ impl DurableScript for Town {
 
 fn registry() -> Registry {
     let registry = Registry::new().with::<Town>().with::<Quest>();
-    registry.with::<Kid>().with_value(&STAGE)
+    registry.with::<Kid>().with_watch(&STAGE)
 }
 
 fn saved() -> SaveState {

@@ -9,9 +9,9 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{MOMENTS, phase_at};
 
-const BELL: Signal<u32> = Signal::new("bell");
-const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Semaphore = Semaphore::new("seats", 1);
+const BELL: Signal<u32> = signal("bell");
+const STAGE: Watch<u32> = watch("stage", Default::default);
+const SEATS: Semaphore = semaphore("seats", 1);
 
 #[derive(Clone, Debug, Default, PartialEq)]
 struct World {

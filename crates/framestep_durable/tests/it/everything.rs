@@ -13,10 +13,10 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Log, log, quiet};
 
-const BELL: Signal<String> = Signal::new("bell");
-const SILENCE: Signal<()> = Signal::new("silence");
-const STAGE: Value<Stage> = Value::new("stage");
-const COUNT: Value<u32> = Value::new("count");
+const BELL: Signal<String> = signal("bell");
+const SILENCE: Signal<()> = signal("silence");
+const STAGE: Watch<Stage> = watch("stage", Default::default);
+const COUNT: Watch<u32> = watch("count", Default::default);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stage {
@@ -193,9 +193,9 @@ const WAITS: [&str; 12] = [
     "condition",
 ];
 
-const CROWD: Signal<u32> = Signal::with_limit("crowd", 2);
-const CHEERS: Value<u32> = Value::new("cheers");
-const SEATS: Semaphore = Semaphore::new("seats", 2);
+const CROWD: Signal<u32> = signal_with_limit("crowd", 2);
+const CHEERS: Watch<u32> = watch("cheers", Default::default);
+const SEATS: Semaphore = semaphore("seats", 2);
 
 /// What scripts wait for by name and by key.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -207,8 +207,8 @@ enum Visitor {
     Promises { answer: Option<u32> },
 }
 
-const JOBS: Signal<u32> = Signal::new("jobs");
-const TOKENS: Semaphore = Semaphore::new("tokens", 3);
+const JOBS: Signal<u32> = signal("jobs");
+const TOKENS: Semaphore = semaphore("tokens", 3);
 
 /// What format 6 has added.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -435,8 +435,8 @@ pub(crate) fn registry() -> Registry {
         .with::<Answers>()
         .with::<Reads>()
         .with::<Helper>();
-    let registry = registry.with_value(&STAGE).with_value(&COUNT);
-    registry.with_value(&CHEERS)
+    let registry = registry.with_watch(&STAGE).with_watch(&COUNT);
+    registry.with_watch(&CHEERS)
 }
 
 pub(crate) fn blank() -> Runtime {

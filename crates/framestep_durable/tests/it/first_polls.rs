@@ -1,8 +1,8 @@
 //! What a script does to itself in its first poll, before the call that starts it returns.
 
-use framestep_durable::{Host, prelude::*};
+use framestep_durable::{RuntimeHandle, prelude::*};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
+const KNOCK: Signal<u32> = signal("knock");
 
 #[derive(Serialize, Deserialize)]
 struct Knocks;
@@ -66,7 +66,7 @@ impl DurableScript for Stops {
 
     async fn run(self) -> Chapter<Self> {
         let me = self.me;
-        assert!(with(move |host: &mut Host| host.stop(me)));
+        assert!(with(move |host: &mut RuntimeHandle| host.stop(me)));
         next_frame().await;
         Chapter::Done(())
     }

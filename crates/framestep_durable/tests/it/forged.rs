@@ -118,9 +118,9 @@ fn sites_that_no_script_needs_are_forgotten() {
     );
 }
 
-const BELL: Signal<u32> = Signal::new("bell");
-const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Semaphore = Semaphore::new("seats", 1);
+const BELL: Signal<u32> = signal("bell");
+const STAGE: Watch<u32> = watch("stage", Default::default);
+const SEATS: Semaphore = semaphore("seats", 1);
 
 /// Waits for all kinds of events.
 #[durable]

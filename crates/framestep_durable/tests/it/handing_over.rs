@@ -5,9 +5,9 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet, what};
 
-const TOKENS: Semaphore = Semaphore::new("tokens", 2);
-const JOBS: Signal<u32> = Signal::new("jobs");
-const BEST: Value<u32> = Value::new("best");
+const TOKENS: Semaphore = semaphore("tokens", 2);
+const JOBS: Signal<u32> = signal("jobs");
+const BEST: Watch<u32> = watch("best", Default::default);
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Role {

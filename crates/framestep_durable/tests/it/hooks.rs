@@ -4,12 +4,12 @@ use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-use framestep_durable::{Handle, Host, prelude::*};
+use framestep_durable::{RuntimeHandle, ScriptHandle, prelude::*};
 
 use crate::sleeps::reread;
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const LEVEL: Value<u32> = Value::new("level");
+const KNOCK: Signal<u32> = signal("knock");
+const LEVEL: Watch<u32> = watch("level", Default::default);
 
 type Call = Box<dyn FnMut()>;
 
@@ -67,13 +67,13 @@ fn blank() -> Runtime {
 }
 
 /// A runtime that its hooks can use.
-fn shared() -> (Rc<RefCell<Runtime>>, Host) {
+fn shared() -> (Rc<RefCell<Runtime>>, RuntimeHandle) {
     let runtime = blank();
     let host = runtime.host().clone();
     (Rc::new(RefCell::new(runtime)), host)
 }
 
-type Happens = fn(&Host, u32);
+type Happens = fn(&RuntimeHandle, u32);
 
 /// What happens to three scripts that wait for the same.
 const SHARED: [(Waits, Happens); 2] = [
@@ -81,7 +81,7 @@ const SHARED: [(Waits, Happens); 2] = [
     (Waits::Level, |host, value| host.set(&LEVEL, value)),
 ];
 
-fn three(host: &Host, waits: Waits) -> Vec<Handle<u32>> {
+fn three(host: &RuntimeHandle, waits: Waits) -> Vec<ScriptHandle<u32>> {
     (0..3).map(|_| host.start(waits)).collect()
 }
 
@@ -99,7 +99,7 @@ fn a_save_state_by_the_waker_of_the_host_has_all_scripts_of_an_event_woken() {
         let save = saved.take().expect("the waker was called");
         let mut later = blank();
         later.restore(&save, Policy::Fail).unwrap();
-        let ids = handles.iter().map(Handle::id);
+        let ids = handles.iter().map(ScriptHandle::id);
         let kept: Vec<_> = ids.map(|id| later.handle::<u32>(id).unwrap()).collect();
         later.run_frame(0.1);
         for handle in kept {
@@ -193,7 +193,7 @@ fn a_restore_with_hooks_that_panic_succeeds() {
 
 #[test]
 fn a_save_state_by_a_trace_hook_while_an_owner_changes_can_be_restored() {
-    let changes: [fn(&Host, OwnerId); 4] = [
+    let changes: [fn(&RuntimeHandle, OwnerId); 4] = [
         |host, owner| assert!(host.drop_owner(owner)),
         |host, owner| host.set_owner_active(owner, false),
         |host, owner| host.stop_all(owner),

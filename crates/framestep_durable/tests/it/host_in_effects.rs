@@ -2,20 +2,20 @@
 
 use std::cell::RefCell;
 
-use framestep_durable::{Host, prelude::*};
+use framestep_durable::{RuntimeHandle, prelude::*};
 
 use crate::sleeps::Riddle;
 use crate::twin::{Game, Log, log, quiet};
 
-const BELL: Signal<u32> = Signal::new("bell");
-const STAGE: Value<u32> = Value::new("stage");
+const BELL: Signal<u32> = signal("bell");
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 thread_local! {
     /// The host of the current runtime, as engines keep it in their world.
-    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
+    static HOST: RefCell<Option<RuntimeHandle>> = const { RefCell::new(None) };
 }
 
-fn host() -> Host {
+fn host() -> RuntimeHandle {
     HOST.with_borrow(|host| host.clone().unwrap())
 }
 

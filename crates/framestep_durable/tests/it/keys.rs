@@ -3,13 +3,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
-use framestep_durable::{EventName, Host};
+use framestep_durable::{EventName, RuntimeHandle};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Semaphore = Semaphore::new("seats", 1);
+const KNOCK: Signal<u32> = signal("knock");
+const STAGE: Watch<u32> = watch("stage", Default::default);
+const SEATS: Semaphore = semaphore("seats", 1);
 /// The stage in another build.
-const NAMED_STAGE: Value<String> = Value::new("stage");
+const NAMED_STAGE: Watch<String> = watch("stage", Default::default);
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 struct Door(u64);
@@ -37,7 +37,7 @@ fn reloaded(runtime: &Runtime) -> Runtime {
 
 #[test]
 fn an_event_reaches_the_scripts_of_its_key_before_and_after_a_load() {
-    let calls: [fn(&Host); 4] = [
+    let calls: [fn(&RuntimeHandle); 4] = [
         |host| host.emit(&KNOCK.keyed(2), 5),
         |host| host.emit(&KNOCK.keyed(2_i8), 5),
         |host| host.emit(&KNOCK.keyed((Door(2), "loud")), 5),
@@ -143,7 +143,7 @@ fn a_difference_names_the_key() {
 /// The registry knows the type of a value, and with it that of all its keys.
 #[test]
 fn a_described_save_has_the_values_of_all_keys() {
-    let known = || registry().with_value(&STAGE);
+    let known = || registry().with_watch(&STAGE);
     let runtime = Runtime::new(known());
     runtime.set(&STAGE.keyed("dragon"), 1);
     let described = runtime.save().unwrap().described(&known()).unwrap();
@@ -151,19 +151,19 @@ fn a_described_save_has_the_values_of_all_keys() {
     let mut loaded = Runtime::new(known());
     loaded.restore(&file, Policy::Fail).unwrap();
     assert_eq!(loaded.get(&STAGE.keyed("dragon")), 1);
-    let mut without = Runtime::new(registry().without_value("stage"));
+    let mut without = Runtime::new(registry().without_watch("stage"));
     without.restore(&file, Policy::Fail).unwrap();
     assert_eq!(without.get(&STAGE.keyed("dragon")), 0);
     let text = without.save().unwrap().to_string();
     assert!(!text.contains("stage"), "{text}");
-    let mut other = Runtime::new(registry().with_value(&NAMED_STAGE));
+    let mut other = Runtime::new(registry().with_watch(&NAMED_STAGE));
     let error = other.restore(&file, Policy::Fail).unwrap_err().to_string();
     assert!(error.contains("stage[\"dragon\"]"), "{error}");
 }
 
 #[test]
 fn a_function_may_accept_both_kinds_of_names() {
-    fn rings<N: EventName>(host: &Host, signal: &Signal<u32, N>) -> String {
+    fn rings<N: EventName>(host: &RuntimeHandle, signal: &Signal<u32, N>) -> String {
         host.emit(signal, 1);
         format!("{signal:?}")
     }

@@ -88,8 +88,8 @@ fn a_closure_that_changes_a_local_variable_does_not_compile() {
         "wait_while(|| { calls += 1; calls > 3 }).await;",
         "animate(1.0, |_| calls += 1).await;",
         "changes_of(|| { calls += 1; calls }).next().await;",
-        "Signal::<u8>::new(\"a\").wait_for(|_| { calls += 1; true }).await;",
-        "Value::<u8>::new(\"a\").wait_for(|_| { calls += 1; true }).await;",
+        "signal::<u8>(\"a\").wait_for(|_| { calls += 1; true }).await;",
+        "watch(\"a\", || 0_u8).wait_for(|_| { calls += 1; true }).await;",
     ];
     let body = closures.map(|closure| format!("{{ let mut calls = 0; {closure} drop(calls); }}\n"));
     let said = message(&body.concat());

@@ -9,9 +9,9 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Log, quiet};
 
-const HIT: Signal<u32> = Signal::new("hit");
-const TAP: Signal<u32> = Signal::with_limit("tap", 2);
-const STAGE: Value<u32> = Value::new("stage");
+const HIT: Signal<u32> = signal("hit");
+const TAP: Signal<u32> = signal_with_limit("tap", 2);
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 fn log(what: impl Into<String>) {
     let what = what.into();

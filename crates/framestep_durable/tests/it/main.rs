@@ -45,6 +45,7 @@ mod macros;
 mod misuse;
 mod on_clock;
 mod once;
+mod one_vocabulary;
 mod owners;
 mod panics;
 mod patches;

@@ -2,12 +2,12 @@
 
 use std::cell::RefCell;
 
-use framestep_durable::{Host, prelude::*};
+use framestep_durable::{RuntimeHandle, prelude::*};
 
 use crate::sleeps::reread;
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
 
-const BELL: Signal<u32> = Signal::new("bell");
+const BELL: Signal<u32> = signal("bell");
 
 #[derive(Serialize, Deserialize)]
 struct Actor {
@@ -183,7 +183,7 @@ impl DurableScript for Leaves {
 }
 
 /// An owner, one below it, and a script of the latter that does this as it is dropped.
-fn leaving(leave: fn(&Host, [OwnerId; 2])) -> (Runtime, [OwnerId; 2]) {
+fn leaving(leave: fn(&RuntimeHandle, [OwnerId; 2])) -> (Runtime, [OwnerId; 2]) {
     let runtime = quiet(Registry::new().with::<Leaves>());
     let above = runtime.owner();
     let owners = [above, runtime.child_owner(above)];

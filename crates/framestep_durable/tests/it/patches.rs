@@ -3,8 +3,8 @@
 
 use framestep_durable::prelude::*;
 
-const HIT: Signal<u32> = Signal::new("hit");
-const HEAL: Signal<u32> = Signal::new("heal");
+const HIT: Signal<u32> = signal("hit");
+const HEAL: Signal<u32> = signal("heal");
 
 /// A script named "talk" with this body, in a module of its own.
 macro_rules! talk {

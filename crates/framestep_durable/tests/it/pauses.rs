@@ -4,7 +4,7 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
 
-const BELL: Signal<u32> = Signal::new("bell");
+const BELL: Signal<u32> = signal("bell");
 
 /// Waits for a bell or for a time, with a guard and children.
 #[derive(Serialize, Deserialize)]

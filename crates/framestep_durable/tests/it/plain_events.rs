@@ -8,11 +8,11 @@ use framestep::inspect::TraceKind;
 use framestep_durable::__private::entries_outside;
 use framestep_durable::prelude::*;
 
-const KNOCK: Signal<u32> = Signal::new("knock");
+const KNOCK: Signal<u32> = signal("knock");
 /// Stores two events for each subscription.
-const HIT: Signal<u32> = Signal::with_limit("hit", 2);
-const STAGE: Value<u32> = Value::new("stage");
-const SEATS: Semaphore = Semaphore::new("seats", 1);
+const HIT: Signal<u32> = signal_with_limit("hit", 2);
+const STAGE: Watch<u32> = watch("stage", Default::default);
+const SEATS: Semaphore = semaphore("seats", 1);
 
 #[derive(Default)]
 struct World {
@@ -168,7 +168,7 @@ fn a_helper_with_signals_values_permits_and_promises_does_the_same_in_both_world
         "b: 3 missed in frame 7",
         "a: hit 3 in frame 7",
         "b: hit 4 in frame 7",
-        "a: Err(Elapsed) in frame 9",
+        "a: Err(Elapsed(())) in frame 9",
         "b: stage 2 in frame 19",
         "a: changed 0 in frame 20",
         "removed true",

@@ -160,13 +160,13 @@ fn an_open_promise_is_shown_and_one_that_is_dropped_is_gone() {
     assert!(text.contains("promise 1 `short` of #1: open"), "{text}");
     assert!(text.contains("`promise()` for `short` at"), "{text}");
     runtime.resolve(&resolver, &3);
-    let with_value = runtime.save().unwrap();
+    let with_watch = runtime.save().unwrap();
     assert!(
-        with_value
+        with_watch
             .to_string()
             .contains("promise 1 `short` of #1: resolved with 3")
     );
-    let text = open.diff(&with_value)[0].to_string();
+    let text = open.diff(&with_watch)[0].to_string();
     assert_eq!(
         text,
         "the promise 1 `short` of #1 is open; there resolved with 3"
@@ -179,7 +179,7 @@ fn an_open_promise_is_shown_and_one_that_is_dropped_is_gone() {
             .to_string()
             .contains("promise 1 `short` of #1: cancelled")
     );
-    assert_ne!(cancelled.checksum(), with_value.checksum());
+    assert_ne!(cancelled.checksum(), with_watch.checksum());
     runtime.rollback(&open).unwrap();
     for _ in 0..2 {
         runtime.run_frame_with(&mut world, 0.1);

@@ -4,9 +4,9 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
 
-const BELL: Signal<u32> = Signal::new("bell");
-const GONG: Signal<String> = Signal::new("gong");
-const STAGE: Value<u32> = Value::new("stage");
+const BELL: Signal<u32> = signal("bell");
+const GONG: Signal<String> = signal("gong");
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 /// Two waits for one signal. One begins earlier and lives longer.
 #[derive(Serialize, Deserialize)]

@@ -10,7 +10,7 @@ fn say(line: impl Into<String>) {
     with(move |log: &mut Log| log.push(line));
 }
 
-const BELL: Signal<u32> = Signal::new("bell");
+const BELL: Signal<u32> = signal("bell");
 
 /// The code with which the game has been started.
 mod first {
@@ -117,7 +117,7 @@ impl Game {
         }
     }
 
-    fn start<S: DurableScript>(&mut self, script: S) -> Handle<S::Output> {
+    fn start<S: DurableScript>(&mut self, script: S) -> ScriptHandle<S::Output> {
         self.runtime
             .lend(&mut self.log, |runtime| runtime.start(script))
     }

@@ -7,11 +7,11 @@ use framestep_durable::prelude::*;
 use framestep_testkit::Random;
 use framestep_testkit::phases::{PHASES, RUNS, with_custom};
 
-const BELL: Signal<u64> = Signal::new("bell");
-const COUNT: Value<u64> = Value::new("count");
+const BELL: Signal<u64> = signal("bell");
+const COUNT: Watch<u64> = watch("count", Default::default);
 /// With a small limit, so that subscriptions lose events.
-const TAP: Signal<u64> = Signal::with_limit("tap", 3);
-const SEATS: Semaphore = Semaphore::new("seats", 2);
+const TAP: Signal<u64> = signal_with_limit("tap", 3);
+const SEATS: Semaphore = semaphore("seats", 2);
 
 thread_local! {
     /// Whether scripts run later code than that of the first save.
@@ -666,7 +666,7 @@ enum HostOp {
 
 fn registry() -> Registry {
     let registry = Registry::new().with::<Actor>().with::<Reader>();
-    registry.with_value(&COUNT)
+    registry.with_watch(&COUNT)
 }
 
 fn runtime() -> Runtime {

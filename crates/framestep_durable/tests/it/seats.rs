@@ -4,7 +4,7 @@ use framestep_durable::prelude::*;
 
 use crate::twin::quiet;
 
-const SEATS: Semaphore = Semaphore::new("seats", 2);
+const SEATS: Semaphore = semaphore("seats", 2);
 
 type Log = Vec<String>;
 

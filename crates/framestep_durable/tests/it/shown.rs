@@ -10,8 +10,8 @@ impl Request for Choice {
     type Answer = u32;
 }
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const GOLD: Value<u32> = Value::new("gold");
+const KNOCK: Signal<u32> = signal("knock");
+const GOLD: Watch<u32> = watch("gold", Default::default);
 
 #[derive(Serialize, Deserialize)]
 struct Hero;

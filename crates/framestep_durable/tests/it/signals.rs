@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use framestep_durable::{Host, prelude::*};
+use framestep_durable::{RuntimeHandle, prelude::*};
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const STAGE: Value<u32> = Value::new("stage");
+const KNOCK: Signal<u32> = signal("knock");
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 type Log = Vec<String>;
 
@@ -197,7 +197,7 @@ fn a_guard_that_was_dropped_before_the_save_acts_once() {
 #[test]
 fn a_condition_that_changes_its_value_is_called_again() {
     thread_local! {
-        static NEXT: RefCell<Option<Host>> = const { RefCell::new(None) };
+        static NEXT: RefCell<Option<RuntimeHandle>> = const { RefCell::new(None) };
     }
 
     #[derive(Serialize, Deserialize)]
@@ -239,7 +239,7 @@ fn a_condition_that_changes_its_value_is_called_again() {
 }
 
 thread_local! {
-    static HOST: RefCell<Option<Host>> = const { RefCell::new(None) };
+    static HOST: RefCell<Option<RuntimeHandle>> = const { RefCell::new(None) };
 }
 
 /// Waits for stage 9, which does not come.
@@ -296,7 +296,7 @@ fn a_condition_that_starts_others_that_wait_for_the_value_is_still_asked() {
     }
 }
 
-const SCORE: Value<u32> = Value::new("score");
+const SCORE: Watch<u32> = watch("score", Default::default);
 
 /// Shows changes while it also does something else.
 #[durable]

@@ -1,7 +1,7 @@
 //! Who has stopped a script, and where: the errors of joins, saved and restored between the stop and
 //! the join, replayed after the join, and in another build.
 
-use framestep_durable::{Host, prelude::*};
+use framestep_durable::{RuntimeHandle, prelude::*};
 
 use crate::sleeps::reread;
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
@@ -66,7 +66,7 @@ const WAYS: [Way; 17] = [
 #[derive(Clone, Default)]
 struct World {
     line: Option<u32>,
-    host: Option<Host>,
+    host: Option<RuntimeHandle>,
 }
 
 fn at(line: u32) {
@@ -151,7 +151,7 @@ const WALK: ScriptId = ScriptId::from_raw(2);
 #[rustfmt::skip]
 fn until_stopped(
     way: Way, owner: OwnerId, files: bool, runtime: &mut Runtime, world: &mut World,
-) -> Handle<()> {
+) -> ScriptHandle<()> {
     let mut handle = runtime.handle(WALK).unwrap();
     while runtime.is_alive(WALK) {
         if files {
@@ -222,7 +222,7 @@ fn each_way_of_stopping_is_named_also_after_a_save_and_a_rollback() {
         other.restore(&save, Policy::Fail).unwrap();
         let restored = other.handle(WALK).unwrap();
         assert_eq!(other.save_state().unwrap().to_bytes(), file, "{way:?}");
-        let error_of = |runtime: &Runtime, handle: Handle<()>| {
+        let error_of = |runtime: &Runtime, handle: ScriptHandle<()>| {
             runtime.take(handle).unwrap().unwrap_err().to_string()
         };
         assert_eq!(error_of(&other, restored), text, "{way:?}");

@@ -293,7 +293,7 @@ fn a_request_is_saved_with_its_deadline_and_is_no_script() {
         save.to_string()
             .contains("a request to stop owner #1, made at ")
     );
-    let end = |runtime: &mut Runtime, stopped: &Handle<usize>| {
+    let end = |runtime: &mut Runtime, stopped: &ScriptHandle<usize>| {
         let mut log = Log::new();
         while runtime.result(stopped).is_none() {
             runtime.run_frame_with(&mut log, 0.25);

@@ -6,7 +6,7 @@ use futures::{Stream, StreamExt};
 
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet};
 
-const HIT: Signal<u32> = Signal::new("hit");
+const HIT: Signal<u32> = signal("hit");
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
 enum Plays {

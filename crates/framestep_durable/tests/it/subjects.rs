@@ -104,10 +104,10 @@ impl Request for NamedPath {
     type Answer = u8;
 }
 
-const HIT: Signal<u8> = Signal::new("hit");
-const PAIR_HIT: Signal<(u8, u8)> = Signal::new("hit");
-const STAGE: Value<u8> = Value::new("stage");
-const PAIR_STAGE: Value<(u8, u8)> = Value::new("stage");
+const HIT: Signal<u8> = signal("hit");
+const PAIR_HIT: Signal<(u8, u8)> = signal("hit");
+const STAGE: Watch<u8> = watch("stage", Default::default);
+const PAIR_STAGE: Watch<(u8, u8)> = watch("stage", Default::default);
 
 builds! {
     red_first(_owners) {

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use framestep_durable::prelude::*;
 
-const HIT: Signal<u32> = Signal::new("hit");
-const TAP: Signal<u32> = Signal::with_limit("tap", 2);
+const HIT: Signal<u32> = signal("hit");
+const TAP: Signal<u32> = signal_with_limit("tap", 2);
 
 type Log = Vec<String>;
 

@@ -6,8 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use framestep_durable::prelude::*;
 
-const KNOCK: Signal<u32> = Signal::new("knock");
-const STAGE: Value<u32> = Value::new("stage");
+const KNOCK: Signal<u32> = signal("knock");
+const STAGE: Watch<u32> = watch("stage", Default::default);
 
 thread_local! {
     /// What no rollback takes back.

@@ -5,8 +5,8 @@ use std::thread;
 use framestep_durable::SendSave;
 use framestep_durable::prelude::*;
 
-const BELL: Signal<String> = Signal::new("bell");
-const LEVEL: Value<f64> = Value::new("level");
+const BELL: Signal<String> = signal("bell");
+const LEVEL: Watch<f64> = watch("level", Default::default);
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct World {

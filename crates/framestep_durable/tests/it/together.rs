@@ -8,8 +8,8 @@ use framestep_durable::prelude::*;
 
 use crate::twin::{Game, Log, MOMENTS, log, moment, quiet, what};
 
-const KNOCK: Signal<u8> = Signal::new("knock");
-const PAIRS: Signal<(u8, u8)> = Signal::new("knock");
+const KNOCK: Signal<u8> = signal("knock");
+const PAIRS: Signal<(u8, u8)> = signal("knock");
 
 // -- Comparisons with a save ---------------------------------------------------------------------
 

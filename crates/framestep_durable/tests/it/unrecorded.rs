@@ -6,65 +6,87 @@ use framestep_durable::prelude::*;
 
 thread_local! {
     static SIGNAL: framestep::sync::Signal<u32> = framestep::sync::Signal::new();
-    static WATCH: framestep::sync::Watch<u32> = framestep::sync::Watch::new(1);
-    static PERMITS: framestep::sync::Semaphore = framestep::sync::Semaphore::new(0);
-    static PROMISED: RefCell<Option<framestep::sync::Resolver<u32>>> = const { RefCell::new(None) };
     static SENDER: RefCell<Option<futures::channel::oneshot::Sender<u32>>> =
         const { RefCell::new(None) };
     static IS_PLAIN: Cell<bool> = const { Cell::new(true) };
+    static PLAIN: RefCell<Option<framestep::Coroutine<()>>> = const { RefCell::new(None) };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-enum Awaits {
+enum Does {
     Signal,
     Watch,
     Semaphore,
     Promise,
+    Join,
+    StopRequested,
+    Interval,
+    Animate,
+    OnClock,
+    ChangesOf,
+    With,
+    TryWithRef,
+    Start,
+    Spawn,
+    Script,
+    Owner,
+    Clock,
+    Handle,
     Channel,
-    PlainFrame,
-    SignalBesideTimer,
     ChannelAfterSteps,
-    FrameAfterTimer,
+    ChannelBesideTimer,
 }
 
-use Awaits::*;
+use Does::*;
 
-/// Waits for something that is not recorded, and then for a long time.
+/// Does something that is not recorded, and then waits for a long time.
 #[derive(Serialize, Deserialize)]
-struct Waits(Awaits);
+struct Waits(Does);
 
 impl DurableScript for Waits {
     const NAME: &'static str = "waits";
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
-        if matches!(self.0, ChannelAfterSteps | FrameAfterTimer) {
+        use framestep::{sync, task, wait};
+        if self.0 == ChannelAfterSteps {
             next_frame().await;
         }
         match self.0 {
             Signal => drop(SIGNAL.with(Clone::clone).wait().await),
-            Watch => drop(WATCH.with(Clone::clone).changed().await),
-            Semaphore => drop(PERMITS.with(Clone::clone).acquire().await),
-            Promise => {
-                let (resolver, promise) = framestep::sync::promise();
-                PROMISED.set(Some(resolver));
-                let _ = promise.await;
+            Watch => drop(sync::Watch::new(1).changed().await),
+            Semaphore => drop(sync::Semaphore::new(0).acquire().await),
+            Promise => drop(sync::promise::<u32>().1.await),
+            Join => drop(PLAIN.take().unwrap().await),
+            StopRequested => task::stop_requested().await,
+            Interval => drop(wait::interval(1).tick().await),
+            Animate => wait::animate(1, |_| ()).await,
+            OnClock => {
+                let clock = with(|clock: &mut Option<framestep::time::Clock>| {
+                    KEPT.set(clock.clone());
+                });
+                let () = clock;
+                wait::on_clock(&KEPT.take().unwrap(), next_frame()).await;
             }
+            ChangesOf => drop(wait::changes_of(|| 1).next().await),
+            With => framestep::with(|_: &mut u32| ()),
+            TryWithRef => drop(framestep::lend::try_with_ref(|_: &u32| ())),
+            Start => drop(framestep::start(async {})),
+            Spawn => drop(framestep::spawn(async {})),
+            Script => drop(task::script("named")),
+            Owner => drop(task::owner()),
+            Clock => drop(framestep::time::clock()),
+            Handle => drop(task::handle()),
             Channel | ChannelAfterSteps => {
                 let (sender, receiver) = futures::channel::oneshot::channel();
                 SENDER.set(Some(sender));
                 let _ = receiver.await;
             }
-            PlainFrame | FrameAfterTimer => {
+            ChannelBesideTimer => {
+                let (sender, receiver) = futures::channel::oneshot::channel();
+                SENDER.set(Some(sender));
                 select! {
-                    _ = framestep::wait_frames(3) => {}
-                    _ = wait_seconds(60) => {}
-                }
-            }
-            SignalBesideTimer => {
-                let signal = SIGNAL.with(Clone::clone);
-                select! {
-                    _ = signal.wait() => {}
+                    _ = receiver => {}
                     _ = wait_seconds(0.35) => {}
                 }
             }
@@ -74,21 +96,40 @@ impl DurableScript for Waits {
     }
 }
 
-const ALL: [Awaits; 9] = [
+thread_local! {
+    static KEPT: RefCell<Option<framestep::time::Clock>> = const { RefCell::new(None) };
+}
+
+const REFUSED: [Does; 18] = [
     Signal,
     Watch,
     Semaphore,
     Promise,
-    Channel,
-    PlainFrame,
-    SignalBesideTimer,
-    ChannelAfterSteps,
-    FrameAfterTimer,
+    Join,
+    StopRequested,
+    Interval,
+    Animate,
+    OnClock,
+    ChangesOf,
+    With,
+    TryWithRef,
+    Start,
+    Spawn,
+    Script,
+    Owner,
+    Clock,
+    Handle,
 ];
 
-fn begun(awaits: Awaits) -> Runtime {
-    let mut runtime = Runtime::new(Registry::new().with::<Waits>().with::<Changes>());
-    runtime.start(Waits(awaits)).detach();
+const FOREIGN: [Does; 2] = [Channel, ChannelAfterSteps];
+
+fn runtime() -> Runtime {
+    Runtime::new(Registry::new().with::<Waits>().with::<Changes>())
+}
+
+fn begun(does: Does) -> Runtime {
+    let mut runtime = runtime();
+    runtime.start(Waits(does)).detach();
     for _ in 0..2 {
         runtime.run_frame(0.1);
     }
@@ -96,18 +137,37 @@ fn begun(awaits: Awaits) -> Runtime {
 }
 
 #[test]
-fn a_save_refuses_what_is_not_recorded_and_names_the_script() {
-    for awaits in ALL {
-        let error = begun(awaits).save_state().expect_err("it is not recorded");
-        let SaveError::NotRecorded { name, .. } = &error else {
-            panic!("{awaits:?}: {error}");
+fn what_is_framesteps_own_and_cannot_be_recorded_is_refused_at_the_call_with_the_line() {
+    for does in REFUSED {
+        let mut runtime = runtime();
+        let plain = framestep::Executor::new();
+        PLAIN.set(Some(plain.start(std::future::pending())));
+        let mut clock = Some(runtime.executor().clock());
+        let script = runtime.lend(&mut clock, |runtime| runtime.start(Waits(does)));
+        let Some(Err(JoinError::Panicked(why))) = runtime.take(script) else {
+            panic!("{does:?} is not refused");
         };
-        assert_eq!(name, "waits", "{awaits:?}");
+        let here = concat!(" at ", file!(), ":");
+        for part in [here, "`waits`", "framestep's own", "`framestep_durable`"] {
+            assert!(why.contains(part), "{does:?}: {why}");
+        }
+        PLAIN.take();
+    }
+}
+
+#[test]
+fn a_save_refuses_what_is_not_recorded_and_names_the_script() {
+    for does in FOREIGN {
+        let error = begun(does).save_state().expect_err("it is not recorded");
+        let SaveError::NotRecorded { name, .. } = &error else {
+            panic!("{does:?}: {error}");
+        };
+        assert_eq!(name, "waits", "{does:?}");
         let text = error.to_string();
         for part in ["`waits` (#1)", "not recorded", "`framestep_durable`"] {
-            assert!(text.contains(part), "{awaits:?}: {text}");
+            assert!(text.contains(part), "{does:?}: {text}");
         }
-        if awaits == ChannelAfterSteps {
+        if does == ChannelAfterSteps {
             let here = concat!(" at ", file!(), ":");
             assert!(
                 text.contains("after the end of `next_frame()`") && text.contains(here),
@@ -119,27 +179,23 @@ fn a_save_refuses_what_is_not_recorded_and_names_the_script() {
 
 #[test]
 fn a_check_names_the_line() {
-    for awaits in ALL {
-        let text = begun(awaits)
-            .verify()
-            .expect_err("it is not recorded")
-            .to_string();
+    for does in FOREIGN {
+        let text = begun(does).verify().expect_err("it is not recorded");
+        let text = text.to_string();
         let here = concat!(" at ", file!(), ":");
-        let parts: &[&str] = match awaits {
-            Promise | Channel => &["not recorded"],
+        let parts: &[&str] = match does {
             ChannelAfterSteps => &["not recorded", "after the end of `next_frame()`", here],
-            PlainFrame | FrameAfterTimer => &["`wait_frames()` of `framestep`"],
-            _ => &["not recorded", here],
+            _ => &["not recorded"],
         };
         for part in parts {
-            assert!(text.contains(part), "{awaits:?}: {text}");
+            assert!(text.contains(part), "{does:?}: {text}");
         }
     }
 }
 
 #[test]
 fn a_script_that_does_not_wait_for_it_any_more_is_saved() {
-    let mut runtime = begun(SignalBesideTimer);
+    let mut runtime = begun(ChannelBesideTimer);
     assert!(runtime.save_state().is_err());
     for _ in 0..3 {
         runtime.run_frame(0.1);
@@ -188,8 +244,8 @@ fn a_restore_refuses_a_script_that_now_waits_for_what_is_not_recorded() {
         runtime.restore(&file, Policy::Fail).unwrap_err(),
     ] {
         let text = error.to_string();
-        let here = concat!("awaits at ", file!(), ":");
-        for part in ["`changes`", "entry 2", "not recorded", here] {
+        let here = concat!(" at ", file!(), ":");
+        for part in ["`changes`", "entry 2", "panics", "framestep's own", here] {
             assert!(text.contains(part), "{text}");
         }
     }

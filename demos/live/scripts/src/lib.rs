@@ -4,7 +4,7 @@ use framestep_durable::prelude::*;
 use toy_world::{LAMPS, World, lamp_x};
 
 /// The ship was hit, at this place.
-pub const HIT: Signal<f32> = Signal::new("hit");
+pub const HIT: Signal<f32> = signal("hit");
 
 /// All scripts of the game.
 pub fn registry() -> Registry {

@@ -37,7 +37,6 @@ impl WakerState {
         scope::with_inlined(WakesSoon(self))
     }
 
-    #[cold]
     #[inline(never)]
     fn wake_from_outside(&self) {
         let home = self.home.load(Ordering::Relaxed);

@@ -6,7 +6,7 @@ use bevy_framestep::durable::prelude::*;
 
 use super::*;
 
-const BELL: Signal<u32> = Signal::new("bell");
+const BELL: Signal<u32> = signal("bell");
 
 /// Logs when it ends.
 #[derive(Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use bevy_framestep::durable::{self, prelude::*};
 
 use super::*;
 
-const HORN: Signal<i32> = Signal::new("horn");
+const HORN: Signal<i32> = signal("horn");
 
 /// A generator that is part of the world, so that it is saved with it.
 #[derive(Resource, Clone, Debug, Serialize, Deserialize)]

@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, EventName};
 use crate::events::Settled;
 use crate::ids::ScriptId;
-use crate::runtime::Host;
+use crate::runtime::RuntimeHandle;
 use crate::wait::{
-    Request, RequestId, Resolver, Semaphore, Signal, Value, expect_countable, read_value,
+    Request, RequestId, Resolver, Semaphore, Signal, Watch, expect_countable, read_value,
 };
 
-impl Host {
+impl RuntimeHandle {
     /// Emits an event for the host. The signal may have a key: `KNOCK.keyed(door)`.
     ///
     /// # Panics
@@ -39,7 +39,7 @@ impl Host {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const JOBS: Signal<u32> = Signal::new("jobs");
+    /// const JOBS: Signal<u32> = signal("jobs");
     ///
     /// let runtime = Runtime::new(Registry::new());
     /// assert_eq!(runtime.emit_one(&JOBS, 3), Some(3)); // no script waits
@@ -62,9 +62,9 @@ impl Host {
     /// If it does not serialise.
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
-    pub fn set<T, N>(&self, value: &Value<T, N>, to: T)
+    pub fn set<T, N>(&self, value: &Watch<T, N>, to: T)
     where
-        T: Serialize + DeserializeOwned + Default + 'static,
+        T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
         let to = Bytes::of(&to);
@@ -76,20 +76,23 @@ impl Host {
     /// # Panics
     ///
     /// If another value of the same name has another type.
-    pub fn get<T, N>(&self, value: &Value<T, N>) -> T
+    pub fn get<T, N>(&self, value: &Watch<T, N>) -> T
     where
-        T: Serialize + DeserializeOwned + Default + 'static,
+        T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
         let (_, bytes) = self.shared.events.value(value.full_name());
-        bytes.map_or_else(T::default, |bytes| read_value(value.full_name(), &bytes))
+        bytes.map_or_else(
+            || value.start(),
+            |bytes| read_value(value.full_name(), &bytes),
+        )
     }
 
-    /// Removes a value: it is the default of its type again, and nothing is kept for it. If it was
+    /// Removes a value: it is its start value again, and nothing is kept for it. If it was
     /// set, this is a change. Returns whether it was set.
-    pub fn remove<T, N>(&self, value: &Value<T, N>) -> bool
+    pub fn remove<T, N>(&self, value: &Watch<T, N>) -> bool
     where
-        T: Serialize + DeserializeOwned + Default + 'static,
+        T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
         self.shared.events.set(value.full_name(), None)
@@ -118,7 +121,7 @@ impl Host {
     ///
     /// ```
     /// # use framestep_durable::prelude::*;
-    /// const TOKENS: Semaphore = Semaphore::new("attack tokens", 2);
+    /// const TOKENS: Semaphore = semaphore("attack tokens", 2);
     ///
     /// let runtime = Runtime::new(Registry::new());
     /// runtime.set_permits(&TOKENS, 3); // the game is hard

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::events::Loss;
 use crate::ids::{Birth, OwnerId, ScriptId};
 use crate::journal::long::LongChapter;
-use crate::runtime::{Act, Handle, Joins};
+use crate::runtime::{Act, Joins, ScriptHandle};
 use crate::script::{Begun, Code, DurableScript, JoinError, Making, Registry, Shared, begin_once};
 
 /// The part of a [`Runtime`](crate::Runtime) that needs no exclusive access: scripts, signals, values,
@@ -32,11 +32,11 @@ use crate::script::{Begun, Code, DurableScript, JoinError, Making, Registry, Sha
 /// # Examples
 ///
 /// ```
-/// use framestep_durable::{Host, prelude::*};
+/// use framestep_durable::{RuntimeHandle, prelude::*};
 ///
 /// /// The world of an engine, which manages the scripts of its doors.
 /// struct World {
-///     host: Host,
+///     host: RuntimeHandle,
 ///     door: Option<OwnerId>,
 /// }
 ///
@@ -81,13 +81,13 @@ use crate::script::{Begun, Code, DurableScript, JoinError, Making, Registry, Sha
 /// assert!(!runtime.is_alive(creak));
 /// ```
 #[derive(Clone)]
-pub struct Host {
+pub struct RuntimeHandle {
     shared: Rc<Shared>,
 }
 
-impl Host {
+impl RuntimeHandle {
     pub(crate) fn of(shared: Rc<Shared>) -> Self {
-        Host { shared }
+        RuntimeHandle { shared }
     }
 
     pub(crate) fn shared(&self) -> &Rc<Shared> {
@@ -101,7 +101,7 @@ impl Host {
     ///
     /// If the script is not in the registry.
     #[track_caller]
-    pub fn start<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
+    pub fn start<S: DurableScript>(&self, script: S) -> ScriptHandle<S::Output> {
         self.make(script, Making::STARTS)
     }
 
@@ -111,7 +111,7 @@ impl Host {
     ///
     /// As [`start`](Self::start).
     #[track_caller]
-    pub fn start_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
+    pub fn start_in<S: DurableScript>(&self, phase: Phase, script: S) -> ScriptHandle<S::Output> {
         self.make(script, Making::STARTS.in_phase(phase))
     }
 
@@ -121,7 +121,7 @@ impl Host {
     ///
     /// As [`start`](Self::start).
     #[track_caller]
-    pub fn start_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
+    pub fn start_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> ScriptHandle<S::Output> {
         self.make(script, Making::STARTS.on(owner))
     }
 
@@ -131,7 +131,7 @@ impl Host {
     ///
     /// As [`start`](Self::start).
     #[track_caller]
-    pub fn spawn<S: DurableScript>(&self, script: S) -> Handle<S::Output> {
+    pub fn spawn<S: DurableScript>(&self, script: S) -> ScriptHandle<S::Output> {
         self.make(script, Making::SPAWNS)
     }
 
@@ -141,7 +141,7 @@ impl Host {
     ///
     /// As [`start`](Self::start).
     #[track_caller]
-    pub fn spawn_in<S: DurableScript>(&self, phase: Phase, script: S) -> Handle<S::Output> {
+    pub fn spawn_in<S: DurableScript>(&self, phase: Phase, script: S) -> ScriptHandle<S::Output> {
         self.make(script, Making::SPAWNS.in_phase(phase))
     }
 
@@ -151,14 +151,14 @@ impl Host {
     ///
     /// As [`start`](Self::start).
     #[track_caller]
-    pub fn spawn_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> Handle<S::Output> {
+    pub fn spawn_on<S: DurableScript>(&self, owner: OwnerId, script: S) -> ScriptHandle<S::Output> {
         self.make(script, Making::SPAWNS.on(owner))
     }
 
     #[track_caller]
-    fn make<S: DurableScript>(&self, script: S, making: Making) -> Handle<S::Output> {
+    fn make<S: DurableScript>(&self, script: S, making: Making) -> ScriptHandle<S::Output> {
         let mut script = Some(script);
-        Handle::of(self.make_any(making, Code::of::<S>(), &mut || begin_once(&mut script)))
+        ScriptHandle::of(self.make_any(making, Code::of::<S>(), &mut || begin_once(&mut script)))
     }
 
     /// The part of [`make`](Self::make) that is the same for all scripts.
@@ -180,13 +180,16 @@ impl Host {
     /// # Panics
     ///
     /// When its result is read, if that is not a `T`.
-    pub fn handle<T>(&self, id: ScriptId) -> Option<Handle<T>> {
+    pub fn handle<T>(&self, id: ScriptId) -> Option<ScriptHandle<T>> {
         let birth = self.shared.birth(id)?;
-        Some(Handle::of(Joins::new(&self.shared, id, Some(birth))))
+        Some(ScriptHandle::of(Joins::new(&self.shared, id, Some(birth))))
     }
 
     /// The result of a script, if it has ended. Otherwise the script is detached.
-    pub fn take<T: DeserializeOwned>(&self, handle: Handle<T>) -> Option<Result<T, JoinError>> {
+    pub fn take<T: DeserializeOwned>(
+        &self,
+        handle: ScriptHandle<T>,
+    ) -> Option<Result<T, JoinError>> {
         let result = self.result(&handle);
         drop(handle);
         result
@@ -197,7 +200,10 @@ impl Host {
     /// # Panics
     ///
     /// If the result is not a `T`.
-    pub fn result<T: DeserializeOwned>(&self, handle: &Handle<T>) -> Option<Result<T, JoinError>> {
+    pub fn result<T: DeserializeOwned>(
+        &self,
+        handle: &ScriptHandle<T>,
+    ) -> Option<Result<T, JoinError>> {
         if handle.is_void(&self.shared) {
             return None;
         }
@@ -359,7 +365,7 @@ impl Host {
     /// use std::{cell::RefCell, rc::Rc};
     /// use framestep_durable::prelude::*;
     ///
-    /// const HIT: Signal<u32> = Signal::with_limit("hit", 2);
+    /// const HIT: Signal<u32> = signal_with_limit("hit", 2);
     ///
     /// #[durable]
     /// async fn hero() {
@@ -383,9 +389,9 @@ impl Host {
     }
 }
 
-impl fmt::Debug for Host {
+impl fmt::Debug for RuntimeHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host")
+        f.debug_struct("RuntimeHandle")
             .field("scripts", &self.scripts())
             .finish_non_exhaustive()
     }

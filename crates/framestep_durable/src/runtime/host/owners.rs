@@ -6,9 +6,9 @@ use framestep::durable::length_ns;
 use framestep::time::Seconds;
 
 use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
-use crate::runtime::{Handle, Host};
+use crate::runtime::{RuntimeHandle, ScriptHandle};
 
-impl Host {
+impl RuntimeHandle {
     /// Makes an owner. It exists until it is [dropped](Self::drop_owner).
     pub fn owner(&self) -> OwnerId {
         self.make_owner(None, None)
@@ -112,12 +112,12 @@ impl Host {
     /// assert!(runtime.is_owner_empty(level));
     /// ```
     #[track_caller]
-    pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> Handle<usize> {
+    pub fn stop_owner_within(&self, id: OwnerId, seconds: impl Seconds) -> ScriptHandle<usize> {
         let length_ns = length_ns(seconds);
         let request = (ScriptId(self.shared.scripts.next.get()), Birth::new());
         let place = Location::caller();
         let joins = self.shared.stop_owner_within(request, id, length_ns, place);
-        Handle::of(joins)
+        ScriptHandle::of(joins)
     }
 
     /// Whether an owner and the owners below it have no script. True for an owner that has been

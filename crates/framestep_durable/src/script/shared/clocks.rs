@@ -66,6 +66,21 @@ impl Clocks {
         same
     }
 
+    /// Replaces the clocks by those that follow these, for scripts that are replayed: a script that waits on a clock
+    /// asks for it then. The result takes that back, unless it is [told not to](ClocksOfSave::keep). `None` if the
+    /// numbers are damaged.
+    pub(crate) fn of_save(&self, parents: &[ClockId]) -> Option<ClocksOfSave<'_>> {
+        let before = self.own.borrow().clone();
+        let clocks = ClocksOfSave {
+            clocks: self,
+            before: Some(before),
+        };
+        let same = self.keep(parents);
+        let mut others = parents[same..].iter();
+        others.try_for_each(|&parent| self.make(parent).map(drop))?;
+        Some(clocks)
+    }
+
     pub(crate) fn all(&self) -> Vec<Clock> {
         let own = self.own.borrow();
         own.iter().map(|entry| entry.clock.clone()).collect()
@@ -78,6 +93,29 @@ impl Clocks {
     }
 }
 
+/// The clocks of a save state, while its scripts are replayed.
+pub(crate) struct ClocksOfSave<'a> {
+    clocks: &'a Clocks,
+    /// `None` if the runtime keeps those of the save state.
+    before: Option<Vec<ClockEntry>>,
+}
+
+impl ClocksOfSave<'_> {
+    /// The runtime goes on with these clocks.
+    pub(crate) fn keep(mut self) {
+        self.before = None;
+    }
+}
+
+impl Drop for ClocksOfSave<'_> {
+    fn drop(&mut self) {
+        if let Some(before) = self.before.take() {
+            drop(self.clocks.own.replace(before));
+        }
+    }
+}
+
+#[derive(Clone)]
 struct ClockEntry {
     clock: Clock,
     parent: ClockId,

@@ -22,7 +22,7 @@ pub(crate) struct Stops {
 }
 
 /// A request to stop the scripts of an owner that is not over. It has a number among the scripts, so
-/// that a [handle](crate::Handle) returns its result, and is none of them.
+/// that a [handle](crate::ScriptHandle) returns its result, and is none of them.
 #[derive(Debug)]
 pub(crate) struct StopRequest {
     pub(crate) birth: Birth,

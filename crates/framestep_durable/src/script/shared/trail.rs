@@ -8,6 +8,8 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use framestep::durable::unrecorded;
+
 use crate::bytes::tree::Tree;
 use crate::bytes::{Bytes, StableHash};
 use crate::ids::{NamedScript, ScriptId};
@@ -41,7 +43,7 @@ impl Summed {
             type_name: type_name::<W>(),
             checksum: || {
                 let bytes = |world: &W| postcard::to_stdvec(world);
-                let bytes = framestep::lend::try_with_ref(bytes).ok()?;
+                let bytes = unrecorded(|| framestep::lend::try_with_ref(bytes)).ok()?;
                 let bytes = bytes.unwrap_or_else(|error| {
                     panic!(
                         "a lent `{}` cannot be serialised for a checksum: {error}",
@@ -80,11 +82,11 @@ impl Lent {
             summed: Summed::of::<W>(),
             copy: || {
                 let copy = |world: &W| -> Box<dyn Any> { Box::new(world.clone()) };
-                framestep::lend::try_with_ref(copy).ok()
+                unrecorded(|| framestep::lend::try_with_ref(copy)).ok()
             },
             put_back: |copy| {
                 if let Some(copy) = copy.downcast_ref::<W>() {
-                    framestep::with(|world: &mut W| world.clone_from(copy));
+                    unrecorded(|| framestep::with(|world: &mut W| world.clone_from(copy)));
                 }
             },
             read_back: None,
@@ -97,7 +99,9 @@ impl Lent {
         W: Clone + Serialize + DeserializeOwned + 'static,
     {
         Lent {
-            read_back: Some(|| framestep::lend::try_with(read_back::<W>).unwrap_or(Ok(()))),
+            read_back: Some(|| {
+                unrecorded(|| framestep::lend::try_with(read_back::<W>)).unwrap_or(Ok(()))
+            }),
             ..Lent::of::<W>()
         }
     }

@@ -6,7 +6,7 @@ use crate::twin::Game;
 
 type Log = Vec<String>;
 
-const NEAR: Signal<u8> = Signal::new("near");
+const NEAR: Signal<u8> = signal("near");
 
 /// The guardian.
 #[durable]

@@ -2,7 +2,7 @@ use framestep_durable::prelude::*;
 
 use crate::ported::harness::note;
 
-const ARRIVED: Signal<()> = Signal::new("arrived");
+const ARRIVED: Signal<()> = signal("arrived");
 
 fn say(text: &str) {
     note!("frame {:2}: {text}", time().frame);

@@ -1,7 +1,7 @@
 use framestep_durable::prelude::*;
 use std::collections::VecDeque;
 
-const CHOICE: Signal<usize> = Signal::new("choice");
+const CHOICE: Signal<usize> = signal("choice");
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct World {

@@ -1,0 +1,74 @@
+#!/bin/sh
+# Instructions of an update of a Bevy app, and of a script in it: times are noisy, these are not. Needs
+# valgrind.
+#
+#     ./instructions.sh [ROW...]    prints the counts
+#     ./instructions.sh --check     fails if one is above what instructions.txt says, or if a function
+#                                   that is marked as cold is called as often as there are scripts
+#     ./instructions.sh --update    writes the counts of now to that file
+#
+# A count may be 4 % above its baseline. Another compiler makes other code, so with another rustc
+# than the file names, that is a warning and 15 % fails.
+set -eu
+cd "$(dirname "$0")"
+. ../../../scripts/lib/instructions.sh
+baseline=instructions.txt
+
+mode=print
+case ${1:-} in
+--check | --update)
+    mode=${1#--}
+    shift
+    ;;
+-*)
+    sed -n 's/^#     //p' "$0" >&2
+    exit 2
+    ;;
+esac
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+binary=$(built_bench .. --ignore-rust-version)
+cold_functions ../../../src ../src >"$work/cold"
+
+# Waits for events tell observers of themselves, whether there are any or not.
+known='awaited::note_wait '
+
+rows() {
+    for row in ${*:-bevy-alone empty sleep next_frame move condition resource component change no-message message event spawn}; do
+        count_rows "$binary" "$row" || return 1
+        # Each script of this row is started and stopped, which is rare elsewhere.
+        [ "$row" = spawn ] && continue
+        cold_calls "$(cut -d' ' -f1 "$work/items")" <"$work/cold" | grep -v "$known" | sed "s/^/$row: /" >>"$work/scaling" || true
+    done
+}
+
+compiler=$(rustc --version)
+case $mode in
+print)
+    rows "$@"
+    cat "$work/scaling"
+    ;;
+update)
+    # Complete or not at all: the old file stays if a row fails.
+    {
+        echo "# Written by ./instructions.sh --update, with $compiler"
+        rows
+    } >"$work/baseline"
+    cp "$work/baseline" "$baseline"
+    cat "$baseline"
+    ;;
+check)
+    rows >"$work/now"
+    check_rows "$compiler" || {
+        echo "Scripts in Bevy need more instructions than $baseline allows. Make it fewer, or, if the price is"
+        echo "worth paying, run crates/bevy_framestep/benches/instructions.sh --update and commit the file."
+        exit 1
+    }
+    if [ -s "$work/scaling" ]; then
+        echo "These functions are marked as cold, and are called as often as there are scripts:"
+        cat "$work/scaling"
+        exit 1
+    fi
+    ;;
+esac

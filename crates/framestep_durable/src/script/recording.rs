@@ -1,0 +1,291 @@
+//! What a script is to the waits of framestep that it polls: it keeps them, and records how they end.
+
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::task::{Context, Poll};
+
+use framestep::Time;
+use framestep::durable::{
+    Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder, Writer, in_line, save_time,
+};
+
+use crate::bytes::{Bytes, message_of};
+use crate::journal::{Call, Known};
+use crate::script::effect::{time_now, time_of};
+use crate::script::recorder::Polling;
+use crate::script::{Pending, ScriptCell, Slot, context, expect_read};
+
+type Line = &'static Location<'static>;
+
+impl Recorder for ScriptCell {
+    fn begin_frame(&self, call: &'static str, at: Line, wait: FrameWait) -> u64 {
+        self.expect_outside_of_closures(call);
+        let site = self.site_at(call, at);
+        let number = self.take_number();
+        self.change().waits.push_frame(number, site, Some(wait));
+        self.ticket(number)
+    }
+
+    fn keep(&self, call: &'static str, at: Line, wait: DurableWait) -> u64 {
+        self.expect_outside_of_closures(call);
+        let site = self.site_at(call, at);
+        let number = self.take_number();
+        self.add_wait(Pending {
+            number,
+            site,
+            slot: Slot::Plain(wait),
+            shown: None,
+        });
+        self.ticket(number)
+    }
+
+    fn take_resumed(&self, ticket: u64) -> bool {
+        let number = self.number_of(ticket).filter(|_| !self.is_in_closure());
+        number.is_some_and(|number| self.end_if_resumed(number))
+    }
+
+    fn begin(
+        &self,
+        call: &'static str,
+        at: Line,
+        cx: &Context<'_>,
+        wait: DurableWait,
+        gives: Gives,
+    ) -> Begun {
+        self.expect_outside_of_closures(call);
+        let site = self.site_at(call, at);
+        if self.is_replayed() {
+            return self.begin_again(site, gives);
+        }
+        let number = self.take_number();
+        match self.poll_wait(wait, call, at, cx, number, site, &mut || true) {
+            Poll::Ready(()) => Begun::Over(self.end_with(number, site, gives)),
+            Poll::Pending => Begun::Pending(self.ticket(number)),
+        }
+    }
+
+    fn poll(
+        &self,
+        ticket: u64,
+        call: &'static str,
+        at: Line,
+        cx: &Context<'_>,
+        gives: Gives,
+        holds: &mut dyn FnMut() -> bool,
+    ) -> Poll<Given> {
+        self.expect_outside_of_closures(call);
+        let Some(number) = self.number_of(ticket) else {
+            panic!(
+                "`{call}` was begun in a chapter of the script `{}` that is over: make a new one",
+                self.name()
+            )
+        };
+        if self.is_replayed() {
+            return self.poll_again(number, call, at, gives);
+        }
+        let known = self.site_of(number);
+        let site = known.unwrap_or_else(|| self.site_at(call, at));
+        // Taken out meanwhile, because a condition may drop other waits.
+        let Some(Slot::Plain(wait)) = self.take_slot(number) else {
+            return Poll::Pending;
+        };
+        let polled = self.poll_wait(wait, call, at, cx, number, site, holds);
+        polled.map(|()| self.end_with(number, site, gives))
+    }
+
+    fn forget(&self, ticket: u64) {
+        if let Some(number) = self.number_of(ticket) {
+            drop(self.remove_wait(number));
+        }
+    }
+
+    fn time(&self, call: &'static str, at: Line, read: Reads<'_, Time>) -> Option<Time> {
+        let value = self.reads(call, at, &mut || {
+            let mut out = Writer::default();
+            save_time(&read()?, &mut out);
+            Some(Bytes::of(&out.into_numbers()))
+        })?;
+        Some(time_of(value.as_ref()))
+    }
+
+    fn delta_seconds(&self, call: &'static str, at: Line, read: Reads<'_, f32>) -> Option<f32> {
+        let value = self.reads(call, at, &mut || Some(Bytes::of(&read()?)))?;
+        Some(value.map_or(0.0, |value| expect_read(&value)))
+    }
+
+    fn frame(&self, call: &'static str, at: Line, read: Reads<'_, u64>) -> Option<u64> {
+        let value = self.reads(call, at, &mut || Some(Bytes::of(&read()?)))?;
+        Some(value.map_or(0, |value| expect_read(&value)))
+    }
+
+    fn refuse(&self, call: &'static str, at: Line) {
+        if !self.is_in_closure() {
+            refuse(call, at, self.name());
+        }
+    }
+}
+
+#[cold]
+fn refuse(call: &str, at: Line, script: &str) -> ! {
+    panic!(
+        "`{call}` at {at} is framestep's own, and cannot be recorded: the durable script `{script}` would do it again \
+         after a load. Use that of `framestep_durable`, or call it in the closure of a `with` or an `effect`"
+    )
+}
+
+impl ScriptCell {
+    /// What the waits of the present chapter know their states by.
+    #[inline]
+    fn ticket(&self, number: u32) -> u64 {
+        u64::from(self.chapters.get()) << 32 | u64::from(number)
+    }
+
+    /// The number of a wait. `None` if it is of another chapter.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
+    fn number_of(&self, ticket: u64) -> Option<u32> {
+        (ticket >> 32 == u64::from(self.chapters.get())).then_some(ticket as u32)
+    }
+
+    #[inline]
+    #[track_caller]
+    fn expect_outside_of_closures(&self, call: &str) {
+        if self.is_in_closure() {
+            context::refuse(call, Some(self));
+        }
+    }
+
+    /// Polls a wait. If it is pending, it is kept.
+    #[expect(clippy::too_many_arguments, reason = "each is a part of a poll")]
+    fn poll_wait(
+        &self,
+        mut wait: DurableWait,
+        call: &'static str,
+        at: Line,
+        cx: &Context<'_>,
+        number: u32,
+        site: Known,
+        holds: &mut dyn FnMut() -> bool,
+    ) -> Poll<()> {
+        let mut asked = || self.in_closure(&mut *holds);
+        let polled = catch_unwind(AssertUnwindSafe(|| {
+            let mut cx = Context::from_waker(cx.waker());
+            in_line(at, || wait.poll_asking(&mut cx, call, &mut asked))
+        }));
+        match polled {
+            Ok(Poll::Pending) => {
+                self.keep(number, site, wait);
+                Poll::Pending
+            }
+            Ok(Poll::Ready(())) => Poll::Ready(()),
+            Err(payload) => {
+                self.record_failure(number, &message_of(&*payload), site);
+                drop(wait);
+                drop(self.remove_wait(number));
+                resume_unwind(payload);
+            }
+        }
+    }
+
+    fn keep(&self, number: u32, site: Known, wait: DurableWait) {
+        let mut chapter = self.change();
+        match chapter.waits.get(number) {
+            Some(pending) => pending.slot = Slot::Plain(wait),
+            None => chapter.waits.push(Pending {
+                number,
+                site,
+                slot: Slot::Plain(wait),
+                shown: None,
+            }),
+        }
+    }
+
+    /// Records the end of a wait.
+    fn end_with(&self, number: u32, site: Known, gives: Gives) -> Given {
+        let value = match gives {
+            Gives::Nothing => Bytes::EMPTY,
+            Gives::Time => time_now(),
+        };
+        self.record_end(number, value.get(), site);
+        drop(self.remove_wait(number));
+        given(&value, gives)
+    }
+
+    /// Begins a wait in a replay.
+    fn begin_again(&self, site: Known, gives: Gives) -> Begun {
+        if gives == Gives::Nothing {
+            match self.begin_replayed(site) {
+                Some((_, true)) => return Begun::Over(None),
+                Some((number, false)) => return Begun::Pending(self.ticket(number)),
+                None => {}
+            }
+        }
+        let number = self.take_number();
+        match self.polling(number, site) {
+            Polling::Ended(value) => Begun::Over(given(&value, gives)),
+            Polling::Failed(message) => resume_unwind(Box::new(message)),
+            Polling::Pending | Polling::Live => {
+                // It gets its state when the replay ends.
+                self.add_wait(Pending {
+                    number,
+                    site,
+                    slot: Slot::Replayed,
+                    shown: None,
+                });
+                Begun::Pending(self.ticket(number))
+            }
+        }
+    }
+
+    /// Polls a wait that has begun in a replay.
+    fn poll_again(&self, number: u32, call: &'static str, at: Line, gives: Gives) -> Poll<Given> {
+        if gives == Gives::Nothing {
+            match self.end_replayed(number) {
+                Some(true) => return Poll::Ready(None),
+                Some(false) => return Poll::Pending,
+                None => {}
+            }
+        }
+        let known = self.site_of(number);
+        let site = known.unwrap_or_else(|| self.site_at(call, at));
+        match self.polling(number, site) {
+            Polling::Ended(value) => {
+                drop(self.remove_wait(number));
+                Poll::Ready(given(&value, gives))
+            }
+            Polling::Failed(message) => {
+                drop(self.remove_wait(number));
+                resume_unwind(Box::new(message))
+            }
+            Polling::Pending | Polling::Live => Poll::Pending,
+        }
+    }
+
+    /// Reads something, and records it. `Some(None)` where it must not be done, and `None` outside of an executor.
+    fn reads(
+        &self,
+        function: &'static str,
+        at: Line,
+        read: &mut dyn FnMut() -> Option<Bytes>,
+    ) -> Option<Option<Bytes>> {
+        let call = Call {
+            function,
+            name: "",
+            at,
+            within: "",
+        };
+        let mut is_outside = false;
+        let value = self.effect(call, || {
+            let value = read();
+            is_outside = value.is_none();
+            value.unwrap_or(Bytes::EMPTY)
+        });
+        (!is_outside).then_some(value)
+    }
+}
+
+fn given(value: &Bytes, gives: Gives) -> Given {
+    match gives {
+        Gives::Nothing => None,
+        Gives::Time => Some(time_of(Some(value))),
+    }
+}

@@ -1,0 +1,340 @@
+//! Waits and composites of framestep in durable scripts: they do the same as in plain ones, are saved, and what they
+//! record is pinned.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::Poll;
+
+use framestep_durable::prelude::*;
+
+/// Of another crate: no name of `framestep_durable`.
+mod helper {
+    use framestep::wait::{every_frames, in_phase, timeout, yield_now};
+    use framestep::{Phase, fixed_update, next_frame, time, wait_frames, wait_seconds, wait_until};
+
+    pub(super) async fn patrol(mut say: impl FnMut(String)) {
+        let mut say = |what: &str| say(format!("{what} in frame {}", time().frame));
+        next_frame().await;
+        say("next_frame");
+        wait_until(|| time().frame > 4).await;
+        say("wait_until");
+        let limited = timeout(0.45, wait_seconds(0.2)).await;
+        say(&format!("timeout {limited:?}"));
+        let limited = timeout(0.25, wait_frames(100)).await;
+        say(&format!("timeout {limited:?}"));
+        let mut moved = wait_seconds(9);
+        framestep::select! {
+            () = &mut moved => say("too early"),
+            () = wait_frames(2) => moved.reset(0.3),
+        }
+        moved.await;
+        say("a moved wait");
+        in_phase(Phase::LateUpdate).await;
+        say(&format!("{:?}", time().phase));
+        fixed_update().await;
+        say(&format!("{:?}", time().phase));
+        framestep::join!(wait_frames(3), wait_seconds(0.7), next_frame());
+        say("join");
+        yield_now().await;
+        say("yield_now");
+        let mut third = every_frames(3);
+        for _ in 0..2 {
+            let item = third.next().await.unwrap();
+            say(&format!("item of frame {}", item.frame));
+        }
+    }
+}
+
+#[derive(Default)]
+struct World {
+    log: Vec<String>,
+}
+
+#[durable]
+async fn patrol() {
+    helper::patrol(|line| with(move |world: &mut World| world.log.push(line))).await;
+}
+
+const FRAMES: u32 = 60;
+
+fn plain() -> Vec<String> {
+    let log = Rc::new(RefCell::new(Vec::new()));
+    let lines = log.clone();
+    let mut executor = framestep::Executor::builder().fixed_delta(0.1).build();
+    executor.spawn(helper::patrol(move |line| lines.borrow_mut().push(line)));
+    for _ in 0..FRAMES {
+        executor.run_frame(0.1);
+    }
+    assert!(executor.is_empty());
+    log.take()
+}
+
+fn runtime() -> Runtime {
+    let builder = framestep::Executor::builder().fixed_delta(0.1);
+    let registry = Registry::new().with::<Patrol>().with::<Composes>();
+    Runtime::with(builder, registry.with::<Shares>().with::<Steps>())
+}
+
+#[test]
+fn a_helper_that_knows_only_framestep_does_the_same_in_both_worlds() {
+    let expected = plain();
+    assert_eq!(expected.len(), 11, "{expected:#?}");
+    let (mut runtime, mut world) = (runtime(), World::default());
+    runtime.spawn(patrol()).detach();
+    for _ in 0..FRAMES {
+        runtime.run_frame_with(&mut world, 0.1);
+    }
+    assert_eq!(world.log, expected);
+}
+
+#[test]
+fn a_file_after_each_frame_of_it_changes_nothing() {
+    let expected = plain();
+    let (mut now, mut world) = (runtime(), World::default());
+    now.spawn(patrol()).detach();
+    for _ in 0..FRAMES {
+        now.run_frame_with(&mut world, 0.1);
+        let save = SaveState::from_bytes(&now.save().unwrap().to_bytes()).unwrap();
+        now = runtime();
+        now.restore(&save, Policy::Fail).unwrap();
+    }
+    assert!(now.scripts().is_empty());
+    assert_eq!(world.log, expected);
+}
+
+const HIT: Signal<u32> = Signal::new("hit");
+
+/// One composite, and then a long wait.
+#[durable]
+async fn composes(which: u32) {
+    match which {
+        0 => drop(timeout(0.25, wait_seconds(0.1)).await),
+        1 => drop(timeout(0.15, wait_seconds(9)).await),
+        2 => drop(timeout_at(0.15, wait_seconds(9)).await),
+        3 => drop(join!(next_frame(), wait_frames(2))),
+        4 => select! {
+            () = next_frame() => {}
+            () = wait_seconds(9) => {}
+        },
+        5 => {
+            framestep::combine::race([wait_frames(2), wait_frames(3)])
+                .await
+                .1
+        }
+        6 => drop(debounce(0.1, HIT.subscribe()).next().await),
+        7 => {
+            let mut hits = throttle(0.25, HIT.subscribe());
+            hits.next().await;
+            hits.next().await;
+        }
+        _ => drop(every_frames(2).next().await),
+    }
+    wait_seconds(90).await;
+}
+
+/// The entries of a composite, by call, without their lines.
+fn entries(which: u32) -> String {
+    let mut runtime = runtime();
+    runtime.start(composes(which)).detach();
+    for frame in 0..8 {
+        if frame % 2 == 0 {
+            runtime.emit(&HIT, frame);
+        }
+        runtime.run_frame(0.1);
+    }
+    runtime.verify().unwrap();
+    let shown = runtime.save_state().unwrap().to_string();
+    let calls = shown.lines().filter_map(|line| {
+        let at = line.find(" at ")?;
+        Some(line[..at].trim().to_owned())
+    });
+    calls.collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn the_journal_of_each_composite_is_pinned() {
+    let found: Vec<String> = (0..9).map(entries).collect();
+    let expected = [
+        "1 the end of `wait_seconds()`",
+        "1 the end of `wait_seconds()`",
+        "1 the end of `timeout_at()`",
+        "1 the end of `next_frame()`; 2 the end of `wait_frames()`",
+        "1 the end of `next_frame()`",
+        "1 the end of `wait_frames()`",
+        "1 a `subscribe` of `hit`; 2 the end of `subscription.next()` for `hit`; 3 the end of `wait_seconds()`",
+        // One reading of the time for each item that comes, whether it passes or not.
+        "1 a `subscribe` of `hit`; 2 the end of `subscription.next()` for `hit`; 3 a `time()`; \
+         4 the end of `subscription.next()` for `hit`; 5 a `time()`; \
+         6 the end of `subscription.next()` for `hit`; 7 a `time()`",
+        "1 an `every_frames()`; 2 the end of `every_frames()`",
+    ];
+    let expected = expected.map(|entries| format!("{entries}; awaits `wait_seconds()`"));
+    assert_eq!(found, expected, "{found:#?}");
+}
+
+thread_local! {
+    static SHARED: RefCell<Option<Pin<Box<framestep::wait::WaitSeconds>>>> =
+        const { RefCell::new(None) };
+}
+
+/// Moves a wait out of itself, or takes it.
+#[durable]
+async fn shares(which: u32) {
+    match which {
+        // A wait that has begun leaves the script.
+        0 => {
+            let mut wait = Box::pin(wait_seconds(9));
+            poll_fn(|cx| Poll::Ready(assert!(wait.as_mut().poll(cx).is_pending()))).await;
+            SHARED.set(Some(wait));
+        }
+        // It comes to another one.
+        1 => SHARED.take().unwrap().await,
+        // It is moved from elsewhere.
+        2 => SHARED.take().unwrap().reset(1),
+        // It is forgotten.
+        3 => {
+            let mut wait = Box::pin(wait_seconds(0.2));
+            poll_fn(|cx| Poll::Ready(assert!(wait.as_mut().poll(cx).is_pending()))).await;
+            std::mem::forget(wait);
+        }
+        // It is moved out of a `select!`, and awaited.
+        4 => {
+            let mut wait = wait_seconds(0.5);
+            select! {
+                () = &mut wait => {}
+                () = next_frame() => {}
+            }
+            let moved = Box::new(wait);
+            moved.await;
+        }
+        5 => wait_seconds(f64::NAN).await,
+        _ => {
+            let mut wait = wait_seconds(0.5);
+            select! {
+                () = &mut wait => {}
+                () = next_frame() => wait.reset(0.3),
+            }
+            wait.await;
+        }
+    }
+    wait_seconds(0.5).await;
+}
+
+fn panic_of(runtime: &Runtime, script: Handle<()>) -> String {
+    match runtime.take(script) {
+        Some(Err(JoinError::Panicked(why))) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_wait_that_one_script_has_begun_is_refused_in_another_one() {
+    for taker in [1, 2] {
+        let mut runtime = runtime();
+        runtime.start(shares(0)).detach();
+        runtime.run_frame(0.1);
+        let script = runtime.start(shares(taker));
+        let why = panic_of(&runtime, script);
+        assert!(why.contains("cannot share waits"), "{why}");
+        // The one that has begun it goes on, and can be saved.
+        runtime.run_frame(0.1);
+        assert_eq!(runtime.scripts().len(), 1);
+        runtime.verify().unwrap();
+    }
+}
+
+#[test]
+fn a_plain_coroutine_cannot_go_on_with_a_wait_of_a_durable_script() {
+    let mut runtime = runtime();
+    runtime.start(shares(0)).detach();
+    runtime.run_frame(0.1);
+    let mut executor = framestep::Executor::builder()
+        .propagate_panics(false)
+        .build();
+    let plain = executor.start(SHARED.take().unwrap());
+    executor.run_frame(0.1);
+    let error = plain.take_output().unwrap().unwrap_err();
+    assert!(
+        format!("{error:?}").contains("cannot share waits"),
+        "{error:?}"
+    );
+}
+
+#[test]
+fn a_wait_that_is_forgotten_or_moved_in_its_script_changes_nothing() {
+    for which in [3, 4, 6] {
+        let mut now = runtime();
+        now.start(shares(which)).detach();
+        let mut frames = 0;
+        while !now.scripts().is_empty() {
+            now.run_frame(0.1);
+            frames += 1;
+            let save = SaveState::from_bytes(&now.save().unwrap().to_bytes()).unwrap();
+            now = runtime();
+            now.restore(&save, Policy::Fail).unwrap();
+        }
+        let mut unsaved = runtime();
+        unsaved.start(shares(which)).detach();
+        for _ in 0..frames {
+            assert!(!unsaved.scripts().is_empty(), "case {which}");
+            unsaved.run_frame(0.1);
+        }
+        assert!(unsaved.scripts().is_empty(), "case {which}");
+    }
+}
+
+#[test]
+fn a_length_of_nan_panics_with_the_line_of_the_call() {
+    let runtime = runtime();
+    let why = panic_of(&runtime, runtime.start(shares(5)));
+    assert!(why.contains("NaN") && why.contains(file!()), "{why}");
+}
+
+thread_local! {
+    static INNER: RefCell<Option<framestep::Executor>> = const { RefCell::new(None) };
+}
+
+/// Steps a plain executor.
+#[durable]
+async fn steps() {
+    for _ in 0..3 {
+        effect(|| {
+            let mut inner = INNER.take().unwrap();
+            inner.run_frame(0.1);
+            INNER.set(Some(inner));
+        });
+        next_frame().await;
+    }
+    // Outside of an effect, too, what it runs is plain.
+    if let Some(mut inner) = INNER.take() {
+        inner.run_frame(0.1);
+        INNER.set(Some(inner));
+    }
+    wait_seconds(9).await;
+}
+
+#[test]
+fn a_plain_executor_that_a_durable_script_steps_records_nothing() {
+    let frames = Rc::new(RefCell::new(Vec::new()));
+    let seen = frames.clone();
+    let inner = framestep::Executor::new();
+    inner
+        .spawn(async move {
+            loop {
+                seen.borrow_mut().push(framestep::time().frame);
+                framestep::next_frame().await;
+            }
+        })
+        .detach();
+    INNER.set(Some(inner));
+    let mut runtime = runtime();
+    runtime.start(steps()).detach();
+    for _ in 0..4 {
+        runtime.run_frame(0.1);
+    }
+    assert_eq!(*frames.borrow(), [1, 2, 3, 4]);
+    INNER.take();
+    runtime.verify().unwrap();
+}

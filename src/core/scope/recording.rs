@@ -1,0 +1,471 @@
+//! Coroutines whose waits are recorded.
+//!
+//! While a durable script is polled, its scope has a [`Recorder`]. A wait that is polled for the first time moves
+//! into it; in the future stays a shell with its ticket.
+//!
+//! The plain ways of waits do not know of that. Each short way begins with a fact that is taken from the scope while
+//! it has a recorder: that no wait is registered with the task itself, or that no clock is named. So the short ways
+//! fail by themselves, and only the slow ones look for a recorder, in the scope that they read anyway.
+//!
+//! A replay runs where no executor does. The scopes around it are hidden meanwhile, so a wait finds none, and asks
+//! for a replay before it panics.
+
+use std::cell::Cell;
+use std::ptr;
+use std::task::{Context, Poll};
+
+use crate::core::base::cell::Restore;
+use crate::core::registration::{Bound, Registration, another_script};
+use crate::core::scope::named::Marked;
+use crate::core::scope::{self, INNERMOST, Scope};
+use crate::durable::{Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder};
+use crate::inspect::Line;
+use crate::time::{PhaseIndex, Time};
+use crate::wait::{Misuse, PhaseWait, polled_again};
+
+/// A recorder while its coroutine is polled, replayed or dropped.
+pub(crate) struct Recording<'a> {
+    recorder: &'a dyn Recorder,
+    /// The number of the recorder.
+    serial: u32,
+    /// Whether the coroutine is polled by a run.
+    is_live: bool,
+}
+
+/// A replay under way.
+pub(super) struct Replay<'a> {
+    recording: Recording<'a>,
+    /// The innermost scope around it.
+    hidden: *const Scope<'static>,
+    /// How many scopes there are around it.
+    pub(super) depth: u32,
+    outer: *const Replay<'static>,
+}
+
+thread_local! {
+    static REPLAY: Cell<*const Replay<'static>> = const { Cell::new(ptr::null()) };
+
+    /// The number of the recorder that was made last on this thread.
+    static LATEST: Cell<u32> = const { Cell::new(0) };
+}
+
+/// Tells the number of a recorder from that of an executor.
+const RECORDER: u32 = 1 << 31;
+
+/// Whether the number is that of a recorder.
+#[inline(always)]
+pub(crate) fn is_recorder(number: u32) -> bool {
+    number & RECORDER != 0
+}
+
+/// A number for a recorder, by which its waits know it. After 2^31 of them on a thread, numbers are used again.
+#[must_use]
+pub fn number_of_recorder() -> u32 {
+    let number = LATEST.get().wrapping_add(1) | RECORDER;
+    LATEST.set(number);
+    number
+}
+
+/// Calls `f`, in which the current coroutine is polled or dropped. With `is_live`, what it polls begins.
+#[inline]
+pub fn record<R>(recorder: &dyn Recorder, serial: u32, is_live: bool, f: impl FnOnce() -> R) -> R {
+    let recording = Recording {
+        recorder,
+        serial,
+        is_live,
+    };
+    scope::with(|scope| {
+        let Some(scope) = scope else {
+            return replay(recorder, serial, f);
+        };
+        scope.free.set(None);
+        let _marked = Marked::new(scope);
+        let _slow = Restore::after_setting(&scope.core().named.depth, scope.depth);
+        let _recorded = Restore::after_setting(&scope.recording, (&raw const recording).cast());
+        f()
+    })
+}
+
+/// Calls `f`, in which a coroutine of no executor is replayed.
+pub fn replay<R>(recorder: &dyn Recorder, serial: u32, f: impl FnOnce() -> R) -> R {
+    /// Shows the scopes again, even when unwinding.
+    struct Leave(*const Scope<'static>, *const Replay<'static>);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            INNERMOST.set(self.0);
+            REPLAY.set(self.1);
+        }
+    }
+    let replay = Replay {
+        recording: Recording {
+            recorder,
+            serial,
+            is_live: false,
+        },
+        hidden: INNERMOST.get(),
+        depth: scope::depth(),
+        outer: REPLAY.get(),
+    };
+    let _leave = Leave(replay.hidden, replay.outer);
+    INNERMOST.set(ptr::null());
+    REPLAY.set((&raw const replay).cast());
+    f()
+}
+
+/// Calls `f` with the innermost replay of this thread.
+#[inline]
+pub(super) fn with_replay<R>(f: impl FnOnce(Option<&Replay<'_>>) -> R) -> R {
+    // SAFETY: the pointer is null, or points to a replay further up the stack, which is only shared until `Leave`
+    // takes it out, after `f` has returned.
+    f(unsafe { REPLAY.get().cast::<Replay<'_>>().as_ref() })
+}
+
+/// The innermost scope around each replay of this thread, from the innermost replay outwards.
+pub(super) fn each_hidden<R>(mut f: impl FnMut(*const Scope<'static>) -> Option<R>) -> Option<R> {
+    let mut at = REPLAY.get();
+    // SAFETY: as in `with_replay`; the replays around it are still further up.
+    while let Some(replay) = unsafe { at.as_ref() } {
+        if let Some(found) = f(replay.hidden) {
+            return Some(found);
+        }
+        at = replay.outer;
+    }
+    None
+}
+
+impl Scope<'_> {
+    /// Whether the waits that are polled here may be recorded.
+    #[inline(always)]
+    pub(crate) fn is_recorded(&self) -> bool {
+        !self.recording.get().is_null()
+    }
+
+    #[inline(always)]
+    fn with_recording<R>(&self, f: impl FnOnce(&Recording<'_>) -> R) -> Option<R> {
+        // SAFETY: the pointer is null, or points to a recording in a call of `record` further up the stack, which is
+        // only shared until that call takes it out, after `f` has returned.
+        unsafe { self.recording.get().cast::<Recording<'_>>().as_ref() }.map(f)
+    }
+}
+
+/// Calls `f` with the recording of the coroutine that is polled or replayed here.
+#[inline]
+fn recorded<R>(f: impl FnOnce(&Recording<'_>) -> R) -> Option<R> {
+    scope::with(|scope| match scope {
+        Some(scope) => scope.with_recording(f),
+        None => with_replay(|replay| replay.map(|replay| f(&replay.recording))),
+    })
+}
+
+/// The time, as the coroutine reads it that is polled here. `None` if nothing is recorded here.
+#[cold]
+#[inline(never)]
+pub(crate) fn time(call: &'static str, at: Line, read: Reads<'_, Time>) -> Option<Option<Time>> {
+    recorded(|recording| recording.recorder.time(call, at, read))
+}
+
+/// The same of the length of the frame or the step.
+#[cold]
+#[inline(never)]
+pub(crate) fn delta_seconds(at: Line, read: Reads<'_, f32>) -> Option<Option<f32>> {
+    recorded(|recording| {
+        recording
+            .recorder
+            .delta_seconds("delta_seconds()", at, read)
+    })
+}
+
+/// The same of the number of the frame.
+#[cold]
+#[inline(never)]
+pub(crate) fn frame(call: &'static str, at: Line, read: Reads<'_, u64>) -> Option<Option<u64>> {
+    recorded(|recording| recording.recorder.frame(call, at, read))
+}
+
+/// Whether a coroutine that records its waits is polled or replayed here.
+#[inline]
+pub(crate) fn is_recording() -> bool {
+    scope::with(|scope| match scope {
+        Some(scope) => scope.is_recorded(),
+        None => with_replay(|replay| replay.is_some()),
+    })
+}
+
+/// Panics if the coroutine that is polled or replayed here records what it does: `call` cannot be recorded.
+#[inline]
+pub(crate) fn refuse(call: &'static str, at: Line) {
+    if is_recording() {
+        refuse_here(call, at);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn refuse_here(call: &'static str, at: Line) {
+    recorded(|recording| recording.recorder.refuse(call, at));
+}
+
+/// A wait that a recorder can keep.
+pub(crate) trait Recorded: Sized + Into<DurableWait> {
+    fn registration_mut(&mut self) -> &mut Registration;
+
+    /// Takes the new wait out.
+    fn take(&mut self) -> Self;
+
+    /// Whether the new wait can [begin](Self::begin_simply) in `scope`, in a coroutine that nobody observes.
+    fn begins_simply(&self, scope: &Scope<'_>) -> bool;
+
+    /// Begins the wait. Calls no user code, and does not panic.
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>);
+}
+
+/// Polls a wait that is recorded, or begins it. `None` if nothing is recorded here.
+#[inline(never)]
+pub(crate) fn poll<W: Recorded>(
+    wait: &mut W,
+    scope: Option<&Scope<'_>>,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+) -> Option<Poll<()>> {
+    let simply = scope.and_then(|scope| poll_simply(wait, scope, cx, name, line));
+    simply.or_else(|| poll_plain(wait, cx, name, line))
+}
+
+/// Polls it in the usual cases, in which no user code is called: it begins in a run, or resumes the coroutine. `None` if
+/// this is another case.
+#[inline(always)]
+fn poll_simply<W: Recorded>(
+    wait: &mut W,
+    scope: &Scope<'_>,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+) -> Option<Poll<()>> {
+    let poll = |recording: &Recording<'_>| {
+        let recorder = recording.recorder;
+        let registration = wait.registration_mut();
+        if let Some(ticket) = registration.ticket_in(recording.serial) {
+            let is_over = recorder.take_resumed(ticket);
+            return is_over.then(|| {
+                registration.end();
+                Poll::Ready(())
+            });
+        }
+        let is_usual = recording.is_live
+            && registration.is_new()
+            && !scope.core().instruments.is_on()
+            && wait.begins_simply(scope);
+        if !is_usual {
+            return None;
+        }
+        let mut begun = wait.take();
+        let own = scope.own_task(cx);
+        scope.free.set(own.filter(|own| !own.is_registered()));
+        begun.begin_simply(scope, cx);
+        scope.free.set(None);
+        let registration = wait.registration_mut();
+        let ticket = recorder.keep(registration.name_of(name), line, begun.into());
+        registration.become_shell(recording.serial, ticket);
+        Some(Poll::Pending)
+    };
+    scope.with_recording(poll).flatten()
+}
+
+/// Polls a wait that gives nothing and asks nothing.
+#[cold]
+#[inline(never)]
+fn poll_plain<W: Recorded>(
+    wait: &mut W,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+) -> Option<Poll<()>> {
+    let polled = poll_slowly(wait, cx, name, line, Gives::Nothing, &mut || true);
+    polled.map(|polled| polled.map(drop))
+}
+
+/// Polls a wait in any case. `None` if nothing is recorded here.
+#[cold]
+#[inline(never)]
+pub(crate) fn poll_slowly<W: Recorded>(
+    wait: &mut W,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+    gives: Gives,
+    holds: &mut dyn FnMut() -> bool,
+) -> Option<Poll<Given>> {
+    recorded(|recording| {
+        let name = wait.registration_mut().name_of(name);
+        if !wait.registration_mut().is_new() {
+            let registration = wait.registration_mut();
+            return poll_begun(registration, recording, cx, name, line, gives, holds);
+        }
+        let new = wait.take();
+        let registration = wait.registration_mut();
+        // If the recorder panics, the wait is over.
+        registration.end();
+        match recording.recorder.begin(name, line, cx, new.into(), gives) {
+            Begun::Pending(ticket) => {
+                registration.become_shell(recording.serial, ticket);
+                Poll::Pending
+            }
+            Begun::Over(given) => Poll::Ready(given),
+        }
+    })
+}
+
+fn poll_begun(
+    registration: &mut Registration,
+    recording: &Recording<'_>,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+    gives: Gives,
+    holds: &mut dyn FnMut() -> bool,
+) -> Poll<Given> {
+    if registration.is_done() {
+        polled_again(name);
+    }
+    let Some(ticket) = registration.ticket_in(recording.serial) else {
+        another_script()
+    };
+    // If the recorder panics, the wait is over.
+    registration.end();
+    let polled = recording
+        .recorder
+        .poll(ticket, name, line, cx, gives, holds);
+    if polled.is_pending() {
+        registration.become_shell(recording.serial, ticket);
+    }
+    polled
+}
+
+/// Calls `f`, which records nothing by itself.
+pub fn unrecorded<R>(f: impl FnOnce() -> R) -> R {
+    scope::with(|scope| {
+        let _plain = scope.map(|scope| Restore::after_setting(&scope.recording, ptr::null()));
+        f()
+    })
+}
+
+/// Calls `poll`, which polls a wait that a recorder keeps: it is a plain one. The condition that it gets calls `holds` as
+/// a part of the recorded coroutine.
+#[inline]
+pub(crate) fn poll_unrecorded<R>(
+    holds: &mut dyn FnMut() -> bool,
+    poll: impl FnOnce(&mut dyn FnMut() -> bool) -> R,
+) -> R {
+    scope::with(|scope| match scope.filter(|scope| scope.is_recorded()) {
+        Some(scope) => {
+            let recording = scope.recording.get();
+            let _plain = Restore::after_setting(&scope.recording, ptr::null());
+            poll(&mut || {
+                let _again = Restore::after_setting(&scope.recording, recording);
+                holds()
+            })
+        }
+        None => poll(holds),
+    })
+}
+
+/// Begins a wait for a run of a phase where it may be recorded.
+#[inline(never)]
+pub(crate) fn begin_run(
+    wait: &mut PhaseWait,
+    scope: Option<&Scope<'_>>,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+) -> Result<Poll<()>, Misuse> {
+    if let Some(scope) = scope {
+        let begins = |recording: &Recording<'_>| {
+            begin_frame(wait.registration_mut(), scope, recording, cx, name, line)
+        };
+        if scope.with_recording(begins) == Some(true) {
+            return Ok(Poll::Pending);
+        }
+    }
+    poll_run(wait, scope, cx, name, line)
+}
+
+/// Polls a wait for a run of a phase that has begun, where it may be recorded.
+#[inline(never)]
+pub(crate) fn go_on_with_run(
+    wait: &mut PhaseWait,
+    scope: Option<&Scope<'_>>,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+) -> Result<Poll<()>, Misuse> {
+    if let Some(scope) = scope {
+        let registration = wait.registration_mut();
+        let resumes = |recording: &Recording<'_>| {
+            let ticket = registration.ticket_in(recording.serial);
+            ticket.is_some_and(|ticket| recording.recorder.take_resumed(ticket))
+        };
+        if scope.with_recording(resumes) == Some(true) {
+            registration.end();
+            return Ok(Poll::Ready(()));
+        }
+    }
+    poll_run(wait, scope, cx, name, line)
+}
+
+#[cold]
+#[inline(never)]
+fn poll_run(
+    wait: &mut PhaseWait,
+    scope: Option<&Scope<'_>>,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+) -> Result<Poll<()>, Misuse> {
+    let polled = poll(wait, scope, cx, name, line);
+    polled.ok_or_else(|| Misuse::outside(wait.registration()))
+}
+
+/// Begins it in the usual case: in a run, as the first wait of the poll, to wait for the next frame at home.
+#[inline(always)]
+fn begin_frame(
+    registration: &mut Registration,
+    scope: &Scope<'_>,
+    recording: &Recording<'_>,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+) -> bool {
+    if !(registration.names_no_phase() && registration.bound() == Bound::Frame && recording.is_live)
+    {
+        return false;
+    }
+    let Some(own) = scope.own_task(cx).filter(|own| !own.is_registered()) else {
+        return false;
+    };
+    let mut begun = Registration::new(PhaseIndex::HOME, Bound::Frame);
+    let begins = begun.begin_with::<true>(scope, own.free_key(), Bound::Frame);
+    if begins {
+        let begun = FrameWait::from(PhaseWait::of(begun));
+        let ticket = recording.recorder.begin_frame(name, line, begun);
+        registration.become_shell(recording.serial, ticket);
+    }
+    begins
+}
+
+/// Drops what a shell stands for. The script that has it does so: a shell that has left its script leaves its wait
+/// there, as a replay does.
+#[cold]
+#[inline(never)]
+pub(crate) fn forget(serial: u32, ticket: u64) {
+    recorded(|recording| {
+        if recording.serial == serial {
+            recording.recorder.forget(ticket);
+        }
+    });
+}
+
+/// Whether the recorder of this number is that of the coroutine that is polled or replayed here.
+pub(crate) fn is_here(serial: u32) -> bool {
+    recorded(|recording| recording.serial == serial) == Some(true)
+}
