@@ -10,7 +10,9 @@ use bevy_app::App;
 use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
 use framestep::lend::try_with_ref;
-use framestep_durable::{Keyed, RuntimeHandle, Signal, StableHash, Subscription, Wait, WaitSignal};
+use framestep_durable::{
+    Keyed, NextFrame, RuntimeHandle, Signal, StableHash, Subscription, WaitSignal,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -283,7 +285,7 @@ pub struct NextEventOf<E: Heard> {
 
 enum Gone {
     Later(WaitSignal<(), Keyed>),
-    Already(Wait),
+    Already(NextFrame),
 }
 
 impl<E: Heard> Future for NextEventOf<E> {
