@@ -40,7 +40,7 @@ pub use crate::sync::{
 };
 pub use crate::task::{
     Budget, CoroutineId, Group, PauseGuard, Script, current, current_name, group, handle,
-    is_stop_requested, owner, owner_on, remote, script, stop_requested,
+    is_stop_requested, offload, owner, owner_on, remote, script, stop_requested,
 };
 pub use crate::time::{Clock, ClockGuard, Seconds, clock, delta_seconds, realtime};
 pub use crate::wait::{

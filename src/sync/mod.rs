@@ -3,12 +3,14 @@
 //! All of them work between the scripts of all executors of a thread, and with futures of other
 //! crates: they are built on wakers only.
 
+mod closed;
 mod promise;
 mod semaphore;
 mod signal;
 pub(crate) mod waiters;
 mod watch;
 
+pub use closed::{Closed, OrClosed};
 pub use promise::{Canceled, Promise, Resolver, promise};
 pub use semaphore::{Acquire, Permit, Semaphore};
 pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};

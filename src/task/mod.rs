@@ -1,8 +1,9 @@
 //! Coroutines and their lives: handles and ids, starts, owners and groups, requests to stop,
-//! budgets of time.
+//! budgets of time, work on other threads.
 
 mod budget;
 pub(crate) mod coroutine;
+pub(crate) mod offload;
 pub(crate) mod owner;
 pub(crate) mod script;
 
@@ -11,6 +12,7 @@ pub use budget::{Budget, Checkpoint};
 pub use coroutine::{
     Coroutine, CoroutineId, Finished, JoinError, Outcome, OutputSource, ScriptBuilder, join,
 };
+pub use offload::{Job, Offload, OffloadError, offload};
 pub use owner::{
     Ended, Group, JoinGroup, Owner, OwnerHandle, PauseGuard, SendOwner, StopRequested, StopWithin,
     TryJoinGroup, group, is_stop_requested, stop_requested,

@@ -76,7 +76,7 @@ fn inside<R>(function: &str, f: impl FnOnce(&Scope<'_>) -> R) -> R {
 /// The executor that runs the caller of `function`.
 #[track_caller]
 #[inline]
-fn executor(function: &str) -> Rc<Core> {
+pub(super) fn executor(function: &str) -> Rc<Core> {
     inside(function, |scope| scope.core().rc())
 }
 

@@ -2,6 +2,8 @@
 //! and futures of other crates.
 
 mod buffers;
+mod closed;
+mod offload;
 mod promise;
 mod remote;
 mod semaphore;

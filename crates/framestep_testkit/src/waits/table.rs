@@ -203,6 +203,10 @@ pub const WAITS: &[Row] = &[
     row!(wait -> WaitSignal, Rule::Event, Place::Home, |given| given.signal.wait())
         .due(&[(Arg::None, 2)])
         .shown(&["signal bell"]),
+    row!(or_closed -> OrClosed, Rule::Event, Place::Home, |given| given.signal.wait().or_closed())
+        .due(&[(Arg::None, 2)])
+        .shown(&["signal bell"])
+        .made_of_others(),
     row!(wait_for -> WaitSignalFor, Rule::Event, Place::Home, |given| { let accepts = given.accepts; given.signal.wait_for(move |&event| accepts(event)) })
         .due(&[(Arg::None, 2)])
         .shown(&["signal bell"]),
