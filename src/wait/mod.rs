@@ -23,6 +23,7 @@
 
 mod animate;
 mod changes_of;
+mod debounce_by_key;
 mod every_frames;
 mod frames;
 pub(crate) mod interval;
@@ -33,6 +34,7 @@ mod on;
 mod pace;
 mod phase;
 mod phase_wait;
+mod sample;
 mod seconds;
 mod stream;
 mod timeout;
@@ -40,8 +42,9 @@ mod timer;
 mod until;
 mod yield_now;
 
-pub use animate::{Animate, animate};
+pub use animate::{Animate, Ease, Easing, Tween, animate};
 pub use changes_of::{ChangesOf, changes_of};
+pub use debounce_by_key::{DebounceByKey, debounce_by_key};
 pub use every_frames::{EveryFrames, every_frames};
 pub(crate) use frames::Count;
 pub use frames::{WaitFrames, WaitSteps, wait_frames, wait_steps};
@@ -52,7 +55,7 @@ pub use on::{On, on_clock};
 pub use pace::{Debounce, Throttle, debounce, throttle};
 pub use phase::{InPhase, end_of_frame, fixed_update, in_phase};
 pub(crate) use phase_wait::{PhaseWait, take_resumed};
-
+pub use sample::{Sample, sample};
 pub use seconds::{WaitSeconds, WaitSecondsRealtime, wait_seconds, wait_seconds_realtime};
 pub use stream::{Frames, frames};
 pub use timeout::{Elapsed, Timeout, timeout, timeout_at};
