@@ -142,6 +142,11 @@ impl<'c> View<'c> {
         self.core.instruments.profiles
     }
 
+    /// Whether each wait notes its call chain.
+    pub(crate) fn has_call_chains(self) -> bool {
+        self.core.instruments.call_chains
+    }
+
     /// The id of a coroutine, which may have ended.
     pub(crate) fn id(self, key: TaskKey) -> CoroutineId {
         CoroutineId::new(self.core.id, key)

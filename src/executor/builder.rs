@@ -43,6 +43,7 @@ pub struct Builder {
     strict: bool,
     inspect: bool,
     profile: bool,
+    call_chains: bool,
     slow_poll: Option<Duration>,
     time_source: TimeSource,
     workers: Workers,
@@ -65,6 +66,7 @@ impl Default for Builder {
             strict: false,
             inspect: false,
             profile: false,
+            call_chains: false,
             slow_poll: None,
             time_source: TimeSource::default(),
             workers: Workers::default(),
@@ -417,6 +419,50 @@ impl Builder {
         self
     }
 
+    /// Notes for each wait through which `async fn`s the script has come to it, for
+    /// [`CoroutineInfo::call_chains`](crate::inspect::CoroutineInfo::call_chains). Off by default. Turns
+    /// [`inspect`](Self::inspect) on.
+    ///
+    /// Without it, a snapshot names the line of the innermost `.await`, which is often in a helper that
+    /// many scripts call. It is for the waits of this crate, since they note it; those of other crates
+    /// have none.
+    ///
+    /// For development: each wait that begins captures a backtrace, which takes microseconds, and more the deeper
+    /// the stack is, and keeps some kilobytes while it waits. Names are looked up when they are shown.
+    /// They need symbols; the lines need debug information, `debug = "line-tables-only"` at least, and so
+    /// do functions that an optimised build has inlined. On `wasm32-unknown-unknown`, which has no
+    /// backtraces, nothing is noted.
+    ///
+    /// It does not change what coroutines do, nor their order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn breathe() {
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// async fn sleep() {
+    ///     breathe().await;
+    /// }
+    ///
+    /// let executor = Executor::builder().call_chains(true).build();
+    /// let dragon = executor.start(sleep());
+    /// let snapshot = executor.snapshot();
+    /// let dragon = snapshot.get(dragon.id()).unwrap();
+    /// let chain = dragon.call_chains().next().unwrap().expect("this target has backtraces");
+    /// let names: Vec<&str> = chain.calls().iter().map(|call| &*call.function).collect();
+    /// assert!(names[0].ends_with("breathe") && names[1].ends_with("sleep"));
+    /// ```
+    #[doc(alias = "backtrace")]
+    #[doc(alias = "async stack trace")]
+    pub fn call_chains(mut self, call_chains: bool) -> Self {
+        self.call_chains = call_chains;
+        self
+    }
+
     /// Counts and times the polls of each coroutine, for
     /// [`CoroutineInfo::profile`](crate::inspect::CoroutineInfo::profile). Off by default. Turns
     /// [`inspect`](Self::inspect) on.
@@ -619,8 +665,13 @@ impl Builder {
     /// Makes the executor.
     pub fn build(self) -> Executor {
         let clock = FrameClock::new(self.fixed_delta_ns, self.max_delta_ns);
-        let instruments =
-            Instruments::new(self.inspect, self.profile, self.slow_poll, self.time_source);
+        let instruments = Instruments::new(
+            self.inspect,
+            self.profile,
+            self.call_chains,
+            self.slow_poll,
+            self.time_source,
+        );
         let bounds = Bounds {
             max_polls_per_run: self.max_polls_per_run,
             max_coroutines: self.max_coroutines,

@@ -22,6 +22,7 @@
 //! assert!(snapshot.to_string().contains("door"));
 //! ```
 
+mod call_chain;
 mod coroutine;
 mod cycles;
 mod describe;
@@ -44,6 +45,7 @@ mod wait;
 mod wait_note;
 
 pub use crate::executor::TraceHook;
+pub use call_chain::{Call, CallChain};
 pub use coroutine::{CoroutineInfo, Moment, State};
 pub use describe::describe;
 pub use observed::Profile;

@@ -13,7 +13,7 @@ use crate::core::base::key::WaitKey;
 use crate::core::inspect::notes;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Task, block};
-use crate::inspect::{Line, NotedWait, Observed, TimerClock, Wait, WaitId, Waiting};
+use crate::inspect::{CallChain, Line, NotedWait, Observed, TimerClock, Wait, WaitId, Waiting};
 use crate::time::{ClockRef, Phase, PhaseIndex};
 
 /// Notes a wait, by its key and phase, of the coroutine that `scope` polls, if it is
@@ -44,6 +44,7 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
         Some((_, outer)) => outer,
         None => line,
     };
+    let chain = chain_of(core, task, id);
     notes::with(core, task, |notes| {
         sort_out(core, task, notes);
         let at = match line.file() {
@@ -59,9 +60,19 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
                 at,
                 wait,
                 is_new: true,
+                chain,
             }),
         }
     });
+}
+
+/// The call chain of a wait that begins, if the executor notes them. The functions are on the stack: they
+/// are being polled.
+fn chain_of(core: &Core, task: Task<'_>, id: WaitId) -> Option<CallChain> {
+    let is_noted = |notes: &mut Observed| notes.waits.iter().any(|noted| noted.id == id);
+    let begins = id == WaitId::Unknown || notes::with(core, task, is_noted) == Some(false);
+    let captures = core.instruments.call_chains && begins;
+    captures.then(CallChain::capture).flatten()
 }
 
 /// Calls `f`, in which the current coroutine polls the wait of an `.await` in `line`. For a wait

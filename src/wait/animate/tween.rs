@@ -139,9 +139,9 @@ impl<F> Animate<F> {
     ///         animate(0.75, |t| angles.push((t * 300.0).round())).repeat(2).await;
     ///         angles
     ///     },
-    ///     0.5,
+    ///     0.25,
     /// );
-    /// assert_eq!(angles, [0.0, 133.0, 267.0, 300.0]); // at 0, 1/3, 2/3 and 1 s of each third
+    /// assert_eq!(angles, [0.0, 100.0, 200.0, 0.0, 100.0, 200.0, 300.0]);
     /// ```
     ///
     /// # Source
@@ -177,7 +177,7 @@ impl<F> Animate<F> {
     /// let mut executor = Executor::new();
     /// let opened = Signal::new();
     /// let light = executor.start(pulse(opened.clone()));
-    /// executor.run_frames(302, 0.25);
+    /// executor.run_frames(301, 0.25);
     /// opened.emit(());
     /// assert_eq!(executor.run_until(light, 0.25).unwrap(), 0.5);
     /// ```
