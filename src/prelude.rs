@@ -37,6 +37,7 @@ pub use crate::combine::{join_all, on_error, race, try_join_all, when_each};
 pub use crate::lend::{defer, defer_call, try_with, try_with_ref, with_deferred, with_ref};
 pub use crate::sync::{
     Canceled, Changes, Permit, Promise, Resolver, Semaphore, Signal, Subscription, Watch, promise,
+    semaphore, signal, watch,
 };
 pub use crate::task::{
     Budget, CoroutineId, Group, PauseGuard, Script, current, current_name, group, handle,

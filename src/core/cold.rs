@@ -6,8 +6,8 @@ use slab::Slab;
 
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::WaitKey;
+use crate::core::pause::Pause;
 use crate::core::pause::own::OwnClocks;
-use crate::core::pause::state::Pause;
 use crate::core::report::panics::Panicked;
 use crate::core::task::{Task, Tasks};
 use crate::core::wake::waker::TaskWaker;

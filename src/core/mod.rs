@@ -8,8 +8,8 @@
 
 pub(crate) mod base;
 pub(crate) mod cold;
-pub(crate) mod inspect;
 pub(crate) mod life;
+pub(crate) mod observe;
 pub(crate) mod owners;
 pub(crate) mod pause;
 pub(crate) mod phase;
@@ -18,6 +18,7 @@ pub(crate) mod report;
 pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod scope;
+pub(crate) mod sources;
 pub(crate) mod task;
 pub(crate) mod timer;
 pub(crate) mod view;
@@ -37,7 +38,6 @@ use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 
 use base::cell::Guarded;
 use cold::Colds;
-use inspect::events::EventWaits;
 use life::end::depth::Ends;
 use life::end::requests::Requests;
 use life::start::Starts;
@@ -50,8 +50,9 @@ use registration::entries::Entries;
 use registration::waits::Waits;
 use report::Unobserved;
 use report::panics::{Panics, PassOn};
-use run::state::Runs;
+use run::Runs;
 use scope::named::NamedClock;
+use sources::Sources;
 use task::{Flags, Task, Tasks};
 use wake::calls::Arrivals;
 use wake::host::Host;
@@ -80,7 +81,6 @@ pub(crate) struct Core {
     pub(crate) tasks: Tasks,
     pub(crate) colds: Colds,
     entries: Guarded<Entries>,
-    event_waits: Guarded<EventWaits>,
     pub(crate) phases: Phases,
     looks: Looks,
     ready: Ready,
@@ -104,6 +104,7 @@ pub(crate) struct Core {
     pub(crate) pool: Pool,
     /// What `framestep_durable` keeps for the coroutines of this executor.
     pub(crate) beside: OnceCell<Rc<dyn Any>>,
+    pub(crate) sources: Sources,
     /// How many frames a call may run until something happens.
     pub(crate) max_frames: u64,
     /// How many coroutines may be alive. 0 once the executor is closed.
@@ -139,7 +140,6 @@ impl Core {
             tasks,
             colds: Colds::default(),
             entries: Guarded::new(Entries::new(id)),
-            event_waits: Guarded::default(),
             phases: Phases::new(id),
             looks: Looks::new(skipped_phase, untaken_grant),
             ready: Ready::default(),
@@ -161,6 +161,7 @@ impl Core {
             instruments,
             pool,
             beside: OnceCell::new(),
+            sources: Sources::default(),
             max_frames,
             room: Cell::new(max_coroutines),
             closed: Cell::new(false),

@@ -15,9 +15,8 @@ use slab::Slab;
 
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::{TaskKey, WaitKey};
-use crate::core::inspect::events;
-use crate::core::scope;
 use crate::core::task::{Flags, Task};
+use crate::inspect::events;
 use crate::sync::waiters::{Waiters, Waiting};
 use crate::time::ClockState;
 
@@ -900,19 +899,21 @@ impl Owners {
 }
 
 impl Guarded<Owners> {
-    /// Makes a new task of an executor a member of its owner.
+    /// Makes a new task a member of its owner. `maker` is the membership of the coroutine that has
+    /// made it, if that has one.
     #[cold]
     #[inline(never)]
-    pub(super) fn adopt(&self, executor: u32, task: Task<'_>, owner: OwnerKey) {
+    pub(super) fn adopt(
+        &self,
+        task: Task<'_>,
+        owner: OwnerKey,
+        maker: impl FnOnce() -> Option<u32>,
+    ) {
         let mut owners = self.borrow_mut();
         let member = owners.add_member(owner, task.task_key());
         task.set_member(member);
         if owners.asks {
-            let by = scope::with(|scope| {
-                let scope = scope.filter(|scope| scope.core().id == executor)?;
-                scope.current()?.member()
-            });
-            if let Some(by) = by {
+            if let Some(by) = maker() {
                 owners.inherit_ask(member, by);
             }
         }

@@ -6,7 +6,7 @@
 //! 2. makes all phases as new ([`begin`]), and sets the [numbers](phase) of those that it knows,
 //! 3. puts each wait back with [`list`], [`join`] or [`owner_end`], whichever shows where it stood,
 //!    and what a task has beside its waits with [`paused`], [`own_clocks`], [`deferred_start`] and
-//!    [`ready`],
+//!    [`ready()`],
 //! 4. calls [`end`], so that a sleeping host looks anew.
 //!
 //! It may be given wrong numbers by a damaged image. What would break the core is refused: then
@@ -17,10 +17,10 @@ use std::cell::Cell;
 use crate::core::Core;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::owners::OwnerKey;
+use crate::core::pause::Pause;
 use crate::core::pause::own::OwnClocks;
-use crate::core::pause::state::Pause;
 use crate::core::pause::timers::Timer;
-use crate::core::phase::schedule;
+use crate::core::phase::ready;
 use crate::core::phase::state::Listed;
 use crate::core::registration::waits::Registered;
 use crate::core::task::{Flags, Task};
@@ -131,7 +131,7 @@ pub(crate) fn deferred_start(core: &Core, task: TaskKey) {
 
 /// Makes a task ready for the next run of a phase.
 pub(crate) fn ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
-    schedule::later(core, task, phase);
+    ready::later(core, task, phase);
 }
 
 /// Notes that all is put back.

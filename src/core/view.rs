@@ -23,25 +23,24 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::time::Duration;
 
 use crate::core::Core;
-use crate::core::base::by_wait::ByWait;
-use crate::core::base::key::{TaskKey, WaitKey};
-use crate::core::inspect::{awaited, events, notes};
+use crate::core::base::key::{ByWait, TaskKey, WaitKey};
 use crate::core::life::end::requests;
 use crate::core::owners::OwnerKey;
+use crate::core::pause::Pause;
 use crate::core::pause::own::OwnClocks;
-use crate::core::pause::state::Pause;
-use crate::core::phase::schedule;
+use crate::core::phase::ready;
 use crate::core::phase::state::{Listed, PhaseState};
 use crate::core::registration::waits::Registered;
-use crate::core::scope;
+use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, NO_JOINER, Task};
 use crate::core::timer::Unit;
 use crate::core::wake::waker::TaskWaker;
-use crate::inspect::{Line, Observed, PendingStop, Source, Wait, WaitId};
+use crate::inspect::{Instruments, Line, Observed, PendingStop, Source, WaitId};
 use crate::task::coroutine::CoroutineId;
-use crate::time::{ClockIndex, Phase, PhaseIndex, Time};
+use crate::time::{ClockIndex, ClockRef, PhaseIndex, Time};
 
 /// An executor, to look at.
 #[derive(Clone, Copy)]
@@ -108,8 +107,28 @@ pub(crate) struct TimerAt {
 }
 
 impl<'c> View<'c> {
+    #[inline]
     pub(crate) fn new(core: &'c Core) -> Self {
         View { core }
+    }
+
+    /// The executor that calls the code in a scope, and the coroutine that is being polled or
+    /// dropped.
+    #[inline]
+    pub(crate) fn of(scope: &Scope<'c>) -> (Self, Option<Script<'c>>) {
+        let view = View::new(scope.core());
+        (view, scope.current().map(|task| view.script(task)))
+    }
+
+    /// Calls `f` with the executor of this number, if it exists and is on this thread.
+    pub(crate) fn with<R>(executor: u32, f: impl FnOnce(View<'_>) -> R) -> Option<R> {
+        scope::with_executor(executor, |core| f(View::new(core)))
+    }
+
+    /// The number of the executor, unique in the program.
+    #[inline]
+    pub(crate) fn executor(self) -> u32 {
+        self.core.id
     }
 
     /// How many coroutines are alive.
@@ -127,6 +146,23 @@ impl<'c> View<'c> {
         self.core.game_time()
     }
 
+    /// The frame under way.
+    pub(crate) fn frame(self) -> u64 {
+        self.core.clock.frame()
+    }
+
+    /// How much time the game clock has measured.
+    pub(crate) fn elapsed(self) -> Duration {
+        Duration::from_nanos(self.core.clock.game_ns())
+    }
+
+    /// A clock as a phase measures it, and what it reads there.
+    pub(crate) fn reading(self, phase: PhaseIndex, clock: ClockRef<'_>) -> (ClockIndex, u64) {
+        let state = self.core.phases.get(phase);
+        let reached_ns = state.reached_ns(&self.core.clock, clock);
+        (state.measure(clock.index()), reached_ns)
+    }
+
     /// The phase of the run under way.
     pub(crate) fn running(self) -> Option<PhaseIndex> {
         self.core.runs.phase()
@@ -137,9 +173,18 @@ impl<'c> View<'c> {
         self.core.instruments.is_on()
     }
 
-    /// Whether the times of each coroutine are added up in its notes.
-    pub(crate) fn has_profiles(self) -> bool {
-        self.core.instruments.profiles
+    /// What the clients keep for the executor.
+    #[inline]
+    pub(crate) fn instruments(self) -> &'c Instruments {
+        &self.core.instruments
+    }
+
+    /// The same source. It has a number among those of the executor from now on.
+    pub(crate) fn numbered(self, source: &Source) -> Source {
+        if source.is_unknown() {
+            source.set_number(self.core.id, self.core.instruments.next_source());
+        }
+        source.clone()
     }
 
     /// Whether each wait notes its call chain.
@@ -167,11 +212,6 @@ impl<'c> View<'c> {
     /// The requests to stop whose time is not over.
     pub(crate) fn pending_stops(self) -> Vec<PendingStop> {
         requests::pending(self.core)
-    }
-
-    /// A wait for an event of a source, in words.
-    pub(crate) fn event(self, source: Option<&Source>, phase: Phase) -> Wait {
-        events::wait(self.core, source, phase)
     }
 
     /// Visits each coroutine, by index.
@@ -214,7 +254,7 @@ impl<'c> View<'c> {
         self.each_script(|joined| {
             joined.each_join(|key| visit(waits.task(key), key, Stands::Join(joined.id())));
         });
-        self.core.event_waits.borrow().each(|key, id, source| {
+        self.core.instruments.event_waits.each(|key, id, source| {
             if let Some(task) = self.core.tasks.get(key).filter(|task| task.is_alive()) {
                 f(self.script(task), Some(id), Stands::Event(source));
             }
@@ -284,9 +324,9 @@ impl<'c> View<'c> {
         self.core.waits().registered(key)
     }
 
+    #[inline]
     fn script(self, task: Task<'c>) -> Script<'c> {
-        let core = self.core;
-        Script { core, task }
+        Script::new(self.core, task)
     }
 
     /// Visits the coroutines in the lists of ready ones, the last phase first.
@@ -294,7 +334,7 @@ impl<'c> View<'c> {
         let mut ready = Vec::new();
         self.core.phases.each(|phase, state| {
             let keys = state.ready.keys.iter();
-            let tasks = keys.filter_map(|key| schedule::task(self.core, key));
+            let tasks = keys.filter_map(|key| ready::task(self.core, key));
             // One that is being dropped may still be in the list.
             let alive = tasks.filter(|task| task.is_alive());
             ready.extend(alive.map(|task| (task, phase)));
@@ -352,7 +392,7 @@ impl<'p> PhaseView<'p> {
     #[inline]
     pub(crate) fn ready(self) -> impl Iterator<Item = TaskKey> + 'p {
         let keys = self.state.ready.keys.iter();
-        keys.filter_map(move |key| Some(schedule::task(self.core, key)?.task_key()))
+        keys.filter_map(move |key| Some(ready::task(self.core, key)?.task_key()))
     }
 
     /// If a pause holds a timer: what its clock read when the pause began.
@@ -387,7 +427,17 @@ impl<'p> PhaseView<'p> {
     }
 }
 
-impl Script<'_> {
+impl<'c> Script<'c> {
+    #[inline]
+    pub(in crate::core) fn new(core: &'c Core, task: Task<'c>) -> Self {
+        Script { core, task }
+    }
+
+    #[inline]
+    pub(crate) fn key(self) -> TaskKey {
+        self.task.task_key()
+    }
+
     /// A number that no other coroutine has at this moment, for tables.
     pub(crate) fn index(self) -> usize {
         self.task.index() as usize
@@ -433,23 +483,41 @@ impl Script<'_> {
         self.task.has(Flags::READY)
     }
 
+    /// Whether it has a waker that may leave its polls.
+    pub(crate) fn has_given_waker(self) -> bool {
+        self.task.has(Flags::TASK_WAKER)
+    }
+
     /// Whether somebody has a waker of it.
     pub(crate) fn is_waker_held(self) -> bool {
         let colds = &self.core.colds;
-        self.task.has(Flags::TASK_WAKER)
+        self.has_given_waker()
             && colds.of(self.task, |cold| {
                 cold.waker.as_ref().is_some_and(TaskWaker::is_held)
             }) == Some(true)
     }
 
-    /// Reads the notes about it, if it is observed.
-    pub(crate) fn notes<R>(self, f: impl FnOnce(&Observed) -> R) -> Option<R> {
-        notes::with(self.core, self.task, |observed| f(observed))
+    /// Whether it is observed: whether clients hear of it.
+    #[inline]
+    pub(crate) fn is_observed(self) -> bool {
+        self.task.has(Flags::OBSERVED)
+    }
+
+    /// Reads or changes the notes about it, if it is observed. They are the clients'.
+    pub(crate) fn notes<R>(self, f: impl FnOnce(&mut Observed) -> R) -> Option<R> {
+        let colds = &self.core.colds;
+        let read = colds.of(self.task, |cold| cold.observed.as_deref_mut().map(f));
+        read.flatten()
     }
 
     /// The line of one of its waits, if it was noted.
     pub(crate) fn line_of(self, id: WaitId) -> Option<Line> {
-        awaited::line_of(self.core, self.task, id)
+        self.notes(|notes| notes.line_of(id)).flatten()
+    }
+
+    /// Whether a wait is under way, and waits for it.
+    pub(crate) fn has_wait(self, key: WaitKey) -> bool {
+        self.core.waits().is_of(key, Some(self.task))
     }
 
     pub(crate) fn is_alive(self) -> bool {

@@ -10,10 +10,10 @@ use std::time::Duration;
 use crate::core::base::call;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::cold::Cold;
-use crate::core::inspect::observe;
 use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
 use crate::core::life::start::{self, Home};
+use crate::core::observe;
 use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::pause::own::OwnTime;
 use crate::core::report::{self, panics};
@@ -502,7 +502,7 @@ impl MoveIn for Restored<'_> {
         } = self;
         let (task, moved) = start::store(core, Some(name), future, home, owner);
         if core.instruments.is_on() {
-            observe::note_spawned(core, task, Location::caller());
+            observe::spawned(core, task, Location::caller());
         }
         Some(((), moved))
     }

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::panic::Location;
 
-use crate::core::inspect::awaited;
-use crate::core::inspect::events::{self, EventWait};
-use crate::inspect::{Source, SourceKind};
+use crate::core::view::View;
+use crate::inspect::events::{self, EventWait};
+use crate::inspect::{Source, SourceKind, awaited};
 use crate::task::coroutine::CoroutineId;
 
 use super::door::Door;
@@ -98,7 +98,7 @@ impl Door {
     ) -> Option<EventNote> {
         let core = self.core();
         let key = core.key_of(id)?;
-        let wait = EventWait::restored(core, key, event.source(full_name));
+        let wait = EventWait::restored(View::new(core), key, event.source(full_name));
         Some(EventNote { _wait: wait })
     }
 }

@@ -2,8 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::core::base::by_wait::{ByWait, put};
-use crate::core::base::key::{TaskKey, WaitKey};
+use crate::core::base::key::{ByWait, TaskKey, WaitKey, put};
 use crate::image::ClockNames;
 
 /// What the numbers of an image refer to.

@@ -3,14 +3,11 @@
 use std::time::Duration;
 
 use crate::core::report::panics::PassOn;
-use crate::core::scope::registry;
-use crate::core::{Bounds, Core};
+use crate::core::{Bounds, Core, scope};
 use crate::executor::Executor;
 use crate::inspect::{Instruments, TimeSource};
 use crate::task::offload::pool::{Job, Pool, Workers};
-use crate::time::FrameClock;
-use crate::time::Nanos;
-use crate::time::Seconds;
+use crate::time::{FrameClock, Nanos, Seconds};
 
 const MILLISECOND_NS: u64 = 1_000_000;
 
@@ -686,7 +683,7 @@ impl Builder {
         };
         let pool = Pool::new(self.workers, self.offload_in_order);
         let core = Core::new(clock, bounds, pass_on, instruments, pool);
-        registry::know(&core);
+        scope::know(&core);
         Executor::with_core(core)
     }
 }

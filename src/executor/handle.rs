@@ -15,6 +15,7 @@ use crate::core::view::View;
 use crate::core::wake::calls;
 use crate::core::{Core, pause, report, scope};
 use crate::inspect::{self, Snapshot, TraceEvent};
+use crate::sync::{Named, named_in};
 use crate::task::coroutine::{self, Coroutine, CoroutineId, OutputSource, Place, ScriptBuilder};
 use crate::task::owner::Owner;
 use crate::time::{Clock, Time};
@@ -151,6 +152,13 @@ impl Handle {
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> Option<R> {
         let core = self.core()?;
         Some(scope::call_in(&core, f))
+    }
+
+    /// Like [`Executor::named`]. If the executor has been dropped, returns `None`.
+    #[track_caller]
+    pub fn named<N: Named>(&self, source: &N) -> Option<N> {
+        let core = self.core()?;
+        Some(named_in(&core, source))
     }
 
     /// Makes the calls that a [`RemoteHandle`] has requested, such as [`RemoteHandle::stop`], now instead of when

@@ -23,6 +23,7 @@ use crate::core::phase::frame;
 use crate::core::report::panics;
 use crate::core::run;
 use crate::core::scope;
+use crate::sync::{Named, named_in};
 use crate::task::coroutine::{self, Coroutine, CoroutineId, Place, ScriptBuilder};
 use crate::task::owner::Owner;
 use crate::time::{Clock, Phase, PhaseIndex, Seconds, Time};
@@ -464,6 +465,29 @@ impl Executor {
     /// ```
     pub fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
         scope::call_in(&self.core, f)
+    }
+
+    /// Returns a handle of the signal, watch or semaphore that has the name of `source` in this executor.
+    /// The handle works anywhere on this thread: in the host, in callbacks, in other executors.
+    ///
+    /// # Panics
+    ///
+    /// If other code has declared the name as something else.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// const HIT: Signal<u32> = signal("hit");
+    ///
+    /// let mut executor = Executor::new();
+    /// let hurt = executor.start(async { HIT.wait().await });
+    /// executor.named(&HIT).emit(3);
+    /// assert_eq!(executor.run_until(hurt, 0.25).unwrap(), 3);
+    /// ```
+    #[track_caller]
+    pub fn named<N: Named>(&self, source: &N) -> N {
+        named_in(&self.core, source)
     }
 
     /// Returns a weak handle. It spawns, starts and stops coroutines anywhere on this

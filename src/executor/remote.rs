@@ -4,15 +4,13 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 
-use crate::core::Core;
 use crate::core::base::call::{self, Foreign};
 use crate::core::life::end;
-use crate::core::life::start;
-use crate::core::life::start::{Home, refuse};
-use crate::core::scope::registry;
+use crate::core::life::start::{self, Home, refuse};
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
 use crate::core::wake::waker::sync::Arc;
 use crate::core::wake::waker::{InjectionQueue, Message, Order};
+use crate::core::{Core, scope};
 use crate::task::coroutine::{self, CoroutineId};
 use crate::time::Phase;
 
@@ -205,7 +203,7 @@ impl RemoteHandle {
         message: fn(Foreign<Order>) -> Message,
         order: impl FnOnce(&Core) + Send + 'static,
     ) -> bool {
-        let pushed = self.injected.push(message(registry::order(order)));
+        let pushed = self.injected.push(message(scope::order(order)));
         pushed.map_err(refuse).is_ok()
     }
 }

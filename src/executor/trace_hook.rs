@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use crate::core::Core;
-use crate::core::inspect::observe;
+use crate::core::observe;
 use crate::inspect::TraceClosure;
 
 #[cfg(doc)]

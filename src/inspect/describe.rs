@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use crate::core::base::call;
-use crate::core::inspect::notes;
 use crate::core::scope::{self, Scope};
+use crate::core::view::{Script, View};
 
 /// Describes what the running script is doing, for snapshots and live views: "phase 2",
 /// "30 % health".
@@ -31,13 +31,18 @@ use crate::core::scope::{self, Scope};
 /// assert_eq!(snapshot.get(boss.id()).unwrap().description(), Some("phase 1"));
 /// ```
 pub fn describe(text: impl Display) {
-    if scope::with(|scope| notes::is_observed(scope.and_then(Scope::current))) {
+    if scope::with(|scope| script(scope).is_some_and(Script::is_observed)) {
         // This is user code: nothing is borrowed.
         let text = call::out(|| text.to_string());
         let previous = scope::with(|scope| {
-            let scope = scope?;
-            notes::describe(scope.core(), scope.current()?, text)
+            let described = script(scope)?.notes(|notes| notes.description.replace(text));
+            described.flatten()
         });
         drop(previous);
     }
+}
+
+/// The script that is running.
+fn script<'c>(scope: Option<&Scope<'c>>) -> Option<Script<'c>> {
+    View::of(scope?).1
 }

@@ -10,6 +10,7 @@ use crate::core::view::{Script, Stands, View};
 use crate::time::PhaseIndex;
 
 use super::coroutine::{CoroutineInfo, Origin, State};
+use super::events;
 use super::observed::{Line, Observed, WaitId};
 use super::snapshot::Snapshot;
 use super::wait::{TimerClock, Wait};
@@ -83,7 +84,7 @@ impl<'c> Draft<'c> {
             Stands::OwnerEnd(owner) => Wait::Scripts {
                 owner: view.owner_label(owner).into(),
             },
-            Stands::Event(source) => view.event(source, coroutine.phase),
+            Stands::Event(source) => events::wait(view, source, coroutine.phase),
             Stands::Ready(phase) => {
                 make_ready(coroutine);
                 coroutine.phase = phase.phase();
@@ -108,7 +109,7 @@ impl<'c> Draft<'c> {
         let line = lines.and_then(|(lines, id)| lines.line_of(script, id));
         coroutine.add_wait(wait, line);
         if let Some(id) = id.filter(|_| view.has_call_chains()) {
-            let chain = |notes: &Observed| notes.chain_of(id);
+            let chain = |notes: &mut Observed| notes.chain_of(id);
             coroutine.set_chain(script.notes(chain).flatten());
         }
     }
@@ -201,7 +202,7 @@ fn notes_of(view: View<'_>, script: Script<'_>) -> Option<(Origin, bool, NotedLi
             more_lines: Vec::new(),
             chains: Vec::new(),
             description: observed.description.clone(),
-            profile: view.has_profiles().then_some(observed.profile),
+            profile: view.instruments().profiles.then_some(observed.profile),
         };
         (origin, observed.has_begun, NotedLines::of(observed))
     })

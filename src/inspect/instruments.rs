@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::core::base::key::TaskKey;
 
+use super::events::EventWaits;
 use super::observed::Line;
 use super::poll_times::PollTimes;
 use super::time_source::TimeSource;
@@ -24,6 +25,7 @@ pub(crate) struct Instruments {
     /// Whether each wait notes through which functions its script has come to it.
     pub(crate) call_chains: bool,
     pub(crate) trace: TraceHooks,
+    pub(crate) event_waits: EventWaits,
     /// How many signals, watches and semaphores with a name have been shown.
     sources: Cell<u32>,
     /// The line of the wait that this coroutine polls in the closure of another crate.
@@ -49,6 +51,7 @@ impl Instruments {
             profiles,
             call_chains,
             trace: TraceHooks::default(),
+            event_waits: EventWaits::default(),
             sources: Cell::new(0),
             line: Cell::new(None),
         }

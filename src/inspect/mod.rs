@@ -22,14 +22,17 @@
 //! assert!(snapshot.to_string().contains("door"));
 //! ```
 
+pub(crate) mod awaited;
 mod call_chain;
 mod coroutine;
 mod cycles;
 mod describe;
 mod draft;
+pub(crate) mod events;
 mod hook;
 mod instruments;
 mod names;
+pub(crate) mod notes;
 mod observed;
 mod poll_times;
 mod print;
@@ -61,12 +64,11 @@ pub(crate) use draft::snapshot;
 pub(crate) use hook::Hook;
 pub(crate) use instruments::Instruments;
 pub(crate) use names::script as script_name;
-pub(crate) use observed::{Line, NotedWait, Observed, WaitId};
+pub(crate) use observed::{Line, Observed, WaitId};
 pub(crate) use poll_times::{Lap, PollTimes};
 pub(crate) use print::Reports;
 #[doc(hidden)]
 pub use print::to_stderr;
 pub(crate) use report::NO_STATE;
-pub(crate) use source::Birth;
 pub(crate) use time_source::TimeSource;
 pub(crate) use trace_hooks::TraceClosure;

@@ -45,6 +45,20 @@ impl Observed {
         let noted = self.waits.iter().find(|noted| noted.id == id);
         noted.and_then(|noted| noted.chain.clone())
     }
+
+    /// The notes about a coroutine that was spawned before observing began.
+    pub(crate) fn unknown() -> Self {
+        Observed {
+            has_begun: true,
+            ..Observed::default()
+        }
+    }
+
+    /// The line of a wait, if it was noted.
+    pub(crate) fn line_of(&self, id: WaitId) -> Option<Line> {
+        let noted = self.waits.iter().find(|noted| noted.id == id);
+        noted.and_then(|noted| noted.at)
+    }
 }
 
 /// A wait of an observed coroutine.

@@ -5,10 +5,12 @@ use std::marker::PhantomData;
 use std::panic::Location;
 
 use crate::core::base::call;
-use crate::core::inspect::events::EventWait;
-use crate::core::inspect::{events, notes};
-use crate::core::scope::{self, Scope};
-use crate::inspect::{Line, SourceKind};
+use crate::core::scope;
+use crate::core::view::View;
+
+use super::events::{self, EventWait};
+use super::observed::Line;
+use super::source::SourceKind;
 
 /// Says what the running coroutine waits for, in snapshots and traces, until it is dropped.
 ///
@@ -73,8 +75,8 @@ impl WaitNote {
 
 fn begin(what: &dyn Display, line: Line) -> Option<EventWait> {
     let is_wanted = scope::with(|scope| {
-        let task = scope.and_then(Scope::current);
-        task.is_some() && (cfg!(debug_assertions) || notes::is_observed(task))
+        let script = scope.and_then(|scope| View::of(scope).1);
+        script.is_some_and(|script| cfg!(debug_assertions) || script.is_observed())
     });
     if !is_wanted {
         return None;

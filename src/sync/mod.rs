@@ -4,6 +4,8 @@
 //! crates: they are built on wakers only.
 
 mod closed;
+mod key;
+mod named;
 mod promise;
 mod semaphore;
 mod signal;
@@ -11,7 +13,10 @@ pub(crate) mod waiters;
 mod watch;
 
 pub use closed::{Closed, OrClosed};
+pub use key::Key;
+pub use named::Named;
+pub(crate) use named::named_in;
 pub use promise::{Canceled, Promise, Resolver, promise};
-pub use semaphore::{Acquire, Permit, Semaphore};
-pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor};
-pub use watch::{Changed, Changes, WaitWatch, Watch, WatchReader};
+pub use semaphore::{Acquire, Permit, Semaphore, semaphore};
+pub use signal::{Signal, Subscription, WaitSignal, WaitSignalFor, signal, signal_with_limit};
+pub use watch::{Changed, Changes, WaitWatch, Watch, WatchReader, watch};

@@ -12,8 +12,8 @@ use std::task::{Context, Waker};
 use slab::Slab;
 
 use crate::core::base::call::{self, Foreign};
-use crate::core::inspect::events::EventWait;
 use crate::core::wake::kept::{Grant, GrantKind, Keeper};
+use crate::inspect::events::EventWait;
 use crate::inspect::{Line, Source};
 
 /// The waiters of one source, each with the data that the source keeps for it.

@@ -76,7 +76,7 @@ use super::until::Asked;
 /// `UniTask.EveryValueChanged`; `Observable.EveryValueChanged` of R3.
 #[doc(alias = "EveryValueChanged")]
 #[doc(alias = "ObserveEveryValueChanged")]
-pub fn changes_of<T: PartialEq + Clone, F: FnMut() -> T>(read: F) -> ChangesOf<T, F> {
+pub fn changes_of<T: PartialEq + Clone, F: Fn() -> T>(read: F) -> ChangesOf<T, F> {
     ChangesOf {
         read,
         known: None,
@@ -137,7 +137,7 @@ impl<T, F> ChangesOf<T, F> {
 impl<T, F> ChangesOf<T, F>
 where
     T: PartialEq + Clone,
-    F: FnMut() -> T,
+    F: Fn() -> T,
 {
     /// Waits for the next change.
     ///
@@ -152,7 +152,7 @@ where
 impl<T, F> Stream for ChangesOf<T, F>
 where
     T: PartialEq + Clone,
-    F: FnMut() -> T,
+    F: Fn() -> T,
 {
     type Item = T;
 
@@ -197,7 +197,7 @@ impl<T, F> Unpin for ChangesOf<T, F> {}
 impl<T, F> FusedStream for ChangesOf<T, F>
 where
     T: PartialEq + Clone,
-    F: FnMut() -> T,
+    F: Fn() -> T,
 {
     fn is_terminated(&self) -> bool {
         false

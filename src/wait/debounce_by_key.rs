@@ -127,6 +127,8 @@ struct Waiting<K, T> {
     key: K,
     item: T,
     wait: WaitSeconds,
+    /// Whether its first poll has returned: the clone of a waker may panic.
+    has_begun: bool,
 }
 
 impl<K: Hash + Eq + Clone, T> Kept<K, T> {
@@ -154,6 +156,11 @@ impl<K: Hash + Eq + Clone, T> Kept<K, T> {
         for (item, number) in self.items.iter().flatten().zip(0..) {
             self.by_key.insert(item.key.clone(), number);
         }
+    }
+
+    /// The item that was received last.
+    fn latest(&mut self) -> Option<&mut Waiting<K, T>> {
+        self.items.back_mut()?.as_mut()
     }
 
     /// The item that has waited longest.
@@ -216,19 +223,29 @@ where
         let length = this.length.nanos("debounce_by_key()");
         let length = length.map(Duration::from_nanos);
         polled("debounce_by_key()", |_| ());
-        while !*this.has_ended {
+        loop {
+            // Its time counts from this poll. From then on, only the first of them is polled: it is due before the
+            // others, whose timers run meanwhile.
+            if let Some(latest) = this.kept.latest().filter(|latest| !latest.has_begun) {
+                let begun = Pin::new(&mut latest.wait).poll(cx);
+                debug_assert!(begun.is_pending(), "no wait is over when it begins");
+                latest.has_begun = true;
+            }
+            if *this.has_ended {
+                break;
+            }
             if this.kept.by_key.len() > *this.limit {
                 return Poll::Ready(this.kept.take_first());
             }
             match this.stream.as_mut().poll_next(cx) {
                 Poll::Ready(Some(item)) => {
                     let key = call::out(|| (this.key)(&item));
-                    let mut wait = quiet(length);
-                    // Its time counts from this poll. Only the first of them is polled again: it is due
-                    // before the others, whose timers run meanwhile.
-                    let begun = Pin::new(&mut wait).poll(cx);
-                    debug_assert!(begun.is_pending(), "no wait is over when it begins");
-                    this.kept.add(Waiting { key, item, wait });
+                    this.kept.add(Waiting {
+                        key,
+                        item,
+                        wait: quiet(length),
+                        has_begun: false,
+                    });
                 }
                 Poll::Ready(None) => *this.has_ended = true,
                 Poll::Pending => break,

@@ -8,12 +8,11 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::Core;
-use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::task::Task;
 use crate::core::timer::Unit;
 use crate::image::{Damaged, Reader, Writer};
-use crate::inspect::Wait;
+use crate::inspect::{Wait, awaited};
 use crate::time::{Phase, PhaseIndex};
 
 use super::{expect_pollable, polled};

@@ -89,15 +89,17 @@ enum Misuse {
 }
 
 impl Misuse {
-    /// Whether a poll in `scope` misuses the wait.
+    /// The scope that polls the wait, unless such a poll misuses it.
     #[inline]
-    fn of(registration: &Registration, scope: &Scope<'_>) -> Option<Misuse> {
-        if registration.is_done() {
-            Some(Misuse::Again)
-        } else if !registration.is_of(scope.core()) {
-            Some(Misuse::Elsewhere)
-        } else {
-            None
+    fn check<'a, 'c>(
+        registration: &Registration,
+        scope: Option<&'a Scope<'c>>,
+    ) -> Result<&'a Scope<'c>, Misuse> {
+        match scope {
+            _ if registration.is_done() => Err(Misuse::Again),
+            None => Err(Misuse::Outside),
+            Some(scope) if !registration.is_of(scope.core()) => Err(Misuse::Elsewhere),
+            Some(scope) => Ok(scope),
         }
     }
 
@@ -113,15 +115,11 @@ impl Misuse {
     }
 }
 
-/// Panics at the caller's line if the wait is over, or began in another executor.
+/// Panics at the caller's line if the wait is over, began in another executor, or is polled by none.
 #[inline]
 #[track_caller]
 fn expect_pollable(wait: &'static str, registration: &Registration) {
-    let misuse = scope::with(|scope| match scope {
-        Some(scope) => Misuse::of(registration, scope),
-        None => registration.is_done().then_some(Misuse::Again),
-    });
-    if let Some(misuse) = misuse {
+    if let Err(misuse) = scope::with(|scope| Misuse::check(registration, scope).map(drop)) {
         misuse.panic(wait);
     }
 }

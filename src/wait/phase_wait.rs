@@ -3,10 +3,9 @@
 use std::panic::Location;
 use std::task::{Context, Poll};
 
-use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope::{self, Inside, Scope};
-use crate::inspect::{Line, Wait};
+use crate::inspect::{Line, Wait, awaited};
 use crate::time::PhaseIndex;
 
 use super::Misuse;
@@ -124,9 +123,8 @@ impl PhaseWait {
     fn poll_begun(&mut self, cx: &Context<'_>) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
         scope::with(|scope| {
-            let scope = scope.ok_or(Misuse::Outside)?;
+            let scope = Misuse::check(&self.registration, scope)?;
             let registration = &mut self.registration;
-            Misuse::of(registration, scope).map_or(Ok(()), Err)?;
             if registration.is_due_in(scope.phase_of(registration.phase())) {
                 registration.finish(scope.core());
                 return Ok(Poll::Ready(()));

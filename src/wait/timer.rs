@@ -4,14 +4,14 @@ use std::panic::Location;
 use std::task::{Context, Poll};
 
 use crate::core::Core;
-use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Registration, WaitList, another_executor};
 use crate::core::report;
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::Task;
+use crate::core::view::View;
 use crate::durable::Unsavable;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
-use crate::inspect::{Wait, WaitId};
+use crate::inspect::{Wait, WaitId, awaited};
 use crate::time::{AwaitedClock, ClockIndex, ClockRef, Nanos, PhaseIndex, Seconds};
 
 use super::{polled, polled_again, polled_outside};
@@ -446,9 +446,9 @@ impl DeadlineWait {
     fn note(&self, scope: &Scope<'_>, clock: ClockRef<'_>) {
         let line = Location::caller();
         if let Deadline::At(_, due_ns) = self.deadline {
-            let (core, phase) = (scope.core(), self.registration.phase());
+            let (view, phase) = (View::new(scope.core()), self.registration.phase());
             awaited::note(scope, self.registration.key_and_phase(), line, |_| {
-                awaited::timer(core, phase, clock, due_ns)
+                awaited::timer(view, phase, clock, due_ns)
             });
         } else {
             awaited::note_wait(scope, WaitId::Unknown, line, || Wait::Never);

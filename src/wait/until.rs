@@ -9,10 +9,9 @@ use std::task::{Context, Poll};
 use futures::future::FusedFuture;
 
 use crate::core::base::call;
-use crate::core::inspect::awaited;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope;
-use crate::inspect::Wait;
+use crate::inspect::{Wait, awaited};
 use crate::time::{Phase, PhaseIndex};
 
 use super::{Misuse, polled};
@@ -71,7 +70,7 @@ use super::{Misuse, polled};
 ///
 /// `WaitUntil`, Unity scripting reference.
 #[doc(alias = "WaitUntil")]
-pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
+pub fn wait_until<P: Fn() -> bool>(condition: P) -> WaitUntil<P> {
     WaitUntil {
         condition: Condition {
             ask: condition,
@@ -103,7 +102,7 @@ pub fn wait_until<P: FnMut() -> bool>(condition: P) -> WaitUntil<P> {
 ///
 /// `WaitWhile`, Unity scripting reference.
 #[doc(alias = "WaitWhile")]
-pub fn wait_while<P: FnMut() -> bool>(condition: P) -> WaitWhile<P> {
+pub fn wait_while<P: Fn() -> bool>(condition: P) -> WaitWhile<P> {
     WaitWhile {
         condition: Condition {
             ask: condition,
@@ -178,13 +177,9 @@ impl Asked {
     #[track_caller]
     fn is_asking(&self, name: &'static str) -> bool {
         let registration = &self.registration;
-        let asking = scope::with(|scope| match scope {
-            Some(scope) => match Misuse::of(registration, scope) {
-                None => Ok(!registration.is_new() && registration.is_due(scope.core())),
-                Some(misuse) => Err(misuse),
-            },
-            None if registration.is_done() => Err(Misuse::Again),
-            None => Err(Misuse::Outside),
+        let asking: Result<_, Misuse> = scope::with(|scope| {
+            let scope = Misuse::check(registration, scope)?;
+            Ok(!registration.is_new() && registration.is_due(scope.core()))
         });
         match asking {
             Ok(asking) => asking,
@@ -240,7 +235,7 @@ macro_rules! condition_future {
             }
         }
 
-        impl<P: FnMut() -> bool> Future for $name<P> {
+        impl<P: Fn() -> bool> Future for $name<P> {
             type Output = ();
 
             #[track_caller]
@@ -253,7 +248,7 @@ macro_rules! condition_future {
         // The closure is never pinned.
         impl<P> Unpin for $name<P> {}
 
-        impl<P: FnMut() -> bool> FusedFuture for $name<P> {
+        impl<P: Fn() -> bool> FusedFuture for $name<P> {
             fn is_terminated(&self) -> bool {
                 self.condition.asked.registration.is_done()
             }

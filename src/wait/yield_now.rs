@@ -8,8 +8,7 @@ use futures::future::FusedFuture;
 
 use crate::core::Core;
 use crate::core::scope::Scope;
-use crate::core::wake::yielding;
-use crate::core::wake::yielding::Turn;
+use crate::core::wake::{self, Turn};
 use crate::time::PhaseIndex;
 
 use super::phase_wait::PhaseWait;
@@ -108,7 +107,7 @@ impl YieldNow {
 
     /// Begins: takes a turn in the run under way, if there is one.
     fn begin(&mut self, scope: &Scope<'_>) {
-        self.stage = match yielding::yield_turn(scope.core(), scope) {
+        self.stage = match wake::yield_turn(scope.core(), scope) {
             Some(turn) => Stage::InRun(turn),
             None => Stage::Outside(PhaseWait::next_run(PhaseIndex::HOME)),
         };
@@ -116,9 +115,9 @@ impl YieldNow {
 
     /// Whether the turn of a wait in a run has come, in a poll after the first.
     fn has_turn(turn: &Turn, scope: &Scope<'_>) -> bool {
-        let has_turn = yielding::has_turn(scope.core(), turn);
+        let has_turn = wake::has_turn(scope.core(), turn);
         if !has_turn {
-            yielding::yield_again(scope.core(), scope);
+            wake::yield_again(scope.core(), scope);
         }
         has_turn
     }

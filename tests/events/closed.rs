@@ -1,5 +1,7 @@
 //! `or_closed`: a wait whose signal or watch may be gone.
 
+use std::cell::RefCell;
+
 use framestep::prelude::*;
 use framestep::sync::Closed;
 use futures::FutureExt;
@@ -107,7 +109,7 @@ fn a_clone_keeps_the_signal() {
 fn a_condition_that_emits_what_it_waits_for_is_not_cut_by_the_end() {
     let mut executor = unclamped();
     let signal = Signal::new();
-    let mut inner = Some(signal.clone());
+    let inner = RefCell::new(Some(signal.clone()));
     let wait = signal.wait_for(move |&event| {
         if let Some(signal) = inner.take() {
             signal.emit(event + 1);

@@ -2,6 +2,7 @@
 //! and futures of other crates.
 
 mod buffers;
+mod by_name;
 mod closed;
 mod offload;
 mod promise;

@@ -1,6 +1,6 @@
 //! Full traces: all events, in their order.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::Location;
 use std::rc::Rc;
 
@@ -120,11 +120,11 @@ fn both_waits_of_a_race_are_listed() {
 fn a_condition_that_does_not_hold_is_listed_again() {
     let mut executor = unclamped();
     let log = Log::of(&executor);
-    let mut asked = 0;
+    let asked = Cell::new(0);
     let waits = async move {
         wait_until(|| {
-            asked += 1;
-            asked == 2
+            asked.set(asked.get() + 1);
+            asked.get() == 2
         })
         .await;
     };

@@ -13,30 +13,28 @@ fn closures_may_borrow_and_change_what_they_borrow() {
     let gold = Watch::new(0);
     let pays = gold.clone();
     let script = executor.start(async move {
-        let (mut checks, reads) = (0, Cell::new(0));
+        let (checks, reads) = (Cell::new(0), Cell::new(0));
         wait_until(|| {
-            checks += 1;
-            checks == 2
+            checks.set(checks.get() + 1);
+            checks.get() == 2
         })
         .await;
         let mut shares = Vec::new();
         animate(1, |share| shares.push(share)).await;
-        let mut read = 0;
         changes_of(|| {
-            read += 1;
-            reads.set(read);
-            read / 2
+            reads.set(reads.get() + 1);
+            reads.get() / 2
         })
         .next()
         .await;
-        let mut seen = 0;
+        let seen = Cell::new(0);
         keys.wait_for(|&key| {
-            seen += key;
-            seen > 2
+            seen.set(seen.get() + key);
+            seen.get() > 2
         })
         .await;
         gold.wait_for(|&gold| {
-            seen += gold;
+            seen.set(seen.get() + gold);
             gold > 0
         })
         .await;
@@ -44,7 +42,7 @@ fn closures_may_borrow_and_change_what_they_borrow() {
             shares.push(f32::from(u8::from(error == "no")));
         })
         .await;
-        (checks, shares.len(), reads.get(), seen)
+        (checks.get(), shares.len(), reads.get(), seen.get())
     });
     while !script.is_finished() {
         emit.emit(1);

@@ -58,7 +58,8 @@ impl Birth {
     }
 }
 
-/// An owner of scripts, made with [`Runtime::owner`](crate::Host::owner). A plain value: it
+/// An owner of scripts, made by scripts with [`owner()`](crate::owner()), and by the host with
+/// [`Runtime::owner`](crate::Host::owner). A plain value: it
 /// can be part of the state of a script, or of the game's own save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OwnerId(pub(crate) u64);

@@ -96,7 +96,7 @@ pub use restore::{Policy, Restored};
 pub use runtime::group::{Group, JoinGroup, TryJoinGroup, group};
 pub use runtime::handle::{Handle, join, pause, request_stop, resume, stop};
 pub use runtime::host::Host;
-pub use runtime::owner::Ended;
+pub use runtime::owner::{Ended, owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
 pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
 pub use runtime::stop::{StopWithin, is_stop_requested};
@@ -114,7 +114,9 @@ pub use script::effect::{
 pub use script::guard::ClockGuard;
 pub use script::join_error::JoinError;
 pub use script::locals::ChangesNoLocal;
+pub use script::recorded::Recorded;
 pub use script::registry::Registry;
+pub use script::script_fn::ScriptFn;
 pub use script::{Chapter, DurableScript, OldState};
 pub use wait::{
     Acquire, Animate, Ask, Changed, ChangesOf, Debounce, Elapsed, EveryFrames, Interval,

@@ -13,6 +13,8 @@ pub(crate) struct Arguments {
     /// The name in files, if it is not that of the function or the module.
     pub(crate) name: Option<Name>,
     pub(crate) versions: Versions,
+    /// The name of the type of the state, if it is not hidden.
+    pub(crate) state: Option<Ident>,
     pub(crate) root: Root,
 }
 
@@ -92,6 +94,7 @@ enum Argument {
     Name(Name),
     Version(LitInt),
     Migrate(Path),
+    State(Ident),
     Crate(Path),
 }
 
@@ -115,6 +118,10 @@ impl Parse for Argument {
                 input.parse::<Token![=]>()?;
                 Ok(Argument::Migrate(input.parse()?))
             }
+            "state" => {
+                input.parse::<Token![=]>()?;
+                Ok(Argument::State(input.parse()?))
+            }
             "crate" => {
                 input.parse::<Token![=]>()?;
                 Ok(Argument::Crate(input.call(Path::parse_mod_style)?))
@@ -123,8 +130,9 @@ impl Parse for Argument {
                 key.span(),
                 format!(
                     "unknown argument `{key}`: there are `name = \"..\"`, the name in files, \
-                     `version = 2` and `migrate = function` for saves of earlier code, and `crate = \
-                     path`, where `framestep_durable` is"
+                     `version = 2` and `migrate = function` for saves of earlier code, `state = \
+                     Name`, to name the type of the state, and `crate = path`, where \
+                     `framestep_durable` is"
                 ),
             )),
         }
@@ -136,6 +144,7 @@ impl Parse for Arguments {
         let mut arguments = Arguments {
             name: None,
             versions: Versions::default(),
+            state: None,
             root: Root::default(),
         };
         let versions = &mut arguments.versions;
@@ -153,6 +162,10 @@ impl Parse for Arguments {
                     return Err(Error::new(path.span(), "a script has one `migrate`"));
                 }
                 Argument::Migrate(path) => versions.migrate = Some(path),
+                Argument::State(state) if arguments.state.is_some() => {
+                    return Err(Error::new(state.span(), "a script has one state"));
+                }
+                Argument::State(state) => arguments.state = Some(state),
                 Argument::Crate(path) => arguments.root = Root(Some(path)),
             }
         }

@@ -65,6 +65,7 @@ impl Module {
         let Arguments {
             name,
             versions,
+            state,
             root,
         } = arguments;
         let Module {
@@ -72,10 +73,11 @@ impl Module {
             vis,
             mod_token,
             ident,
-            state,
             others,
             chapters,
+            ..
         } = self;
+        let state = &state.unwrap_or_else(|| self.state.clone());
         let docs = format!("The state of the script `{ident}`: which chapter, and with what.");
         let of_state = script::attributes(&root, &docs);
         let vis_of_state = seen_from_inside(vis);

@@ -57,14 +57,11 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
     let Arguments {
         name,
         versions,
+        state,
         root,
     } = arguments;
-    let Function {
-        vis,
-        state,
-        generics,
-        ..
-    } = function;
+    let Function { vis, generics, .. } = function;
+    let state = &state.unwrap_or_else(|| function.state.clone());
     let is_generic = !generics.params.is_empty();
     if is_generic && !matches!(name, Some(Name::Constant(_))) {
         return Err(Error::new_spanned(

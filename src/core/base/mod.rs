@@ -1,7 +1,6 @@
 //! What all modules of the core use: the way out into user code, cells and lists, and the
 //! names of tasks and waits.
 
-pub(crate) mod by_wait;
 pub(crate) mod call;
 pub(crate) mod cell;
 pub(crate) mod key;

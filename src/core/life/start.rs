@@ -17,16 +17,15 @@ use crate::core::base::call;
 use crate::core::base::cell::Restore;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::base::list::List;
-use crate::core::inspect::observe;
 use crate::core::life::end;
 use crate::core::life::end::depth::MAX_DEPTH;
 use crate::core::owners::OwnerKey;
-use crate::core::phase::schedule;
+use crate::core::phase::ready;
 use crate::core::run::limits::{self, Reached};
 use crate::core::run::resume;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Moved, Moving, Polled, Task};
-use crate::core::{Core, report, wake};
+use crate::core::{Core, observe, report, wake};
 use crate::inspect::SpawnError;
 use crate::time::{Phase, PhaseIndex};
 
@@ -111,9 +110,9 @@ pub(crate) fn spawn<'f>(
 ) -> Moved<'f> {
     let soon = matches!(home, Home::Inherited(_)) && core.runs.phase().is_some();
     let (task, moved) = store(core, name, future, home, owner);
-    schedule::new(core, task, soon);
+    ready::new(core, task, soon);
     if core.instruments.is_on() {
-        observe::note_spawned(core, task, place);
+        observe::spawned(core, task, place);
     }
     core.host.notify();
     moved
@@ -132,7 +131,7 @@ pub(crate) fn start<'f>(
 ) -> Moved<'f> {
     let (task, moved) = store(core, name, future, home, owner);
     if core.instruments.is_on() {
-        observe::note_spawned(core, task, place);
+        observe::spawned(core, task, place);
     }
     if may_start(core) {
         let _counted = count_polls(core);
@@ -158,7 +157,13 @@ pub(crate) fn store<'c, 'f>(
         core.name(task, name);
     }
     if let Some(owner) = owner {
-        core.owners.adopt(core.id, task, owner);
+        let maker = || {
+            scope::with(|scope| {
+                let scope = scope.filter(|scope| scope.core().id == core.id)?;
+                scope.current()?.member()
+            })
+        };
+        core.owners.adopt(task, owner, maker);
     }
     (task, moved)
 }

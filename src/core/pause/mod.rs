@@ -6,18 +6,17 @@
 //! are held. When the pause ends, they are inserted again, later by its length.
 
 pub(crate) mod own;
-pub(crate) mod state;
 pub(crate) mod timers;
 
 use std::mem::take;
 
-use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::{notes, observe};
+use crate::core::observe::{self, ScriptEvent};
 use crate::core::owners::{OwnerKey, PauseChange};
-use crate::core::pause::state::{Pause, Wake};
+use crate::core::pause::timers::HeldTimers;
 use crate::core::task::{Flags, Task};
-use crate::core::wake;
+use crate::core::{Core, wake};
+use crate::image::{Damaged, Reader, Writer};
 use crate::time::PhaseIndex;
 
 /// Pauses or resumes one coroutine. Returns `false` if that changes nothing, or if the
@@ -77,15 +76,17 @@ fn update_pause(core: &Core, task: Task<'_>) {
             own.note_pause(&core.clock, paused);
         }
     });
-    if paused {
+    let event = if paused {
         task.set(Flags::PAUSED);
         core.timers().hold(task);
+        ScriptEvent::Paused
     } else {
         task.clear(Flags::PAUSED);
         unpause(core, task);
-    }
+        ScriptEvent::Unpaused
+    };
     if task.has(Flags::OBSERVED) {
-        notes::note_pause(core, task);
+        observe::tell(core, task, event);
     }
 }
 
@@ -169,4 +170,43 @@ pub(crate) fn remember_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
     core.colds.edit_pause(task, |pause| {
         pause.wake = Some(Wake { phase, run });
     });
+}
+
+/// The wake and the timers that the task receives when it is resumed.
+#[derive(Debug, Default)]
+pub(crate) struct Pause {
+    /// Whether the task itself is paused, regardless of its owner.
+    pub(crate) own: bool,
+    /// The one wake that is remembered.
+    pub(crate) wake: Option<Wake>,
+    /// The timers that stand still.
+    pub(crate) held: HeldTimers,
+}
+
+/// What has made a paused task ready.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wake {
+    /// The phase in which the task will be ready when the pause ends.
+    pub(crate) phase: PhaseIndex,
+    /// The last run that had begun.
+    pub(crate) run: u64,
+}
+
+impl Pause {
+    /// Writes the pause without its timers to an image.
+    pub(crate) fn save(&self, out: &mut Writer) {
+        out.put_flag(self.own);
+        out.put(self.wake.map_or(0, |wake| wake.phase.as_usize() as u64 + 1));
+    }
+
+    /// Reads what [`save`](Self::save) has written.
+    pub(crate) fn load(&mut self, image: &mut Reader<'_>) -> Result<(), Damaged> {
+        self.own = image.take_flag()?;
+        let number = image.take()?;
+        let phase = |number| PhaseIndex::from_number(number).ok_or(Damaged);
+        let phase = number.checked_sub(1).map(phase).transpose()?;
+        // No run to come has this number.
+        self.wake = phase.map(|phase| Wake { phase, run: 0 });
+        Ok(())
+    }
 }

@@ -3,8 +3,7 @@
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
 use crate::core::life::end::requests;
-use crate::core::phase::ready::ReadyKey;
-use crate::core::phase::schedule;
+use crate::core::phase::ready::{self, ReadyKey};
 use crate::core::phase::skipped::Seen;
 use crate::core::task::Flags;
 use crate::core::timer::wheel::{Standing, TimerEntry};
@@ -20,7 +19,7 @@ pub(crate) fn has_ready(core: &Core) -> bool {
         return true;
     }
     let is_ready = |key: ReadyKey| {
-        let task = schedule::task(core, key);
+        let task = ready::task(core, key);
         task.is_some_and(|task| !task.has(Flags::PAUSED))
     };
     let waits = core.waits();

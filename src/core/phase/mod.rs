@@ -4,6 +4,5 @@ pub(crate) mod frame;
 pub(crate) mod idle;
 pub(crate) mod queue;
 pub(crate) mod ready;
-pub(crate) mod schedule;
 pub(crate) mod skipped;
 pub(crate) mod state;

@@ -10,14 +10,13 @@
 use std::cell::Cell;
 use std::panic::Location;
 
-use crate::core::Core;
 use crate::core::base::key::WaitKey;
-use crate::core::inspect::awaited;
-use crate::core::phase::schedule;
+use crate::core::phase::ready;
 use crate::core::phase::state::{Listed, PhaseState, frame_of};
-use crate::core::report;
 use crate::core::task::{Flags, Task};
+use crate::core::view::Script;
 use crate::core::wake::kept;
+use crate::core::{Core, report};
 use crate::inspect::{Report, WaitId};
 use crate::task::coroutine::CoroutineId;
 use crate::time::{Phase, PhaseIndex};
@@ -175,7 +174,7 @@ impl Waiters {
     fn of(core: &Core, state: &PhaseState) -> Self {
         let mut waiters = Waiters::default();
         for key in state.ready.keys.iter() {
-            if let Some(task) = schedule::task(core, key) {
+            if let Some(task) = ready::task(core, key) {
                 waiters.add(core, task, None);
             }
         }
@@ -199,7 +198,7 @@ impl Waiters {
         }
         self.tasks.push(task.index());
         self.first.get_or_insert_with(|| {
-            let line = key.and_then(|key| awaited::line_of(core, task, WaitId::Registered(key)));
+            let line = key.and_then(|key| Script::new(core, task).line_of(WaitId::Registered(key)));
             (core.id_of(task), line)
         });
     }

@@ -5,14 +5,13 @@ use std::task::{Context, Poll};
 
 use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::awaited;
 use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::registration::renew::{foreign_waker, renew_entry};
 use crate::core::registration::tag::Stage;
 use crate::core::registration::{Registration, WaitList};
 use crate::core::scope::{self, Scope};
 use crate::core::task::Reference;
-use crate::inspect::Wait;
+use crate::inspect::{Wait, awaited};
 use crate::task::coroutine::CoroutineId;
 
 impl Registration {

@@ -5,7 +5,6 @@
 //! key of the wait is in a list (a queue, the counts, a wheel or a list of joins) until
 //! the wait has been served or is dropped.
 
-mod cancel;
 pub(crate) mod entries;
 pub(crate) mod join;
 mod renew;

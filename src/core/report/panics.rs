@@ -5,11 +5,11 @@ use std::cell::Cell;
 use crate::core::Core;
 use crate::core::base::call::{self, Foreign, Payload};
 use crate::core::base::cell::Guarded;
-use crate::core::inspect::awaited;
 use crate::core::life::end::depth::{self, End};
 use crate::core::report;
 use crate::core::task::Task;
-use crate::inspect::{Line, Report};
+use crate::core::view::{Script, View};
+use crate::inspect::{Line, Report, awaited};
 use crate::time::Phase;
 
 /// The payload of a coroutine's panic, and when the panic was raised.
@@ -75,7 +75,7 @@ impl Panics {
 /// returns only the message.
 pub(crate) fn keep_panic(core: &Core, task: Task<'_>, payload: Payload) -> Option<Pending> {
     let mut panicked = panicked_now(core, payload);
-    panicked.from = awaited::resumed_from(core, task);
+    panicked.from = awaited::resumed_from(View::new(core), Script::new(core, task));
     // It is still in the list of its owner.
     panicked.owner = core
         .owners

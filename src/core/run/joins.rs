@@ -9,7 +9,7 @@ use crate::core::base::cell::Guarded;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::owners::Owners;
 use crate::core::registration::entries::Entries;
-use crate::core::run::{fire, limits};
+use crate::core::run::limits;
 use crate::core::task::{Flags, NO_JOINER, Task};
 use crate::core::{Core, pause, wake};
 
@@ -102,7 +102,7 @@ fn take_ended(core: &Core) {
     let mut ended = core.runs.completions.take();
     if core.entries.borrow().has_foreign() {
         for &key in &ended {
-            fire::fire(core, key);
+            super::fire(core, key);
         }
     }
     if ended.len() > 1 {
@@ -138,7 +138,7 @@ fn wake_waiting_joiners(core: &Core) {
             wake::make_ready(core, task, task.home());
         }
         for key in ended {
-            fire::fire(core, key);
+            super::fire(core, key);
             core.waits().take(key);
         }
     }

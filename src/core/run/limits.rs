@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use crate::core::base::cell::Restore;
-use crate::core::phase::schedule;
+use crate::core::phase::ready;
 use crate::core::task::Task;
 use crate::core::{Core, report, scope};
 use crate::inspect::Report;
@@ -103,7 +103,7 @@ impl Limits {
 /// Reports it at the first of these polls too many.
 #[cold]
 pub(crate) fn defer_at_limit(core: &Core, task: Task<'_>, phase: PhaseIndex, polls: u32) {
-    schedule::again(core, task, phase);
+    ready::again(core, task, phase);
     let most = core.runs.limits.polls_per_task();
     if polls == most + 1 {
         report::send(
@@ -122,7 +122,7 @@ pub(crate) fn defer_at_limit(core: &Core, task: Task<'_>, phase: PhaseIndex, pol
 /// Defers a task that is ready, or joins one that has ended, to the next run of `phase`.
 #[cold]
 pub(crate) fn postpone(core: &Core, task: Task<'_>, phase: PhaseIndex) {
-    schedule::again(core, task, phase);
+    ready::again(core, task, phase);
     report_runaway_of(core, Some(task), Reached::Polls);
 }
 

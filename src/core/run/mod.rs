@@ -14,28 +14,29 @@
 //! behind a coroutine that panicked. A run ends like a lock, even when something else
 //! unwinds.
 
-pub(crate) mod fire;
 pub(crate) mod joins;
 pub(crate) mod limits;
 pub(crate) mod resume;
-pub(crate) mod state;
 
-use std::task::Context;
+use std::cell::Cell;
+use std::task::{Context, Waker};
 use std::{mem, slice};
 
+use joins::Completions;
+use limits::Limits;
 use resume::Resumer;
 
-use crate::core::base::call::{self, Payload};
-use crate::core::base::cell::Restore;
-use crate::core::base::key::WaitKey;
-use crate::core::inspect::{notes, observe};
+use crate::core::base::call::{self, Foreign, Payload};
+use crate::core::base::cell::{Guarded, Restore};
+use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::life::end::{self, requests};
-use crate::core::phase::ready::Listing;
+use crate::core::observe::{self, RunEvent};
+use crate::core::phase::ready::{Listing, ReadyKey};
 use crate::core::phase::state::PhaseState;
 use crate::core::report::panics;
-use crate::core::run::state::Lists;
 use crate::core::scope::{self, Scope};
 use crate::core::task::Flags;
+use crate::core::timer::wheel::TimerEntry;
 use crate::core::wake::{self, calls};
 use crate::core::{Core, pause};
 use crate::time::{FrameClock, PhaseIndex};
@@ -113,7 +114,9 @@ fn run_phase_with_news(core: &Core, phase: PhaseIndex) {
     core.host.injected.acknowledge();
     core.host.begin_run();
     wake::take_messages(core);
-    notes::note_frame(core);
+    if core.instruments.is_on() {
+        observe::tell_of_run(core, RunEvent::Near);
+    }
     // The trace hook hears of what the messages spawned.
     observe::send_events(core);
     calls::make(core);
@@ -140,7 +143,7 @@ fn run_due(core: &Core, state: &PhaseState) {
     core.host.begin_run();
     core.runs.serial.set(core.runs.serial() + 1);
     if core.instruments.is_on() {
-        notes::note_phase_began(core, state.index);
+        observe::tell_of_run(core, RunEvent::PhaseBegan(state.index));
     }
     let mut run = Run::begin(core, state);
     if !run.is_idle() || core.arrivals.has_requests() {
@@ -148,7 +151,7 @@ fn run_due(core: &Core, state: &PhaseState) {
     }
     drop(run);
     if core.instruments.is_on() {
-        notes::note_phase_ended(core, state.index);
+        observe::tell_of_run(core, RunEvent::PhaseEnded(state.index));
     }
     end_run(core);
 }
@@ -228,7 +231,7 @@ impl<'a> Run<'a> {
     fn poll_all(&mut self) {
         let core = self.core;
         scope::enter_run(core, self.state, |scope| {
-            fire::fire_due(core, &self.lists);
+            fire_due(core, &self.lists);
             while let Err(payload) = call::catch(|| self.poll_due(scope)) {
                 end_panicked(core, scope, payload);
             }
@@ -375,4 +378,94 @@ fn end_panicked(core: &Core, scope: &Scope<'_>, payload: Payload) {
     scope.clear_current();
     task.clear(Flags::READY);
     end::end(core, task, Some(payload));
+}
+
+/// The state of an executor's runs.
+pub(crate) struct Runs {
+    /// The phase of the run under way.
+    pub(crate) phase: Cell<Option<PhaseIndex>>,
+    /// The coroutine of the due wait whose foreign waker is being called. If that wakes it,
+    /// it is ready in the run under way.
+    pub(crate) fired: Cell<Option<TaskKey>>,
+    /// How many runs there have been, of all phases.
+    pub(crate) serial: Cell<u64>,
+    /// The lists of the latest run, kept to reuse their memory. The lists that a phase
+    /// lends return to that phase.
+    pub(crate) lists: Guarded<Lists>,
+    pub(crate) completions: Completions,
+    pub(crate) limits: Limits,
+}
+
+impl Runs {
+    pub(crate) fn new(max_polls_per_run: u32) -> Self {
+        Runs {
+            phase: Cell::new(None),
+            fired: Cell::new(None),
+            serial: Cell::new(0),
+            lists: Guarded::default(),
+            completions: Completions::default(),
+            limits: Limits::new(max_polls_per_run),
+        }
+    }
+
+    /// The phase of the run under way.
+    #[inline(always)]
+    pub(crate) fn phase(&self) -> Option<PhaseIndex> {
+        self.phase.get()
+    }
+
+    /// How many runs there have been, of all phases.
+    #[inline(always)]
+    pub(crate) fn serial(&self) -> u64 {
+        self.serial.get()
+    }
+}
+
+/// The lists that a run polls.
+#[derive(Debug, Default)]
+pub(crate) struct Lists {
+    pub(crate) ready: Vec<ReadyKey>,
+    pub(crate) waiters: Vec<WaitKey>,
+    pub(crate) counts: Vec<WaitKey>,
+    pub(crate) timers: Vec<TimerEntry>,
+}
+
+/// Calls the foreign wakers of all waits that are due in the run that has begun. That
+/// happens before the first poll. Then each coroutine is polled once, and its
+/// combinators know all of their futures that are ready.
+pub(crate) fn fire_due(core: &Core, lists: &Lists) {
+    if !core.entries.borrow().has_foreign() {
+        return;
+    }
+    let timers = lists.timers.iter().map(|due| WaitKey::from_bits(due.key));
+    let waits = lists.waiters.iter().chain(&lists.counts).copied();
+    for key in waits.chain(timers) {
+        fire_in_run(core, key);
+    }
+}
+
+/// Calls the foreign waker of a wait that is due in the run under way. If that wakes the
+/// coroutine of the wait, the wake belongs to the wait: it counts for this run.
+#[inline(always)]
+fn fire_in_run(core: &Core, key: WaitKey) {
+    if let Some((task, waker)) = take(core, key) {
+        let _fired = Restore::after_setting(&core.runs.fired, Some(task));
+        call::quietly(|| waker.into_inner().wake());
+    }
+}
+
+/// Calls the foreign waker of a join that is over. The waker may wake the same coroutine.
+/// Then the run polls it for the join, or for the wake if the join is gone by then.
+pub(in crate::core) fn fire(core: &Core, key: WaitKey) {
+    if let Some((_, waker)) = take(core, key) {
+        call::quietly(|| waker.into_inner().wake());
+    }
+}
+
+#[inline(always)]
+fn take(core: &Core, key: WaitKey) -> Option<(TaskKey, Foreign<Waker>)> {
+    if !key.is_entry() {
+        return None;
+    }
+    core.entries.borrow_mut().take_waker(key)
 }

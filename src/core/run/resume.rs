@@ -7,15 +7,13 @@
 use std::task::{Context, Waker};
 
 use crate::core::base::key::WaitKey;
-use crate::core::inspect::observe;
 use crate::core::life::end;
-use crate::core::phase::ready::ReadyKey;
-use crate::core::phase::schedule;
+use crate::core::phase::ready::{self, ReadyKey};
 use crate::core::run::limits;
 use crate::core::scope::Scope;
 use crate::core::task::{Flags, Polled, Task};
 use crate::core::wake::waker::TaskWaker;
-use crate::core::{Core, pause};
+use crate::core::{Core, observe, pause};
 use crate::time::PhaseIndex;
 
 /// Resumes coroutines in the run whose scope this is.
@@ -118,7 +116,7 @@ impl<'a, 's> Resumer<'a, 's> {
     /// instead, and one that has yielded is resumed here.
     #[inline(always)]
     fn take_ready(self, key: ReadyKey, cx: &mut Context<'s>) -> Option<Task<'a>> {
-        let task = schedule::task(self.core, key)?;
+        let task = ready::task(self.core, key)?;
         if task.has(Flags::PAUSED_OR_YIELDED) {
             self.remember_or_yield(task, cx);
             return None;

@@ -4,6 +4,7 @@
 //! thread-local. The scope names the executor and the coroutine. Scopes nest: a
 //! coroutine that starts another, or steps another executor, adds one. Through
 //! the scope, waits and free functions reach the executor from inside a poll.
+//! Code that runs in no scope, such as a destructor, finds an executor of its thread by number.
 //! This is the one knot of the crate: the place where modules depend on each
 //! other in a circle.
 
@@ -13,26 +14,28 @@
 )]
 
 pub(crate) mod named;
-pub(crate) mod registry;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::ptr;
+use std::rc::{Rc, Weak};
 use std::task::{Context, RawWaker, RawWakerVTable, Waker};
 
 use crate::core::Core;
-use crate::core::base::call;
+use crate::core::base::call::{self, Foreign};
 use crate::core::base::cell::Restore;
 use crate::core::base::key::WaitKey;
 use crate::core::owners::OwnerKey;
 use crate::core::phase::state::PhaseState;
 use crate::core::task::{FreeKey, Task, TaskCell};
 use crate::core::wake;
-use crate::core::wake::waker;
+use crate::core::wake::waker::sync::thread_local;
+use crate::core::wake::waker::{self, Order};
+use crate::time::PhaseIndex;
+
 #[cfg(all(test, framestep_loom))]
 use crate::core::wake::waker::sync::LocalCell;
-use crate::core::wake::waker::sync::thread_local;
-use crate::time::PhaseIndex;
 
 thread_local! {
     static INNERMOST: Cell<*const Scope<'static>> = const { Cell::new(ptr::null()) };
@@ -426,4 +429,53 @@ pub(crate) fn is_polling(core: &Core) -> bool {
 pub(crate) fn is_innermost(core: &Core, task: Task<'_>) -> bool {
     let innermost = |current: Task<'_>| current.is_polled().then_some(current == task);
     each_current(core, innermost).unwrap_or(false)
+}
+
+std::thread_local! {
+    /// The executors of this thread, by number. Without a destructor, so that executors
+    /// still work in the destructors of other thread-locals.
+    static EXECUTORS: ManuallyDrop<RefCell<BTreeMap<u32, Weak<Core>>>> =
+        const { ManuallyDrop::new(RefCell::new(BTreeMap::new())) };
+}
+
+/// Calls `f` with the executor of number `id`. Returns `None` if this thread has no such
+/// executor.
+#[inline]
+pub(crate) fn with_executor<R>(id: u32, f: impl FnOnce(&Core) -> R) -> Option<R> {
+    with(|scope| match scope {
+        Some(scope) if scope.core().id == id => Some(f(scope.core())),
+        _ => find(id).map(|core| f(&core)),
+    })
+}
+
+/// A call of `f` with the executor that takes the order.
+pub(crate) fn order(f: impl FnOnce(&Core) + Send + 'static) -> Foreign<Order> {
+    let order: Order = Box::new(move |executor| {
+        with_executor(executor, f);
+    });
+    Foreign::new(order)
+}
+
+#[cold]
+fn find(id: u32) -> Option<Rc<Core>> {
+    EXECUTORS.with(|executors| executors.borrow().get(&id).and_then(Weak::upgrade))
+}
+
+/// Makes an executor known to [`with_executor`] until it is dropped.
+pub(crate) fn know(core: &Rc<Core>) {
+    EXECUTORS.with(|executors| executors.borrow_mut().insert(core.id, Rc::downgrade(core)));
+}
+
+/// Removes an executor that is being dropped.
+impl Drop for Core {
+    fn drop(&mut self) {
+        EXECUTORS.with(|executors| {
+            let mut executors = executors.borrow_mut();
+            executors.remove(&self.id);
+            if executors.is_empty() {
+                // Frees the memory of the map with the last executor.
+                *executors = BTreeMap::new();
+            }
+        });
+    }
 }

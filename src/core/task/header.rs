@@ -102,7 +102,7 @@ impl Flags {
     /// The task is to be polled for another reason than a wait, and may be in one or
     /// several lists of ready tasks.
     ///
-    /// Set when the task is added to such a list (`phase::schedule`, and the deferred
+    /// Set when the task is added to such a list (`phase::ready`, and the deferred
     /// starts of a run). Cleared just before each poll by a run, because the poll serves
     /// all that made the task ready, and when the task ends.
     ///
@@ -150,7 +150,7 @@ impl Flags {
     /// The polls of the task are noted for snapshots and traces.
     ///
     /// Set when the task is spawned while the instruments are on, and for all live tasks
-    /// when they are turned on (`inspect::notes`). Cleared for all live tasks when the
+    /// when they are turned on (`core::observe`). Cleared for all live tasks when the
     /// instruments are turned off, with the last trace hook.
     ///
     /// With this flag the cold data has what is known about the task, until the task
@@ -166,7 +166,7 @@ impl Flags {
     pub(crate) const SLOW_BUT_WOKEN: Flags = Flags(0b10_1100);
     /// The task is ready in the run under way because it has yielded.
     ///
-    /// Set when a yield adds the task to the list of that run (`schedule::yields`).
+    /// Set when a yield adds the task to the list of that run (`ready::yields`).
     /// Cleared with `READY` before each poll, and when the poll is left to the next run.
     ///
     /// The poll of such a task counts as one for a yield, and not as one for a wake or

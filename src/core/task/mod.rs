@@ -80,7 +80,6 @@
 
 pub(crate) mod block;
 mod header;
-mod moving;
 mod pool;
 
 use std::any::TypeId;
@@ -100,8 +99,8 @@ use crate::core::base::cell::Guarded;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::base::list::List;
 
+pub(crate) use block::{MoveIn, Moved, Moving, move_in};
 pub(crate) use header::{Flags, Header, NO_JOINER, State};
-pub(crate) use moving::{MoveIn, Moved, Moving, move_in};
 
 use block::VTable;
 use pool::{Class, Pool};

@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 
 use crate::core::base::call::Foreign;
 use crate::core::base::cell::Guarded;
-use crate::core::inspect::observe;
 use crate::core::life::end::depth;
+use crate::core::observe;
 use crate::core::report::{self, panics};
 use crate::core::wake::waker::{Message, Order};
 use crate::core::{Core, scope, wake};

@@ -1,7 +1,7 @@
 //! Notifying a sleeping host that something has become due outside of a run.
 //!
 //! Code that makes something due notes that: where tasks become ready
-//! ([`schedule`](crate::core::phase::schedule)), and where waits and timers begin or continue
+//! ([`ready`](crate::core::phase::ready)), and where waits and timers begin or continue
 //! outside of a run. The outermost call notifies the host before it returns. In a run no
 //! notification is needed: the host looks after the run.
 

@@ -8,13 +8,10 @@ use std::task::Context;
 
 use slab::Slab;
 
-use crate::core::Core;
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::TaskKey;
-use crate::core::report;
-use crate::core::scope;
-use crate::core::scope::registry;
 use crate::core::task::Flags;
+use crate::core::{Core, report, scope};
 use crate::inspect::{Line, Report, Source};
 
 /// The wakers of an executor's coroutines that waits for events keep. Its clones count them.
@@ -66,7 +63,7 @@ impl Keeper {
         kind: GrantKind,
         source: Option<Source>,
     ) -> Option<Grant> {
-        registry::with_executor(*self.executor, |core| {
+        scope::with_executor(*self.executor, |core| {
             let index = core.grants.0.borrow_mut().insert(Granted {
                 task: self.task,
                 line,
@@ -114,7 +111,7 @@ pub(crate) struct Grant {
 
 impl Drop for Grant {
     fn drop(&mut self) {
-        registry::with_executor(self.executor, |core| {
+        scope::with_executor(self.executor, |core| {
             let granted = core.grants.0.borrow_mut().try_remove(self.index);
             drop(granted);
         });

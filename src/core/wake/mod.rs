@@ -1,21 +1,24 @@
-//! Making coroutines ready: wakes from inside, wakes from outside.
+//! Making coroutines ready: wakes from inside, wakes from outside, and yields.
+//!
+//! A coroutine that wakes itself continues in the next run of its phase, so that it
+//! cannot prolong the present run. A yield is the exception: the script asks for it, and continues
+//! later in the run under way. Polls for yields have a limit, like those for wakes by other coroutines.
 
 pub(crate) mod calls;
 pub(crate) mod host;
 pub(crate) mod kept;
 pub(crate) mod waker;
-pub(crate) mod yielding;
 
 use std::task::Waker;
 
-use crate::core::Core;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::notes;
-use crate::core::pause;
-use crate::core::phase::schedule;
+use crate::core::observe::{self, ScriptEvent};
+use crate::core::phase::ready;
+use crate::core::registration::another_executor;
 use crate::core::scope::{self, Scope};
 use crate::core::task::{Flags, Task};
 use crate::core::wake::waker::{Message, TaskWaker};
+use crate::core::{Core, pause};
 use crate::task::coroutine::CoroutineId;
 use crate::time::PhaseIndex;
 
@@ -35,7 +38,7 @@ pub(crate) fn wake_soon(core: &Core, key: TaskKey, scope: &Scope<'_>) -> bool {
         && task.is_alive()
         && !task.has(Flags::SLOW_WAKE);
     if soon {
-        schedule::soon(core, task);
+        ready::soon(core, task);
     }
     soon
 }
@@ -45,7 +48,7 @@ pub(crate) fn wake_soon(core: &Core, key: TaskKey, scope: &Scope<'_>) -> bool {
 pub(crate) fn wake(core: &Core, key: TaskKey) {
     if let Some(task) = core.tasks.get(key).filter(|task| task.is_alive()) {
         if task.has(Flags::OBSERVED) {
-            notes::note_woken(core, task, polled(core));
+            observe::tell(core, task, ScriptEvent::Woken { by: polled(core) });
         }
         let phase = woken_for(core, task);
         if core.runs.phase() == Some(phase) && !task.has(Flags::TASK_WAKER) {
@@ -91,11 +94,11 @@ pub(crate) fn queue_ready(core: &Core, task: Task<'_>, phase: PhaseIndex) {
         // It is in no list while it is paused; `resume` makes it ready for what is remembered.
         pause::remember_wake(core, task, phase);
     } else if core.runs.phase() == Some(phase) && !scope::is_innermost(core, task) {
-        schedule::soon_once(core, task);
+        ready::soon_once(core, task);
     } else {
         // A task that wakes itself while it is polled continues in the next run.
         // Otherwise it could prolong this run without end.
-        schedule::later(core, task, phase);
+        ready::later(core, task, phase);
     }
 }
 
@@ -151,7 +154,7 @@ fn take_waiting_messages(core: &Core) {
                     let task = core.tasks.get(wake.key);
                     if let Some(task) = task.filter(|task| task.is_alive()) {
                         if task.has(Flags::OBSERVED) {
-                            notes::note_woken(core, task, polled(core));
+                            observe::tell(core, task, ScriptEvent::Woken { by: polled(core) });
                         }
                         // Not `make_ready`: that would take messages in the middle of taking them.
                         queue_ready(core, task, task.home());
@@ -165,4 +168,66 @@ fn take_waiting_messages(core: &Core) {
         }
         core.arrivals.messages.replace(messages);
     });
+}
+
+/// The turn in which a coroutine has yielded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    executor: u32,
+    number: u64,
+}
+
+impl Turn {
+    /// The present one. With each run and each turn in a run, the number grows.
+    fn now(core: &Core) -> Self {
+        Turn {
+            executor: core.id,
+            number: core.runs.serial() + core.ready.turns(),
+        }
+    }
+
+    /// One that is over: no turn of a run has the number zero.
+    pub(crate) fn of_earlier_run(core: &Core) -> Self {
+        Turn {
+            executor: core.id,
+            number: 0,
+        }
+    }
+}
+
+/// Makes the coroutine that `scope` polls ready again, later in the run under way.
+/// Returns `None` outside of a run.
+pub(crate) fn yield_turn(core: &Core, scope: &Scope<'_>) -> Option<Turn> {
+    core.runs.phase()?;
+    yield_again(core, scope);
+    Some(Turn::now(core))
+}
+
+/// Whether it is the turn of the coroutine that yielded: since then, another coroutine
+/// has had a turn, or another run has begun.
+///
+/// # Panics
+///
+/// If the coroutine yielded in another executor.
+pub(crate) fn has_turn(core: &Core, turn: &Turn) -> bool {
+    if turn.executor != core.id {
+        another_executor();
+    }
+    turn.number != Turn::now(core).number
+}
+
+/// Keeps up a yield that is polled before its turn: by a combinator in the same poll, by
+/// another coroutine, or in a poll that used up the readiness that the yield had caused.
+pub(crate) fn yield_again(core: &Core, scope: &Scope<'_>) {
+    let Some(task) = scope.current() else {
+        return;
+    };
+    match core.runs.phase() {
+        // In each case the coroutine is polled again without a wake from outside: a yield is never lost.
+        Some(phase) if task.has(Flags::PAUSED) => {
+            pause::remember_wake(core, task, phase);
+        }
+        Some(_) => ready::yields(core, task),
+        None => make_ready(core, task, task.home()),
+    }
 }

@@ -10,10 +10,12 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::task::Context;
 
-use crate::core::inspect::events;
 use crate::core::report;
 use crate::core::wake::kept::{Grant, GrantKind};
-use crate::inspect::SourceKind;
+use crate::inspect::events;
+use crate::inspect::{Source, SourceKind};
+use crate::sync::key::Key;
+use crate::sync::named::{self, Name, Named, Place, Sealed, State as _, write_name};
 use crate::sync::waiters::{Waiters, Waiting};
 
 pub use acquire::Acquire;
@@ -69,19 +71,20 @@ pub use permit::Permit;
 ///
 /// `tokio::sync::Semaphore`; attack tokens, as in the AI of many action games.
 #[doc(alias = "Mutex")]
-#[derive(Clone)]
 pub struct Semaphore {
-    shared: Rc<Shared>,
+    place: Place<Shared>,
 }
 
 /// The state that permits and their waits share.
-struct Shared {
+pub(super) struct Shared {
     /// Borrowed only for bookkeeping. Wakers are cloned, called and dropped outside
     /// the borrow.
     state: RefCell<State>,
 }
 
 struct State {
+    /// How many permits there were at first.
+    start: usize,
     /// The permits that nobody has. While it is not 0, the first waiter waits for more.
     free: usize,
     /// The permits that have been taken or granted.
@@ -105,14 +108,7 @@ impl Semaphore {
     /// [added](Semaphore::add).
     pub fn new(count: usize) -> Self {
         Semaphore {
-            shared: Rc::new(Shared {
-                state: RefCell::new(State {
-                    free: count,
-                    out: 0,
-                    excess: 0,
-                    waiters: Waiters::new(),
-                }),
-            }),
+            place: Place::own(<Shared as named::State>::new(&count)),
         }
     }
 
@@ -136,12 +132,51 @@ impl Semaphore {
     /// "
     /// );
     /// ```
+    ///
+    /// The name is for tools. Scripts find permits by their name if they are made by [`semaphore`].
+    ///
+    /// # Panics
+    ///
+    /// If they have been made by [`semaphore`]: then they have a name.
     #[must_use = "the permits are returned with their name: use them"]
     #[track_caller]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let source = events::born(SourceKind::Semaphore, name.into());
-        self.shared.state.borrow_mut().waiters.set_source(source);
+        self.place.expect_own("named").set_source(source);
         self
+    }
+
+    /// The permits of this name for one key, such as a room: `TOKENS.keyed(room)`. Snapshots and traces
+    /// show them as `attack tokens[3]`.
+    ///
+    /// # Memory
+    ///
+    /// A key that nothing uses, and that has as many permits as declared, costs nothing: those that
+    /// have been used are removed now and then.
+    ///
+    /// # Panics
+    ///
+    /// If they have not been made by [`semaphore`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// const TOKENS: Semaphore = semaphore("attack tokens", 1);
+    ///
+    /// let executor = Executor::new();
+    /// executor.enter(|| {
+    ///     let _token = TOKENS.keyed("cellar").try_acquire();
+    ///     assert_eq!(TOKENS.keyed("cellar").available(), 0);
+    ///     assert_eq!(TOKENS.keyed("tower").available(), 1);
+    /// });
+    /// ```
+    #[must_use = "it is another semaphore: use it"]
+    #[track_caller]
+    pub fn keyed(&self, key: impl Key) -> Self {
+        Semaphore {
+            place: self.place.keyed(&key),
+        }
     }
 
     /// Waits for a permit.
@@ -167,8 +202,9 @@ impl Semaphore {
     /// # Examples
     ///
     /// See [`Semaphore`].
+    #[track_caller]
     pub fn acquire(&self) -> Acquire {
-        self.acquire_many(1)
+        Acquire::new(self.place.find("acquire").clone(), 1)
     }
 
     /// Waits for `count` permits at once: for something that takes the place of several.
@@ -214,8 +250,9 @@ impl Semaphore {
     /// # Source
     ///
     /// `Semaphore::acquire_many` of tokio.
+    #[track_caller]
     pub fn acquire_many(&self, count: usize) -> Acquire {
-        Acquire::new(self.shared.clone(), count)
+        Acquire::new(self.place.find("acquire_many").clone(), count)
     }
 
     /// Takes a permit if one is available, without waiting. While a coroutine waits, it
@@ -234,18 +271,21 @@ impl Semaphore {
     /// ```
     #[track_caller]
     pub fn try_acquire(&self) -> Option<Permit> {
-        self.shared.take_free(1).then(|| self.shared.permit(1))
+        let shared = self.place.find("try_acquire");
+        shared.take_free(1).then(|| shared.permit(1))
     }
 
     /// How many permits [`try_acquire`](Semaphore::try_acquire) would return.
+    #[track_caller]
     pub fn available(&self) -> usize {
-        self.shared.state.borrow().available()
+        self.place.find("available").state.borrow().available()
     }
 
     /// How many permits there are: those that are available, and those that have been taken.
     /// After [`set_count`](Semaphore::set_count), what it has set.
+    #[track_caller]
     pub fn count(&self) -> usize {
-        self.shared.state.borrow().count()
+        self.place.find("count").state.borrow().count()
     }
 
     /// Adds `count` permits. The coroutines that wait get them first, in order.
@@ -274,13 +314,15 @@ impl Semaphore {
     /// `Semaphore::add_permits` of tokio.
     #[track_caller]
     pub fn add(&self, count: usize) {
-        let has_room = self.count().checked_add(count).is_some();
+        let shared = self.place.find("add");
+        let present = shared.state.borrow().count();
+        let has_room = present.checked_add(count).is_some();
         assert!(
             has_room,
             "`add` got {count} permits, which are too many to count"
         );
-        self.shared.state.borrow_mut().put_in(count);
-        self.shared.grant();
+        shared.state.borrow_mut().put_in(count);
+        shared.grant();
     }
 
     /// Sets how many permits there are: a higher difficulty has more attack tokens.
@@ -303,8 +345,9 @@ impl Semaphore {
     /// ```
     #[track_caller]
     pub fn set_count(&self, count: usize) {
+        let shared = self.place.find("set_count");
         let over = {
-            let mut state = self.shared.state.borrow_mut();
+            let mut state = shared.state.borrow_mut();
             let before = state.count();
             if count >= before {
                 state.put_in(count - before);
@@ -314,7 +357,7 @@ impl Semaphore {
             let source = state.waiters.source();
             (state.excess > 0).then(|| (state.out, state.excess, source))
         };
-        self.shared.grant();
+        shared.grant();
         if let Some((out, excess, source)) = over {
             let of = source.map_or(String::new(), |source| format!(" of `{}`", source.name()));
             report::suspicious(
@@ -326,6 +369,103 @@ impl Semaphore {
                 ),
             );
         }
+    }
+}
+
+/// Declares permits that scripts find by their name, in the executor that runs them.
+///
+/// Like [`signal`](crate::sync::signal): the result is a handle with all methods of [`Semaphore`], for a
+/// constant. Each executor has `count` permits of that name at first.
+///
+/// # Panics
+///
+/// Calls on the handle panic outside of an executor, and if other code has declared permits of that name with
+/// another count in this executor.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// const TOKENS: Semaphore = semaphore("attack tokens", 2);
+///
+/// async fn attack() -> u64 {
+///     let _token = TOKENS.acquire().await;
+///     let began = time().frame;
+///     wait_seconds(1).await;
+///     began
+/// }
+///
+/// let mut executor = Executor::new();
+/// let goblins = [0, 1, 2].map(|_| executor.start(attack()));
+/// assert_eq!(executor.named(&TOKENS).available(), 0);
+/// let began = executor.run_until(try_join_all(goblins), 0.25);
+/// assert_eq!(began.unwrap(), [0, 0, 4]);
+/// ```
+///
+/// # Source
+///
+/// [`Semaphore`].
+#[track_caller]
+pub const fn semaphore(name: &'static str, count: usize) -> Semaphore {
+    Semaphore {
+        place: Place::Named(Name::new(name, count)),
+    }
+}
+
+impl named::State for Shared {
+    type Start = usize;
+
+    const KIND: SourceKind = SourceKind::Semaphore;
+    const A_KIND: &'static str = "a semaphore";
+
+    fn new(count: &usize) -> Self {
+        Shared {
+            state: RefCell::new(State {
+                start: *count,
+                free: *count,
+                out: 0,
+                excess: 0,
+                waiters: Waiters::new(),
+            }),
+        }
+    }
+
+    fn set_source(&self, source: Source) {
+        self.state.borrow_mut().waiters.set_source(source);
+    }
+
+    fn is_new(&self) -> bool {
+        let state = self.state.borrow();
+        state.count() == state.start
+    }
+
+    fn end(&self) {}
+
+    fn number(count: &usize) -> usize {
+        *count
+    }
+
+    fn describe(count: usize) -> String {
+        format!("a `Semaphore` of {count}")
+    }
+}
+
+impl Named for Semaphore {}
+
+impl Sealed for Semaphore {
+    fn found(&self) -> Result<Self, String> {
+        let place = self.place.find_for_host().map(Place::Own)?;
+        Ok(Semaphore { place })
+    }
+}
+
+impl Clone for Semaphore {
+    fn clone(&self) -> Self {
+        let place = match &self.place {
+            Place::Own(shared) => Place::Own(shared.clone()),
+            Place::Named(name) => Place::Named(name.clone()),
+        };
+        Semaphore { place }
     }
 }
 
@@ -518,9 +658,13 @@ impl State {
 
 impl fmt::Debug for Semaphore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shared = match &self.place {
+            Place::Own(shared) => shared,
+            Place::Named(name) => return write_name("Semaphore", name.full(), f),
+        };
         // The writer is user code: no borrow during the write.
         let (source, available) = {
-            let state = self.shared.state.borrow();
+            let state = shared.state.borrow();
             (state.waiters.source(), state.available())
         };
         let mut shown = f.debug_struct("Semaphore");

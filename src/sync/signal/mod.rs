@@ -13,8 +13,10 @@ use std::rc::Rc;
 use journal::{Gift, Journal, ReaderKind};
 
 use crate::core::base::call::Value;
-use crate::core::inspect::events::{self, Emission};
-use crate::inspect::SourceKind;
+use crate::inspect::events::{self, Emission};
+use crate::inspect::{Source, SourceKind};
+use crate::sync::key::Key;
+use crate::sync::named::{Name, Named, Place, Sealed, State, write_name};
 
 pub use subscription::Subscription;
 pub use wait::{WaitSignal, WaitSignalFor};
@@ -107,11 +109,11 @@ pub use wait::{WaitSignal, WaitSignalFor};
 /// reference.
 #[doc(alias = "UnityEvent")]
 pub struct Signal<T> {
-    shared: Rc<Shared<T>>,
+    place: Place<Shared<T>>,
 }
 
 /// The state that a signal and its subscriptions share.
-struct Shared<T> {
+pub(super) struct Shared<T> {
     /// Borrowed only for bookkeeping. Values are cloned and dropped, and wakers are
     /// cloned, called and dropped, outside the borrow.
     journal: RefCell<Journal<Value<T>>>,
@@ -140,9 +142,7 @@ impl<T> Signal<T> {
             "a signal must be able to store at least 1 event, or no coroutine would receive one"
         );
         Signal {
-            shared: Rc::new(Shared {
-                journal: RefCell::new(Journal::new(events)),
-            }),
+            place: Place::own(Shared::with_limit(events)),
         }
     }
 
@@ -167,12 +167,53 @@ impl<T> Signal<T> {
     /// "
     /// );
     /// ```
+    ///
+    /// The name is for tools. Scripts find a signal by its name if it is made by [`signal`].
+    ///
+    /// # Panics
+    ///
+    /// If it has been made by [`signal`]: then it has a name.
     #[must_use = "the signal is returned with its name: use it"]
     #[track_caller]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let source = events::born(SourceKind::Signal, name.into());
-        self.shared.journal.borrow_mut().readers.set_source(source);
+        self.place.expect_own("named").set_source(source);
         self
+    }
+
+    /// The signal of this name for one key, such as an entity: `KNOCK.keyed(door)`. Snapshots and traces
+    /// show it as `knock[3]`.
+    ///
+    /// # Memory
+    ///
+    /// A key for which nothing waits costs nothing: those that have been used are removed now and then.
+    ///
+    /// # Panics
+    ///
+    /// If it has not been made by [`signal`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// const KNOCK: Signal<&str> = signal("knock");
+    ///
+    /// async fn host(door: u32) -> &'static str {
+    ///     KNOCK.keyed(door).wait().await
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let host = executor.start(host(3));
+    /// executor.enter(|| KNOCK.keyed(4).emit("Ben"));
+    /// executor.enter(|| KNOCK.keyed(3).emit("Anna"));
+    /// assert_eq!(executor.run_until(host, 0.25).unwrap(), "Anna");
+    /// ```
+    #[must_use = "it is another signal: use it"]
+    #[track_caller]
+    pub fn keyed(&self, key: impl Key) -> Self {
+        Signal {
+            place: self.place.keyed(&key),
+        }
     }
 
     /// Emits an event with `value`, and wakes the coroutines that wait for it.
@@ -195,10 +236,12 @@ impl<T> Signal<T> {
     /// executor.run_frame(0.1);
     /// assert!(guard.is_finished()); // later in the same run
     /// ```
+    #[track_caller]
     pub fn emit(&self, value: T) {
-        events::note_emitted(|| self.shared.emission());
-        let emitted = self.shared.journal.borrow_mut().push(Value::new(value));
-        self.shared.wake(emitted.began_before);
+        let shared = self.place.find("emit");
+        events::note_emitted(|| shared.emission());
+        let emitted = shared.journal.borrow_mut().push(Value::new(value));
+        shared.wake(emitted.began_before);
         // Dropped last: the destructor is user code, and may panic.
         drop(emitted.discarded);
     }
@@ -237,14 +280,15 @@ impl<T> Signal<T> {
     #[doc(alias = "notify_one")]
     #[track_caller]
     pub fn emit_one(&self, value: T) -> Option<T> {
-        events::note_emitted(|| self.shared.emission());
+        let shared = self.place.find("emit_one");
+        events::note_emitted(|| shared.emission());
         let gift = Gift {
             grant: None,
             value: Value::new(value),
-            began_before: self.shared.journal.borrow().readers.began(),
+            began_before: shared.journal.borrow().readers.began(),
             place: Location::caller(),
         };
-        let returned = self.shared.give(gift);
+        let returned = shared.give(gift);
         returned.map(|gift| gift.value.into_inner())
     }
 
@@ -282,9 +326,11 @@ impl<T> Signal<T> {
     /// opened.emit(());
     /// assert!(executor.run_until(hero, 0.25).unwrap().is_ok());
     /// ```
+    #[track_caller]
     pub fn wait(&self) -> WaitSignal<T> {
+        let shared = self.place.find("wait");
         WaitSignal {
-            subscription: Some(self.reader(ReaderKind::Wait)),
+            subscription: Some(Subscription::new(&shared, ReaderKind::Wait)),
         }
     }
 
@@ -320,24 +366,174 @@ impl<T> Signal<T> {
     /// assert_eq!(executor.run_until(answer, 0.25).unwrap(), 'n');
     /// assert_eq!(executor.time().frame, 1);
     /// ```
-    pub fn wait_for<P: FnMut(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P> {
+    #[track_caller]
+    pub fn wait_for<P: Fn(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P> {
+        let shared = self.place.find("wait_for");
         WaitSignalFor {
-            subscription: Some(self.subscribe()),
+            subscription: Some(Subscription::new(&shared, ReaderKind::Stream)),
             accept,
         }
     }
 
     /// Returns a stream of all events after this call.
+    #[track_caller]
     pub fn subscribe(&self) -> Subscription<T> {
-        self.reader(ReaderKind::Stream)
+        let shared = self.place.find("subscribe");
+        Subscription::new(&shared, ReaderKind::Stream)
     }
 
-    fn reader(&self, kind: ReaderKind) -> Subscription<T> {
-        Subscription::new(self.shared.clone(), kind)
+    /// A handle of a state that others have, too.
+    fn of(shared: &Rc<Shared<T>>) -> Self {
+        shared.journal.borrow_mut().add_emitter();
+        Signal {
+            place: Place::Own(shared.clone()),
+        }
+    }
+}
+
+/// Declares a signal that scripts find by its name, in the executor that runs them.
+///
+/// The result is a handle with all methods of [`Signal`], for a constant: scripts use it without a
+/// parameter, and without a field of the game's state. Each executor has a signal of its own behind the
+/// name, so two games in one process do not hear each other.
+///
+/// A call on the handle is about the executor that runs the caller: in a script, or in the host's
+/// [`enter`](crate::Executor::enter). [`named`](crate::Executor::named) returns a handle that works anywhere.
+///
+/// The signal ends with its executor. Otherwise it behaves like one that is made by [`Signal::new`].
+///
+/// # Panics
+///
+/// Calls on the handle panic outside of an executor, and if other code has declared a signal of that name with
+/// another type or limit in this executor.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// const HIT: Signal<u32> = signal("hit");
+///
+/// async fn hero() -> u32 {
+///     let mut health = 10;
+///     while health > 0 {
+///         health -= HIT.wait().await.min(health);
+///     }
+///     time().frame as u32
+/// }
+///
+/// let mut executor = Executor::new();
+/// let hero = executor.start(hero());
+/// executor.enter(|| HIT.emit(4));
+/// executor.run_frame(0.25);
+/// executor.named(&HIT).emit(7);
+/// assert_eq!(executor.run_until(hero, 0.25).unwrap(), 2);
+/// ```
+///
+/// # Source
+///
+/// The event bus of many engines; signals of Godot, which are found by name.
+#[track_caller]
+pub const fn signal<T: 'static>(name: &'static str) -> Signal<T> {
+    signal_with_limit(name, DEFAULT_LIMIT)
+}
+
+/// Like [`signal`], for one that stores at most `events` events for its subscriptions. See
+/// [`Signal::with_limit`].
+///
+/// # Panics
+///
+/// If `events` is zero: for a constant, this is an error of the compiler.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// use framestep::sync::signal_with_limit;
+///
+/// const POSITION: Signal<f32> = signal_with_limit("position", 1);
+///
+/// let executor = Executor::new();
+/// executor.enter(|| {
+///     let positions = POSITION.subscribe();
+///     POSITION.emit(1.0);
+///     POSITION.emit(2.0);
+///     assert_eq!(positions.missed(), 1);
+/// });
+/// ```
+#[track_caller]
+pub const fn signal_with_limit<T: 'static>(name: &'static str, events: usize) -> Signal<T> {
+    assert!(
+        events > 0,
+        "a signal must be able to store at least 1 event, or no coroutine would receive one"
+    );
+    Signal {
+        place: Place::Named(Name::new(name, events)),
+    }
+}
+
+impl<T> State for Shared<T> {
+    type Start = usize;
+
+    const KIND: SourceKind = SourceKind::Signal;
+    const A_KIND: &'static str = "a signal";
+
+    fn new(limit: &usize) -> Self {
+        Shared::with_limit(*limit)
+    }
+
+    fn set_source(&self, source: Source) {
+        self.journal.borrow_mut().readers.set_source(source);
+    }
+
+    fn is_new(&self) -> bool {
+        true
+    }
+
+    fn end(&self) {
+        self.remove_emitter();
+    }
+
+    fn number(limit: &usize) -> usize {
+        *limit
+    }
+
+    fn describe(limit: usize) -> String {
+        let of = std::any::type_name::<T>();
+        match limit {
+            DEFAULT_LIMIT => format!("a `Signal<{of}>`"),
+            limit => format!("a `Signal<{of}>` with a limit of {limit}"),
+        }
+    }
+}
+
+impl<T> Named for Signal<T> {}
+
+impl<T> Sealed for Signal<T> {
+    fn found(&self) -> Result<Self, String> {
+        self.place.find_for_host().map(|shared| Signal::of(&shared))
     }
 }
 
 impl<T> Shared<T> {
+    fn with_limit(events: usize) -> Self {
+        Shared {
+            journal: RefCell::new(Journal::new(events)),
+        }
+    }
+
+    fn remove_emitter(&self) {
+        let (is_last, began) = {
+            let mut journal = self.journal.borrow_mut();
+            (journal.remove_emitter(), journal.readers.began())
+        };
+        if is_last {
+            // The subscriptions end: wake their waiters. A wait that begins in such a
+            // wake is not woken: a waker that polls would otherwise be called without
+            // end.
+            self.wake(began);
+        }
+    }
+
     /// The event that is about to be sent, as a trace shows it.
     fn emission(&self) -> Option<Emission> {
         let readers = &self.journal.borrow().readers;
@@ -375,24 +571,19 @@ impl<T> Shared<T> {
 
 impl<T> Clone for Signal<T> {
     fn clone(&self) -> Self {
-        self.shared.journal.borrow_mut().add_emitter();
-        Signal {
-            shared: self.shared.clone(),
+        match &self.place {
+            Place::Own(shared) => Signal::of(shared),
+            Place::Named(name) => Signal {
+                place: Place::Named(name.clone()),
+            },
         }
     }
 }
 
 impl<T> Drop for Signal<T> {
     fn drop(&mut self) {
-        let (is_last, began) = {
-            let mut journal = self.shared.journal.borrow_mut();
-            (journal.remove_emitter(), journal.readers.began())
-        };
-        if is_last {
-            // The subscriptions end: wake their waiters. A wait that begins in such a
-            // wake is not woken: a waker that polls would otherwise be called without
-            // end.
-            self.shared.wake(began);
+        if let Place::Own(shared) = &self.place {
+            shared.remove_emitter();
         }
     }
 }
@@ -405,9 +596,13 @@ impl<T> Default for Signal<T> {
 
 impl<T> fmt::Debug for Signal<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shared = match &self.place {
+            Place::Own(shared) => shared,
+            Place::Named(name) => return write_name("Signal", name.full(), f),
+        };
         // The writer is user code: no borrow during the write.
         let (source, subscribers, stored) = {
-            let journal = self.shared.journal.borrow();
+            let journal = shared.journal.borrow();
             let source = journal.readers.source();
             (source, journal.readers.len(), journal.len())
         };

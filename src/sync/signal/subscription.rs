@@ -63,10 +63,10 @@ pub struct Subscription<T> {
 }
 
 impl<T> Subscription<T> {
-    pub(super) fn new(shared: Rc<Shared<T>>, kind: ReaderKind) -> Self {
+    pub(super) fn new(shared: &Rc<Shared<T>>, kind: ReaderKind) -> Self {
         let reader = shared.journal.borrow_mut().add_reader(kind);
         Subscription {
-            shared,
+            shared: shared.clone(),
             reader,
             ended: false,
         }

@@ -47,7 +47,7 @@ impl<T: Clone> Future for WaitSignal<T> {
     }
 }
 
-impl<T: Clone, P: FnMut(&T) -> bool> Future for WaitSignalFor<T, P> {
+impl<T: Clone, P: Fn(&T) -> bool> Future for WaitSignalFor<T, P> {
     type Output = T;
 
     #[track_caller]
@@ -89,7 +89,7 @@ impl<T: Clone> FusedFuture for WaitSignal<T> {
     }
 }
 
-impl<T: Clone, P: FnMut(&T) -> bool> FusedFuture for WaitSignalFor<T, P> {
+impl<T: Clone, P: Fn(&T) -> bool> FusedFuture for WaitSignalFor<T, P> {
     fn is_terminated(&self) -> bool {
         self.subscription.is_none()
     }

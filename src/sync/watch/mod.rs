@@ -15,8 +15,10 @@ use std::{fmt, mem};
 use waiter::Waiter;
 
 use crate::core::base::call::{self, Value};
-use crate::core::inspect::events::{self, Emission};
+use crate::inspect::events::{self, Emission};
 use crate::inspect::{Source, SourceKind};
+use crate::sync::key::Key;
+use crate::sync::named::{self, Name, Named, Place, Sealed, State as _, write_name};
 use crate::sync::waiters::Waiters;
 
 pub use changes::Changes;
@@ -104,11 +106,11 @@ pub use wait::{Changed, WaitWatch};
 /// `tokio::sync::watch`; `ReactiveProperty` of `UniRx`.
 #[doc(alias = "ReactiveProperty")]
 pub struct Watch<T> {
-    shared: Rc<Shared<T>>,
+    place: Place<Shared<T>>,
 }
 
 /// The state that a watch and its waits share.
-struct Shared<T> {
+pub(super) struct Shared<T> {
     /// Borrowed only for bookkeeping. Values are read, cloned and dropped, and
     /// wakers are cloned, called and dropped, outside the borrow.
     state: RefCell<State<T>>,
@@ -125,6 +127,8 @@ struct State<T> {
     has_deferred: bool,
     /// How often it has changed.
     version: u64,
+    /// The version in which it last had its start value for sure.
+    began: u64,
     /// The number of `Watch` handles.
     handles: usize,
     /// How the value is printed, if it is shown.
@@ -136,16 +140,7 @@ impl<T> Watch<T> {
     /// Makes a watch with an initial value.
     pub fn new(value: T) -> Self {
         Watch {
-            shared: Rc::new(Shared {
-                state: RefCell::new(State {
-                    value: Ok(Rc::new(Value::new(value))),
-                    has_deferred: false,
-                    version: 0,
-                    handles: 1,
-                    show: None,
-                    waiters: Waiters::new(),
-                }),
-            }),
+            place: Place::own(Shared::of(value)),
         }
     }
 
@@ -170,12 +165,90 @@ impl<T> Watch<T> {
     /// "
     /// );
     /// ```
+    ///
+    /// The name is for tools. Scripts find a watch by its name if it is made by [`watch`].
+    ///
+    /// # Panics
+    ///
+    /// If it has been made by [`watch`]: then it has a name.
     #[must_use = "the watch is returned with its name: use it"]
     #[track_caller]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         let source = events::born(SourceKind::Watch, name.into());
-        self.shared.state.borrow_mut().waiters.set_source(source);
+        self.place.expect_own("named").set_source(source);
         self
+    }
+
+    /// The watch of this name for one key, such as an entity: `HEALTH.keyed(goblin)`. Snapshots and
+    /// traces show it as `health[3]`.
+    ///
+    /// # Memory
+    ///
+    /// A key whose value was set is kept until it is [removed](Watch::remove), or the executor ends.
+    /// Others for which nothing waits are removed now and then.
+    ///
+    /// # Panics
+    ///
+    /// If it has not been made by [`watch`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// const HEALTH: Watch<i32> = watch("health", || 10);
+    ///
+    /// let executor = Executor::new();
+    /// executor.enter(|| {
+    ///     HEALTH.keyed(3).update(|health| *health -= 4);
+    ///     assert_eq!((HEALTH.keyed(3).get(), HEALTH.keyed(4).get()), (6, 10));
+    /// });
+    /// ```
+    #[must_use = "it is another watch: use it"]
+    #[track_caller]
+    pub fn keyed(&self, key: impl Key) -> Self {
+        Watch {
+            place: self.place.keyed(&key),
+        }
+    }
+
+    /// Sets a watch that is found by its name to its start value: when its entity is gone, for example.
+    /// Nothing is kept for it then, as soon as nothing waits for it. If the value was set, this is a
+    /// change. Returns whether it was set.
+    ///
+    /// # Panics
+    ///
+    /// If it has not been made by [`watch`]; outside of an executor; or inside the closure of an
+    /// [`update`](Watch::update) of this watch.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// const STAGE: Watch<u32> = watch("stage", || 1);
+    ///
+    /// let executor = Executor::new();
+    /// executor.enter(|| {
+    ///     STAGE.keyed("dragon").set(7);
+    ///     assert!(STAGE.keyed("dragon").remove());
+    ///     assert!(!STAGE.keyed("dragon").remove());
+    ///     assert_eq!(STAGE.keyed("dragon").get(), 1);
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn remove(&self) -> bool {
+        let Place::Named(name) = &self.place else {
+            panic!(
+                "`remove` was called on a watch without a name by which it is found, so it has no start \
+                 value: call `set`, or drop the handles"
+            );
+        };
+        let shared = self.place.find("remove");
+        shared.expect_present();
+        let was_set = !shared.is_new();
+        if was_set {
+            shared.set(call::out(name.start()), true);
+        }
+        was_set
     }
 
     /// Shows the value of a watch that has a [name](Watch::named) to tools, and returns the
@@ -205,7 +278,7 @@ impl<T> Watch<T> {
     where
         T: fmt::Debug,
     {
-        self.shared.state.borrow_mut().show = Some(|value| value);
+        self.place.find("shown").state.borrow_mut().show = Some(|value| value);
         self
     }
 
@@ -215,7 +288,7 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        self.with(T::clone)
+        self.place.find("get").with(T::clone)
     }
 
     /// Calls `read` with the current value, without cloning it.
@@ -231,7 +304,7 @@ impl<T> Watch<T> {
     /// ```
     #[track_caller]
     pub fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
-        self.shared.with(read)
+        self.place.find("with").with(read)
     }
 
     /// Replaces the value, and wakes the coroutines that wait for a change.
@@ -240,12 +313,9 @@ impl<T> Watch<T> {
     /// by a condition on this watch. The previous value is dropped last.
     #[track_caller]
     pub fn set(&self, value: T) {
-        self.shared.expect_present();
-        events::note_emitted(|| self.shared.emission(|show| events::text_of(show(&value))));
-        let replaced = self.shared.state.borrow_mut().replace(value);
-        self.shared.wake(replaced.began_before);
-        // Dropped last: the destructor is user code, and may panic.
-        drop((replaced.own, replaced.shared));
+        let shared = self.place.find("set");
+        shared.expect_present();
+        shared.set(value, false);
     }
 
     /// Replaces the value, wakes the coroutines that wait for a change, and returns the value
@@ -268,7 +338,8 @@ impl<T> Watch<T> {
         T: Clone,
     {
         let mut value = value;
-        self.update(|present| mem::swap(present, &mut value));
+        let shared = self.place.find("replace");
+        shared.change(|present| (mem::swap(present, &mut value), true));
         value
     }
 
@@ -303,7 +374,8 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        self.shared.change(|value| (change(value), true))
+        let shared = self.place.find("update");
+        shared.change(|value| (change(value), true))
     }
 
     /// Calls `change` with the value, like [`update`](Watch::update). Wakes the coroutines
@@ -344,15 +416,17 @@ impl<T> Watch<T> {
     where
         T: Clone,
     {
-        self.shared.change(|value| {
+        let shared = self.place.find("update_if");
+        shared.change(|value| {
             let is_changed = change(value);
             (is_changed, is_changed)
         })
     }
 
     /// Returns a handle that reads and waits, and cannot change the value.
+    #[track_caller]
     pub fn reader(&self) -> WatchReader<T> {
-        WatchReader::new(self.shared.clone())
+        WatchReader::new(self.place.find("reader").clone())
     }
 
     /// Waits for the next change after this call.
@@ -386,11 +460,12 @@ impl<T> Watch<T> {
     /// door.set("open");
     /// assert_eq!(executor.run_until(hero, 0.25).unwrap(), Ok("open"));
     /// ```
+    #[track_caller]
     pub fn changed(&self) -> Changed<T>
     where
         T: Clone,
     {
-        Changed::new(Waiter::new(&self.shared))
+        Changed::new(Waiter::new(&self.place.find("changed")))
     }
 
     /// Waits until `condition` holds for the value.
@@ -444,21 +519,155 @@ impl<T> Watch<T> {
     /// door.set(Door::Open);
     /// assert_eq!(executor.run_until(hero, 0.25).unwrap(), 2);
     /// ```
-    pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P>
+    #[track_caller]
+    pub fn wait_for<P: Fn(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P>
     where
         T: Clone,
     {
-        WaitWatch::new(Waiter::new(&self.shared), condition)
+        WaitWatch::new(Waiter::new(&self.place.find("wait_for")), condition)
     }
 
     /// Returns a stream of changes. It remembers the version of the value that it
     /// has seen, beginning with the current version.
+    #[track_caller]
     pub fn subscribe(&self) -> Changes<T> {
-        Changes::new(Waiter::new(&self.shared))
+        Changes::new(Waiter::new(&self.place.find("subscribe")))
+    }
+
+    /// A handle of a state that others have, too.
+    fn of(shared: &Rc<Shared<T>>) -> Self {
+        shared.state.borrow_mut().handles += 1;
+        Watch {
+            place: Place::Own(shared.clone()),
+        }
+    }
+}
+
+/// Declares a watch that scripts find by its name, in the executor that runs them.
+///
+/// Like [`signal`](crate::sync::signal), for a value: the result is a handle with all methods of [`Watch`], for
+/// a constant. In each executor, the value is first what `start` returns.
+///
+/// # Panics
+///
+/// Calls on the handle panic outside of an executor, and if other code has declared a watch of that name with
+/// another type in this executor.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep::prelude::*;
+/// const GOLD: Watch<u32> = watch("gold", || 3);
+///
+/// async fn shop() -> u32 {
+///     GOLD.wait_for(|gold| *gold >= 10).await;
+///     GOLD.update(|gold| {
+///         *gold -= 10;
+///         *gold
+///     })
+/// }
+///
+/// let mut executor = Executor::new();
+/// let shop = executor.start(shop());
+/// assert_eq!(executor.named(&GOLD).get(), 3);
+/// executor.enter(|| GOLD.set(12));
+/// assert_eq!(executor.run_until(shop, 0.25).unwrap(), 2);
+/// ```
+///
+/// # Source
+///
+/// The blackboard of behaviour trees.
+#[doc(alias = "blackboard")]
+#[track_caller]
+pub const fn watch<T: 'static>(name: &'static str, start: fn() -> T) -> Watch<T> {
+    Watch {
+        place: Place::Named(Name::new(name, start)),
+    }
+}
+
+impl<T> named::State for Shared<T> {
+    type Start = fn() -> T;
+
+    const KIND: SourceKind = SourceKind::Watch;
+    const A_KIND: &'static str = "a watch";
+
+    fn new(start: &fn() -> T) -> Self {
+        Shared::of(start())
+    }
+
+    fn set_source(&self, source: Source) {
+        self.state.borrow_mut().waiters.set_source(source);
+    }
+
+    fn is_new(&self) -> bool {
+        let state = self.state.borrow();
+        state.version == state.began
+    }
+
+    fn end(&self) {
+        self.remove_handle();
+    }
+
+    fn number(_: &fn() -> T) -> usize {
+        0
+    }
+
+    fn describe(_: usize) -> String {
+        format!("a `Watch<{}>`", std::any::type_name::<T>())
+    }
+}
+
+impl<T> Named for Watch<T> {}
+
+impl<T> Sealed for Watch<T> {
+    fn found(&self) -> Result<Self, String> {
+        self.place.find_for_host().map(|shared| Watch::of(&shared))
     }
 }
 
 impl<T> Shared<T> {
+    fn of(value: T) -> Self {
+        Shared {
+            state: RefCell::new(State {
+                value: Ok(Rc::new(Value::new(value))),
+                has_deferred: false,
+                version: 0,
+                began: 0,
+                handles: 1,
+                show: None,
+                waiters: Waiters::new(),
+            }),
+        }
+    }
+
+    /// Replaces the value, which no closure may change meanwhile.
+    fn set(&self, value: T, is_start: bool) {
+        events::note_emitted(|| self.emission(|show| events::text_of(show(&value))));
+        let replaced = {
+            let mut state = self.state.borrow_mut();
+            let replaced = state.replace(value);
+            if is_start {
+                state.began = state.version;
+            }
+            replaced
+        };
+        self.wake(replaced.began_before);
+        // Dropped last: the destructor is user code, and may panic.
+        drop((replaced.own, replaced.shared));
+    }
+
+    fn remove_handle(&self) {
+        let (is_last, began) = {
+            let mut state = self.state.borrow_mut();
+            state.handles -= 1;
+            (state.handles == 0, state.waiters.began())
+        };
+        if is_last {
+            // The streams of changes end: wake their waiters.
+            self.wake(began);
+        }
+    }
+
     #[track_caller]
     fn with<R>(&self, read: impl FnOnce(&T) -> R) -> R {
         let value = self.value();
@@ -660,23 +869,19 @@ impl<T> State<T> {
 
 impl<T> Clone for Watch<T> {
     fn clone(&self) -> Self {
-        self.shared.state.borrow_mut().handles += 1;
-        Watch {
-            shared: self.shared.clone(),
+        match &self.place {
+            Place::Own(shared) => Watch::of(shared),
+            Place::Named(name) => Watch {
+                place: Place::Named(name.clone()),
+            },
         }
     }
 }
 
 impl<T> Drop for Watch<T> {
     fn drop(&mut self) {
-        let (is_last, began) = {
-            let mut state = self.shared.state.borrow_mut();
-            state.handles -= 1;
-            (state.handles == 0, state.waiters.began())
-        };
-        if is_last {
-            // The streams of changes end: wake their waiters.
-            self.shared.wake(began);
+        if let Place::Own(shared) = &self.place {
+            shared.remove_handle();
         }
     }
 }
@@ -708,6 +913,9 @@ impl<T: fmt::Debug> Shared<T> {
 
 impl<T: fmt::Debug> fmt::Debug for Watch<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.shared.write("Watch", f)
+        match &self.place {
+            Place::Own(shared) => shared.write("Watch", f),
+            Place::Named(name) => write_name("Watch", name.full(), f),
+        }
     }
 }

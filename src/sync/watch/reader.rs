@@ -76,7 +76,7 @@ impl<T> WatchReader<T> {
     }
 
     /// Like [`Watch::wait_for`](super::Watch::wait_for).
-    pub fn wait_for<P: FnMut(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P>
+    pub fn wait_for<P: Fn(&T) -> bool>(&self, condition: P) -> WaitWatch<T, P>
     where
         T: Clone,
     {

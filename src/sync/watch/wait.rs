@@ -78,7 +78,7 @@ impl<T: Clone> Future for Changed<T> {
     }
 }
 
-impl<T: Clone, P: FnMut(&T) -> bool> Future for WaitWatch<T, P> {
+impl<T: Clone, P: Fn(&T) -> bool> Future for WaitWatch<T, P> {
     type Output = T;
 
     #[track_caller]
@@ -119,7 +119,7 @@ impl<T: Clone> FusedFuture for Changed<T> {
     }
 }
 
-impl<T: Clone, P: FnMut(&T) -> bool> FusedFuture for WaitWatch<T, P> {
+impl<T: Clone, P: Fn(&T) -> bool> FusedFuture for WaitWatch<T, P> {
     fn is_terminated(&self) -> bool {
         self.waiter.is_none()
     }

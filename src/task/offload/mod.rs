@@ -13,7 +13,7 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::scope::registry;
+use crate::core::scope;
 use crate::task::script::executor;
 use crate::wait::polled_again;
 
@@ -156,7 +156,7 @@ impl<T> Drop for Offload<T> {
         self.slot.abandon();
         // Those behind it need not wait for its job.
         if let Some(number) = self.number {
-            registry::with_executor(self.executor, |core| pool::leave(core, number));
+            scope::with_executor(self.executor, |core| pool::leave(core, number));
         }
     }
 }

@@ -12,7 +12,7 @@ use std::{fmt, io, thread};
 use crate::core::Core;
 use crate::core::base::call::{self, Foreign};
 use crate::core::base::cell::Guarded;
-use crate::core::scope::registry;
+use crate::core::scope;
 use crate::core::wake::waker::sync::Arc;
 use crate::core::wake::waker::{InjectionQueue, Message};
 
@@ -163,7 +163,7 @@ fn take(core: &Core, number: u64, place: Place) {
 
 /// Notes that nothing waits for the result of this call any more, when the next run begins.
 pub(super) fn leave(core: &Core, number: u64) {
-    let order = registry::order(move |core| take(core, number, Place::Left));
+    let order = scope::order(move |core| take(core, number, Place::Left));
     let pushed = core.host.injected.push(Message::Call(order));
     drop(pushed);
 }
@@ -182,8 +182,8 @@ impl Ticket {
     /// Sends a delivery to the executor. If that has ended, it is made here.
     pub(super) fn arrive(&mut self, delivery: Delivery) {
         let order = match self.number {
-            Some(number) => registry::order(move |core| take(core, number, Place::Ended(delivery))),
-            None => registry::order(move |_| drop(delivery)),
+            Some(number) => scope::order(move |core| take(core, number, Place::Ended(delivery))),
+            None => scope::order(move |_| drop(delivery)),
         };
         let pushed = self.injected.push(Message::Call(order));
         drop(pushed);

@@ -7,11 +7,10 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::Core;
 use crate::core::owners::{NextEnd, OwnerKey};
 use crate::core::registration::{Bound, Registration, WaitList, join};
-use crate::core::scope::registry;
 use crate::core::task::Task;
+use crate::core::{Core, scope};
 use crate::image::{Damaged, Reader, Writer};
 use crate::time::PhaseIndex;
 use crate::wait::polled_again;
@@ -88,7 +87,7 @@ impl Ended {
     #[track_caller]
     pub(super) fn expect_from_outside(&self, function: &str) {
         let owner = self.owner;
-        registry::with_executor(self.executor, |core| {
+        scope::with_executor(self.executor, |core| {
             join::expect_from_outside(core, owner, function);
         });
     }
@@ -104,7 +103,7 @@ impl Future for Ended {
             polled_again("Owner::ended()");
         }
         let registration = &mut this.registration;
-        let Some(core) = registry::with_executor(this.executor, Core::rc) else {
+        let Some(core) = scope::with_executor(this.executor, Core::rc) else {
             return registration.end_without_owner();
         };
         let next = || core.owners.borrow().next_end(this.owner);

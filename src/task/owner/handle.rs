@@ -9,8 +9,7 @@ use std::rc::Rc;
 
 use crate::core::life::end;
 use crate::core::owners::{OwnerKey, PauseChange};
-use crate::core::scope::registry;
-use crate::core::{Core, pause};
+use crate::core::{Core, pause, scope};
 use crate::lend;
 use crate::task::coroutine::{self, Coroutine, Place, ScriptBuilder};
 use crate::time::Seconds;
@@ -86,7 +85,7 @@ impl OwnerHandle {
 
     /// Calls `f` with the executor, if it is on this thread, even if the owner is gone.
     pub(super) fn with_executor<R>(&self, f: impl FnOnce(&Core) -> R) -> Option<R> {
-        registry::with_executor(self.executor, f)
+        scope::with_executor(self.executor, f)
     }
 
     /// The place of a coroutine of the owner. If the owner is gone, it refuses coroutines.

@@ -10,7 +10,7 @@ use std::fmt;
 use crate::core::base::call;
 use crate::core::life::end;
 use crate::core::owners::OwnerKey;
-use crate::core::scope::registry;
+use crate::core::scope;
 use crate::core::wake::waker::sync::Arc;
 use crate::core::wake::waker::{InjectionQueue, Message};
 
@@ -102,7 +102,7 @@ impl Drop for SendOwner {
         if let (false, Some(injected)) = (at_home, &self.injected) {
             // If `push` returns the order, the executor is gone.
             let key = self.owner.key();
-            let remove = registry::order(move |core| end::remove_owner(core, key));
+            let remove = scope::order(move |core| end::remove_owner(core, key));
             // `push` wakes the host, which is user code, and this destructor may
             // run while the stack unwinds.
             call::quietly(|| drop(injected.push(Message::Call(remove))));

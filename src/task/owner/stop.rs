@@ -10,13 +10,12 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
-use crate::core::Core;
 use crate::core::base::key::TaskKey;
 use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
 use crate::core::owners::{Asks, NextEnd, OwnerKey};
-use crate::core::scope::{self, registry};
 use crate::core::task::Task;
+use crate::core::{Core, scope};
 use crate::time::{Nanos, Seconds};
 use crate::wait::{polled, polled_again};
 
@@ -237,7 +236,7 @@ pub(super) fn stop_within(executor: u32, owner: OwnerKey, seconds: impl Seconds)
         place: Location::caller(),
         left: left.clone(),
     };
-    let end = registry::with_executor(executor, |core| {
+    let end = scope::with_executor(executor, |core| {
         let end = requests::add(core, owner, length_ns, then);
         end::request_stop(core, owner);
         core.host.notify();

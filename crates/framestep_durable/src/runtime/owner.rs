@@ -1,4 +1,4 @@
-//! The wait for the end of all scripts of an owner.
+//! Owners, as scripts make and use them, and the wait for the end of all their scripts.
 
 use std::future::Future;
 use std::panic::Location;
@@ -7,11 +7,125 @@ use std::task::{Context, Poll};
 
 use crate::bytes::Bytes;
 use crate::events::Typed;
-use crate::ids::OwnerId;
+use crate::ids::{ClockId, OwnerId};
 use crate::runtime::expect_from_outside;
-use crate::script::{Numbered, OwnerEnd, ScriptCell, Slot, command};
+use crate::script::{Numbered, OwnerEnd, ScriptCell, Shared, Slot, command, context};
+
+/// Makes an owner below the one of this script, if that has one. Unlike [`framestep::task::owner`], it is a
+/// plain value: its scripts go on when the script ends, until something [removes](OwnerId::remove) the
+/// owner, or one above it.
+///
+/// This is an effect, which is recorded: a restored script has the same owner.
+///
+/// # Panics
+///
+/// Outside of a durable script. [`Runtime::owner`](crate::Host::owner) is for the host.
+///
+/// # Examples
+///
+/// ```
+/// use framestep_durable::prelude::*;
+///
+/// #[durable]
+/// async fn spark() {
+///     wait_seconds(60).await;
+/// }
+///
+/// #[durable]
+/// async fn fuse() {
+///     let sparks = owner();
+///     start_on(sparks, spark()).detach();
+///     start_on(sparks, spark()).detach();
+///     wait_seconds(0.5).await;
+///     sparks.remove();
+/// }
+///
+/// let mut runtime = Runtime::new(Registry::new().with::<Fuse>().with::<Spark>());
+/// runtime.start(fuse()).detach();
+/// assert_eq!(runtime.scripts().len(), 3);
+/// runtime.run_frame(0.25);
+/// runtime.run_frame(0.25);
+/// assert!(runtime.scripts().is_empty());
+/// ```
+#[must_use = "scripts are started on it"]
+#[track_caller]
+pub fn owner() -> OwnerId {
+    make("owner", |shared, above| shared.add_owner(above, None))
+}
+
+/// Makes an owner like [`owner()`], whose scripts count on `clock`.
+///
+/// # Panics
+///
+/// Outside of a durable script; or if there is no such clock.
+///
+/// # Examples
+///
+/// ```
+/// # use framestep_durable::prelude::*;
+/// # #[durable]
+/// # async fn menu() {}
+/// #[durable]
+/// async fn pause_menu() {
+///     let _paused = clock().pause_guard();
+///     let scripts = owner_on(realtime());
+///     start_on(scripts, menu()).await.unwrap();
+///     scripts.remove();
+/// }
+/// # let mut runtime = Runtime::new(Registry::new().with::<PauseMenu>().with::<Menu>());
+/// # let paused = runtime.start(pause_menu());
+/// # runtime.run_frame(0.25);
+/// # assert_eq!(runtime.take(paused), Some(Ok(())));
+/// ```
+#[must_use = "scripts are started on it"]
+#[track_caller]
+pub fn owner_on(clock: ClockId) -> OwnerId {
+    make("owner_on", |shared, above| {
+        shared.clocks.expect(clock);
+        shared.add_owner(above, Some(clock))
+    })
+}
+
+/// Makes an owner from a script. If the one above it has been dropped, it refuses all scripts.
+#[track_caller]
+fn make(
+    call: &'static str,
+    add: impl FnOnce(&Shared, Option<OwnerId>) -> Option<OwnerId>,
+) -> OwnerId {
+    let above = context::expect(call).owner;
+    let number = command(call, |shared| {
+        let id = add(shared, above).unwrap_or_else(|| shared.owners.next_id());
+        id.0
+    });
+    OwnerId(number)
+}
 
 impl OwnerId {
+    /// Makes an owner below this one, from a script. If this one has been dropped, the new one refuses all
+    /// scripts.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script. [`Runtime::child_owner`](crate::Host::child_owner) is for the host.
+    #[must_use = "scripts are started on it"]
+    #[track_caller]
+    pub fn child(self) -> OwnerId {
+        make("child", |shared, _| shared.add_owner(Some(self), None))
+    }
+
+    /// Drops the owner and those below it, from a script: their scripts are stopped, and they accept no
+    /// others. Returns `false` if it was dropped before. If the script belongs to it, the script is
+    /// stopped at its next wait.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a durable script. [`Runtime::drop_owner`](crate::Host::drop_owner) is for the host.
+    #[track_caller]
+    pub fn remove(self) -> bool {
+        let place = Some(Location::caller());
+        command("remove", |shared| shared.owners.remove(self, place))
+    }
+
     /// Waits until this owner and the owners below it have no script. See
     /// [`framestep::Owner::ended`].
     ///

@@ -16,7 +16,7 @@ use crate::ids::ScriptId;
 use crate::journal::Call;
 use crate::script::recorder::Done;
 use crate::script::replayed::leave;
-use crate::script::{ChangesNoLocal, ScriptCell, Shared, context, unreadable};
+use crate::script::{ChangesNoLocal, Recorded, ScriptCell, Shared, context, unreadable};
 
 /// Calls `f` with the state that the host has lent, and records what it returns. When the
 /// script is restored, `f` is not called again: `with` returns the recorded result. Outside of a
@@ -42,9 +42,7 @@ use crate::script::{ChangesNoLocal, ScriptCell, Shared, context, unreadable};
 /// # }
 /// ```
 #[track_caller]
-pub fn with<W: 'static, R: Serialize + DeserializeOwned>(
-    f: impl FnOnce(&mut W) -> R + ChangesNoLocal,
-) -> R {
+pub fn with<W: 'static, R: Recorded>(f: impl FnOnce(&mut W) -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
     lends_mut("with", within, &mut |state| match f.take() {
@@ -61,9 +59,7 @@ pub fn with<W: 'static, R: Serialize + DeserializeOwned>(
 ///
 /// As [`with()`].
 #[track_caller]
-pub fn with_ref<W: 'static, R: Serialize + DeserializeOwned>(
-    f: impl FnOnce(&W) -> R + ChangesNoLocal,
-) -> R {
+pub fn with_ref<W: 'static, R: Recorded>(f: impl FnOnce(&W) -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
     lends_ref("with_ref", within, &mut |state| match f.take() {
@@ -122,7 +118,7 @@ pub fn with_ref<W: 'static, R: Serialize + DeserializeOwned>(
 pub fn with_once<W, R>(label: impl AsRef<str>, f: impl FnOnce(&mut W) -> R + ChangesNoLocal) -> R
 where
     W: 'static,
-    R: Serialize + DeserializeOwned,
+    R: Recorded,
 {
     let label = label.as_ref();
     let caller = Call {
@@ -192,7 +188,7 @@ fn once(
 /// # }
 /// ```
 #[track_caller]
-pub fn effect<R: Serialize + DeserializeOwned>(f: impl FnOnce() -> R + ChangesNoLocal) -> R {
+pub fn effect<R: Recorded>(f: impl FnOnce() -> R + ChangesNoLocal) -> R {
     let within = type_name_of(&f);
     let mut f = Some(f);
     records("effect", within, &mut || match f.take() {

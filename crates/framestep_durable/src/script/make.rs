@@ -7,7 +7,7 @@ use framestep::{Owner, Phase};
 use crate::bytes::Content;
 use crate::events::carried::as_known;
 use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
-use crate::script::{Begun, Code, Driver, ScriptCell, Shared, context, hand_over};
+use crate::script::{Begun, Code, Driver, OwnerEntry, ScriptCell, Shared, context, hand_over};
 
 /// How a script is made.
 #[derive(Clone, Copy, Debug)]
@@ -145,6 +145,28 @@ impl Shared {
             None => None,
         };
         self.owners.make(parent, clock)
+    }
+
+    /// Makes an owner, and adds it. `None` if there is no such parent or clock.
+    pub(crate) fn add_owner(
+        &self,
+        parent: Option<OwnerId>,
+        clock: Option<ClockId>,
+    ) -> Option<OwnerId> {
+        let owner = self.make_owner(parent, clock)?;
+        let id = self.owners.next_id();
+        // Scripts of a child count on the clock of the parent.
+        let entry = OwnerEntry {
+            owner: Rc::new(owner),
+            parent,
+            clock,
+            name: None,
+            is_paused: false,
+            is_active: true,
+            is_heard: false,
+        };
+        self.owners.all.borrow_mut().insert(id, entry);
+        Some(id)
     }
 
     /// The code of a script by its name, if the registry has it: the caller may be code of an

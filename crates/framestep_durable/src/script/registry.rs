@@ -6,7 +6,8 @@ use std::fmt;
 
 use crate::bytes::{Bytes, Content, Type};
 use crate::script::{
-    Begins, Begun, Code, Continues, DurableScript, Migrates, OldState, begins, continues, migrates,
+    Begins, Begun, Code, Continues, DurableScript, Migrates, OldState, ScriptFn, begins, continues,
+    migrates,
 };
 
 /// The durable scripts of a game, by name: a restore looks them up here.
@@ -99,6 +100,50 @@ impl Registry {
     pub fn with<S: DurableScript>(mut self) -> Self {
         self.add(KnownScript::of::<S>());
         self
+    }
+
+    /// Adds the script of a function with [`#[durable]`](crate::durable): the function that makes its state.
+    /// For a module of chapters, any of its chapters.
+    ///
+    /// # Panics
+    ///
+    /// If another type has the same name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// #[durable]
+    /// async fn door(number: u32, is_open: bool) {
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// let registry = Registry::new().script(door);
+    /// let mut runtime = Runtime::new(registry);
+    /// runtime.start(door(3, false)).detach();
+    /// ```
+    ///
+    /// Of a generic function, each type that is used:
+    ///
+    /// ```
+    /// # use framestep_durable::prelude::*;
+    /// # trait Enemy: Serialize + DeserializeOwned + 'static { const PATROL: &'static str; }
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct Goblin;
+    /// # impl Enemy for Goblin { const PATROL: &'static str = "patrol of a goblin"; }
+    /// #[durable(name = E::PATROL)]
+    /// async fn patrol<E: Enemy>(enemy: E) {
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// let registry = Registry::new().script(patrol::<Goblin>);
+    /// ```
+    #[must_use]
+    #[track_caller]
+    pub fn script<P, F: ScriptFn<P>>(self, function: F) -> Self {
+        let _ = function;
+        self.with::<F::Script>()
     }
 
     #[track_caller]

@@ -209,6 +209,8 @@ const OF_A_RUNTIME: &[&str] = &[
     "chapter",
     "current",
     "durable",
+    "owner",
+    "owner_on",
     "pause",
     "resume",
     "spawn_on",

@@ -272,3 +272,83 @@ fn the_host_spawns_on_an_owner_and_in_a_phase() {
         Some(Err(JoinError::Stopped { .. }))
     ));
 }
+
+#[durable]
+async fn camper(nights: u32) {
+    for night in 0..nights {
+        wait_seconds(0.2).await;
+        log(format!("night {night}"));
+    }
+}
+
+/// Makes owners, one below another and one on a slow clock, and removes them.
+#[durable]
+async fn camp(slow: ClockId) {
+    for round in 1..3 {
+        let tents = owner();
+        let tent = tents.child();
+        let snails = owner_on(slow);
+        for owner in [tents, tent, snails] {
+            start_on(owner, camper(9)).detach();
+        }
+        wait_frames(round).await;
+        log(format!("strikes {} {}", tents.remove(), tent.remove()));
+        next_frame().await;
+        log(format!("snails {}", snails.is_empty()));
+        assert!(snails.remove());
+    }
+}
+
+#[test]
+fn owners_that_scripts_make_are_theirs_after_a_restore() {
+    let game = Game {
+        blank: || quiet(Registry::new().script(camp).script(camper)),
+        begin: |runtime, world: &mut Log| {
+            let slow = runtime.child_clock(ClockId::GAME);
+            runtime.clock(slow).set_scale(0.5);
+            runtime.lend(world, |runtime| runtime.start(camp(slow)).detach());
+        },
+        frame: moment,
+        frames: 8 * MOMENTS,
+    };
+    let log = game.assert_like_its_twin();
+    let count = |begin: &str| log.iter().filter(|line| line.starts_with(begin)).count();
+    assert_eq!(count("strikes true false"), 2, "{log:?}");
+    assert_eq!(count("snails false"), 2);
+}
+
+#[test]
+fn an_owner_that_a_script_makes_is_below_that_of_the_script() {
+    #[durable]
+    async fn leader() -> (OwnerId, bool) {
+        let camp = owner();
+        start_on(camp, camper(9)).detach();
+        next_frame().await;
+        (camp, camp.is_empty())
+    }
+
+    let mut runtime = Runtime::new(Registry::new().script(leader).script(camper));
+    let room = runtime.owner();
+    let led = runtime.start_on(room, leader());
+    runtime.run_frame(0.1);
+    let (camp, is_empty) = runtime.take(led).unwrap().unwrap();
+    // It is there after the script that has made it.
+    assert!(!is_empty && !runtime.is_owner_empty(camp));
+    runtime.drop_owner(room);
+    assert!(runtime.is_owner_empty(camp) && !runtime.drop_owner(camp));
+}
+
+#[test]
+fn an_owner_below_one_that_was_removed_refuses_scripts() {
+    #[durable]
+    async fn late() -> bool {
+        let camp = owner();
+        camp.remove();
+        let below = camp.child();
+        start_on(below, camper(9)).await.is_err()
+    }
+
+    let runtime = Runtime::new(Registry::new().script(late).script(camper));
+    let refused = runtime.start(late());
+    assert_eq!(runtime.take(refused), Some(Ok(true)));
+}

@@ -17,16 +17,14 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::core::Core;
-use crate::core::base::call::{Foreign, Payload};
+use crate::core::base::call::{self, Foreign, Payload};
 use crate::core::base::cell::Guarded;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::observe;
 use crate::core::life::end::{self, requests};
 use crate::core::report::{self, panics};
 use crate::core::run::limits::{self, Reached};
-use crate::core::scope::registry;
 use crate::core::task::{Reference, Stop};
+use crate::core::{Core, observe, scope};
 
 /// The depth to which starts nest on a thread, and ends. Deeper ones are deferred.
 pub(crate) const MAX_DEPTH: u32 = 100;
@@ -143,7 +141,7 @@ fn defer_executor(core: &Core) {
     if core.ends.nested.get() > 0 {
         core.ends.push(end);
     } else {
-        registry::with_executor(OUTERMOST.get(), |outermost| outermost.ends.push(end));
+        scope::with_executor(OUTERMOST.get(), |outermost| outermost.ends.push(end));
     }
 }
 
@@ -220,6 +218,10 @@ fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     // All deferred ends, even if this call is nested in other ends.
     work_off(core);
     requests::clear(core);
+    for entry in core.sources.take() {
+        call::quietly(|| (entry.end)(&entry.state));
+        call::quietly(|| drop(entry));
+    }
     core.lent.close();
     report::close_unobserved(core);
     let panic = panics::close_panics(core, may_raise);

@@ -7,9 +7,9 @@ use std::mem;
 
 use crate::core::base::call::{self, Foreign, Payload};
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::{notes, observe};
 use crate::core::life::end::depth::{Deeper, End};
 use crate::core::life::start;
+use crate::core::observe;
 use crate::core::owners::OwnerKey;
 use crate::core::report::{self, panics};
 use crate::core::run::joins;
@@ -162,7 +162,7 @@ fn clean_up(core: &Core, task: Task<'_>) {
         core.runs.completions.complete_owners(&mut owners);
     }
     if task.has(Flags::OBSERVED) {
-        notes::note_ended(core, task);
+        observe::ended(core, task);
     }
     let waker = core.colds.of(task, |cold| cold.waker.take());
     task.clear(Flags::TASK_WAKER);

@@ -5,7 +5,7 @@
 //! return to the pool when a slot is drained. So the wheel takes memory for the most
 //! entries that it ever held at once.
 
-use super::entry::TimerEntry;
+use super::TimerEntry;
 
 /// How many entries a chunk has. A chunk takes half a kilobyte: long enough to stream
 /// when a slot cascades, and short enough to waste on a slot with one timer.

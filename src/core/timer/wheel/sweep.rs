@@ -15,8 +15,8 @@
 //! `L` just before a turn ends. (A turn may meet entries that cascade twice, which
 //! delays its end. But expiry removes dead entries as well.)
 
+use super::TimerEntry;
 use super::chunk::{CHUNK, ChunkPool, NIL};
-use super::entry::TimerEntry;
 use super::level::{Lane, Levels, SlotIndex};
 
 /// How many entries to examine for each death. Each costs the caller a look-up: with 8,

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::task::{Wake, Waker};
 
 use crate::core::base::key::TaskKey;
-use crate::core::scope::registry;
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::wake;
 
@@ -43,7 +42,7 @@ impl WakerState {
     fn wake_from_outside(&self) {
         let home = self.home.load(Ordering::Relaxed);
         if thread::is_here(home) {
-            registry::with_executor(self.executor, |core| wake::wake(core, self.key));
+            scope::with_executor(self.executor, |core| wake::wake(core, self.key));
         } else if home != thread::NONE {
             let remote = || remote_waker(self.injected.clone(), self.key);
             self.remote.get_or_init(remote).wake_by_ref();
@@ -57,7 +56,7 @@ impl Wake for WakerState {
         self.wake_by_ref();
     }
 
-    #[inline]
+    #[inline(always)]
     fn wake_by_ref(self: &Arc<Self>) {
         if !self.wake_soon() {
             self.wake_from_outside();

@@ -124,18 +124,18 @@ fn of_wait_until_and_wait_while() {
     check_loop(300, || wait_until(|| true).in_phase(FIXED));
     // In each third step.
     check_loop(100, || {
-        let mut asked = 0;
+        let asked = Cell::new(0);
         wait_until(move || {
-            asked += 1;
-            asked == 3
+            asked.set(asked.get() + 1);
+            asked.get() == 3
         })
         .in_phase(FIXED)
     });
     check_loop(100, || {
-        let mut asked = 0;
+        let asked = Cell::new(0);
         wait_while(move || {
-            asked += 1;
-            asked < 3
+            asked.set(asked.get() + 1);
+            asked.get() < 3
         })
         .in_phase(FIXED)
     });

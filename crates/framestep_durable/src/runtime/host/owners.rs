@@ -1,14 +1,12 @@
 //! What a host does with owners and clocks.
 
 use std::panic::Location;
-use std::rc::Rc;
 
 use framestep::durable::length_ns;
 use framestep::time::Seconds;
 
 use crate::ids::{Birth, ClockId, OwnerId, ScriptId};
 use crate::runtime::{Handle, Host};
-use crate::script::OwnerEntry;
 
 impl Host {
     /// Makes an owner. It exists until it is [dropped](Self::drop_owner).
@@ -39,7 +37,7 @@ impl Host {
     #[track_caller]
     fn make_owner(&self, parent: Option<OwnerId>, clock: Option<ClockId>) -> OwnerId {
         let shared = &self.shared;
-        let Some(owner) = shared.make_owner(parent, clock) else {
+        shared.add_owner(parent, clock).unwrap_or_else(|| {
             if let Some(clock) = clock {
                 shared.clocks.expect(clock);
             }
@@ -49,21 +47,7 @@ impl Host {
                  or make one that is below none with `owner()`",
                 parent.0
             );
-        };
-        let id = OwnerId(shared.owners.next.get());
-        shared.owners.next.set(id.0 + 1);
-        // Scripts of a child count on the clock of the parent.
-        let entry = OwnerEntry {
-            owner: Rc::new(owner),
-            parent,
-            clock,
-            name: None,
-            is_paused: false,
-            is_active: true,
-            is_heard: false,
-        };
-        shared.owners.all.borrow_mut().insert(id, entry);
-        id
+        })
     }
 
     /// Drops an owner: its scripts are stopped, and it accepts no more scripts. Returns

@@ -11,7 +11,7 @@ use framestep::{Handle, Owner};
 use crate::ids::{ClockId, OwnerId};
 use crate::script::join_error::Place;
 
-/// The owners that the host has made.
+/// The owners that the host and scripts have made.
 pub(crate) struct Owners {
     door: Door,
     executor: Handle,
@@ -28,6 +28,13 @@ impl Owners {
             all: RefCell::default(),
             next: Cell::new(1),
         }
+    }
+
+    /// The number of a new owner.
+    pub(crate) fn next_id(&self) -> OwnerId {
+        let id = OwnerId(self.next.get());
+        self.next.set(id.0 + 1);
+        id
     }
 
     pub(crate) fn get(&self, id: OwnerId) -> Option<Rc<Owner>> {

@@ -219,3 +219,42 @@ fn lints_look_at_the_function_once() {
         (true, 10)
     );
 }
+
+/// The game's own types with the names that the states would have.
+mod beside_types_of_the_game {
+    use framestep_durable::prelude::*;
+
+    #[derive(Debug, PartialEq)]
+    struct Door(u32);
+
+    #[durable(state = DoorScript)]
+    async fn door(number: u32) -> u32 {
+        Door(number).0
+    }
+
+    #[durable(state = Chapters)]
+    mod guard {
+        use super::*;
+
+        #[chapter]
+        pub(super) async fn stands() -> Chapter<u32> {
+            Chapter::Next(falls())
+        }
+
+        #[chapter]
+        async fn falls() -> u32 {
+            4
+        }
+    }
+
+    #[test]
+    fn a_state_has_the_name_that_it_is_given_and_a_script_is_registered_by_its_function() {
+        let registry = Registry::new().script(door).script(guard::stands);
+        let runtime = Runtime::new(registry);
+        let _: DoorScript = door(2);
+        let _: guard::Chapters = guard::stands();
+        let (door, guard) = (runtime.start(door(3)), runtime.start(guard::stands()));
+        assert_eq!(runtime.take(door), Some(Ok(3)));
+        assert_eq!(runtime.take(guard), Some(Ok(4)));
+    }
+}

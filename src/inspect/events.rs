@@ -6,21 +6,24 @@
 //! nothing.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt::{self, Write as _};
 use std::panic::Location;
 use std::sync::Arc;
 
 use slab::Slab;
 
-use crate::core::Core;
 use crate::core::base::call;
 use crate::core::base::key::TaskKey;
-use crate::core::inspect::{awaited, notes};
-use crate::core::scope::{self, registry};
-use crate::inspect::{Birth, Line, Source, SourceKind, TraceKind, Wait, WaitId};
-use crate::task::coroutine::CoroutineId;
+use crate::core::scope;
+use crate::core::view::{Script, View};
 use crate::time::Phase;
+
+use super::observed::{Line, WaitId};
+use super::source::{Birth, Source, SourceKind};
+use super::trace::TraceKind;
+use super::wait::Wait;
+use super::{awaited, notes};
 
 thread_local! {
     /// The line of the last such wait that no executor has polled.
@@ -49,48 +52,49 @@ impl EventWait {
                 let _ = OUTSIDE.try_with(|outside| outside.set(Some(line)));
                 return None;
             };
-            let (core, task) = (scope.core(), scope.current()?);
-            if source.is_none() && !notes::is_observed(Some(task)) {
+            let (view, script) = View::of(scope);
+            let script = script?;
+            if source.is_none() && !script.is_observed() {
                 return None;
             }
-            let mut events = core.event_waits.borrow_mut();
-            let (index, serial) = events.insert(task.task_key(), source.cloned());
-            drop(events);
+            let events = &view.instruments().event_waits;
+            let (index, serial) = events.insert(script.key(), source.cloned());
             let id = WaitId::Event(index, serial);
-            awaited::note_wait(scope, id, line, || wait(core, source, task.home().phase()));
+            let phase = script.home().phase();
+            awaited::note_wait(scope, id, line, || wait(view, source, phase));
             Some(EventWait {
-                executor: core.id,
+                executor: view.executor(),
                 index,
             })
         })
     }
 
-    /// Notes that `task` waits for `source`, since before it was restored.
-    pub(crate) fn restored(core: &Core, task: TaskKey, source: Source) -> Self {
-        let (index, _) = core.event_waits.borrow_mut().insert(task, Some(source));
+    /// Notes that `script` waits for `source`, since before it was restored.
+    pub(crate) fn restored(view: View<'_>, script: TaskKey, source: Source) -> Self {
+        let events = &view.instruments().event_waits;
+        let (index, _) = events.insert(script, Some(source));
         EventWait {
-            executor: core.id,
+            executor: view.executor(),
             index,
         }
     }
 
     /// The line of the `.await`, if it was noted.
     pub(crate) fn line(&self) -> Option<Line> {
-        let line = registry::with_executor(self.executor, |core| {
-            let (task, serial) = core.event_waits.borrow().of(self.index)?;
-            let id = WaitId::Event(self.index, serial);
-            awaited::line_of(core, core.tasks.get(task)?, id)
+        let line = View::with(self.executor, |view| {
+            let (script, serial) = view.instruments().event_waits.of(self.index)?;
+            view.get(script)?.line_of(WaitId::Event(self.index, serial))
         });
         line.flatten()
     }
 
     /// Notes that the source is about to wake the coroutine.
     pub(crate) fn note_woken(&self) {
-        registry::with_executor(self.executor, |core| {
-            if core.instruments.is_on() {
-                let named = core.event_waits.borrow().named(self.index);
-                if let Some((task, source)) = named {
-                    notes::note_woken_by(core, task, source.name_arc());
+        View::with(self.executor, |view| {
+            if view.is_observed() {
+                let named = view.instruments().event_waits.named(self.index);
+                if let Some((script, source)) = named {
+                    notes::note_woken_by(view, script, source.name_arc());
                 }
             }
         });
@@ -99,8 +103,8 @@ impl EventWait {
 
 impl Drop for EventWait {
     fn drop(&mut self) {
-        registry::with_executor(self.executor, |core| {
-            let ended = core.event_waits.borrow_mut().remove(self.index);
+        View::with(self.executor, |view| {
+            let ended = view.instruments().event_waits.remove(self.index);
             drop(ended);
         });
     }
@@ -134,9 +138,9 @@ pub(crate) fn note_emitted(emission: impl FnOnce() -> Option<Emission>) {
         if let Some(value) = &value {
             source.set_value(value.clone());
         }
-        note_of(scope.core(), scope, || TraceKind::Emitted {
+        note_of(scope, |view| TraceKind::Emitted {
             name: source.name_arc(),
-            source: numbered(scope.core(), &source),
+            source: view.numbered(&source),
             listeners,
             value,
         });
@@ -152,27 +156,23 @@ pub(crate) fn note_permits(source: &Source, count: usize, acquired_at: Option<Li
         let Some(scope) = scope.filter(|scope| scope.core().instruments.is_on()) else {
             return;
         };
-        let source = || numbered(scope.core(), source);
-        note_of(scope.core(), scope, || match acquired_at {
-            Some(at) => TraceKind::Acquired {
-                source: source(),
-                count,
-                at,
-            },
-            None => TraceKind::Released {
-                source: source(),
-                count,
-            },
+        note_of(scope, |view| {
+            let source = view.numbered(source);
+            match acquired_at {
+                Some(at) => TraceKind::Acquired { source, count, at },
+                None => TraceKind::Released { source, count },
+            }
         });
     });
 }
 
 /// Notes what the code that runs does, for a full trace.
-fn note_of(core: &Core, scope: &scope::Scope<'_>, what: impl FnOnce() -> TraceKind) {
-    if core.instruments.trace.is_full() {
-        match scope.current() {
-            Some(task) => notes::note(core, task, what()),
-            None => notes::note_general(core, core.runs.phase(), what()),
+fn note_of(scope: &scope::Scope<'_>, what: impl FnOnce(View<'_>) -> TraceKind) {
+    let (view, script) = View::of(scope);
+    if view.instruments().trace.is_full() {
+        match script {
+            Some(script) => notes::note(view, script, what(view)),
+            None => notes::note_general(view, view.running(), what(view)),
         }
     }
 }
@@ -218,16 +218,20 @@ impl fmt::Write for Line120 {
 /// A source that gets its name at this line, in the code that an executor may be calling.
 #[track_caller]
 pub(crate) fn born(kind: SourceKind, name: Cow<'static, str>) -> Source {
+    named_at(kind, name, Location::caller())
+}
+
+/// The same for a name that stands at another line.
+pub(crate) fn named_at(kind: SourceKind, name: Cow<'static, str>, at: Line) -> Source {
     let mut birth = Birth {
-        at: Some(Location::caller()),
+        at: Some(at),
         ..Birth::default()
     };
     scope::with(|scope| {
         if let Some(scope) = scope.filter(|scope| scope.core().instruments.is_on()) {
-            let core = scope.core();
-            birth.frame = Some(core.clock.frame());
-            let task = scope.current();
-            birth.script = task.map(|task| CoroutineId::new(core.id, task.task_key()));
+            let (view, script) = View::of(scope);
+            birth.frame = Some(view.frame());
+            birth.script = script.map(Script::id);
         }
     });
     Source::new(kind, name.into(), birth)
@@ -243,21 +247,13 @@ pub(crate) fn stop_request() -> Source {
     known_by_name(SourceKind::StopRequest, Cow::Borrowed("a request to stop"))
 }
 
-/// The same source, which has a number from now on.
-pub(crate) fn numbered(core: &Core, source: &Source) -> Source {
-    if source.is_unknown() {
-        source.set_number(core.id, core.instruments.next_source());
-    }
-    source.clone()
-}
-
 /// The wait for a source, if it is known, as a snapshot shows it.
-pub(crate) fn wait(core: &Core, source: Option<&Source>, phase: Phase) -> Wait {
+pub(super) fn wait(view: View<'_>, source: Option<&Source>, phase: Phase) -> Wait {
     let Some(source) = source else {
         return Wait::Wake { phase };
     };
     let name = source.name_arc();
-    let numbered = || numbered(core, source);
+    let numbered = || view.numbered(source);
     match source.kind() {
         SourceKind::Signal => Wait::Signal {
             name,
@@ -281,14 +277,15 @@ pub(crate) fn wait(core: &Core, source: Option<&Source>, phase: Phase) -> Wait {
 }
 
 /// The noted waits for events of an executor's coroutines.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct EventWaits {
-    waits: Slab<Noted>,
+    waits: RefCell<Slab<Noted>>,
     /// How many there have been.
-    count: u64,
+    count: Cell<u64>,
 }
 
 /// A noted wait.
+#[derive(Debug)]
 pub(crate) struct Noted {
     task: TaskKey,
     /// `None` if it has no name.
@@ -299,43 +296,46 @@ pub(crate) struct Noted {
 
 impl EventWaits {
     /// Adds a wait. Returns its place and its serial number.
-    pub(crate) fn insert(&mut self, task: TaskKey, source: Option<Source>) -> (usize, u64) {
-        self.count += 1;
-        let serial = self.count;
+    fn insert(&self, task: TaskKey, source: Option<Source>) -> (usize, u64) {
+        let serial = self.count.get() + 1;
+        self.count.set(serial);
         let noted = Noted {
             task,
             source,
             serial,
         };
-        (self.waits.insert(noted), serial)
+        (self.waits.borrow_mut().insert(noted), serial)
     }
 
     /// Removes the wait that is at `index`.
-    pub(crate) fn remove(&mut self, index: usize) -> Option<Noted> {
-        self.waits.try_remove(index)
+    fn remove(&self, index: usize) -> Option<Noted> {
+        self.waits.borrow_mut().try_remove(index)
     }
 
     /// The coroutine that waits, and the source with its name, if it has one.
-    pub(crate) fn named(&self, index: usize) -> Option<(TaskKey, Source)> {
-        let noted = &self.waits[index];
+    fn named(&self, index: usize) -> Option<(TaskKey, Source)> {
+        let waits = self.waits.borrow();
+        let noted = &waits[index];
         noted.source.clone().map(|source| (noted.task, source))
     }
 
     /// The coroutine of a wait, and its serial number.
-    pub(crate) fn of(&self, index: usize) -> Option<(TaskKey, u64)> {
-        let noted = self.waits.get(index)?;
+    fn of(&self, index: usize) -> Option<(TaskKey, u64)> {
+        let waits = self.waits.borrow();
+        let noted = waits.get(index)?;
         Some((noted.task, noted.serial))
     }
 
     /// Whether a wait has not ended.
-    pub(crate) fn is_live(&self, index: usize, serial: u64) -> bool {
-        let noted = self.waits.get(index);
+    pub(super) fn is_live(&self, index: usize, serial: u64) -> bool {
+        let waits = self.waits.borrow();
+        let noted = waits.get(index);
         noted.is_some_and(|noted| noted.serial == serial)
     }
 
     /// Calls `f` with each wait: its coroutine, its id, and its source, if that has a name.
     pub(crate) fn each(&self, mut f: impl FnMut(TaskKey, WaitId, Option<&Source>)) {
-        for (index, noted) in &self.waits {
+        for (index, noted) in &*self.waits.borrow() {
             let id = WaitId::Event(index, noted.serial);
             f(noted.task, id, noted.source.as_ref());
         }

@@ -7,14 +7,17 @@
 use std::mem::replace;
 use std::time::Duration;
 
-use crate::core::Core;
 use crate::core::base::cell::Restore;
 use crate::core::base::key::WaitKey;
-use crate::core::inspect::notes;
 use crate::core::scope::{self, Scope};
-use crate::core::task::{Flags, Task, block};
-use crate::inspect::{CallChain, Line, NotedWait, Observed, TimerClock, Wait, WaitId, Waiting};
+use crate::core::task::block;
+use crate::core::view::{Script, View};
 use crate::time::{ClockRef, Phase, PhaseIndex};
+
+use super::call_chain::CallChain;
+use super::observed::{Line, NotedWait, Observed, WaitId};
+use super::trace::Waiting;
+use super::wait::{TimerClock, Wait};
 
 /// Notes a wait, by its key and phase, of the coroutine that `scope` polls, if it is
 /// observed. `line` is that of the `.await`.
@@ -34,19 +37,20 @@ pub(crate) fn note(
 #[cold]
 #[inline(never)]
 pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl FnOnce() -> Wait) {
-    let core = scope.core();
-    let Some(task) = scope.current().filter(|task| task.has(Flags::OBSERVED)) else {
+    let (view, script) = View::of(scope);
+    let Some(script) = script.filter(|script| script.is_observed()) else {
         return;
     };
-    let wait = core.instruments.trace.is_full().then(wait);
-    let outer = core.instruments.line.get();
-    let line = match outer.filter(|(of, _)| *of == task.task_key()) {
+    let instruments = view.instruments();
+    let wait = instruments.trace.is_full().then(wait);
+    let outer = instruments.line.get();
+    let line = match outer.filter(|(of, _)| *of == script.key()) {
         Some((_, outer)) => outer,
         None => line,
     };
-    let chain = chain_of(core, task, id);
-    notes::with(core, task, |notes| {
-        sort_out(core, task, notes);
+    let chain = chain_of(view, script, id);
+    script.notes(|notes| {
+        sort_out(view, script, notes);
         let at = match line.file() {
             // The wait is the future of the coroutine itself.
             block::FILE => notes.place,
@@ -68,10 +72,10 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
 
 /// The call chain of a wait that begins, if the executor notes them. The functions are on the stack: they
 /// are being polled.
-fn chain_of(core: &Core, task: Task<'_>, id: WaitId) -> Option<CallChain> {
+fn chain_of(view: View<'_>, script: Script<'_>, id: WaitId) -> Option<CallChain> {
     let is_noted = |notes: &mut Observed| notes.waits.iter().any(|noted| noted.id == id);
-    let begins = id == WaitId::Unknown || notes::with(core, task, is_noted) == Some(false);
-    let captures = core.instruments.call_chains && begins;
+    let begins = || id == WaitId::Unknown || script.notes(is_noted) == Some(false);
+    let captures = view.has_call_chains() && begins();
     captures.then(CallChain::capture).flatten()
 }
 
@@ -91,7 +95,7 @@ pub(crate) fn in_line<R>(line: Line, f: impl FnOnce() -> R) -> R {
 
 /// Removes the waits that were over when the poll under way began, unless that has been
 /// done. One of them has resumed the coroutine.
-fn sort_out(core: &Core, task: Task<'_>, notes: &mut Observed) {
+fn sort_out(view: View<'_>, script: Script<'_>, notes: &mut Observed) {
     if replace(&mut notes.is_sorted_out, true) {
         return;
     }
@@ -99,7 +103,7 @@ fn sort_out(core: &Core, task: Task<'_>, notes: &mut Observed) {
     notes.resumed_from = None;
     notes.waits.retain_mut(|noted| {
         noted.is_new = false;
-        let goes_on = is_under_way(core, task, noted.id);
+        let goes_on = is_under_way(view, script, noted.id);
         if !goes_on {
             notes.resumed_from = notes.resumed_from.or(noted.at);
         }
@@ -109,48 +113,52 @@ fn sort_out(core: &Core, task: Task<'_>, notes: &mut Observed) {
 }
 
 /// The line from which an observed coroutine has continued in the poll under way.
-pub(crate) fn resumed_from(core: &Core, task: Task<'_>) -> Option<Line> {
+pub(crate) fn resumed_from(view: View<'_>, script: Script<'_>) -> Option<Line> {
     let find = |notes: &mut Observed| {
-        sort_out(core, task, notes);
+        sort_out(view, script, notes);
         notes.resumed_from
     };
-    notes::with(core, task, find).flatten()
+    script.notes(find).flatten()
 }
 
 /// A wait for a deadline on a clock, as it begins.
-pub(crate) fn timer(core: &Core, phase: PhaseIndex, clock: ClockRef<'_>, deadline_ns: u64) -> Wait {
-    let state = core.phases.get(phase);
-    let left_ns = deadline_ns.saturating_sub(state.reached_ns(&core.clock, clock));
+pub(crate) fn timer(
+    view: View<'_>,
+    phase: PhaseIndex,
+    clock: ClockRef<'_>,
+    deadline_ns: u64,
+) -> Wait {
+    let (clock, reached_ns) = view.reading(phase, clock);
     Wait::Timer {
         phase: phase.phase(),
-        clock: TimerClock::of(state.measure(clock.index())),
+        clock: TimerClock::of(clock),
         deadline: Duration::from_nanos(deadline_ns),
-        left: Duration::from_nanos(left_ns),
+        left: Duration::from_nanos(deadline_ns.saturating_sub(reached_ns)),
     }
 }
 
 /// Whether a noted wait still waits for its coroutine.
-fn is_under_way(core: &Core, task: Task<'_>, id: WaitId) -> bool {
+fn is_under_way(view: View<'_>, script: Script<'_>, id: WaitId) -> bool {
     match id {
-        WaitId::Registered(key) => core.waits().is_of(key, Some(task)),
-        WaitId::Event(index, serial) => core.event_waits.borrow().is_live(index, serial),
+        WaitId::Registered(key) => script.has_wait(key),
+        WaitId::Event(index, serial) => view.instruments().event_waits.is_live(index, serial),
         WaitId::Unknown => false,
     }
 }
 
 /// What a coroutine waits for after a poll of a full trace. If it is nothing of this crate,
 /// it waits for something of another one, or for nothing.
-pub(crate) fn after_poll(core: &Core, task: Task<'_>) -> Vec<Waiting> {
-    let left = notes::with(core, task, |notes| {
-        sort_out(core, task, notes);
-        let goes_on = |id| id == WaitId::Unknown || is_under_way(core, task, id);
+pub(super) fn after_poll(view: View<'_>, script: Script<'_>) -> Vec<Waiting> {
+    let left = script.notes(|notes| {
+        sort_out(view, script, notes);
+        let goes_on = |id| id == WaitId::Unknown || is_under_way(view, script, id);
         notes.waits.retain(|noted| goes_on(noted.id));
         notes.waits.iter().filter_map(NotedWait::shown).collect()
     });
     let mut waits: Vec<Waiting> = left.unwrap_or_default();
-    if waits.is_empty() && !task.has(Flags::READY) {
-        let phase = task.home().phase();
-        let wait = if task.has(Flags::TASK_WAKER) {
+    if waits.is_empty() && !script.is_ready() {
+        let phase = script.home().phase();
+        let wait = if script.has_given_waker() {
             Wait::Wake { phase }
         } else {
             Wait::Never
@@ -162,13 +170,4 @@ pub(crate) fn after_poll(core: &Core, task: Task<'_>) -> Vec<Waiting> {
         });
     }
     waits
-}
-
-/// The line of a wait of `task`, if it was noted.
-pub(crate) fn line_of(core: &Core, task: Task<'_>, id: WaitId) -> Option<Line> {
-    let find = |notes: &mut Observed| {
-        let noted = notes.waits.iter().find(|noted| noted.id == id);
-        noted.and_then(|noted| noted.at)
-    };
-    notes::with(core, task, find).flatten()
 }
