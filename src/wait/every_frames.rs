@@ -133,20 +133,19 @@ impl Stream for EveryFrames {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Time>> {
         let (this, line) = (&mut *self, Location::caller());
         let is_recorded = recording::is_recording();
-        let wait = match &mut this.wait {
-            Some(wait) => wait,
-            None => {
-                // Only the first frame is recorded: a wait knows by itself when it is due.
-                let frame = match this.due {
-                    None => named::read_frame("every_frames()", line),
-                    Some(due) => Some(named::frame_here().unwrap_or(due)),
-                };
-                let Some(frame) = frame else {
-                    polled_outside("every_frames()")
-                };
-                let wait = this.begin(frame);
-                this.wait.insert(wait)
-            }
+        if this.wait.is_none() {
+            // Only the first frame is recorded: a wait knows by itself when it is due.
+            let frame = match this.due {
+                None => named::read_frame("every_frames()", line),
+                Some(due) => Some(named::frame_here().unwrap_or(due)),
+            };
+            let Some(frame) = frame else {
+                polled_outside("every_frames()")
+            };
+            this.wait = Some(this.begin(frame));
+        }
+        let Some(wait) = &mut this.wait else {
+            return Poll::Pending;
         };
         if is_recorded {
             let time = ready!(wait.poll_recorded(cx, "every_frames()", line));

@@ -133,7 +133,7 @@ pub(crate) fn read_time(call: &'static str, line: Line) -> Option<Time> {
 #[inline(never)]
 fn read_time_slowly(call: &'static str, line: Line) -> Option<Time> {
     let mut now = || scope::with(|scope| scope.map(time));
-    recording::time(call, line, &mut now).unwrap_or_else(now)
+    recording::time(call, line, &mut now)
 }
 
 /// The same of the length of the frame or the step.
@@ -149,12 +149,12 @@ pub(crate) fn read_delta_seconds(line: Line) -> Option<f32> {
 #[inline(never)]
 fn read_delta_slowly(line: Line) -> Option<f32> {
     let mut now = || scope::with(|scope| Some(time(scope?).delta.as_secs_f32()));
-    recording::delta_seconds(line, &mut now).unwrap_or_else(now)
+    recording::delta_seconds(line, &mut now)
 }
 
 /// The same of the number of the frame.
 pub(crate) fn read_frame(call: &'static str, line: Line) -> Option<u64> {
-    recording::frame(call, line, &mut frame_here).unwrap_or_else(frame_here)
+    recording::frame(call, line, &mut frame_here)
 }
 
 /// The number of the frame, which is not recorded. `None` outside of an executor.

@@ -163,29 +163,35 @@ fn recorded<R>(f: impl FnOnce(&Recording<'_>) -> R) -> Option<R> {
     })
 }
 
-/// The time, as the coroutine reads it that is polled here. `None` if nothing is recorded here.
+/// The time, as the coroutine reads it that is polled here. It is recorded if the coroutine is.
 #[cold]
 #[inline(never)]
-pub(crate) fn time(call: &'static str, at: Line, read: Reads<'_, Time>) -> Option<Option<Time>> {
-    recorded(|recording| recording.recorder.time(call, at, read))
+pub(crate) fn time(call: &'static str, at: Line, read: Reads<'_, Time>) -> Option<Time> {
+    match recorded(|recording| recording.recorder.time(call, at, &mut *read)) {
+        Some(time) => time,
+        None => read(),
+    }
 }
 
 /// The same of the length of the frame or the step.
 #[cold]
 #[inline(never)]
-pub(crate) fn delta_seconds(at: Line, read: Reads<'_, f32>) -> Option<Option<f32>> {
-    recorded(|recording| {
-        recording
-            .recorder
-            .delta_seconds("delta_seconds()", at, read)
-    })
+pub(crate) fn delta_seconds(at: Line, read: Reads<'_, f32>) -> Option<f32> {
+    let call = "delta_seconds()";
+    match recorded(|recording| recording.recorder.delta_seconds(call, at, &mut *read)) {
+        Some(seconds) => seconds,
+        None => read(),
+    }
 }
 
 /// The same of the number of the frame.
 #[cold]
 #[inline(never)]
-pub(crate) fn frame(call: &'static str, at: Line, read: Reads<'_, u64>) -> Option<Option<u64>> {
-    recorded(|recording| recording.recorder.frame(call, at, read))
+pub(crate) fn frame(call: &'static str, at: Line, read: Reads<'_, u64>) -> Option<u64> {
+    match recorded(|recording| recording.recorder.frame(call, at, &mut *read)) {
+        Some(frame) => frame,
+        None => read(),
+    }
 }
 
 /// Whether a coroutine that records its waits is polled or replayed here.

@@ -103,17 +103,22 @@ impl Recorder for ScriptCell {
             let mut out = Writer::default();
             save_time(&read()?, &mut out);
             Some(Bytes::of(&out.into_numbers()))
-        })?;
+        });
+        let value = value.ok()?;
         Some(time_of(value.as_ref()))
     }
 
     fn delta_seconds(&self, call: &'static str, at: Line, read: Reads<'_, f32>) -> Option<f32> {
-        let value = self.reads(call, at, &mut || Some(Bytes::of(&read()?)))?;
+        let value = self
+            .reads(call, at, &mut || Some(Bytes::of(&read()?)))
+            .ok()?;
         Some(value.map_or(0.0, |value| expect_read(&value)))
     }
 
     fn frame(&self, call: &'static str, at: Line, read: Reads<'_, u64>) -> Option<u64> {
-        let value = self.reads(call, at, &mut || Some(Bytes::of(&read()?)))?;
+        let value = self
+            .reads(call, at, &mut || Some(Bytes::of(&read()?)))
+            .ok()?;
         Some(value.map_or(0, |value| expect_read(&value)))
     }
 
@@ -260,13 +265,13 @@ impl ScriptCell {
         }
     }
 
-    /// Reads something, and records it. `Some(None)` where it must not be done, and `None` outside of an executor.
+    /// Reads something, and records it. `None` where it must not be done.
     fn reads(
         &self,
         function: &'static str,
         at: Line,
         read: &mut dyn FnMut() -> Option<Bytes>,
-    ) -> Option<Option<Bytes>> {
+    ) -> Result<Option<Bytes>, Outside> {
         let call = Call {
             function,
             name: "",
@@ -279,9 +284,12 @@ impl ScriptCell {
             is_outside = value.is_none();
             value.unwrap_or(Bytes::EMPTY)
         });
-        (!is_outside).then_some(value)
+        if is_outside { Err(Outside) } else { Ok(value) }
     }
 }
+
+/// No executor runs the script.
+struct Outside;
 
 fn given(value: &Bytes, gives: Gives) -> Given {
     match gives {
