@@ -60,16 +60,17 @@ fn each_wait_has_the_functions_that_led_to_it_and_nothing_of_the_host() {
     assert_eq!(chains_of(&executor, &script), [["dragon"]], "of an event");
 }
 
+async fn outer(kept: Rc<RefCell<Option<Coroutine<()>>>>) {
+    next_frame().await;
+    kept.replace(Some(start(sleep())));
+    next_frame().await;
+}
+
 #[test]
 fn a_script_inside_another_ends_its_own_chain_and_a_moved_wait_has_its_latest() {
     let mut executor = noting();
     let inner = Rc::new(RefCell::new(None));
     let kept = inner.clone();
-    async fn outer(kept: Rc<RefCell<Option<Coroutine<()>>>>) {
-        next_frame().await;
-        kept.replace(Some(start(sleep())));
-        next_frame().await;
-    }
     let outer = executor.start(outer(kept));
     executor.run_frame(0.25);
     let inner = inner.take().unwrap();
