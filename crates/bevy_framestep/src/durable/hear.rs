@@ -10,7 +10,10 @@ use bevy_app::App;
 use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
 use framestep::lend::try_with_ref;
-use framestep_durable::{Host, Keyed, Signal, StableHash, Subscription, Wait, WaitSignal};
+use framestep::wait::NextFrame;
+use framestep_durable::{
+    Keyed, RuntimeHandle, Signal, StableHash, Subscription, WaitSignal, signal,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -101,7 +104,7 @@ impl HearAppExt for App {
             self.add_observer(
                 |event: On<E>, entities: Res<DurableEntities>, scripts: NonSend<DurableRuntime>| {
                     if let Some(record) = heard(event.event(), &entities) {
-                        scripts.host().emit(&signal::<E>(), record);
+                        scripts.host().emit(&signal_of::<E>(), record);
                     }
                 },
             );
@@ -117,7 +120,7 @@ impl HearAppExt for App {
                     if let Some(id) = entities.id(event.event_target())
                         && let Some(record) = heard(event, &entities)
                     {
-                        scripts.host().emit(&signal::<E>().keyed(id), record);
+                        scripts.host().emit(&signal_of::<E>().keyed(id), record);
                     }
                 },
             );
@@ -141,8 +144,8 @@ fn heard<T: Heard>(what: &T, entities: &DurableEntities) -> Option<T::Record> {
     what.record(entities)
 }
 
-fn signal<T: Heard>() -> Signal<T::Record> {
-    Signal::new(T::NAME)
+fn signal_of<T: Heard>() -> Signal<T::Record> {
+    signal(T::NAME)
 }
 
 /// Panics in the line of the script if nothing passes these on: the wait would never end.
@@ -161,7 +164,7 @@ fn expect_heard<T: Heard>(call: &str) {
 
 /// Passes on to the scripts what has come since the last run.
 pub(super) trait Feed {
-    fn pass_on(&self, world: &World, host: &Host);
+    fn pass_on(&self, world: &World, host: &RuntimeHandle);
 
     /// Leaves out what has come before now.
     fn skip(&self, world: &World);
@@ -172,7 +175,7 @@ struct MessageFeed<M: Message> {
 }
 
 impl<M: Message + Heard> Feed for MessageFeed<M> {
-    fn pass_on(&self, world: &World, host: &Host) {
+    fn pass_on(&self, world: &World, host: &RuntimeHandle) {
         let messages = world.get_resource::<Messages<M>>();
         let entities = world.get_resource::<DurableEntities>();
         let (Some(messages), Some(entities)) = (messages, entities) else {
@@ -180,7 +183,7 @@ impl<M: Message + Heard> Feed for MessageFeed<M> {
         };
         for message in self.cursor.borrow_mut().read(messages) {
             if let Some(record) = message.record(entities) {
-                host.emit(&signal::<M>(), record);
+                host.emit(&signal_of::<M>(), record);
             }
         }
     }
@@ -206,7 +209,7 @@ impl<M: Message + Heard> Feed for MessageFeed<M> {
 #[track_caller]
 pub fn next_message<M: Message + Heard>() -> WaitSignal<M::Record> {
     expect_heard::<M>("hear_messages");
-    signal::<M>().wait()
+    signal_of::<M>().wait()
 }
 
 /// All messages of this type from now on, which the app [hears](HearAppExt::hear_messages).
@@ -217,7 +220,7 @@ pub fn next_message<M: Message + Heard>() -> WaitSignal<M::Record> {
 #[track_caller]
 pub fn messages<M: Message + Heard>() -> Subscription<M::Record> {
     expect_heard::<M>("hear_messages");
-    signal::<M>().subscribe()
+    signal_of::<M>().subscribe()
 }
 
 /// Waits for the next event of this type, which the app [hears](HearAppExt::hear_events).
@@ -232,14 +235,14 @@ pub fn messages<M: Message + Heard>() -> Subscription<M::Record> {
 #[track_caller]
 pub fn next_event<E: Event + Heard>() -> WaitSignal<E::Record> {
     expect_heard::<E>("hear_events");
-    signal::<E>().wait()
+    signal_of::<E>().wait()
 }
 
 /// An entity has left: its events are over.
-const GONE: Signal<()> = Signal::new("bevy_framestep: an entity is gone");
+const GONE: Signal<()> = signal("bevy_framestep: an entity is gone");
 
 /// Ends the waits for events of an entity that leaves.
-pub(super) fn entity_is_gone(host: &Host, id: DurableId) {
+pub(super) fn entity_is_gone(host: &RuntimeHandle, id: DurableId) {
     host.emit(&GONE.keyed(id), ());
 }
 
@@ -263,11 +266,11 @@ impl DurableId {
         expect_heard::<E>("hear_entity_events");
         NextEventOf {
             entity: self,
-            event: signal::<E>().keyed(self).wait(),
+            event: signal_of::<E>().keyed(self).wait(),
             gone: if self.exists() {
                 Gone::Later(GONE.keyed(self).wait())
             } else {
-                Gone::Already(framestep_durable::next_frame())
+                Gone::Already(framestep::next_frame())
             },
         }
     }
@@ -283,7 +286,7 @@ pub struct NextEventOf<E: Heard> {
 
 enum Gone {
     Later(WaitSignal<(), Keyed>),
-    Already(Wait),
+    Already(NextFrame),
 }
 
 impl<E: Heard> Future for NextEventOf<E> {
