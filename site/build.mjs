@@ -339,7 +339,7 @@ for (const scene of scenes) {
 // -- Frame by frame ---------------------------------------------------------------------------
 
 const scripts = [['door', 'A door'], ['several', 'Several at once'], ['lever', 'The first of two: select!'],
-  ['both', 'All of them: join!, timeout'], ['stunned', 'An enemy that is stunned'], ['dialogue', 'A dialogue box'],
+  ['both', 'All of them: join!, timeout'], ['title', 'A title screen'], ['stunned', 'An enemy that is stunned'], ['dialogue', 'A dialogue box'],
   ['owners', 'A level and its scripts'], ['phases', 'Phases of a frame'], ['stuck', 'Find the mistake']]
   .map(([id, title]) => ({ id, title, text: read(`site/frames/scripts/${id}.rs`) }));
 const lengths = [['quarter', '0.25 s'], ['tenth', '0.1 s'], ['sixtieth', '1/60 s']];
@@ -361,7 +361,7 @@ const drawn = `<svg class="scene" viewBox="0 0 130 44" role="img" aria-label="Th
 <g class="hero" transform="translate(14, 0)"><circle cx="0" cy="25" r="3.4"/><path d="M-3.4 36v-4a3.4 3.4 0 0 1 6.8 0v4z"/></g><text class="coins" x="4" y="9"></text></svg>`;
 const panesOf = (shown) => shown.map(({ id, text }, index) => `<div data-script="${id}"${index === 0 ? '' : ' hidden'}>${
   highlight(text, { prefix: `${id}-` })}</div>`).join('\n');
-const says = 'Nine scripts of a screen each: when each is polled, where it waits, what it prints, frame by frame.';
+const says = 'Scripts of a screen each, from a title screen to a stunned enemy: when each is polled, where it waits, what it prints.';
 page({
   path: 'gallery/frames.html', title: 'Frame by frame: framestep', about: says,
   body: `<h1>Frame by frame</h1>
@@ -414,8 +414,8 @@ ${address ? '' : '<p class="dim">Not published yet: the path is that of a clone 
 <p class="dim">The marked line is where the guardian's script waits. Time runs back, and so does the script. <a href="gallery/rewind.html">Play it</a>.</p></div></div>
 <h2 class="first">A door, frame by frame</h2>
 <div class="two" id="frames"><section aria-label="Scripts">${panesOf(scripts.slice(0, 1))}
-<p class="dim">A marked line is where a script waits after the frame. <a href="gallery/frames.html">Eight more scripts</a>: several
-at once, a lever, a dialogue box, an enemy that is stunned.</p></section>
+<p class="dim">A marked line is where a script waits after the frame. <a href="gallery/frames.html">${scripts.length - 1} more scripts</a>: several
+at once, a lever, a title screen, a dialogue box, an enemy that is stunned.</p></section>
 <section aria-label="Frames">${drawn}<div class="tools controls" hidden data-live>${controls}</div><pre class="output" aria-live="off">${printedBy('door')}</pre>
 <p class="dim">A frame takes a quarter of a second here. Recorded from a run of this script.</p></section></div>
 <h2>What it promises</h2>

@@ -25,7 +25,7 @@
 //! nothing wakes it.
 //!
 //! [`Time`](crate::Time), [`Handle`](crate::Handle), [`Scene`](crate::scene::Scene),
-//! [`State`](crate::inspect::State), [`Interval`](crate::wait::Interval) and
+//! [`State`](crate::inspect::State), [`Interval`](crate::wait::Interval), [`Ease`](crate::wait::Ease) and
 //! [`Changed`](crate::sync::Changed) are not in this prelude, because they are in Bevy's.
 //! Import them by name, and rename them in a file that uses both:
 //! `use framestep::Time as FrameTime;`.
@@ -41,12 +41,12 @@ pub use crate::sync::{
 };
 pub use crate::task::{
     Budget, CoroutineId, Group, PauseGuard, Script, current, current_name, group, handle,
-    is_stop_requested, owner, owner_on, remote, script, stop_requested,
+    is_stop_requested, offload, owner, owner_on, remote, script, stop_requested,
 };
 pub use crate::time::{Clock, ClockGuard, Seconds, clock, delta_seconds, realtime};
 pub use crate::wait::{
-    MissedTicks, animate, changes_of, debounce, every_frames, frames, in_phase, on_clock, throttle,
-    timeout_at, wait_seconds_realtime, wait_steps, yield_now,
+    MissedTicks, animate, changes_of, debounce, debounce_by_key, every_frames, frames, in_phase,
+    on_clock, sample, throttle, timeout_at, wait_seconds_realtime, wait_steps, yield_now,
 };
 pub use crate::{
     Coroutine, Executor, JoinError, Owner, Phase, end_of_frame, fixed_update, interval, join,

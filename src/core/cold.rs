@@ -15,8 +15,8 @@ use crate::inspect::Observed;
 use crate::task::coroutine::Stopper;
 
 /// Exists for a task that has one of these: a given name, a task waker, waits in
-/// entries, an interval, a pause, a yield, a panic, an observer; or if it was stopped while it had
-/// a handle.
+/// entries, an interval, a pause, a yield, a panic, an observer; or if it was stopped, or requested to
+/// stop, by its handle.
 #[derive(Default)]
 pub(crate) struct Cold {
     pub(crate) name: Option<Cow<'static, str>>,
@@ -38,6 +38,8 @@ pub(crate) struct Cold {
     pub(crate) own: Option<Box<OwnClocks>>,
     /// What is known about the task, for snapshots and traces.
     pub(crate) observed: Option<Box<Observed>>,
+    /// Whether the task itself has been requested to stop, by its handle.
+    pub(crate) is_asked: bool,
     /// What has stopped the task, if it has a handle.
     pub(crate) stopper: Option<Stopper>,
     /// The payload of the task's panic.

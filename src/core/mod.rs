@@ -33,6 +33,7 @@ use crate::core::base::key::TaskKey;
 use crate::inspect::{Instruments, Reports, script_name};
 use crate::lend::Lending;
 use crate::task::coroutine::CoroutineId;
+use crate::task::offload::pool::Pool;
 use crate::time::{Clock, FrameClock, Phase, PhaseIndex, Time};
 
 use base::cell::Guarded;
@@ -100,6 +101,7 @@ pub(crate) struct Core {
     grants: Grants,
     pub(crate) reports: Reports,
     pub(crate) instruments: Instruments,
+    pub(crate) pool: Pool,
     /// What `framestep_durable` keeps for the coroutines of this executor.
     pub(crate) beside: OnceCell<Rc<dyn Any>>,
     pub(crate) sources: Sources,
@@ -122,6 +124,7 @@ impl Core {
         }: Bounds,
         pass_on: PassOn,
         instruments: Instruments,
+        pool: Pool,
     ) -> Rc<Core> {
         let tasks = Tasks::new();
         let id = tasks.executor();
@@ -156,6 +159,7 @@ impl Core {
             grants: Grants::default(),
             reports: Reports::default(),
             instruments,
+            pool,
             beside: OnceCell::new(),
             sources: Sources::default(),
             max_frames,

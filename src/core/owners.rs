@@ -6,8 +6,10 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::mem::replace;
 use std::rc::Rc;
+use std::task::Context;
 
 use slab::Slab;
 
@@ -15,7 +17,7 @@ use crate::core::base::cell::Guarded;
 use crate::core::base::key::{TaskKey, WaitKey};
 use crate::core::task::{Flags, Task};
 use crate::inspect::events;
-use crate::sync::waiters::Waiters;
+use crate::sync::waiters::{Waiters, Waiting};
 use crate::time::ClockState;
 
 /// Names an owner. The key of an owner that has been removed is stale. The table treats a
@@ -128,7 +130,86 @@ struct Awaited {
 
 /// The waits for a request to stop. Shared with these waits: nothing of them is dropped with
 /// an owner.
-pub(crate) type Asks = RefCell<Waiters<()>>;
+pub(crate) struct Asks(RefCell<AskList>);
+
+/// The waits of the coroutines of one owner, or of those that have none, in the order in which they
+/// began, and by coroutine.
+struct AskList {
+    waiters: Waiters<Ask>,
+    by_task: BTreeMap<Ask, usize>,
+    /// How many waits there have been.
+    added: u64,
+}
+
+/// A wait of a coroutine, and its number in the list.
+type Ask = (TaskKey, u64);
+
+impl Asks {
+    fn new() -> Rc<Self> {
+        let mut waiters = Waiters::new();
+        waiters.set_source(events::stop_request());
+        Rc::new(Asks(RefCell::new(AskList {
+            waiters,
+            by_task: BTreeMap::new(),
+            added: 0,
+        })))
+    }
+
+    /// Adds a wait of a coroutine. It does not wait yet.
+    pub(crate) fn add(&self, task: TaskKey) -> usize {
+        let list = &mut *self.0.borrow_mut();
+        let ask = (task, list.added);
+        list.added += 1;
+        let waiter = list.waiters.add(ask);
+        list.by_task.insert(ask, waiter);
+        waiter
+    }
+
+    /// Removes a wait. Returns a value for the caller to drop.
+    pub(crate) fn remove(&self, waiter: usize) -> Option<Waiting> {
+        let list = &mut *self.0.borrow_mut();
+        let (ask, waiting) = list.waiters.remove(waiter);
+        list.by_task.remove(&ask);
+        waiting
+    }
+
+    /// Makes a wait wait with the waker in `cx`. Calls user code.
+    #[track_caller]
+    pub(crate) fn wait(&self, waiter: usize, cx: &Context<'_>) {
+        let is_waiting = self.0.borrow().waiters.waits_with(waiter, cx.waker());
+        if !is_waiting {
+            let source = self.0.borrow().waiters.source();
+            let waiting = Waiting::new(cx, source.as_ref());
+            let previous = self.0.borrow_mut().waiters.wait(waiter, waiting);
+            drop(previous);
+        }
+    }
+
+    /// Wakes all that wait now, in the order in which they began to wait.
+    pub(crate) fn wake(&self) {
+        let limit = self.0.borrow().waiters.began();
+        loop {
+            let waiting = self.0.borrow_mut().waiters.next(limit);
+            match waiting {
+                Some(waiting) => waiting.wake(),
+                None => return,
+            }
+        }
+    }
+
+    /// Wakes the waits of one coroutine, in the same order.
+    pub(crate) fn wake_task(&self, task: TaskKey) {
+        let waiting: Vec<Waiting> = {
+            let list = &mut *self.0.borrow_mut();
+            let of_task = list.by_task.range((task, 0)..=(task, u64::MAX));
+            let waiters = of_task.map(|(_, &waiter)| waiter);
+            waiters
+                .filter_map(|waiter| list.waiters.stop(waiter))
+                .collect()
+        };
+        waiting.into_iter().for_each(Waiting::wake);
+    }
+}
 
 /// The end of an owner that something awaits. Whether it has come is stored with the owner, as a
 /// number: what has begun to wait may find the owner busy again.
@@ -199,6 +280,8 @@ pub(crate) struct Owners {
     ended: Vec<WaitKey>,
     /// Whether coroutines have been requested to stop.
     asks: bool,
+    /// The waits for that of coroutines without an owner.
+    ownerless: Option<Rc<Asks>>,
 }
 
 fn index_of(index: usize) -> u32 {
@@ -504,16 +587,18 @@ impl Owners {
         awaited.is_some_and(|awaited| awaited.is_heard)
     }
 
-    /// The waits for a request to stop of the scripts of the owner of a coroutine.
-    pub(crate) fn asks_of(&mut self, member: u32) -> Rc<Asks> {
-        let owner = self.members[member as usize].owner;
-        let awaited = self.nodes[owner.get()].awaited.get_or_insert_default();
-        let asks = awaited.asks.get_or_insert_with(|| {
-            let mut waiters = Waiters::new();
-            waiters.set_source(events::stop_request());
-            Rc::new(RefCell::new(waiters))
-        });
-        asks.clone()
+    /// The waits for a request to stop of the scripts of the owner of a coroutine, or of those that
+    /// have none.
+    pub(crate) fn asks_of(&mut self, member: Option<u32>) -> Rc<Asks> {
+        let asks = match member {
+            Some(member) => {
+                let owner = self.members[member as usize].owner;
+                let node = &mut self.nodes[owner.get()];
+                &mut node.awaited.get_or_insert_default().asks
+            }
+            None => &mut self.ownerless,
+        };
+        asks.get_or_insert_with(Asks::new).clone()
     }
 
     /// Asks a new coroutine to stop if `by`, which has made it, was asked, and the new one is on

@@ -187,6 +187,11 @@ impl<'c> View<'c> {
         source.clone()
     }
 
+    /// Whether each wait notes its call chain.
+    pub(crate) fn has_call_chains(self) -> bool {
+        self.core.instruments.call_chains
+    }
+
     /// The id of a coroutine, which may have ended.
     pub(crate) fn id(self, key: TaskKey) -> CoroutineId {
         CoroutineId::new(self.core.id, key)

@@ -24,6 +24,7 @@ use crate::core::{Core, run, wake};
 use crate::executor::Executor;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::inspect::{Line, Report};
+use crate::lend::{self, LendError};
 use crate::task::coroutine::{Coroutine, CoroutineId};
 use crate::task::owner::Owner;
 use crate::time::{Clock, ClockGuard, ClockRef, ClockState, FrameClock, Phase, PhaseIndex, Time};
@@ -398,6 +399,26 @@ fn keys_of(core: &Core, waits: &[&DurableWait]) -> Vec<WaitKey> {
 #[track_caller]
 pub fn home() -> Phase {
     polled("home()", |scope| scope.home().phase())
+}
+
+/// Calls `f` with lent state, for a script that records the result itself.
+///
+/// # Errors
+///
+/// As [`try_with`](crate::lend::try_with).
+#[track_caller]
+pub fn borrow_mut<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, LendError> {
+    lend::borrow_mut_here(f)
+}
+
+/// The same with a shared reference.
+///
+/// # Errors
+///
+/// As [`try_with_ref`](crate::lend::try_with_ref).
+#[track_caller]
+pub fn borrow<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, LendError> {
+    lend::borrow_here(f)
 }
 
 /// The time, which is not recorded here.

@@ -20,8 +20,8 @@ pub use crate::task::owner::outputs::{Outputs, flat, nested};
 pub use beside::beside;
 pub use clock::{FutureClock, SavedGuard, ShowsClock};
 pub use door::{
-    Door, OwnerStop, home, load_time, own_time, phase_number, phase_of, save_time, saved_time,
-    time_now,
+    Door, OwnerStop, borrow, borrow_mut, home, load_time, own_time, phase_number, phase_of,
+    save_time, saved_time, time_now,
 };
 pub use event::{Event, EventNote, in_line, take_outside_wait};
 pub use futures::stream::Stream;

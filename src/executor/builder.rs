@@ -6,6 +6,7 @@ use crate::core::report::panics::PassOn;
 use crate::core::{Bounds, Core, scope};
 use crate::executor::Executor;
 use crate::inspect::{Instruments, TimeSource};
+use crate::task::offload::pool::{Job, Pool, Workers};
 use crate::time::{FrameClock, Nanos, Seconds};
 
 const MILLISECOND_NS: u64 = 1_000_000;
@@ -39,8 +40,11 @@ pub struct Builder {
     strict: bool,
     inspect: bool,
     profile: bool,
+    call_chains: bool,
     slow_poll: Option<Duration>,
     time_source: TimeSource,
+    workers: Workers,
+    offload_in_order: bool,
 }
 
 impl Default for Builder {
@@ -59,8 +63,11 @@ impl Default for Builder {
             strict: false,
             inspect: false,
             profile: false,
+            call_chains: false,
             slow_poll: None,
             time_source: TimeSource::default(),
+            workers: Workers::default(),
+            offload_in_order: false,
         }
     }
 }
@@ -409,6 +416,50 @@ impl Builder {
         self
     }
 
+    /// Notes for each wait through which `async fn`s the script has come to it, for
+    /// [`CoroutineInfo::call_chains`](crate::inspect::CoroutineInfo::call_chains). Off by default. Turns
+    /// [`inspect`](Self::inspect) on.
+    ///
+    /// Without it, a snapshot names the line of the innermost `.await`, which is often in a helper that
+    /// many scripts call. It is for the waits of this crate, since they note it; those of other crates
+    /// have none.
+    ///
+    /// For development: each wait that begins captures a backtrace, which takes microseconds, and more the deeper
+    /// the stack is, and keeps some kilobytes while it waits. Names are looked up when they are shown.
+    /// They need symbols; the lines need debug information, `debug = "line-tables-only"` at least, and so
+    /// do functions that an optimised build has inlined. On `wasm32-unknown-unknown`, which has no
+    /// backtraces, nothing is noted.
+    ///
+    /// It does not change what coroutines do, nor their order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep::prelude::*;
+    ///
+    /// async fn breathe() {
+    ///     wait_seconds(1).await;
+    /// }
+    ///
+    /// async fn sleep() {
+    ///     breathe().await;
+    /// }
+    ///
+    /// let executor = Executor::builder().call_chains(true).build();
+    /// let dragon = executor.start(sleep());
+    /// let snapshot = executor.snapshot();
+    /// let dragon = snapshot.get(dragon.id()).unwrap();
+    /// let chain = dragon.call_chains().next().unwrap().expect("this target has backtraces");
+    /// let names: Vec<&str> = chain.calls().iter().map(|call| &*call.function).collect();
+    /// assert!(names[0].ends_with("breathe") && names[1].ends_with("sleep"));
+    /// ```
+    #[doc(alias = "backtrace")]
+    #[doc(alias = "async stack trace")]
+    pub fn call_chains(mut self, call_chains: bool) -> Self {
+        self.call_chains = call_chains;
+        self
+    }
+
     /// Counts and times the polls of each coroutine, for
     /// [`CoroutineInfo::profile`](crate::inspect::CoroutineInfo::profile). Off by default. Turns
     /// [`inspect`](Self::inspect) on.
@@ -523,11 +574,101 @@ impl Builder {
         self
     }
 
+    /// Sets the pool that calls the jobs of [`offload`](crate::task::offload). By default each job gets
+    /// a thread of its own, which targets without threads cannot start.
+    ///
+    /// `pool` receives each job when a script calls `offload`, and calls it once, on any thread, now or
+    /// later. A job never unwinds. What happens if the pool does something else:
+    ///
+    /// | the pool | the script |
+    /// |---|---|
+    /// | drops the job | gets an [`OffloadError`](crate::task::OffloadError) |
+    /// | calls it at once, on the script's thread | gets its result when the next run begins, the same in every run of the program: for tests, for replays, and for a page without threads |
+    /// | panics | panics in its call of `offload` |
+    /// | keeps the job for good | waits until it is stopped |
+    /// | calls it after the executor has been dropped | is gone, and so is the result; the job is not called |
+    ///
+    /// # Examples
+    ///
+    /// With rayon: `Executor::builder().offload(|job| rayon::spawn(job))`. Two threads of the host:
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex, mpsc};
+    /// use framestep::prelude::*;
+    /// use framestep::task::Job;
+    ///
+    /// let (send, jobs) = mpsc::channel::<Job>();
+    /// let jobs = Arc::new(Mutex::new(jobs));
+    /// for _ in 0..2 {
+    ///     let jobs = jobs.clone();
+    ///     std::thread::spawn(move || {
+    ///         loop {
+    ///             let Ok(job) = jobs.lock().unwrap().recv() else { return };
+    ///             job();
+    ///         }
+    ///     });
+    /// }
+    /// let mut executor = Executor::builder().offload(move |job| send.send(job).unwrap()).build();
+    /// let sum = executor.run_until(async { offload(|| (1..=100).sum::<u32>()).await }, 0.25);
+    /// assert_eq!(sum.unwrap(), 5050);
+    /// ```
+    #[doc(alias = "thread pool")]
+    pub fn offload(mut self, pool: impl Fn(Job) + 'static) -> Self {
+        self.workers = Workers::pool(pool);
+        self
+    }
+
+    /// Lets the results of [`offload`](crate::task::offload) arrive in the order of the calls. Off by
+    /// default: they arrive as the jobs end.
+    ///
+    /// A result whose job ends early waits until those of all earlier calls have arrived, or nothing
+    /// waits for them any more. So the scripts resume in the same order in each run of the program,
+    /// whatever the threads do. In which frame still depends on the threads. To fix that, too, for lockstep or a replay,
+    /// let the [pool](Self::offload) call each job at once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::{cell::RefCell, rc::Rc};
+    /// use framestep::prelude::*;
+    /// use framestep::task::Job;
+    ///
+    /// // A pool that calls the last job first.
+    /// let jobs = Rc::new(RefCell::new(Vec::<Job>::new()));
+    /// let pool = jobs.clone();
+    /// let mut executor = Executor::builder()
+    ///     .offload(move |job| pool.borrow_mut().push(job))
+    ///     .offload_in_order(true)
+    ///     .build();
+    /// let order = Rc::new(RefCell::new(Vec::new()));
+    /// for number in 1..=3 {
+    ///     let order = order.clone();
+    ///     executor.start(async move {
+    ///         let number = offload(move || number).await.unwrap();
+    ///         order.borrow_mut().push(number);
+    ///     });
+    /// }
+    /// while let Some(job) = { jobs.borrow_mut().pop() } {
+    ///     job();
+    /// }
+    /// executor.run_frame(0.25);
+    /// assert_eq!(*order.borrow(), [1, 2, 3]);
+    /// ```
+    pub fn offload_in_order(mut self, in_order: bool) -> Self {
+        self.offload_in_order = in_order;
+        self
+    }
+
     /// Makes the executor.
     pub fn build(self) -> Executor {
         let clock = FrameClock::new(self.fixed_delta_ns, self.max_delta_ns);
-        let instruments =
-            Instruments::new(self.inspect, self.profile, self.slow_poll, self.time_source);
+        let instruments = Instruments::new(
+            self.inspect,
+            self.profile,
+            self.call_chains,
+            self.slow_poll,
+            self.time_source,
+        );
         let bounds = Bounds {
             max_polls_per_run: self.max_polls_per_run,
             max_coroutines: self.max_coroutines,
@@ -540,7 +681,8 @@ impl Builder {
             (false, true) => PassOn::Unobserved,
             (false, false) => PassOn::Nothing,
         };
-        let core = Core::new(clock, bounds, pass_on, instruments);
+        let pool = Pool::new(self.workers, self.offload_in_order);
+        let core = Core::new(clock, bounds, pass_on, instruments, pool);
         scope::know(&core);
         Executor::with_core(core)
     }

@@ -14,6 +14,7 @@ use crate::core::task::block;
 use crate::core::view::{Script, View};
 use crate::time::{ClockRef, Phase, PhaseIndex};
 
+use super::call_chain::CallChain;
 use super::observed::{Line, NotedWait, Observed, WaitId};
 use super::trace::Waiting;
 use super::wait::{TimerClock, Wait};
@@ -47,6 +48,7 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
         Some((_, outer)) => outer,
         None => line,
     };
+    let chain = chain_of(view, script, id);
     script.notes(|notes| {
         sort_out(view, script, notes);
         let at = match line.file() {
@@ -62,9 +64,19 @@ pub(crate) fn note_wait(scope: &Scope<'_>, id: WaitId, line: Line, wait: impl Fn
                 at,
                 wait,
                 is_new: true,
+                chain,
             }),
         }
     });
+}
+
+/// The call chain of a wait that begins, if the executor notes them. The functions are on the stack: they
+/// are being polled.
+fn chain_of(view: View<'_>, script: Script<'_>, id: WaitId) -> Option<CallChain> {
+    let is_noted = |notes: &mut Observed| notes.waits.iter().any(|noted| noted.id == id);
+    let begins = || id == WaitId::Unknown || script.notes(is_noted) == Some(false);
+    let captures = view.has_call_chains() && begins();
+    captures.then(CallChain::capture).flatten()
 }
 
 /// Calls `f`, in which the current coroutine polls the wait of an `.await` in `line`. For a wait

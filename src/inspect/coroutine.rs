@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::task::coroutine::CoroutineId;
 use crate::time::Phase;
 
+use super::call_chain::CallChain;
 use super::names;
 use super::observed::{Line, Profile};
 use super::wait::{TimerClock, Wait};
@@ -45,6 +46,8 @@ pub(crate) struct Origin {
     /// coroutines have only one.
     pub(crate) line: Option<Line>,
     pub(crate) more_lines: Vec<Option<Line>>,
+    /// If its executor notes them: a call chain for each of its waits, in their order.
+    pub(crate) chains: Vec<Option<CallChain>>,
     pub(crate) description: Option<String>,
     pub(crate) profile: Option<Profile>,
 }
@@ -148,6 +151,24 @@ impl CoroutineInfo {
         self.waits().zip(lines.chain(iter::repeat(None)))
     }
 
+    /// Through which functions the script has come to each of its [waits](Self::waits), in their order,
+    /// if its executor [notes](crate::Builder::call_chains) that.
+    ///
+    /// It is `None` for a wait of another crate, and for one that began before the coroutine was
+    /// observed.
+    ///
+    /// # Examples
+    ///
+    /// See [`Builder::call_chains`](crate::Builder::call_chains).
+    pub fn call_chains(&self) -> impl Iterator<Item = Option<&CallChain>> {
+        let origin = self.origin.as_ref();
+        let chains = origin.map_or(&[][..], |origin| &origin.chains);
+        let chains = chains.iter().map(Option::as_ref);
+        self.waits()
+            .zip(chains.chain(iter::repeat(None)))
+            .map(|(_, chain)| chain)
+    }
+
     /// What the script last [said](crate::inspect::describe()) of itself.
     pub fn description(&self) -> Option<&str> {
         self.origin.as_ref()?.description.as_deref()
@@ -246,12 +267,22 @@ impl CoroutineInfo {
         }
     }
 
+    /// Sets the call chain of the wait that was added last.
+    pub(crate) fn set_chain(&mut self, chain: Option<CallChain>) {
+        let count = self.waits().count();
+        if let Some(origin) = &mut self.origin {
+            origin.chains.resize(count, None);
+            origin.chains[count - 1] = chain;
+        }
+    }
+
     pub(crate) fn clear_waits(&mut self) {
         self.wait = None;
         self.more_waits = Vec::new();
         if let Some(origin) = &mut self.origin {
             origin.line = None;
             origin.more_lines.clear();
+            origin.chains.clear();
         }
     }
 

@@ -108,6 +108,10 @@ impl<'c> Draft<'c> {
         let lines = self.lines.get(position).zip(id);
         let line = lines.and_then(|(lines, id)| lines.line_of(script, id));
         coroutine.add_wait(wait, line);
+        if let Some(id) = id.filter(|_| view.has_call_chains()) {
+            let chain = |notes: &mut Observed| notes.chain_of(id);
+            coroutine.set_chain(script.notes(chain).flatten());
+        }
     }
 
     /// Completes the waits of coroutines: those that run or are ready have none. Those
@@ -196,6 +200,7 @@ fn notes_of(view: View<'_>, script: Script<'_>) -> Option<(Origin, bool, NotedLi
             parent: observed.parent.map(|key| view.id(key)),
             line: None,
             more_lines: Vec::new(),
+            chains: Vec::new(),
             description: observed.description.clone(),
             profile: view.instruments().profiles.then_some(observed.profile),
         };

@@ -22,6 +22,8 @@ pub(crate) struct Instruments {
     pub(crate) poll_times: Option<PollTimes>,
     /// Whether the times of each coroutine are added up.
     pub(crate) profiles: bool,
+    /// Whether each wait notes through which functions its script has come to it.
+    pub(crate) call_chains: bool,
     pub(crate) trace: TraceHooks,
     pub(crate) event_waits: EventWaits,
     /// How many signals, watches and semaphores with a name have been shown.
@@ -34,11 +36,12 @@ impl Instruments {
     pub(crate) fn new(
         inspect: bool,
         profiles: bool,
+        call_chains: bool,
         slow_poll: Option<Duration>,
         time_source: TimeSource,
     ) -> Self {
         let is_timed = profiles || slow_poll.is_some();
-        let is_always_on = inspect || is_timed;
+        let is_always_on = inspect || is_timed || call_chains;
         let poll_times = is_timed.then(|| PollTimes::new(time_source.clone(), slow_poll));
         Instruments {
             on: Cell::new(is_always_on),
@@ -46,6 +49,7 @@ impl Instruments {
             time_source,
             poll_times,
             profiles,
+            call_chains,
             trace: TraceHooks::default(),
             event_waits: EventWaits::default(),
             sources: Cell::new(0),

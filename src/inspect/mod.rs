@@ -23,6 +23,7 @@
 //! ```
 
 pub(crate) mod awaited;
+mod call_chain;
 mod coroutine;
 mod cycles;
 mod describe;
@@ -47,6 +48,7 @@ mod wait;
 mod wait_note;
 
 pub use crate::executor::TraceHook;
+pub use call_chain::{Call, CallChain};
 pub use coroutine::{CoroutineInfo, Moment, State};
 pub use describe::describe;
 pub use observed::Profile;

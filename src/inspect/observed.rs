@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::core::base::key::{TaskKey, WaitKey};
 
+use super::call_chain::CallChain;
 use super::coroutine::Moment;
 use super::trace::Waiting;
 use super::wait::Wait;
@@ -39,6 +40,12 @@ pub(crate) struct Observed {
 }
 
 impl Observed {
+    /// The call chain of a wait, if it is noted.
+    pub(crate) fn chain_of(&self, id: WaitId) -> Option<CallChain> {
+        let noted = self.waits.iter().find(|noted| noted.id == id);
+        noted.and_then(|noted| noted.chain.clone())
+    }
+
     /// The notes about a coroutine that was spawned before observing began.
     pub(crate) fn unknown() -> Self {
         Observed {
@@ -63,6 +70,8 @@ pub(crate) struct NotedWait {
     pub(crate) wait: Option<Wait>,
     /// Whether it began in the latest poll.
     pub(crate) is_new: bool,
+    /// The functions through which the script has come to it, if they are noted.
+    pub(crate) chain: Option<CallChain>,
 }
 
 impl NotedWait {

@@ -28,7 +28,9 @@ use super::wait::Wait;
 /// - the owners, if there are any,
 /// - the requests to stop whose time is not over,
 /// - if the executor was built with [`inspect`](crate::Builder::inspect): since
-///   when each coroutine waits, which coroutine spawned it, and where.
+///   when each coroutine waits, which coroutine spawned it, and where,
+/// - with [`call_chains`](crate::Builder::call_chains): below each coroutine, the functions
+///   through which it has come to its waits, innermost first.
 ///
 /// A line that begins with `!` is about coroutines that cannot continue by
 /// themselves: one that nothing can resume, or several that wait for each other's

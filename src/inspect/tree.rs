@@ -188,6 +188,16 @@ fn places(coroutine: &CoroutineInfo) -> String {
     places.join(" | ")
 }
 
+/// Writes the calls through which a coroutine has come to its waits, if they are known.
+fn write_chains(f: &mut fmt::Formatter<'_>, coroutine: &CoroutineInfo) -> fmt::Result {
+    for chain in coroutine.call_chains().flatten() {
+        for call in chain.to_string().lines() {
+            writeln!(f, "       in {}", in_one_line(call.to_owned()))?;
+        }
+    }
+    Ok(())
+}
+
 fn since(moment: Moment) -> String {
     format!("frame {}, {:?}", moment.frame, moment.elapsed)
 }
@@ -217,6 +227,9 @@ impl fmt::Display for Snapshot {
                 write!(line, "  {cell:width$}")?;
             }
             writeln!(f, "{}", line.trim_end())?;
+            if let Some((at, _)) = row.checked_sub(1).map(|row| forest.order[row]) {
+                write_chains(f, self.at(at))?;
+            }
         }
         Ok(())
     }

@@ -227,6 +227,18 @@ pub fn try_with_as<K: Lend, R>(f: impl FnOnce(&mut K::Of<'_>) -> R) -> Result<R,
 
 /// Panics at the caller's line. If the state is not lent, the message says which
 /// states are.
+/// [`try_with`], in a script that records the result itself.
+#[track_caller]
+pub(crate) fn borrow_mut_here<S: 'static, R>(f: impl FnOnce(&mut S) -> R) -> Result<R, LendError> {
+    note::borrow_mut::<Own<S>, R>(type_name::<S>(), f)
+}
+
+/// The same of [`try_with_ref`].
+#[track_caller]
+pub(crate) fn borrow_here<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, LendError> {
+    note::borrow::<Own<S>, R>(type_name::<S>(), f)
+}
+
 #[cold]
 #[track_caller]
 fn refused(error: LendError) -> ! {

@@ -11,6 +11,7 @@ use crate::core::report;
 use crate::core::report::panics;
 use crate::core::run::limits::{self, Reached};
 use crate::core::scope;
+use crate::core::scope::recording;
 use crate::inspect::Report;
 
 use super::kept::{Deferred, Origin};
@@ -89,6 +90,7 @@ use super::own::Own;
 /// ```
 #[track_caller]
 pub fn with_deferred<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
+    recording::refuse("with_deferred", Location::caller());
     let origin = Origin::new("with_deferred", type_name::<S>(), Location::caller());
     call_deferred::<Own<S>>(f, origin)
 }
@@ -101,6 +103,7 @@ pub fn with_deferred<S: 'static>(f: impl FnOnce(&mut S) + 'static) -> bool {
 /// See [`Lend`].
 #[track_caller]
 pub fn with_deferred_as<K: Lend>(f: impl FnOnce(&mut K::Of<'_>) + 'static) -> bool {
+    recording::refuse("with_deferred_as", Location::caller());
     let origin = Origin::new("with_deferred_as", type_name::<K>(), Location::caller());
     call_deferred::<K>(f, origin)
 }

@@ -3,6 +3,7 @@
 //! All of them work between the scripts of all executors of a thread, and with futures of other
 //! crates: they are built on wakers only.
 
+mod closed;
 mod key;
 mod named;
 mod promise;
@@ -11,6 +12,7 @@ mod signal;
 pub(crate) mod waiters;
 mod watch;
 
+pub use closed::{Closed, OrClosed};
 pub use key::Key;
 pub use named::Named;
 pub(crate) use named::named_in;

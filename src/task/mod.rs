@@ -1,8 +1,9 @@
 //! Coroutines and their lives: handles and ids, starts, owners and groups, requests to stop,
-//! budgets of time.
+//! budgets of time, work on other threads.
 
 mod budget;
 pub(crate) mod coroutine;
+pub(crate) mod offload;
 pub(crate) mod owner;
 pub(crate) mod script;
 
@@ -11,6 +12,13 @@ pub use budget::{Budget, Checkpoint};
 pub use coroutine::{
     Coroutine, CoroutineId, Finished, JoinError, Outcome, OutputSource, ScriptBuilder, join,
 };
+#[doc(alias = "RunOnThreadPool")]
+#[doc(alias = "spawn_blocking")]
+#[doc(alias = "unblock")]
+#[doc(alias = "Task.Run")]
+#[doc(alias = "thread pool")]
+pub use offload::offload;
+pub use offload::{Job, Offload, OffloadError};
 #[doc(alias = "nursery")]
 #[doc(alias = "JoinSet")]
 #[doc(alias = "TaskGroup")]

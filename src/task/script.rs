@@ -74,7 +74,7 @@ fn inside<R>(function: &str, f: impl FnOnce(&Scope<'_>) -> R) -> R {
 /// The executor that runs the caller of `function`.
 #[track_caller]
 #[inline]
-fn executor(function: &'static str) -> Rc<Core> {
+pub(super) fn executor(function: &'static str) -> Rc<Core> {
     recording::refuse(function, Location::caller());
     inside(function, |scope| scope.core().rc())
 }

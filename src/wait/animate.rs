@@ -1,5 +1,8 @@
 //! Animations: calls in every frame, for a length of time.
 
+mod ease;
+mod tween;
+
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
@@ -12,6 +15,9 @@ use futures::future::FusedFuture;
 use crate::core::base::call;
 use crate::core::scope::recording;
 use crate::time::{Phase, PhaseIndex, Seconds};
+
+pub use ease::{Ease, Easing};
+pub use tween::Tween;
 
 use super::length::Length;
 use super::phase_wait::PhaseWait;
@@ -28,9 +34,9 @@ use super::{WaitSeconds, polled, polled_again, wait_seconds};
 /// - With a zero or negative length, the values are 0 now and 1 in the next frame.
 ///   With infinity, the value stays at 0.
 ///
-/// A loop around `animate` drifts: each round begins up to a frame late. A movement that
-/// repeats on a schedule is one `animate` over all rounds, or is computed in each frame from
-/// the time since its beginning.
+/// [`ease`](Animate::ease) sets a curve. [`repeat`](Animate::repeat) and [`yoyo`](Animate::yoyo)
+/// make rounds: `animate(0.5, f).ease(Ease::OutCubic).repeat(4).yoyo()`. A loop around `animate`
+/// drifts, because each round begins up to a frame late. Rounds do not.
 ///
 /// # Resumes
 ///

@@ -23,6 +23,7 @@
 
 mod animate;
 mod changes_of;
+mod debounce_by_key;
 mod every_frames;
 mod frames;
 pub(crate) mod interval;
@@ -33,6 +34,7 @@ mod on;
 mod pace;
 mod phase;
 mod phase_wait;
+mod sample;
 mod seconds;
 mod stream;
 mod timeout;
@@ -40,14 +42,17 @@ mod timer;
 mod until;
 mod yield_now;
 
-pub use animate::Animate;
 #[doc(alias = "Lerp")]
 #[doc(alias = "tween")]
 pub use animate::animate;
+pub use animate::{Animate, Ease, Easing, Tween};
 pub use changes_of::ChangesOf;
 #[doc(alias = "EveryValueChanged")]
 #[doc(alias = "ObserveEveryValueChanged")]
 pub use changes_of::changes_of;
+pub use debounce_by_key::DebounceByKey;
+#[doc(alias = "groupBy")]
+pub use debounce_by_key::debounce_by_key;
 pub use every_frames::EveryFrames;
 #[doc(alias = "IntervalFrame")]
 pub use every_frames::every_frames;
@@ -79,6 +84,11 @@ pub use phase::fixed_update;
 pub use phase::{InPhase, in_phase};
 pub(crate) use phase_wait::{PhaseWait, take_resumed};
 
+pub use sample::Sample;
+#[doc(alias = "throttleLatest")]
+#[doc(alias = "ThrottleLast")]
+#[doc(alias = "Sample")]
+pub use sample::sample;
 #[doc(alias = "WaitForSeconds")]
 pub use seconds::wait_seconds;
 #[doc(alias = "WaitForSecondsRealtime")]

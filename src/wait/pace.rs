@@ -24,7 +24,8 @@ use super::{WaitSeconds, expect_polled, polled_outside, wait_seconds};
 /// [`Subscription`](crate::sync::Subscription), the [`Changes`](crate::sync::Changes) of a watch, a
 /// channel. An item is replaced by the next one, so the items in between are dropped; also by one
 /// that comes in the poll in which it is due. When
-/// `stream` ends, the item that waits comes at once.
+/// `stream` ends, the item that waits comes at once. For each key by itself, use
+/// [`debounce_by_key`](super::debounce_by_key()).
 ///
 /// # Resumes
 ///
@@ -138,7 +139,8 @@ fn quiet_time(length_ns: Option<u64>) -> Option<Duration> {
     length_ns.map(Duration::from_nanos)
 }
 
-fn quiet(length: Option<Duration>) -> WaitSeconds {
+/// The wait for a quiet time.
+pub(super) fn quiet(length: Option<Duration>) -> WaitSeconds {
     match length {
         Some(length) => wait_seconds(length),
         None => wait_seconds(f64::INFINITY),
@@ -164,7 +166,8 @@ impl<S: Stream> fmt::Debug for Debounce<S> {
 /// the last one that has passed is `seconds` ago. The others are dropped.
 ///
 /// It counts on the clock that [`time()`](crate::time()) reads in the coroutine, and takes any
-/// [`Stream`]. For the last item of a burst instead of the first, use [`debounce`].
+/// [`Stream`]. For the last item of a burst instead of the first, use [`debounce`]; for the latest item in
+/// each `seconds`, [`sample`](super::sample()).
 ///
 /// # Resumes
 ///

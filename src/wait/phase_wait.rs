@@ -108,14 +108,23 @@ impl PhaseWait {
     #[track_caller]
     fn begin_slowly(&mut self, cx: &Context<'_>, name: &'static str) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
-        scope::with(|scope| {
-            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
-                return recording::begin_run(self, scope, cx, name, line);
-            };
-            self.registration.begin_for_run(scope, cx);
-            self.note(scope, line);
-            Ok(Poll::Pending)
+        scope::with(|scope| match scope {
+            Some(scope) if !scope.is_recorded() => self.begin_in(scope, cx, line),
+            scope => recording::begin_run(self, scope, cx, name, line),
         })
+    }
+
+    // A function of its own, so that a recorded wait does not pay for its registers.
+    #[inline(never)]
+    fn begin_in(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        line: Line,
+    ) -> Result<Poll<()>, Misuse> {
+        self.registration.begin_for_run(scope, cx);
+        self.note(scope, line);
+        Ok(Poll::Pending)
     }
 
     /// Handles a later poll that is not a resume by this wait.
@@ -123,20 +132,28 @@ impl PhaseWait {
     #[track_caller]
     fn poll_begun(&mut self, cx: &Context<'_>, name: &'static str) -> Result<Poll<()>, Misuse> {
         let line = Location::caller();
-        scope::with(|scope| {
-            let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
-                return recording::go_on_with_run(self, scope, cx, name, line);
-            };
-            Misuse::of(&self.registration, scope).map_or(Ok(()), Err)?;
-            let registration = &mut self.registration;
-            if registration.is_due_in(scope.phase_of(registration.phase())) {
-                registration.finish(scope.core());
-                return Ok(Poll::Ready(()));
-            }
-            registration.wait_on_for_run(scope, cx);
-            self.note(scope, line);
-            Ok(Poll::Pending)
+        scope::with(|scope| match scope {
+            Some(scope) if !scope.is_recorded() => self.go_on_in(scope, cx, line),
+            scope => recording::go_on_with_run(self, scope, cx, name, line),
         })
+    }
+
+    #[inline(never)]
+    fn go_on_in(
+        &mut self,
+        scope: &Scope<'_>,
+        cx: &Context<'_>,
+        line: Line,
+    ) -> Result<Poll<()>, Misuse> {
+        let registration = &mut self.registration;
+        Misuse::of(registration, scope).map_or(Ok(()), Err)?;
+        if registration.is_due_in(scope.phase_of(registration.phase())) {
+            registration.finish(scope.core());
+            return Ok(Poll::Ready(()));
+        }
+        registration.wait_on_for_run(scope, cx);
+        self.note(scope, line);
+        Ok(Poll::Pending)
     }
 
     /// Notes that the wait is pending, if the executor observes its coroutines.

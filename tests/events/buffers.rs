@@ -43,6 +43,10 @@ const ROWS: &[(&str, fn())] = &[
     ),
     ("the value of a `Watch`", a_watch_has_its_latest_value),
     ("the answer of a `promise()`", a_promise_has_one_answer),
+    (
+        "the result of a job of `offload`",
+        a_job_has_one_result_or_an_error,
+    ),
     ("permits that are granted", a_permit_goes_to_the_next),
     ("the wakes of a coroutine", wakes_are_merged_and_bounded),
     (
@@ -144,6 +148,20 @@ fn a_promise_has_one_answer() {
     let (resolver, answer) = promise::<u32>();
     drop(resolver);
     assert_eq!(answer.now_or_never(), Some(Err(framestep::sync::Canceled)));
+}
+
+fn a_job_has_one_result_or_an_error() {
+    let mut executor = Executor::builder().offload(drop).build();
+    let dropped = executor.run_until(async { offload(|| 7).await }, 0.25);
+    assert!(dropped.unwrap_err().is_dropped());
+    let mut executor = Executor::builder().offload(|job| job()).build();
+    executor.start(async { offload(|| 7).await }).stop();
+    assert_eq!(
+        executor
+            .run_until(async { offload(|| 8).await }, 0.25)
+            .unwrap(),
+        8
+    );
 }
 
 fn a_permit_goes_to_the_next() {

@@ -3,6 +3,8 @@
 
 mod buffers;
 mod by_name;
+mod closed;
+mod offload;
 mod promise;
 mod remote;
 mod semaphore;

@@ -1,6 +1,7 @@
 //! Inspection from outside: snapshots, traces, names, slow polls, printed
 //! reports.
 
+mod call_chains;
 mod full_trace;
 mod lines;
 mod named;

@@ -126,7 +126,7 @@ fn behind_other_combinators_it_wakes_their_wakers() {
 }
 
 #[test]
-fn without_an_owner_it_is_never_over_and_leaves_nothing_behind() {
+fn without_a_request_it_is_never_over_and_leaves_nothing_behind() {
     let mut executor = unclamped();
     let script = executor.start(stop_requested());
     let owner = executor.owner();
@@ -366,4 +366,140 @@ fn a_script_that_has_read_a_request_has_read_later_ones() {
     executor.run_frames(3, 0.25);
     assert!(owner.is_empty());
     assert_eq!(reports.borrow().len(), 0);
+}
+
+// docs/contract.md#decided-stop-requests
+#[test]
+fn a_request_by_its_handle_concerns_one_script_with_or_without_an_owner() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let log = Log::new();
+    let scripts = [
+        owner.start(fades(log.clone(), "owned", 1.0)),
+        owner.start(fades(log.clone(), "beside it", 1.0)),
+        executor.start(fades(log.clone(), "free", 1.0)),
+        executor.start(fades(log.clone(), "as free", 1.0)),
+    ];
+    assert!(scripts[0].request_stop() && scripts[2].request_stop());
+    executor.run_frames(4, 1);
+    log.check(&[
+        "F1: owned hears",
+        "F1: free hears",
+        "F2: owned ends",
+        "F2: free ends",
+    ]);
+    assert!(!scripts[0].request_stop(), "it has ended");
+    owner.request_stop();
+    assert!(scripts[3].request_stop() && scripts[3].request_stop());
+    executor.run_frames(4, 1);
+    assert!(scripts.iter().all(Coroutine::is_finished));
+}
+
+#[test]
+fn a_request_by_its_handle_is_read_at_home_like_a_signal() {
+    let mut timeline = Timeline::with_a_fixed_step_each(0.25);
+    let handles = Rc::new(RefCell::new(Vec::new()));
+    for phase in [Phase::FixedUpdate, Phase::Update, Phase::LateUpdate] {
+        let handles = handles.clone();
+        timeline.row(&format!("{phase:?}"), |mark| async move {
+            let asked = script("").in_phase(phase).start(async move {
+                stop_requested().await;
+                mark.hit();
+            });
+            handles.borrow_mut().push(asked);
+        });
+    }
+    timeline.row("asks", |mark| async move {
+        wait_frames(2).await;
+        handles
+            .borrow()
+            .iter()
+            .for_each(|handle| assert!(handle.request_stop()));
+        mark.hit();
+    });
+    timeline.check(
+        "
+        frame       0 1 2 3
+        FixedUpdate       F
+        Update          *
+        LateUpdate      L
+        asks        - - *
+        ",
+    );
+}
+
+#[test]
+fn neither_what_it_starts_nor_what_it_joins_is_asked_with_it() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let asked = owner.start(async {
+        let joined = start(async {
+            next_frame().await;
+            is_stop_requested()
+        });
+        stop_requested().await;
+        let started = start(async { is_stop_requested() });
+        [
+            is_stop_requested(),
+            joined.await.unwrap(),
+            started.await.unwrap(),
+        ]
+    });
+    asked.request_stop();
+    assert_eq!(
+        executor.run_until(asked, 0.25).unwrap(),
+        [true, false, false]
+    );
+}
+
+#[test]
+fn a_request_by_a_handle_reaches_waits_behind_combinators_and_those_that_have_moved() {
+    let mut executor = unclamped();
+    let behind = executor.start(async {
+        let mut two = FuturesUnordered::from_iter([stop_requested(), stop_requested()]);
+        two.next().await;
+        two.next().await;
+    });
+    let moved = Rc::new(RefCell::new(None));
+    let kept = moved.clone();
+    let first = executor.start(async move {
+        let mut wait = stop_requested();
+        assert!(poll_once(&mut wait).await.is_pending());
+        kept.replace(Some(wait));
+        forever().await;
+    });
+    let second = executor.start(async move {
+        let wait = moved.take().unwrap();
+        wait.await;
+    });
+    behind.request_stop();
+    first.request_stop();
+    executor.run_frame(1);
+    assert!(behind.is_finished() && !second.is_finished());
+    second.request_stop();
+    executor.run_frame(1);
+    assert!(second.is_finished());
+}
+
+#[test]
+fn requests_of_many_scripts_by_their_handles_are_served_in_one_run() {
+    let mut executor = unclamped();
+    let owner = executor.owner();
+    let scripts: Vec<_> = (0..20_000).map(|_| owner.start(stop_requested())).collect();
+    scripts
+        .iter()
+        .rev()
+        .for_each(|script| assert!(script.request_stop()));
+    executor.run_frame(1);
+    assert!(owner.is_empty());
+}
+
+#[test]
+fn a_script_that_is_refused_or_has_ended_takes_no_request() {
+    let executor = unclamped();
+    let ended = executor.start(async {});
+    assert!(!ended.request_stop());
+    let owner = executor.owner();
+    owner.set_active(false);
+    assert!(!owner.start(forever()).request_stop());
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use framestep::inspect::{CoroutineInfo, Snapshot, State};
 use framestep::{Executor, Handle, Owner};
 use godot::classes::node::ProcessMode;
-use godot::classes::{RenderingServer, Time};
+use godot::classes::{ProjectSettings, RenderingServer, Time};
 use godot::prelude::*;
 use godot::signal::ConnectHandle;
 
@@ -48,10 +48,19 @@ pub(crate) struct Shared {
     ticks: Cell<u64>,
 }
 
+/// Whether a setting of the project is there, and true.
+fn is_set(setting: &str) -> bool {
+    let settings = ProjectSettings::singleton();
+    settings.has_setting(setting) && settings.get_setting(setting).booleanize()
+}
+
 impl Shared {
     fn new(tree: Gd<SceneTree>, host: Gd<Node>) -> Self {
         // Lines of code in snapshots, where they cost little beside the rest.
-        let executor = Executor::builder().inspect(cfg!(debug_assertions)).build();
+        let executor = Executor::builder()
+            .inspect(cfg!(debug_assertions))
+            .call_chains(cfg!(debug_assertions) && is_set("framestep/call_chains"))
+            .build();
         executor.on_report(|report| godot_error!("{report}"));
         Shared {
             ties: Ties::new(executor.handle()),
@@ -277,6 +286,8 @@ impl FramestepHost {
         };
         let waits: Vec<_> = script.waits().map(ToString::to_string).collect();
         let line = script.waits_at().find_map(|(_, line)| line);
+        let chains = script.call_chains().flatten();
+        let calls: Vec<_> = chains.map(ToString::to_string).collect();
         // Owners of another kind have no path as name.
         let node = script.owner().filter(|name| name.starts_with('/'));
         let since = script.since().map(|since| since.elapsed);
@@ -287,6 +298,7 @@ impl FramestepHost {
             "state" => state,
             "waits_for" => waits.join(" | "),
             "line" => line.map(ToString::to_string).unwrap_or_default(),
+            "calls" => calls.join("\n"),
             "seconds" => waited.map_or(-1.0, |waited| waited.as_secs_f64()),
         }
     }
@@ -318,7 +330,8 @@ impl FramestepHost {
     /// A dictionary for each script: its `name`, its `state` (`running`, `ready`, `waiting`,
     /// `paused`), and what it `waits_for`. In debug builds also the path of its `node`, the `line`
     /// of that `.await`, and for how many `seconds` of the game it has waited; else they are empty,
-    /// and -1.
+    /// and -1. If the project sets `framestep/call_chains`, also the `calls` through which the script has
+    /// come to that line, innermost first.
     #[func]
     fn scripts() -> Array<VarDictionary> {
         Self::list(usize::MAX)

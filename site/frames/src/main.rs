@@ -46,7 +46,7 @@ macro_rules! scripts {
     };
 }
 
-scripts! { door several lever both owners stunned dialogue phases stuck }
+scripts! { door several lever both owners title stunned dialogue phases stuck }
 
 /// The lengths of frames: the name of each, and its nanoseconds.
 const LENGTHS: [(&str, u64); 3] = [

@@ -19,42 +19,6 @@ pub(crate) struct NamedClock {
     pub(super) depth: Cell<u32>,
 }
 
-/// Forgets until it is dropped which clock a scope further out has named, so that the depth can mark a scope in which
-/// no clock is named.
-pub(super) struct Marked<'a> {
-    hidden: Option<(&'a NamedClock, Rc<ClockState>)>,
-}
-
-impl<'a> Marked<'a> {
-    #[inline]
-    pub(super) fn new(scope: &Scope<'a>) -> Self {
-        let named = &scope.core().named;
-        let depth = named.depth.get();
-        let hidden = if depth == 0 || depth == scope.depth {
-            None
-        } else {
-            Self::hide(named)
-        };
-        Marked { hidden }
-    }
-
-    #[cold]
-    fn hide(named: &NamedClock) -> Option<(&NamedClock, Rc<ClockState>)> {
-        let clock = named.clock.replace(None)?;
-        Some((named, clock))
-    }
-}
-
-impl Drop for Marked<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some((named, clock)) = self.hidden.take() {
-            // As in the destructor of `Named`.
-            drop(named.clock.replace(Some(clock)));
-        }
-    }
-}
-
 /// Ends the naming of a clock when it is dropped.
 pub(crate) struct Named {
     core: Rc<Core>,
@@ -78,6 +42,28 @@ impl Drop for Named {
 }
 
 impl NamedClock {
+    /// Whether a scope further out has named a clock.
+    #[inline(always)]
+    pub(super) fn is_of_another(&self, scope: &Scope<'_>) -> bool {
+        let depth = self.depth.get();
+        depth != 0 && depth != scope.depth
+    }
+
+    /// Calls `f`, in which no clock is named.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn hidden<R>(&self, f: impl FnOnce() -> R) -> R {
+        struct Show<'a>(&'a NamedClock, Option<Rc<ClockState>>);
+        impl Drop for Show<'_> {
+            fn drop(&mut self) {
+                // As in the destructor of `Named`.
+                drop(self.0.clock.replace(self.1.take()));
+            }
+        }
+        let _show = Show(self, self.clock.replace(None));
+        f()
+    }
+
     fn replace(
         &self,
         (clock, depth): (Option<Rc<ClockState>>, u32),

@@ -16,7 +16,6 @@ use std::task::{Context, Poll};
 
 use crate::core::base::cell::Restore;
 use crate::core::registration::{Bound, Registration, another_script};
-use crate::core::scope::named::Marked;
 use crate::core::scope::{self, INNERMOST, Scope};
 use crate::durable::{Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder};
 use crate::inspect::Line;
@@ -79,10 +78,17 @@ pub fn record<R>(recorder: &dyn Recorder, serial: u32, is_live: bool, f: impl Fn
             return replay(recorder, serial, f);
         };
         scope.free.set(None);
-        let _marked = Marked::new(scope);
-        let _slow = Restore::after_setting(&scope.core().named.depth, scope.depth);
-        let _recorded = Restore::after_setting(&scope.recording, (&raw const recording).cast());
-        f()
+        let named = &scope.core().named;
+        let record = || {
+            let _slow = Restore::after_setting(&named.depth, scope.depth);
+            let _recorded = Restore::after_setting(&scope.recording, (&raw const recording).cast());
+            f()
+        };
+        if named.is_of_another(scope) {
+            named.hidden(record)
+        } else {
+            record()
+        }
     })
 }
 

@@ -299,8 +299,8 @@ impl<T> Signal<T> {
     /// # Resumes
     ///
     /// See [`Signal`]. **If all clones of the signal are dropped before an event, the
-    /// wait never ends.** It can be stopped. To notice that case, use a
-    /// [`Subscription`], which ends.
+    /// wait never ends.** It can be stopped. To notice that case, await
+    /// [`wait().or_closed()`](WaitSignal::or_closed), or use a [`Subscription`], which ends.
     ///
     /// # Output
     ///

@@ -107,6 +107,12 @@ impl<T> Subscription<T> {
         !self.shared.journal.borrow().has_news(self.reader)
     }
 
+    /// Whether it has read all events, and none will follow.
+    pub(super) fn is_closed(&self) -> bool {
+        let journal = self.shared.journal.borrow();
+        journal.has_ended() && !journal.is_before(self.reader, journal.end())
+    }
+
     /// Waits with the waker in `cx`. Returns `false` if there is now something to
     /// read.
     #[track_caller]

@@ -11,6 +11,7 @@ use futures::stream::Stream;
 use crate::wait::polled_again;
 
 use super::Subscription;
+use crate::sync::closed::OfSource;
 
 /// The future of [`Signal::wait`](super::Signal::wait).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
@@ -60,6 +61,22 @@ impl<T: Clone, P: Fn(&T) -> bool> Future for WaitSignalFor<T, P> {
             this.subscription = None;
         }
         polled
+    }
+}
+
+impl<T> OfSource for WaitSignal<T> {
+    fn is_closed(&self) -> bool {
+        self.subscription
+            .as_ref()
+            .is_some_and(Subscription::is_closed)
+    }
+}
+
+impl<T, P> OfSource for WaitSignalFor<T, P> {
+    fn is_closed(&self) -> bool {
+        self.subscription
+            .as_ref()
+            .is_some_and(Subscription::is_closed)
     }
 }
 

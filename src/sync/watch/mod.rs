@@ -436,7 +436,7 @@ impl<T> Watch<T> {
     /// # Resumes
     ///
     /// See [`Watch`]. If all clones of the watch are dropped before a change, the
-    /// wait never ends, and can be stopped.
+    /// wait never ends, and can be stopped: see [`or_closed`](Changed::or_closed).
     ///
     /// # Output
     ///
@@ -479,7 +479,7 @@ impl<T> Watch<T> {
     /// resumes.
     ///
     /// If all clones of the watch are dropped, the wait never ends, and can be
-    /// stopped.
+    /// stopped: see [`or_closed`](WaitWatch::or_closed).
     ///
     /// # Output
     ///

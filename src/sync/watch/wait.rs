@@ -11,6 +11,7 @@ use crate::core::base::call;
 use crate::wait::polled_again;
 
 use super::waiter::Waiter;
+use crate::sync::closed::OfSource;
 
 /// The future of [`Watch::changed`](super::Watch::changed).
 #[must_use = "futures do nothing unless you `.await` or poll them"]
@@ -41,6 +42,18 @@ impl<T, P> WaitWatch<T, P> {
             waiter: Some(waiter),
             condition,
         }
+    }
+}
+
+impl<T> OfSource for Changed<T> {
+    fn is_closed(&self) -> bool {
+        self.waiter.as_ref().is_some_and(Waiter::is_closed)
+    }
+}
+
+impl<T, P> OfSource for WaitWatch<T, P> {
+    fn is_closed(&self) -> bool {
+        self.waiter.as_ref().is_some_and(Waiter::is_closed)
     }
 }
 

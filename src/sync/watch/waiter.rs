@@ -43,6 +43,11 @@ impl<T> Waiter<T> {
         self.shared.state.borrow().handles == 0
     }
 
+    /// Whether it has seen the last value.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_abandoned() && !self.has_news()
+    }
+
     /// Whether a closure changes the value. If so, waits until it has returned.
     #[track_caller]
     pub(super) fn defers(&self, cx: &Context<'_>) -> bool {

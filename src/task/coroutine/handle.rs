@@ -171,6 +171,50 @@ impl<T> Coroutine<T> {
         }
     }
 
+    /// Asks the coroutine to stop. It is not stopped: it ends in its own way once it reads the
+    /// request, with [`stop_requested`](crate::task::stop_requested) or
+    /// [`is_stop_requested`](crate::task::is_stop_requested). A script that does not read it goes on.
+    ///
+    /// The request concerns this coroutine alone, not those that it starts or joins. To ask all
+    /// coroutines of an owner, use [`Owner::request_stop`](crate::Owner::request_stop). A request
+    /// cannot be withdrawn.
+    ///
+    /// Returns `false` if the coroutine has already ended.
+    ///
+    /// # Examples
+    ///
+    /// A guard who finishes his round before he goes:
+    ///
+    /// ```
+    /// # use framestep::prelude::*;
+    /// async fn guard() -> u32 {
+    ///     let mut rounds = 0;
+    ///     while !is_stop_requested() {
+    ///         wait_seconds(1).await; // a round
+    ///         rounds += 1;
+    ///     }
+    ///     rounds
+    /// }
+    ///
+    /// let mut executor = Executor::new();
+    /// let guards = [guard(), guard()].map(|guard| executor.start(guard));
+    /// executor.run_frames(6, 0.25);
+    /// assert!(guards[0].request_stop());
+    /// executor.run_frames(2, 0.25);
+    /// assert_eq!(guards[0].take_output().unwrap().unwrap(), 2);
+    /// assert!(!guards[1].is_finished());
+    /// ```
+    ///
+    /// # Source
+    ///
+    /// `CancellationTokenSource.Cancel` of .NET, for one task.
+    pub fn request_stop(&self) -> bool {
+        match &self.state {
+            State::Stored(core, task) => end::request_stop_of(core, key(core, task)),
+            _ => false,
+        }
+    }
+
     /// Pauses the coroutine: it does not resume, and its timers stand still, as
     /// with [`Owner::pause`](crate::Owner::pause). Returns `false` if the coroutine
     /// itself is already paused, or has ended.
@@ -440,13 +484,13 @@ impl<T> Future for Coroutine<T> {
             !self.is_terminated(),
             "a coroutine handle was awaited again after its result had been taken"
         );
-        recording::refuse("Coroutine::await", Location::caller());
         let this = &mut *self;
         let State::Stored(core, handle) = &this.state else {
             return Poll::Ready(this.take_result());
         };
         let task = core.tasks.open(handle);
         if !task.get().has_ended() {
+            recording::refuse("Coroutine::await", Location::caller());
             this.registration.wait_for_end(core, cx, handle.reference());
             // Registering clones the waker, which is user code: it may have ended the
             // task.

@@ -111,10 +111,33 @@ impl Place {
     #[inline(always)]
     #[track_caller]
     pub(crate) fn of_script(function: &'static str) -> Self {
-        recording::refuse(function, Location::caller());
         match scope::with_inlined(Heritage) {
             Some(place) => place,
+            None => Self::of_recorded(function),
+        }
+    }
+
+    /// The same in a script that records what it does, or outside of an executor.
+    #[cold]
+    #[inline(never)]
+    #[track_caller]
+    fn of_recorded(function: &'static str) -> Self {
+        recording::refuse(function, Location::caller());
+        match scope::with(|scope| scope.map(Self::in_scope)) {
+            Some(place) => place,
             None => outside(function),
+        }
+    }
+
+    #[inline(always)]
+    fn in_scope(scope: &Scope<'_>) -> Self {
+        let (home, owner) = scope.heritage();
+        Place {
+            core: Some(scope.core().rc()),
+            by_host: false,
+            home: Home::Inherited(home),
+            owner,
+            name: None,
         }
     }
 
@@ -141,15 +164,8 @@ impl Inside for Heritage {
 
     #[inline(always)]
     fn call(self, scope: Option<&Scope<'_>>) -> Option<Place> {
-        let scope = scope?;
-        let (home, owner) = scope.heritage();
-        Some(Place {
-            core: Some(scope.core().rc()),
-            by_host: false,
-            home: Home::Inherited(home),
-            owner,
-            name: None,
-        })
+        let plain = scope.filter(|scope| !scope.is_recorded());
+        plain.map(Place::in_scope)
     }
 }
 

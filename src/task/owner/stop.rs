@@ -10,18 +10,20 @@ use std::task::{Context, Poll};
 
 use futures::future::FusedFuture;
 
+use crate::core::base::key::TaskKey;
 use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
 use crate::core::owners::{Asks, NextEnd, OwnerKey};
 use crate::core::scope::recording;
+use crate::core::task::Task;
 use crate::core::{Core, scope};
-use crate::sync::waiters::Waiting;
 use crate::time::{Nanos, Seconds};
 use crate::wait::{polled, polled_again};
 
 use super::Ended;
 
-/// Waits until the calling coroutine is requested to stop, with
+/// Waits until the calling coroutine is requested to stop: alone, with
+/// [`Coroutine::request_stop`](crate::Coroutine::request_stop), or with its owner, with
 /// [`Owner::request_stop`](crate::Owner::request_stop) or
 /// [`stop_within`](crate::Owner::stop_within).
 ///
@@ -32,7 +34,7 @@ use super::Ended;
 ///
 /// At once, without a wait, if the coroutine has been asked. Otherwise like a
 /// [`Signal`](crate::sync::Signal): in the home phase of the coroutine, later in this run or in the
-/// next one. A coroutine without an owner is never asked.
+/// next one.
 ///
 /// # Cancel safety
 ///
@@ -81,8 +83,8 @@ pub fn stop_requested() -> StopRequested {
     }
 }
 
-/// Whether the calling coroutine has been requested to stop: see [`stop_requested`]. `false` for a
-/// coroutine without an owner, and outside of coroutines.
+/// Whether the calling coroutine has been requested to stop: see [`stop_requested`]. `false` outside
+/// of coroutines.
 ///
 /// # Panics
 ///
@@ -111,21 +113,25 @@ pub fn stop_requested() -> StopRequested {
 /// ```
 #[track_caller]
 pub fn is_stop_requested() -> bool {
-    match scope::with(|scope| scope.map(|scope| reads_request(scope.core(), member(scope)))) {
+    match scope::with(|scope| scope.map(reads_request)) {
         Some(is_asked) => is_asked,
         None => crate::task::coroutine::outside("is_stop_requested"),
     }
 }
 
-/// The coroutine that is being polled, as a member of its owner.
-fn member(scope: &scope::Scope<'_>) -> Option<u32> {
-    scope.current()?.member()
+/// Whether the coroutine that is being polled has been requested to stop. If so, it has read the
+/// request.
+fn reads_request(scope: &scope::Scope<'_>) -> bool {
+    let core = scope.core();
+    scope.current().is_some_and(|task| {
+        let by_owner = reads_request_of_owner(core, task);
+        by_owner || core.colds.of(task, |cold| cold.is_asked) == Some(true)
+    })
 }
 
-/// Whether a coroutine has been requested to stop. If so, it has read the request.
-fn reads_request(core: &Core, member: Option<u32>) -> bool {
+fn reads_request_of_owner(core: &Core, task: Task<'_>) -> bool {
     let mut owners = core.owners.borrow_mut();
-    let asked = member.filter(|&member| owners.is_asked(member));
+    let asked = task.member().filter(|&member| owners.is_asked(member));
     if let Some(member) = asked {
         owners.note_heard(member);
     }
@@ -135,35 +141,34 @@ fn reads_request(core: &Core, member: Option<u32>) -> bool {
 /// The future of [`stop_requested`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct StopRequested {
-    /// The list of its owner, and its place there.
-    wait: Option<(Rc<Asks>, usize)>,
+    wait: Option<Wait>,
     is_done: bool,
 }
 
-impl StopRequested {
-    /// Waits with the waker in `cx`. Calls user code, which may ask.
-    #[track_caller]
-    fn wait(&mut self, asks: Rc<Asks>, cx: &Context<'_>) {
-        let moved = self.wait.take_if(|(list, _)| !Rc::ptr_eq(list, &asks));
-        drop(moved.map(leave));
-        let (asks, waiter) = self.wait.get_or_insert_with(|| {
-            let waiter = asks.borrow_mut().add(());
-            (asks, waiter)
-        });
-        let is_waiting = asks.borrow().waits_with(*waiter, cx.waker());
-        if !is_waiting {
-            let source = asks.borrow().source();
-            let waiting = Waiting::new(cx, source.as_ref());
-            let previous = asks.borrow_mut().wait(*waiter, waiting);
-            drop(previous);
-        }
+/// A place in the list of the coroutine's owner. It is left when this is dropped.
+struct Wait {
+    asks: Rc<Asks>,
+    task: TaskKey,
+    place: usize,
+}
+
+impl Wait {
+    fn new(asks: Rc<Asks>, task: TaskKey) -> Self {
+        let place = asks.add(task);
+        Wait { asks, task, place }
+    }
+
+    /// Whether the wait is that of a coroutine. It may have moved to another one.
+    fn is_of(&self, task: TaskKey, asks: &Rc<Asks>) -> bool {
+        self.task == task && Rc::ptr_eq(&self.asks, asks)
     }
 }
 
-/// Leaves a list. Returns a value for the caller to drop.
-fn leave((asks, waiter): (Rc<Asks>, usize)) -> Option<Waiting> {
-    let ((), waiting) = asks.borrow_mut().remove(waiter);
-    waiting
+impl Drop for Wait {
+    fn drop(&mut self) {
+        let waiting = self.asks.remove(self.place);
+        drop(waiting);
+    }
 }
 
 impl Future for StopRequested {
@@ -175,25 +180,25 @@ impl Future for StopRequested {
             polled_again("stop_requested()");
         }
         recording::refuse("stop_requested", Location::caller());
-        let asks = polled("stop_requested()", |scope| {
-            let member = member(scope)?;
-            Some(scope.core().owners.borrow_mut().asks_of(member))
+        let own = polled("stop_requested()", |scope| {
+            let task = scope.current()?;
+            let asks = scope.core().owners.borrow_mut().asks_of(task.member());
+            Some((task.task_key(), asks))
         });
-        let is_asked = || {
-            polled("stop_requested()", |scope| {
-                reads_request(scope.core(), member(scope))
-            })
-        };
+        let is_asked = || polled("stop_requested()", reads_request);
         if !is_asked() {
-            if let Some(asks) = asks {
-                self.wait(asks, cx);
+            if let Some((task, asks)) = own {
+                let moved = self.wait.take_if(|wait| !wait.is_of(task, &asks));
+                drop(moved);
+                let wait = self.wait.get_or_insert_with(|| Wait::new(asks, task));
+                wait.asks.wait(wait.place, cx);
             }
+            // The clone of the waker is user code, which may ask.
             if !is_asked() {
                 return Poll::Pending;
             }
         }
-        let waiting = self.wait.take().map(leave);
-        drop(waiting);
+        self.wait = None;
         self.is_done = true;
         Poll::Ready(())
     }
@@ -202,13 +207,6 @@ impl Future for StopRequested {
 impl FusedFuture for StopRequested {
     fn is_terminated(&self) -> bool {
         self.is_done
-    }
-}
-
-impl Drop for StopRequested {
-    fn drop(&mut self) {
-        let waiting = self.wait.take().map(leave);
-        drop(waiting);
     }
 }
 

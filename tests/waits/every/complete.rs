@@ -13,9 +13,9 @@ const PAGE: &str = include_str!(concat!(
 ));
 const PRELUDE: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../src/prelude.rs"));
 
-/// Waits that the table of the tests cannot have: a request to stop needs an owner, and a promise is
-/// used up by one answer. Their tests are in `lifetimes` and `events`.
-const TESTED_ELSEWHERE: [&str; 2] = ["promise", "stop_requested"];
+/// Waits that the table of the tests cannot have: a request to stop needs an owner, a promise is
+/// used up by one answer, and a job needs its pool. Their tests are in `lifetimes` and `events`.
+const TESTED_ELSEWHERE: [&str; 3] = ["offload", "promise", "stop_requested"];
 
 /// What the first column of the tables calls. A row is marked if its waits have `in_phase`.
 struct Call {

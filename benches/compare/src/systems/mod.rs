@@ -10,6 +10,7 @@ mod cpp;
 mod framestep;
 mod koryto;
 mod local_pool;
+mod moirai;
 mod simple_async_local_executor;
 mod state_machines;
 mod tokio;
@@ -173,6 +174,7 @@ pub(crate) fn quick() -> Vec<Box<dyn System>> {
 pub(crate) fn named(name: &str) -> Option<Box<dyn System>> {
     let on_request: Vec<Box<dyn System>> = vec![
         Box::new(bare::BareInAllPhases),
+        Box::new(moirai::OfMoirai),
         Box::new(tokio::NOTIFY),
         Box::new(tokio::YIELD),
         Box::new(tokio_self_wake::TokioSelfWake),

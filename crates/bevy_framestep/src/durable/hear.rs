@@ -1,6 +1,7 @@
 //! Messages, events and changes for durable scripts: passed on to signals, which are in the save.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,7 +10,6 @@ use std::task::{Context, Poll, ready};
 use bevy_app::App;
 use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
-use framestep::lend::try_with_ref;
 use framestep::wait::NextFrame;
 use framestep_durable::{
     Keyed, RuntimeHandle, Signal, StableHash, Subscription, WaitSignal, signal,
@@ -131,6 +131,7 @@ impl HearAppExt for App {
 
 /// Whether it is the first time.
 fn note<T: Heard>(app: &mut App) -> bool {
+    HEARD.with_borrow_mut(|heard| heard.insert(T::NAME));
     app.init_resource::<SavedTypes>();
     let mut types = app.world_mut().resource_mut::<SavedTypes>();
     types.heard.insert(T::NAME)
@@ -148,15 +149,15 @@ fn signal_of<T: Heard>() -> Signal<T::Record> {
     signal(T::NAME)
 }
 
+thread_local! {
+    /// The names that apps of this thread hear. Not in the world, which a script reads only in effects.
+    static HEARD: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
+}
+
 /// Panics in the line of the script if nothing passes these on: the wait would never end.
 #[track_caller]
 fn expect_heard<T: Heard>(call: &str) {
-    let is_heard = try_with_ref(|world: &World| {
-        let types = world.get_resource::<SavedTypes>();
-        types.is_some_and(|types| types.heard.contains(T::NAME))
-    });
-    // In a replay, the world is not there, and the script has come past this before.
-    if let Ok(false) = is_heard {
+    if !HEARD.with_borrow(|heard| heard.contains(T::NAME)) {
         let name = std::any::type_name::<T>();
         panic!("durable scripts do not hear `{name}`: call `app.{call}::<{name}>()`");
     }

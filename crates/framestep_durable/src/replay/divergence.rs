@@ -153,14 +153,7 @@ impl Found {
             ),
             Found::Returned { entry } => (entry, recorded_entry(entry), "returns".to_owned()),
             Found::Panicked { entry, message } => {
-                let found = match plain_wait(&message) {
-                    Some(call) => format!(
-                        "awaits {call} of `framestep`, which is not recorded: await that of \
-                         `framestep_durable`"
-                    ),
-                    None => format!("{PANICS}{message}"),
-                };
-                (entry, recorded_entry(entry), found)
+                (entry, recorded_entry(entry), format!("{PANICS}{message}"))
             }
             Found::NotRecorded { entry, at } => {
                 let place = match (at, entry.checked_sub(1)) {
@@ -226,11 +219,4 @@ fn not_reached(journal: &Journal, entry: u32, now: &[NamedWait], sites: &Sites) 
     }
     let same = now.iter().find(is_like);
     same.map_or_else(String::new, |wait| as_another_wait(saved, wait.number))
-}
-
-/// The name of one of framestep's own waits, from the message of its panic when it is polled
-/// outside an executor, as in a replay.
-fn plain_wait(message: &str) -> Option<&str> {
-    let (call, _) = message.split_once(" was polled outside of an executor")?;
-    Some(call)
 }

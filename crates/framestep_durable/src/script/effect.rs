@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::panic::Location;
 
 use framestep::Time;
-use framestep::durable::{Reader, Writer, load_time, save_time};
+use framestep::durable::{Reader, Writer, borrow, borrow_mut, load_time, save_time};
 use framestep::lend::LendError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -128,7 +128,7 @@ where
     let at = caller.at;
     let mut f = Some(f);
     let mut act = || match f.take() {
-        Some(f) => lent("with_once", at, framestep::lend::try_with(f)),
+        Some(f) => lent("with_once", at, borrow_mut(f)),
         None => done_twice(),
     };
     let Some(cell) = context::current() else {
@@ -204,7 +204,7 @@ fn lends_mut<W: 'static, R: Serialize + DeserializeOwned>(
     within: &'static str,
     f: &mut dyn FnMut(&mut W) -> R,
 ) -> R {
-    records(name, within, &mut || framestep::lend::try_with(&mut *f))
+    records(name, within, &mut || borrow_mut(&mut *f))
 }
 
 /// `f` is called at most once.
@@ -214,7 +214,7 @@ fn lends_ref<W: 'static, R: Serialize + DeserializeOwned>(
     within: &'static str,
     f: &mut dyn FnMut(&W) -> R,
 ) -> R {
-    records(name, within, &mut || framestep::lend::try_with_ref(&mut *f))
+    records(name, within, &mut || borrow(&mut *f))
 }
 
 /// Does an effect and records what it returns. `act` is called at most once.

@@ -104,7 +104,7 @@ fn a_file_after_each_frame_of_it_changes_nothing() {
     assert_eq!(world.log, expected);
 }
 
-const HIT: Signal<u32> = Signal::new("hit");
+const HIT: Signal<u32> = signal("hit");
 
 /// One composite, and then a long wait.
 #[durable]
@@ -222,7 +222,7 @@ async fn shares(which: u32) {
     wait_seconds(0.5).await;
 }
 
-fn panic_of(runtime: &Runtime, script: Handle<()>) -> String {
+fn panic_of(runtime: &Runtime, script: ScriptHandle<()>) -> String {
     match runtime.take(script) {
         Some(Err(JoinError::Panicked(why))) => why,
         other => panic!("{other:?}"),

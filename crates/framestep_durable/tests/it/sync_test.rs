@@ -123,7 +123,8 @@ async fn unfair(how: u32) {
 #[durable]
 async fn asleep() {
     wait_frames(2).await;
-    framestep::sync::Signal::<u32>::new().wait().await;
+    let (_sender, receiver) = futures::channel::oneshot::channel::<()>();
+    let _ = receiver.await;
 }
 
 fn registry() -> Registry {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use framestep::Phase;
-use framestep::inspect::{CoroutineInfo, Moment, Profile, State, TimerClock, Wait};
+use framestep::inspect::{CallChain, CoroutineInfo, Moment, Profile, State, TimerClock, Wait};
 use framestep::task::CoroutineId;
 
 use super::frame::Clocks;
@@ -55,6 +55,8 @@ pub struct Waiting {
     /// As it was in the frame [`changed`](Script).
     pub(crate) wait: Wait,
     pub(crate) at: Option<&'static Location<'static>>,
+    /// Through which functions the script has come to it, if its executor notes that.
+    pub(crate) chain: Option<CallChain>,
     /// How much was left when it was first seen: nanoseconds, frames or steps.
     total: u64,
     /// The reading of the game clock when it was first seen.
@@ -156,7 +158,8 @@ impl Script {
         };
         // It has not been polled in between: these are the same waits.
         let same_poll = before.filter(|before| before.since == info.since());
-        let waits = info.waits_at().enumerate().map(|(index, (wait, at))| {
+        let waits = info.waits_at().zip(info.call_chains());
+        let waits = waits.enumerate().map(|(index, ((wait, at), chain))| {
             let old = before.and_then(|before| before.waits.get(index));
             let old = old.filter(|old| old.is_like(wait, at));
             let old = old.filter(|old| same_poll.is_some() || old.outlasts_polls(wait));
@@ -164,6 +167,7 @@ impl Script {
             Waiting {
                 wait: wait.clone(),
                 at,
+                chain: chain.cloned(),
                 total: old.map_or(now, |old| old.total.max(now)),
                 seen: old.map_or(elapsed, |old| old.seen),
             }

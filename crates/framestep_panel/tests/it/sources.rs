@@ -276,3 +276,31 @@ fn the_details_have_the_value_and_the_last_waits() {
     panel.show_frame(15);
     assert_eq!(details(&mut panel, "its value"), ["3"]);
 }
+
+#[cfg(feature = "terminal")]
+async fn breathe() {
+    wait_seconds(9).await;
+}
+
+#[cfg(feature = "terminal")]
+async fn sleep() {
+    breathe().await;
+}
+
+#[cfg(feature = "terminal")]
+#[test]
+fn the_details_have_the_call_chain_of_a_wait_if_the_executor_notes_it() {
+    let mut executor = Executor::builder().call_chains(true).build();
+    let mut panel = Panel::new();
+    panel.listen(&executor);
+    panel.open();
+    let dragon = executor.script("dragon").start(sleep());
+    run(&mut executor, &mut panel, 3);
+    panel.select(Some(dragon.id()));
+    let calls = details(&mut panel, "in ");
+    assert!(
+        calls[0].contains("breathe") && calls[1].contains("sleep"),
+        "{calls:?}"
+    );
+    assert_eq!(calls.len(), 2);
+}

@@ -61,6 +61,11 @@ pub const WAITS: &[Row] = &[
         .shown(&["the next frame", "1s, until 1s"])
         .asks()
         .made_of_others(),
+    row!(repeat -> Tween, Rule::Time(OnClock::Own), in_phase, |given, length| { StaysOnItsThread::check(&animate(length, |_| ()).repeat(1)); animate(length, given.applied()).repeat(1) })
+        .due(&[(Arg::Length(0.5), 2)])
+        .shown(&["the next frame", "1s, until 1s"])
+        .asks()
+        .made_of_others(),
     row!(timeout -> Timeout, Rule::Time(OnClock::Own), in_phase, |given, length| timeout(length, pending::<()>()))
         .due(&[(Arg::Length(0.5), 2)])
         .shown(&["1s, until 1s"])
@@ -123,6 +128,20 @@ pub const WAITS: &[Row] = &[
         .due(&[(Arg::Length(0.5), 2), (Arg::Length(0.0), 1)])
         .shown(&["1s, until 1s"])
         .made_of_others()
+        .repeats(),
+    row!(debounce_by_key -> DebounceByKey, Rule::Time(OnClock::Own), Place::Home, |given| made!(given, length, debounce_by_key(length, once(), <()>::clone)).next(),
+        boxed Item(made!(given, length, debounce_by_key(length, once(), <()>::clone))))
+        .due(&[(Arg::Length(0.5), 2), (Arg::Length(0.0), 1)])
+        .shown(&["1s, until 1s"])
+        .made_of_others()
+        .allocates()
+        .repeats(),
+    row!(sample -> Sample, Rule::Time(OnClock::Own), Place::Home, |given| made!(given, length, sample(length, once())).next(),
+        boxed Item(made!(given, length, sample(length, once()))))
+        .due(&[(Arg::Length(0.5), 2)])
+        .shown(&["1s, until 1s"])
+        .made_of_others()
+        .period()
         .repeats(),
     row!(throttle -> Throttle, Rule::NextFrame, Place::Home, |given| throttle(0, frames()).next(),
         boxed Item(throttle(0, frames())))
@@ -203,6 +222,10 @@ pub const WAITS: &[Row] = &[
     row!(wait -> WaitSignal, Rule::Event, Place::Home, |given| given.signal.wait())
         .due(&[(Arg::None, 2)])
         .shown(&["signal bell"]),
+    row!(or_closed -> OrClosed, Rule::Event, Place::Home, |given| given.signal.wait().or_closed())
+        .due(&[(Arg::None, 2)])
+        .shown(&["signal bell"])
+        .made_of_others(),
     row!(wait_for -> WaitSignalFor, Rule::Event, Place::Home, |given| { let accepts = given.accepts; given.signal.wait_for(move |&event| accepts(event)) })
         .due(&[(Arg::None, 2)])
         .shown(&["signal bell"]),

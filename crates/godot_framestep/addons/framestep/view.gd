@@ -77,7 +77,8 @@ func show_rows() -> void:
 			row = tree.create_item()
 		for column in cells.size():
 			row.set_text(column, cells[column] if COLUMNS[column] != "Line" else cells[column].get_file())
-			row.set_tooltip_text(column, cells[column])
+			var is_line := COLUMNS[column] == "Line" and script.get("calls", "") != ""
+			row.set_tooltip_text(column, script.calls if is_line else cells[column])
 		row = row.get_next()
 	while row:
 		var next := row.get_next()

@@ -226,8 +226,9 @@ fn end_all(core: &Core, may_raise: bool) -> Option<Payload> {
     report::close_unobserved(core);
     let panic = panics::close_panics(core, may_raise);
     observe::send_events(core);
-    // The hooks and the stopwatch may own handles that keep this core alive.
+    // The hooks, the stopwatch and the pool may own handles that keep this core alive.
     core.reports.close();
     core.instruments.close();
+    core.pool.close();
     panic
 }

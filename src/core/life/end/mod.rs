@@ -288,15 +288,19 @@ pub(crate) fn request_stop(core: &Core, owner: OwnerKey) {
     owners.request_stop(owner, |asks| lists.push(asks));
     drop(owners);
     for asks in lists {
-        let limit = asks.borrow().began();
-        loop {
-            let waiting = asks.borrow_mut().next(limit);
-            let Some(waiting) = waiting else {
-                break;
-            };
-            waiting.wake();
-        }
+        asks.wake();
     }
+}
+
+/// Asks one coroutine to stop, and wakes its waits for that. Returns `false` if it has ended.
+pub(crate) fn request_stop_of(core: &Core, key: TaskKey) -> bool {
+    let Some(task) = core.tasks.get(key).filter(|task| task.is_alive()) else {
+        return false;
+    };
+    core.colds.of_or_new(task, |cold| cold.is_asked = true);
+    let asks = core.owners.borrow_mut().asks_of(task.member());
+    asks.wake_task(key);
+    true
 }
 
 fn stop_all(core: &Core, mut tasks: Vec<TaskKey>, place: Option<Line>) {

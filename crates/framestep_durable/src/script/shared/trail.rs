@@ -8,7 +8,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use framestep::durable::unrecorded;
+use framestep::durable::{borrow, borrow_mut, unrecorded};
 
 use crate::bytes::tree::Tree;
 use crate::bytes::{Bytes, StableHash};
@@ -43,7 +43,7 @@ impl Summed {
             type_name: type_name::<W>(),
             checksum: || {
                 let bytes = |world: &W| postcard::to_stdvec(world);
-                let bytes = unrecorded(|| framestep::lend::try_with_ref(bytes)).ok()?;
+                let bytes = borrow(bytes).ok()?;
                 let bytes = bytes.unwrap_or_else(|error| {
                     panic!(
                         "a lent `{}` cannot be serialised for a checksum: {error}",
@@ -82,7 +82,7 @@ impl Lent {
             summed: Summed::of::<W>(),
             copy: || {
                 let copy = |world: &W| -> Box<dyn Any> { Box::new(world.clone()) };
-                unrecorded(|| framestep::lend::try_with_ref(copy)).ok()
+                borrow(copy).ok()
             },
             put_back: |copy| {
                 if let Some(copy) = copy.downcast_ref::<W>() {
@@ -99,9 +99,7 @@ impl Lent {
         W: Clone + Serialize + DeserializeOwned + 'static,
     {
         Lent {
-            read_back: Some(|| {
-                unrecorded(|| framestep::lend::try_with(read_back::<W>)).unwrap_or(Ok(()))
-            }),
+            read_back: Some(|| borrow_mut(read_back::<W>).unwrap_or(Ok(()))),
             ..Lent::of::<W>()
         }
     }

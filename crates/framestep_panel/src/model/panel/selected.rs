@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::panic::Location;
 
+use framestep::inspect::CallChain;
 use framestep::task::{CoroutineId, Outcome};
 
 use super::Panel;
@@ -14,6 +15,9 @@ use crate::model::warning::actor;
 
 /// How many waits of a script are listed.
 const SHOWN_WAITS: usize = 5;
+
+/// How many calls of a chain are listed.
+const MOST_CALLS: usize = 12;
 
 impl Panel {
     /// The script that is selected in the list.
@@ -83,6 +87,10 @@ impl Panel {
             if let Some(at) = waiting.at {
                 let clean = clean(&at.to_string());
                 out.push(("waits at", clean));
+            }
+            let calls = waiting.chain.iter().flat_map(CallChain::calls);
+            for call in calls.take(MOST_CALLS) {
+                out.push(("in", clean(&call.to_string())));
             }
         }
         out.extend(events(script, frame, &heard));
