@@ -1,6 +1,7 @@
 //! Messages, events and changes for durable scripts: passed on to signals, which are in the save.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +12,7 @@ use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
 use framestep::lend::try_with_ref;
 use framestep_durable::{
-    Keyed, NextFrame, RuntimeHandle, Signal, StableHash, Subscription, WaitSignal,
+    Keyed, NextFrame, RuntimeHandle, Signal, StableHash, Subscription, WaitSignal, signal,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -103,7 +104,7 @@ impl HearAppExt for App {
             self.add_observer(
                 |event: On<E>, entities: Res<DurableEntities>, scripts: NonSend<DurableRuntime>| {
                     if let Some(record) = heard(event.event(), &entities) {
-                        scripts.host().emit(&signal::<E>(), record);
+                        scripts.host().emit(&signal_of::<E>(), record);
                     }
                 },
             );
@@ -119,7 +120,7 @@ impl HearAppExt for App {
                     if let Some(id) = entities.id(event.event_target())
                         && let Some(record) = heard(event, &entities)
                     {
-                        scripts.host().emit(&signal::<E>().keyed(id), record);
+                        scripts.host().emit(&signal_of::<E>().keyed(id), record);
                     }
                 },
             );
@@ -130,6 +131,7 @@ impl HearAppExt for App {
 
 /// Whether it is the first time.
 fn note<T: Heard>(app: &mut App) -> bool {
+    HEARD.with_borrow_mut(|heard| heard.insert(T::NAME));
     app.init_resource::<SavedTypes>();
     let mut types = app.world_mut().resource_mut::<SavedTypes>();
     types.heard.insert(T::NAME)
@@ -143,19 +145,19 @@ fn heard<T: Heard>(what: &T, entities: &DurableEntities) -> Option<T::Record> {
     what.record(entities)
 }
 
-fn signal<T: Heard>() -> Signal<T::Record> {
-    framestep_durable::signal(T::NAME)
+fn signal_of<T: Heard>() -> Signal<T::Record> {
+    signal(T::NAME)
+}
+
+thread_local! {
+    /// The names that apps of this thread hear. Not in the world, which a script reads only in effects.
+    static HEARD: RefCell<BTreeSet<&'static str>> = const { RefCell::new(BTreeSet::new()) };
 }
 
 /// Panics in the line of the script if nothing passes these on: the wait would never end.
 #[track_caller]
 fn expect_heard<T: Heard>(call: &str) {
-    let is_heard = try_with_ref(|world: &World| {
-        let types = world.get_resource::<SavedTypes>();
-        types.is_some_and(|types| types.heard.contains(T::NAME))
-    });
-    // In a replay, the world is not there, and the script has come past this before.
-    if let Ok(false) = is_heard {
+    if !HEARD.with_borrow(|heard| heard.contains(T::NAME)) {
         let name = std::any::type_name::<T>();
         panic!("durable scripts do not hear `{name}`: call `app.{call}::<{name}>()`");
     }
@@ -182,7 +184,7 @@ impl<M: Message + Heard> Feed for MessageFeed<M> {
         };
         for message in self.cursor.borrow_mut().read(messages) {
             if let Some(record) = message.record(entities) {
-                host.emit(&signal::<M>(), record);
+                host.emit(&signal_of::<M>(), record);
             }
         }
     }
@@ -208,7 +210,7 @@ impl<M: Message + Heard> Feed for MessageFeed<M> {
 #[track_caller]
 pub fn next_message<M: Message + Heard>() -> WaitSignal<M::Record> {
     expect_heard::<M>("hear_messages");
-    signal::<M>().wait()
+    signal_of::<M>().wait()
 }
 
 /// All messages of this type from now on, which the app [hears](HearAppExt::hear_messages).
@@ -219,7 +221,7 @@ pub fn next_message<M: Message + Heard>() -> WaitSignal<M::Record> {
 #[track_caller]
 pub fn messages<M: Message + Heard>() -> Subscription<M::Record> {
     expect_heard::<M>("hear_messages");
-    signal::<M>().subscribe()
+    signal_of::<M>().subscribe()
 }
 
 /// Waits for the next event of this type, which the app [hears](HearAppExt::hear_events).
@@ -234,11 +236,11 @@ pub fn messages<M: Message + Heard>() -> Subscription<M::Record> {
 #[track_caller]
 pub fn next_event<E: Event + Heard>() -> WaitSignal<E::Record> {
     expect_heard::<E>("hear_events");
-    signal::<E>().wait()
+    signal_of::<E>().wait()
 }
 
 /// An entity has left: its events are over.
-const GONE: Signal<()> = framestep_durable::signal("bevy_framestep: an entity is gone");
+const GONE: Signal<()> = signal("bevy_framestep: an entity is gone");
 
 /// Ends the waits for events of an entity that leaves.
 pub(super) fn entity_is_gone(host: &RuntimeHandle, id: DurableId) {
@@ -265,11 +267,11 @@ impl DurableId {
         expect_heard::<E>("hear_entity_events");
         NextEventOf {
             entity: self,
-            event: signal::<E>().keyed(self).wait(),
+            event: signal_of::<E>().keyed(self).wait(),
             gone: if self.exists() {
                 Gone::Later(GONE.keyed(self).wait())
             } else {
-                Gone::Already(framestep_durable::next_frame())
+                Gone::Already(framestep::next_frame())
             },
         }
     }

@@ -339,7 +339,7 @@ fn waits_that_are_given_up_leave_nothing() {
         loop {
             let held = held.clone();
             select! {
-                () = wait_until_resource(move |gold: &Gold| gold.0 > Rc::strong_count(&held) as u32) => {}
+                () = wait_until_resource(move |gold: &Gold| gold.0 as usize > Rc::strong_count(&held)) => {}
                 () = next_frame() => {}
             }
         }
