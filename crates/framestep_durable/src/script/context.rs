@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::rc::Rc;
 
+use crate::places::note::{self, Here};
 use crate::script::ScriptCell;
 
 /// A script, or none.
@@ -26,12 +27,18 @@ fn replace(script: Option<Rc<ScriptCell>>) -> Option<Rc<ScriptCell>> {
 /// Makes a script the current one until it is dropped.
 pub(crate) struct Entered {
     before: Option<Rc<ScriptCell>>,
+    /// The statement of that script.
+    here: Here,
 }
 
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
         let entered = replace(self.before.take());
+        let here = note::replace(self.here);
+        if let Some(entered) = &entered {
+            entered.here.set(here);
+        }
         drop(entered);
     }
 }
@@ -40,7 +47,8 @@ impl Drop for Entered {
 #[inline]
 pub(crate) fn enter(cell: &Rc<ScriptCell>) -> Entered {
     let before = replace(Some(Rc::clone(cell)));
-    Entered { before }
+    let here = note::replace(cell.here.get());
+    Entered { before, here }
 }
 
 /// The current script, if there is one.

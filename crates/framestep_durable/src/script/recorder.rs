@@ -10,6 +10,7 @@ use framestep::durable::FrameWait;
 
 use crate::bytes::{Bytes, message_of};
 use crate::journal::{Call, Kind, Known};
+use crate::places::note;
 use crate::script::cell::{ChapterState, Mode};
 use crate::script::replayed::CAN_UNWIND;
 use crate::script::{Pending, ScriptCell, Slot};
@@ -43,6 +44,9 @@ impl ScriptCell {
     pub(crate) fn polling(&self, number: u32, site: Known) -> Polling {
         if !self.is_replayed() {
             return Polling::Live;
+        }
+        if self.is_aligned.get() {
+            return self.poll_aligned(number, site);
         }
         // The number of the wait is in the entry. So an entry that is not this wait's is that of another
         // wait, such as a branch of a `select!` that is polled later: this one is pending, as it was when
@@ -85,7 +89,7 @@ impl ScriptCell {
         }
         let wait = FrameWait::begin(cx)?;
         let site = match self.frame_site.get() {
-            Some((before, site)) if ptr::eq(before, at) => site,
+            Some((before, here, site)) if ptr::eq(before, at) && here == note::here() => site,
             _ => self.frame_site_at(kind, at),
         };
         let number = self.take_number();
@@ -100,8 +104,11 @@ impl ScriptCell {
             name: "",
             at,
             within: "",
+            gives: true,
+            mark: None,
+            stored: None,
         });
-        self.frame_site.set(Some((at, site)));
+        self.frame_site.set(Some((at, note::here(), site)));
         site
     }
 
@@ -129,6 +136,9 @@ impl ScriptCell {
     /// Removes a wait that is over or was dropped.
     #[inline]
     pub(crate) fn remove_wait(&self, number: u32) -> Option<Pending> {
+        if self.is_aligned.get() {
+            self.forget_aligned(number);
+        }
         self.change().waits.remove(number)
     }
 

@@ -27,10 +27,10 @@ pub struct WaitValue<T, P, N = &'static str> {
     value: PhantomData<fn() -> T>,
 }
 
-impl<T, P, N> WaitValue<T, P, N> {
+impl<T: Serialize + DeserializeOwned, P, N> WaitValue<T, P, N> {
     pub(super) fn new(name: N, skips_present: bool, condition: P) -> Self {
         WaitValue {
-            numbered: Numbered::default(),
+            numbered: Numbered::reading::<T>(),
             name,
             skips_present,
             condition,

@@ -85,7 +85,7 @@ where
         known: None,
         yields_present: false,
         phase: None,
-        numbered: Numbered::default(),
+        numbered: Numbered::reading::<T>(),
     }
 }
 
@@ -159,7 +159,7 @@ fn poll_change(
         polled.map(|()| found.unwrap_or(Bytes::EMPTY))
     });
     if polled.is_ready() {
-        *numbered = Numbered::default();
+        *numbered = numbered.again();
     }
     polled
 }

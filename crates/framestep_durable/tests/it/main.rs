@@ -47,6 +47,7 @@ mod on_clock;
 mod once;
 mod owners;
 mod panics;
+mod patched;
 mod patches;
 mod pauses;
 mod plain_events;
