@@ -162,6 +162,7 @@ impl<T> fmt::Debug for Labelled<T> {
 /// # Examples
 ///
 /// ```
+/// use framestep_durable::place;
 /// # use framestep_durable::prelude::*;
 /// # #[derive(Serialize, Deserialize)]
 /// # struct Task { id: u32, text: String }
