@@ -2,6 +2,8 @@
 
 pub use serde;
 
+pub use crate::places::note::{At, InPlace, note_place, place_of};
+pub use crate::places::table::{Place, Places};
 pub use crate::script::place::entries_outside;
 use crate::script::{Chapter, DurableScript};
 

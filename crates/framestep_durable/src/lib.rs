@@ -70,6 +70,7 @@ mod bytes;
 mod events;
 mod ids;
 mod journal;
+mod places;
 pub mod prelude;
 mod replay;
 mod restore;
@@ -91,10 +92,11 @@ pub use ids::{ClockId, OwnerId, ScriptId};
 pub use journal::long::LongChapter;
 pub use replay::divergence::Divergence;
 pub use replay::error::{RestoreError, SaveError};
+pub use restore::changes::{ScriptChange, StatementChange};
 pub use restore::dry_run::{DryRun, Incompatibility, RepeatedEffect};
 pub use restore::folder::{FileCheck, FolderCheck};
 pub use restore::reload::{Continued, Reloaded};
-pub use restore::{Policy, Restored};
+pub use restore::{Passed, Policy, Restored};
 #[doc(alias = "nursery")]
 #[doc(alias = "JoinSet")]
 pub use runtime::group::Group;
@@ -114,12 +116,14 @@ pub use save::diff::Difference;
 #[doc(alias = "Snapshot")]
 pub use save::image::SaveState;
 pub use save::send::SendSave;
+pub use script::aligned::changes::{Change, ChangeKind};
 pub use script::clock::{clock, realtime};
 pub use script::context::unrecorded;
 pub use script::defer::{Defer, DeferCall, defer, defer_call};
 pub use script::effect::{current, current_name, effect, with, with_once, with_ref};
 pub use script::guard::ClockGuard;
 pub use script::join_error::JoinError;
+pub use script::labels::{Labelled, labelled, place};
 pub use script::locals::ChangesNoLocal;
 pub use script::recorded::Recorded;
 pub use script::registry::Registry;

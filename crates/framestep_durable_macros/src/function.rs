@@ -12,6 +12,7 @@ use syn::{
 use crate::arguments::Root;
 use crate::names;
 use crate::output::Output;
+use crate::places::Places;
 use crate::saved::{self, Use};
 use crate::script::End;
 
@@ -202,7 +203,12 @@ impl Function {
     }
 
     /// The function with the body, under another name.
-    pub(crate) fn body(&self, root: &Root, state: &impl ToTokens) -> TokenStream {
+    pub(crate) fn body(
+        &self,
+        root: &Root,
+        state: &impl ToTokens,
+        places: &mut Places<'_>,
+    ) -> TokenStream {
         let (generics, _, bounds) = self.generics.split_for_impl();
         let Attributes { of_body, lints, .. } = &self.attributes;
         let Function {
@@ -211,6 +217,7 @@ impl Function {
             body,
             ..
         } = self;
+        let body = places.body(&self.ident, body);
         let ident = names::of_body(&self.ident);
         let output = self.output.of_body(root, state);
         let parameters = self.parameters.iter().map(|parameter| {
@@ -225,7 +232,8 @@ impl Function {
         });
         quote! {
             #(#of_body)*
-            #[allow(clippy::unused_async)]
+            // A `drop` that is an arm is meant, also with a note before it.
+            #[allow(clippy::unused_async, dropping_copy_types, dropping_references)]
             #(#lints)*
             #asyncness #fn_token #ident #generics(#(#parameters),*) #output #bounds #body
         }

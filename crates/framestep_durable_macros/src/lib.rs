@@ -17,6 +17,7 @@ mod function;
 mod module;
 mod names;
 mod output;
+mod places;
 mod saved;
 mod script;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use syn::{Attribute, Error, Generics, Ident, Result, Token, Visibility};
 use crate::arguments::{Arguments, Root};
 use crate::function::{self, Function};
 use crate::names;
+use crate::places::Places;
 use crate::script::{self, End, Script};
 
 /// A module in which some functions are chapters.
@@ -85,11 +86,13 @@ impl Module {
         let calls = chapters
             .iter()
             .map(|chapter| chapter.call(state, value(state, chapter, chapter.names())));
+        let mut places = Places::new(&root);
         let bodies = chapters.iter().map(|chapter| {
             let cfg = &chapter.attributes.cfg;
-            let body = chapter.body(&root, state);
+            let body = chapter.body(&root, state, &mut places);
             quote!(#(#cfg)* #body)
         });
+        let bodies: Vec<TokenStream> = bodies.collect();
         let arms = chapters.iter().map(|chapter| arm(&root, state, chapter));
         let generics = Generics::default();
         let script = Script {
@@ -101,6 +104,7 @@ impl Module {
             versions,
             output: chapters[0].output.value(),
             bodies: quote!(#(#bodies)*),
+            places: places.table(),
             end: End::Value(quote!(match self { #(#arms)* })),
         };
         let implementations = script.implementations();

@@ -8,6 +8,7 @@ use syn::{Attribute, Error, Generics, Ident, Result};
 use crate::arguments::{Arguments, Name, Root, Versions};
 use crate::function::Function;
 use crate::names;
+use crate::places::Places;
 
 /// What a script is made of.
 pub(crate) struct Script<'a> {
@@ -20,6 +21,8 @@ pub(crate) struct Script<'a> {
     pub(crate) output: TokenStream,
     /// The functions with the bodies.
     pub(crate) bodies: TokenStream,
+    /// The table of their statements.
+    pub(crate) places: TokenStream,
     /// How a chapter ends, from `self`.
     pub(crate) end: End,
 }
@@ -100,6 +103,8 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
     let state_of_types = quote!(#state #types);
     let call = function.call(&state_of_types, value);
     let arguments = function.names().map(|name| quote!(self.#name));
+    let mut places = Places::new(&root);
+    let bodies = function.body(&root, &state_of_types, &mut places);
     let script = Script {
         root: &root,
         cfg,
@@ -108,7 +113,8 @@ pub(crate) fn of_function(arguments: Arguments, function: &Function) -> Result<T
         name: name.unwrap_or_else(|| names::in_files(&function.ident)),
         versions,
         output: function.output.value(),
-        bodies: function.body(&root, &state_of_types),
+        bodies,
+        places: places.table(),
         end: function.end(&root, arguments),
     };
     let implementations = script.implementations();
@@ -135,6 +141,7 @@ impl Script<'_> {
             versions,
             output,
             bodies,
+            places,
             end,
         } = self;
         let (parameters, types, bounds) = generics.split_for_impl();
@@ -163,6 +170,7 @@ impl Script<'_> {
                 const NAME: &'static ::core::primitive::str = #name;
                 #output
                 #versions
+                #places
 
                 #run
             }

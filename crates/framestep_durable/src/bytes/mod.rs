@@ -3,12 +3,14 @@
 pub(crate) mod content;
 pub(crate) mod hash;
 pub(crate) mod key;
+pub(crate) mod mark;
 pub(crate) mod quiet;
 pub(crate) mod topic;
 pub(crate) mod tree;
 
 pub(crate) use self::content::{Content, Type};
 pub(crate) use self::hash::StableHash;
+pub(crate) use self::mark::Mark;
 pub(crate) use self::quiet::{dispose, message_of};
 pub(crate) use self::topic::{EventName, Keyed, Topic};
 

@@ -50,3 +50,20 @@ pub(crate) enum Typed {
     /// A promise of the script.
     Promised(u64, ReadAs),
 }
+
+impl Typed {
+    /// The same with the number that its wait has in the save.
+    pub(crate) fn in_save(self, number_then: &dyn Fn(u32) -> u32) -> Self {
+        match self {
+            Typed::Join(number, id, read) => Typed::Join(number_then(number), id, read),
+            Typed::OwnerEnd(number, id) => Typed::OwnerEnd(number_then(number), id),
+            Typed::Next(number, stream) => Typed::Next(number_then(number), stream),
+            Typed::Event(number, read) => Typed::Event(number_then(number), read),
+            Typed::Promise(number, promise) => Typed::Promise(number_then(number), promise),
+            Typed::Answer(number, question, answer) => {
+                Typed::Answer(number_then(number), question, answer)
+            }
+            Typed::Events(..) | Typed::Promised(..) => self,
+        }
+    }
+}

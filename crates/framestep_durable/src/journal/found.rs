@@ -79,6 +79,20 @@ pub(crate) enum Found {
         what: String,
         type_name: &'static str,
     },
+    /// A call of changed code. `recorded` is what the save has there, if the journal does not say it.
+    Place {
+        entry: u32,
+        recorded: Option<String>,
+        found: String,
+    },
+    /// A value means something else in the types of now.
+    OtherMeaning {
+        entry: u32,
+    },
+    /// A list has other items.
+    OtherItems {
+        entry: u32,
+    },
     OtherVersion {
         saved: u32,
         now: u32,

@@ -5,6 +5,7 @@
 
 pub(crate) mod found;
 pub(crate) mod long;
+pub(crate) mod marks;
 pub(crate) mod once;
 pub(crate) mod said;
 pub(crate) mod shift;
@@ -12,6 +13,7 @@ pub(crate) mod site;
 pub(crate) mod stop_lines;
 
 pub(crate) use self::found::{Found, OtherWaits};
+pub(crate) use self::marks::Marks;
 pub(crate) use self::once::Once;
 pub(crate) use self::said::{said_at, waits};
 pub(crate) use self::site::{Call, Known, NamedWait, Site, SiteId, SiteTable, Sites};
@@ -23,7 +25,7 @@ use std::rc::Rc;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::{Bytes, StableHash};
+use crate::bytes::{Bytes, Mark, StableHash};
 
 /// What an entry records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +92,7 @@ impl Word {
     }
 
     #[inline]
-    fn has_value(self) -> bool {
+    pub(crate) fn has_value(self) -> bool {
         self.0 & HAS_VALUE != 0
     }
 
@@ -331,6 +333,23 @@ impl Journal {
             at = next;
         }
         Some(mapped)
+    }
+
+    /// What the values of the entries say of themselves.
+    pub(crate) fn marks(&self, sites: &Sites) -> Marks {
+        let (mut marks, mut at) = (Marks::default(), 0);
+        let mut mark = |entry: Entry<'_>| {
+            if !entry.value.is_empty() {
+                let is_value = matches!(entry.kind, Kind::Effect | Kind::Ended(_));
+                let mark = sites.get(entry.site).and_then(|site| site.mark);
+                let mark = mark.filter(|_| is_value);
+                marks.push(mark.map_or(Mark::NONE, |mark| mark.mark(entry.value)));
+            }
+        };
+        while let Some(((), next)) = self.read(at, &mut mark) {
+            at = next;
+        }
+        marks
     }
 
     /// The bytes of all entries in a file.

@@ -6,11 +6,15 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use std::rc::Rc;
 
-use serde::de::Error as _;
+use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::bytes::Mark;
+use crate::places::note::{self, Here};
 
 /// A call as the code of a script makes it.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +27,12 @@ pub(crate) struct Call {
     pub(crate) at: &'static Location<'static>,
     /// The function of the game that makes the call, as far as it is known. Else empty.
     pub(crate) within: &'static str,
+    /// Whether the script needs what an effect returns.
+    pub(crate) gives: bool,
+    /// How the value of the entry describes itself.
+    pub(crate) mark: Option<Mark>,
+    /// How what the runtime stores under the name describes itself.
+    pub(crate) stored: Option<Mark>,
 }
 
 impl Call {
@@ -34,6 +44,27 @@ impl Call {
             name,
             at: Location::caller(),
             within: "",
+            gives: true,
+            mark: None,
+            stored: None,
+        }
+    }
+
+    /// A call about a signal or a value of this type.
+    pub(crate) fn about<T: Serialize + DeserializeOwned>(self) -> Self {
+        Call {
+            stored: Some(Mark::of::<T>()),
+            ..self
+        }
+    }
+
+    /// An effect that returns nothing, or a value of this type.
+    pub(crate) fn giving<R: Serialize + DeserializeOwned>(self) -> Self {
+        let gives = size_of::<R>() != 0;
+        Call {
+            gives,
+            mark: if gives { Some(Mark::of::<R>()) } else { None },
+            ..self
         }
     }
 }
@@ -56,7 +87,7 @@ pub(crate) struct Known {
 }
 
 /// A site.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(crate) struct Site {
     /// The function and the name of a [`Call`].
     pub(crate) call: Rc<str>,
@@ -64,12 +95,20 @@ pub(crate) struct Site {
     pub(crate) file: Rc<str>,
     pub(crate) line: u32,
     pub(crate) column: u32,
+    /// The statement of the script that makes the call, or whose helpers do. 0 if it is not known.
+    pub(crate) place: u32,
+    /// The hash of the label of the item of a list, or 0.
+    pub(crate) label: u32,
+    /// How its values describe themselves, and what is stored under its name. Not of a file.
+    pub(crate) mark: Option<Mark>,
+    pub(crate) stored: Option<Mark>,
     /// A hash of `call` and `name`: the same in all builds and on all machines.
     pub(crate) what: u32,
 }
 
 impl Site {
-    fn new(call: &str, name: &str, file: &str, line: u32, column: u32) -> Self {
+    fn new(call: &str, name: &str, file: &str, at: [u32; 2], here: Here) -> Self {
+        let [line, column] = at;
         Site {
             what: hash(
                 call.as_bytes(),
@@ -80,12 +119,49 @@ impl Site {
             file: file.into(),
             line,
             column,
+            place: note::number_of(here),
+            label: note::label_of(here),
+            mark: None,
+            stored: None,
         }
     }
 
     /// Whether both are the same call, for the same thing.
     pub(crate) fn is_like(&self, other: &Site) -> bool {
         (self.what, &self.call, &self.name) == (other.what, &other.call, &other.name)
+    }
+}
+
+impl Site {
+    /// What makes a site the one that it is: not how its values describe themselves.
+    fn key(&self) -> ([&str; 3], [u32; 5]) {
+        let Site {
+            call,
+            name,
+            file,
+            line,
+            column,
+            place,
+            label,
+            what,
+            mark: _,
+            stored: _,
+        } = self;
+        ([call, name, file], [*line, *column, *place, *label, *what])
+    }
+}
+
+impl PartialEq for Site {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Site {}
+
+impl Hash for Site {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.key().hash(state);
     }
 }
 
@@ -116,6 +192,23 @@ impl Sites {
     /// The hash of what a site is.
     pub(crate) fn what(&self, site: SiteId) -> u32 {
         self.get(site).map_or(0, |site| site.what)
+    }
+
+    /// How what is stored under a name describes itself, as far as a call has said it.
+    pub(crate) fn stored(&self, name: &str) -> Option<Mark> {
+        let of_key = |site: &&Site| {
+            let rest = name.strip_prefix(&*site.name);
+            site.stored.is_some()
+                && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('['))
+        };
+        self.list.iter().find(of_key)?.stored
+    }
+
+    /// Puts back what [`Site::mark`] and [`Site::stored`] were, in their order.
+    pub(crate) fn set_marks(&mut self, marks: &[[Option<Mark>; 2]]) {
+        for (site, mark) in Rc::make_mut(&mut self.list).iter_mut().zip(marks) {
+            [site.mark, site.stored] = *mark;
+        }
     }
 
     /// A site of this number. `None` if there is none.
@@ -191,8 +284,9 @@ impl SiteTable {
     #[cold]
     #[inline(never)]
     fn add(&self, key: CallKey, call: &Call) -> Known {
-        let at = call.at;
-        let site = Site::new(call.function, call.name, at.file(), at.line(), at.column());
+        let at = [call.at.line(), call.at.column()];
+        let mut site = Site::new(call.function, call.name, call.at.file(), at, key.here);
+        (site.mark, site.stored) = (call.mark, call.stored);
         let known = Known {
             id: self.number(&site),
             what: site.what,
@@ -204,6 +298,12 @@ impl SiteTable {
     /// The number of a site.
     pub(crate) fn number(&self, site: &Site) -> SiteId {
         if let Some(&known) = self.by_content.borrow().get(site) {
+            if site.mark.is_some() || site.stored.is_some() {
+                // Of a file, it has been without.
+                let mut sites = self.sites.borrow_mut();
+                let known = &mut Rc::make_mut(&mut sites.list)[known.0 as usize];
+                (known.mark, known.stored) = (site.mark, site.stored);
+            }
             return known;
         }
         let mut sites = self.sites.borrow_mut();
@@ -229,6 +329,7 @@ struct CallKey {
     function: usize,
     name: usize,
     lengths: [usize; 2],
+    here: Here,
 }
 
 impl CallKey {
@@ -239,6 +340,7 @@ impl CallKey {
             function: call.function.as_ptr().addr(),
             name: call.name.as_ptr().addr(),
             lengths: [call.function, call.name].map(str::len),
+            here: note::here(),
         }
     }
 
@@ -246,7 +348,7 @@ impl CallKey {
     #[inline]
     fn hash(&self) -> usize {
         // Nobody chooses addresses. The multiplication mixes towards the upper bits.
-        let mixed = (self.at ^ self.name.rotate_left(16)) as u64;
+        let mixed = (self.at ^ self.name.rotate_left(16)) as u64 ^ self.here.rotate_left(24);
         (mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize
     }
 }
@@ -310,6 +412,8 @@ struct SiteImage {
     file: u32,
     line: u32,
     column: u32,
+    place: u32,
+    label: u32,
 }
 
 /// Numbers texts in the order in which they come.
@@ -337,6 +441,8 @@ impl Serialize for Sites {
             file: files.number(&site.file),
             line: site.line,
             column: site.column,
+            place: site.place,
+            label: site.label,
         });
         let sites = sites.collect();
         let (files, names) = (files.texts, names.texts);
@@ -357,7 +463,14 @@ impl<'de> Deserialize<'de> for Sites {
             let call = text(&image.names, site.call)?;
             let name = text(&image.names, site.name)?;
             let file = text(&image.files, site.file)?;
-            Some(Site::new(&call, &name, &file, site.line, site.column))
+            let here = note::joined(site.place, site.label);
+            Some(Site::new(
+                &call,
+                &name,
+                &file,
+                [site.line, site.column],
+                here,
+            ))
         };
         let list: Option<Vec<_>> = image.sites.iter().map(site).collect();
         Ok(Sites {

@@ -4,6 +4,7 @@ use crate::bytes::{Bytes, Content, Topic};
 use crate::events::{Given, Listed, PromiseEntry, ReadAs, Settled, Stream, Typed};
 use crate::ids::Owned;
 use crate::journal::Found;
+use crate::script::aligned::Holders;
 use crate::script::{EndedImage, ScriptCell, ScriptImage, SlotImage, WaitImage};
 
 /// What a save state stores for its scripts, beside them.
@@ -13,6 +14,8 @@ pub(crate) struct Stored<'a> {
     pub(crate) values: &'a [(Topic, Option<Content>, Vec<Listed>)],
     pub(crate) promises: &'a [(Owned, PromiseEntry)],
     pub(crate) ended: &'a [EndedImage],
+    /// What its scripts hold.
+    pub(crate) holders: &'a dyn Holders,
 }
 
 /// A value in the save that the script would read as another type.
@@ -30,6 +33,7 @@ pub(crate) fn compare(
     save: Option<Stored<'_>>,
 ) -> Result<(), Found> {
     for &typed in typed {
+        let typed = typed.in_save(&|number| cell.number_then(number));
         let differs = match other_subject(typed, image) {
             Some((wait, says)) => Some(Found::OtherSubject {
                 entry: cell.replayed(),

@@ -191,6 +191,26 @@ impl Found {
                 let found = format!("reads that as a `{type_name}`, which it is not");
                 (entry, what, found)
             }
+            Found::Place {
+                entry,
+                recorded,
+                found,
+            } => {
+                let recorded = recorded.unwrap_or_else(|| recorded_entry(entry));
+                (entry, recorded, found)
+            }
+            Found::OtherMeaning { entry } => (
+                entry,
+                recorded_entry(entry),
+                "reads its value as another one: fields or variants of its type were added, removed, renamed or put \
+                 into another order"
+                    .to_owned(),
+            ),
+            Found::OtherItems { entry } => (
+                entry,
+                recorded_entry(entry),
+                "has other items in that list".to_owned(),
+            ),
             Found::OtherVersion { saved, now } => {
                 let recorded = format!("version {saved} of it");
                 return divergence(Some(0), recorded, format!("is version {now}"));

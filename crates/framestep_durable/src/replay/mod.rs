@@ -16,9 +16,11 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use framestep::durable::{phase_of, take_outside_wait};
 
-use crate::bytes::{dispose, message_of, quiet};
+use crate::bytes::{Content, dispose, message_of, quiet};
 use crate::journal::{Found, Journal, NamedWait, SiteId, Sites};
+use crate::places::Difference;
 use crate::replay::compare::compare;
+use crate::script::aligned::Aligned;
 use crate::script::{ScriptCell, ScriptImage, Shared, WaitImage, context, hand_over};
 
 impl Shared {
@@ -60,46 +62,92 @@ impl Shared {
             let cell = self.begin_after_wait(image, numbers);
             return cell.ok_or_else(other_state);
         }
-        let begin = || known.begin_replayed(image.version, &image.state);
-        let (begun, mut typed) = hand_over::reading(begin);
-        let begun = begun.ok_or_else(other_state)?;
-        let cell = Rc::new(ScriptCell::restored(
-            self,
-            image.id,
-            code,
-            home,
-            image.owner,
-            begun.state,
-            journal.clone(),
-            begun.future,
-        ));
-        let mut chapter = cell.change();
-        chapter.once = image.once.clone();
-        chapter.history = image.history;
-        chapter.stop_lines = image.stop_lines.clone();
-        drop(chapter);
         // Other code may have moved, as in a file of another build.
         let compares_lines = compares_lines && image.generation == self.generation.get();
-        let mut replayed = Ok(());
-        if image.has_begun {
-            replayed = replay_journal(&cell, image, numbers, compares_lines);
-            typed.extend(cell.noted());
-        }
-        let compared = replayed.and_then(|()| compare(&cell, &typed, image, save));
-        // The cell is in no list of the runtime yet, so dropping it undoes the replay: the runtime is as it was.
-        if let Err(found) = compared {
-            if matches!(found, Found::OtherStored { .. }) {
-                self.events.misread.borrow_mut().insert(image.id);
+        if let (false, Some(mark), Content::Compact(state)) =
+            (compares_lines, code.mark, &image.state)
+        {
+            if !mark.fits(state.get(), image.mark) {
+                return Err(diverged(Found::OtherState {
+                    type_name: known.state_name(),
+                    why: OTHER_FIELDS.to_owned(),
+                }));
             }
-            cell.drop_trial();
-            return Err(diverged(found));
         }
-        if image.has_begun {
-            cell.end_replay();
+        let replay = |reads: Reads| {
+            let begin = || known.begin_replayed(image.version, &image.state);
+            let (begun, mut typed) = hand_over::reading(begin);
+            let begun = begun.ok_or_else(other_state)?;
+            let cell = Rc::new(ScriptCell::restored(
+                self,
+                image.id,
+                code,
+                home,
+                image.owner,
+                begun.state,
+                journal.clone(),
+                begun.future,
+            ));
+            let mut chapter = cell.change();
+            chapter.once = image.once.clone();
+            chapter.history = image.history;
+            chapter.stop_lines = image.stop_lines.clone();
+            drop(chapter);
+            let mut replayed = Ok(());
+            if image.has_begun {
+                replayed = match reads {
+                    Reads::Exactly => replay_journal(&cell, image, numbers, compares_lines),
+                    Reads::Aligned => replay_aligned(&cell, image, numbers, save),
+                };
+                typed.extend(cell.noted());
+            }
+            let compared = replayed.and_then(|()| compare(&cell, &typed, image, save));
+            // The cell is in no list of the runtime yet, so dropping it undoes the replay: the runtime is as it
+            // was.
+            if let Err(found) = compared {
+                if matches!(found, Found::OtherStored { .. }) {
+                    self.events.misread.borrow_mut().insert(image.id);
+                }
+                cell.drop_trial();
+                return Err(diverged(found));
+            }
+            match reads {
+                Reads::Exactly if image.has_begun => cell.end_replay(),
+                Reads::Exactly => {}
+                Reads::Aligned => cell.end_aligned(),
+            }
+            Ok(cell)
+        };
+        let has_tables = !(image.statements.list().is_empty() || code.places.list.is_empty());
+        let can_align = image.has_begun && has_tables;
+        // What is certainly the same code is read exactly: that is faster, and finds what is not recorded.
+        if can_align && image.has_new_waits {
+            return replay(Reads::Aligned);
         }
-        Ok(cell)
+        if !can_align || compares_lines {
+            return replay(Reads::Exactly);
+        }
+        if !image.statements.is_like(code.places.list) {
+            return replay(Reads::Aligned);
+        }
+        // A function without the attribute, or a table of data, may have changed.
+        let replayed = replay(Reads::Exactly);
+        replayed.or_else(|_| replay(Reads::Aligned))
     }
 }
+
+/// How a journal is read.
+#[derive(Clone, Copy)]
+enum Reads {
+    /// To the same code: each entry is the next call.
+    Exactly,
+    /// To code that has changed: entries are compared by the statements that have made them.
+    Aligned,
+}
+
+/// Why a compact state that can be read is another one.
+const OTHER_FIELDS: &str = "its fields or variants have other names, or another order. Save it described, or \
+                            raise the version of the script and migrate it";
 
 /// A waker that does nothing, and whose clones are counted.
 struct CountsClones;
@@ -115,14 +163,83 @@ fn replay_journal(
     numbers: &SiteNumbers,
     compares_lines: bool,
 ) -> Result<(), Found> {
-    cell.begin_replay(compares_lines);
-    context::within_replay(cell, || read_journal(cell, image, numbers))
+    cell.begin_replay(compares_lines, &image.marks);
+    poll_until(cell, &|| cell.goes_on(), &|entry| Found::Returned { entry })?;
+    // The same entries can lead to other waits, if the code after the last entry has changed. The waits get
+    // their deadlines and places from the save by number: they must be the same calls.
+    let compare = |saved: &[NamedWait], now: &[NamedWait]| match cell.other_waits(saved, now) {
+        None => Ok(()),
+        Some(why) => Err(Found::OtherWaits {
+            entry: cell.replayed(),
+            saved: saved.to_vec(),
+            now: now.to_vec(),
+            why,
+        }),
+    };
+    // The usual case, without a list.
+    if let ([saved], Some(now)) = (&*image.waits, cell.awaited_alone()) {
+        return compare(&[numbers.named(saved)], &[now]);
+    }
+    let mut saved: Vec<_> = image.waits.iter().map(|wait| numbers.named(wait)).collect();
+    saved.sort_unstable_by_key(|wait| wait.number);
+    compare(&saved, &cell.awaited())
 }
 
-fn read_journal(
-    cell: &ScriptCell,
+/// Replays the journal of a script whose code has changed since. Returns an error if the script does not come
+/// to where it was.
+fn replay_aligned(
+    cell: &Rc<ScriptCell>,
     image: &ScriptImage,
     numbers: &SiteNumbers,
+    save: Option<Stored<'_>>,
+) -> Result<(), Found> {
+    let saved: Vec<NamedWait> = image.waits.iter().map(|wait| numbers.named(wait)).collect();
+    let sites = cell.shared().sites.sites();
+    let places = saved
+        .iter()
+        .filter_map(|wait| Some(sites.get(wait.site)?.place));
+    let awaited: Vec<u32> = places.collect();
+    drop(sites);
+    let places = cell.code.places;
+    let difference = Difference::of(image.statements.list(), places.list, &awaited);
+    let stop_lines = image.stop_lines.clone();
+    let (journal, marks) = (cell.journal(), &image.marks);
+    let code = (difference, places.file);
+    cell.begin_aligned(Aligned::new(code, &journal, marks, saved, stop_lines));
+    let replayed = poll_until(cell, &|| cell.goes_on_aligned(), &|entry| {
+        cell.returned_aligned().unwrap_or(Found::Returned { entry })
+    });
+    let held = replayed.and_then(|()| match save {
+        Some(save) => cell.compare_holds(save.holders),
+        None => Ok(()),
+    });
+    held.map_err(|found| match found {
+        Found::Place {
+            entry,
+            recorded: None,
+            found,
+        } => Found::Place {
+            entry,
+            recorded: cell.recorded_aligned(),
+            found,
+        },
+        found => found,
+    })
+}
+
+/// Polls a replayed script as long as `goes_on` says. Returns an error if it ends, which `returned` describes.
+fn poll_until(
+    cell: &Rc<ScriptCell>,
+    goes_on: &dyn Fn() -> Result<bool, Found>,
+    returned: &dyn Fn(u32) -> Found,
+) -> Result<(), Found> {
+    context::within_replay(cell, || poll_within(cell, goes_on, returned))
+}
+
+fn poll_within(
+    cell: &Rc<ScriptCell>,
+    goes_on: &dyn Fn() -> Result<bool, Found>,
+    returned: &dyn Fn(u32) -> Found,
 ) -> Result<(), Found> {
     let clones = Arc::new(CountsClones);
     let waker = Waker::from(Arc::clone(&clones));
@@ -142,8 +259,8 @@ fn read_journal(
             if future.as_mut().poll(&mut cx).map(drop).is_ready() {
                 return Ok(Poll::Ready(()));
             }
-            // As many polls as were recorded: each takes at least one entry, or `goes_on` fails.
-            if !cell.goes_on()? {
+            // Each poll takes, passes or skips at least one entry, or `goes_on` fails.
+            if !goes_on()? {
                 return Ok(Poll::Pending);
             }
         }
@@ -156,44 +273,19 @@ fn read_journal(
             let message = message_of(&*payload);
             dispose(payload);
             let panicked = Found::Panicked { entry, message };
-            return Err(cell.divergence().unwrap_or(panicked));
+            Err(cell.divergence().unwrap_or(panicked))
         }
         // Only scripts that wait, or have not begun, are saved: one that returns is another one.
         Ok(Ok(Poll::Ready(()))) => {
-            let entry = cell.replayed();
-            return Err(cell.divergence().unwrap_or(Found::Returned { entry }));
+            let returned = returned(cell.replayed());
+            Err(cell.divergence().unwrap_or(returned))
         }
         // A future that kept the waker is not of this package, and has no entries: that is why the script did
         // not come further, or waits for more than its save knows.
-        Ok(Ok(Poll::Pending) | Err(Found::NotReached { .. })) if is_kept() => {
-            return Err(not_recorded());
-        }
-        // All entries are taken, and the script waits.
-        Ok(Ok(Poll::Pending)) => {}
-        Ok(Err(found)) => return Err(found),
+        Ok(Ok(Poll::Pending) | Err(Found::NotReached { .. })) if is_kept() => Err(not_recorded()),
+        Ok(Ok(Poll::Pending)) => Ok(()),
+        Ok(Err(found)) => Err(found),
     }
-    // The same entries can lead to other waits, if the code after the last entry has changed. The waits get
-    // their deadlines and places from the save by number: they must be the same calls.
-    let named = |wait: &WaitImage| NamedWait {
-        site: numbers.of(wait.named.site).unwrap_or(wait.named.site),
-        ..wait.named
-    };
-    let compare = |saved: &[NamedWait], now: &[NamedWait]| match cell.other_waits(saved, now) {
-        None => Ok(()),
-        Some(why) => Err(Found::OtherWaits {
-            entry: cell.replayed(),
-            saved: saved.to_vec(),
-            now: now.to_vec(),
-            why,
-        }),
-    };
-    // The usual case, without a list.
-    if let ([saved], Some(now)) = (&*image.waits, cell.awaited_alone()) {
-        return compare(&[named(saved)], &[now]);
-    }
-    let mut saved: Vec<_> = image.waits.iter().map(named).collect();
-    saved.sort_unstable_by_key(|wait| wait.number);
-    compare(&saved, &cell.awaited())
 }
 
 /// Translates the numbers of sites in a save state into those of the runtime.
@@ -218,6 +310,14 @@ impl SiteNumbers {
         let is_same = counted.all(|(number, count)| number.0 == count);
         SiteNumbers {
             numbers: (!is_same).then_some(numbers),
+        }
+    }
+
+    /// A wait with the number of its site.
+    fn named(&self, wait: &WaitImage) -> NamedWait {
+        NamedWait {
+            site: self.of(wait.named.site).unwrap_or(wait.named.site),
+            ..wait.named
         }
     }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use crate::ids::ScriptId;
 use crate::journal::{Entry, Kind, NamedWait, said_at, waits};
 use crate::replay::{RestoreError, SiteNumbers};
+use crate::restore::Passed;
 use crate::runtime::Runtime;
 use crate::save::SaveState;
 use crate::script::{KeptImage, Registry, ScriptImage, Shared, SlotImage};
@@ -19,6 +20,8 @@ pub struct DryRun {
     pub count: usize,
     /// The scripts that do not fit, in the order in which they were made.
     pub incompatibilities: Vec<Incompatibility>,
+    /// The scripts that fit although their code has changed, and would go on where they were.
+    pub passed: Vec<Passed>,
     /// What else is wrong: no policy helps there.
     pub errors: Vec<RestoreError>,
 }
@@ -85,9 +88,11 @@ impl Shared {
         let compares_lines = self.is_of_this_build(save);
         // Damaged ones are an error below.
         let _clocks = self.clocks.of_save(&save.clock_parents);
+        let mut passed = Vec::new();
         let incompatibilities = save.scripts.iter().filter_map(|image| {
             let error = match self.replay(image, Some(save.stored()), &numbers, compares_lines) {
                 Ok(cell) => {
+                    passed.extend(Passed::of(&cell));
                     cell.drop_trial();
                     return None;
                 }
@@ -100,14 +105,18 @@ impl Shared {
             }
             Some(incompatibility(save, image, error, can_restart))
         });
-        let incompatibilities = incompatibilities.collect();
+        let incompatibilities: Vec<_> = incompatibilities.collect();
         let mut errors: Vec<RestoreError> = self.registry().unfit_values(save).collect();
         if !save.is_taken {
+            if errors.is_empty() {
+                errors.extend(save.misread_values(&self.sites.sites()));
+            }
             errors.extend(self.try_rebuild(save).err());
         }
         DryRun {
             count: save.scripts.len(),
             incompatibilities,
+            passed,
             errors,
         }
     }
@@ -254,6 +263,9 @@ impl fmt::Display for DryRun {
         }
         for incompatibility in &self.incompatibilities {
             incompatibility.fmt(f)?;
+        }
+        for passed in &self.passed {
+            writeln!(f, "{passed}")?;
         }
         let fit = self.count - self.incompatibilities.len();
         writeln!(f, "{fit} of {} scripts fit", self.count)

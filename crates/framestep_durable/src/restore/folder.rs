@@ -1,5 +1,6 @@
 //! Checking a folder of saves: a test of a game, with saves of its releases.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
 use std::io;
@@ -8,10 +9,11 @@ use std::path::{Path, PathBuf};
 use crate::restore::dry_run::DryRun;
 use crate::save::SaveState;
 use crate::script::Registry;
+use crate::script::aligned::ChangeKind;
 
 /// What a build would make of the saves in a folder: made by
-/// [`Registry::check_folder`](crate::Registry::check_folder). It prints as a report of the files that
-/// do not fit.
+/// [`Registry::check_folder`](crate::Registry::check_folder). It prints as a line for each file, and a report of
+/// those that do not fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FolderCheck {
@@ -34,6 +36,48 @@ impl FileCheck {
     #[must_use]
     pub fn is_compatible(&self) -> bool {
         self.result.as_ref().is_ok_and(DryRun::is_compatible)
+    }
+}
+
+/// One line: whether it fits, and what a load goes past; or why it is refused.
+impl fmt::Display for FileCheck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.path.display())?;
+        let dry_run = match &self.result {
+            Ok(dry_run) => dry_run,
+            Err(why) => return write!(f, "refused: {why}"),
+        };
+        if !dry_run.is_compatible() {
+            let scripts = dry_run
+                .incompatibilities
+                .iter()
+                .map(|it| it.error.to_string());
+            let others = dry_run.errors.iter().map(ToString::to_string);
+            let why: Vec<String> = scripts.chain(others).collect();
+            return write!(f, "refused: {}", why.join("; "));
+        }
+        f.write_str("fits")?;
+        let changes = || dry_run.passed.iter().flat_map(|passed| &passed.changes);
+        let counts = [
+            (ChangeKind::Inserted, "inserted before, passed"),
+            (ChangeKind::Removed, "removed, skipped"),
+            (ChangeKind::Released, "removed, released"),
+            (ChangeKind::Moved, "moved, done"),
+            (ChangeKind::Reworded, "with another text, done"),
+        ];
+        let mut begin = ": ";
+        for (kind, what) in counts {
+            // A helper of one line may do several things.
+            let of_kind = changes().filter(|change| change.kind == kind);
+            let lines: BTreeSet<_> = of_kind.map(|it| (it.line_then, &it.at)).collect();
+            match lines.len() {
+                0 => continue,
+                1 => write!(f, "{begin}1 line {what}")?,
+                count => write!(f, "{begin}{count} lines {what}")?,
+            }
+            begin = ", ";
+        }
+        Ok(())
     }
 }
 
@@ -61,15 +105,9 @@ impl Registry {
     ///
     /// ```no_run
     /// # use framestep_durable::prelude::*;
-    /// # #[derive(Serialize, Deserialize)]
-    /// # struct World;
     /// # fn registry() -> Registry { Registry::new() }
-    /// #[test]
-    /// fn saves_of_all_releases_load() {
-    ///     let read = |file: &[u8]| SaveState::from_bytes_with::<World>(file).map(|(save, _)| save);
-    ///     let saves = registry().check_folder("tests/saves", read).unwrap();
-    ///     assert!(saves.is_compatible(), "{saves}");
-    /// }
+    /// let saves = registry().check_folder("tests/saves", SaveState::from_bytes).unwrap();
+    /// println!("{saves}"); // tests/saves/1.0/inn.save: fits: 3 lines inserted before, passed
     /// ```
     pub fn check_folder<E: fmt::Display>(
         &self,
@@ -81,6 +119,38 @@ impl Registry {
             Err(why) => Err(why.to_string()),
         };
         check(folder.as_ref(), &read)
+    }
+
+    /// The same as a test of the game: each save in the folder loads.
+    ///
+    /// # Panics
+    ///
+    /// If a save is refused, with a line for each file that says why, where and what to do; or if the folder
+    /// cannot be read, or has no save.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # use framestep_durable::prelude::*;
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct World;
+    /// # fn registry() -> Registry { Registry::new() }
+    /// #[test]
+    /// fn saves_of_all_releases_load() {
+    ///     let read = |file: &[u8]| SaveState::from_bytes_with::<World>(file).map(|(save, _)| save);
+    ///     registry().assert_folder("tests/saves", read);
+    /// }
+    /// ```
+    #[track_caller]
+    pub fn assert_folder<E: fmt::Display>(
+        &self,
+        folder: impl AsRef<Path>,
+        read: impl Fn(&[u8]) -> Result<SaveState, E>,
+    ) {
+        match self.check_folder(folder, read) {
+            Ok(saves) => assert!(saves.is_compatible(), "{saves}"),
+            Err(error) => panic!("{error}"),
+        }
     }
 }
 
@@ -126,13 +196,17 @@ fn at(path: &Path, error: &io::Error) -> io::Error {
 
 impl fmt::Display for FolderCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for file in &self.files {
+            writeln!(f, "{file}")?;
+        }
+        let mut end = "";
         for file in self.files.iter().filter(|file| !file.is_compatible()) {
-            let path = file.path.display();
-            match &file.result {
-                Ok(dry_run) => writeln!(f, "{path}:\n{dry_run}")?,
-                Err(why) => writeln!(f, "{path}: {why}\n")?,
+            if let Ok(dry_run) = &file.result {
+                write!(f, "\n{}:\n{dry_run}", file.path.display())?;
+                end = "\n";
             }
         }
+        f.write_str(end)?;
         let fit = self
             .files
             .iter()

@@ -8,6 +8,7 @@
 //!    and coroutines are made as they were, and the waits are registered again.
 //! 4. The lists of the executor are filled.
 
+pub(crate) mod changes;
 pub(crate) mod dry_run;
 pub(crate) mod folder;
 pub(crate) mod rebuild;
@@ -15,6 +16,7 @@ pub(crate) mod reload;
 pub(crate) mod sync;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
@@ -22,9 +24,12 @@ use framestep::Executor;
 use framestep::durable::{Unsavable, Writer, phase_of};
 
 use crate::bytes::{Bytes, Content};
+use crate::ids::ScriptId;
+use crate::places::table::Places;
 use crate::replay::{Divergence, RestoreError, SiteNumbers};
 use crate::runtime::Runtime;
 use crate::save::SaveState;
+use crate::script::aligned::Change;
 use crate::script::{Code, Limits, Registry, ScriptCell, ScriptImage, Shared};
 
 /// What becomes of a script that does not fit its save.
@@ -64,6 +69,43 @@ pub struct Restored {
     pub waiting: Vec<Divergence>,
     /// The scripts that were dropped, and why.
     pub dropped: Vec<Divergence>,
+    /// The scripts whose code has changed, and that go on where they were.
+    pub passed: Vec<Passed>,
+}
+
+/// A script whose code has changed, and that goes on where it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Passed {
+    /// The script.
+    pub script: ScriptId,
+    /// Its name.
+    pub name: String,
+    /// What has changed in its code before the point of the save.
+    pub changes: Vec<Change>,
+}
+
+impl Passed {
+    /// That of a script. `None` if nothing has changed before the point of the save.
+    pub(crate) fn of(cell: &ScriptCell) -> Option<Self> {
+        let changes = cell.realigned.borrow().changes.clone();
+        (!changes.is_empty()).then(|| Passed {
+            script: cell.id,
+            name: cell.name().to_owned(),
+            changes,
+        })
+    }
+}
+
+impl fmt::Display for Passed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the script `{}` ({}) goes on", self.name, self.script)?;
+        for (at, change) in self.changes.iter().enumerate() {
+            f.write_str(if at == 0 { ": " } else { "; " })?;
+            change.fmt(f)?;
+        }
+        Ok(())
+    }
 }
 
 /// A script that is about to be restored.
@@ -136,6 +178,12 @@ impl Shared {
         let clocks = clocks.ok_or(RestoreError::Damaged)?;
         self.prepare_all(save, policy, compares_lines, &mut restored, &mut prepared)?;
         clocks.keep();
+        // What the new scripts store and read is known from their replays.
+        if !save.is_taken {
+            if let Some(error) = save.misread_values(&self.sites.sites()) {
+                return Err(error);
+            }
+        }
         // From here on, nothing fails: what a file may say was tried above. All is replaced in one step. The
         // hooks of the host may use the runtime, so they are called before or after it, never in the middle.
         let act = || self.door.replace(|| self.rebuild(save, &prepared.scripts));
@@ -292,7 +340,10 @@ impl Shared {
             return Ok(prepared(cell, Fate::Stays));
         }
         let error = match self.replay(image, Some(save.stored()), numbers, compares_lines) {
-            Ok(cell) => return Ok(prepared(cell, Fate::GoesOn)),
+            Ok(cell) => {
+                restored.passed.extend(Passed::of(&cell));
+                return Ok(prepared(cell, Fate::GoesOn));
+            }
             Err(error) => error,
         };
         let divergence = match &error {
@@ -333,6 +384,8 @@ impl Shared {
         let cell = self.scripts.get(image.id)?;
         let is_same = cell.journal().is(&image.journal)
             && cell.has_begun() == image.has_begun
+            // Its future has begun waits that the save does not have, or will.
+            && !image.has_new_waits
             && cell.generation() == self.generation.get()
             // Otherwise its handles are invalid.
             && cell.epoch() == self.handles.epoch.get()
@@ -351,6 +404,8 @@ fn dropped(shared: &Rc<Shared>, image: &ScriptImage) -> Option<ScriptCell> {
         Code {
             name: "dropped",
             version: 0,
+            places: Places::NONE,
+            mark: None,
         },
         home,
         image.owner,

@@ -11,14 +11,15 @@ use framestep::{Coroutine, Owner};
 
 use crate::bytes::Topic;
 use crate::events::{
-    Held, Listing, PermitWait, PermitsEntry, SignalEntry, SignalWait, StreamGuard, ValueEntry,
-    Waiters,
+    Held, Listed, Listing, PermitWait, PermitsEntry, SignalEntry, SignalWait, StreamGuard,
+    ValueEntry, Waiters,
 };
 use crate::ids::{ClockId, ScriptId};
 use crate::replay::RestoreError;
 use crate::restore::{Fate, Prepared};
 use crate::runtime::Act;
 use crate::save::{OwnerImage, SaveState};
+use crate::script::aligned::Hold;
 use crate::script::slot::Tick;
 use crate::script::{
     Animation, Awaited, Driver, EndedScript, Guards, Join, NextWait, OwnerEnd, OwnerEntry, Pending,
@@ -77,6 +78,7 @@ impl Shared {
         // Now the state is that of the save, complete. What becomes of scripts that do not fit it are changes
         // after it, each like one that the host makes.
         for Prepared { cell, fate, .. } in prepared {
+            self.release(cell);
             if matches!(fate, Fate::Restarts | Fate::Dropped) {
                 self.guards.end_all_of(cell.id);
             }
@@ -100,6 +102,31 @@ impl Shared {
         }
         self.events.keeps_misread.set(false);
         Ok(())
+    }
+
+    /// Gives up what the code of a script held at its save and does not hold now, and begins the waits that
+    /// it has now besides.
+    fn release(&self, cell: &ScriptCell) {
+        let mut realigned = cell.realigned.borrow_mut();
+        realigned.numbers.clear();
+        let (released, has_new_waits) =
+            (mem::take(&mut realigned.released), realigned.has_new_waits);
+        drop(realigned);
+        for hold in released {
+            match hold {
+                Hold::Guard(number) => self.guards.end(number),
+                Hold::Permit(number) => self.events.return_permit((cell.id, number)),
+                Hold::Stream(number) => {
+                    self.events.drop_stream((cell.id, number));
+                }
+                Hold::Promise(number) => {
+                    self.events.drop_promise((cell.id, number));
+                }
+            }
+        }
+        if has_new_waits {
+            self.scripts.wake(&mut iter::once(cell.id));
+        }
     }
 
     /// Drops all coroutines, and all scripts except those that continue. Joins do not notice.
@@ -268,7 +295,7 @@ impl Shared {
             // waits are dropped again.
             let mut known = mem::take(&mut cell.change().waits);
             let waits = of.waits.iter().map(|wait| {
-                let number = wait.named.number;
+                let number = cell.number_now(wait.named.number);
                 let slot =
                     self.load_slot((cell.id, number), &wait.slot, id, &clocks, &mut image)?;
                 let (site, mut shown) = match known.remove(number) {
@@ -293,9 +320,13 @@ impl Shared {
         // order, which is that of the save: by script, then by number.
         let mut chapters: Vec<_> = prepared.iter().map(|script| script.cell.change()).collect();
         let mut waits: Vec<&DurableWait> = Vec::new();
-        for chapter in &mut chapters {
-            for pending in chapter.waits.sorted() {
-                pending.slot.each_wait(|wait| waits.push(wait));
+        for (chapter, Prepared { cell, image, .. }) in chapters.iter_mut().zip(prepared) {
+            let pending = chapter.waits.sorted();
+            for wait in &image.waits {
+                let number = cell.number_now(wait.named.number);
+                let at = pending.binary_search_by_key(&number, |pending| pending.number);
+                let at = at.map_err(|_| RestoreError::Damaged)?;
+                pending[at].slot.each_wait(|wait| waits.push(wait));
             }
         }
         let mut lists = Reader::new(&save.lists);
@@ -409,11 +440,21 @@ impl Shared {
         })
     }
 
+    /// Waits in a list, by the numbers that they have now.
+    fn renumbered(&self, waits: &[Listed]) -> Vec<Listed> {
+        let waits = waits.iter().map(|listed| {
+            let cell = self.scripts.get(listed.script);
+            let wait = cell.map_or(listed.wait, |cell| cell.number_now(listed.wait));
+            Listed { wait, ..*listed }
+        });
+        waits.collect()
+    }
+
     fn load_events(&self, save: &SaveState) {
         let events = &self.events;
         let mut signals: BTreeMap<Topic, SignalEntry> = BTreeMap::new();
         for (topic, waits) in &save.signals {
-            let waits = waits.clone();
+            let waits = self.renumbered(waits);
             let streams = Vec::new();
             signals.insert(topic.clone(), SignalEntry { waits, streams });
         }
@@ -432,7 +473,7 @@ impl Shared {
             let value = value.as_ref();
             let value =
                 value.and_then(|value| self.registry().value_of_save(topic.as_ref(), value));
-            let entry = ValueEntry::restored(value, waits.clone());
+            let entry = ValueEntry::restored(value, self.renumbered(waits));
             (topic.clone(), entry)
         });
         // The game may not have it any more.
@@ -443,7 +484,7 @@ impl Shared {
                 count: image.count,
                 is_set: image.is_set,
                 held: image.held.iter().map(|&(_, count)| count).sum(),
-                waits: image.waits.clone(),
+                waits: self.renumbered(&image.waits),
             };
             (image.topic.clone(), entry)
         });

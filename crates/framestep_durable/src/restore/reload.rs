@@ -17,6 +17,7 @@ use crate::replay::{Divergence, RestoreError, SaveError};
 use crate::restore::{Policy, Restored};
 use crate::runtime::{Runtime, RuntimeHandle};
 use crate::save::SaveState;
+use crate::script::aligned::Change;
 use crate::script::{KeptImage, Registry, Shared};
 
 /// What a reload has done with each script.
@@ -52,6 +53,8 @@ pub struct Continued {
     pub from: Vec<String>,
     /// The same in the new code.
     pub to: Vec<String>,
+    /// What has changed in its code before that point.
+    pub changes: Vec<Change>,
 }
 
 impl Continued {
@@ -329,6 +332,7 @@ impl Shared {
             restarted,
             waiting,
             dropped,
+            mut passed,
         } = restored;
         let mut reloaded = Reloaded {
             waiting,
@@ -355,7 +359,9 @@ impl Shared {
             }
             let mut waits: Vec<_> = image.waits.iter().map(|wait| wait.named).collect();
             waits.sort_unstable_by_key(|wait| wait.number);
+            let at = passed.iter().position(|passed| passed.script == image.id);
             reloaded.continued.push(Continued {
+                changes: at.map_or(Vec::new(), |at| passed.swap_remove(at).changes),
                 script: image.id,
                 name: image.name.clone().into_owned(),
                 from: places(&mut waits.into_iter()),
@@ -371,6 +377,7 @@ impl Shared {
     /// can describe them: the new code may have other fields, or others in their places.
     fn with_described_states(&self, save: &SaveState) -> SaveState {
         let (mut save, registry) = (save.clone(), self.registry());
+        let sites = save.sites.clone();
         let generation = self.generation.get();
         let of_this_code = |image: &&mut KeptImage| image.generation == generation;
         for image in save.scripts.iter_mut().filter(of_this_code) {
@@ -378,6 +385,7 @@ impl Shared {
             if let Ok(state) = described {
                 image.state = state;
             }
+            image.marks = image.journal.marks(&sites);
         }
         save
     }

@@ -90,7 +90,7 @@ impl Joins {
             restores: 0,
             shared: Weak::new(),
             replayed_by: Weak::new(),
-            wait: Numbered::default(),
+            wait: Numbered::giving(),
             plain: None,
             is_done: false,
             stops_on_drop: false,

@@ -126,6 +126,7 @@ pub fn effect_once_per_frame(label: impl AsRef<str>, f: impl FnOnce() + ChangesN
         within: type_name_of(&f),
         ..Call::new("effect_once_per_frame", "")
     };
+    let call = call.giving::<()>();
     let Some(script) = context::current() else {
         return f();
     };

@@ -6,12 +6,14 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::{Content, Topic};
+use crate::bytes::{Content, Mark, Topic};
 use crate::events::{Listed, PromiseEntry, Stream};
 use crate::ids::{Birth, ClockId, Owned, OwnerId, ScriptId};
-use crate::journal::Sites;
 use crate::journal::site::Needed;
-use crate::replay::Stored;
+use crate::journal::{Marks, Sites};
+use crate::places::Tables;
+use crate::replay::{RestoreError, Stored};
+use crate::script::aligned::{Hold, Holders};
 use crate::script::{Effects, EndedImage, GuardImage, KeptImage, SlotImage, WaitImage};
 
 /// The state of a runtime between two runs.
@@ -37,6 +39,8 @@ pub struct SaveState {
     /// The guards of these clocks that scripts have taken.
     pub(crate) guards: Vec<GuardImage>,
     pub(crate) owners: Vec<OwnerImage>,
+    /// The statements of the scripts, in a file.
+    pub(crate) tables: Tables,
     pub(crate) scripts: Vec<KeptImage>,
     /// Those of them that have been requested to stop.
     pub(crate) asked: Vec<ScriptId>,
@@ -54,6 +58,8 @@ pub struct SaveState {
     pub(crate) signals: Vec<(Topic, Vec<Listed>)>,
     pub(crate) streams: Vec<(Owned, Stream)>,
     pub(crate) values: Vec<(Topic, Option<Content>, Vec<Listed>)>,
+    /// What compact values say of themselves, in a file.
+    pub(crate) marks: Marks,
     pub(crate) permits: Vec<SemaphoreImage>,
     pub(crate) promises: Vec<(Owned, PromiseEntry)>,
     pub(crate) next_script: u64,
@@ -79,24 +85,58 @@ impl SaveState {
             values: &self.values,
             promises: &self.promises,
             ended: &self.ended,
+            holders: self,
         }
     }
 
-    /// The same with a table of only those sites that it needs. `None` if one is missing.
-    fn with_needed_sites(&self) -> Option<Self> {
+    /// The same as a file has it: with a table of only those sites that it needs. `None` if one is missing.
+    fn as_in_files(&self) -> Option<Self> {
         let mut needed = Needed::of(&self.sites);
         let mut scripts = self.scripts.clone();
+        let mut tables = Tables::default();
         for script in &mut scripts {
+            script.add_what_files_have(&self.sites, &mut tables);
             script.journal = script.journal.map_sites(|site| needed.number(site))?;
             for wait in &mut script.waits {
                 wait.named.site = needed.number(wait.named.site)?.id;
             }
         }
+        let mut marks = self.marks.clone();
+        if marks.is_empty() {
+            for (topic, value, _) in &self.values {
+                let mark = self.sites.stored(topic.as_ref());
+                marks.push(match (mark, value) {
+                    (Some(mark), Some(Content::Compact(value))) => mark.mark(value.get()),
+                    _ => Mark::NONE,
+                });
+            }
+        }
         let sites = needed.into_sites();
         Some(SaveState {
             sites,
+            tables,
             scripts,
+            marks,
             ..self.clone()
+        })
+    }
+
+    /// The values that the code of the replayed scripts reads as something else, and that no registry knows.
+    pub(crate) fn misread_values(&self, sites: &Sites) -> Option<RestoreError> {
+        let values = self.values.iter().enumerate();
+        values.into_iter().find_map(|(at, (topic, value, _))| {
+            let (Some(Content::Compact(value)), Some(mark)) = (value, sites.stored(topic.as_ref()))
+            else {
+                return None;
+            };
+            let is_it = mark.can_read(value.get()) && mark.fits(value.get(), self.marks.get(at));
+            (!is_it).then(|| RestoreError::OtherValue {
+                name: topic.to_string(),
+                type_name: mark.type_name().to_owned(),
+                why: "a script reads it as another type than it had, or its fields have other names or another \
+                      order"
+                    .to_owned(),
+            })
         })
     }
 
@@ -219,9 +259,26 @@ impl SaveState {
     }
 }
 
+impl Holders for SaveState {
+    fn is_held(&self, script: ScriptId, hold: Hold) -> bool {
+        match hold {
+            Hold::Guard(number) => {
+                let mut guards = self.guards.iter();
+                guards.any(|guard| (guard.script, guard.number) == (script, number))
+            }
+            Hold::Permit(number) => {
+                let mut held = self.permits.iter().flat_map(|permits| &permits.held);
+                held.any(|(permit, _)| *permit == (script, number))
+            }
+            Hold::Stream(number) => self.streams.iter().any(|(id, _)| *id == (script, number)),
+            Hold::Promise(number) => self.promises.iter().any(|(id, _)| *id == (script, number)),
+        }
+    }
+}
+
 impl Serialize for SaveState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let needed = self.with_needed_sites();
+        let needed = self.as_in_files();
         let needed = needed.expect("its sites are in its table");
         SaveState::serialize(&needed, serializer)
     }
@@ -229,8 +286,13 @@ impl Serialize for SaveState {
 
 impl<'de> Deserialize<'de> for SaveState {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let read = SaveState::deserialize(deserializer)?;
-        let needed = read.with_needed_sites();
+        let mut read = SaveState::deserialize(deserializer)?;
+        for script in &mut read.scripts {
+            let table = read.tables.get(script.table);
+            script.statements =
+                table.ok_or_else(|| D::Error::custom("a script has no such table"))?;
+        }
+        let needed = read.as_in_files();
         needed.ok_or_else(|| D::Error::custom("an entry or a wait has no such site"))
     }
 }

@@ -22,7 +22,8 @@ use crate::bytes;
 use crate::bytes::{Content, Topic};
 use crate::events::Listed;
 use crate::ids::{Owned, ScriptId};
-use crate::journal::said_at;
+use crate::journal::{Marks, said_at};
+use crate::places::Tables;
 use crate::replay::{SaveError, SiteNumbers};
 use crate::runtime::Runtime;
 use crate::save::file::{Summed, World, checksum_of};
@@ -41,6 +42,8 @@ impl Shared {
             build: self.registry().build().to_owned(),
             settings: self.door.settings(),
             sites: self.sites.sites(),
+            tables: Tables::default(),
+            marks: Marks::default(),
             clocks: numbers.clocks.into_numbers(),
             clock_parents: self.clocks.parents(),
             guards,

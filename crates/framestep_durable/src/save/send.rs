@@ -5,9 +5,12 @@ use std::mem;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::bytes::Mark;
 use crate::ids::Birth;
 use crate::journal::{Journal, SendJournal};
+use crate::places::Table;
 use crate::save::SaveState;
+use crate::script::KeptImage;
 
 /// A save state that can be sent to another thread, such as one that writes files. Made by
 /// [`SaveState::into_send`].
@@ -18,6 +21,10 @@ pub struct SendSave {
     journals: Vec<SendJournal>,
     /// Of the scripts, then of those that have ended: what is for this process alone.
     births: Vec<Birth>,
+    /// Of the scripts: their statements, and how their states describe themselves.
+    code: Vec<(Table, Option<Mark>)>,
+    /// Of the sites: how their values do.
+    marks: Vec<[Option<Mark>; 2]>,
     is_taken: bool,
 }
 
@@ -80,12 +87,21 @@ impl SaveState {
             journal.to_send()
         });
         let journals = journals.collect();
+        let code = |script: &KeptImage| (script.statements.clone(), script.mark_of_state);
+        let code = self.scripts.iter().map(code).collect();
+        let marks = self
+            .sites
+            .iter()
+            .map(|site| [site.mark, site.stored])
+            .collect();
         let births = self.births().map(|birth| *birth).collect();
         let content = postcard::to_stdvec(&AsItIs(self)).expect("a save state serialises");
         SendSave {
             content,
             journals,
             births,
+            code,
+            marks,
             is_taken,
         }
     }
@@ -110,6 +126,10 @@ impl SendSave {
         for (script, journal) in save.scripts.iter_mut().zip(self.journals) {
             script.journal = Journal::of_send(journal);
         }
+        for (script, (table, mark)) in save.scripts.iter_mut().zip(self.code) {
+            (script.statements, script.mark_of_state) = (table, mark);
+        }
+        save.sites.set_marks(&self.marks);
         for (birth, sent) in save.births().zip(self.births) {
             *birth = sent;
         }

@@ -1,6 +1,7 @@
 //! One script of a runtime: its future, its journal and its waits.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::mem;
 use std::panic::Location;
@@ -10,11 +11,14 @@ use framestep::durable::{home, number_of_recorder, phase_number};
 use framestep::task::CoroutineId;
 use framestep::{Coroutine, Phase};
 
-use crate::bytes::{Bytes, Content, StableHash, Topic};
+use crate::bytes::{Bytes, Content, Mark, StableHash, Topic};
 use crate::events::{Carried, Events, Loss, WaitOf};
 use crate::ids::{Birth, NamedScript, OwnerId, ScriptId};
 use crate::journal::long::Length;
-use crate::journal::{Journal, Known, Once, Sites, StopLines};
+use crate::journal::{Journal, Known, Marks, Once, Sites, StopLines};
+use crate::places::Table;
+use crate::places::note::{self, Here};
+use crate::script::aligned::{Aligned, Hold, Realigned};
 use crate::script::cursor::Replay;
 use crate::script::{Begun, ChapterFuture, Code, KeptImage, ScriptImage, Shared, WaitImage, Waits};
 
@@ -56,13 +60,21 @@ pub(crate) struct ScriptCell {
     /// Its number among the recorders of the thread.
     pub(super) serial: u32,
     /// Where the script has waited last, and for what: in a loop, it is there again.
-    pub(super) last_site: Cell<Option<(&'static str, &'static Location<'static>, Known)>>,
+    pub(super) last_site: Cell<Option<(&'static str, &'static Location<'static>, Here, Known)>>,
+    /// The statement that runs in its polls, or has run last.
+    pub(super) here: Cell<Here>,
     pub(super) mode: Cell<Mode>,
     /// Whether the next entry is the first of a poll.
     pub(super) begins_poll: Cell<bool>,
     pub(super) is_in_closure: Cell<bool>,
     pub(crate) length: Length,
     pub(super) replay: RefCell<Replay>,
+    /// The replay, if its code has changed since.
+    pub(super) aligned: RefCell<Option<Aligned>>,
+    pub(super) is_aligned: Cell<bool>,
+    pub(crate) realigned: RefCell<Realigned>,
+    /// The waits that the code of its save did not have, and that have yet to begin.
+    pub(super) new_waits: RefCell<BTreeSet<u32>>,
     /// The subscriptions in a state with which the script restarts, until it does.
     pub(crate) carried: RefCell<Vec<Carried>>,
     /// The events that subscriptions had not read which this poll has dropped.
@@ -145,11 +157,16 @@ impl ScriptCell {
             chapters: Cell::new(0),
             serial: number_of_recorder(),
             last_site: Cell::new(None),
+            here: Cell::new(0),
             mode: Cell::new(Mode::Live),
             begins_poll: Cell::new(false),
             is_in_closure: Cell::new(false),
             length: shared.long_chapters.begin(),
             replay: RefCell::default(),
+            aligned: RefCell::default(),
+            is_aligned: Cell::new(false),
+            realigned: RefCell::default(),
+            new_waits: RefCell::default(),
             carried: RefCell::default(),
             unread: RefCell::default(),
             has_unread: Cell::new(false),
@@ -238,6 +255,11 @@ impl ScriptCell {
             birth: self.birth.get(),
             name: self.name().into(),
             version: self.code.version,
+            statements: Table::OfBuild(self.code.places.list),
+            mark_of_state: self.code.mark,
+            table: 0,
+            mark: Mark::NONE,
+            marks: Marks::default(),
             generation: self.generation(),
             home: phase_number(self.home),
             owner: self.owner,
@@ -248,6 +270,7 @@ impl ScriptCell {
             history: chapter.history,
             has_begun: chapter.has_begun,
             restarts_after_wait: chapter.restarts_after_wait,
+            has_new_waits: self.realigned.borrow().has_new_waits,
             waits,
         }
     }
@@ -376,6 +399,7 @@ impl ScriptCell {
         drop(chapter);
         self.next_wait.set(0);
         self.chapters.set((self.chapters.get() + 1) & 0xFF_FFFF);
+        note::replace(0);
         self.length.reset(&self.shared.long_chapters);
         self.future.replace(Some(future));
         self.report_unread();
@@ -389,11 +413,20 @@ impl ScriptCell {
         }
     }
 
+    /// Forgets in the next poll what an aligned replay has left.
+    pub(super) fn expect_new_waits(&self) {
+        self.has_unread.set(true);
+    }
+
     /// Forgets what an earlier poll has noted, in the chapter that goes on.
     #[cold]
     fn forget_unread(&self) {
         self.has_unread.set(false);
         self.unread.take();
+        if self.realigned.take().has_new_waits {
+            // They begin in this poll.
+            self.image.take();
+        }
     }
 
     /// Reports the events that the chapter had not read when it ended.
@@ -419,6 +452,9 @@ impl ScriptCell {
     /// The line that has stopped the script whose join is the latest entry. If the join has ended
     /// just now, it is `found`, and is kept for replays.
     pub(crate) fn stop_line(&self, found: Option<String>) -> Option<String> {
+        if self.is_aligned.get() {
+            return self.aligned.borrow_mut().as_mut()?.stop_line();
+        }
         if self.is_replayed() {
             let entry = self.replayed();
             return self.chapter().stop_lines.of(entry).map(str::to_owned);
@@ -482,7 +518,12 @@ pub(crate) fn home_of(cell: Option<&ScriptCell>) -> Phase {
 }
 
 /// Whether a script that is being dropped, or replayed, still has what it had: then what it drops is
-/// not over.
-pub(crate) fn counts(cell: &Weak<ScriptCell>) -> Option<Rc<ScriptCell>> {
-    cell.upgrade().filter(|cell| cell.has_effects())
+/// not over. A replay notes it.
+pub(crate) fn counts(cell: &Weak<ScriptCell>, hold: Hold) -> Option<Rc<ScriptCell>> {
+    let cell = cell.upgrade()?;
+    if !cell.has_effects() {
+        cell.note_dropped(hold);
+        return None;
+    }
+    Some(cell)
 }

@@ -48,7 +48,7 @@ fn with_clock<R: Serialize + DeserializeOwned + Default>(
     id: ClockId,
     f: impl FnOnce(&Clock) -> R,
 ) -> R {
-    let caller = Call::new(name, "");
+    let caller = Call::new(name, "").giving::<R>();
     let Some(script) = context::current() else {
         return f(&clock_of(None, id));
     };

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use framestep::durable::{record, replay};
 
+use crate::places::note::{self, Here};
 use crate::script::ScriptCell;
 
 /// A script, or none.
@@ -28,12 +29,27 @@ fn replace(script: Option<Rc<ScriptCell>>) -> Option<Rc<ScriptCell>> {
 /// Makes a script the current one until it is dropped.
 struct Entered {
     before: Option<Rc<ScriptCell>>,
+    /// The statement of that script.
+    here: Here,
+}
+
+impl Entered {
+    #[inline]
+    fn new(cell: &Rc<ScriptCell>) -> Self {
+        let before = replace(Some(Rc::clone(cell)));
+        let here = note::replace(cell.here.get());
+        Entered { before, here }
+    }
 }
 
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
         let entered = replace(self.before.take());
+        let here = note::replace(self.here);
+        if let Some(entered) = &entered {
+            entered.here.set(here);
+        }
         drop(entered);
     }
 }
@@ -41,15 +57,13 @@ impl Drop for Entered {
 /// Calls `f`, in which the script is polled or dropped, as the current one.
 #[inline]
 pub(crate) fn within<R>(cell: &Rc<ScriptCell>, f: impl FnOnce() -> R) -> R {
-    let before = replace(Some(Rc::clone(cell)));
-    let _entered = Entered { before };
+    let _entered = Entered::new(cell);
     record(&**cell, cell.serial, cell.is_live(), f)
 }
 
 /// The same for one that has no coroutine, or must not reach it: it is replayed, or dropped silently.
 pub(crate) fn within_replay<R>(cell: &Rc<ScriptCell>, f: impl FnOnce() -> R) -> R {
-    let before = replace(Some(Rc::clone(cell)));
-    let _entered = Entered { before };
+    let _entered = Entered::new(cell);
     replay(&**cell, cell.serial, f)
 }
 

@@ -3,7 +3,7 @@
 use crate::events::Typed;
 use crate::journal;
 use crate::journal::shift::Shifts;
-use crate::journal::{Found, Journal, SiteId, Word};
+use crate::journal::{Found, Journal, Marks, SiteId, Word};
 
 /// How far a replay has come.
 #[derive(Default)]
@@ -21,6 +21,10 @@ pub(super) struct Replay {
     pub(super) shifts: Shifts,
     /// For each recorded site of another build, the site that it has been found to be now.
     pub(super) compared: Vec<Option<SiteId>>,
+    /// What the values said of themselves, if they are compared.
+    pub(super) marks: Marks,
+    /// How many of the entries that it has taken had values.
+    pub(super) values: usize,
     pub(super) divergence: Option<Found>,
     /// The subscriptions and promises that it has made.
     pub(super) held: Vec<Typed>,
@@ -41,8 +45,15 @@ impl Replay {
         let journal = self.journal.as_ref()?;
         self.next = journal.find(taken.next);
         self.entry += 1;
+        self.values += usize::from(taken.word.has_value());
         self.is_open = false;
         Some(journal)
+    }
+
+    /// What the value of the next entry said of itself. `None` if it has none.
+    pub(super) fn mark(&self) -> Option<u16> {
+        let has_value = self.next.is_some_and(|next| next.word.has_value());
+        (has_value && !self.marks.is_empty()).then(|| self.marks.get(self.values))
     }
 
     /// Whether the site of an entry and the present one have yet to be compared.

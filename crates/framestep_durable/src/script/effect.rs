@@ -228,6 +228,7 @@ pub(crate) fn records<R: Serialize + DeserializeOwned>(
         within,
         ..Call::new(name, "")
     };
+    let caller = caller.giving::<R>();
     let mut act = || lent(name, caller.at, act());
     let Some(cell) = context::current() else {
         return act();
@@ -326,7 +327,7 @@ pub(crate) fn command<R: Serialize + DeserializeOwned + Default>(
     name: &'static str,
     f: impl FnOnce(&Shared) -> R,
 ) -> R {
-    let caller = Call::new(name, "");
+    let caller = Call::new(name, "").giving::<R>();
     let cell = context::expect(name);
     let shared = cell.shared();
     let done = cell.effect(caller, || Bytes::of(&f(shared)));

@@ -8,6 +8,7 @@ use framestep::time::Clock;
 use crate::bytes::Bytes;
 use crate::ids::ClockId;
 use crate::journal::Call;
+use crate::script::aligned::Hold;
 use crate::script::clock::{check_factor, check_not_realtime};
 use crate::script::shared::guards::Guard;
 use crate::script::{ScriptCell, Shared, clock_of, context, expect_read};
@@ -169,7 +170,10 @@ impl Drop for ClockGuard {
             return;
         };
         let counts = match script.upgrade() {
-            Some(script) if !script.has_effects() => false,
+            Some(script) if !script.has_effects() => {
+                script.note_dropped(Hold::Guard(*number));
+                false
+            }
             Some(script) if shared.scripts.is_known(&script) => true,
             // It has left its script. After a restore, it stands for no guard.
             _ => *restores == shared.handles.restores.get(),

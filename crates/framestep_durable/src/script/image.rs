@@ -7,11 +7,12 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::{Bytes, Content, StableHash, Topic};
+use crate::bytes::{Bytes, Content, Mark, StableHash, Topic};
 use crate::events::Given;
 use crate::events::questions::Question;
 use crate::ids::{Birth, Owned, OwnerId, ScriptId};
-use crate::journal::{Journal, NamedWait, Once, Sites, StopLines};
+use crate::journal::{Journal, Marks, NamedWait, Once, Sites, StopLines};
+use crate::places::{Table, Tables};
 use crate::script::JoinError;
 
 /// A shared image of a script, with its hash once a checksum has asked for it. A change copies what
@@ -144,11 +145,23 @@ pub(crate) struct ScriptImage {
     /// Which registry of the runtime its code is from. Of a file, that of the runtime's first.
     #[serde(skip)]
     pub(crate) generation: u32,
+    /// The statements of its code.
+    #[serde(skip)]
+    pub(crate) statements: Table,
+    /// How its states describe themselves.
+    #[serde(skip)]
+    pub(crate) mark_of_state: Option<Mark>,
+    /// The number of the table of its statements in a file.
+    pub(crate) table: u32,
     /// The number of a phase.
     pub(crate) home: u64,
     pub(crate) owner: Option<OwnerId>,
     pub(crate) state: Content,
+    /// What a compact state says of itself, in a file.
+    pub(crate) mark: u16,
     pub(crate) journal: Journal,
+    /// What its values say of themselves, in a file.
+    pub(crate) marks: Marks,
     pub(crate) stop_lines: StopLines,
     pub(crate) once: Once,
     /// A hash of what was before the chapter.
@@ -156,6 +169,8 @@ pub(crate) struct ScriptImage {
     pub(crate) has_begun: bool,
     /// Whether it waits as earlier code did, and restarts its chapter then.
     pub(crate) restarts_after_wait: bool,
+    /// Whether it has yet to begin waits that its code did not have at an earlier save.
+    pub(crate) has_new_waits: bool,
     pub(crate) waits: Vec<WaitImage>,
 }
 
@@ -163,6 +178,18 @@ impl ScriptImage {
     pub(crate) fn has_sorted_waits(&self) -> bool {
         let waits = &self.waits;
         waits.is_sorted_by(|a, b| a.named.number < b.named.number)
+    }
+
+    /// Adds what a file has of it beside the save state: what its values say of themselves, and the number
+    /// of the table of its statements. What was read has it already, and no types.
+    pub(crate) fn add_what_files_have(&mut self, sites: &Sites, tables: &mut Tables) {
+        self.table = tables.number(&self.statements);
+        if let (Some(mark), Content::Compact(state)) = (self.mark_of_state, &self.state) {
+            self.mark = mark.mark(state.get());
+        }
+        if self.marks.is_empty() {
+            self.marks = self.journal.marks(sites);
+        }
     }
 
     pub(crate) fn has_begun_if_it_has_done_something(&self) -> bool {

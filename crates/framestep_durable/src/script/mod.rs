@@ -1,5 +1,6 @@
 //! Durable scripts and their chapters.
 
+pub(crate) mod aligned;
 pub(crate) mod cell;
 pub(crate) mod clock;
 pub(crate) mod context;
@@ -13,6 +14,7 @@ pub(crate) mod guard;
 pub(crate) mod hand_over;
 pub(crate) mod image;
 pub(crate) mod join_error;
+pub(crate) mod labels;
 pub(crate) mod locals;
 pub(crate) mod make;
 pub(crate) mod numbered;
@@ -56,9 +58,10 @@ use std::pin::Pin;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, Content};
+use crate::bytes::{Bytes, Content, Mark};
 use crate::events::Carried;
 use crate::events::carried::{Taken, take};
+use crate::places::table::Places;
 
 /// A script that can be saved while it waits. [`durable`](macro@crate::durable) implements it for
 /// an `async fn`.
@@ -111,6 +114,10 @@ pub trait DurableScript: Serialize + DeserializeOwned + 'static {
     /// of another version diverges at its beginning: [`Policy::Restart`](crate::Policy::Restart)
     /// restarts the chapter, with the state that [`migrate`](DurableScript::migrate) returns.
     const VERSION: u32 = 0;
+
+    /// The statements of its chapters, which the attribute numbers.
+    #[doc(hidden)]
+    const PLACES: Places = Places::NONE;
 
     /// What the script returns to a join.
     type Output: Serialize + DeserializeOwned + 'static;
@@ -279,6 +286,9 @@ impl<'a> OldState<'a> {
 pub(crate) struct Code {
     pub(crate) name: &'static str,
     pub(crate) version: u32,
+    pub(crate) places: Places,
+    /// How its states describe themselves.
+    pub(crate) mark: Option<Mark>,
 }
 
 impl Code {
@@ -286,6 +296,8 @@ impl Code {
         Code {
             name: S::NAME,
             version: S::VERSION,
+            places: S::PLACES,
+            mark: Some(Mark::of::<S>()),
         }
     }
 }

@@ -6,11 +6,12 @@ use std::rc::{Rc, Weak};
 use std::task::Poll;
 
 use framestep::durable::{Event, EventNote, in_line};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, message_of};
+use crate::bytes::{Bytes, Mark, message_of};
 use crate::events::{Loss, OutsideWait, Question, ReadAs, Typed};
-use crate::journal::Known;
+use crate::journal::{Call, Known};
 use crate::script::recorder::Polling;
 use crate::script::slot::Shown;
 use crate::script::{Awaited, Pending, ScriptCell, Slot, context};
@@ -19,6 +20,8 @@ use crate::script::{Awaited, Pending, ScriptCell, Slot, context};
 #[derive(Debug, Default)]
 pub(crate) struct Numbered {
     state: State,
+    /// How its value describes itself. `None` if it has none.
+    mark: Option<Mark>,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +40,35 @@ enum State {
 type PollSlot<'a> = dyn FnMut(Option<&ScriptCell>, &mut Option<Slot>) -> Poll<Bytes> + 'a;
 
 impl Numbered {
+    /// Another wait for the same.
+    pub(crate) fn again(&self) -> Self {
+        Numbered {
+            state: State::New,
+            mark: self.mark,
+        }
+    }
+
+    /// A wait for a value that has no description.
+    pub(crate) const fn giving() -> Self {
+        Numbered {
+            state: State::New,
+            mark: Some(Mark::of::<()>()),
+        }
+    }
+
+    /// A wait for a value. That of no bytes is none.
+    pub(crate) const fn reading<T: Serialize + DeserializeOwned>() -> Self {
+        let has_value = size_of::<T>() != 0;
+        Numbered {
+            state: State::New,
+            mark: if has_value {
+                Some(Mark::of::<T>())
+            } else {
+                None
+            },
+        }
+    }
+
     /// Whether the wait has been polled.
     pub(crate) fn has_begun(&self) -> bool {
         !matches!(self.state, State::New)
@@ -282,11 +314,20 @@ impl Numbered {
     #[inline]
     #[track_caller]
     fn number(&mut self, cell: &Rc<ScriptCell>, awaited: &Awaited) -> (u32, Known, bool) {
-        let site = || cell.shared().sites.of(&awaited.call());
+        let mark = self.mark;
+        let site = || {
+            let call = Call {
+                mark,
+                ..awaited.call()
+            };
+            cell.shared().sites.of(&call)
+        };
         if let State::Begun(of, number) = &self.state {
             expect_of(of, cell, awaited.call);
             let known = cell.site_of(*number);
-            return (*number, known.unwrap_or_else(site), false);
+            // One that code has which was changed since a save has been dropped by the load: it begins now.
+            let is_new = known.is_none() && cell.is_live() && cell.begins_new_wait(*number);
+            return (*number, known.unwrap_or_else(site), is_new);
         }
         let number = cell.take_number();
         self.state = State::Begun(Rc::downgrade(cell), number);

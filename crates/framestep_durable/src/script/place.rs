@@ -95,6 +95,7 @@ pub(crate) fn in_place<R: Serialize + DeserializeOwned + Default>(
 ) -> R {
     match place(caller.function) {
         Place::Script(cell) => {
+            let caller = caller.giving::<R>();
             let done = cell.effect(caller, || Bytes::of(&in_runtime(cell.events())));
             done.and_then(|done| done.read()).unwrap_or_default()
         }

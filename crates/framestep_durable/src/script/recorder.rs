@@ -7,6 +7,7 @@ use std::ptr;
 
 use crate::bytes::{Bytes, message_of};
 use crate::journal::{Call, Kind, Known};
+use crate::places::note;
 use crate::script::cell::{ChapterState, Mode};
 use crate::script::replayed::CAN_UNWIND;
 use crate::script::{Pending, ScriptCell, Slot};
@@ -41,6 +42,9 @@ impl ScriptCell {
         if !self.is_replayed() {
             return Polling::Live;
         }
+        if self.is_aligned.get() {
+            return self.poll_aligned(number, site);
+        }
         // The number of the wait is in the entry. So an entry that is not this wait's is that of another
         // wait, such as a branch of a `select!` that is polled later: this one is pending, as it was when
         // it was recorded. If no wait takes the entry, `goes_on` finds that.
@@ -72,7 +76,11 @@ impl ScriptCell {
     #[inline]
     pub(super) fn site_at(&self, call: &'static str, at: &'static Location<'static>) -> Known {
         match self.last_site.get() {
-            Some((of, before, site)) if ptr::eq(before, at) && ptr::eq(of, call) => site,
+            Some((of, before, here, site))
+                if ptr::eq(before, at) && ptr::eq(of, call) && here == note::here() =>
+            {
+                site
+            }
             _ => self.find_site_at(call, at),
         }
     }
@@ -84,8 +92,11 @@ impl ScriptCell {
             name: "",
             at,
             within: "",
+            gives: true,
+            mark: None,
+            stored: None,
         });
-        self.last_site.set(Some((function, at, site)));
+        self.last_site.set(Some((function, at, note::here(), site)));
         site
     }
 
@@ -113,6 +124,9 @@ impl ScriptCell {
     /// Removes a wait that is over or was dropped.
     #[inline]
     pub(crate) fn remove_wait(&self, number: u32) -> Option<Pending> {
+        if self.is_aligned.get() {
+            self.forget_aligned(number);
+        }
         self.change().waits.remove(number)
     }
 

@@ -277,6 +277,9 @@ impl ScriptCell {
             name: "",
             at,
             within: "",
+            gives: true,
+            mark: None,
+            stored: None,
         };
         let mut is_outside = false;
         let value = self.effect(call, || {

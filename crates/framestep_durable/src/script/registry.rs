@@ -55,6 +55,11 @@ impl KnownScript {
         }
     }
 
+    /// The type of its states.
+    pub(crate) fn state_name(&self) -> &'static str {
+        self.state.name
+    }
+
     /// Begins a chapter with the state of a save. `None` if it is not a state of this script.
     pub(crate) fn begin_again(&self, version: u32, state: &Content) -> Option<Begun> {
         let begun = self.begin_replayed(version, state)?;
@@ -244,6 +249,11 @@ impl Registry {
             (None, Content::Compact(value)) => Some(value.clone()),
             (Some(None), _) | (None, Content::Described(_)) => None,
         }
+    }
+
+    /// The code of all scripts, by name.
+    pub(crate) fn codes(&self) -> impl Iterator<Item = Code> {
+        self.scripts.values().map(|known| known.code)
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<KnownScript> {

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes;
 use crate::bytes::Bytes;
 use crate::events::Typed;
-use crate::journal::{Call, Found, Kind, Known, NamedWait, OtherWaits, SiteId, Word};
+use crate::journal::{Call, Found, Kind, Known, Marks, NamedWait, OtherWaits, SiteId, Word};
 use crate::script::cell::Mode;
 use crate::script::cursor::Replay;
 use crate::script::{Pending, ScriptCell, Slot, context};
@@ -26,7 +26,7 @@ struct Diverged;
 
 impl ScriptCell {
     /// Begins to read the journal to a new future.
-    pub(crate) fn begin_replay(&self, compares_lines: bool) {
+    pub(crate) fn begin_replay(&self, compares_lines: bool, marks: &Marks) {
         self.mode.set(Mode::Replay);
         let mut chapter = self.change();
         chapter.has_begun = true;
@@ -35,8 +35,23 @@ impl ScriptCell {
             journal: Some(chapter.journal.clone()),
             // The first poll of a chapter has no entry that is marked as the first of a poll.
             compares_lines,
+            marks: if compares_lines {
+                Marks::default()
+            } else {
+                marks.clone()
+            },
             ..Replay::default()
         });
+    }
+
+    /// Notes what does not fit. The first divergence is the one that explains the others.
+    pub(super) fn note_divergence(&self, found: Found) {
+        self.replay.borrow_mut().divergence.get_or_insert(found);
+    }
+
+    /// Whether the script has left its replay.
+    pub(super) fn has_diverged(&self) -> bool {
+        self.replay.borrow().divergence.is_some()
     }
 
     /// What the replay has found that does not fit.
@@ -118,6 +133,9 @@ impl ScriptCell {
 
     /// How many entries a replay has taken.
     pub(crate) fn replayed(&self) -> u32 {
+        if self.is_aligned.get() {
+            return self.entry_aligned();
+        }
         self.replay.borrow().entry
     }
 
@@ -141,6 +159,9 @@ impl ScriptCell {
     /// Begins a wait without a value in a replay, and returns its number and whether it is over.
     /// `None` if this is not as simple as usual: then nothing has changed.
     pub(crate) fn begin_replayed(&self, site: Known) -> Option<(u32, bool)> {
+        if self.is_aligned.get() {
+            return None;
+        }
         // The number is only looked at until the entry has decided: the slow way takes it itself.
         let end = Kind::Ended(self.next_wait.get());
         let is_over = self.take_plain(end, site)?;
@@ -154,6 +175,9 @@ impl ScriptCell {
     /// Whether a wait that [has begun so](Self::begin_replayed) is over. `None` if this is not as
     /// simple as usual.
     pub(crate) fn end_replayed(&self, number: u32) -> Option<bool> {
+        if self.is_aligned.get() {
+            return None;
+        }
         let site = self.chapter().waits.replayed(number)?;
         let is_over = self.take_plain(Kind::Ended(number), site)?;
         if is_over {
@@ -221,6 +245,10 @@ impl ScriptCell {
             return None;
         }
         let (recorded, here) = (next.site(), here.id);
+        if let Some(found) = self.compare_mark(replay, here) {
+            replay.divergence.get_or_insert(found);
+            return None;
+        }
         if replay.is_to_be_compared(recorded, here) {
             if let Some(found) = self.compare_sites(replay, next, within, here) {
                 let is_other = matches!(found, Found::Other { .. });
@@ -240,6 +268,15 @@ impl ScriptCell {
         Some(())
     }
 
+    /// Whether the value of the next entry is still what its mark says.
+    fn compare_mark(&self, replay: &Replay, here: SiteId) -> Option<Found> {
+        let mark = replay.mark()?;
+        let of_value = self.shared.sites.sites().get(here)?.mark?;
+        let value = replay.journal.as_ref()?.value(replay.next.as_ref()?);
+        let entry = replay.entry;
+        (!of_value.fits(value.get(), mark)).then_some(Found::OtherMeaning { entry })
+    }
+
     /// Compares the site of an entry with that of the call that is to take it.
     fn compare_sites(
         &self,
@@ -257,6 +294,11 @@ impl ScriptCell {
         }
         if replay.compares_lines {
             return Some(Found::OtherLine { entry, here });
+        }
+        // A function without the attribute is called in other statements.
+        let spots = [recorded, now].map(|site| (site.place, site.label));
+        if spots[0] != spots[1] && spots.iter().all(|(place, _)| *place != 0) {
+            return Some(Found::OtherShift { entry, here });
         }
         // Of another build, lines may differ, if all calls of a function have moved by as much.
         if !replay.shifts.fits(within, recorded, now) {
@@ -300,6 +342,9 @@ impl ScriptCell {
     /// destructor, or where panics abort.
     pub(super) fn replayed_effect(&self, call: &Call) -> Option<Bytes> {
         let site = self.shared.sites.of(call);
+        if self.is_aligned.get() {
+            return self.effect_aligned(call, site);
+        }
         if self.take_plain(Kind::Effect, site) == Some(true) {
             return Some(Bytes::EMPTY);
         }
@@ -342,8 +387,8 @@ impl ScriptCell {
 
     /// Leaves a replay in which the script does what was not recorded. Returns in a destructor of
     /// a script that unwinds already, and where panics abort.
-    fn leave_replay(&self, found: Found) {
-        self.replay.borrow_mut().divergence.get_or_insert(found);
+    pub(super) fn leave_replay(&self, found: Found) {
+        self.note_divergence(found);
         if CAN_UNWIND && !std::thread::panicking() {
             resume_unwind(Box::new(Diverged));
         }
@@ -357,7 +402,7 @@ impl ScriptCell {
 
     /// Panics if a script that has left its replay does not come to a wait.
     #[cold]
-    fn count_without_result(&self) {
+    pub(super) fn count_without_result(&self) {
         let mut replay = self.replay.borrow_mut();
         replay.without_result += 1;
         assert!(

@@ -239,6 +239,9 @@ impl Awaited {
             },
             at: self.at,
             within: "",
+            gives: true,
+            mark: None,
+            stored: None,
         }
     }
 }

@@ -25,10 +25,10 @@ pub struct WaitWatch<T, P, N = &'static str> {
     value: Watch<T, N>,
 }
 
-impl<T, P, N: Clone> WaitWatch<T, P, N> {
+impl<T: Serialize + DeserializeOwned, P, N: Clone> WaitWatch<T, P, N> {
     pub(super) fn new(value: &Watch<T, N>, skips_present: bool, condition: P) -> Self {
         WaitWatch {
-            numbered: Numbered::default(),
+            numbered: Numbered::reading::<T>(),
             skips_present,
             condition,
             value: value.clone(),

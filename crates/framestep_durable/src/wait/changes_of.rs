@@ -84,7 +84,7 @@ where
         known: None,
         yields_present: false,
         phase: None,
-        numbered: Numbered::default(),
+        numbered: Numbered::reading::<T>(),
     }
 }
 
@@ -158,7 +158,7 @@ fn poll_change(
         polled.map(|()| found.unwrap_or(Bytes::EMPTY))
     });
     if polled.is_ready() {
-        *numbered = Numbered::default();
+        *numbered = numbered.again();
     }
     polled
 }

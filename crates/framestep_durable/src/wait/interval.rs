@@ -38,7 +38,7 @@ pub fn interval(period: impl Seconds) -> Interval {
         missed: MissedTicks::default(),
         phase: None,
         due_ns: None,
-        numbered: Numbered::default(),
+        numbered: Numbered::giving(),
     }
 }
 
@@ -191,7 +191,7 @@ impl Interval {
     pub fn reset(&mut self) {
         self.due_ns = None;
         self.first = None;
-        self.numbered = Numbered::default();
+        self.numbered = Numbered::giving();
     }
 
     fn has_begun(&self) -> bool {
@@ -340,7 +340,7 @@ impl<'de> Deserialize<'de> for Interval {
                 .ok_or_else(|| damaged("policy"))?,
             phase: phase.map_err(|_| damaged("phase"))?,
             due_ns: state.due_ns,
-            numbered: Numbered::default(),
+            numbered: Numbered::giving(),
         })
     }
 }
@@ -377,7 +377,7 @@ impl Interval {
         let Poll::Ready(ticked) = polled else {
             return Poll::Pending;
         };
-        self.numbered = Numbered::default();
+        self.numbered = Numbered::giving();
         let (tick, next_ns): (Tick, i128) = ticked.read().expect("a tick as it was recorded");
         self.due_ns = Some(next_ns);
         Poll::Ready(tick)

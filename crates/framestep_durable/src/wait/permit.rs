@@ -11,6 +11,7 @@ use framestep::durable::Event;
 use crate::bytes::{Bytes, EventName};
 use crate::events::OutsideWait;
 use crate::events::outside::PlainSemaphore;
+use crate::script::aligned::Hold;
 use crate::script::{Numbered, ScriptCell, Slot, counts, outside};
 use crate::wait::Semaphore;
 
@@ -37,7 +38,7 @@ pub(super) enum Inner {
 impl Drop for Permit {
     fn drop(&mut self) {
         if let Inner::Script { cell, number } = &self.inner {
-            if let Some(cell) = counts(cell) {
+            if let Some(cell) = counts(cell, Hold::Permit(*number)) {
                 cell.events().return_permit((cell.id, *number));
             }
         }

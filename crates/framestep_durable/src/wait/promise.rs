@@ -17,6 +17,7 @@ use crate::bytes::Bytes;
 use crate::events::{Loss, Outside, ReadAs, Settled, Typed};
 use crate::ids::{Owned, ScriptId};
 use crate::journal::Call;
+use crate::script::aligned::Hold;
 use crate::script::place::{Place, in_place};
 use crate::script::{
     Numbered, ScriptCell, Slot, counts, outside, place_outside_of_closures, unreadable,
@@ -92,7 +93,7 @@ pub fn promise<T: Serialize + DeserializeOwned + 'static>(
         }
     }
     let promise = Promise {
-        numbered: Numbered::default(),
+        numbered: Numbered::giving(),
         name,
         inner,
         value: PhantomData,
@@ -299,7 +300,7 @@ impl Drop for Inner {
     fn drop(&mut self) {
         match self {
             Inner::Script { cell, number } => {
-                let Some(cell) = counts(cell) else {
+                let Some(cell) = counts(cell, Hold::Promise(*number)) else {
                     return;
                 };
                 let unread = cell.events().drop_promise((cell.id, *number));

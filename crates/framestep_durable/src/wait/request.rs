@@ -121,7 +121,7 @@ impl<R> fmt::Debug for RequestId<R> {
 /// When polled outside of a durable script.
 pub fn ask<R: Request, F: FnOnce() -> R + ChangesNoLocal>(request: F) -> Ask<R, F> {
     Ask {
-        numbered: Numbered::default(),
+        numbered: Numbered::reading::<R::Answer>(),
         make: Some(request),
         answer: PhantomData,
     }

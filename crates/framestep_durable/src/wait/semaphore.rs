@@ -182,7 +182,7 @@ impl<N: EventName> Semaphore<N> {
     /// ```
     pub fn acquire_many(&self, count: usize) -> Acquire<N> {
         Acquire {
-            numbered: Numbered::default(),
+            numbered: Numbered::giving(),
             permits: self.clone(),
             wanted: count,
         }

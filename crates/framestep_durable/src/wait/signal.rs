@@ -129,7 +129,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     /// An event after the future is dropped is missed.
     pub fn wait(&self) -> WaitSignal<T, N> {
         WaitSignal {
-            numbered: Numbered::default(),
+            numbered: Numbered::reading::<T>(),
             name: self.name.clone(),
             limit: self.limit,
             value: PhantomData,
@@ -171,7 +171,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
     /// ```
     pub fn wait_for<P: Fn(&T) -> bool>(&self, accept: P) -> WaitSignalFor<T, P, N> {
         WaitSignalFor {
-            numbered: Numbered::default(),
+            numbered: Numbered::reading::<T>(),
             name: self.name.clone(),
             limit: self.limit,
             accept,

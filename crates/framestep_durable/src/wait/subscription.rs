@@ -17,6 +17,7 @@ use crate::bytes::topic::interned;
 use crate::bytes::{Bytes, EventName};
 use crate::events::{PlainSubscription, ReadAs, Typed};
 use crate::journal::Call;
+use crate::script::aligned::Hold;
 use crate::script::place::Place;
 use crate::script::{
     NextWait, Numbered, ScriptCell, Slot, context, counts, hand_over, outside,
@@ -216,16 +217,19 @@ impl Inner {
     }
 }
 
-impl<T: DeserializeOwned + 'static> Subscription<T> {
+impl<T: Serialize + DeserializeOwned + 'static> Subscription<T> {
     #[track_caller]
     pub(super) fn new<N: EventName>(name: &N, limit: Option<u64>) -> Self {
         let inner = Inner::new(name, limit);
         inner.note_held(ReadAs::of::<T>());
         let mut made = Self::of_inner(inner);
         made.base = name.base();
+        made.numbered = Numbered::reading::<T>();
         made
     }
+}
 
+impl<T: DeserializeOwned + 'static> Subscription<T> {
     /// One for the state of a script.
     pub(super) fn of_state<N: EventName>(name: &N, limit: Option<u64>) -> Self {
         Self::of_inner(Inner::State(State {
@@ -285,7 +289,7 @@ impl<T> Subscription<T> {
         Subscription {
             base: "",
             inner,
-            numbered: Numbered::default(),
+            numbered: Numbered::giving(),
             value: PhantomData,
         }
     }
@@ -305,7 +309,7 @@ impl<T> Drop for Subscription<T> {
         if is_handed_over.get() {
             return;
         }
-        if let Some(cell) = counts(cell) {
+        if let Some(cell) = counts(cell, Hold::Stream(*number)) {
             let unread = cell.events().drop_stream((cell.id, *number));
             if let Some(unread) = unread {
                 cell.note_unread(unread);
@@ -427,7 +431,7 @@ impl<T: DeserializeOwned + 'static> Stream for Subscription<T> {
         let this = &mut *self;
         match poll_next(&mut this.numbered, &mut this.base, &mut this.inner, cx) {
             Poll::Ready(value) => {
-                this.numbered = Numbered::default();
+                this.numbered = this.numbered.again();
                 Poll::Ready(Some(read(this.base, &value)))
             }
             Poll::Pending => Poll::Pending,

@@ -104,7 +104,9 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Watch<T, N> {
     /// Outside of an executor.
     #[track_caller]
     pub fn get(&self) -> T {
-        let caller = Call::new("get", self.name.base());
+        let caller = Call::new("get", self.name.base())
+            .giving::<T>()
+            .about::<T>();
         let name = self.name.full();
         let value = match place("get") {
             Place::Script(cell) => {
@@ -129,7 +131,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Watch<T, N> {
     #[track_caller]
     #[expect(clippy::needless_pass_by_value, reason = "as in framestep")]
     pub fn set(&self, value: T) {
-        let caller = Call::new("set", self.name.base());
+        let caller = Call::new("set", self.name.base()).about::<T>();
         let name = self.name.full();
         in_place(
             caller,

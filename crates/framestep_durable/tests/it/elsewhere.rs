@@ -173,6 +173,7 @@ const IN_BOTH: &[&str] = &[
     "is_stop_requested",
     "join",
     "join_all",
+    "labelled",
     "next_frame",
     "on_clock",
     "on_error",
@@ -259,6 +260,12 @@ async fn does(name: &str) {
             }
             counts.spawn(Counts(0));
             say(&format!("{:?}", counts.join().await));
+        }
+        "labelled" => {
+            for (number, text) in labelled([(1, "one"), (2, "two")], |item| item.0) {
+                wait_frames(number).await;
+                say(text);
+            }
         }
         "is_resimulated" => say(&format!("{}", effect(is_resimulated))),
         "is_stop_requested" => say(&format!("{}", is_stop_requested())),

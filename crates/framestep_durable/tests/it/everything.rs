@@ -428,13 +428,22 @@ impl DurableScript for Guard {
     }
 }
 
+/// A script with a table of its statements.
+#[durable]
+async fn teller() {
+    let _ = COUNT.get();
+    wait_frames(4).await;
+    wait_frames(400).await;
+}
+
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new().with::<Actor>().with::<Guard>();
     let registry = registry
         .with::<Visitor>()
         .with::<Answers>()
         .with::<Reads>()
-        .with::<Helper>();
+        .with::<Helper>()
+        .with::<Teller>();
     let registry = registry.with_watch(&STAGE).with_watch(&COUNT);
     registry.with_watch(&CHEERS)
 }
@@ -568,6 +577,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
     runtime.set(&CHEERS.keyed(1), 7);
     runtime.set_permits(&SEATS.keyed("box"), 9);
     runtime.spawn(actor(Role::Sleeps, Some(top))).detach();
+    runtime.start(teller()).detach();
     runtime.begin_frame(0.1);
     runtime.lend(&mut log, |runtime| runtime.run_phase(Phase::EarlyUpdate));
     (runtime, log)

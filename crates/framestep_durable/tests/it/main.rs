@@ -48,6 +48,7 @@ mod once;
 mod one_vocabulary;
 mod owners;
 mod panics;
+mod patched;
 mod patches;
 mod pauses;
 mod plain_events;

@@ -83,7 +83,7 @@ mod second {
     }
 }
 
-/// A guard who yawns before the first wait.
+/// A guard who yawns, and waits in another way.
 #[expect(dead_code, reason = "scripts of this code are only begun by name")]
 mod third {
     use super::*;
@@ -91,8 +91,7 @@ mod third {
     #[durable]
     pub(crate) async fn guard(number: u32) -> u32 {
         say(format!("{number} yawns"));
-        next_frame().await;
-        wait_seconds(1).await;
+        wait_frames(4).await;
         say(format!("{number} wakes"));
         let rings = BELL.wait().await;
         rings + number
@@ -193,10 +192,10 @@ fn a_script_with_another_await_restarts_and_the_reason_is_told() {
     let (first, reason) = text.split_once('\n').unwrap();
     assert_eq!(first, "1 continued, 2 restarted");
     let begins = "restarted: `guard` (#2 and 1 more), at entry 2: the earlier code had it awaiting \
-                  `wait_seconds()` at crates/framestep_durable/tests/it/reload.rs:";
+                  `wait_seconds()` in line ";
     assert!(reason.starts_with(begins), "{reason}");
     assert!(
-        reason.contains("the new code awaits `next_frame()` at"),
+        reason.contains("the new code comes to `wait_frames()` at"),
         "{reason}"
     );
 

@@ -2,6 +2,7 @@
 
 mod functions;
 mod modules;
+mod places;
 
 use proc_macro2::TokenStream;
 use syn::parse_str;

@@ -1,0 +1,137 @@
+//! The statement that runs.
+
+use std::cell::Cell;
+use std::fmt::{self, Write as _};
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use pin_project::pin_project;
+
+/// A statement, and the item of a list for which it runs: in the lower half the number of the
+/// statement, in the upper half the hash of the label, or 0.
+pub(crate) type Here = u64;
+
+thread_local! {
+    /// The statement of the current script.
+    static HERE: Cell<Here> = const { Cell::new(0) };
+}
+
+const LABEL: Here = !0 << 32;
+
+/// Notes that a statement begins, for the same item.
+#[inline(always)]
+pub fn note_place(number: u16) {
+    HERE.set(place_of(number));
+}
+
+/// A statement, for the item of now.
+#[inline(always)]
+#[must_use]
+pub fn place_of(number: u16) -> u64 {
+    HERE.get() & LABEL | u64::from(number)
+}
+
+#[inline(always)]
+pub(crate) fn here() -> Here {
+    HERE.get()
+}
+
+/// Puts another statement in the place of this one, and returns this one.
+#[inline(always)]
+pub(crate) fn replace(here: Here) -> Here {
+    HERE.replace(here)
+}
+
+/// The label of the item of now.
+pub(crate) fn label() -> u32 {
+    label_of(here())
+}
+
+pub(crate) fn label_of(here: Here) -> u32 {
+    u32::try_from(here >> 32).expect("the upper half")
+}
+
+pub(crate) fn number_of(here: Here) -> u32 {
+    u32::try_from(here & !LABEL).expect("the lower half")
+}
+
+pub(crate) fn joined(number: u32, label: u32) -> Here {
+    Here::from(label) << 32 | Here::from(number)
+}
+
+/// Notes that another item begins.
+pub(crate) fn note_label(label: u32) {
+    HERE.set(HERE.get() & !LABEL | Here::from(label) << 32);
+}
+
+/// The hash of a label, for an item of an outer one. Never 0.
+pub(crate) fn hash_of_label(label: &dyn fmt::Display, outer: u32) -> u32 {
+    struct Hash(u32);
+    impl fmt::Write for Hash {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+            self.0 = text.bytes().fold(self.0, step);
+            Ok(())
+        }
+    }
+    let mut hash = Hash(0x811C_9DC5 ^ outer);
+    let written = write!(hash, "{label}");
+    assert!(written.is_ok(), "a label has a text");
+    hash.0.max(1)
+}
+
+/// A branch of a macro that polls several futures.
+#[derive(Debug)]
+#[must_use]
+pub struct At<F> {
+    /// Its statement.
+    pub place: u64,
+    /// What it awaits.
+    pub future: F,
+}
+
+impl<F: IntoFuture> IntoFuture for At<F> {
+    type Output = F::Output;
+    type IntoFuture = InPlace<F::IntoFuture>;
+
+    #[inline(always)]
+    #[track_caller]
+    fn into_future(self) -> InPlace<F::IntoFuture> {
+        // A state that is awaited starts its script here.
+        let before = HERE.replace(self.place);
+        let future = self.future.into_future();
+        HERE.set(before);
+        InPlace {
+            place: self.place,
+            future,
+        }
+    }
+}
+
+/// A future that may be polled in turns with others: it has a note of its own, which holds whenever it is
+/// polled.
+#[derive(Debug)]
+#[must_use]
+#[pin_project]
+pub struct InPlace<F> {
+    /// The statement that runs in it.
+    pub place: u64,
+    /// The future.
+    #[pin]
+    pub future: F,
+}
+
+impl<F: Future> Future for InPlace<F> {
+    type Output = F::Output;
+
+    #[inline(always)]
+    #[track_caller]
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let this = self.project();
+        let before = HERE.replace(*this.place);
+        let polled = this.future.poll(cx);
+        *this.place = HERE.replace(before);
+        polled
+    }
+}

@@ -1,0 +1,156 @@
+//! What a change of code means for the saves of players, without a save.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::places::{Difference, Match, Table};
+use crate::script::Registry;
+
+/// What has become of a statement of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StatementChange {
+    /// A script is gone: a save in it is refused.
+    ScriptGone,
+    /// A statement of this line is gone. What it has done stays done. A save that waits in it is refused.
+    Removed(u32),
+    /// The statement of the first line has another text, at the second place: it counts as the same.
+    Reworded(u32, String),
+    /// The statement of the first line stands elsewhere, at the second place. A save behind one of the two
+    /// places and before the other is refused.
+    Moved(u32, String),
+    /// A statement at this place is new. A save behind it passes it, if it needs no value, and is refused
+    /// else.
+    Inserted(String),
+}
+
+/// What has changed in a script since another build.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ScriptChange {
+    /// The name of the script.
+    pub script: String,
+    /// What has become of a statement of it.
+    pub change: StatementChange,
+}
+
+impl fmt::Display for ScriptChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: ", self.script)?;
+        match &self.change {
+            StatementChange::ScriptGone => {
+                f.write_str("the script is gone: saves in it are refused")
+            }
+            StatementChange::Removed(line) => write!(
+                f,
+                "line {line} is gone: what it has done stays done, and a save that waits there is refused"
+            ),
+            StatementChange::Reworded(line, at) => {
+                write!(
+                    f,
+                    "line {line} has another text at {at}, and counts as the same"
+                )
+            }
+            StatementChange::Moved(line, at) => {
+                write!(
+                    f,
+                    "line {line} stands at {at} now: saves between the two are refused"
+                )
+            }
+            StatementChange::Inserted(at) => write!(
+                f,
+                "{at} is new: saves behind it pass it, or are refused if it gives a value"
+            ),
+        }
+    }
+}
+
+impl Registry {
+    /// The statements of all scripts, as bytes for a file. Commit that file for each build that is shipped: then a
+    /// test can ask what a later build means for the saves of this one, with
+    /// [`changes_since`](Self::changes_since).
+    ///
+    /// A file has 15 bytes for each statement. Scripts that the attribute has not made have none.
+    #[must_use]
+    pub fn places(&self) -> Vec<u8> {
+        let tables: BTreeMap<&str, Table> = self
+            .codes()
+            .map(|code| (code.name, Table::OfBuild(code.places.list)))
+            .collect();
+        postcard::to_stdvec(&tables).expect("tables serialise")
+    }
+
+    /// What has changed since a build, whose [`places`](Self::places) these are, and what that means for its
+    /// saves. `None` if these are no places.
+    ///
+    /// A load decides by the point of the save, and compares the values, too. This says what has changed in the
+    /// scripts themselves: a function without the attribute that does something else is not found.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use framestep_durable::prelude::*;
+    ///
+    /// mod shipped {
+    ///     # use framestep_durable::prelude::*;
+    ///     #[durable]
+    ///     pub async fn talk() {
+    ///         with(|said: &mut Vec<String>| said.push("Hello.".into()));
+    ///         wait_seconds(1).await;
+    ///     }
+    /// }
+    ///
+    /// mod today {
+    ///     # use framestep_durable::prelude::*;
+    ///     #[durable]
+    ///     pub async fn talk() {
+    ///         with(|said: &mut Vec<String>| said.push("Hello.".into()));
+    ///         wait_seconds(1).await;
+    ///         with(|said: &mut Vec<String>| said.push("Bye.".into()));
+    ///     }
+    /// }
+    ///
+    /// let shipped = Registry::new().with::<shipped::Talk>().places();
+    /// let changes = Registry::new().with::<today::Talk>().changes_since(&shipped).unwrap();
+    /// assert_eq!(changes.len(), 1);
+    /// assert!(changes[0].to_string().contains("is new"));
+    /// ```
+    #[must_use]
+    pub fn changes_since(&self, places: &[u8]) -> Option<Vec<ScriptChange>> {
+        let tables: BTreeMap<String, Table> = postcard::from_bytes(places).ok()?;
+        let mut changes = Vec::new();
+        for (name, table) in &tables {
+            let mut add = |change| {
+                changes.push(ScriptChange {
+                    script: name.clone(),
+                    change,
+                });
+            };
+            let Some(known) = self.find(name) else {
+                add(StatementChange::ScriptGone);
+                continue;
+            };
+            let places = known.code.places;
+            let difference = Difference::of(table.list(), places.list, &[]);
+            let at = |now: u32| {
+                let line = difference.lines_now.get(now as usize).copied();
+                format!("{}:{}", places.file, line.unwrap_or(0))
+            };
+            let then = difference.now.iter().zip(&difference.lines_then);
+            for (now, &line) in then.skip(1) {
+                match *now {
+                    Match::None => add(StatementChange::Removed(line)),
+                    Match::Changed(now) => add(StatementChange::Reworded(line, at(now))),
+                    Match::Moved(now) => add(StatementChange::Moved(line, at(now))),
+                    Match::Same(_) => {}
+                }
+            }
+            for (now, then) in (0..).zip(&difference.then).skip(1) {
+                if *then == Match::None {
+                    add(StatementChange::Inserted(at(now)));
+                }
+            }
+        }
+        Some(changes)
+    }
+}

@@ -1,0 +1,261 @@
+//! A script whose journal is read to changed code.
+
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+
+use crate::bytes::Bytes;
+use crate::journal::{Call, Found, Known};
+use crate::script::ScriptCell;
+use crate::script::aligned::pending::Next;
+use crate::script::aligned::{Aligned, Change, Hold, Holders, Outcome, Taken};
+use crate::script::cell::Mode;
+use crate::script::recorder::Polling;
+use crate::script::replayed::CAN_UNWIND;
+
+/// What a script has of its replay, until it goes on.
+#[derive(Default)]
+pub(crate) struct Realigned {
+    /// The numbers that the waits of its save have now. Others are what they were.
+    pub(crate) numbers: BTreeMap<u32, u32>,
+    /// Whether it waits for more than at its save.
+    pub(crate) has_new_waits: bool,
+    /// What has changed.
+    pub(crate) changes: Vec<Change>,
+    /// What the earlier code held, and this one does not.
+    pub(crate) released: Vec<Hold>,
+}
+
+impl ScriptCell {
+    /// Begins to read the journal to changed code.
+    pub(crate) fn begin_aligned(&self, aligned: Aligned) {
+        self.mode.set(Mode::Replay);
+        self.change().has_begun = true;
+        self.aligned.replace(Some(aligned));
+        self.is_aligned.set(true);
+    }
+
+    /// The aligned replay under way, and what it has to do with it.
+    fn with_aligned<R>(&self, f: impl FnOnce(&mut Aligned) -> R) -> Option<R> {
+        self.aligned.borrow_mut().as_mut().map(f)
+    }
+
+    /// What a poll of a wait gets.
+    pub(crate) fn poll_aligned(&self, number: u32, site: Known) -> Polling {
+        if self.has_diverged() {
+            return Polling::Pending;
+        }
+        let sites = self.shared.sites.sites();
+        let taken = self.with_aligned(|aligned| aligned.wait(number, site, &sites));
+        match taken {
+            Some(Ok(Taken::Value(value))) => Polling::Ended(value),
+            Some(Ok(Taken::Panic(message))) => {
+                let message = message.read().unwrap_or_default();
+                if CAN_UNWIND {
+                    return Polling::Failed(message);
+                }
+                self.leave_at_panic(message);
+                Polling::Pending
+            }
+            Some(Err(found)) => {
+                self.note_divergence(found);
+                Polling::Pending
+            }
+            Some(Ok(Taken::Pending)) | None => Polling::Pending,
+        }
+    }
+
+    /// The result of an effect. `None` if the script has left its replay: in a destructor, or where panics
+    /// abort.
+    pub(crate) fn effect_aligned(&self, call: &Call, site: Known) -> Option<Bytes> {
+        if self.has_diverged() {
+            if !CAN_UNWIND {
+                self.count_without_result();
+            }
+            if !CAN_UNWIND || std::thread::panicking() {
+                return None;
+            }
+        }
+        let sites = self.shared.sites.sites();
+        let taken = self.with_aligned(|aligned| aligned.effect(call, site, &sites));
+        match taken? {
+            Ok(Taken::Value(value)) => Some(value),
+            Ok(Taken::Panic(message)) => {
+                let message = message.read::<String>().unwrap_or_default();
+                if CAN_UNWIND {
+                    resume_unwind(Box::new(message));
+                }
+                self.leave_at_panic(message);
+                None
+            }
+            Ok(Taken::Pending) => None,
+            Err(found) => {
+                self.leave_replay(found);
+                None
+            }
+        }
+    }
+
+    /// Notes the items of a list that is about to be recorded: this build would have written them.
+    pub(crate) fn begin_list(&self, items: impl FnOnce() -> Bytes) {
+        if self.is_aligned.get() {
+            self.with_aligned(|aligned| aligned.begin_list(items()));
+        }
+    }
+
+    /// Compares the items of a list with those that were recorded.
+    pub(crate) fn compare_items(&self, call: &Call, then: Option<Vec<u32>>, now: &[u32]) {
+        let Some(then) = then.filter(|_| self.is_replayed()) else {
+            return;
+        };
+        if self.is_aligned.get() {
+            self.note_items(call, &then, now);
+        } else if then != now {
+            // A table of data has changed.
+            let entry = self.replayed().saturating_sub(1);
+            self.leave_replay(Found::OtherItems { entry });
+        }
+    }
+
+    /// Notes the label of an item without a list.
+    pub(crate) fn note_item_alone(&self, label: u32) {
+        if self.is_aligned.get() {
+            self.with_aligned(|aligned| aligned.note_item_alone(label));
+        }
+    }
+
+    fn note_items(&self, call: &Call, then: &[u32], now: &[u32]) {
+        let here = self.shared.sites.of(call);
+        let sites = self.shared.sites.sites();
+        let noted = self.with_aligned(|aligned| match sites.get(here.id) {
+            Some(site) => aligned.note_items(site, then, now, &sites),
+            None => Ok(()),
+        });
+        if let Some(Err(found)) = noted {
+            self.leave_replay(found);
+        }
+    }
+
+    /// Whether a wait has yet to begin that the code of the save did not have. It does now.
+    #[cold]
+    pub(crate) fn begins_new_wait(&self, number: u32) -> bool {
+        self.new_waits.borrow_mut().remove(&number)
+    }
+
+    /// Begins another poll. Returns `false` if the script is where it was.
+    pub(crate) fn goes_on_aligned(&self) -> Result<bool, Found> {
+        if let Some(found) = self.divergence() {
+            return Err(found);
+        }
+        let awaited = self.awaited();
+        let sites = self.shared.sites.sites();
+        let next = self.with_aligned(|aligned| {
+            let next = aligned.decide(&awaited, &sites)?;
+            if matches!(next, Next::Polls) {
+                aligned.begin_poll();
+            }
+            Ok(next)
+        });
+        match next {
+            Some(Ok(Next::Polls)) => Ok(true),
+            Some(Ok(Next::There { numbers, has_new })) => {
+                let mut realigned = self.realigned.borrow_mut();
+                (realigned.numbers, realigned.has_new_waits) = (numbers, has_new);
+                Ok(false)
+            }
+            Some(Err(found)) => Err(found),
+            None => Ok(false),
+        }
+    }
+
+    /// Compares what the script holds with what it held.
+    pub(crate) fn compare_holds(&self, holders: &dyn Holders) -> Result<(), Found> {
+        let is_held = |hold| holders.is_held(self.id, hold);
+        let too_much = self.with_aligned(|aligned| {
+            let hold = aligned.holds_too_much(is_held)?;
+            Some((aligned.entry(), hold))
+        });
+        match too_much.flatten() {
+            None => Ok(()),
+            Some((entry, hold)) => Err(Found::Place {
+                entry,
+                recorded: Some(format!("that it has given up {hold}")),
+                found: "holds it still: what gave it up before the point of the save is gone"
+                    .to_owned(),
+            }),
+        }
+    }
+
+    /// Ends the replay.
+    pub(crate) fn end_aligned(&self) {
+        self.mode.set(Mode::Live);
+        self.is_aligned.set(false);
+        let Some(aligned) = self.aligned.take() else {
+            return;
+        };
+        let Outcome {
+            journal,
+            stop_lines,
+            changes,
+            released,
+        } = aligned.into_outcome();
+        let mut chapter = self.change();
+        chapter.journal = journal;
+        chapter.stop_lines = stop_lines;
+        drop(chapter);
+        let mut realigned = self.realigned.borrow_mut();
+        (realigned.changes, realigned.released) = (changes, released);
+        if realigned.has_new_waits {
+            let awaited = self.awaited();
+            let numbers = awaited.iter().map(|wait| wait.number);
+            let is_new = |number: &u32| !realigned.numbers.values().any(|known| known == number);
+            self.new_waits.replace(numbers.filter(is_new).collect());
+            self.expect_new_waits();
+        }
+    }
+
+    /// Forgets a wait that is over, or was dropped.
+    pub(crate) fn forget_aligned(&self, number: u32) {
+        self.with_aligned(|aligned| aligned.forget(number));
+    }
+
+    /// The number of the next entry, for messages.
+    pub(crate) fn entry_aligned(&self) -> u32 {
+        self.with_aligned(|aligned| aligned.entry()).unwrap_or(0)
+    }
+
+    /// What is wrong with a script that has come to its end.
+    pub(crate) fn returned_aligned(&self) -> Option<Found> {
+        let sites = self.shared.sites.sites();
+        self.with_aligned(|aligned| aligned.returned(&sites))
+    }
+
+    /// What the save has at the point that the replay has come to.
+    pub(crate) fn recorded_aligned(&self) -> Option<String> {
+        let sites = self.shared.sites.sites();
+        self.with_aligned(|aligned| aligned.recorded(&sites))
+    }
+
+    /// The number that a wait of its save has now.
+    pub(crate) fn number_now(&self, number: u32) -> u32 {
+        let realigned = self.realigned.borrow();
+        realigned.numbers.get(&number).copied().unwrap_or(number)
+    }
+
+    /// The number that a wait had in its save. One that it did not have has none there.
+    pub(crate) fn number_then(&self, number: u32) -> u32 {
+        let realigned = self.realigned.borrow();
+        if realigned.numbers.is_empty() {
+            return number;
+        }
+        let mut numbers = realigned.numbers.iter();
+        let then = numbers.find(|(_, now)| **now == number);
+        then.map_or(u32::MAX, |(then, _)| *then)
+    }
+
+    /// Notes that something that the script holds is dropped, if that is in an aligned replay.
+    pub(crate) fn note_dropped(&self, hold: Hold) {
+        if self.is_aligned.get() && self.is_replayed() {
+            self.with_aligned(|aligned| aligned.note_dropped(hold));
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! Reading a journal to code that has changed since: which recorded entry is which call of now.
+//!
+//! Entries are taken in order, and compared by the [statements](crate::places) that have made them. What
+//! the journal does not have is *passed* if its statement is new. What no statement makes any more is
+//! *skipped*. What stands elsewhere takes its own entry. Meanwhile the journal is written anew, as this
+//! build would have written it. Whatever is none of these is a divergence: a guess would be another story.
+
+mod cell;
+pub(crate) mod changes;
+mod effects;
+mod holds;
+mod items;
+mod pending;
+
+pub(crate) use self::cell::Realigned;
+pub(crate) use self::changes::{Change, ChangeKind};
+pub(crate) use self::holds::{Hold, Holders};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
+
+use crate::bytes::{Bytes, Mark};
+use crate::journal::shift::Shifts;
+use crate::journal::{
+    Entry, Found, Journal, Kind, Known, Marks, NamedWait, Site, SiteId, Sites, StopLines,
+};
+use crate::places::{Difference, Match};
+use crate::script::aligned::changes::Changes;
+use crate::script::aligned::holds::Holds;
+use crate::script::aligned::items::Items;
+
+/// How many calls may be passed or skipped without one that is recorded. More, and the code that is new
+/// is a loop that never comes to where the script was.
+const MOST_PASSED: u32 = 10_000;
+
+/// An entry of the earlier build.
+struct Recorded {
+    is_first: bool,
+    kind: Kind,
+    site: SiteId,
+    value: Bytes,
+    mark: u16,
+    is_taken: bool,
+}
+
+/// A statement, for an item.
+type Spot = (u32, u32);
+
+/// A replay of changed code.
+pub(crate) struct Aligned {
+    difference: Difference,
+    /// The file of the script.
+    file: &'static str,
+    entries: Vec<Recorded>,
+    /// All before this one are taken.
+    next: usize,
+    /// What the script waited for.
+    saved: Vec<NamedWait>,
+    /// Whether the poll under way may take an entry that is the first of a poll.
+    is_open: bool,
+    /// Whether the next entry of the new journal is the first of a poll.
+    begins_poll: bool,
+    /// What this build would have written.
+    journal: Journal,
+    stop_lines: StopLines,
+    stop_lines_then: StopLines,
+    /// The number of the latest entry that was taken, from 1.
+    taken: u32,
+    /// The numbers that the waits of now had, as far as that is known.
+    numbers: BTreeMap<u32, u32>,
+    /// Where the waits are that are not over.
+    waiting: BTreeMap<u32, Spot>,
+    next_number: u32,
+    /// New waits that are over.
+    passed: BTreeSet<u32>,
+    /// Waits that stood elsewhere, and their entries.
+    given: BTreeMap<u32, usize>,
+    /// Where the latest entry was made.
+    last: Option<Spot>,
+    shifts: Shifts,
+    items: Items,
+    /// What this build writes as the value of the next entry.
+    written: Option<Bytes>,
+    holds: Holds,
+    changes: Changes,
+    /// How much was passed or skipped since an entry was taken.
+    since_taken: u32,
+}
+
+/// What a call of changed code gets.
+pub(crate) enum Taken {
+    Value(Bytes),
+    Panic(Bytes),
+    /// A wait is not over.
+    Pending,
+}
+
+/// What there is after an aligned replay.
+pub(crate) struct Outcome {
+    pub(crate) journal: Journal,
+    pub(crate) stop_lines: StopLines,
+    pub(crate) changes: Vec<Change>,
+    /// What the earlier code held, and this one does not.
+    pub(crate) released: Vec<Hold>,
+}
+
+impl Aligned {
+    pub(crate) fn new(
+        (difference, file): (Difference, &'static str),
+        journal: &Journal,
+        marks: &Marks,
+        saved: Vec<NamedWait>,
+        stop_lines_then: StopLines,
+    ) -> Self {
+        let (mut entries, mut at, mut values) = (Vec::new(), 0, 0);
+        let mut read = |entry: Entry<'_>| {
+            let mut mark = Mark::NONE;
+            if !entry.value.is_empty() {
+                mark = marks.get(values);
+                values += 1;
+            }
+            entries.push(Recorded {
+                is_first: entry.is_first,
+                kind: entry.kind,
+                site: entry.site,
+                value: Bytes::new(entry.value),
+                mark,
+                is_taken: false,
+            });
+        };
+        while let Some(((), next)) = journal.read(at, &mut read) {
+            at = next;
+        }
+        Aligned {
+            difference,
+            file,
+            entries,
+            next: 0,
+            saved,
+            is_open: false,
+            begins_poll: false,
+            journal: Journal::new(),
+            stop_lines: StopLines::default(),
+            stop_lines_then,
+            taken: 0,
+            numbers: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            next_number: 0,
+            passed: BTreeSet::new(),
+            given: BTreeMap::new(),
+            last: None,
+            shifts: Shifts::default(),
+            items: Items::default(),
+            written: None,
+            holds: Holds::default(),
+            changes: Changes::default(),
+            since_taken: 0,
+        }
+    }
+
+    /// Begins another poll, which may take the entries of another recorded one.
+    pub(crate) fn begin_poll(&mut self) {
+        self.is_open = true;
+        self.begins_poll = true;
+    }
+
+    /// Notes what this build writes as the value of the next entry.
+    pub(crate) fn begin_list(&mut self, items: Bytes) {
+        self.written = Some(items);
+    }
+
+    /// The first entry that is not taken.
+    fn next(&self) -> Option<&Recorded> {
+        self.entries.get(self.next)
+    }
+
+    /// The number of that entry, for messages.
+    pub(crate) fn entry(&self) -> u32 {
+        u32::try_from(self.next).unwrap_or(u32::MAX)
+    }
+
+    /// What is left of the journal, and what the script waited for.
+    fn left(&self) -> impl Iterator<Item = SiteId> {
+        let entries = self.entries[self.next..].iter();
+        let entries = entries
+            .filter(|entry| !entry.is_taken)
+            .map(|entry| entry.site);
+        entries.chain(self.saved.iter().map(|wait| wait.site))
+    }
+
+    /// Whether the poll under way may take the next entry.
+    fn may_take(&self) -> bool {
+        self.next()
+            .is_some_and(|next| self.is_open || !next.is_first)
+    }
+
+    /// Whether a recorded call is of a statement or an item that is gone.
+    fn is_gone(&self, then: &Site) -> bool {
+        self.difference.now(then.place) == Match::None || self.items.is_gone(then.label)
+    }
+
+    /// Whether a call is of a statement or an item that is new.
+    fn is_new(&self, now: &Site) -> bool {
+        self.difference.then(now.place) == Match::None || self.items.is_new(now.label)
+    }
+
+    /// Whether both are the same statement, for the same item.
+    fn is_at(&self, then: &Site, now: &Site) -> bool {
+        self.difference.now(then.place).other() == Some(now.place) && then.label == now.label
+    }
+
+    /// Whether both are the same call of it.
+    fn is_it(&self, then: SiteId, now: &Site, sites: &Sites) -> bool {
+        let then = sites.get(then);
+        then.is_some_and(|then| self.is_at(then, now) && then.is_like(now))
+    }
+
+    /// Adds an entry to the new journal.
+    fn push(&mut self, kind: Kind, site: Known, value: &Bytes) {
+        let is_first = mem::replace(&mut self.begins_poll, false);
+        let written = self.written.take();
+        let value = written.as_ref().unwrap_or(value);
+        self.journal.push(is_first, kind, site, value.get());
+    }
+
+    /// Takes an entry for a call of now.
+    fn take(&mut self, at: usize, kind: Kind, here: Known, now: &Site) -> Bytes {
+        let entry = &mut self.entries[at];
+        entry.is_taken = true;
+        let value = entry.value.clone();
+        self.taken = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        self.is_open = false;
+        self.since_taken = 0;
+        self.holds.take(&now.call, &value);
+        self.push(kind, here, &value);
+        self.last = Some((now.place, now.label));
+        self.go_on();
+        value
+    }
+
+    fn go_on(&mut self) {
+        while self.next().is_some_and(|next| next.is_taken) {
+            self.next += 1;
+        }
+    }
+
+    /// Skips the next entry, whose statement or item is gone.
+    fn skip(&mut self, sites: &Sites) -> Result<(), Found> {
+        let at = self.next;
+        let Some(then) = sites.get(self.entries[at].site) else {
+            return Ok(());
+        };
+        let line = self.line_then(then);
+        let entry = &mut self.entries[at];
+        entry.is_taken = true;
+        self.is_open &= !entry.is_first;
+        if let Kind::Ended(number) | Kind::Failed(number) = entry.kind {
+            self.next_number = self.next_number.max(number.saturating_add(1));
+        }
+        let kind = if self.holds.skip(&then.call, &entry.value) {
+            ChangeKind::Released
+        } else {
+            ChangeKind::Removed
+        };
+        self.changes.add(kind, then, Some(line), None);
+        self.go_on();
+        self.count(then)
+    }
+
+    /// Counts what is passed or skipped.
+    fn count(&mut self, now: &Site) -> Result<(), Found> {
+        self.since_taken += 1;
+        if self.since_taken
+            <= MOST_PASSED.max(u32::try_from(self.entries.len()).unwrap_or(u32::MAX))
+        {
+            return Ok(());
+        }
+        Err(self.found(
+            now,
+            "is in a loop that is new, and does not come to where the script was: put it behind that point, or \
+             into another chapter",
+        ))
+    }
+
+    /// Notes that a call of now is passed.
+    fn note_passed(&mut self, now: &Site) -> Result<(), Found> {
+        let at = self.at_now(now);
+        self.changes.add(ChangeKind::Inserted, now, None, Some(at));
+        self.count(now)
+    }
+
+    fn line_then(&self, then: &Site) -> u32 {
+        let lines = &self.difference.lines_then;
+        match lines.get(then.place as usize) {
+            Some(line) if then.place != 0 => *line,
+            _ => then.line,
+        }
+    }
+
+    /// The file and the line of a statement of now.
+    fn at_now(&self, now: &Site) -> String {
+        let lines = &self.difference.lines_now;
+        match lines.get(now.place as usize) {
+            Some(line) if now.place != 0 => format!("{}:{line}", self.file),
+            _ => format!("{}:{}", now.file, now.line),
+        }
+    }
+
+    /// The line that has stopped the script whose join was taken last.
+    pub(crate) fn stop_line(&mut self) -> Option<String> {
+        let line = self.stop_lines_then.of(self.taken)?.to_owned();
+        self.stop_lines.insert(self.journal.entries(), &line);
+        Some(line)
+    }
+
+    /// Notes that what a script holds is dropped.
+    pub(crate) fn note_dropped(&mut self, hold: Hold) {
+        self.holds.drop(hold);
+    }
+
+    /// Something that the script holds, and did not hold at the save.
+    pub(crate) fn holds_too_much(&self, is_held: impl Fn(Hold) -> bool) -> Option<Hold> {
+        let mut held = self.holds.held();
+        held.find(|&hold| hold.is_compared() && !is_held(hold))
+    }
+
+    pub(crate) fn into_outcome(self) -> Outcome {
+        Outcome {
+            released: self.holds.released().collect(),
+            journal: self.journal,
+            stop_lines: self.stop_lines,
+            changes: self.changes.into_list(),
+        }
+    }
+
+    /// A divergence at a call of now, which `says` what is wrong with it.
+    fn found(&self, now: &Site, says: &str) -> Found {
+        let call = said_call(now);
+        let found = format!("comes to {call} at {}, which {says}", self.at_now(now));
+        Found::Place {
+            entry: self.entry(),
+            recorded: None,
+            found,
+        }
+    }
+
+    /// What the save has at the point that the replay has come to.
+    pub(crate) fn recorded(&self, sites: &Sites) -> String {
+        let said = |site: SiteId| match sites.get(site) {
+            Some(then) => self.said_then(then),
+            None => "?".to_owned(),
+        };
+        match self.next() {
+            Some(next) => match next.kind {
+                Kind::Ended(_) | Kind::Failed(_) => format!("the end of {}", said(next.site)),
+                Kind::Effect | Kind::Panicked => said(next.site),
+            },
+            None if self.saved.is_empty() => "nothing more".to_owned(),
+            None => {
+                let saved: Vec<String> = self.saved.iter().map(|wait| said(wait.site)).collect();
+                format!("it awaiting {}", saved.join(" and "))
+            }
+        }
+    }
+
+    /// A call of the earlier build, with its lines in both.
+    fn said_then(&self, then: &Site) -> String {
+        let (call, line) = (said_call(then), self.line_then(then));
+        match self.difference.now(then.place) {
+            _ if then.place == 0 => format!("{call} at {}:{}", then.file, then.line),
+            Match::None => format!("{call} in line {line}, which is gone"),
+            now => {
+                let number = now.other().unwrap_or(0);
+                let line_now = self.difference.lines_now.get(number as usize);
+                let line_now = line_now.copied().unwrap_or(0);
+                format!("{call} in line {line}, now {}:{line_now}", self.file)
+            }
+        }
+    }
+}
+
+/// What a call is called.
+fn said_call(site: &Site) -> String {
+    match &*site.name {
+        "" => format!("`{}`", site.call),
+        name => format!("`{}` of `{name}`", site.call),
+    }
+}

@@ -1,0 +1,238 @@
+//! Waits of changed code.
+
+use std::collections::BTreeMap;
+
+use crate::bytes::Bytes;
+use crate::journal::{Found, Kind, Known, NamedWait, Site, Sites};
+use crate::places::Match;
+use crate::script::aligned::{Aligned, ChangeKind, Taken, said_call};
+
+/// What a script that waits in an aligned replay is told.
+pub(crate) enum Next {
+    /// It is where it was: the number that each wait of the save has now.
+    There {
+        numbers: BTreeMap<u32, u32>,
+        /// Whether it waits for more than it did.
+        has_new: bool,
+    },
+    /// It is polled again.
+    Polls,
+}
+
+impl Aligned {
+    /// What a poll of a wait gets. An error says why the script cannot go on.
+    pub(crate) fn wait(&mut self, number: u32, here: Known, sites: &Sites) -> Result<Taken, Found> {
+        let Some(now) = sites.get(here.id) else {
+            return Ok(Taken::Pending);
+        };
+        let spot = (now.place, now.label);
+        self.waiting.insert(number, spot);
+        if !self.is_new(now) && !self.numbers.contains_key(&number) {
+            self.numbers.insert(number, self.next_number);
+            self.next_number = self.next_number.saturating_add(1);
+        }
+        if self.passed.remove(&number) {
+            self.push(Kind::Ended(number), here, &Bytes::EMPTY);
+            return Ok(Taken::Value(Bytes::EMPTY));
+        }
+        if let Some(at) = self.given.remove(&number) {
+            self.check_mark(at, now.mark, now)?;
+            return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
+        }
+        while self.may_take() {
+            let at = self.next;
+            let (kind, site) = (self.entries[at].kind, self.entries[at].site);
+            let Some(then) = sites.get(site) else {
+                break;
+            };
+            if self.is_gone(then) {
+                self.skip(sites)?;
+                continue;
+            }
+            let (Kind::Ended(numbered) | Kind::Failed(numbered)) = kind else {
+                break;
+            };
+            if !(self.is_at(then, now) && then.is_like(now)) {
+                break;
+            }
+            // One of several waits of this statement.
+            let is_known_as = |other: u32| self.numbers.get(&other) == Some(&numbered);
+            let mut others = self.waiting.iter().filter(|(_, other)| **other == spot);
+            if !is_known_as(number)
+                && others.any(|(&other, _)| other != number && is_known_as(other))
+            {
+                break;
+            }
+            if let Kind::Failed(_) = kind {
+                return Ok(Taken::Panic(self.take(at, Kind::Failed(number), here, now)));
+            }
+            self.check_mark(at, now.mark, now)?;
+            self.next_number = self.next_number.max(numbered.saturating_add(1));
+            return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
+        }
+        Ok(Taken::Pending)
+    }
+
+    /// Forgets a wait that is over, or was dropped.
+    pub(crate) fn forget(&mut self, number: u32) {
+        self.waiting.remove(&number);
+    }
+
+    /// Decides for a script that waits for these.
+    pub(crate) fn decide(&mut self, awaited: &[NamedWait], sites: &Sites) -> Result<Next, Found> {
+        while let Some(next) = self.next() {
+            let Some(then) = sites.get(next.site) else {
+                break;
+            };
+            if !self.is_gone(then) {
+                break;
+            }
+            self.skip(sites)?;
+        }
+        if self.next().is_none() {
+            if let Some((numbers, has_new)) = self.as_saved(awaited, sites) {
+                return Ok(Next::There { numbers, has_new });
+            }
+        } else if self.next().is_some_and(|next| next.is_first) && !self.is_open {
+            // Its poll has taken what it had.
+            return Ok(Next::Polls);
+        }
+        self.unlock(awaited, sites)?;
+        Ok(Next::Polls)
+    }
+
+    /// What the waits of the save are now, by their numbers, and whether there are others. `None` if one is
+    /// missing.
+    fn as_saved(&self, awaited: &[NamedWait], sites: &Sites) -> Option<(BTreeMap<u32, u32>, bool)> {
+        let (mut numbers, mut left) = (BTreeMap::new(), awaited.to_vec());
+        for saved in &self.saved {
+            let is_it = |wait: &NamedWait| {
+                let now = sites.get(wait.site);
+                now.is_some_and(|now| self.is_it(saved.site, now, sites))
+            };
+            let exact = left.iter().position(|wait| {
+                is_it(wait) && self.numbers.get(&wait.number) == Some(&saved.number)
+            });
+            let at = exact.or_else(|| left.iter().position(is_it))?;
+            numbers.insert(saved.number, left.remove(at).number);
+        }
+        Some((numbers, !left.is_empty()))
+    }
+
+    /// Ends a wait that the earlier code did not have, or that stood elsewhere. An error if there is none:
+    /// then the script does not come to where it was.
+    fn unlock(&mut self, awaited: &[NamedWait], sites: &Sites) -> Result<(), Found> {
+        let mut new = Vec::new();
+        for wait in awaited {
+            let Some(now) = sites.get(wait.site) else {
+                continue;
+            };
+            if let Match::Moved(then) = self.difference.then(now.place) {
+                let is_end = |at: &usize| {
+                    let entry = &self.entries[*at];
+                    let is_end = matches!(entry.kind, Kind::Ended(_)) && !entry.is_taken;
+                    is_end && self.is_it(entry.site, now, sites)
+                };
+                if let Some(at) = (self.next..self.entries.len()).find(is_end) {
+                    let line = self.difference.lines_then.get(then as usize).copied();
+                    let place = self.at_now(now);
+                    self.changes.add(ChangeKind::Moved, now, line, Some(place));
+                    self.given.insert(wait.number, at);
+                    return Ok(());
+                }
+            }
+            if !self.left().any(|then| self.is_it(then, now, sites)) {
+                new.push((wait.number, now));
+            }
+        }
+        match &new[..] {
+            &[(number, now)] => {
+                self.items
+                    .check(now)
+                    .map_err(|says| self.found(now, says))?;
+                if self.is_unknown_item(now, sites) {
+                    return Err(self.found(now, UNKNOWN_ITEM));
+                }
+                let status = self.difference.then(now.place);
+                let may_be_more = matches!(status, Match::Changed(_))
+                    || self.last == Some((now.place, now.label));
+                if !(self.is_new(now) || may_be_more) || self.waits_there(now, sites) {
+                    return Err(self.found(now, NOT_REACHED));
+                }
+                if now.mark.is_some() {
+                    return Err(self.found(
+                        now,
+                        "is a new wait for a value, which the save does not have: wait for it behind the point of \
+                         the save, or in a new chapter",
+                    ));
+                }
+                // It stands for a wait of another kind, which was over.
+                let replaced = self.next().filter(|next| {
+                    let is_end = matches!(next.kind, Kind::Ended(_)) && next.value.get().is_empty();
+                    let then = sites.get(next.site);
+                    is_end && then.is_some_and(|then| self.is_at(then, now))
+                });
+                if replaced.is_some() {
+                    self.skip(sites)?;
+                }
+                self.note_passed(now)?;
+                self.passed.insert(number);
+                Ok(())
+            }
+            [] => Err(
+                match awaited.first().and_then(|wait| sites.get(wait.site)) {
+                    Some(now) => self.found(now, NOT_REACHED),
+                    None => Found::Place {
+                        entry: self.entry(),
+                        recorded: None,
+                        found: "waits for nothing".to_owned(),
+                    },
+                },
+            ),
+            [(_, now), ..] => {
+                let calls: Vec<String> = new.iter().map(|(_, now)| said_call(now)).collect();
+                Err(self.found(
+                    now,
+                    &format!(
+                        "waits with others that are new ({}): the save does not say which of them ends first. Put \
+                         them behind the point of the save",
+                        calls.join(", ")
+                    ),
+                ))
+            }
+        }
+    }
+
+    /// Whether the script waited in this statement when it was saved, and has nothing left to take.
+    fn waits_there(&self, now: &Site, sites: &Sites) -> bool {
+        let mut saved = self.saved.iter().filter_map(|wait| sites.get(wait.site));
+        self.next().is_none() && saved.any(|then| self.is_at(then, now))
+    }
+
+    /// What is wrong with a script that ends without coming to where it was.
+    pub(crate) fn returned(&self, sites: &Sites) -> Found {
+        let saved = self.saved.first().map(|wait| wait.site);
+        let site = self.next().map(|next| next.site).or(saved);
+        let then = site.and_then(|site| sites.get(site));
+        let found = match then {
+            Some(then) if self.is_gone(then) => {
+                "comes to its end without it: the statement is gone, or stands in a function that is no script. \
+                 Keep it until no save waits there"
+            }
+            _ => "comes to its end without it",
+        };
+        Found::Place {
+            entry: self.entry(),
+            recorded: None,
+            found: found.to_owned(),
+        }
+    }
+}
+
+/// What is said of a wait that is not over.
+const NOT_REACHED: &str = "is not over: the script does not come to where it was. Keep what was before that point \
+                           in its order";
+
+/// What is said of an item that is new, or has not been done.
+pub(super) const UNKNOWN_ITEM: &str = "is of an item that is new or has not been done, which `place` alone does not \
+                                       say: use `labelled` for the list";

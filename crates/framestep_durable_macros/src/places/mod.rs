@@ -1,0 +1,342 @@
+//! Places: which statement of a script makes a call.
+//!
+//! Each statement that may call something gets a number, and an entry in a table with hashes of its text,
+//! without format and comments. The expansion notes the number before the statement, so that what helpers
+//! do is known by the statement of the script that has called them. A note holds until the next one, also
+//! across awaits. Futures that may be polled in turns keep notes of their own: branches of the macros that
+//! poll several futures, and `async` blocks.
+
+mod text;
+
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::parse::{ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::visit_mut::{self, VisitMut};
+use syn::{BinOp, Block, Expr, ExprAsync, Macro, Pat, Result, Stmt, Token, parse_quote};
+
+use crate::arguments::Root;
+use crate::places::text::{Text, head_of, may_call, shape_of};
+
+/// An entry of the table.
+struct Place {
+    full: u32,
+    head: u16,
+    shape: u16,
+    sketch: u16,
+    parent: u16,
+    span: Span,
+}
+
+/// The places of a script.
+pub(crate) struct Places<'a> {
+    root: &'a Root,
+    list: Vec<Place>,
+    /// The statement whose parts are visited.
+    parent: u16,
+    /// Whether that is a part of a closure, which calls what it calls as the statement that calls it.
+    is_in_closure: bool,
+}
+
+impl<'a> Places<'a> {
+    /// The place 0 is of what no statement does.
+    pub(crate) fn new(root: &'a Root) -> Self {
+        let list = vec![Place {
+            full: 0,
+            head: 0,
+            shape: 0,
+            sketch: 0,
+            parent: 0,
+            span: Span::call_site(),
+        }];
+        Places {
+            root,
+            list,
+            parent: 0,
+            is_in_closure: false,
+        }
+    }
+
+    /// Numbers the statements of a body. One that does not parse stays as it is: the compiler says what is
+    /// wrong in it.
+    pub(crate) fn body(&mut self, name: &Ident, body: &Group) -> Group {
+        let Ok(mut block) = syn::parse2::<Block>(TokenTree::from(body.clone()).into()) else {
+            return body.clone();
+        };
+        let text = Text::of(name.to_token_stream());
+        self.parent = 0;
+        self.parent = self.push(&text, &text, 0, name.span());
+        self.block(&mut block);
+        let statements = block.stmts.iter().map(ToTokens::to_token_stream);
+        let mut group = Group::new(Delimiter::Brace, statements.collect());
+        group.set_span(body.span());
+        group
+    }
+
+    /// The table.
+    pub(crate) fn table(&self) -> TokenStream {
+        let root = self.root;
+        let places = self.list.iter().map(|place| {
+            let Place {
+                full,
+                head,
+                shape,
+                sketch,
+                parent,
+                span,
+            } = place;
+            let line = quote_spanned!(*span=> ::core::line!());
+            quote!(#root::__private::Place::new(#full, [#head, #shape, #sketch, #parent], #line))
+        });
+        quote! {
+            const PLACES: #root::__private::Places =
+                #root::__private::Places::new(::core::file!(), &[#(#places),*]);
+        }
+    }
+
+    /// Adds a place. One too many has the number of none.
+    fn push(&mut self, full: &Text, head: &Text, shape: u16, span: Span) -> u16 {
+        let Ok(number) = u16::try_from(self.list.len()) else {
+            return 0;
+        };
+        self.list.push(Place {
+            full: full.hash(),
+            head: head.folded(),
+            shape,
+            sketch: full.sketch(),
+            parent: self.parent,
+            span,
+        });
+        number
+    }
+
+    /// Adds the place of a statement or an expression.
+    fn add(&mut self, of: &impl ToTokens) -> u16 {
+        let tokens = of.to_token_stream();
+        let head = head_of(tokens.clone());
+        let shape = shape_of(head.clone());
+        let first = tokens.clone().into_iter().next();
+        let span = first.map_or_else(Span::call_site, |first| first.span());
+        self.push(&Text::of(tokens), &Text::of(head), shape, span)
+    }
+
+    /// The span of a note about `of`: of the expansion, for lints, in the line of the code.
+    fn note_span(of: &impl ToTokens) -> Span {
+        let first = of.to_token_stream().into_iter().next();
+        let span = first.map_or_else(Span::call_site, |first| first.span());
+        Span::mixed_site().located_at(span)
+    }
+
+    fn note(&self, number: u16, of: &impl ToTokens) -> Stmt {
+        let root = self.root;
+        let span = Self::note_span(of);
+        let note = quote_spanned!(span=> #root::__private::note_place(#number););
+        parse_quote!(#note)
+    }
+
+    /// Visits the parts of a statement.
+    fn within(&mut self, number: u16, visit: impl FnOnce(&mut Self)) {
+        let before = std::mem::replace(&mut self.parent, number);
+        visit(self);
+        self.parent = before;
+    }
+
+    fn block(&mut self, block: &mut Block) {
+        if self.is_in_closure {
+            return visit_mut::visit_block_mut(self, block);
+        }
+        for mut stmt in std::mem::take(&mut block.stmts) {
+            if !matches!(stmt, Stmt::Item(_)) && may_call(&stmt.to_token_stream()) {
+                let number = self.add(&stmt);
+                block.stmts.push(self.note(number, &stmt));
+                self.within(number, |this| this.visit_stmt_mut(&mut stmt));
+            }
+            block.stmts.push(stmt);
+        }
+    }
+
+    /// An expression that stands for a block: that of an arm.
+    fn arm(&mut self, body: &mut Expr) {
+        match body {
+            Expr::Block(block) if block.label.is_none() && block.attrs.is_empty() => {
+                self.block(&mut block.block);
+            }
+            _ if self.is_in_closure || !may_call(&body.to_token_stream()) => {
+                self.visit_expr_mut(body);
+            }
+            _ => {
+                let number = self.add(body);
+                let note = self.note(number, body);
+                self.within(number, |this| this.visit_expr_mut(body));
+                *body = parse_quote!({ #note #body });
+            }
+        }
+    }
+
+    /// The branches of the macros that poll several futures.
+    fn call(&mut self, mac: &mut Macro) {
+        let Some(last) = mac.path.segments.last() else {
+            return;
+        };
+        if self.is_in_closure {
+            return;
+        }
+        let tokens = mac.tokens.clone();
+        match last.ident.to_string().as_str() {
+            "select" => {
+                // The places of a macro with another syntax are not kept.
+                let known = self.list.len();
+                let branches = |input: ParseStream<'_>| self.select(input);
+                match branches.parse2(tokens) {
+                    Ok(tokens) => mac.tokens = tokens,
+                    Err(_) => self.list.truncate(known),
+                }
+            }
+            "join" | "try_join" => {
+                let futures = Punctuated::<Expr, Token![,]>::parse_terminated;
+                if let Ok(futures) = futures.parse2(tokens) {
+                    let futures = futures.into_iter().map(|future| self.branch(future));
+                    let futures: Vec<Expr> = futures.collect();
+                    mac.tokens = quote!(#(#futures),*);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A future that is polled beside others.
+    fn branch(&mut self, mut future: Expr) -> Expr {
+        let number = self.add(&future);
+        self.within(number, |this| match &mut future {
+            Expr::Async(future) => this.block(&mut future.block),
+            future => this.visit_expr_mut(future),
+        });
+        let root = self.root;
+        // A literal, so that what the expression borrows lives as long as without it.
+        parse_quote!(#root::__private::At {
+            place: #root::__private::place_of(#number),
+            future: #future,
+        })
+    }
+
+    fn select(&mut self, input: ParseStream<'_>) -> Result<TokenStream> {
+        let mut out = TokenStream::new();
+        if input.peek(syn::Ident) && input.peek2(Token![;]) {
+            let (first, semicolon): (Ident, Token![;]) = (input.parse()?, input.parse()?);
+            out.extend(quote!(#first #semicolon));
+        }
+        while !input.is_empty() {
+            if let Some(token) = input.parse::<Option<Token![else]>>()? {
+                let arrow: Token![=>] = input.parse()?;
+                let mut handler: Expr = input.parse()?;
+                self.arm(&mut handler);
+                input.parse::<Option<Token![,]>>()?;
+                out.extend(quote!(#token #arrow #handler,));
+                continue;
+            }
+            let pattern = Pat::parse_multi_with_leading_vert(input)?;
+            let equals: Token![=] = input.parse()?;
+            let future: Expr = input.parse()?;
+            let mut condition = TokenStream::new();
+            if input.peek(Token![,]) {
+                let (comma, when): (Token![,], Token![if]) = (input.parse()?, input.parse()?);
+                let expr: Expr = input.parse()?;
+                condition = quote!(#comma #when #expr);
+            }
+            let arrow: Token![=>] = input.parse()?;
+            let mut handler: Expr = if input.peek(syn::token::Brace) {
+                let block: Block = input.parse()?;
+                parse_quote!(#block)
+            } else {
+                input.parse()?
+            };
+            input.parse::<Option<Token![,]>>()?;
+            let number = self.list.len();
+            let future = self.branch(future);
+            self.within(u16::try_from(number).unwrap_or(0), |this| {
+                this.arm(&mut handler);
+            });
+            out.extend(quote!(#pattern #equals #future #condition #arrow #handler,));
+        }
+        Ok(out)
+    }
+
+    /// A block that is polled when its future is.
+    fn future(&mut self, future: &mut ExprAsync) -> Expr {
+        let before = std::mem::replace(&mut self.is_in_closure, false);
+        self.block(&mut future.block);
+        self.is_in_closure = before;
+        let (root, number) = (self.root, self.parent);
+        parse_quote!(#root::__private::InPlace {
+            place: #root::__private::place_of(#number),
+            future: #future,
+        })
+    }
+}
+
+impl VisitMut for Places<'_> {
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        self.block(block);
+    }
+
+    fn visit_macro_mut(&mut self, mac: &mut Macro) {
+        self.call(mac);
+    }
+
+    fn visit_arm_mut(&mut self, arm: &mut syn::Arm) {
+        if let Some((_, guard)) = &mut arm.guard {
+            self.visit_expr_mut(guard);
+        }
+        self.arm(&mut arm.body);
+    }
+
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Async(future) if self.parent != 0 => *expr = self.future(future),
+            Expr::Closure(closure) => {
+                let before = std::mem::replace(&mut self.is_in_closure, true);
+                if closure.asyncness.is_some() {
+                    let body = &closure.body;
+                    let mut future: ExprAsync = parse_quote!(async { #body });
+                    let future = self.future(&mut future);
+                    *closure.body = parse_quote!({ #future.await });
+                } else {
+                    self.visit_expr_mut(&mut closure.body);
+                }
+                self.is_in_closure = before;
+            }
+            // The condition is evaluated again after the body, whose last note would hold.
+            Expr::While(repeats) => {
+                self.visit_expr_mut(&mut repeats.cond);
+                let first = first_of(&mut repeats.cond);
+                if !self.is_in_closure && may_call(&first.to_token_stream()) {
+                    let (root, number) = (self.root, self.parent);
+                    let span = Self::note_span(first);
+                    let note = quote_spanned!(span=> #root::__private::note_place(#number));
+                    *first = parse_quote!((#note, #first).1);
+                }
+                self.block(&mut repeats.body);
+            }
+            Expr::Const(_) => {}
+            _ => visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+}
+
+/// The part of a condition that is evaluated first.
+fn first_of(mut condition: &mut Expr) -> &mut Expr {
+    let is_both = |expr: &Expr| match expr {
+        Expr::Binary(both) => matches!(both.op, BinOp::And(_) | BinOp::Or(_)),
+        expr => matches!(expr, Expr::Let(_)),
+    };
+    while is_both(condition) {
+        condition = match condition {
+            Expr::Let(binds) => &mut binds.expr,
+            Expr::Binary(both) => &mut both.left,
+            first => return first,
+        };
+    }
+    condition
+}

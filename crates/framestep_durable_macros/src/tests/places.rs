@@ -1,0 +1,76 @@
+//! The statements of a body, and their table.
+
+use super::expanded;
+
+/// The entries of the table, without their lines.
+fn table(body: &str) -> Vec<String> {
+    let text = expanded("", &format!("async fn a() {{ {body} }}"));
+    let (_, table) = text.split_once("Places::new(::core::file!(),&[").unwrap();
+    let (table, _) = table
+        .split_once(")];")
+        .or(table.split_once(")]);"))
+        .unwrap();
+    table.split("::core::line!())").map(str::to_owned).collect()
+}
+
+/// What the body is made of.
+fn body(body: &str) -> String {
+    let text = expanded("", &format!("async fn a() {{ {body} }}"));
+    let (_, text) = text.split_once("fn__durable_a()").unwrap();
+    text.to_owned()
+}
+
+#[test]
+fn format_and_comments_do_not_count() {
+    let one = table("say(\"a\"); with(|w: &mut World| { w.gold += 1; });");
+    let other =
+        table("say(\n\"a\",\n);\n// A comment.\nwith(\n|w: &mut World| { w.gold += 1; },\n);");
+    assert_eq!(one, other);
+    assert_ne!(
+        one,
+        table("say(\"b\"); with(|w: &mut World| { w.gold += 1; });")
+    );
+}
+
+#[test]
+fn only_what_may_call_something_is_a_statement() {
+    let text = body("let x = 1; say(x); let y = x + 1; tell!(y);");
+    assert_eq!(text.matches("note_place").count(), 2, "{text}");
+    assert!(text.contains("letx=1;::framestep_durable::__private::note_place(2u16);say(x);"));
+}
+
+#[test]
+fn a_closure_is_of_the_statement_that_calls_it() {
+    let text = body("with(|w: &mut World| { w.one(); w.two(); });");
+    assert_eq!(text.matches("note_place").count(), 1, "{text}");
+}
+
+#[test]
+fn branches_and_blocks_that_are_polled_in_turns_have_notes_of_their_own() {
+    let text = body("select! { () = one() => two(), else => three() }");
+    assert_eq!(text.matches("__private::At{").count(), 1, "{text}");
+    let text = body("join!(one(), async { two(); });");
+    assert_eq!(text.matches("__private::At{").count(), 2, "{text}");
+    assert_eq!(text.matches("__private::InPlace{").count(), 0, "{text}");
+    let text = body("let later = async { two(); };");
+    assert_eq!(text.matches("__private::InPlace{").count(), 1, "{text}");
+    let text = body("each(items, async |item| { one(item).await; two(item); });");
+    assert_eq!(text.matches("__private::InPlace{").count(), 1, "{text}");
+}
+
+#[test]
+fn a_macro_with_another_syntax_stays_as_it_is() {
+    let text = body("select! { this is no branch }");
+    assert!(text.contains("select!{thisisnobranch}"), "{text}");
+    let text = body("join!(fields, by => name);");
+    assert!(text.contains("join!(fields,by=>name)"), "{text}");
+}
+
+#[test]
+fn the_condition_of_a_loop_is_of_the_loop_each_time() {
+    let text = body("while more().await { one(); }");
+    let note = "while(::framestep_durable::__private::note_place(2u16),more().await).1{";
+    assert!(text.contains(note), "{text}");
+    let text = body("while let Some(next) = next() && ready { one(); }");
+    assert!(text.contains("note_place(2u16),next()).1&&ready"), "{text}");
+}
