@@ -16,7 +16,7 @@ use crate::log::{Batch, Log, LogError};
 use crate::news::{Differences, Slowly, without_numbers};
 use crate::notes::{Part, short};
 use crate::probe::{self, Found, Task};
-use crate::role::{Command, Event, Loaded, Mutant, Note, Role, Settings};
+use crate::role::{Command, Event, Loaded, Note, Role, Settings};
 use crate::room::EffectKey;
 use crate::saves::{self, SLOTS};
 use crate::server::{Node, Stage};
@@ -138,7 +138,6 @@ pub(crate) async fn drive(node: Arc<Node>, shard: u32, thread: usize) {
         failover_timeout: options.failover_timeout,
         standbys: options.standbys,
         retry_after: options.failover_timeout.max(Duration::from_millis(100)),
-        mutant: None::<Mutant>,
     };
     let mut rooms = Shard::new(node.kinds.clone(), options.ticks, options.limits);
     let alarm = node.alarms[thread].clone();

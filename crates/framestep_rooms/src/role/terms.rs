@@ -1,5 +1,4 @@
-//! The input and output of a role: events, commands, notes for the operator, settings; and the bugs that
-//! the simulator injects.
+//! The input and output of a role: events, commands, notes for the operator, settings.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,87 +26,6 @@ pub(crate) trait Fold {
     fn out(&self) -> u32;
 }
 
-/// Bugs that the protocol could have: the simulator injects each, and must find it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(any(test, feature = "simulate")),
-    expect(dead_code, reason = "for the simulator")
-)]
-pub(crate) enum Mutant {
-    /// A tick is appended whatever the last one is.
-    TickWithoutCompare,
-    /// After an interruption, the log is read on from where it was left.
-    FollowWithoutCheck,
-    /// A missing entry is not noticed.
-    GapsAreIgnored,
-    /// The owner computes a frame when its tick is acknowledged, not when it is read.
-    FrameBeforeRead,
-    /// A tick without an answer is not appended again.
-    NoRetry,
-    /// Entries that were read and not applied stay when they are read again.
-    QueueIsKept,
-    /// The log is trimmed before the save is stored.
-    TrimBeforeSave,
-    /// Frames of other builds are replayed.
-    AnyBuild,
-    /// Another build begins at any save.
-    BeginAnywhere,
-    /// A tick that does not fit is taken for the next one.
-    VoidIsTaken,
-    /// A save replaces any other one.
-    OldSaveWins,
-    /// An input that is in the log twice is applied twice.
-    DoublesCount,
-    /// Each answer to a question counts.
-    AnswersCount,
-    /// An owner performs only what was asked while it was the owner.
-    EffectsAreForgotten,
-    /// Nodes that follow compute a frame before anybody has survived it.
-    FollowersRunAhead,
-    /// The last frame of a node that is silent is computed without a try.
-    FramesAreNotTried,
-    /// A node that does not know which rooms are out computes on.
-    OutIsIgnored,
-    /// A shard is offered to builds that cannot read its save.
-    UnreadIsOffered,
-    /// A tick says that there is no room without looking.
-    EmptyWithoutLooking,
-    /// Of a player's sessions, those with the highest numbers count.
-    HighestSessionsCount,
-    /// The build of which a node was started last, by its own clock, runs the shard.
-    LastStartedRuns,
-    /// An acknowledgement without a number counts.
-    AnyAnswerCounts,
-}
-
-impl Mutant {
-    #[cfg(any(test, feature = "simulate"))]
-    pub(crate) const ALL: [Mutant; 22] = [
-        Mutant::TickWithoutCompare,
-        Mutant::FollowWithoutCheck,
-        Mutant::GapsAreIgnored,
-        Mutant::FrameBeforeRead,
-        Mutant::NoRetry,
-        Mutant::QueueIsKept,
-        Mutant::TrimBeforeSave,
-        Mutant::AnyBuild,
-        Mutant::BeginAnywhere,
-        Mutant::VoidIsTaken,
-        Mutant::OldSaveWins,
-        Mutant::DoublesCount,
-        Mutant::AnswersCount,
-        Mutant::EffectsAreForgotten,
-        Mutant::FollowersRunAhead,
-        Mutant::FramesAreNotTried,
-        Mutant::OutIsIgnored,
-        Mutant::UnreadIsOffered,
-        Mutant::EmptyWithoutLooking,
-        Mutant::HighestSessionsCount,
-        Mutant::LastStartedRuns,
-        Mutant::AnyAnswerCounts,
-    ];
-}
-
 /// The times and numbers of a role.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -117,7 +35,6 @@ pub(crate) struct Settings {
     pub(crate) standbys: usize,
     /// How long an answer may take.
     pub(crate) retry_after: Duration,
-    pub(crate) mutant: Option<Mutant>,
 }
 
 impl Settings {
@@ -131,14 +48,19 @@ impl Settings {
         self.failover_timeout * 6
     }
 
+    /// How long ticks that do not fit are void at once, after all since the last frame was read again.
+    pub(super) fn suspicion_pause(&self) -> Duration {
+        self.failover_timeout * 3
+    }
+
+    /// How long it is at least from one note about void ticks to the next.
+    pub(super) fn note_pause(&self) -> Duration {
+        self.failover_timeout * 3
+    }
+
     /// How long a node that cannot read a save of another build waits before it tries again.
     pub(super) fn try_again_after(&self) -> Duration {
         self.failover_timeout * 32
-    }
-
-    #[inline]
-    pub(crate) fn has(&self, mutant: Mutant) -> bool {
-        cfg!(any(test, feature = "simulate")) && self.mutant == Some(mutant)
     }
 }
 
@@ -249,10 +171,12 @@ pub(crate) enum Note {
         /// The node whose tick has the other hash.
         ticked_by: String,
     },
-    /// A tick does not fit the log. It has no effect.
-    VoidTick {
-        /// Its entry.
-        seq: u64,
+    /// Ticks do not fit the log. They have no effect.
+    VoidTicks {
+        /// How many, since this was noted last.
+        count: u64,
+        /// The entry of the last one.
+        last: u64,
     },
     /// No save fits the log, and the log does not begin at its first entry.
     NoSave {
@@ -316,9 +240,13 @@ impl std::fmt::Display for Note {
                 "after frame {frame}, the state differs from that of {ticked_by}: a room depends on \
                  what is not recorded"
             ),
-            Note::VoidTick { seq } => write!(
+            Note::VoidTicks { count: 1, last } => write!(
                 f,
-                "the tick in entry {seq} does not fit the log: it has no effect"
+                "the tick in entry {last} does not fit the log: it has no effect"
+            ),
+            Note::VoidTicks { count, last } => write!(
+                f,
+                "{count} ticks do not fit the log, the last in entry {last}: they have no effect"
             ),
             Note::NoSave { first } => write!(
                 f,

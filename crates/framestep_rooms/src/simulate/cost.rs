@@ -122,7 +122,6 @@ impl Node {
             failover_timeout: Duration::from_millis(300),
             standbys: 1,
             retry_after: Duration::from_millis(300),
-            mutant: None,
         };
         let mut node = Node {
             role: Role::new(me, 1, 0, settings),

@@ -25,7 +25,8 @@ use crate::body::close_envelope;
 use crate::entry::{Build, Generation, Player, Topic};
 use crate::log::acknowledged;
 use crate::member::Members;
-use crate::role::{Event, Mutant, Role, Settings};
+use crate::role::mutant::{Mutant, Mutated};
+use crate::role::{Event, Role, Settings};
 use crate::saves;
 
 pub use counts::{Broken, Counts};
@@ -293,10 +294,9 @@ impl World {
             failover_timeout: Duration::from_micros(FAILOVER_TIMEOUT),
             standbys: 1,
             retry_after: Duration::from_micros(RETRY),
-            mutant: self.mutant,
         };
         Node {
-            role: Role::new(name.clone(), build, 0, settings),
+            role: Role::with_rules(Mutated(self.mutant), name.clone(), build, 0, settings),
             fold: SimFold::new(
                 build,
                 self.mutant,

@@ -10,7 +10,8 @@ use super::fold::SimFold;
 use super::{FAILOVER_TIMEOUT, Happens, Micros, NODES, RETRY, World};
 use crate::entry::{Entry, Position, Tick};
 use crate::member::{Heartbeat, Members};
-use crate::role::{Command, Event, Loaded, Mutant, Note, Role};
+use crate::role::mutant::{Mutant, Mutated};
+use crate::role::{Command, Event, Loaded, Note, Role};
 use crate::saves;
 
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ pub(super) struct Node {
     pub(super) name: Arc<str>,
     pub(super) start: u32,
     pub(super) build: u64,
-    pub(super) role: Role,
+    pub(super) role: Role<Mutated>,
     pub(super) fold: SimFold,
     pub(super) members: Members,
     /// The generation of the build, as the node has read it.
@@ -500,7 +501,7 @@ impl World {
 
     fn hear_note(&mut self, node: usize, what: &Note) {
         match what {
-            Note::VoidTick { .. } => self.counts.void += 1,
+            Note::VoidTicks { count, .. } => self.counts.void += count,
             Note::CannotBegin { .. } if self.has_strangers => self.counts.unread += 1,
             Note::Differs { .. }
             | Note::BadSave { .. }
