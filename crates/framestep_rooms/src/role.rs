@@ -55,7 +55,7 @@ use tick::Ticking;
 use trial::Trial;
 
 pub(crate) use rules::{Protocol, Rules};
-pub(crate) use terms::{Command, Event, Fold, Loaded, Note, Settings};
+pub(crate) use terms::{Command, Event, Fold, Loaded, Settings};
 
 /// What a node does for one shard.
 #[derive(Debug)]

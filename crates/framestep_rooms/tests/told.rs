@@ -184,7 +184,7 @@ async fn a_script_that_panics_is_told_once_with_its_last_await_and_counted() {
     let note = told.iter().flatten().next().expect("it is told");
     assert!(note.is_warning() && note.shard == Some(0));
     assert_eq!(note.room.as_deref(), Some("lot-3"));
-    assert_eq!(note.text, text);
+    assert_eq!(note.event.to_string(), text);
     let ends = format!(", shard 0, room lot-3: {text}");
     assert!(note.to_string().ends_with(&ends), "{note}");
     for node in nodes {
@@ -219,7 +219,9 @@ async fn a_room_that_differs_is_told_once_by_name_and_shown() {
     );
     for note in all {
         let names_it = ["of room odd", "one, odd", "odd, two", "odd, one"];
-        let names_it = names_it.iter().any(|words| note.text.contains(words));
+        let names_it = names_it
+            .iter()
+            .any(|words| note.event.to_string().contains(words));
         assert!(names_it && note.is_warning(), "{note}");
     }
     for node in nodes {
@@ -242,7 +244,7 @@ async fn what_has_no_effect_is_told_with_its_reason_and_counted() {
     burst.join_all().await;
     let told = node.says("more than 60 in a second").await;
     assert!(
-        told.is_warning() && told.text.contains("of alice to room lot"),
+        told.is_warning() && told.event.to_string().contains("of alice to room lot"),
         "{told}"
     );
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Command, Fold, Loaded, Note, Role, Rules, Stage};
+use super::{Command, Fold, Loaded, Role, Rules, Stage};
 use crate::entry::{Build, Generation, Position};
+use crate::event::ServerEvent;
 use crate::member::Members;
 
 /// What a role knows of builds.
@@ -160,9 +161,9 @@ impl<R: Rules> Role<R> {
         why.clone_into(&mut self.builds.noted.why);
         let (frame, build, why) = (at.frame, at.build, why.to_owned());
         out.push(Command::Note(if is_other {
-            Note::CannotBegin { frame, build, why }
+            ServerEvent::CannotBegin { frame, build, why }
         } else {
-            Note::BadSave { frame, why }
+            ServerEvent::BadSave { frame, why }
         }));
     }
 
@@ -174,7 +175,7 @@ impl<R: Rules> Role<R> {
                 return;
             };
             self.builds.noted.build = Some(it.build);
-            out.push(Command::Note(Note::NotOffered {
+            out.push(Command::Note(ServerEvent::NotOffered {
                 node: it.node.to_string(),
                 build: it.build,
             }));
@@ -186,7 +187,7 @@ impl<R: Rules> Role<R> {
             && now >= self.ticking.heard_at + self.settings.failover_timeout * 8
             && !std::mem::replace(&mut self.builds.noted.still, true)
         {
-            out.push(Command::Note(Note::StandsStill {
+            out.push(Command::Note(ServerEvent::StandsStill {
                 frame: self.at.frame,
                 build: self.at.build,
                 is_handed_over: self.at.hands_over,

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Command, Fold, Loaded, Note, Role, Rules, Settings};
+use super::{Command, Fold, Loaded, Role, Rules, Settings};
 use crate::entry::{Entry, Position, Tick};
+use crate::event::ServerEvent;
 
 /// How far a node is with following.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,7 +74,7 @@ impl Void {
     }
 
     /// What there is to note, once in a while.
-    fn note(&mut self, now: Duration, settings: &Settings) -> Option<Note> {
+    fn note(&mut self, now: Duration, settings: &Settings) -> Option<ServerEvent> {
         let is_due = self
             .noted_at
             .is_none_or(|at| now >= at + settings.note_pause());
@@ -82,7 +83,7 @@ impl Void {
         }
         self.noted_at = Some(now);
         let count = std::mem::take(&mut self.count);
-        Some(Note::VoidTicks {
+        Some(ServerEvent::VoidTicks {
             count,
             last: self.last,
         })
@@ -139,7 +140,7 @@ impl<R: Rules> Role<R> {
             // Entries that the state depends on are gone. To begin anywhere would invent a state: the
             // node waits for a save that another one stores.
             _ => {
-                out.push(Command::Note(Note::NoSave { first }));
+                out.push(Command::Note(ServerEvent::NoSave { first }));
                 self.load_later(now + self.settings.failover_timeout * 4);
                 return;
             }
@@ -227,7 +228,7 @@ impl<R: Rules> Role<R> {
     /// The log is not the one that the state belongs to.
     fn is_cut(&mut self, fold: &mut dyn Fold, out: &mut Vec<Command>) {
         if self.follow.loaded_at.is_none() {
-            out.push(Command::Note(Note::LogWasCut {
+            out.push(Command::Note(ServerEvent::LogWasCut {
                 frame: self.at.frame,
             }));
         }
@@ -395,9 +396,11 @@ impl<R: Rules> Role<R> {
         if tick.state == fold.hash() {
             return true;
         }
-        out.push(Command::Note(Note::Differs {
+        out.push(Command::Note(ServerEvent::StateDiffers {
             frame: self.at.frame,
             ticked_by: tick.by.to_string(),
+            // The rooms are known to who has them.
+            rooms: Vec::new(),
         }));
         // Once more from a save: this node's state may be the wrong one. If it differs again, the
         // rooms themselves are not deterministic, and no state is more right than another: on from

@@ -54,10 +54,16 @@ pub(crate) enum Mutant {
     LastStartedRuns,
     /// An acknowledgement without a number counts.
     AnyAnswerCounts,
+    /// The log compares the last tick in one step, and appends in another one: a cluster of earlier
+    /// servers of NATS.
+    CompareIsNotAtomic,
+    /// A player names a subject of the log's interface for an answer, and so deletes entries: one account
+    /// for all.
+    AnswersReachTheLog,
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Mutant; 22] = [
+    pub(crate) const ALL: [Mutant; 24] = [
         Mutant::TickWithoutCompare,
         Mutant::FollowWithoutCheck,
         Mutant::GapsAreIgnored,
@@ -80,6 +86,8 @@ impl Mutant {
         Mutant::HighestSessionsCount,
         Mutant::LastStartedRuns,
         Mutant::AnyAnswerCounts,
+        Mutant::CompareIsNotAtomic,
+        Mutant::AnswersReachTheLog,
     ];
 }
 

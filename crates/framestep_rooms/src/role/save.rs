@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Command, Fold, Note, Role, Rules, Settings};
+use super::{Command, Fold, Role, Rules, Settings};
+use crate::event::ServerEvent;
 
 /// What a role knows of the saves of its shard.
 #[derive(Debug, Default)]
@@ -158,7 +159,7 @@ impl<R: Rules> Role<R> {
                     not_of_this_log: self.saving.not_of_this_log,
                 });
             }
-            Err(why) => out.push(Command::Note(Note::NotSaved {
+            Err(why) => out.push(Command::Note(ServerEvent::NotSaved {
                 frame: self.at.frame,
                 why,
             })),

@@ -1,9 +1,10 @@
-//! The input and output of a role: events, commands, notes for the operator, settings.
+//! The input and output of a role: events, commands, settings.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::entry::{Entry, Position};
+use crate::event::ServerEvent;
 
 /// The state that a shard's log is folded into.
 pub(crate) trait Fold {
@@ -151,137 +152,5 @@ pub(crate) enum Command {
     /// The state was dropped; stop reading.
     Unload,
     /// Something for the operator.
-    Note(Note),
-}
-
-/// What an operator should know about a shard.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Note {
-    /// The log does not have the tick any more at which this node is: it was cut back, such as by a
-    /// loss of power. The node begins again from a save.
-    LogWasCut {
-        /// The frame of the node.
-        frame: u64,
-    },
-    /// The log has another hash of the state after this frame than this node: scripts depend on what
-    /// is not recorded, or nodes of one build differ.
-    Differs {
-        /// The frame.
-        frame: u64,
-        /// The node whose tick has the other hash.
-        ticked_by: String,
-    },
-    /// Ticks do not fit the log. They have no effect.
-    VoidTicks {
-        /// How many, since this was noted last.
-        count: u64,
-        /// The entry of the last one.
-        last: u64,
-    },
-    /// No save fits the log, and the log does not begin at its first entry.
-    NoSave {
-        /// The first entry of the log.
-        first: u64,
-    },
-    /// A save could not be read.
-    BadSave {
-        /// Its frame.
-        frame: u64,
-        /// Why not.
-        why: String,
-    },
-    /// The state could not be saved.
-    NotSaved {
-        /// The frame.
-        frame: u64,
-        /// Why not.
-        why: String,
-    },
-    /// This build cannot read the save of another one: the shard stays with that.
-    CannotBegin {
-        /// The frame of the save.
-        frame: u64,
-        /// The build that has written it.
-        build: u64,
-        /// Why not.
-        why: String,
-    },
-    /// A node of a later build cannot read the save of this shard, which stays here.
-    NotOffered {
-        /// The node.
-        node: String,
-        /// Its build.
-        build: u64,
-    },
-    /// The shard is at frames of another build, no node of which runs, so it stands still. Start one:
-    /// it catches up, and hands over.
-    StandsStill {
-        /// The last frame known of that build.
-        frame: u64,
-        /// The build.
-        build: u64,
-        /// Whether the build has handed over. Then this one is an earlier build.
-        is_handed_over: bool,
-        /// This build.
-        own: u64,
-    },
-}
-
-impl std::fmt::Display for Note {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Note::LogWasCut { frame } => write!(
-                f,
-                "the log does not have the tick of frame {frame} any more: it was cut back. This \
-                 node begins again from a save"
-            ),
-            Note::Differs { frame, ticked_by } => write!(
-                f,
-                "after frame {frame}, the state differs from that of {ticked_by}: a room depends on \
-                 what is not recorded"
-            ),
-            Note::VoidTicks { count: 1, last } => write!(
-                f,
-                "the tick in entry {last} does not fit the log: it has no effect"
-            ),
-            Note::VoidTicks { count, last } => write!(
-                f,
-                "{count} ticks do not fit the log, the last in entry {last}: they have no effect"
-            ),
-            Note::NoSave { first } => write!(
-                f,
-                "no save fits the log, which begins with entry {first}: the shard cannot be loaded"
-            ),
-            Note::BadSave { frame, why } => {
-                write!(f, "the save of frame {frame} cannot be read: {why}")
-            }
-            Note::NotSaved { frame, why } => write!(f, "frame {frame} cannot be saved: {why}"),
-            Note::CannotBegin { frame, build, why } => write!(
-                f,
-                "this build cannot read the save of frame {frame} of build {build:x}, so the shard stays \
-                 with that: {why}"
-            ),
-            Note::NotOffered { node, build } => write!(
-                f,
-                "{node} of build {build:x} cannot read the save of this shard, and says why. The shard \
-                 stays with this build"
-            ),
-            Note::StandsStill {
-                frame,
-                build,
-                is_handed_over: true,
-                own,
-            } => write!(
-                f,
-                "the shard stands still: frame {frame} was run by build {build:x}, and this build is an \
-                 earlier one, which may drop what it does not know. Start a node of that build or of a \
-                 later one, or go back to this one: `top --prefer {own:x}`"
-            ),
-            Note::StandsStill { frame, build, .. } => write!(
-                f,
-                "the shard stands still: frame {frame} was run by build {build:x}, only that may go on, \
-                 and no node of it runs. Start one: it catches up, and hands over"
-            ),
-        }
-    }
+    Note(ServerEvent),
 }

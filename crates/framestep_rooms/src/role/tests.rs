@@ -55,6 +55,8 @@ fn heartbeat(node: &str, build: Build) -> Heartbeat {
         build,
         generation: build,
         leaves: false,
+        code: build,
+        settings: "".into(),
         begins: Vec::new(),
         refuses: Vec::new(),
     }

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Command, Fold, Note, Role, Rules};
+use super::{Command, Fold, Role, Rules};
 use crate::entry::{Entry, Position, Tick};
+use crate::event::ServerEvent;
 
 /// How often a node tries frames of an owner that ticks on before it takes over without.
 const OUTRUN: u8 = 3;
@@ -156,7 +157,7 @@ impl<R: Rules> Role<R> {
                 // than the risk.
                 Err(why) => {
                     let frame = trailing.at.frame;
-                    out.push(Command::Note(Note::NotSaved { frame, why }));
+                    out.push(Command::Note(ServerEvent::NotSaved { frame, why }));
                     self.catch_up(fold, out);
                     return true;
                 }

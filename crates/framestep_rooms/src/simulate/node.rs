@@ -9,9 +9,10 @@ use framestep_durable::StableHash;
 use super::fold::SimFold;
 use super::{FAILOVER_TIMEOUT, Happens, Micros, NODES, RETRY, World};
 use crate::entry::{Entry, Position, Tick};
+use crate::event::ServerEvent;
 use crate::member::{Heartbeat, Members};
 use crate::role::mutant::{Mutant, Mutated};
-use crate::role::{Command, Event, Loaded, Note, Role};
+use crate::role::{Command, Event, Loaded, Role};
 use crate::saves;
 
 #[derive(Clone, Debug)]
@@ -101,6 +102,8 @@ impl World {
                     build: it.build,
                     generation: it.generation,
                     leaves: it.leaves,
+                    code: it.build,
+                    settings: "".into(),
                     begins: said(true),
                     refuses: said(false),
                 };
@@ -385,24 +388,6 @@ impl World {
         }
     }
 
-    fn print(&self, node: usize, command: &Command) {
-        let name = self.nodes[node].name.clone();
-        match command {
-            Command::Append { attempt, after, .. } => {
-                println!("{:>8} {name} appends {attempt} after {after:?}", self.now);
-            }
-            Command::Save { at, .. } => println!("{:>8} {name} saves at {}", self.now, at.seq),
-            Command::Frame { at, own } => {
-                let hash = self.nodes[node].fold.hash_after(at.frame);
-                println!(
-                    "{:>8} {name} frame {} at {} own {own} {hash:x}",
-                    self.now, at.frame, at.seq
-                );
-            }
-            command => println!("{:>8} {name} {command:?}", self.now),
-        }
-    }
-
     fn obey(&mut self, node: usize, command: Command) {
         if self.is_printing {
             self.print(node, &command);
@@ -499,14 +484,14 @@ impl World {
         }
     }
 
-    fn hear_note(&mut self, node: usize, what: &Note) {
+    fn hear_note(&mut self, node: usize, what: &ServerEvent) {
         match what {
-            Note::VoidTicks { count, .. } => self.counts.void += count,
-            Note::CannotBegin { .. } if self.has_strangers => self.counts.unread += 1,
-            Note::Differs { .. }
-            | Note::BadSave { .. }
-            | Note::CannotBegin { .. }
-            | Note::NotSaved { .. } => {
+            ServerEvent::VoidTicks { count, .. } => self.counts.void += count,
+            ServerEvent::CannotBegin { .. } if self.has_strangers => self.counts.unread += 1,
+            ServerEvent::StateDiffers { .. }
+            | ServerEvent::BadSave { .. }
+            | ServerEvent::CannotBegin { .. }
+            | ServerEvent::NotSaved { .. } => {
                 let name = &self.nodes[node].name;
                 self.broken.get_or_insert(format!("{name}: {what}"));
             }
