@@ -94,12 +94,11 @@ fn find_each(seed: u64, histories: u64) -> ExitCode {
                 simulate::history(seed + count, Some(&mutant)).err()?,
             ))
         });
-        match found {
-            Some((count, broken)) => println!("{mutant}: in history {count}: {}", broken.why),
-            None => {
-                all_are_found = false;
-                println!("{mutant}: NOT FOUND in {histories} histories");
-            }
+        if let Some((count, broken)) = found {
+            println!("{mutant}: in history {count}: {}", broken.why);
+        } else {
+            all_are_found = false;
+            println!("{mutant}: NOT FOUND in {histories} histories");
         }
     }
     if all_are_found {

@@ -19,6 +19,9 @@ use crate::room::{Effect, EffectKey, Format, Later, Perform, Presence, Question,
 /// A live room, or why there is none.
 pub(crate) type Made = Result<Box<dyn Live>, String>;
 
+/// Shows an input to people.
+pub(crate) type ShowInput = fn(&[u8]) -> Option<String>;
+
 /// A kind of room.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
@@ -27,7 +30,7 @@ pub(crate) struct Kind {
     pub(crate) restore: fn(&[u8]) -> Made,
     pub(crate) view_per_player: bool,
     /// An input in JSON, for people.
-    pub(crate) show_input: fn(&[u8]) -> Option<String>,
+    pub(crate) show_input: ShowInput,
 }
 
 impl Kind {
@@ -157,7 +160,7 @@ fn sort(runtime: &Runtime, reports: Vec<Report>, before: &mut HashSet<Subject>) 
                 let event = ServerEvent::ScriptPanicked {
                     script: name.to_string(),
                     message: shown(message),
-                    after: runtime.panicked_after(*id).map(|place| place.to_string()),
+                    after: runtime.panicked_after(*id),
                 };
                 reported.last_panic = Some(event.to_string());
                 (Some(name.to_string()), event)

@@ -179,8 +179,8 @@ impl Operator {
                 .unwrap_or_else(|_| Err(LogError::Unreachable("no answer in time".to_owned())))?;
             let is_quiet = batch.entries.is_empty();
             let ticks = batch.entries.iter().filter(|entry| entry.is_tick());
-            let frames = ticks.filter_map(|entry| Some(Tick::of_bytes(&entry.body)?.frame));
-            if let Some(frame) = frames.last() {
+            let mut frames = ticks.filter_map(|entry| Some(Tick::of_bytes(&entry.body)?.frame));
+            if let Some(frame) = frames.next_back() {
                 last = Some(frame);
                 if has_read_all {
                     return Ok((last, false));

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 
 use crate::builds;
 use crate::event::{self, Hook};
-use crate::live::Kind;
+use crate::live::{Kind, ShowInput};
 use crate::log::{Log, LogError};
 use crate::member::Members;
 use crate::probe;
@@ -276,7 +276,7 @@ impl Server {
     }
 
     /// How the inputs of each kind of rooms are shown.
-    pub(crate) fn shows_inputs(&self) -> BTreeMap<String, fn(&[u8]) -> Option<String>> {
+    pub(crate) fn shows_inputs(&self) -> BTreeMap<String, ShowInput> {
         let of = |kind: &Kind| (kind.name.to_owned(), kind.show_input);
         self.kinds.iter().map(of).collect()
     }

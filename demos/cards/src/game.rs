@@ -149,7 +149,7 @@ impl Table {
             (seat.won, seat.is_ready) = (0, false);
         }
         self.matches += 1;
-        self.said = "the cards are dealt".to_owned();
+        "the cards are dealt".clone_into(&mut self.said);
     }
 
     fn begin(&mut self, round: u8) {

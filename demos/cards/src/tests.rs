@@ -142,6 +142,6 @@ async fn two_players_play_a_match_and_a_rematch_and_see_no_hand_but_their_own() 
         let spied = timeout(Duration::ZERO, spied.next()).await;
         assert!(spied.is_err(), "{spied:?}");
     };
-    node.serve(play).await.unwrap();
+    Box::pin(node.serve(play)).await.unwrap();
     assert!(!health.is_ready());
 }

@@ -87,14 +87,13 @@ async fn send(node: Arc<Node>, shard: u32, mut letters: mpsc::Receiver<Letter>) 
         // Any other one may be lost.
         if let Err(LogError::TooLarge { size, limit }) = node.log.say(&channel, body).await {
             told.retain(|_, at| at.elapsed() < REMIND);
-            if !told.contains_key(&key) {
+            if told.insert(key.clone(), Instant::now()).is_none() {
                 let event = ServerEvent::ViewTooLarge {
                     player: player.clone(),
                     size,
                     limit,
                 };
                 node.tell_of_room(shard, room, event);
-                told.insert(key, Instant::now());
             }
         }
     }

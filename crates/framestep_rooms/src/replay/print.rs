@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::ReplayedFrame;
 use crate::body::open_envelope;
 use crate::entry::{Entry, Topic};
+use crate::live::ShowInput;
 use crate::member::shard_of;
 use crate::news::shown;
 use crate::server::{Server, ServerError};
@@ -37,10 +38,7 @@ pub(crate) fn asked() -> Option<Result<Asked, ServerError>> {
     }))
 }
 
-/// The text of an input, for people.
-type Show = fn(&[u8]) -> Option<String>;
-
-fn line(entry: &Entry, kinds: &BTreeMap<String, Show>) -> String {
+fn line(entry: &Entry, kinds: &BTreeMap<String, ShowInput>) -> String {
     let body = || shown(&String::from_utf8_lossy(&entry.body));
     match &entry.topic {
         Some(Topic::Input(room, player)) => {
@@ -71,7 +69,7 @@ pub(crate) async fn run(mut server: Server, asked: Asked) -> Result<(), ServerEr
     let of_room = of_room.map(|room| shard_of(room, shards));
     let shard = asked.shard.or(of_room).unwrap_or(0);
     let until = asked.until.unwrap_or(u64::MAX);
-    let inputs: BTreeMap<String, Show> = server.shows_inputs();
+    let inputs: BTreeMap<String, ShowInput> = server.shows_inputs();
     let mut replay = server.replay_of(log, shard, until).await?;
     println!("shard {shard}, from frame {}", replay.frame());
     let mut differing: Option<ReplayedFrame> = None;
@@ -79,7 +77,7 @@ pub(crate) async fn run(mut server: Server, asked: Asked) -> Result<(), ServerEr
     while replay.frame() < until
         && let Some(frame) = replay.next().await?
     {
-        let kinds: BTreeMap<String, Show> = replay
+        let kinds: BTreeMap<String, ShowInput> = replay
             .rooms()
             .into_iter()
             .filter_map(|room| Some((room.name, *inputs.get(&room.kind)?)))

@@ -278,12 +278,11 @@ impl Node {
             return Ok(());
         }
         for worker in workers {
-            match worker.join() {
-                Ok(ended) => ended?,
-                Err(_) => {
-                    let why = "a thread of rooms has panicked".to_owned();
-                    self.tell_of_node(ServerEvent::ThreadFailed { why });
-                }
+            if let Ok(ended) = worker.join() {
+                ended?;
+            } else {
+                let why = "a thread of rooms has panicked".to_owned();
+                self.tell_of_node(ServerEvent::ThreadFailed { why });
             }
         }
         self.tell_of_node(ServerEvent::Stopped {

@@ -65,9 +65,10 @@ impl Words {
 
     /// The last word, which is the address.
     fn url(&mut self) -> Result<String, Error> {
-        let url = match self.0.is_empty() {
-            true => "nats://127.0.0.1:4222".to_owned(),
-            false => self.0.remove(0),
+        let url = if self.0.is_empty() {
+            "nats://127.0.0.1:4222".to_owned()
+        } else {
+            self.0.remove(0)
         };
         match self.0.first() {
             Some(word) => Err(format!("`{word}` is not understood\n\n{USAGE}").into()),

@@ -77,13 +77,13 @@ impl NatsLog {
                     size,
                     limit: self.client.server_info().max_payload,
                 },
-                _ => self.refusal(&error, size).await,
+                _ => self.refusal(&error, size),
             }),
         }
     }
 
     /// What an error of a stream means that is none of the usual ones.
-    pub(super) async fn refusal(&self, error: &PublishError, size: usize) -> LogError {
+    pub(super) fn refusal(&self, error: &PublishError, size: usize) -> LogError {
         let source = error
             .source()
             .and_then(|it| it.downcast_ref::<JetStreamError>());

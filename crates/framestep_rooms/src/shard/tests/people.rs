@@ -44,12 +44,11 @@ fn a_room_hears_once_that_a_player_joins_is_gone_and_returns() {
     let save = log.0.save().unwrap();
     log.0.load(Some(&save)).unwrap();
     log.frame(&[presence("a", "alice", true)]);
-    use Presence::{Gone, Joined, Returned};
     let expected = [
-        ("alice", Joined),
-        ("alice", Gone),
-        ("eve", Joined),
-        ("alice", Returned),
+        ("alice", Presence::Joined),
+        ("alice", Presence::Gone),
+        ("eve", Presence::Joined),
+        ("alice", Presence::Returned),
     ];
     assert_eq!(
         log.heard(),
