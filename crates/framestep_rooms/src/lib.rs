@@ -63,3 +63,8 @@ mod readme {}
 #[cfg(all(doctest, feature = "nats"))]
 #[doc = include_str!("../../../docs/guide/rooms.md")]
 mod guide {}
+
+/// The page about NATS has no code, and is read with the other one.
+#[cfg(all(doctest, feature = "nats"))]
+#[doc = include_str!("../../../docs/guide/rooms-nats.md")]
+mod trusted {}

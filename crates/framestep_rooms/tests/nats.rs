@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log as _, LogError, NatsLog};
-use framestep_rooms::{Client, Format, Player, Room, Server, ServerError, Topic};
+use framestep_rooms::{Client, Format, Player, Room, Server, ServerError, ServerEvent, Topic};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -190,18 +190,57 @@ async fn a_shard_takes_no_entry_that_is_too_large_and_no_more_bytes_than_it_may(
     log.append(0, &topic, "d", &[0; 5_000]).await.unwrap();
 }
 
-#[tokio::test]
-async fn a_view_that_is_larger_than_a_message_is_told() {
+/// Shows more than a message may have.
+#[derive(Serialize, Deserialize)]
+struct Wide;
+
+impl Room for Wide {
+    const NAME: &'static str = "wide";
+    type Args = ();
+    type Input = ();
+    type View = String;
+
+    fn registry() -> Registry {
+        Registry::new()
+    }
+
+    fn open(_: &Runtime, (): ()) -> Self {
+        Wide
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, (): ()) {}
+
+    fn view(&self) -> String {
+        "x".repeat(2 << 20)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_view_that_is_larger_than_a_message_is_told_and_the_node_goes_on() {
     let Some(server) = support::NatsServer::start("large").await else {
         return;
     };
-    let log = NatsLog::connect(&server.url()).await.unwrap();
-    let error = log.say("view.0.a", vec![0; 2 << 20]).await.unwrap_err();
-    assert_eq!(
-        error,
-        LogError::TooLarge {
-            size: 2 << 20,
-            limit: 1 << 20
-        }
-    );
+    let (told, mut notes) = tokio::sync::mpsc::unbounded_channel();
+    let node = Server::at(server.url())
+        .shards(1)
+        .probe_frames(false)
+        .on_note(move |note| drop(told.send(note.clone())))
+        .room::<Wide>()
+        .room::<Sum>();
+    let play = async {
+        let client = Client::at(&server.url(), "alice").await.unwrap();
+        let wide = client.open::<Wide>("wide", &()).await.unwrap();
+        let _watch = wide.watch().await.unwrap();
+        let limit = loop {
+            let note = notes.recv().await.expect("it says so");
+            if let ServerEvent::ViewTooLarge { limit, .. } = note.event {
+                break limit;
+            }
+        };
+        assert_eq!(limit, 1 << 20);
+        let sum = client.open::<Sum>("sum", &7).await.unwrap();
+        until(&sum, |sum| sum.beats > 2).await;
+    };
+    let serving = node.serve(async { timeout(Duration::from_secs(30), play).await.unwrap() });
+    Box::pin(serving).await.unwrap();
 }

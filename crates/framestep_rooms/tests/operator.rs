@@ -136,6 +136,31 @@ async fn a_room_hears_who_watches_and_each_sees_its_own_view() {
     }
 }
 
+/// ```text
+/// sent    room 7: 5, 4, 5, 6 | room 9, of the same name: 1 | room 7: 8 | room 9: 2
+/// seen            5        6                           1                      2
+/// ```
+#[tokio::test]
+async fn a_view_that_is_not_later_than_the_last_one_is_skipped() {
+    let log = MemoryLog::new();
+    log.prepare(1, 4_096).await.unwrap();
+    let room = client(&log, "alice").await.room::<Hands>("hands").unwrap();
+    let mut views = room.spectate().await.unwrap();
+    for (opened, frame) in [(7, 5), (7, 4), (7, 5), (7, 6), (9, 1), (7, 8), (9, 2)] {
+        let body =
+            format!(r#"{{"f":{frame},"o":{opened},"v":{{"heard":[],"sum":{frame},"hand":null}}}}"#);
+        log.say("view.0.hands", body.into_bytes()).await.unwrap();
+    }
+    for frame in [5, 6, 1, 2] {
+        let seen = timeout(LIMIT, views.next())
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
+        assert_eq!(seen.frame, frame);
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_view_that_does_not_change_is_sent_once_a_second() {
     let log = MemoryLog::new();

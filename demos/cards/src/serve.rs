@@ -12,7 +12,7 @@ use tokio::process::Command;
 use crate::game::Table;
 use crate::{Error, connect, folder, nats, server};
 
-mod prometheus;
+pub(crate) mod prometheus;
 use prometheus::Numbers;
 
 /// Starts everything, and runs until Ctrl-C.

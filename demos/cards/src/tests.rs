@@ -11,6 +11,7 @@ use framestep_rooms::{Client, RoomClient, Watch};
 use tokio::time::timeout;
 
 use crate::game::{Act, Phase, Table, View};
+use crate::serve::prometheus::Numbers;
 use crate::{nats, server};
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -97,6 +98,7 @@ async fn two_players_play_a_match_and_a_rematch_and_see_no_hand_but_their_own() 
         .probe_frames(false)
         .on_note(|_| ());
     let health = node.health();
+    let numbers = Numbers::install();
     assert!(!health.is_ready());
     let play = async {
         let gateway = connect(&folder.0, port, "gateway").await;
@@ -139,6 +141,15 @@ async fn two_players_play_a_match_and_a_rematch_and_see_no_hand_but_their_own() 
         };
         bob.until(is_gone).await;
         assert!(health.is_ready(), "{health}");
+        let numbers = numbers.render();
+        for name in [
+            "rooms_shards{part=\"runs\"} 2",
+            "rooms_frames_total{shard=",
+            "rooms_inputs_total{shard=",
+            "rooms_log_seconds_count{shard=",
+        ] {
+            assert!(numbers.contains(name), "{name}: {numbers}");
+        }
         let spied = timeout(Duration::ZERO, spied.next()).await;
         assert!(spied.is_err(), "{spied:?}");
     };

@@ -468,8 +468,7 @@ impl World {
                 let tick = self.nodes[node].ticks.get(&at.seq).copied().unwrap_or(0);
                 let earlier = self.computed.insert((at.seq, at.chain), (tick, hash));
                 if earlier.is_some_and(|(_, earlier)| earlier != hash) {
-                    let name = self.nodes[node].name.clone();
-                    let (frame, seq) = (at.frame, at.seq);
+                    let (name, frame, seq) = (&self.nodes[node].name, at.frame, at.seq);
                     self.broken
                         .get_or_insert(format!("frame {frame} (entry {seq}) differs on {name}"));
                 }
