@@ -6,8 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use super::ReplayedFrame;
 use crate::body::open_envelope;
+use crate::driver::newest_save;
 use crate::entry::{Entry, Topic};
 use crate::live::ShowInput;
+use crate::log::{Log, LogError};
 use crate::member::shard_of;
 use crate::news::shown;
 use crate::server::{Server, ServerError};
@@ -59,6 +61,20 @@ fn line(entry: &Entry, kinds: &BTreeMap<String, ShowInput>) -> String {
     }
 }
 
+/// The frame at whose save the replay begins: before the frames that are printed, as far as there is one.
+async fn start(log: &dyn Log, shard: u32, asked: &Asked) -> Result<u64, LogError> {
+    let (mut frames, mut before) = (Vec::new(), None);
+    while let Some((at, _)) = newest_save(log, shard, before).await? {
+        frames.push(at.frame);
+        before = Some(at.seq);
+    }
+    let newest = frames.first().copied().unwrap_or(0);
+    let from = asked.until.unwrap_or(newest).saturating_sub(asked.frames);
+    let is_there = frames.iter().any(|frame| *frame <= from) || log.ends(shard).await?.first == 1;
+    let oldest = frames.last().copied().unwrap_or(from);
+    Ok(if is_there { from } else { oldest })
+}
+
 /// Computes a shard again, and prints its last frames: what was in the log, the first frame that differs,
 /// and at the end the view of the room, or all rooms.
 #[expect(clippy::print_stdout, reason = "that is what it is for")]
@@ -70,11 +86,18 @@ pub(crate) async fn run(mut server: Server, asked: Asked) -> Result<(), ServerEr
     let shard = asked.shard.or(of_room).unwrap_or(0);
     let until = asked.until.unwrap_or(u64::MAX);
     let inputs: BTreeMap<String, ShowInput> = server.shows_inputs();
-    let mut replay = server.replay_of(log, shard, until).await?;
+    // A shard that runs has more in each moment: as far as its log goes now.
+    let end = match shards {
+        0 => 0,
+        _ => log.ends(shard).await?.last,
+    };
+    let start = start(&*log, shard, &asked).await?;
+    let mut replay = server.replay_of(log, shard, start).await?;
     println!("shard {shard}, from frame {}", replay.frame());
     let mut differing: Option<ReplayedFrame> = None;
     let mut last: Vec<String> = Vec::new();
     while replay.frame() < until
+        && replay.at.seq < end
         && let Some(frame) = replay.next().await?
     {
         let kinds: BTreeMap<String, ShowInput> = replay
