@@ -1,5 +1,6 @@
 //! Runs histories of the protocol, with all kinds of trouble: `--histories 100000 --seed 1`. `--mutant
-//! NAME` injects a bug, which must be found; `--print` prints the history of the seed.
+//! NAME` injects a bug, which must be found; `--each` injects each of them, and says after how many
+//! histories it was found; `--print` prints the history of the seed.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +10,8 @@ use std::time::Instant;
 use framestep_rooms::simulate::{self, Counts};
 
 fn main() -> ExitCode {
-    let (mut histories, mut seed, mut mutant, mut is_printing) = (10_000_u64, 1_u64, None, false);
+    let (mut histories, mut seed, mut mutant) = (10_000_u64, 1_u64, None);
+    let (mut is_printing, mut is_finding) = (false, false);
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut number = || {
@@ -22,14 +24,18 @@ fn main() -> ExitCode {
             "--seed" => seed = number(),
             "--mutant" => mutant = args.next(),
             "--print" => is_printing = true,
+            "--each" => is_finding = true,
             _ => {
                 eprintln!(
-                    "--histories N, --seed N, --print, --mutant one of {}",
+                    "--histories N, --seed N, --print, --each, --mutant one of {}",
                     simulate::mutants().join(", ")
                 );
                 return ExitCode::FAILURE;
             }
         }
+    }
+    if is_finding {
+        return find_each(seed, histories);
     }
     let mutant = mutant.as_deref();
     if is_printing {
@@ -75,5 +81,29 @@ fn main() -> ExitCode {
         ExitCode::FAILURE
     } else {
         ExitCode::SUCCESS
+    }
+}
+
+/// Injects each bug, until it is found.
+fn find_each(seed: u64, histories: u64) -> ExitCode {
+    let mut all_are_found = true;
+    for mutant in simulate::mutants() {
+        let found = (0..histories).find_map(|count| {
+            Some((
+                count + 1,
+                simulate::history(seed + count, Some(&mutant)).err()?,
+            ))
+        });
+        if let Some((count, broken)) = found {
+            println!("{mutant}: in history {count}: {}", broken.why);
+        } else {
+            all_are_found = false;
+            println!("{mutant}: NOT FOUND in {histories} histories");
+        }
+    }
+    if all_are_found {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }

@@ -41,7 +41,7 @@ pub(crate) async fn register(
 /// after an upgrade. Nodes learn it with a heartbeat, within some seconds. The order stays in the log until a build
 /// starts that the log does not know yet, or another build is preferred.
 ///
-/// `top` shows the number of each build, and does this as `top --prefer BUILD`. A build that cannot
+/// `rooms top` shows the number of each build, and does this as `rooms top --prefer BUILD`. A build that cannot
 /// read the saves of the other one is not offered its shards.
 ///
 /// # Errors
@@ -122,7 +122,7 @@ mod tests {
     #[tokio::test]
     async fn a_build_keeps_the_generation_of_its_first_start_until_it_is_preferred() {
         let log = MemoryLog::new();
-        log.prepare(1).await.unwrap();
+        log.prepare(1, 4_096).await.unwrap();
         assert_eq!(register(&log, 70, 0).await, Ok(1));
         assert_eq!(register(&log, 60, 0).await, Ok(2));
         assert_eq!(register(&log, 70, 0).await, Ok(1)); // it restarts
@@ -141,7 +141,7 @@ mod tests {
     #[tokio::test]
     async fn a_list_that_was_lost_gets_the_generations_that_nodes_know() {
         let log = MemoryLog::new();
-        log.prepare(1).await.unwrap();
+        log.prepare(1, 4_096).await.unwrap();
         assert_eq!(register(&log, 70, 1).await, Ok(1));
         assert_eq!(register(&log, 60, 5).await, Ok(5));
         assert_eq!(register(&log, 50, 0).await, Ok(6));

@@ -1,5 +1,8 @@
 //! The client: opens rooms, sends inputs, watches.
 
+mod watch;
+mod wire;
+
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -16,7 +19,10 @@ use crate::entry::{Player, Topic, is_name};
 use crate::log::{Inbox, Log, LogError};
 use crate::member::shard_of;
 use crate::news::Absence;
-use crate::room::{Format, Room};
+use crate::room::Room;
+use watch::Heard;
+pub use watch::{View, Watch};
+pub(crate) use wire::{close_end, close_view};
 
 /// Why a client has not done what it should.
 #[derive(Debug)]
@@ -74,8 +80,10 @@ const WATCHES: Duration = Duration::from_secs(1);
 /// |---|---|
 /// | `log.SHARD.open.ROOM` | `{"kind": "arena", "args": ..}` opens a room |
 /// | `log.SHARD.room.ROOM.PLAYER` | `{"s": session, "n": number, "i": ..}` is an input: `s` is a random number of each session, less than 2^53, and `n` counts from 1 |
-/// | `rooms.watch.SHARD.ROOM` | anything, each second: somebody watches |
-/// | `rooms.view.SHARD.ROOM` | `{"f": frame, "v": ..}`: a view, for watchers; `{"end": why, "at": entry}`: after this entry of the log there is no such room. `why` is `"over"`, `"none"`, `"broken"` or `{"refused": text}`, if its opening had no effect |
+/// | `rooms.watch.SHARD.ROOM` | anything, each second: somebody looks on |
+/// | `rooms.watch.SHARD.ROOM.PLAYER` | the same of a player, who is [there](Room::presence) then |
+/// | `rooms.view.SHARD.ROOM` | `{"f": frame, "o": opened, "v": ..}`: what all see. `opened` is the entry that has opened the room: skip a view that is not later than the last one. `{"end": why, "at": entry}`: after this entry of the log there is no such room. `why` is `"over"`, `"none"`, `"broken"` or `{"refused": text}`, if its opening had no effect |
+/// | `rooms.view.SHARD.ROOM.PLAYER` | the same of one player, in a room with [`VIEW_PER_PLAYER`](Room::VIEW_PER_PLAYER) |
 ///
 /// Requests to the first two are answered once the log has them, with `{"stream": .., "seq": entry}`:
 /// that does not say that they have an effect. Anything else, also a `seq` of 0, is no such answer: send
@@ -135,7 +143,9 @@ impl Client {
         let until = Instant::now() + START;
         let shards = loop {
             match log.shards().await {
-                Ok(0) | Err(LogError::Unreachable(_)) if Instant::now() < until => {
+                Ok(0) | Err(LogError::Unreachable(_) | LogError::Refused | LogError::Full(_))
+                    if Instant::now() < until =>
+                {
                     sleep(Duration::from_millis(50)).await;
                 }
                 Ok(0) => {
@@ -333,7 +343,7 @@ impl<R: Room> RoomClient<R> {
     /// `Ok` says that it is in the log, not what the room does with it. It has no effect if the room is
     /// not open, is over or broken, if the player sends more than
     /// [`Server::inputs_per_second`](crate::Server::inputs_per_second), or if it is not an `R::Input` of
-    /// the server. The node that runs the room says so, and `top` counts it.
+    /// the server. The node that runs the room says so, and `rooms top` counts it.
     ///
     /// Of several inputs that are sent at the same time, the order is not promised. Of a client's
     /// room at most 32 are under way; more wait.
@@ -357,22 +367,26 @@ impl<R: Room> RoomClient<R> {
         self.append(&topic, &id, &body).await
     }
 
-    /// Watches the room: its views from now on, one for each frame, while there is an owner.
+    /// Watches the room as the player: its views from now on, while there is an owner. The room
+    /// [hears](Room::presence) that the player is there, until some seconds after the watch is dropped.
+    ///
+    /// A view comes when it has changed, and once a second. In a room with
+    /// [`VIEW_PER_PLAYER`](Room::VIEW_PER_PLAYER), it is that of the player.
     ///
     /// # Errors
     ///
     /// If the log cannot be reached.
     pub async fn watch(&self) -> Result<Watch<R>, ClientError> {
-        let mut watch = Watch {
-            room: self.clone(),
-            inbox: self.hear().await?,
-            said: None,
-            has_seen: false,
-            is_over: false,
-            skipped: 0,
-        };
-        watch.say().await;
-        Ok(watch)
+        Watch::begin(self, Some(self.client.player.clone())).await
+    }
+
+    /// Looks on: what [all see](Room::view). The room does not hear of it.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be reached.
+    pub async fn spectate(&self) -> Result<Watch<R>, ClientError> {
+        Watch::begin(self, None).await
     }
 
     /// The present view, once a server shows one: so the room is there. It waits for 30 s.
@@ -397,7 +411,7 @@ impl<R: Room> RoomClient<R> {
         match timeout(VIEW, look).await {
             Ok(found) => found,
             Err(_) => Err(LogError::Unreachable(format!(
-                "no server has shown room `{}` for {} s: does one run shard {}? `top` shows that",
+                "no server has shown room `{}` for {} s: does one run shard {}? `rooms top` shows that",
                 self.room,
                 VIEW.as_secs(),
                 self.shard
@@ -411,7 +425,7 @@ impl<R: Room> RoomClient<R> {
             Absence::None => "it was not opened, or is over".to_owned(),
             Absence::Over => "it is over".to_owned(),
             Absence::Broken => {
-                "it is broken: the server has said why, and `top` shows it".to_owned()
+                "it is broken: the server has said why, and `rooms top` shows it".to_owned()
             }
             Absence::Refused(why) => format!("it was not opened: {why}"),
         };
@@ -421,240 +435,11 @@ impl<R: Room> RoomClient<R> {
         }
     }
 
-    async fn hear(&self) -> Result<Box<dyn Inbox>, LogError> {
-        self.client
-            .log
-            .hear(&format!("view.{}.{}", self.shard, self.room))
-            .await
-    }
-}
-
-/// What a watcher sees after a frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct View<V> {
-    /// The frame of the room, from 1.
-    pub frame: u64,
-    /// Its view.
-    pub view: V,
-}
-
-/// Watches a room.
-pub struct Watch<R> {
-    room: RoomClient<R>,
-    inbox: Box<dyn Inbox>,
-    said: Option<Instant>,
-    /// Whether there was a view.
-    has_seen: bool,
-    is_over: bool,
-    skipped: u64,
-}
-
-/// What a watcher hears.
-enum Heard<V> {
-    View(View<V>),
-    /// There is no room, since the client has opened it.
-    End(Absence),
-}
-
-impl<R> fmt::Debug for Watch<R> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Watch({})", self.room.room)
-    }
-}
-
-impl<R> Watch<R> {
-    /// How many messages were skipped that are no views. The servers send none: in an account of NATS
-    /// that several players share, one of them may have named the room's views for an answer.
-    pub fn skipped(&self) -> u64 {
-        self.skipped
-    }
-}
-
-impl<R: Room> Watch<R> {
-    async fn say(&mut self) {
-        if self.said.is_none_or(|said| said.elapsed() >= WATCHES) {
-            self.said = Some(Instant::now());
-            let channel = format!("watch.{}.{}", self.room.shard, self.room.room);
-            // It is said again.
-            let _ = self.room.client.log.say(&channel, Vec::new()).await;
-        }
-    }
-
-    /// The next view. `None` if the room is over: its last view came before. It waits while the room has
-    /// no owner.
-    ///
-    /// Of a room that this client has not [opened](Client::open), it also waits until somebody opens it.
-    /// Messages that are no views are [skipped](Self::skipped).
-    ///
-    /// # Cancel safety
-    ///
-    /// No view is lost that has arrived.
-    ///
-    /// # Errors
-    ///
-    /// - [`ClientError::NoRoom`] if the room is broken, or the client's `open` had no effect.
-    /// - [`ClientError::Settings`] if a view is not an `R::View`: server and client differ.
-    pub async fn next(&mut self) -> Result<Option<View<R::View>>, ClientError> {
-        while !self.is_over {
-            match self.hear().await? {
-                Heard::View(view) => {
-                    self.has_seen = true;
-                    return Ok(Some(view));
-                }
-                Heard::End(Absence::Broken) => return Err(self.room.absent(&Absence::Broken)),
-                Heard::End(_) if self.has_seen => self.is_over = true,
-                // It was opened, and is over already.
-                Heard::End(Absence::Over) if self.room.opened.is_some() => self.is_over = true,
-                Heard::End(why) if self.room.opened.is_some() => {
-                    return Err(self.room.absent(&why));
-                }
-                // It may be opened later.
-                Heard::End(_) => {}
-            }
-        }
-        Ok(None)
-    }
-
-    /// The next message of the node that runs the room.
-    async fn hear(&mut self) -> Result<Heard<R::View>, ClientError> {
-        loop {
-            self.say().await;
-            match timeout(WATCHES, self.inbox.next()).await {
-                Ok(Some(message)) => {
-                    let Some(shown) = open_view(&message.body) else {
-                        self.skipped += 1;
-                        continue;
-                    };
-                    match shown {
-                        Shown::View(frame, view) => {
-                            let view = Format::read(view).map_err(|why| self.room.differs(&why))?;
-                            return Ok(Heard::View(View { frame, view }));
-                        }
-                        // It is of the time before.
-                        Shown::End(at, _) if self.room.opened.is_some_and(|opened| at < opened) => {
-                        }
-                        Shown::End(_, why) => return Ok(Heard::End(why)),
-                    }
-                }
-                Ok(None) => match self.room.hear().await {
-                    Ok(inbox) => self.inbox = inbox,
-                    Err(_) => sleep(WATCHES).await,
-                },
-                Err(_) => {}
-            }
-        }
-    }
-}
-
-impl<R: Room> RoomClient<R> {
-    fn differs(&self, why: &str) -> ClientError {
-        ClientError::Settings(format!(
-            "a view of room `{}` is not one of a `{}`: server and client are of different versions, or the \
-             room is of another kind ({why})",
-            self.room,
-            R::NAME
-        ))
-    }
-}
-
-/// The mark of a view that is not in JSON.
-const BINARY: u8 = 2;
-/// What a message begins with that says why there is no view.
-const END: &[u8] = br#"{"end":"#;
-
-/// A view with its frame: `{"f":7,"v":..}`, or the number in 8 bytes before the view.
-pub(crate) fn close_view(frame: u64, view: &[u8]) -> Vec<u8> {
-    // What `Format::write` has written in JSON never begins with a control character.
-    if view.first().is_some_and(|first| *first >= b' ') {
-        let mut body = format!("{{\"f\":{frame},\"v\":").into_bytes();
-        body.extend_from_slice(view);
-        body.push(b'}');
-        return body;
-    }
-    let mut body = vec![BINARY];
-    body.extend_from_slice(&frame.to_le_bytes());
-    body.extend_from_slice(view);
-    body
-}
-
-/// Why there is no such room after an entry: `{"end":"over","at":7}`.
-pub(crate) fn close_end(at: u64, why: &Absence) -> Vec<u8> {
-    #[derive(serde::Serialize)]
-    struct Text<'a> {
-        end: &'a Absence,
-        at: u64,
-    }
-    serde_json::to_vec(&Text { end: why, at }).unwrap_or_default()
-}
-
-/// What is shown of a room.
-#[derive(Debug, PartialEq)]
-enum Shown<'a> {
-    View(u64, &'a [u8]),
-    End(u64, Absence),
-}
-
-/// Reads what [`close_view`] or [`close_end`] has written. `None` if it is something else.
-fn open_view(body: &[u8]) -> Option<Shown<'_>> {
-    #[derive(serde::Deserialize)]
-    struct Text<'a> {
-        f: u64,
-        #[serde(borrow)]
-        v: &'a serde_json::value::RawValue,
-    }
-    #[derive(serde::Deserialize)]
-    struct End {
-        end: Absence,
-        at: u64,
-    }
-    if let Some(rest) = body.strip_prefix(&[BINARY]) {
-        let (frame, view) = rest.split_first_chunk()?;
-        return Some(Shown::View(u64::from_le_bytes(*frame), view));
-    }
-    if body.starts_with(END) {
-        let text: End = serde_json::from_slice(body).ok()?;
-        return Some(Shown::End(text.at, text.end));
-    }
-    let text: Text<'_> = serde_json::from_slice(body).ok()?;
-    Some(Shown::View(text.f, text.v.get().as_bytes()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn views_and_ends_are_read_as_they_were_written() {
-        for format in [Format::Json, Format::Postcard] {
-            let view = close_view(7, &format.write(&(1_u32, "two")).unwrap());
-            let Some(Shown::View(7, view)) = open_view(&view) else {
-                panic!("{view:?}");
-            };
-            assert_eq!(Format::read(view), Ok((1_u32, "two".to_owned())));
-            let nothing = close_view(7, &format.write(&()).unwrap());
-            let Some(Shown::View(7, nothing)) = open_view(&nothing) else {
-                panic!("{nothing:?}");
-            };
-            assert_eq!(Format::read(nothing), Ok(()));
-        }
-        let refused = Absence::Refused("a \"reason\"".to_owned());
-        for why in [Absence::None, Absence::Over, Absence::Broken, refused] {
-            let end = close_end(9, &why);
-            assert_eq!(open_view(&end), Some(Shown::End(9, why)));
-        }
-        assert_eq!(close_end(9, &Absence::Over), br#"{"end":"over","at":9}"#);
-        let answer = br#"{"stream":"LOG_7","seq":9}"#;
-        for wrong in [
-            &b""[..],
-            b"{}",
-            b"{\"f\":1}",
-            b"\x02abc",
-            b"\x07",
-            b"8",
-            answer,
-        ] {
-            assert_eq!(open_view(wrong), None);
+    async fn hear(&self, player: Option<&Player>) -> Result<Box<dyn Inbox>, LogError> {
+        let all = format!("view.{}.{}", self.shard, self.room);
+        match player.filter(|_| R::VIEW_PER_PLAYER) {
+            Some(player) => self.client.log.hear(&format!("{all}.{player}")).await,
+            None => self.client.log.hear(&all).await,
         }
     }
 }

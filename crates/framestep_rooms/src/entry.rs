@@ -56,6 +56,12 @@ pub enum Topic {
     Input(Arc<str>, Player),
     /// The answer to a question that a script of a room has asked the outside.
     Answer(Arc<str>),
+    /// A player watches a room, or does not any more.
+    Presence(Arc<str>, Player),
+    /// The operator closes a room.
+    Close(Arc<str>),
+    /// The operator removes a player from a room.
+    Kick(Arc<str>, Player),
 }
 
 impl Topic {
@@ -63,17 +69,26 @@ impl Topic {
     pub fn room(&self) -> Option<&str> {
         match self {
             Topic::Tick => None,
-            Topic::Open(room) | Topic::Input(room, _) | Topic::Answer(room) => Some(room),
+            Topic::Open(room)
+            | Topic::Input(room, _)
+            | Topic::Answer(room)
+            | Topic::Presence(room, _)
+            | Topic::Close(room)
+            | Topic::Kick(room, _) => Some(room),
         }
     }
 
-    /// The end of the entry's subject: `tick`, `open.ROOM`, `room.ROOM.PLAYER` or `answer.ROOM`.
+    /// The end of the entry's subject: `tick`, `open.ROOM`, `room.ROOM.PLAYER`, `answer.ROOM`,
+    /// `presence.ROOM.PLAYER`, `close.ROOM` or `kick.ROOM.PLAYER`.
     pub fn to_subject(&self) -> String {
         match self {
             Topic::Tick => "tick".to_owned(),
             Topic::Open(room) => format!("open.{room}"),
             Topic::Input(room, player) => format!("room.{room}.{player}"),
             Topic::Answer(room) => format!("answer.{room}"),
+            Topic::Presence(room, player) => format!("presence.{room}.{player}"),
+            Topic::Close(room) => format!("close.{room}"),
+            Topic::Kick(room, player) => format!("kick.{room}.{player}"),
         }
     }
 
@@ -92,6 +107,9 @@ impl Topic {
             "open" => Topic::Open(name()?),
             "room" => Topic::Input(name()?, Player(name()?)),
             "answer" => Topic::Answer(name()?),
+            "presence" => Topic::Presence(name()?, Player(name()?)),
+            "close" => Topic::Close(name()?),
+            "kick" => Topic::Kick(name()?, Player(name()?)),
             _ => return None,
         };
         parts.next().is_none().then_some(topic)
@@ -201,6 +219,19 @@ impl Position {
         }
     }
 
+    /// The place after a tick whose state is lost: without rooms, so that any build may begin there.
+    pub(crate) fn again(entry: &Entry, tick: &Tick, random: u64) -> Self {
+        let since = (entry.seq - 1, random);
+        Position {
+            seq: entry.seq,
+            chain: chain(random, std::slice::from_ref(entry)),
+            frame: tick.frame,
+            hands_over: true,
+            since,
+            ..Position::start()
+        }
+    }
+
     /// Whether `tick` may be the next one. Every node, and every later reader of the log, must answer
     /// the same: a tick that may not be the next one is void.
     pub(crate) fn accepts(&self, tick: &Tick) -> bool {
@@ -271,7 +302,10 @@ mod tests {
         for topic in [
             Topic::Tick,
             Topic::Open("arena-17".into()),
-            Topic::Input("arena-17".into(), player),
+            Topic::Input("arena-17".into(), player.clone()),
+            Topic::Presence("arena-17".into(), player.clone()),
+            Topic::Kick("arena-17".into(), player),
+            Topic::Close("arena-17".into()),
             Topic::Answer("a_b".into()),
         ] {
             assert_eq!(Topic::of_subject(&topic.to_subject()), Some(topic));

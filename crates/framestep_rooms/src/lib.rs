@@ -10,14 +10,18 @@
 
 mod body;
 mod builds;
+mod bulletin;
 mod client;
 mod doubles;
 mod driver;
 mod entry;
+mod event;
+mod live;
 pub mod log;
 mod member;
+mod metered;
 mod news;
-mod notes;
+mod operator;
 mod probe;
 mod replay;
 mod role;
@@ -43,10 +47,11 @@ pub use builds::prefer;
 pub use client::{Client, ClientError, RoomClient, View, Watch};
 pub use driver::ShardStatus;
 pub use entry::{Entry, Player, Topic, is_name};
-pub use notes::ServerNote;
+pub use event::{ServerEvent, ServerNote};
+pub use operator::Operator;
 pub use replay::{Replay, ReplayedFrame};
-pub use room::{EffectKey, Effects, Format, Room};
-pub use server::{Server, ServerError};
+pub use room::{EffectKey, Effects, Format, Presence, Room};
+pub use server::{Health, Server, ServerError};
 pub use shard::{Refused, RoomStatus};
 
 /// The code of the README is tested.
@@ -58,3 +63,8 @@ mod readme {}
 #[cfg(all(doctest, feature = "nats"))]
 #[doc = include_str!("../../../docs/guide/rooms.md")]
 mod guide {}
+
+/// The page about NATS has no code, and is read with the other one.
+#[cfg(all(doctest, feature = "nats"))]
+#[doc = include_str!("../../../docs/guide/rooms-nats.md")]
+mod trusted {}

@@ -15,6 +15,10 @@ pub(crate) struct Heartbeat {
     /// The node's name, and which of its starts it is.
     pub(crate) node: Arc<str>,
     pub(crate) build: Build,
+    /// The code of the node, whatever its settings are.
+    pub(crate) code: u64,
+    /// The settings that rooms are computed with, for people.
+    pub(crate) settings: Arc<str>,
     /// The generation of the build, as the node has read it in the log.
     pub(crate) generation: Generation,
     /// Whether it stops, and others should run its shards.
@@ -215,6 +219,8 @@ mod tests {
             build,
             generation,
             leaves: false,
+            code: build,
+            settings: "".into(),
             begins: Vec::new(),
             refuses: Vec::new(),
         }

@@ -8,11 +8,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Player;
+use crate::event::ServerEvent;
 
 /// How often what has no effect is said, for each reason.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How many lines a frame of a shard may have.
-const MOST_LINES: usize = 50;
+/// How many events a frame of a shard may have.
+const MOST_EVENTS: usize = 50;
 /// Of how many frames news are kept.
 const MOST_FRAMES: usize = 4;
 /// How many characters of a text are shown that may come from a player.
@@ -28,6 +29,8 @@ pub(crate) enum Reason {
     TooMany,
     TooOld,
     NotOpened,
+    Kicked,
+    WrongShard,
 }
 
 /// How often something had no effect, and the first one.
@@ -41,20 +44,9 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    fn text(&self) -> String {
-        let Tally {
-            count, room, why, ..
-        } = self;
-        match (&self.player, count) {
-            (Some(player), 1) => {
-                format!("an input of {player} to room {room} has no effect: {why}")
-            }
-            (Some(player), _) => format!(
-                "{count} inputs have no effect, the first of {player} to room {room}: {why}"
-            ),
-            (None, 1) => format!("room {room} is not opened: {why}"),
-            (None, _) => format!("{count} rooms are not opened, the first is {room}: {why}"),
-        }
+    fn event(&self, reason: Reason) -> ServerEvent {
+        let (room, player) = (self.room.clone(), self.player.clone());
+        ServerEvent::refused(reason, self.count, room, player, self.why.clone())
     }
 }
 
@@ -78,11 +70,6 @@ fn escaped(char: char) -> impl Iterator<Item = char> {
     )
 }
 
-/// What a sentence is about: the same for all frames and scripts.
-pub(crate) fn without_numbers(text: &str) -> String {
-    text.replace(|char: char| char.is_ascii_digit(), "")
-}
-
 /// Why there is no room of a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -98,11 +85,11 @@ pub(crate) enum Absence {
 }
 
 /// What the frame of a shard has to say.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub(crate) struct News {
     frame: u64,
-    /// A room, and a sentence about it.
-    pub(crate) lines: Vec<(Arc<str>, String)>,
+    /// What has happened to rooms.
+    pub(crate) events: Vec<(Arc<str>, ServerEvent)>,
     pub(crate) refused: Refusals,
 }
 
@@ -143,9 +130,9 @@ impl AllNews {
 }
 
 impl News {
-    pub(crate) fn line(&mut self, room: &str, text: &str) {
-        if self.lines.len() < MOST_LINES {
-            self.lines.push((room.into(), shown(text)));
+    pub(crate) fn add(&mut self, room: &str, event: ServerEvent) {
+        if self.events.len() < MOST_EVENTS {
+            self.events.push((room.into(), event));
         }
     }
 }
@@ -197,9 +184,9 @@ impl Slowly {
         self.waiting.add_all(refused);
     }
 
-    /// The lines that are due.
-    pub(crate) fn lines(&mut self, now: Duration) -> Vec<String> {
-        let mut lines = Vec::new();
+    /// The events that are due.
+    pub(crate) fn due(&mut self, now: Duration) -> Vec<ServerEvent> {
+        let mut events = Vec::new();
         self.waiting.0.retain(|reason, tally| {
             let is_due = self
                 .said
@@ -207,11 +194,11 @@ impl Slowly {
                 .is_none_or(|said| now >= *said + PAUSE);
             if is_due {
                 self.said.insert(*reason, now);
-                lines.push(tally.text());
+                events.push(tally.event(*reason));
             }
             !is_due
         });
-        lines
+        events
     }
 }
 
@@ -250,25 +237,29 @@ mod tests {
         refused
     }
 
+    fn due(slowly: &mut Slowly, now: Duration) -> Vec<String> {
+        slowly.due(now).iter().map(ToString::to_string).collect()
+    }
+
     #[test]
     fn what_has_no_effect_is_said_at_once_and_then_once_a_second_with_its_number() {
         let mut slowly = Slowly::default();
         let at = Duration::from_millis;
         slowly.add(refused(1));
         let one = "an input of p0 to room lot-3 has no effect: too many";
-        assert_eq!(slowly.lines(at(0)), [one]);
+        assert_eq!(due(&mut slowly, at(0)), [one]);
         for frame in 1..20 {
             slowly.add(refused(2));
-            assert_eq!(slowly.lines(at(frame * 50)), [""; 0]);
+            assert_eq!(due(&mut slowly, at(frame * 50)), [""; 0]);
         }
         let many = "38 inputs have no effect, the first of p0 to room lot-3: too many";
-        assert_eq!(slowly.lines(at(1_000)), [many]);
-        assert_eq!(slowly.lines(at(3_000)), [""; 0]);
+        assert_eq!(due(&mut slowly, at(1_000)), [many]);
+        assert_eq!(due(&mut slowly, at(3_000)), [""; 0]);
         let mut other = Refusals::default();
         other.add(Reason::NotOpened, &"b".into(), None, "line\nbreak");
         slowly.add(other);
         assert_eq!(
-            slowly.lines(at(3_000)),
+            due(&mut slowly, at(3_000)),
             ["room b is not opened: line\\nbreak"]
         );
     }
@@ -276,11 +267,11 @@ mod tests {
     #[test]
     fn news_are_taken_by_frame() {
         let mut all = AllNews::default();
-        all.of(3).line("a", "three");
-        all.of(3).line("a", "more");
-        all.of(4).line("a", "four");
+        all.of(3).add("a", ServerEvent::RoomClosed);
+        all.of(3).add("b", ServerEvent::RoomClosed);
+        all.of(4).add("a", ServerEvent::RoomClosed);
         assert_eq!(all.take(2), None);
-        assert_eq!(all.take(3).unwrap().lines.len(), 2);
+        assert_eq!(all.take(3).unwrap().events.len(), 2);
         assert_eq!(all.take(5), None);
         assert_eq!(all.take(4), None); // it was dropped with those before 5
     }

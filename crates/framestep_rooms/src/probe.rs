@@ -4,7 +4,6 @@
 //! it does with the process that has started it. So one child serves many tries, and is ready before
 //! it is needed.
 
-use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -18,11 +17,11 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use crate::entry::{Entry, Position, Tick, Topic};
+use crate::live::Kind;
 use crate::log::LogError;
 use crate::role::Fold as _;
-use crate::room::Kind;
 use crate::server::{Node, Options};
-use crate::shard::Shard;
+use crate::shard::{Out, Shard};
 
 /// Set for the child process.
 pub(crate) const VARIABLE: &str = "FRAMESTEP_ROOMS_PROBE";
@@ -35,7 +34,8 @@ const START: Duration = Duration::from_secs(10);
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(crate) state: Option<Vec<u8>>,
-    pub(crate) out: BTreeMap<Arc<str>, u64>,
+    pub(crate) out: Out,
+    shard: u32,
     frames: Vec<(u64, Vec<Sent>)>,
 }
 
@@ -43,8 +43,9 @@ pub(crate) struct Task {
 type Sent = (u64, Option<Topic>, Vec<u8>);
 
 impl Task {
-    pub(crate) fn new(state: Option<Vec<u8>>, out: BTreeMap<Arc<str>, u64>) -> Self {
+    pub(crate) fn new(shard: u32, state: Option<Vec<u8>>, out: Out) -> Self {
         Task {
+            shard,
             state,
             out,
             frames: Vec::new(),
@@ -97,7 +98,12 @@ pub(crate) fn run(kinds: &Arc<[Kind]>, options: &Options) -> ! {
 }
 
 fn compute(task: Task, kinds: &Arc<[Kind]>, options: &Options) {
-    let mut rooms = Shard::new(kinds.clone(), options.ticks, options.limits);
+    let mut rooms = Shard::new(
+        kinds.clone(),
+        options.place(task.shard),
+        options.ticks,
+        options.limits,
+    );
     rooms.take_out(task.out);
     rooms.call_before(|frame, room| say(&format!("{frame} {room}")));
     if rooms.load(task.state.as_deref()).is_err() {
@@ -293,9 +299,9 @@ pub(crate) async fn try_rooms(
     node: &Node,
     shard: u32,
     save: Option<&(Position, Arc<[u8]>)>,
-    out: &BTreeMap<Arc<str>, u64>,
+    out: &Out,
 ) -> Result<Option<Found>, LogError> {
-    let mut task = Task::new(save.map(|(_, state)| state.to_vec()), out.clone());
+    let mut task = Task::new(shard, save.map(|(_, state)| state.to_vec()), out.clone());
     let mut at = save.map_or_else(Position::start, |(at, _)| at.clone());
     let mut reader = node.log.read(shard, at.seq + 1).await?;
     let mut queue = Vec::new();

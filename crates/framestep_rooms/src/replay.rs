@@ -1,5 +1,7 @@
 //! Computes rooms again from their log: each frame is a recording.
 
+pub(crate) mod print;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use crate::log::{Batch, Log, LogError, Reader};
 use crate::role::Fold as _;
 use crate::room::Room;
 use crate::server::{Server, ServerError};
-use crate::shard::{RoomStatus, Shard};
+use crate::shard::{Place, RoomStatus, Shard};
 
 /// How long the log may take to say that there is no more.
 const IDLE: Duration = Duration::from_millis(300);
@@ -60,6 +62,8 @@ pub struct ReplayedFrame {
     /// Whether the state before this frame is the one that the node had. If it is not, a room
     /// depends on what is not recorded, or the frames are of another build.
     pub is_same: bool,
+    /// If it is not: the rooms that are compared in this frame. One of them differs.
+    pub differs: Vec<String>,
 }
 
 impl Server {
@@ -67,8 +71,8 @@ impl Server {
     /// `until`, or else from the first entry of the log. The kinds of rooms and the limits must be
     /// those of the servers.
     ///
-    /// [`Client::shard`](crate::Client::shard) computes the shard of a room, and `top --room NAME` shows
-    /// it. Frames are those of the shard: `top` shows the last one, and notes name theirs.
+    /// [`Client::shard`](crate::Client::shard) computes the shard of a room, and `rooms top --room NAME`
+    /// shows it. Frames are those of the shard: `rooms top` shows the last one, and notes name theirs.
     ///
     /// Saves are replaced, and the log before them is trimmed, so earlier frames than the oldest save
     /// are there only if the servers [keep the log](Server::keep_log).
@@ -117,9 +121,21 @@ impl Server {
     /// #     print(log, 0).await.unwrap();
     /// # });
     /// ```
-    pub async fn replay(self, shard: u32, until: u64) -> Result<Replay, ServerError> {
-        let (log, kinds, options) = self.into_parts().await?;
-        match log.shards().await? {
+    pub async fn replay(mut self, shard: u32, until: u64) -> Result<Replay, ServerError> {
+        let log = self.log().await?;
+        self.replay_of(log, shard, until).await
+    }
+
+    pub(crate) async fn replay_of(
+        self,
+        log: Arc<dyn Log>,
+        shard: u32,
+        until: u64,
+    ) -> Result<Replay, ServerError> {
+        let (kinds, options) = self.into_parts()?;
+        let shards = log.shards().await?;
+        let place = Place { shard, shards };
+        match shards {
             0 => {
                 let text = "no server has made this log yet: there is nothing to replay";
                 return Err(ServerError::Settings(text.to_owned()));
@@ -133,7 +149,7 @@ impl Server {
             }
             _ => {}
         }
-        let mut rooms = Shard::new(kinds, options.ticks, options.limits);
+        let mut rooms = Shard::new(kinds, place, options.ticks, options.limits);
         rooms.take_out(taken_out(&*log, shard).await?.1);
         let first = log.ends(shard).await?.first;
         let mut before = None;
@@ -233,6 +249,11 @@ impl Replay {
 
     fn compute(&mut self, tick: &Tick) -> ReplayedFrame {
         let is_same = self.at.seq == 0 || self.rooms.hash() == tick.state;
+        let differs = if is_same {
+            Vec::new()
+        } else {
+            self.rooms.in_turn(self.at.frame)
+        };
         self.rooms.frame(tick.frame, &self.queue);
         self.at = self.at.after(tick, &self.queue);
         let mut entries = std::mem::take(&mut self.queue);
@@ -243,12 +264,18 @@ impl Replay {
             build: tick.build,
             entries,
             is_same,
+            differs,
         }
     }
 
     /// The rooms after this frame.
     pub fn rooms(&self) -> Vec<RoomStatus> {
         self.rooms.status()
+    }
+
+    /// The view of a room in JSON. `None` if there is no such room, or it is broken.
+    pub fn view_text(&self, name: &str) -> Option<String> {
+        self.rooms.view_text(name)
     }
 
     /// Looks at a room and its runtime: its scripts, a [snapshot](framestep_durable::Runtime::executor),

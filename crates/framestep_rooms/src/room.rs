@@ -1,22 +1,15 @@
 //! A room: the trait of a game, and one live room with its runtime.
 
-use std::any::Any;
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Duration;
 
-use framestep::inspect::Report;
-use framestep_durable::{Policy, Registry, Request, RequestId, Runtime, SaveState};
+use framestep_durable::{Policy, Registry, Request, RequestId, Runtime};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::entry::Player;
-use crate::news::without_numbers;
 
 /// How inputs and views are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -149,14 +142,49 @@ pub trait Room: Serialize + DeserializeOwned + 'static {
     /// and the form: whether the player may do this is for the room to decide.
     fn input(&mut self, runtime: &Runtime, player: Player, input: Self::Input);
 
-    /// What watchers see, after a frame. Views may be skipped, and are not saved.
+    /// What all see, after a frame. Views may be skipped, and are not saved.
+    ///
+    /// It is sent when it has changed, and once a second, while somebody watches.
     fn view(&self) -> Self::View;
+
+    /// Whether each player has a view of its own, as [`view_for`](Self::view_for) returns it: such as its
+    /// hand of cards, or what its units see. Then [`watch`](crate::RoomClient::watch) shows that and
+    /// nothing else, and [`spectate`](crate::RoomClient::spectate) what all see.
+    const VIEW_PER_PLAYER: bool = false;
+
+    /// What a player sees, in a room with [`VIEW_PER_PLAYER`](Self::VIEW_PER_PLAYER).
+    fn view_for(&self, player: &Player) -> Self::View {
+        let _ = player;
+        self.view()
+    }
+
+    /// A player comes or goes, before the frame to which that belongs. Nothing happens by default.
+    ///
+    /// A player is there while it [watches](crate::RoomClient::watch), and is gone some seconds after it
+    /// has stopped. It is an entry of the log, as an input is: each node computes the same.
+    fn presence(&mut self, runtime: &Runtime, player: Player, presence: Presence) {
+        let _ = (runtime, player, presence);
+    }
 
     /// Whether the room is over. It is asked after each frame; a room that is over is closed, and
     /// its name is free.
     fn is_over(&self) -> bool {
         false
     }
+}
+
+/// How a player comes or goes, for [`Room::presence`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum Presence {
+    /// It watches for the first time, as far as the room remembers.
+    Joined,
+    /// It does not watch any more. Its connection may be lost: it may return.
+    Gone,
+    /// It watches again.
+    Returned,
+    /// The operator has removed it: its inputs have no effect any more.
+    Kicked,
 }
 
 /// The key of an effect: the same for every attempt, and never that of another effect.
@@ -170,18 +198,27 @@ pub struct EffectKey {
     pub opened: u64,
     /// The number of the question in the room.
     pub number: u64,
+    /// A random number of the log: a log that was made anew counts its entries from 1 again.
+    pub log: u64,
 }
 
 impl fmt::Display for EffectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}-{}", self.room, self.opened, self.number)
+        let EffectKey {
+            room,
+            opened,
+            number,
+            log,
+        } = self;
+        write!(f, "{room}-{opened}-{number}-{log:x}")
     }
 }
 
 /// A boxed future that can move between threads: what the methods of a [`Log`](crate::log::Log) return.
 pub type Later<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-type Perform = Arc<dyn Fn(EffectKey, &[u8]) -> Option<Later<'static, Vec<u8>>> + Send + Sync>;
+pub(crate) type Perform =
+    Arc<dyn Fn(EffectKey, &[u8]) -> Option<Later<'static, Vec<u8>>> + Send + Sync>;
 
 /// What scripts of a room may ask of the outside, and how it is performed.
 ///
@@ -210,24 +247,24 @@ type Perform = Arc<dyn Fn(EffectKey, &[u8]) -> Option<Later<'static, Vec<u8>>> +
 /// ```
 #[derive(Clone, Default)]
 pub struct Effects {
-    known: Vec<Effect>,
+    pub(crate) known: Vec<Effect>,
 }
 
 #[derive(Clone)]
-struct Effect {
-    name: &'static str,
-    perform: Perform,
-    find: fn(&Runtime) -> Vec<Question>,
-    answer: fn(&Runtime, &[u8], &[u8]) -> bool,
-    is_open: fn(&Runtime, &[u8]) -> bool,
+pub(crate) struct Effect {
+    pub(crate) name: &'static str,
+    pub(crate) perform: Perform,
+    pub(crate) find: fn(&Runtime) -> Vec<Question>,
+    pub(crate) answer: fn(&Runtime, &[u8], &[u8]) -> bool,
+    pub(crate) is_open: fn(&Runtime, &[u8]) -> bool,
 }
 
 /// A question of a script to the outside.
 #[derive(Clone, Debug)]
-struct Question {
-    number: u64,
-    id: Vec<u8>,
-    content: Vec<u8>,
+pub(crate) struct Question {
+    pub(crate) number: u64,
+    pub(crate) id: Vec<u8>,
+    pub(crate) content: Vec<u8>,
 }
 
 impl Effects {
@@ -301,259 +338,4 @@ impl fmt::Debug for Effects {
 fn write<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_stdvec(value)
         .expect("requests and answers serialise without a self-describing format")
-}
-
-/// A live room, or why there is none.
-pub(crate) type Made = Result<Box<dyn Live>, String>;
-
-/// A kind of room.
-#[derive(Clone, Copy)]
-pub(crate) struct Kind {
-    pub(crate) name: &'static str,
-    pub(crate) open: fn(&[u8]) -> Made,
-    pub(crate) restore: fn(&[u8]) -> Made,
-}
-
-impl Kind {
-    pub(crate) fn of<R: Room>() -> Self {
-        Kind {
-            name: R::NAME,
-            open: |args| Ok(Box::new(LiveRoom::<R>::open(args)?)),
-            restore: |save| Ok(Box::new(LiveRoom::<R>::restore(save)?)),
-        }
-    }
-}
-
-impl fmt::Debug for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name)
-    }
-}
-
-/// An effect that is to be performed.
-pub(crate) struct Asked {
-    pub(crate) number: u64,
-    content: Vec<u8>,
-    perform: Perform,
-}
-
-impl fmt::Debug for Asked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Asked({})", self.number)
-    }
-}
-
-impl Asked {
-    /// The answer, later. `None` if the request cannot be read.
-    pub(crate) fn perform(&self, key: EffectKey) -> Option<Later<'static, Vec<u8>>> {
-        (self.perform)(key, &self.content)
-    }
-}
-
-/// What the runtime of a room has reported.
-#[derive(Debug, Default)]
-pub(crate) struct Reported {
-    /// How many scripts have panicked, and how the last one did.
-    pub(crate) panics: u64,
-    pub(crate) last_panic: Option<String>,
-    /// What was not reported before, a sentence each.
-    pub(crate) lines: Vec<String>,
-}
-
-/// How many reports of a room a node says.
-const MOST_REPORTS: usize = 20;
-
-/// A live room of any kind. A call that panics may leave it in any state: it is dropped then.
-pub(crate) trait Live {
-    fn input(&mut self, player: Player, input: &[u8]) -> Result<(), String>;
-    fn frame(&mut self, step: Duration);
-    fn is_over(&self) -> bool;
-    /// A hash of the room. The same on all nodes.
-    fn hash(&self) -> Result<u64, String>;
-    fn save(&self) -> Result<Vec<u8>, String>;
-    fn view(&self) -> Result<Vec<u8>, String>;
-    /// How many scripts are alive.
-    fn scripts(&self) -> usize;
-    /// What the runtime has reported since the last call.
-    fn reported(&mut self) -> Option<Reported>;
-    /// The questions to the outside without an answer.
-    fn asked(&mut self) -> Vec<Asked>;
-    /// Answers a question. Returns whether it was open.
-    fn answer(&mut self, number: u64, answer: &[u8]) -> bool;
-    /// The `LiveRoom`, for tools that know its kind.
-    fn any(&self) -> &dyn Any;
-}
-
-/// Looks at a live room of a kind. `None` if it is of another one.
-pub(crate) fn look<R: Room, T>(live: &dyn Live, look: impl FnOnce(&R, &Runtime) -> T) -> Option<T> {
-    let live = live.any().downcast_ref::<LiveRoom<R>>()?;
-    Some(look(&live.room, &live.runtime))
-}
-
-struct LiveRoom<R> {
-    runtime: Runtime,
-    room: R,
-    effects: Rc<[Effect]>,
-    /// By number: the kind, and the question.
-    open: BTreeMap<u64, (usize, Question)>,
-    reports: Reports,
-    /// What was reported before: each script and kind of report is said once.
-    reported: BTreeSet<String>,
-}
-
-type Reports = Rc<RefCell<Vec<Report>>>;
-
-/// A runtime whose reports are kept.
-fn runtime<R: Room>() -> (Runtime, Reports) {
-    let runtime = Runtime::new(R::registry());
-    let reports = Reports::default();
-    hear(&runtime, reports.clone());
-    (runtime, reports)
-}
-
-fn hear(runtime: &Runtime, reports: Reports) {
-    let hook = move |report: &Report| reports.borrow_mut().push(report.clone());
-    runtime.executor().on_report(hook);
-}
-
-/// Sorts reports.
-fn sort(runtime: &Runtime, reports: Vec<Report>, before: &mut BTreeSet<String>) -> Reported {
-    let mut reported = Reported::default();
-    for report in reports {
-        let (subject, line) = match &report {
-            Report::CoroutinePanicked {
-                id, name, message, ..
-            } => {
-                reported.panics += 1;
-                let message = message.as_deref().unwrap_or("a panic without a text");
-                let place = runtime.panicked_after(*id);
-                let place = place.map_or(String::new(), |place| format!(" (after {place})"));
-                let line = format!("script `{name}` has panicked: {message}{place}");
-                reported.last_panic = Some(line.clone());
-                (format!("panic {name}"), line)
-            }
-            report => {
-                let line = report.to_string();
-                (without_numbers(&line), line)
-            }
-        };
-        if before.len() < MOST_REPORTS && before.insert(subject) {
-            reported.lines.push(line);
-        }
-    }
-    reported
-}
-
-impl<R: Room> LiveRoom<R> {
-    fn open(args: &[u8]) -> Result<Self, String> {
-        let args =
-            Format::read(args).map_err(|error| format!("its arguments cannot be read: {error}"))?;
-        let (runtime, reports) = runtime::<R>();
-        let room = R::open(&runtime, args);
-        Ok(Self::new(runtime, reports, room))
-    }
-
-    fn restore(save: &[u8]) -> Result<Self, String> {
-        let (mut runtime, reports) = runtime::<R>();
-        let read = SaveState::from_bytes_with::<R>(save);
-        let (save, room) = read.map_err(|error| error.to_string())?;
-        let restored = runtime.restore(&save, R::CHANGED);
-        restored.map_err(|error| error.to_string())?;
-        Ok(Self::new(runtime, reports, room))
-    }
-
-    fn new(runtime: Runtime, reports: Reports, room: R) -> Self {
-        LiveRoom {
-            runtime,
-            room,
-            effects: R::effects().known.into(),
-            open: BTreeMap::new(),
-            reports,
-            reported: BTreeSet::new(),
-        }
-    }
-}
-
-impl<R: Room> Live for LiveRoom<R> {
-    fn input(&mut self, player: Player, input: &[u8]) -> Result<(), String> {
-        let input = Format::read(input)?;
-        self.room.input(&self.runtime, player, input);
-        Ok(())
-    }
-
-    fn frame(&mut self, step: Duration) {
-        self.runtime.run_frame_with(&mut self.room, step);
-    }
-
-    fn is_over(&self) -> bool {
-        self.room.is_over()
-    }
-
-    fn hash(&self) -> Result<u64, String> {
-        let checksum = self.runtime.checksum_with(&self.room);
-        checksum.map_err(|error| error.to_string())
-    }
-
-    fn save(&self) -> Result<Vec<u8>, String> {
-        let save = self
-            .runtime
-            .save_state()
-            .map_err(|error| error.to_string())?;
-        // With the names of fields: the next build may have others.
-        let described = save
-            .described(&self.runtime.registry())
-            .and_then(|save| save.try_to_bytes_with(&self.room));
-        // A state that is nested too deep cannot be described.
-        described
-            .or_else(|_| save.try_to_bytes_with(&self.room))
-            .map_err(|error| error.to_string())
-    }
-
-    fn view(&self) -> Result<Vec<u8>, String> {
-        R::FORMAT.write(&self.room.view())
-    }
-
-    fn scripts(&self) -> usize {
-        self.runtime.scripts().len()
-    }
-
-    fn reported(&mut self) -> Option<Reported> {
-        if self.reports.borrow().is_empty() {
-            return None;
-        }
-        let reports = std::mem::take(&mut *self.reports.borrow_mut());
-        Some(sort(&self.runtime, reports, &mut self.reported))
-    }
-
-    fn asked(&mut self) -> Vec<Asked> {
-        for (kind, effect) in self.effects.iter().enumerate() {
-            for question in (effect.find)(&self.runtime) {
-                self.open.insert(question.number, (kind, question));
-            }
-        }
-        let (effects, runtime) = (&self.effects, &self.runtime);
-        self.open
-            .retain(|_, (kind, question)| (effects[*kind].is_open)(runtime, &question.id));
-        let asked = |(&number, (kind, question)): (&u64, &(usize, Question))| Asked {
-            number,
-            content: question.content.clone(),
-            perform: self.effects[*kind].perform.clone(),
-        };
-        self.open.iter().map(asked).collect()
-    }
-
-    fn answer(&mut self, number: u64, answer: &[u8]) -> bool {
-        // A node that has only just restored the room does not know its questions yet.
-        if !self.open.contains_key(&number) && !self.effects.is_empty() {
-            self.asked();
-        }
-        let Some((kind, question)) = self.open.remove(&number) else {
-            return false;
-        };
-        (self.effects[kind].answer)(&self.runtime, &question.id, answer)
-    }
-
-    fn any(&self) -> &dyn Any {
-        self
-    }
 }

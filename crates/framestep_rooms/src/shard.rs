@@ -1,29 +1,28 @@
 //! The rooms of a shard: the state that its log is folded into. No clock, no network.
 
+mod apply;
+mod fold;
 mod slot;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use framestep_durable::Runtime;
 use serde::{Deserialize, Serialize};
 
-use crate::body::{Answer, OpenText, open_envelope};
-use crate::doubles::{Doubles, Used};
-use crate::entry::{Entry, Player, Topic};
-use crate::news::{Absence, AllNews, News, Reason, shown};
-use crate::role::Fold;
-use crate::room::{self, Asked, Kind, Room};
-use framestep_durable::StableHash;
-use slot::{Sender, Slot, State, text_of};
+use crate::entry::Player;
+use crate::live::{self, Asked, Kind};
+use crate::news::{Absence, AllNews, News};
+use crate::room::{EffectKey, Room};
+use apply::is_per_player;
+use slot::{Slot, State};
 
 pub use slot::RoomStatus;
-pub(crate) use slot::TURNS;
+pub(crate) use slot::{Shown, TURNS};
 
 /// Limits on what players may send. They are the same on all nodes: part of the build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +32,14 @@ pub(crate) struct Limits {
     pub(crate) size: usize,
     /// Inputs of a player to a room in a second, and at once.
     pub(crate) rate: u32,
+}
+
+/// Which shard it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) shard: u32,
+    /// How many there are. 0: any room may be in it.
+    pub(crate) shards: u32,
 }
 
 /// Why a part of the log has no effect.
@@ -54,53 +61,73 @@ pub struct Refused {
     pub too_old: u64,
     /// Rooms that were not opened: of an unknown kind, or too many.
     pub not_opened: u64,
+    /// Inputs of players whom the operator has removed.
+    #[serde(default)]
+    pub kicked: u64,
+    /// Inputs to rooms that are in another shard.
+    #[serde(default)]
+    pub wrong_shard: u64,
+}
+
+impl Refused {
+    /// How often each reason counted, without what was in the log before.
+    pub fn by_reason(&self) -> [(&'static str, u64); 8] {
+        [
+            ("to no room", self.no_room),
+            ("unreadable", self.unreadable),
+            ("too long", self.too_long),
+            ("too many", self.too_many),
+            ("too old", self.too_old),
+            ("not opened", self.not_opened),
+            ("removed player", self.kicked),
+            ("wrong shard", self.wrong_shard),
+        ]
+    }
 }
 
 /// Of how many rooms a node knows why there are none.
 const ABSENT: usize = 256;
 
+/// After so many frames, players are forgotten that have left.
+const FORGETS: u64 = 64;
+
+/// The content of an entry that says that a player is there.
+pub(crate) const HERE: &[u8] = b"here";
+
 /// Is called with frame and room.
 type Before = Box<dyn FnMut(u64, &str)>;
 
-#[derive(Serialize, Deserialize)]
-struct SavedSlot {
-    name: Arc<str>,
-    kind: Arc<str>,
-    opened: u64,
-    frame: u64,
-    senders: BTreeMap<Player, Sender>,
-    panics: u64,
-    state: Result<Vec<u8>, String>,
-}
+/// The frames in which rooms were closed by the operator, the newest ones.
+type Closed = BTreeMap<Arc<str>, u64>;
 
-#[derive(Serialize, Deserialize)]
-struct Saved {
-    frame: u64,
-    refused: Refused,
-    slots: Vec<SavedSlot>,
-}
+/// How many of them are remembered.
+const CLOSED: usize = 1_024;
 
 /// Why a room that is taken out does not run.
 const OUT: &str = "it ended or hung the process";
 
-/// Whether a room is not run in a frame.
-fn is_out(taken_out: &BTreeMap<Arc<str>, u64>, room: &str, frame: u64) -> bool {
-    taken_out.get(room).is_some_and(|from| frame >= *from)
-}
+/// The frames in which rooms have ended or hung the process: from there on they are not run.
+pub(crate) type Out = BTreeMap<Arc<str>, BTreeSet<u64>>;
 
 /// The rooms of a shard.
 pub(crate) struct Shard {
     kinds: Arc<[Kind]>,
+    place: Place,
     step: Duration,
     ticks_per_second: u32,
     limits: Limits,
     frame: u64,
     rooms: BTreeMap<Arc<str>, Slot>,
     refused: Refused,
+    closed: Closed,
     /// Rooms that are not run any more from a frame on: they end or hang every process.
-    taken_out: BTreeMap<Arc<str>, u64>,
+    taken_out: Out,
+    /// A number of the log, as it is in this frame.
+    log: u64,
     /// Called with the room that is run next.
     before: Option<Before>,
+    /// Inputs that had an effect, since the last time that was asked.
+    applied: u64,
     /// The last entry that was applied.
     last_entry: u64,
     news: AllNews,
@@ -109,8 +136,12 @@ pub(crate) struct Shard {
     over: Vec<Ended>,
 }
 
-/// A room that is over, with its last view.
-pub(crate) type Ended = (Arc<str>, Option<(u64, Vec<u8>)>);
+/// A room that is over, with its last views: those of its players, or that of all.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) room: Arc<str>,
+    pub(crate) views: Vec<(Option<Player>, Shown)>,
+}
 
 /// Why rooms are not there that were, or were to be: of the newest ones.
 #[derive(Debug, Default)]
@@ -143,17 +174,26 @@ impl fmt::Debug for Shard {
 }
 
 impl Shard {
-    pub(crate) fn new(kinds: Arc<[Kind]>, ticks_per_second: u32, limits: Limits) -> Self {
+    pub(crate) fn new(
+        kinds: Arc<[Kind]>,
+        place: Place,
+        ticks_per_second: u32,
+        limits: Limits,
+    ) -> Self {
         Shard {
             kinds,
+            place,
             step: step_of(ticks_per_second),
             ticks_per_second,
             limits,
             frame: 0,
             rooms: BTreeMap::new(),
             refused: Refused::default(),
-            taken_out: BTreeMap::new(),
+            closed: Closed::new(),
+            taken_out: Out::new(),
+            log: 0,
             before: None,
+            applied: 0,
             last_entry: 0,
             news: AllNews::default(),
             absent: Absent::default(),
@@ -162,7 +202,7 @@ impl Shard {
     }
 
     /// Sets the rooms that are not run any more, each from a frame on.
-    pub(crate) fn take_out(&mut self, rooms: BTreeMap<Arc<str>, u64>) {
+    pub(crate) fn take_out(&mut self, rooms: Out) {
         self.taken_out = rooms;
     }
 
@@ -172,8 +212,16 @@ impl Shard {
     }
 
     /// The rooms that are not run any more, each from a frame on.
-    pub(crate) fn taken_out(&self) -> &BTreeMap<Arc<str>, u64> {
+    pub(crate) fn taken_out(&self) -> &Out {
         &self.taken_out
+    }
+
+    /// Whether a room is not run in a frame. A room that was opened under the name since the operator
+    /// has closed it is another one.
+    fn is_out(&self, room: &str, frame: u64) -> bool {
+        let closed = self.closed.get(room).copied().unwrap_or(0);
+        let frames = self.taken_out.get(room);
+        frames.is_some_and(|frames| frames.range(closed..=frame).next().is_some())
     }
 
     pub(crate) fn refused(&self) -> Refused {
@@ -192,6 +240,7 @@ impl Shard {
                 frames: slot.frame,
                 scripts,
                 players: slot.senders.len(),
+                here: slot.senders.values().filter(|it| it.is_here()).count(),
                 broken,
                 panics: slot.panics,
                 last_panic: slot.last_panic.clone(),
@@ -207,15 +256,37 @@ impl Shard {
         look: impl FnOnce(&R, &Runtime) -> T,
     ) -> Option<T> {
         match &self.rooms.get(room)?.state {
-            State::Live(live) => room::look(&**live, look),
+            State::Live(live) => live::look(&**live, look),
             State::Broken(_) => None,
         }
     }
 
-    /// The view of a room: its frame, and the bytes.
-    pub(crate) fn view(&mut self, room: &str) -> Option<(u64, Vec<u8>)> {
+    /// The view of a room: that of a player, or what all see.
+    pub(crate) fn view(&mut self, room: &str, player: Option<&Player>) -> Option<Shown> {
         let slot = self.rooms.get_mut(room)?;
-        slot.view(&mut self.news, self.frame, room)
+        slot.view(&mut self.news, self.frame, room, player)
+    }
+
+    /// Whether each player of a room has a view of its own.
+    pub(crate) fn has_own_views(&self, room: &str) -> bool {
+        let kind = self.rooms.get(room).map(|slot| &slot.kind);
+        kind.is_some_and(|kind| is_per_player(&self.kinds, kind))
+    }
+
+    /// Who is there, in live rooms.
+    pub(crate) fn here(&self) -> BTreeSet<(Arc<str>, Player)> {
+        let live = self.rooms.iter().filter(|it| it.1.is_live());
+        live.flat_map(|(room, slot)| {
+            let here = slot.senders.iter().filter(|(_, sender)| sender.is_here());
+            here.map(|(player, _)| (room.clone(), player.clone()))
+        })
+        .collect()
+    }
+
+    /// Whether a room hears that a player comes.
+    pub(crate) fn may_come(&self, room: &str, player: &Player) -> bool {
+        let slot = self.rooms.get(room);
+        slot.is_some_and(|slot| slot.is_live() && !slot.kicked.contains(player))
     }
 
     /// Why a room has no view, and the last entry up to which that is so. `None` if it is there.
@@ -226,6 +297,19 @@ impl Shard {
             None => self.absent.why.get(room).cloned().unwrap_or(Absence::None),
         };
         Some((self.last_entry, why))
+    }
+
+    /// How many inputs had an effect since the last call.
+    pub(crate) fn take_applied(&mut self) -> u64 {
+        std::mem::take(&mut self.applied)
+    }
+
+    /// The view of a room in JSON, for people.
+    pub(crate) fn view_text(&self, room: &str) -> Option<String> {
+        match &self.rooms.get(room)?.state {
+            State::Live(live) => live.view_text().ok(),
+            State::Broken(_) => None,
+        }
     }
 
     /// What there is to say about a frame.
@@ -245,348 +329,25 @@ impl Shard {
     }
 
     /// The questions to the outside that are open, with their rooms.
-    pub(crate) fn asked(&mut self) -> Vec<(Arc<str>, u64, Asked)> {
+    pub(crate) fn asked(&mut self) -> Vec<(EffectKey, Asked)> {
         let mut all = Vec::new();
         for (name, slot) in &mut self.rooms {
-            let opened = slot.opened;
+            let (opened, log) = (slot.opened, slot.log);
+            let key = |number| EffectKey {
+                room: name.clone(),
+                opened,
+                number,
+                log,
+            };
             if let Some(asked) = slot.state.with(|live| live.asked()) {
-                all.extend(asked.into_iter().map(|asked| (name.clone(), opened, asked)));
+                all.extend(asked.into_iter().map(|asked| (key(asked.number), asked)));
             }
         }
         all
     }
-
-    fn apply(&mut self, entry: &Entry) {
-        let room = entry.topic.as_ref().and_then(Topic::room);
-        let is_out = room.is_some_and(|room| is_out(&self.taken_out, room, self.frame));
-        match &entry.topic {
-            // It is shown, and not run.
-            Some(Topic::Input(..) | Topic::Answer(_)) if is_out => {}
-            Some(Topic::Open(room)) => self.open(room, entry.seq, &entry.body),
-            Some(Topic::Input(room, player)) => {
-                if let Err((reason, why)) = self.input(room, player, &entry.body) {
-                    self.refuse(reason, room, Some(player), &why);
-                }
-            }
-            Some(Topic::Answer(room)) => {
-                let answer = postcard::from_bytes::<Answer>(&entry.body);
-                if let (Ok(answer), Some(slot)) = (answer, self.rooms.get_mut(room))
-                    && answer.opened == slot.opened
-                {
-                    slot.hash = None;
-                    let taken = slot
-                        .state
-                        .with(|live| live.answer(answer.number, &answer.content));
-                    if let (None, State::Broken(why)) = (taken, &slot.state) {
-                        let line = format!("an answer to it has panicked: {why}");
-                        self.news.of(self.frame).line(room, &line);
-                    }
-                }
-            }
-            Some(Topic::Tick) | None => {}
-        }
-    }
-
-    /// Counts what has no effect.
-    fn refuse(&mut self, reason: Reason, room: &Arc<str>, player: Option<&Player>, why: &str) {
-        *match reason {
-            Reason::NoRoom | Reason::Broken => &mut self.refused.no_room,
-            Reason::Unreadable => &mut self.refused.unreadable,
-            Reason::TooLong => &mut self.refused.too_long,
-            Reason::TooMany => &mut self.refused.too_many,
-            Reason::TooOld => &mut self.refused.too_old,
-            Reason::NotOpened => &mut self.refused.not_opened,
-        } += 1;
-        let news = self.news.of(self.frame);
-        news.refused.add(reason, room, player, why);
-        if reason == Reason::NotOpened {
-            self.absent.add(room, Absence::Refused(shown(why)));
-        }
-    }
-
-    fn open(&mut self, name: &Arc<str>, opened: u64, body: &[u8]) {
-        // It may be opened by several players at once.
-        if self.rooms.contains_key(name) {
-            return;
-        }
-        match self.opened(name, body) {
-            Ok((kind, state)) => {
-                self.rooms
-                    .insert(name.clone(), Slot::new(kind, opened, state));
-            }
-            Err(why) => self.refuse(Reason::NotOpened, name, None, &why),
-        }
-    }
-
-    /// A room that is opened: its kind and its state.
-    fn opened(&mut self, name: &Arc<str>, body: &[u8]) -> Result<(Arc<str>, State), String> {
-        let Limits { rooms, size, .. } = self.limits;
-        if body.len() > size {
-            return Err(too_long(body, size));
-        }
-        let open = serde_json::from_slice::<OpenText<'_>>(body)
-            .map_err(|error| format!("it is not opened with a kind and arguments: {error}"))?;
-        let kind = self.kinds.iter().find(|kind| kind.name == open.kind);
-        let kind = kind.ok_or_else(|| {
-            format!(
-                "the server has no kind of room `{}` (`Server::room`)",
-                open.kind
-            )
-        })?;
-        if self.rooms.len() >= rooms {
-            return Err(format!(
-                "its shard has {rooms} rooms already (`Server::max_rooms`)"
-            ));
-        }
-        let args = open.args.get().as_bytes();
-        let state = if is_out(&self.taken_out, name, self.frame) {
-            State::Broken(OUT.into())
-        } else {
-            match catch_unwind(AssertUnwindSafe(|| (kind.open)(args))) {
-                Ok(live) => State::Live(live?),
-                Err(panic) => {
-                    let why = text_of(&*panic);
-                    let line = format!("it is broken: `open` has panicked: {why}");
-                    self.news.of(self.frame).line(name, &line);
-                    State::Broken(why)
-                }
-            }
-        };
-        Ok((kind.name.into(), state))
-    }
-
-    /// Applies an input. An error says why it has no effect; an input that was in the log before has
-    /// none either, and is counted.
-    fn input(
-        &mut self,
-        room: &Arc<str>,
-        player: &Player,
-        body: &[u8],
-    ) -> Result<(), (Reason, String)> {
-        let Limits { size, rate, .. } = self.limits;
-        let Some(slot) = self.rooms.get_mut(room) else {
-            let why = "the room is over, or was not opened".to_owned();
-            return Err((Reason::NoRoom, why));
-        };
-        if let State::Broken(_) = slot.state {
-            return Err((Reason::Broken, "the room is broken".to_owned()));
-        }
-        if body.len() > size {
-            return Err((Reason::TooLong, too_long(body, size)));
-        }
-        let unreadable = |error| (Reason::Unreadable, format!("it cannot be read: {error}"));
-        let (envelope, input) = open_envelope(body).map_err(unreadable)?;
-        let sender = slot.senders.entry(player.clone());
-        let sender = sender.or_insert_with(|| Sender::new(self.frame, rate));
-        if !sender.may_send(self.frame, rate, self.ticks_per_second) {
-            let why = format!("more than {rate} in a second (`Server::inputs_per_second`)");
-            return Err((Reason::TooMany, why));
-        }
-        match sender.take(&envelope) {
-            Used::First => {}
-            Used::Double => {
-                self.refused.doubles += 1;
-                return Ok(());
-            }
-            Used::Unknown => return Err((Reason::TooOld, too_old(envelope.number))),
-        }
-        slot.hash = None;
-        let taken = slot.state.with(|live| live.input(player.clone(), &input));
-        if let State::Broken(why) = &slot.state {
-            let line = format!("it is broken: an input of {player} has panicked: {why}");
-            self.news.of(self.frame).line(room, &line);
-        }
-        taken.unwrap_or(Ok(())).map_err(unreadable)
-    }
-}
-
-fn too_old(number: u64) -> String {
-    let window = Doubles::WINDOW;
-    format!(
-        "its number {number} is {window} or more behind the newest one of its session, so it may have been \
-         applied already. A session counts its inputs up from 1; one that counts anew needs another number"
-    )
-}
-
-fn too_long(body: &[u8], size: usize) -> String {
-    let length = body.len();
-    format!("{length} bytes are more than {size} (`Server::max_input`)")
 }
 
 /// The length of a frame.
 pub(crate) fn step_of(ticks_per_second: u32) -> Duration {
     Duration::from_nanos(1_000_000_000 / u64::from(ticks_per_second))
-}
-
-impl Fold for Shard {
-    fn load(&mut self, state: Option<&[u8]>) -> Result<(), String> {
-        self.unload();
-        let Some(state) = state else {
-            return Ok(());
-        };
-        let saved: Saved = postcard::from_bytes(state).map_err(|error| error.to_string())?;
-        let frame_of_save = saved.frame;
-        let mut rooms = BTreeMap::new();
-        for saved in saved.slots {
-            if let Some(before) = &mut self.before {
-                before(frame_of_save, &saved.name);
-            }
-            let is_out = is_out(&self.taken_out, &saved.name, frame_of_save);
-            let kind = self.kinds.iter().find(|kind| *kind.name == *saved.kind);
-            let kind = kind
-                .ok_or_else(|| {
-                format!(
-                    "this server has no rooms of the kind `{}`: the log is that of another game, or a \
-                     `.room::<..>()` is missing",
-                    saved.kind
-                )
-            })?;
-            let state = match saved.state {
-                Ok(_) if is_out => State::Broken(OUT.into()),
-                Ok(bytes) => {
-                    let restored = catch_unwind(AssertUnwindSafe(|| (kind.restore)(&bytes)));
-                    let restored =
-                        restored.unwrap_or_else(|panic| Err(text_of(&*panic).to_string()));
-                    State::Live(restored.map_err(|why| format!("room {}: {why}", saved.name))?)
-                }
-                Err(why) => State::Broken(why.into()),
-            };
-            let slot = Slot {
-                frame: saved.frame,
-                senders: saved.senders,
-                panics: saved.panics,
-                ..Slot::new(saved.kind, saved.opened, state)
-            };
-            rooms.insert(saved.name, slot);
-        }
-        self.rooms = rooms;
-        self.frame = saved.frame;
-        self.refused = saved.refused;
-        Ok(())
-    }
-
-    fn load_empty(&mut self, frame: u64) {
-        self.unload();
-        self.frame = frame;
-    }
-
-    fn is_empty(&self) -> bool {
-        self.rooms.is_empty()
-    }
-
-    fn unload(&mut self) {
-        let rooms = std::mem::take(&mut self.rooms);
-        for (_, mut slot) in rooms {
-            slot.state.break_it("".into());
-        }
-        self.frame = 0;
-        self.refused = Refused::default();
-        self.last_entry = 0;
-        self.news.clear();
-        self.absent = Absent::default();
-        self.over.clear();
-    }
-
-    fn frame(&mut self, frame: u64, entries: &[Entry]) {
-        self.frame = frame;
-        self.over.clear();
-        if let Some(last) = entries.last() {
-            self.last_entry = last.seq;
-        }
-        for entry in entries {
-            if let (Some(before), Some(room)) =
-                (&mut self.before, entry.topic.as_ref().and_then(Topic::room))
-            {
-                before(frame, room);
-            }
-            self.apply(entry);
-        }
-        let mut over = Vec::new();
-        for (name, slot) in &mut self.rooms {
-            if is_out(&self.taken_out, name, frame) {
-                if let State::Live(_) = slot.state {
-                    slot.state.break_it(OUT.into());
-                    slot.hash = None;
-                }
-                continue;
-            }
-            if let Some(before) = &mut self.before {
-                before(frame, name);
-            }
-            let step = self.step;
-            let was_live = matches!(slot.state, State::Live(_));
-            let is_over = slot.state.with(|live| {
-                live.frame(step);
-                live.is_over()
-            });
-            match (is_over, &slot.state) {
-                (Some(_), _) => slot.frame += 1,
-                (None, State::Broken(why)) if was_live => {
-                    let line = format!("it is broken: its frame has panicked: {why}");
-                    self.news.of(frame).line(name, &line);
-                }
-                _ => {}
-            }
-            slot.hash = None;
-            slot.report(&mut self.news, frame, name);
-            if is_over == Some(true) {
-                over.push(name.clone());
-            }
-        }
-        for name in over {
-            if let Some(mut slot) = self.rooms.remove(&name) {
-                let view = slot.view(&mut self.news, frame, &name);
-                self.over.push((name.clone(), view));
-                self.absent.add(&name, Absence::Over);
-                slot.state.break_it("".into());
-            }
-        }
-    }
-
-    fn hash(&mut self) -> u64 {
-        let mut hash = StableHash::new();
-        hash.add(self.frame);
-        for (name, slot) in &mut self.rooms {
-            if !slot.is_in_turn(self.frame) {
-                continue;
-            }
-            hash.add_bytes(name.as_bytes());
-            hash.add(slot.opened);
-            hash.add(slot.hash(&mut self.news, self.frame, name));
-        }
-        hash.finish()
-    }
-
-    fn out(&self) -> u32 {
-        u32::try_from(self.taken_out.len()).unwrap_or(u32::MAX)
-    }
-
-    fn save(&mut self) -> Result<Vec<u8>, String> {
-        let mut slots = Vec::new();
-        for (name, slot) in &self.rooms {
-            let state = match &slot.state {
-                State::Live(live) => {
-                    let saved = catch_unwind(AssertUnwindSafe(|| live.save()));
-                    let saved = saved.unwrap_or_else(|panic| Err(text_of(&*panic).to_string()));
-                    Ok(saved.map_err(|why| format!("room {name}: {why}"))?)
-                }
-                State::Broken(why) => Err(why.to_string()),
-            };
-            slots.push(SavedSlot {
-                name: name.clone(),
-                kind: slot.kind.clone(),
-                opened: slot.opened,
-                frame: slot.frame,
-                senders: slot.senders.clone(),
-                panics: slot.panics,
-                state,
-            });
-        }
-        let saved = Saved {
-            frame: self.frame,
-            refused: self.refused,
-            slots,
-        };
-        postcard::to_stdvec(&saved).map_err(|error| error.to_string())
-    }
 }

@@ -84,10 +84,43 @@ async fn a_log_with_replicas_needs_a_server_that_compares_and_appends_in_one_ste
     for version in ["2.9.10", "2.10.26", "2.15.0"] {
         let url = fake::nats(version, |_| None).await;
         let log = NatsLog::connect(&url).await.unwrap().replicas(3);
-        let LogError::Failed(why) = log.prepare(1).await.unwrap_err() else {
+        let LogError::Failed(why) = log.prepare(1, 4_096).await.unwrap_err() else {
             panic!("{version}");
         };
         let expected = format!("needs nats-server 2.15.1 or later, and this one is {version}");
         assert!(why.contains(&expected), "{why}");
+    }
+}
+
+/// Servers since 2.12 compare while earlier entries are under way, and say so by other codes.
+#[tokio::test]
+async fn each_code_of_a_refusal_is_one_and_a_full_log_is_told() {
+    for (code, text, expected) in [
+        (10071, "wrong last sequence: 7", LogError::Refused),
+        (10164, "wrong last sequence", LogError::Refused),
+        (
+            10158,
+            "duplicate message id is in process",
+            LogError::Refused,
+        ),
+        (
+            10077,
+            "maximum bytes exceeded",
+            LogError::Full(String::new()),
+        ),
+        (
+            10054,
+            "message size exceeds maximum allowed",
+            LogError::TooLarge { size: 0, limit: 0 },
+        ),
+    ] {
+        let answer = format!(
+            r#"{{"error":{{"code":400,"err_code":{code},"description":"{text}"}},"stream":"LOG_0","seq":0}}"#
+        );
+        let url = fake::nats("2.15.1", move |_| Some(json(&answer))).await;
+        let log = NatsLog::connect(&url).await.unwrap();
+        let error = log.tick(0, 0, "a", b"tick").await.unwrap_err();
+        let is_it = std::mem::discriminant(&error) == std::mem::discriminant(&expected);
+        assert!(is_it, "{code}: {error}");
     }
 }

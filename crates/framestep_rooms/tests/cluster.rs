@@ -199,7 +199,7 @@ async fn each_acknowledged_input_counts_once_whatever_happens_to_one_of_three_se
             .probe_frames(false)
             .room::<Tally>();
         let server = server
-            .on_note(|note| assert!(!note.text.contains("no effect"), "{note}"))
+            .on_note(|note| assert!(!note.to_string().contains("no effect"), "{note}"))
             .serve(async {
                 let _ = stopped.await;
             });

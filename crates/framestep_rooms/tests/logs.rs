@@ -37,10 +37,10 @@ async fn all(log: &dyn Log, shard: u32, from: u64) -> Vec<Entry> {
 /// What all logs promise.
 async fn promises(log: &dyn Log) {
     assert_eq!(log.shards().await, Ok(0));
-    log.prepare(2).await.unwrap();
-    log.prepare(2).await.unwrap();
+    log.prepare(2, 4_096).await.unwrap();
+    log.prepare(2, 4_096).await.unwrap();
     assert_eq!(log.shards().await, Ok(2));
-    let LogError::Failed(why) = log.prepare(3).await.unwrap_err() else {
+    let LogError::Failed(why) = log.prepare(3, 4_096).await.unwrap_err() else {
         panic!("it is made for two shards");
     };
     assert!(why.contains("made for 2 shards, not for 3"), "{why}");
@@ -289,7 +289,7 @@ async fn a_full_disk_refuses_entries_and_keeps_those_that_were_acknowledged() {
     const NAME: &str = "a_full_disk_refuses_entries_and_keeps_those_that_were_acknowledged";
     if let Some(folder) = std::env::var_os(FULL) {
         let log = FileLog::open(folder).unwrap();
-        log.prepare(1).await.unwrap();
+        log.prepare(1, 4_096).await.unwrap();
         let acknowledged = fill(&log).await.len();
         let error = log.append(0, &input("bob"), "more", &[7; 1_000]).await;
         println!(
@@ -331,14 +331,15 @@ async fn a_nats_server_without_room_refuses_entries_until_the_log_is_trimmed() {
         return;
     };
     let log = NatsLog::connect(&server.url()).await.unwrap();
-    log.prepare(1).await.unwrap();
+    // More than there is, for all shards together.
+    let error = log.prepare(1, 4_096).await.unwrap_err().to_string();
+    assert!(error.contains("NATS has not enough storage"), "{error}");
+    let log = log.max_bytes(500_000);
+    log.prepare(1, 4_096).await.unwrap();
     let acknowledged = fill(&log).await;
     assert!(acknowledged.len() > 50, "{}", acknowledged.len());
     let why = log.append(0, &input("bob"), "more", &[7; 1_000]).await;
-    let Err(LogError::Unreachable(why)) = why else {
-        panic!("{why:?}");
-    };
-    assert!(why.contains("resource") || why.contains("storage"), "{why}");
+    assert!(matches!(why, Err(LogError::Full(_))), "{why:?}");
     let entries = all(&log, 0, 1).await;
     for seq in &acknowledged {
         assert!(entries.iter().any(|entry| entry.seq == *seq), "entry {seq}");
@@ -399,9 +400,9 @@ async fn a_log_that_exists_with_another_number_of_replicas_is_refused_with_the_c
         .await
         .unwrap();
     let log = NatsLog::connect(&server.url()).await.unwrap();
-    log.prepare(2).await.unwrap();
-    log.clone().replicas(1).prepare(2).await.unwrap();
-    let LogError::Failed(why) = log.replicas(3).prepare(2).await.unwrap_err() else {
+    log.prepare(2, 4_096).await.unwrap();
+    log.clone().replicas(1).prepare(2, 4_096).await.unwrap();
+    let LogError::Failed(why) = log.replicas(3).prepare(2, 4_096).await.unwrap_err() else {
         panic!("it has one replica");
     };
     let expected = "exists with 1 replicas, not with 3";
@@ -426,7 +427,7 @@ async fn a_log_whose_stream_drops_messages_by_itself_is_refused() {
     };
     context.create_stream(config).await.unwrap();
     let log = NatsLog::connect(&server.url()).await.unwrap();
-    let LogError::Failed(why) = log.prepare(2).await.unwrap_err() else {
+    let LogError::Failed(why) = log.prepare(2, 4_096).await.unwrap_err() else {
         panic!("entries get lost");
     };
     assert!(

@@ -8,7 +8,8 @@ mod views;
 use std::time::Duration;
 
 use framestep_durable::prelude::*;
-use framestep_rooms::{Client, Format, Player, Room, Server, ServerError};
+use framestep_rooms::log::{Log as _, LogError, NatsLog};
+use framestep_rooms::{Client, Format, Player, Room, Server, ServerError, ServerEvent, Topic};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
@@ -135,4 +136,111 @@ async fn without_a_server_an_error_says_how_to_get_one() {
             .contains("Start one with `nats-server -js`"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_said_as_such() {
+    let users = "}\nauthorization { users: [ { user: node, password: right } ]";
+    let Some(server) = support::NatsServer::start_with("password", users).await else {
+        return;
+    };
+    let url = server.url().replace("//", "//node:wrong@");
+    let error = Server::at(url).run::<Sum>().await.unwrap_err().to_string();
+    assert!(
+        error.contains("does not accept the user and password") && !error.contains("wrong"),
+        "{error}"
+    );
+}
+
+/// A player floods a shard with inputs that no room would take.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shard_takes_no_entry_that_is_too_large_and_no_more_bytes_than_it_may() {
+    let Some(server) = support::NatsServer::start("quota").await else {
+        return;
+    };
+    let log = NatsLog::connect(&server.url()).await.unwrap();
+    let log = log.max_bytes(1 << 20);
+    log.prepare(1, 4_096).await.unwrap();
+    let topic = Topic::Input("room".into(), Player::new("eve").unwrap());
+    let error = log.append(0, &topic, "a", &[0; 5_000]).await.unwrap_err();
+    assert_eq!(
+        error,
+        LogError::TooLarge {
+            size: 5_000,
+            limit: 4_096
+        }
+    );
+    let flood = async {
+        for number in 0.. {
+            let id = format!("b-{number}");
+            if let Err(error) = log.append(0, &topic, &id, &[0; 4_000]).await {
+                return (number, error);
+            }
+        }
+        unreachable!("it is full at some time")
+    };
+    let (number, error) = timeout(Duration::from_secs(20), flood).await.unwrap();
+    assert!(matches!(error, LogError::Full(_)), "{error}");
+    assert!((200..300).contains(&number), "{number}");
+    // A later server may take more.
+    log.prepare(1, 8_192).await.unwrap();
+    log.trim(0, 200).await.unwrap();
+    log.append(0, &topic, "c", &[0; 5_000]).await.unwrap();
+    log.prepare(1, 100).await.unwrap();
+    log.append(0, &topic, "d", &[0; 5_000]).await.unwrap();
+}
+
+/// Shows more than a message may have.
+#[derive(Serialize, Deserialize)]
+struct Wide;
+
+impl Room for Wide {
+    const NAME: &'static str = "wide";
+    type Args = ();
+    type Input = ();
+    type View = String;
+
+    fn registry() -> Registry {
+        Registry::new()
+    }
+
+    fn open(_: &Runtime, (): ()) -> Self {
+        Wide
+    }
+
+    fn input(&mut self, _: &Runtime, _: Player, (): ()) {}
+
+    fn view(&self) -> String {
+        "x".repeat(2 << 20)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_view_that_is_larger_than_a_message_is_told_and_the_node_goes_on() {
+    let Some(server) = support::NatsServer::start("large").await else {
+        return;
+    };
+    let (told, mut notes) = tokio::sync::mpsc::unbounded_channel();
+    let node = Server::at(server.url())
+        .shards(1)
+        .probe_frames(false)
+        .on_note(move |note| drop(told.send(note.clone())))
+        .room::<Wide>()
+        .room::<Sum>();
+    let play = async {
+        let client = Client::at(&server.url(), "alice").await.unwrap();
+        let wide = client.open::<Wide>("wide", &()).await.unwrap();
+        let _watch = wide.watch().await.unwrap();
+        let limit = loop {
+            let note = notes.recv().await.expect("it says so");
+            if let ServerEvent::ViewTooLarge { limit, .. } = note.event {
+                break limit;
+            }
+        };
+        assert_eq!(limit, 1 << 20);
+        let sum = client.open::<Sum>("sum", &7).await.unwrap();
+        until(&sum, |sum| sum.beats > 2).await;
+    };
+    let serving = node.serve(async { timeout(Duration::from_secs(30), play).await.unwrap() });
+    Box::pin(serving).await.unwrap();
 }

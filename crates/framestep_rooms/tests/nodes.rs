@@ -11,10 +11,9 @@ mod views;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use framestep_durable::StableHash;
 use framestep_durable::prelude::*;
 use framestep_rooms::log::{Log, MemoryLog};
-use framestep_rooms::{Client, Player, Room, ShardStatus};
+use framestep_rooms::{Client, Player, Room, ServerEvent, ShardStatus};
 use tokio::time::timeout;
 
 use gate::Gate;
@@ -215,9 +214,11 @@ async fn a_node_of_an_earlier_build_that_restarts_takes_no_shard_until_the_opera
         0
     );
 
-    framestep_rooms::prefer(&log, StableHash::digest(b"1"))
-        .await
-        .unwrap();
+    let joined = again.says("again: has joined").await;
+    let ServerEvent::Joined { build, .. } = joined.event else {
+        panic!("{joined}");
+    };
+    framestep_rooms::prefer(&log, build).await.unwrap();
     until_owned(&log, 2, |names| count(names, "again") == 2).await;
     let frames = room.view().await.unwrap().view;
     until(&room, |now| *now > frames + 30).await;

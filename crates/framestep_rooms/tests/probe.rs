@@ -179,12 +179,12 @@ fn main() -> ExitCode {
     for kind in KINDS {
         let said = run(kind);
         assert!(
-            said.contains("room bad ends or hangs the process in frame"),
+            said.contains("room bad: it ends or hangs the process in frame"),
             "{said}"
         );
         assert!(said.contains("the other room runs"), "{said}");
         if kind == "loop" {
-            assert!(said.contains("room bad hangs in frame"), "{said}");
+            assert!(said.contains("room bad: it hangs in frame"), "{said}");
         }
         // The first start after the room has ended a process finds it. One that is restored is only
         // suspected after it has ended two.

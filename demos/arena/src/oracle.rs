@@ -194,9 +194,15 @@ impl Sum {
     }
 }
 
-/// The number of a build, by its name.
+/// The number of a build: that of its name, and what rooms are computed with, as the notes of a node say it.
 pub(crate) fn build_number(build: u8) -> u64 {
-    Sum::of(build_name(build).as_bytes())
+    let settings = format!(
+        "{TICKS} ticks a second, inputs of 4096 bytes and 60 a second, 1000 rooms in a shard"
+    );
+    let mut sum = Sum::new();
+    sum.add(Sum::of(build_name(build).as_bytes()));
+    sum.add_bytes(settings.as_bytes());
+    sum.end()
 }
 
 /// An entry of a shard's log.

@@ -166,7 +166,7 @@ fn shards_of(kept: Option<&Kept>) -> u32 {
 }
 
 impl Log for Local {
-    fn prepare(&self, shards: u32) -> Later<'_, Result<(), LogError>> {
+    fn prepare(&self, shards: u32, _: usize) -> Later<'_, Result<(), LogError>> {
         Box::pin(async move {
             let is = shards_of(self.state().kept.get(SHARDS));
             if is == 0 {
@@ -336,8 +336,9 @@ macro_rules! delegate_log {
             fn prepare(
                 &self,
                 shards: u32,
+                largest: usize,
             ) -> $crate::log::Later<'_, Result<(), $crate::log::LogError>> {
-                self.$field.prepare(shards)
+                self.$field.prepare(shards, largest)
             }
             fn shards(&self) -> $crate::log::Later<'_, Result<u32, $crate::log::LogError>> {
                 self.$field.shards()

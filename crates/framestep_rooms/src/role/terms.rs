@@ -1,10 +1,10 @@
-//! The input and output of a role: events, commands, notes for the operator, settings; and the bugs that
-//! the simulator injects.
+//! The input and output of a role: events, commands, settings.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::entry::{Entry, Position};
+use crate::event::ServerEvent;
 
 /// The state that a shard's log is folded into.
 pub(crate) trait Fold {
@@ -27,87 +27,6 @@ pub(crate) trait Fold {
     fn out(&self) -> u32;
 }
 
-/// Bugs that the protocol could have: the simulator injects each, and must find it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(
-    not(any(test, feature = "simulate")),
-    expect(dead_code, reason = "for the simulator")
-)]
-pub(crate) enum Mutant {
-    /// A tick is appended whatever the last one is.
-    TickWithoutCompare,
-    /// After an interruption, the log is read on from where it was left.
-    FollowWithoutCheck,
-    /// A missing entry is not noticed.
-    GapsAreIgnored,
-    /// The owner computes a frame when its tick is acknowledged, not when it is read.
-    FrameBeforeRead,
-    /// A tick without an answer is not appended again.
-    NoRetry,
-    /// Entries that were read and not applied stay when they are read again.
-    QueueIsKept,
-    /// The log is trimmed before the save is stored.
-    TrimBeforeSave,
-    /// Frames of other builds are replayed.
-    AnyBuild,
-    /// Another build begins at any save.
-    BeginAnywhere,
-    /// A tick that does not fit is taken for the next one.
-    VoidIsTaken,
-    /// A save replaces any other one.
-    OldSaveWins,
-    /// An input that is in the log twice is applied twice.
-    DoublesCount,
-    /// Each answer to a question counts.
-    AnswersCount,
-    /// An owner performs only what was asked while it was the owner.
-    EffectsAreForgotten,
-    /// Nodes that follow compute a frame before anybody has survived it.
-    FollowersRunAhead,
-    /// The last frame of a node that is silent is computed without a try.
-    FramesAreNotTried,
-    /// A node that does not know which rooms are out computes on.
-    OutIsIgnored,
-    /// A shard is offered to builds that cannot read its save.
-    UnreadIsOffered,
-    /// A tick says that there is no room without looking.
-    EmptyWithoutLooking,
-    /// Of a player's sessions, those with the highest numbers count.
-    HighestSessionsCount,
-    /// The build of which a node was started last, by its own clock, runs the shard.
-    LastStartedRuns,
-    /// An acknowledgement without a number counts.
-    AnyAnswerCounts,
-}
-
-impl Mutant {
-    #[cfg(any(test, feature = "simulate"))]
-    pub(crate) const ALL: [Mutant; 22] = [
-        Mutant::TickWithoutCompare,
-        Mutant::FollowWithoutCheck,
-        Mutant::GapsAreIgnored,
-        Mutant::FrameBeforeRead,
-        Mutant::NoRetry,
-        Mutant::QueueIsKept,
-        Mutant::TrimBeforeSave,
-        Mutant::AnyBuild,
-        Mutant::BeginAnywhere,
-        Mutant::VoidIsTaken,
-        Mutant::OldSaveWins,
-        Mutant::DoublesCount,
-        Mutant::AnswersCount,
-        Mutant::EffectsAreForgotten,
-        Mutant::FollowersRunAhead,
-        Mutant::FramesAreNotTried,
-        Mutant::OutIsIgnored,
-        Mutant::UnreadIsOffered,
-        Mutant::EmptyWithoutLooking,
-        Mutant::HighestSessionsCount,
-        Mutant::LastStartedRuns,
-        Mutant::AnyAnswerCounts,
-    ];
-}
-
 /// The times and numbers of a role.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -117,7 +36,6 @@ pub(crate) struct Settings {
     pub(crate) standbys: usize,
     /// How long an answer may take.
     pub(crate) retry_after: Duration,
-    pub(crate) mutant: Option<Mutant>,
 }
 
 impl Settings {
@@ -131,14 +49,19 @@ impl Settings {
         self.failover_timeout * 6
     }
 
+    /// How long ticks that do not fit are void at once, after all since the last frame was read again.
+    pub(super) fn suspicion_pause(&self) -> Duration {
+        self.failover_timeout * 3
+    }
+
+    /// How long it is at least from one note about void ticks to the next.
+    pub(super) fn note_pause(&self) -> Duration {
+        self.failover_timeout * 3
+    }
+
     /// How long a node that cannot read a save of another build waits before it tries again.
     pub(super) fn try_again_after(&self) -> Duration {
         self.failover_timeout * 32
-    }
-
-    #[inline]
-    pub(crate) fn has(&self, mutant: Mutant) -> bool {
-        cfg!(any(test, feature = "simulate")) && self.mutant == Some(mutant)
     }
 }
 
@@ -229,131 +152,5 @@ pub(crate) enum Command {
     /// The state was dropped; stop reading.
     Unload,
     /// Something for the operator.
-    Note(Note),
-}
-
-/// What an operator should know about a shard.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Note {
-    /// The log does not have the tick any more at which this node is: it was cut back, such as by a
-    /// loss of power. The node begins again from a save.
-    LogWasCut {
-        /// The frame of the node.
-        frame: u64,
-    },
-    /// The log has another hash of the state after this frame than this node: scripts depend on what
-    /// is not recorded, or nodes of one build differ.
-    Differs {
-        /// The frame.
-        frame: u64,
-        /// The node whose tick has the other hash.
-        ticked_by: String,
-    },
-    /// A tick does not fit the log. It has no effect.
-    VoidTick {
-        /// Its entry.
-        seq: u64,
-    },
-    /// No save fits the log, and the log does not begin at its first entry.
-    NoSave {
-        /// The first entry of the log.
-        first: u64,
-    },
-    /// A save could not be read.
-    BadSave {
-        /// Its frame.
-        frame: u64,
-        /// Why not.
-        why: String,
-    },
-    /// The state could not be saved.
-    NotSaved {
-        /// The frame.
-        frame: u64,
-        /// Why not.
-        why: String,
-    },
-    /// This build cannot read the save of another one: the shard stays with that.
-    CannotBegin {
-        /// The frame of the save.
-        frame: u64,
-        /// The build that has written it.
-        build: u64,
-        /// Why not.
-        why: String,
-    },
-    /// A node of a later build cannot read the save of this shard, which stays here.
-    NotOffered {
-        /// The node.
-        node: String,
-        /// Its build.
-        build: u64,
-    },
-    /// The shard is at frames of another build, no node of which runs, so it stands still. Start one:
-    /// it catches up, and hands over.
-    StandsStill {
-        /// The last frame known of that build.
-        frame: u64,
-        /// The build.
-        build: u64,
-        /// Whether the build has handed over. Then this one is an earlier build.
-        is_handed_over: bool,
-        /// This build.
-        own: u64,
-    },
-}
-
-impl std::fmt::Display for Note {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Note::LogWasCut { frame } => write!(
-                f,
-                "the log does not have the tick of frame {frame} any more: it was cut back. This \
-                 node begins again from a save"
-            ),
-            Note::Differs { frame, ticked_by } => write!(
-                f,
-                "after frame {frame}, the state differs from that of {ticked_by}: a room depends on \
-                 what is not recorded"
-            ),
-            Note::VoidTick { seq } => write!(
-                f,
-                "the tick in entry {seq} does not fit the log: it has no effect"
-            ),
-            Note::NoSave { first } => write!(
-                f,
-                "no save fits the log, which begins with entry {first}: the shard cannot be loaded"
-            ),
-            Note::BadSave { frame, why } => {
-                write!(f, "the save of frame {frame} cannot be read: {why}")
-            }
-            Note::NotSaved { frame, why } => write!(f, "frame {frame} cannot be saved: {why}"),
-            Note::CannotBegin { frame, build, why } => write!(
-                f,
-                "this build cannot read the save of frame {frame} of build {build:x}, so the shard stays \
-                 with that: {why}"
-            ),
-            Note::NotOffered { node, build } => write!(
-                f,
-                "{node} of build {build:x} cannot read the save of this shard, and says why. The shard \
-                 stays with this build"
-            ),
-            Note::StandsStill {
-                frame,
-                build,
-                is_handed_over: true,
-                own,
-            } => write!(
-                f,
-                "the shard stands still: frame {frame} was run by build {build:x}, and this build is an \
-                 earlier one, which may drop what it does not know. Start a node of that build or of a \
-                 later one, or go back to this one: `top --prefer {own:x}`"
-            ),
-            Note::StandsStill { frame, build, .. } => write!(
-                f,
-                "the shard stands still: frame {frame} was run by build {build:x}, only that may go on, \
-                 and no node of it runs. Start one: it catches up, and hands over"
-            ),
-        }
-    }
+    Note(ServerEvent),
 }

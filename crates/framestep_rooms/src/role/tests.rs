@@ -1,7 +1,7 @@
 //! Rules of a role that a history of the simulator meets too seldom.
 
 use super::*;
-use crate::entry::Topic;
+use crate::entry::{Entry, Tick, Topic};
 use crate::member::Heartbeat;
 
 /// A state without rooms.
@@ -55,6 +55,8 @@ fn heartbeat(node: &str, build: Build) -> Heartbeat {
         build,
         generation: build,
         leaves: false,
+        code: build,
+        settings: "".into(),
         begins: Vec::new(),
         refuses: Vec::new(),
     }
@@ -108,7 +110,6 @@ fn an_empty_shard_that_was_handed_over_goes_on_however_long_its_log_is_read() {
         failover_timeout: FAILOVER_TIMEOUT,
         standbys: 1,
         retry_after: FAILOVER_TIMEOUT,
-        mutant: None,
     };
     let mut members = Members::new(Duration::MAX, 1);
     // A node of the old build is there, and leaves: it will not save.

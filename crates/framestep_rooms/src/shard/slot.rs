@@ -1,6 +1,6 @@
 //! A room in its shard: what is known of it besides its own state, and what breaks it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -9,14 +9,27 @@ use serde::{Deserialize, Serialize};
 use crate::body::Envelope;
 use crate::doubles::{Doubles, Used};
 use crate::entry::Player;
-use crate::news::AllNews;
-use crate::room::Live;
+use crate::event::ServerEvent;
+use crate::live::Live;
+use crate::news::{AllNews, shown};
+use crate::room::Presence;
 
-/// What a player has sent to a room.
+/// Whether a player is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Place {
+    /// It has sent inputs, and was not seen.
+    #[default]
+    Unseen,
+    Here,
+    Gone,
+}
+
+/// What is known of a player of a room.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Sender {
     doubles: Doubles,
-    /// The frame in which `budget` was computed.
+    place: Place,
+    /// The last frame in which something came of the player; `budget` is that of it.
     frame: u64,
     /// Thousandths of inputs that the player may send.
     budget: u64,
@@ -32,12 +45,38 @@ impl Sender {
         }
     }
 
+    pub(super) fn is_here(&self) -> bool {
+        self.place == Place::Here
+    }
+
+    /// The player watches, or does not any more. Returns what the room hears of it.
+    pub(super) fn come_or_go(&mut self, is_here: bool) -> Option<Presence> {
+        let (place, presence) = match (self.place, is_here) {
+            (Place::Unseen, true) => (Place::Here, Presence::Joined),
+            (Place::Gone, true) => (Place::Here, Presence::Returned),
+            (Place::Here, false) => (Place::Gone, Presence::Gone),
+            _ => return None,
+        };
+        self.place = place;
+        Some(presence)
+    }
+
+    /// Whether the player has left so long ago that nothing of it may still be under way.
+    pub(super) fn is_forgotten(&self, frame: u64, ticks_per_second: u32) -> bool {
+        !self.is_here() && frame > self.frame + FORGOTTEN * u64::from(ticks_per_second)
+    }
+
     /// Whether one more input may be sent in this frame.
     pub(super) fn may_send(&mut self, frame: u64, rate: u32, ticks_per_second: u32) -> bool {
+        self.heard(frame, rate, ticks_per_second);
+        self.budget >= 1_000
+    }
+
+    /// Something came of the player in this frame.
+    pub(super) fn heard(&mut self, frame: u64, rate: u32, ticks_per_second: u32) {
         let earned = (frame - self.frame) * u64::from(rate) * 1_000 / u64::from(ticks_per_second);
         self.budget = (self.budget + earned).min(full_budget(rate));
         self.frame = frame;
-        self.budget >= 1_000
     }
 
     /// Takes an input that may be sent, if it was not taken before.
@@ -49,6 +88,11 @@ impl Sender {
         used
     }
 }
+
+/// For how many seconds a player is remembered who is not there and sends nothing. Later, a copy of an
+/// old input would count: a client sends one again for 30 s at most, and the log takes no copy for two
+/// minutes.
+const FORGOTTEN: u64 = 600;
 
 fn full_budget(rate: u32) -> u64 {
     u64::from(rate) * 1_000
@@ -68,9 +112,13 @@ pub(super) enum State {
 pub(super) struct Slot {
     pub(super) kind: Arc<str>,
     pub(super) opened: u64,
+    /// A number of the log, as it was when the room was opened.
+    pub(super) log: u64,
     /// Frames that the room has run.
     pub(super) frame: u64,
     pub(super) senders: BTreeMap<Player, Sender>,
+    /// Players whom the operator has removed.
+    pub(super) kicked: BTreeSet<Player>,
     pub(super) state: State,
     /// The hash of the room after its last frame, if it was asked for since.
     pub(super) hash: Option<u64>,
@@ -80,6 +128,16 @@ pub(super) struct Slot {
     pub(super) last_panic: Option<String>,
     /// Whether it was said that there are no views.
     pub(super) has_no_view: bool,
+}
+
+/// A view of a room.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Shown {
+    /// The entry that has opened the room.
+    pub(crate) opened: u64,
+    /// The frame of the room.
+    pub(crate) frame: u64,
+    pub(crate) view: Vec<u8>,
 }
 
 /// A room, for tools.
@@ -94,8 +152,11 @@ pub struct RoomStatus {
     pub frames: u64,
     /// Scripts that are alive.
     pub scripts: usize,
-    /// Players that have sent something.
+    /// Players that have sent something or watched, in the last minutes.
     pub players: usize,
+    /// Players that watch.
+    #[serde(default)]
+    pub here: usize,
     /// Why it does not run any more, if it is broken.
     pub broken: Option<String>,
     /// How many of its scripts have panicked since it was opened, and no join has returned that. Only
@@ -141,8 +202,10 @@ impl Slot {
         Slot {
             kind,
             opened,
+            log: 0,
             frame: 0,
             senders: BTreeMap::new(),
+            kicked: BTreeSet::new(),
             state,
             hash: None,
             panics: 0,
@@ -151,31 +214,46 @@ impl Slot {
         }
     }
 
+    pub(super) fn is_live(&self) -> bool {
+        matches!(self.state, State::Live(_))
+    }
+
     /// Whether the room is in the hash after a frame. Not by its place in the list: that changes when
     /// another room is over.
     pub(super) fn is_in_turn(&self, frame: u64) -> bool {
         (self.opened + frame).is_multiple_of(TURNS)
     }
 
-    /// The view of a live room: its frame, and the bytes.
+    /// The view of a live room: its frame, and the bytes. Of a player, or what all see.
     pub(super) fn view(
         &mut self,
         news: &mut AllNews,
         frame: u64,
         name: &str,
-    ) -> Option<(u64, Vec<u8>)> {
+        player: Option<&Player>,
+    ) -> Option<Shown> {
+        if player.is_some_and(|player| self.kicked.contains(player)) {
+            return None;
+        }
         let State::Live(live) = &self.state else {
             return None;
         };
         // A view does not change the room, so its panic breaks nothing.
-        let view = catch_unwind(AssertUnwindSafe(|| live.view()));
+        let view = catch_unwind(AssertUnwindSafe(|| match player {
+            Some(player) => live.view_for(player),
+            None => live.view(),
+        }));
         let view = view.unwrap_or_else(|panic| Err(format!("a panic: {}", text_of(&*panic))));
         match view {
-            Ok(view) => Some((self.frame, view)),
+            Ok(view) => Some(Shown {
+                opened: self.opened,
+                frame: self.frame,
+                view,
+            }),
             Err(why) => {
                 if !std::mem::replace(&mut self.has_no_view, true) {
-                    let text = format!("it has no view: {why}");
-                    news.of(frame).line(name, &text);
+                    let why = shown(&why);
+                    news.of(frame).add(name, ServerEvent::NoView { why });
                 }
                 None
             }
@@ -194,8 +272,8 @@ impl Slot {
         if reported.last_panic.is_some() {
             self.last_panic = reported.last_panic;
         }
-        for line in reported.lines {
-            news.of(frame).line(name, &line);
+        for event in reported.events {
+            news.of(frame).add(name, event);
         }
     }
 
@@ -208,8 +286,12 @@ impl Slot {
         let hash = match self.state.with(|live| live.hash()) {
             Some(Ok(hash)) => hash,
             Some(Err(why)) => {
-                news.of(frame)
-                    .line(name, &format!("it is broken: it cannot be saved: {why}"));
+                let by = "it cannot be saved".to_owned();
+                let event = ServerEvent::RoomBroken {
+                    by,
+                    why: shown(&why),
+                };
+                news.of(frame).add(name, event);
                 self.state.break_it(why.into());
                 0
             }

@@ -1,13 +1,20 @@
 use framestep_durable::prelude::*;
 
+mod people;
+
 use super::*;
+use crate::Topic;
 use crate::body::{close_envelope, open_body};
-use crate::room::Room;
+use crate::entry::Entry;
+use crate::role::Fold as _;
+use crate::room::{Presence, Room};
 
 #[derive(Serialize, Deserialize)]
 struct Pot {
     sum: u64,
     steps: u64,
+    /// Who came and went.
+    heard: Vec<(Player, Presence)>,
 }
 
 #[durable]
@@ -30,7 +37,11 @@ impl Room for Pot {
     fn open(runtime: &Runtime, sum: u64) -> Self {
         runtime.spawn(stir()).detach();
         assert!(sum < 1_000, "the pot is too small");
-        Pot { sum, steps: 0 }
+        Pot {
+            sum,
+            steps: 0,
+            heard: Vec::new(),
+        }
     }
 
     fn input(&mut self, _: &Runtime, _: Player, by: u64) {
@@ -40,6 +51,17 @@ impl Room for Pot {
 
     fn view(&self) -> (u64, u64) {
         (self.sum, self.steps)
+    }
+
+    const VIEW_PER_PLAYER: bool = true;
+
+    fn view_for(&self, player: &Player) -> (u64, u64) {
+        (self.sum, player.name().len() as u64)
+    }
+
+    fn presence(&mut self, _: &Runtime, player: Player, presence: Presence) {
+        assert!(player.name() != "ghost", "a ghost");
+        self.heard.push((player, presence));
     }
 
     fn is_over(&self) -> bool {
@@ -57,7 +79,11 @@ impl Log {
             size: 100,
             rate: 10,
         };
-        Log(Shard::new([Kind::of::<Pot>()].into(), 10, limits), 1)
+        let place = Place {
+            shard: 0,
+            shards: 0,
+        };
+        Log(Shard::new([Kind::of::<Pot>()].into(), place, 10, limits), 1)
     }
 
     /// A frame with these entries.
@@ -78,9 +104,14 @@ impl Log {
     /// The view of a room.
     fn view(&mut self, room: &str) -> Option<(u64, u64)> {
         self.0
-            .view(room)
-            .map(|(_, view)| serde_json::from_slice(&view).unwrap())
+            .view(room, None)
+            .map(|shown| serde_json::from_slice(&shown.view).unwrap())
     }
+}
+
+fn out(rooms: &[(&str, u64)]) -> Out {
+    let from = |(room, frame): &(&str, u64)| ((*room).into(), [*frame].into());
+    rooms.iter().map(from).collect()
 }
 
 fn open(room: &str, kind: &str, args: &str) -> (Topic, Vec<u8>) {
@@ -289,7 +320,7 @@ fn a_room_that_differs_is_in_the_hash_of_one_of_the_next_four_frames() {
 #[test]
 fn a_room_that_is_taken_out_is_not_run_from_that_frame_on() {
     let mut log = Log::new();
-    log.0.take_out([("a".into(), 3)].into());
+    log.0.take_out(out(&[("a", 3)]));
     let named = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let list = named.clone();
     log.0
@@ -309,8 +340,7 @@ fn a_room_that_is_taken_out_is_not_run_from_that_frame_on() {
     assert_eq!((log.view("a"), log.view("b")), (None, Some((3, 1))));
     // One that ends the process when it is opened is shown, and not opened. One that ends it when it
     // is restored is not restored.
-    log.0
-        .take_out([("a".into(), 3), ("b".into(), 5), ("c".into(), 5)].into());
+    log.0.take_out(out(&[("a", 3), ("b", 5), ("c", 5)]));
     log.frame(&[open("c", "pot", "1")]);
     let broken = |log: &Log| {
         let status = log.0.status().into_iter();
@@ -322,7 +352,7 @@ fn a_room_that_is_taken_out_is_not_run_from_that_frame_on() {
     before.frame(&[open("b", "pot", "2")]);
     let save = before.0.save().unwrap();
     let mut log = Log::new();
-    log.0.take_out([("b".into(), 1)].into());
+    log.0.take_out(out(&[("b", 1)]));
     log.0.load(Some(&save)).unwrap();
     assert_eq!(broken(&log), ["b"]);
 }

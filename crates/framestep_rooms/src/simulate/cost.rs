@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use crate::body::{close_envelope, open_body};
 use crate::entry::{Entry, Player, Topic};
+use crate::live::Kind;
 use crate::member::{Heartbeat, Members};
 use crate::role::{Command, Event, Fold, Loaded, Role, Settings};
-use crate::room::{Format, Kind, Room};
-use crate::shard::{Limits, Shard, step_of};
+use crate::room::{Format, Room};
+use crate::shard::{Limits, Place, Shard, step_of};
 
 const TICKS: u32 = 30;
 
@@ -18,7 +19,11 @@ fn shard<R: Room>() -> Shard {
         size: usize::MAX,
         rate: 60,
     };
-    Shard::new([Kind::of::<R>()].into(), TICKS, limits)
+    let place = Place {
+        shard: 0,
+        shards: 0,
+    };
+    Shard::new([Kind::of::<R>()].into(), place, TICKS, limits)
 }
 
 fn room_name(number: usize) -> Arc<str> {
@@ -81,8 +86,8 @@ impl Rooms {
 
     /// The view of a room.
     pub fn view(&mut self, room: usize) -> Vec<u8> {
-        let view = self.shard.view(&room_name(room));
-        view.expect("a room").1
+        let view = self.shard.view(&room_name(room), None);
+        view.expect("a room").view
     }
 }
 
@@ -112,6 +117,8 @@ impl Node {
                 build: 1,
                 generation: 1,
                 leaves: false,
+                code: 0,
+                settings: "".into(),
                 begins: Vec::new(),
                 refuses: Vec::new(),
             },
@@ -122,7 +129,6 @@ impl Node {
             failover_timeout: Duration::from_millis(300),
             standbys: 1,
             retry_after: Duration::from_millis(300),
-            mutant: None,
         };
         let mut node = Node {
             role: Role::new(me, 1, 0, settings),

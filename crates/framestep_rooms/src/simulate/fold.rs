@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::body::open_envelope;
 use crate::doubles::{Doubles, Used};
 use crate::entry::{Entry, Topic};
-use crate::role::{Fold, Mutant};
+use crate::role::Fold;
+use crate::role::mutant::Mutant;
 use framestep_durable::StableHash;
 
 /// How a frame, an input and an answer change the sum. Each build has its own way.

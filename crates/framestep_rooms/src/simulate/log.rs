@@ -62,15 +62,20 @@ impl SimLog {
         self.taken_by_other.clear();
     }
 
+    /// Whether the last tick is entry `after`.
+    pub(super) fn is_last(&self, after: Option<u64>) -> bool {
+        let last = self.all.iter().rev().find(|entry| entry.is_tick());
+        let last = last.map_or(0, |entry| entry.seq);
+        after.is_none_or(|after| after == last)
+    }
+
     /// Appends a tick, if the last one is entry `after`.
     pub(super) fn tick(&mut self, id: &str, after: Option<u64>, body: &[u8]) -> Option<u64> {
         if let Some((_, seq)) = self.ids.iter().find(|(it, _)| **it == *id) {
             return Some(*seq);
         }
-        let last = self.all.iter().rev().find(|entry| entry.is_tick());
-        let last = last.map_or(0, |entry| entry.seq);
-        let fits = after.is_none_or(|after| after == last);
-        fits.then(|| self.append(Topic::Tick, id, body))
+        self.is_last(after)
+            .then(|| self.append(Topic::Tick, id, body))
     }
 
     pub(super) fn read(&self, from: u64, most: u64) -> Vec<Entry> {

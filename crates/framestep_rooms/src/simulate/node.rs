@@ -9,8 +9,10 @@ use framestep_durable::StableHash;
 use super::fold::SimFold;
 use super::{FAILOVER_TIMEOUT, Happens, Micros, NODES, RETRY, World};
 use crate::entry::{Entry, Position, Tick};
+use crate::event::ServerEvent;
 use crate::member::{Heartbeat, Members};
-use crate::role::{Command, Event, Loaded, Mutant, Note, Role};
+use crate::role::mutant::{Mutant, Mutated};
+use crate::role::{Command, Event, Loaded, Role};
 use crate::saves;
 
 #[derive(Clone, Debug)]
@@ -54,7 +56,7 @@ pub(super) struct Node {
     pub(super) name: Arc<str>,
     pub(super) start: u32,
     pub(super) build: u64,
-    pub(super) role: Role,
+    pub(super) role: Role<Mutated>,
     pub(super) fold: SimFold,
     pub(super) members: Members,
     /// The generation of the build, as the node has read it.
@@ -100,6 +102,8 @@ impl World {
                     build: it.build,
                     generation: it.generation,
                     leaves: it.leaves,
+                    code: it.build,
+                    settings: "".into(),
                     begins: said(true),
                     refuses: said(false),
                 };
@@ -384,24 +388,6 @@ impl World {
         }
     }
 
-    fn print(&self, node: usize, command: &Command) {
-        let name = self.nodes[node].name.clone();
-        match command {
-            Command::Append { attempt, after, .. } => {
-                println!("{:>8} {name} appends {attempt} after {after:?}", self.now);
-            }
-            Command::Save { at, .. } => println!("{:>8} {name} saves at {}", self.now, at.seq),
-            Command::Frame { at, own } => {
-                let hash = self.nodes[node].fold.hash_after(at.frame);
-                println!(
-                    "{:>8} {name} frame {} at {} own {own} {hash:x}",
-                    self.now, at.frame, at.seq
-                );
-            }
-            command => println!("{:>8} {name} {command:?}", self.now),
-        }
-    }
-
     fn obey(&mut self, node: usize, command: Command) {
         if self.is_printing {
             self.print(node, &command);
@@ -482,8 +468,7 @@ impl World {
                 let tick = self.nodes[node].ticks.get(&at.seq).copied().unwrap_or(0);
                 let earlier = self.computed.insert((at.seq, at.chain), (tick, hash));
                 if earlier.is_some_and(|(_, earlier)| earlier != hash) {
-                    let name = self.nodes[node].name.clone();
-                    let (frame, seq) = (at.frame, at.seq);
+                    let (name, frame, seq) = (&self.nodes[node].name, at.frame, at.seq);
                     self.broken
                         .get_or_insert(format!("frame {frame} (entry {seq}) differs on {name}"));
                 }
@@ -498,14 +483,14 @@ impl World {
         }
     }
 
-    fn hear_note(&mut self, node: usize, what: &Note) {
+    fn hear_note(&mut self, node: usize, what: &ServerEvent) {
         match what {
-            Note::VoidTick { .. } => self.counts.void += 1,
-            Note::CannotBegin { .. } if self.has_strangers => self.counts.unread += 1,
-            Note::Differs { .. }
-            | Note::BadSave { .. }
-            | Note::CannotBegin { .. }
-            | Note::NotSaved { .. } => {
+            ServerEvent::VoidTicks { count, .. } => self.counts.void += count,
+            ServerEvent::CannotBegin { .. } if self.has_strangers => self.counts.unread += 1,
+            ServerEvent::StateDiffers { .. }
+            | ServerEvent::BadSave { .. }
+            | ServerEvent::CannotBegin { .. }
+            | ServerEvent::NotSaved { .. } => {
                 let name = &self.nodes[node].name;
                 self.broken.get_or_insert(format!("{name}: {what}"));
             }

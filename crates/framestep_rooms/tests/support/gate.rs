@@ -63,7 +63,7 @@ macro_rules! through {
 )]
 impl Log for Gate {
     through! {
-        prepare(shards: u32) -> ();
+        prepare(shards: u32, largest: usize) -> ();
         shards() -> u32;
         append(shard: u32, topic: &'a Topic, id: &'a str, body: &'a [u8]) -> u64;
         tick(shard: u32, after: u64, id: &'a str, body: &'a [u8]) -> u64;

@@ -1,59 +1,12 @@
-//! What a server tells its operator, and what a node says about itself.
+//! What a node says about itself.
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::entry::Build;
+use crate::event::ServerEvent;
 use crate::member::Members;
-
-/// Something that a server tells its operator, for [`Server::on_note`](crate::Server::on_note).
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ServerNote {
-    /// The node.
-    pub node: String,
-    /// The shard. `None` if it is about the node.
-    pub shard: Option<u32>,
-    /// The room, if it is about one.
-    pub room: Option<String>,
-    /// A sentence.
-    pub text: String,
-    /// Whether somebody should look at it.
-    pub(crate) is_warning: bool,
-}
-
-impl ServerNote {
-    /// Whether somebody should look at it: a room that is broken or differs, a script that has
-    /// panicked, an input that has no effect, a node that was lost, a log that does not answer. Other
-    /// notes say what is as it should be: which nodes come and go, and which shards this one runs.
-    pub fn is_warning(&self) -> bool {
-        self.is_warning
-    }
-}
-
-impl fmt::Display for ServerNote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.node)?;
-        if let Some(shard) = self.shard {
-            write!(f, ", shard {shard}")?;
-        }
-        if let Some(room) = &self.room {
-            write!(f, ", room {room}")?;
-        }
-        write!(f, ": {}", self.text)
-    }
-}
-
-/// The hook for notes.
-pub(crate) type Hook = Arc<dyn Fn(&ServerNote) + Send + Sync>;
-
-/// The hook of a server without one.
-pub(crate) fn print(note: &ServerNote) {
-    let mark = if note.is_warning { "warning: " } else { "" };
-    eprintln!("framestep_rooms: {mark}{note}");
-}
 
 /// What a node does for a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,11 +34,24 @@ pub(crate) struct Failure {
 /// that has no answer: the node does not need it any more.
 const FORGOTTEN: Duration = Duration::from_secs(12);
 
+/// What a node is.
+#[derive(Debug)]
+pub(crate) struct Own {
+    pub(crate) build: Build,
+    /// Its code, whatever the settings are.
+    pub(crate) code: u64,
+    pub(crate) settings: Arc<str>,
+}
+
 /// What a node has said about itself. It is asked a few times in each `failover_timeout`.
 #[derive(Debug)]
 pub(crate) struct Bulletin {
     me: Arc<str>,
     build: Build,
+    code: u64,
+    settings: Arc<str>,
+    /// The settings of others with this code that were told.
+    told_settings: BTreeSet<Arc<str>>,
     shards: u32,
     /// How long the number of shards must be the same before it is said.
     pause: Duration,
@@ -111,22 +77,24 @@ struct Other {
 /// noticed earlier: then no node is heard.
 const LOST: Duration = Duration::from_millis(2_500);
 
-/// Words about a build that is not this node's.
-fn of_build(build: Build, own: Build) -> String {
-    if build == own {
-        return String::new();
-    }
-    format!(", of build {build:x},")
+/// A build that is not this node's.
+fn other_build(build: Build, own: Build) -> Option<Build> {
+    (build != own).then_some(build)
 }
 
-/// A sentence, and whether it is a warning.
-pub(crate) type Said = (bool, String);
-
 impl Bulletin {
-    pub(crate) fn new(me: Arc<str>, build: Build, shards: u32, failover_timeout: Duration) -> Self {
+    pub(crate) fn new(me: Arc<str>, own: Own, shards: u32, failover_timeout: Duration) -> Self {
+        let Own {
+            build,
+            code,
+            settings,
+        } = own;
         Bulletin {
             me,
             build,
+            code,
+            settings,
+            told_settings: BTreeSet::new(),
             shards,
             pause: failover_timeout * 4,
             others: None,
@@ -144,7 +112,7 @@ impl Bulletin {
         members: &Members,
         parts: Parts,
         failing: &mut BTreeMap<u32, Failure>,
-    ) -> Vec<Said> {
+    ) -> Vec<ServerEvent> {
         let mut out = Vec::new();
         self.look_at_log(now, failing, &mut out);
         // While it does not answer, nobody is heard.
@@ -155,26 +123,26 @@ impl Bulletin {
         out
     }
 
+    pub(crate) fn log_is_silent(&self) -> bool {
+        self.gone.is_some()
+    }
+
     fn look_at_log(
         &mut self,
         now: Duration,
         failing: &mut BTreeMap<u32, Failure>,
-        out: &mut Vec<Said>,
+        out: &mut Vec<ServerEvent>,
     ) {
         failing.retain(|_, failure| now < failure.last + FORGOTTEN);
         let first = failing.values().min_by_key(|failure| failure.since);
         match (first, self.gone) {
             (Some(first), None) => {
                 self.gone = Some(first.since);
-                let (count, all, why) = (failing.len(), self.shards, &first.why);
-                out.push((
-                    true,
-                    format!(
-                        "the log does not answer for {count} of {all} shards: {why}. Until it does, \
-                         inputs are not accepted, and rooms stand still; then they go on with the same \
-                         frame"
-                    ),
-                ));
+                out.push(ServerEvent::LogIsSilent {
+                    shards: failing.len(),
+                    all: self.shards,
+                    why: first.why.clone(),
+                });
             }
             (None, Some(since)) => {
                 self.gone = None;
@@ -185,17 +153,14 @@ impl Bulletin {
                 {
                     other.missing = None;
                 }
-                let seconds = now.saturating_sub(since).as_secs_f64();
-                out.push((
-                    false,
-                    format!("the log answers again, after {seconds:.1} s"),
-                ));
+                let after = now.saturating_sub(since);
+                out.push(ServerEvent::LogAnswers { after });
             }
             _ => {}
         }
     }
 
-    fn look_at_nodes(&mut self, now: Duration, members: &Members, out: &mut Vec<Said>) {
+    fn look_at_nodes(&mut self, now: Duration, members: &Members, out: &mut Vec<ServerEvent>) {
         let is_first = self.others.is_none();
         let others = self.others.get_or_insert_default();
         for heartbeat in members.iter().filter(|it| it.node != self.me) {
@@ -206,65 +171,64 @@ impl Bulletin {
             };
             let before = others.insert(heartbeat.node.clone(), other);
             let name = short(&heartbeat.node);
+            let differs = heartbeat.code == self.code && heartbeat.settings != self.settings;
+            if differs && self.told_settings.insert(heartbeat.settings.clone()) {
+                out.push(ServerEvent::SettingsDiffer {
+                    node: name.to_owned(),
+                    theirs: heartbeat.settings.to_string(),
+                    ours: self.settings.to_string(),
+                });
+            }
             match before {
                 _ if is_first => {}
                 None => {
-                    let build = of_build(heartbeat.build, self.build);
-                    out.push((
-                        false,
-                        format!("node {name} has joined{}", build.trim_end_matches(',')),
-                    ));
+                    out.push(ServerEvent::PeerJoined {
+                        node: name.to_owned(),
+                        build: other_build(heartbeat.build, self.build),
+                    });
                 }
                 Some(before) if heartbeat.leaves && !before.leaves => {
-                    out.push((false, format!("node {name} stops")));
+                    let node = name.to_owned();
+                    out.push(ServerEvent::PeerStops { node });
                 }
                 Some(_) => {}
             }
         }
         if is_first {
-            let names: Vec<_> = others.keys().map(|node| short(node)).collect();
-            let with = match &names[..] {
-                [] => "no other nodes yet".to_owned(),
-                names => format!("with {}", names.join(", ")),
-            };
+            let with = others.keys().map(|node| short(node).to_owned()).collect();
             let build = self.build;
-            out.push((false, format!("has joined, build {build:x}, {with}")));
+            out.push(ServerEvent::Joined { build, with });
         }
         let latest = members.latest(self.build);
         if let Some(latest) = latest.filter(|_| latest != self.latest) {
-            let build = self.build;
-            out.push((
-                false,
-                format!(
-                    "build {latest:x} is later than this one, and takes its shards over. To go back: `top \
-                     --prefer {build:x}`"
-                ),
-            ));
+            out.push(ServerEvent::LaterBuild {
+                build: latest,
+                own: self.build,
+            });
         }
         self.latest = latest.or(self.latest);
         others.retain(|node, other| {
             if members.get(node).is_some() {
                 return true;
             }
-            let name = short(node);
+            let name = short(node).to_owned();
             if other.leaves {
-                out.push((false, format!("node {name} has left")));
+                out.push(ServerEvent::PeerLeft { node: name });
                 return false;
             }
             let since = *other.missing.get_or_insert(now);
             let is_lost = now >= since + LOST;
             if is_lost {
-                let build = of_build(other.build, self.build);
-                let text = format!(
-                    "node {name}{build} is lost: it sends no heartbeat. Its shards fail over"
-                );
-                out.push((true, text));
+                out.push(ServerEvent::PeerLost {
+                    node: name,
+                    build: other_build(other.build, self.build),
+                });
             }
             !is_lost
         });
     }
 
-    fn look_at_parts(&mut self, now: Duration, parts: Parts, out: &mut Vec<Said>) {
+    fn look_at_parts(&mut self, now: Duration, parts: Parts, out: &mut Vec<ServerEvent>) {
         let since = match self.seen {
             Some((seen, since)) if seen == parts => since,
             _ => now,
@@ -273,10 +237,7 @@ impl Bulletin {
         if now >= since + self.pause && self.said != Some(parts) {
             self.said = Some(parts);
             let (Parts { runs, follows }, all) = (parts, self.shards);
-            out.push((
-                false,
-                format!("runs {runs} of {all} shards, follows {follows}"),
-            ));
+            out.push(ServerEvent::Shares { runs, follows, all });
         }
     }
 }
@@ -304,7 +265,16 @@ mod tests {
         fn new() -> Self {
             let failover_timeout = Duration::from_millis(300);
             Test {
-                bulletin: Bulletin::new("a.1".into(), 7, 8, failover_timeout),
+                bulletin: Bulletin::new(
+                    "a.1".into(),
+                    Own {
+                        build: 7,
+                        code: 70,
+                        settings: "30 ticks".into(),
+                    },
+                    8,
+                    failover_timeout,
+                ),
                 members: Members::new(Duration::from_millis(900), 8),
                 parts: Parts::default(),
                 failing: BTreeMap::new(),
@@ -318,6 +288,8 @@ mod tests {
                 build,
                 generation: 0,
                 leaves,
+                code: build * 10,
+                settings: "30 ticks".into(),
                 begins: Vec::new(),
                 refuses: Vec::new(),
             };
@@ -342,11 +314,14 @@ mod tests {
                 let looked =
                     self.bulletin
                         .look(self.now, &self.members, self.parts, &mut self.failing);
-                said.extend(looked);
+                said.extend(looked.iter().map(|it| (it.is_warning(), it.to_string())));
             }
             said
         }
     }
+
+    /// Whether it is a warning, and its text.
+    type Said = (bool, String);
 
     fn info(text: &str) -> Said {
         (false, text.to_owned())
@@ -375,7 +350,7 @@ mod tests {
         );
         test.hear("b.2", 7, false);
         test.hear("c.3", 9, false);
-        let later = "build 9 is later than this one, and takes its shards over. To go back: `top --prefer 7`";
+        let later = "build 9 is later than this one, and takes its shards over. To go back: `rooms top --prefer 7`";
         let joined = ["node b has joined", "node c has joined, of build 9", later];
         assert_eq!(test.says(500), joined.map(info));
         test.hear("b.2", 7, true);

@@ -1,17 +1,15 @@
 //! Shows the shards of a cluster each second: who ticks them, how fast, what had no effect, which rooms
 //! are broken or differ.
-//!
-//! `cargo run --example top -- nats://127.0.0.1:4222`, with `--once` for a single table, with
-//! `--room NAME` for one room, or with `--rooms` for all of them. `--prefer BUILD` lets the nodes of a
-//! build run the shards, although another one was started later.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use framestep_rooms::log::{Log as _, NatsLog};
-use framestep_rooms::{Client, Refused, RoomStatus, ShardStatus};
+use framestep_rooms::{Client, RoomStatus, ShardStatus};
 use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::{Error, Words};
 
 /// A node that says nothing for so long is not shown.
 const SILENT: Duration = Duration::from_secs(3);
@@ -26,37 +24,19 @@ enum Shown {
     Room(String, u32),
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (mut url, mut is_once) = ("nats://127.0.0.1:4222".to_owned(), false);
-    let (mut room, mut all_rooms, mut preferred) = (None, false, None);
-    let mut words = std::env::args().skip(1);
-    while let Some(word) = words.next() {
-        match word.as_str() {
-            "--once" => is_once = true,
-            "--rooms" => all_rooms = true,
-            "--room" => room = Some(words.next().ok_or("--room needs the name of a room")?),
-            "--prefer" => {
-                let build = words.next().unwrap_or_default();
-                let build = u64::from_str_radix(&build, 16);
-                preferred =
-                    Some(build.map_err(|_| "--prefer needs a build, such as fc6552603bfe1ca8")?);
-            }
-            _ if word.starts_with("--") => {
-                return Err(format!(
-                    "there is no option {word}: URL, --once, --rooms, --room NAME, --prefer BUILD"
-                )
-                .into());
-            }
-            _ => url = word,
-        }
-    }
+/// Shows the shards each second, or once.
+pub(crate) async fn run(words: &mut Words) -> Result<(), Error> {
+    let (is_once, all_rooms) = (words.has("--once"), words.has("--rooms"));
+    let (room, preferred) = (words.value("--room")?, words.value("--prefer")?);
+    let url = words.url()?;
     let log = NatsLog::connect(&url).await?;
     let shards = log.shards().await?;
     if shards == 0 {
         return Err(format!("no server has made a log at {url} yet: start one").into());
     }
     if let Some(build) = preferred {
+        let build = u64::from_str_radix(&build, 16);
+        let build = build.map_err(|_| "--prefer needs a build, such as fc6552603bfe1ca8")?;
         framestep_rooms::prefer(&log, build).await?;
         println!("build {build:x} is preferred: its nodes take the shards over");
         return Ok(());
@@ -64,8 +44,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut inbox = log.hear("status.*").await?;
     let shown = match room {
         Some(name) => {
-            let client = Client::on(NatsLog::connect(&url).await?, "top").await?;
-            let shard = client.shard(&name);
+            let shard = Client::on(log.clone(), "top").await?.shard(&name);
             Shown::Room(name, shard)
         }
         None if all_rooms => Shown::Rooms,
@@ -182,7 +161,7 @@ fn shards_table(shards: u32, statuses: &[&ShardStatus]) -> String {
 }
 
 fn owner_line(text: &mut String, owner: &ShardStatus, standbys: &str) {
-    let refused = reasons(&owner.refused);
+    let refused = owner.refused.by_reason();
     let _ = writeln!(
         text,
         "{:>5} {:<16} {:>9} {:>5} {:>7} {:>7.0} {:>7.0} {:>8}  {standbys}",
@@ -206,18 +185,6 @@ fn owner_line(text: &mut String, owner: &ShardStatus, standbys: &str) {
     for room in &owner.rooms {
         trouble(text, room);
     }
-}
-
-/// What had no effect, without what was in the log twice.
-fn reasons(refused: &Refused) -> [(&'static str, u64); 6] {
-    [
-        ("to no room", refused.no_room),
-        ("unreadable", refused.unreadable),
-        ("too long", refused.too_long),
-        ("too many", refused.too_many),
-        ("too old", refused.too_old),
-        ("not opened", refused.not_opened),
-    ]
 }
 
 /// What is wrong with a room.

@@ -1,0 +1,220 @@
+//! What a node tells others, and hears of them: heartbeats, builds, watchers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use tokio::time::sleep;
+
+use super::node::{Node, Stage, lock};
+use crate::builds;
+use crate::entry::{Generation, Player, is_name};
+use crate::member::{Heartbeat, Members};
+
+/// How long a room stays watched after its watcher was heard.
+const WATCHED: Duration = Duration::from_secs(5);
+
+/// How often a node reads which builds there are.
+const BUILDS: Duration = Duration::from_secs(2);
+
+/// How long a watcher hears that there is no room, after it was heard: it may watch a little before
+/// the room is opened.
+const JUST_NOW: Duration = Duration::from_millis(250);
+
+/// How many watchers of a shard are remembered: anybody may say that it watches.
+const WATCHERS: usize = 20_000;
+
+/// Who watches what: a room, and the player, if it has a name.
+pub(super) type Watched = BTreeMap<(Arc<str>, Option<Player>), Seen>;
+
+/// When a watcher was heard last.
+#[derive(Debug)]
+pub(super) struct Seen {
+    at: Instant,
+    /// Whether that was since the last frame.
+    is_new: bool,
+}
+
+/// A watcher of a room.
+#[derive(Debug)]
+pub(crate) struct Watcher {
+    pub(crate) room: Arc<str>,
+    /// `None` of one that only looks on.
+    pub(crate) player: Option<Player>,
+    /// Whether it was heard just now.
+    pub(crate) is_asked: bool,
+}
+
+impl Node {
+    /// Says whether this node can begin a shard of another build.
+    pub(crate) fn note_begins(self: &Arc<Self>, shard: u32, can_begin: Option<bool>) {
+        let mut begins = lock(&self.begins);
+        match can_begin {
+            Some(can_begin) => begins.insert(shard, can_begin),
+            None => begins.remove(&shard),
+        };
+        drop(begins);
+        let node = self.clone();
+        self.handle
+            .spawn(async move { node.send_heartbeat().await });
+    }
+
+    /// The watchers of a shard.
+    pub(crate) fn watchers(&self, shard: u32) -> Vec<Watcher> {
+        let mut watched = lock(&self.watched);
+        let all = watched.get_mut(&shard).into_iter().flatten();
+        all.filter(|(_, seen)| seen.at.elapsed() < WATCHED)
+            .map(|((room, player), seen)| Watcher {
+                room: room.clone(),
+                player: player.clone(),
+                is_asked: std::mem::take(&mut seen.is_new) || seen.at.elapsed() < JUST_NOW,
+            })
+            .collect()
+    }
+
+    /// The players who watch rooms of a shard.
+    pub(crate) fn watching(&self, shard: u32) -> BTreeSet<(Arc<str>, Player)> {
+        let watched = lock(&self.watched);
+        let all = watched.get(&shard).into_iter().flatten();
+        let all = all.filter(|(_, seen)| seen.at.elapsed() < WATCHED);
+        all.filter_map(|((room, player), _)| Some((room.clone(), player.clone()?)))
+            .collect()
+    }
+
+    /// Whether each watcher was heard that there is: not in the first seconds, and not after the log was
+    /// silent.
+    pub(crate) fn hears_all_watchers(&self) -> bool {
+        let since = *lock(&self.hears_since);
+        self.now() >= since + WATCHED
+    }
+
+    pub(super) fn change_members(&self, change: impl FnOnce(&mut Members)) {
+        let mut members = lock(&self.members);
+        change(Arc::make_mut(&mut members));
+    }
+
+    pub(super) fn heartbeat(&self) -> Heartbeat {
+        let begins = lock(&self.begins).clone();
+        let of = |can_begin: bool| -> Vec<u32> {
+            let shards = begins.iter().filter(|it| *it.1 == can_begin);
+            shards.map(|(shard, _)| *shard).collect()
+        };
+        Heartbeat {
+            begins: of(true),
+            refuses: of(false),
+            node: self.me.clone(),
+            code: self.code,
+            settings: self.settings.clone(),
+            build: self.build,
+            generation: self.generation.load(Ordering::Relaxed),
+            leaves: *self.stage.borrow() >= Stage::Leaves,
+        }
+    }
+
+    pub(super) async fn send_heartbeat(&self) {
+        if let Ok(body) = postcard::to_stdvec(&self.heartbeat()) {
+            let _ = self.log.say("nodes", body).await;
+        }
+    }
+
+    pub(super) async fn send_heartbeats(self: Arc<Self>) {
+        loop {
+            let now = self.now();
+            self.change_members(|members| {
+                members.hear(now, self.heartbeat());
+                members.forget(now);
+            });
+            self.forget_watchers();
+            self.send_heartbeat().await;
+            sleep(self.options.failover_timeout / 3).await;
+        }
+    }
+
+    /// Follows the generation of the build, which rises if the operator prefers the build.
+    pub(super) async fn read_generation(self: Arc<Self>) {
+        loop {
+            sleep(BUILDS).await;
+            let known: Generation = self.generation.load(Ordering::Relaxed);
+            // Without an answer, what is known counts.
+            if let Ok(generation) = builds::register(&*self.log, self.build, known).await {
+                self.generation.fetch_max(generation, Ordering::Relaxed);
+            }
+        }
+    }
+
+    pub(super) async fn receive_heartbeats(self: Arc<Self>) {
+        let Ok(mut inbox) = self.log.hear("nodes").await else {
+            return;
+        };
+        let mut has_probe = false;
+        while let Some(message) = inbox.next().await {
+            if let Ok(heartbeat) = postcard::from_bytes::<Heartbeat>(&message.body)
+                && heartbeat.node != self.me
+            {
+                self.change_members(|members| members.hear(self.now(), heartbeat));
+                if self.options.probes && !std::mem::replace(&mut has_probe, true) {
+                    let node = self.clone();
+                    tokio::spawn(async move { node.probes.prepare().await });
+                }
+            }
+        }
+    }
+
+    pub(super) async fn hear_watchers(self: Arc<Self>) {
+        let (all, players) = (self.log.hear("watch.*.*"), self.log.hear("watch.*.*.*"));
+        let (Ok(mut all), Ok(mut players)) = (all.await, players.await) else {
+            return;
+        };
+        *lock(&self.hears_since) = self.now();
+        loop {
+            let message = tokio::select! {
+                message = all.next() => message,
+                message = players.next() => message,
+            };
+            let Some(message) = message else {
+                return;
+            };
+            self.hear_watcher(&message.channel);
+        }
+    }
+
+    fn hear_watcher(&self, channel: &str) {
+        let parts: Vec<&str> = channel.split('.').skip(1).collect();
+        let (shard, room, player) = match parts[..] {
+            [shard, room] => (shard, room, None),
+            [shard, room, player] => match Player::new(player) {
+                Some(player) => (shard, room, Some(player)),
+                None => return,
+            },
+            _ => return,
+        };
+        let shard = shard.parse().ok();
+        let Some(shard) = shard.filter(|shard| *shard < self.options.shards) else {
+            return;
+        };
+        if !is_name(room) {
+            return;
+        }
+        let mut watched = lock(&self.watched);
+        let watchers = watched.entry(shard).or_default();
+        if watchers.len() >= WATCHERS {
+            watchers.retain(|_, seen| seen.at.elapsed() < WATCHED);
+        }
+        let key = (room.into(), player);
+        if watchers.len() < WATCHERS || watchers.contains_key(&key) {
+            let seen = Seen {
+                at: Instant::now(),
+                is_new: true,
+            };
+            watchers.insert(key, seen);
+        }
+    }
+
+    /// Forgets who does not watch any more.
+    fn forget_watchers(&self) {
+        for watchers in lock(&self.watched).values_mut() {
+            watchers.retain(|_, seen| seen.at.elapsed() < WATCHED);
+        }
+    }
+}
