@@ -146,8 +146,9 @@ fn reworded(statement: &mut Statement, random: &mut Random) -> &'static str {
 fn places(block: &Block) -> usize {
     let inner = |statement: &Statement| match statement {
         Statement::If(_, block) | Statement::Repeat(_, block) => places(block),
-        Statement::Join([one, two]) => places(one) + places(two),
-        Statement::Select([(_, one), (_, two)]) => places(one) + places(two),
+        Statement::Join([one, two]) | Statement::Select([(_, one), (_, two)]) => {
+            places(one) + places(two)
+        }
         _ => 0,
     };
     1 + block.len() + block.iter().map(inner).sum::<usize>()

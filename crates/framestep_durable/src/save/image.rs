@@ -89,20 +89,23 @@ impl SaveState {
         }
     }
 
-    /// The same as a file has it: with a table of only those sites that it needs. `None` if one is missing.
-    fn as_in_files(&self) -> Option<Self> {
+    /// The same with a table of only those sites that it needs. `None` if one is missing. With `adds`, also with
+    /// what files have besides: what was read from one has it.
+    fn with_needed_sites(&self, adds: bool) -> Option<Self> {
         let mut needed = Needed::of(&self.sites);
         let mut scripts = self.scripts.clone();
         let mut tables = Tables::default();
         for script in &mut scripts {
-            script.add_what_files_have(&self.sites, &mut tables);
+            if adds {
+                script.add_what_files_have(&self.sites, &mut tables);
+            }
             script.journal = script.journal.map_sites(|site| needed.number(site))?;
             for wait in &mut script.waits {
                 wait.named.site = needed.number(wait.named.site)?.id;
             }
         }
         let mut marks = self.marks.clone();
-        if marks.is_empty() {
+        if adds && marks.is_empty() {
             for (topic, value, _) in &self.values {
                 let mark = self.sites.stored(topic.as_ref());
                 marks.push(match (mark, value) {
@@ -278,7 +281,7 @@ impl Holders for SaveState {
 
 impl Serialize for SaveState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let needed = self.as_in_files();
+        let needed = self.with_needed_sites(true);
         let needed = needed.expect("its sites are in its table");
         SaveState::serialize(&needed, serializer)
     }
@@ -292,7 +295,7 @@ impl<'de> Deserialize<'de> for SaveState {
             script.statements =
                 table.ok_or_else(|| D::Error::custom("a script has no such table"))?;
         }
-        let needed = read.as_in_files();
+        let needed = read.with_needed_sites(false);
         needed.ok_or_else(|| D::Error::custom("an entry or a wait has no such site"))
     }
 }
