@@ -14,7 +14,7 @@ const ROUND: u32 = 20;
 const REMATCH: u32 = 30;
 
 /// All who are there have done what the table waits for.
-const ALL: Signal<()> = Signal::new("all");
+const ALL: Signal<()> = signal("all");
 
 /// What a player does.
 #[derive(Clone, Debug, Serialize, Deserialize)]
