@@ -118,11 +118,7 @@ async fn composes(which: u32) {
             () = next_frame() => {}
             () = wait_seconds(9) => {}
         },
-        5 => {
-            framestep::combine::race([wait_frames(2), wait_frames(3)])
-                .await
-                .1
-        }
+        5 => drop(framestep::combine::race([wait_frames(2), wait_frames(3)]).await),
         6 => drop(debounce(0.1, HIT.subscribe()).next().await),
         7 => {
             let mut hits = throttle(0.25, HIT.subscribe());
@@ -186,7 +182,8 @@ async fn shares(which: u32) {
         // A wait that has begun leaves the script.
         0 => {
             let mut wait = Box::pin(wait_seconds(9));
-            poll_fn(|cx| Poll::Ready(assert!(wait.as_mut().poll(cx).is_pending()))).await;
+            let is_pending = poll_fn(|cx| Poll::Ready(wait.as_mut().poll(cx).is_pending()));
+            assert!(is_pending.await);
             SHARED.set(Some(wait));
         }
         // It comes to another one.
@@ -196,7 +193,8 @@ async fn shares(which: u32) {
         // It is forgotten.
         3 => {
             let mut wait = Box::pin(wait_seconds(0.2));
-            poll_fn(|cx| Poll::Ready(assert!(wait.as_mut().poll(cx).is_pending()))).await;
+            let is_pending = poll_fn(|cx| Poll::Ready(wait.as_mut().poll(cx).is_pending()));
+            assert!(is_pending.await);
             std::mem::forget(wait);
         }
         // It is moved out of a `select!`, and awaited.

@@ -62,10 +62,9 @@ impl DurableScript for Waits {
             Interval => drop(wait::interval(1).tick().await),
             Animate => wait::animate(1, |_| ()).await,
             OnClock => {
-                let clock = with(|clock: &mut Option<framestep::time::Clock>| {
+                with(|clock: &mut Option<framestep::time::Clock>| {
                     KEPT.set(clock.clone());
                 });
-                let () = clock;
                 wait::on_clock(&KEPT.take().unwrap(), next_frame()).await;
             }
             ChangesOf => drop(wait::changes_of(|| 1).next().await),
