@@ -14,7 +14,10 @@ mod tests {
 
     use crate::scripts::{CASES, Case, KEY, Story};
 
+    /// After how many frames there are saves.
     const FRAMES: usize = 60;
+    /// How long each script is played: to its end, also if waits were inserted.
+    const ALL: usize = 500;
 
     fn frame(runtime: &mut Runtime, story: &mut Story, number: usize) {
         if number % 7 == 5 {
@@ -26,7 +29,7 @@ mod tests {
     fn plays(registry: fn() -> Registry, begin: fn(&Runtime)) -> Story {
         let (mut runtime, mut story) = (Runtime::new(registry()), Story::new());
         begin(&runtime);
-        for number in 0..FRAMES {
+        for number in 0..ALL {
             frame(&mut runtime, &mut story, number);
         }
         story
@@ -77,7 +80,7 @@ mod tests {
                 totals[1] += 1;
                 continue;
             };
-            for after in number + 1..FRAMES {
+            for after in number + 1..ALL {
                 frame(&mut other, &mut told, after);
             }
             match wrong(&before, &after, &told, story.len()) {

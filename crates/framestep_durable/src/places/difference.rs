@@ -120,7 +120,9 @@ impl Difference {
         }
         // Between the anchors: blocks with other content, calls with other arguments, and what is alone.
         for level in [Parts::same_heads, Parts::alike, Parts::alone] {
-            for (then, now) in self.gaps(&anchors, olds, news) {
+            for (mut then, now) in self.gaps(&anchors, olds, news) {
+                // What has got into another block is itself, and not what stands in its place.
+                then.retain(|&then| !self.is_elsewhere(parts, then));
                 let pairs = level(parts, &then, &now);
                 for &(then, now) in &pairs {
                     self.pair(then, now, Match::Changed);
@@ -129,6 +131,12 @@ impl Difference {
             }
             anchors.sort_unstable();
         }
+    }
+
+    /// Whether a statement without a counterpart stands in another block with the same text.
+    fn is_elsewhere(&self, parts: &Parts<'_>, then: u32) -> bool {
+        let is_it = |now: &u32| self.is_free_now(*now) && parts.is_same(then, *now);
+        numbers(parts.new).any(|now| is_it(&now))
     }
 
     /// The statements between anchors that have no counterpart.
