@@ -10,7 +10,6 @@ use std::task::{Context, Poll, ready};
 use bevy_app::App;
 use bevy_ecs::message::{MessageCursor, Messages};
 use bevy_ecs::prelude::*;
-use framestep::lend::try_with_ref;
 use framestep_durable::{
     Keyed, NextFrame, RuntimeHandle, Signal, StableHash, Subscription, WaitSignal, signal,
 };

@@ -1,13 +1,13 @@
 //! One script of a runtime: its future, its journal and its waits.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::mem;
 use std::panic::Location;
 use std::rc::{Rc, Weak};
 
-use framestep::durable::{home, number_of_recorder, phase_number};
+use framestep::durable::{DurableWait, home, number_of_recorder, phase_number};
 use framestep::task::CoroutineId;
 use framestep::{Coroutine, Phase};
 
@@ -75,6 +75,8 @@ pub(crate) struct ScriptCell {
     pub(crate) realigned: RefCell<Realigned>,
     /// The waits that the code of its save did not have, and that have yet to begin.
     pub(super) new_waits: RefCell<BTreeSet<u32>>,
+    /// Those of framestep among them. In the replay: all that are pending.
+    pub(super) not_begun: RefCell<BTreeMap<u32, DurableWait>>,
     /// The subscriptions in a state with which the script restarts, until it does.
     pub(crate) carried: RefCell<Vec<Carried>>,
     /// The events that subscriptions had not read which this poll has dropped.
@@ -167,6 +169,7 @@ impl ScriptCell {
             is_aligned: Cell::new(false),
             realigned: RefCell::default(),
             new_waits: RefCell::default(),
+            not_begun: RefCell::default(),
             carried: RefCell::default(),
             unread: RefCell::default(),
             has_unread: Cell::new(false),
@@ -398,6 +401,9 @@ impl ScriptCell {
         chapter.restarts_after_wait = false;
         drop(chapter);
         self.next_wait.set(0);
+        // Those of the chapter that is over.
+        self.new_waits.take();
+        drop(self.not_begun.take());
         self.chapters.set((self.chapters.get() + 1) & 0xFF_FFFF);
         note::replace(0);
         self.length.reset(&self.shared.long_chapters);

@@ -54,7 +54,11 @@ impl Recorder for ScriptCell {
         self.expect_outside_of_closures(call);
         let site = self.site_at(call, at);
         if self.is_replayed() {
-            return self.begin_again(site, gives);
+            let begun = self.begin_again(site, gives);
+            if let Begun::Pending(ticket) = begun {
+                self.note_not_begun(ticket, wait);
+            }
+            return begun;
         }
         let number = self.take_number();
         match self.poll_wait(wait, call, at, cx, number, site, &mut || true) {
@@ -85,8 +89,12 @@ impl Recorder for ScriptCell {
         let known = self.site_of(number);
         let site = known.unwrap_or_else(|| self.site_at(call, at));
         // Taken out meanwhile, because a condition may drop other waits.
-        let Some(Slot::Plain(wait)) = self.take_slot(number) else {
-            return Poll::Pending;
+        let wait = match self.take_slot(number) {
+            Some(Slot::Plain(wait)) => wait,
+            _ => match self.take_not_begun(number) {
+                Some(wait) => wait,
+                None => return Poll::Pending,
+            },
         };
         let polled = self.poll_wait(wait, call, at, cx, number, site, holds);
         polled.map(|()| self.end_with(number, site, gives))
@@ -95,6 +103,8 @@ impl Recorder for ScriptCell {
     fn forget(&self, ticket: u64) {
         if let Some(number) = self.number_of(ticket) {
             drop(self.remove_wait(number));
+            let not_begun = self.not_begun.borrow_mut().remove(&number);
+            drop(not_begun);
         }
     }
 
@@ -213,6 +223,24 @@ impl ScriptCell {
         self.record_end(number, value.get(), site);
         drop(self.remove_wait(number));
         given(&value, gives)
+    }
+
+    /// Keeps a wait that is pending in a replay of changed code: the code of the save may not have had it. Then it
+    /// begins once the script is polled again.
+    fn note_not_begun(&self, ticket: u64, wait: DurableWait) {
+        if self.is_aligned.get() {
+            if let Some(number) = self.number_of(ticket) {
+                self.not_begun.borrow_mut().insert(number, wait);
+            }
+        }
+    }
+
+    /// A wait that the code of the save did not have, if it has yet to begin.
+    #[cold]
+    fn take_not_begun(&self, number: u32) -> Option<DurableWait> {
+        let is_new = self.begins_new_wait(number);
+        let wait = self.not_begun.borrow_mut().remove(&number);
+        wait.filter(|_| is_new)
     }
 
     /// Begins a wait in a replay.

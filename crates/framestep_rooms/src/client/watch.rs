@@ -89,7 +89,7 @@ impl<R: Room> Watch<R> {
     /// The next view, which is later than the one before, and mostly another one. `None` if the room is
     /// over: its last view came before. It waits while the room has no owner.
     ///
-    /// Of a room that this client has not [opened](Client::open), it also waits until somebody opens it.
+    /// Of a room that this client has not [opened](crate::Client::open), it also waits until somebody opens it.
     /// Messages that are no views are [skipped](Self::skipped).
     ///
     /// # Cancel safety

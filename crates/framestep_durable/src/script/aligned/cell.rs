@@ -1,6 +1,6 @@
 //! A script whose journal is read to changed code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::resume_unwind;
 
 use crate::bytes::Bytes;
@@ -204,11 +204,16 @@ impl ScriptCell {
         drop(chapter);
         let mut realigned = self.realigned.borrow_mut();
         (realigned.changes, realigned.released) = (changes, released);
+        let mut not_begun = self.not_begun.take();
         if realigned.has_new_waits {
             let awaited = self.awaited();
             let numbers = awaited.iter().map(|wait| wait.number);
             let is_new = |number: &u32| !realigned.numbers.values().any(|known| known == number);
-            self.new_waits.replace(numbers.filter(is_new).collect());
+            let new: BTreeSet<u32> = numbers.filter(is_new).collect();
+            // The others go on as they were saved.
+            not_begun.retain(|number, _| new.contains(number));
+            self.not_begun.replace(not_begun);
+            self.new_waits.replace(new);
             self.expect_new_waits();
         }
     }

@@ -338,3 +338,35 @@ fn async_closures_and_blocks_keep_their_statements() {
     let outcomes = loads(&builds);
     assert_eq!(outcomes.refused, []);
 }
+
+#[test]
+fn new_waits_of_each_kind_begin_after_the_load() {
+    let builds = builds!({
+        say("a");
+        select! {
+            _ = HIT.wait() => {}
+            () = wait_seconds(1_000) => say("seconds"),
+        }
+        say("hit");
+        HEAL.wait().await;
+        say("healed");
+    } => {
+        say("a");
+        select! {
+            _ = HIT.wait() => {}
+            () = wait_seconds(1_000) => say("seconds"),
+            () = wait_frames(1_000) => say("frames"),
+            () = wait_seconds_realtime(1_000) => say("realtime"),
+            () = wait_until(|| with_ref(|story: &Story| story.len() > 1_000)) => say("long"),
+            () = async {
+                loop {
+                    fixed_update().await;
+                }
+            } => say("steps"),
+        }
+        say("hit");
+        HEAL.wait().await;
+        say("healed");
+    });
+    loads(&builds).are_right();
+}
