@@ -25,6 +25,13 @@ pub trait Recorder {
     /// Whether the wait resumes the coroutine. Then it is over. Calls no user code.
     fn take_resumed(&self, ticket: u64) -> bool;
 
+    /// A wait that gives nothing is polled for the first time in a replay. Returns its ticket, and whether the
+    /// journal says that it is over. `None` if [`begin`](Self::begin) has to look: nothing has changed.
+    fn begin_replayed(&self, call: &'static str, at: Line) -> Option<(u64, bool)>;
+
+    /// Whether the journal says that such a wait is over. `None` if [`poll`](Self::poll) has to look.
+    fn end_replayed(&self, ticket: u64) -> Option<bool>;
+
     /// A wait is polled for the first time. It has not begun.
     fn begin(
         &self,

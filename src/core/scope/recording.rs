@@ -240,8 +240,35 @@ pub(crate) fn poll<W: Recorded>(
     name: &'static str,
     line: Line,
 ) -> Option<Poll<()>> {
-    let simply = scope.and_then(|scope| poll_simply(wait, scope, cx, name, line));
+    let simply = match scope {
+        Some(scope) => poll_simply(wait, scope, cx, name, line),
+        None => poll_replayed(wait, name, line),
+    };
     simply.or_else(|| poll_plain(wait, cx, name, line))
+}
+
+/// Polls it in a replay in the usual case: the journal says at once whether it is over. `None` if this is another case.
+#[inline(always)]
+fn poll_replayed<W: Recorded>(wait: &mut W, name: &'static str, line: Line) -> Option<Poll<()>> {
+    with_replay(|replay| {
+        let Recording {
+            recorder, serial, ..
+        } = replay?.recording;
+        let registration = wait.registration_mut();
+        let is_over = if registration.is_new() {
+            let (ticket, is_over) = recorder.begin_replayed(registration.name_of(name), line)?;
+            drop(wait.take());
+            wait.registration_mut().become_shell(serial, ticket);
+            is_over
+        } else {
+            recorder.end_replayed(registration.ticket_in(serial)?)?
+        };
+        if !is_over {
+            return Some(Poll::Pending);
+        }
+        wait.registration_mut().end();
+        Some(Poll::Ready(()))
+    })
 }
 
 /// Polls it in the usual cases, in which no user code is called: it begins in a run, or resumes the coroutine. `None` if

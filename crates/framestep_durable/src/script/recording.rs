@@ -43,6 +43,22 @@ impl Recorder for ScriptCell {
         number.is_some_and(|number| self.end_if_resumed(number))
     }
 
+    fn begin_replayed(&self, call: &'static str, at: Line) -> Option<(u64, bool)> {
+        if !self.is_replayed() || self.is_in_closure() {
+            return None;
+        }
+        let (number, is_over) = self.take_begun(self.site_at(call, at))?;
+        Some((self.ticket(number), is_over))
+    }
+
+    fn end_replayed(&self, ticket: u64) -> Option<bool> {
+        let number = self.number_of(ticket)?;
+        if !self.is_replayed() || self.is_in_closure() {
+            return None;
+        }
+        self.take_ended(number)
+    }
+
     fn begin(
         &self,
         call: &'static str,
@@ -245,13 +261,6 @@ impl ScriptCell {
 
     /// Begins a wait in a replay.
     fn begin_again(&self, site: Known, gives: Gives) -> Begun {
-        if gives == Gives::Nothing {
-            match self.begin_replayed(site) {
-                Some((_, true)) => return Begun::Over(None),
-                Some((number, false)) => return Begun::Pending(self.ticket(number)),
-                None => {}
-            }
-        }
         let number = self.take_number();
         match self.polling(number, site) {
             Polling::Ended(value) => Begun::Over(given(&value, gives)),
@@ -271,13 +280,6 @@ impl ScriptCell {
 
     /// Polls a wait that has begun in a replay.
     fn poll_again(&self, number: u32, call: &'static str, at: Line, gives: Gives) -> Poll<Given> {
-        if gives == Gives::Nothing {
-            match self.end_replayed(number) {
-                Some(true) => return Poll::Ready(None),
-                Some(false) => return Poll::Pending,
-                None => {}
-            }
-        }
         let known = self.site_of(number);
         let site = known.unwrap_or_else(|| self.site_at(call, at));
         match self.polling(number, site) {

@@ -158,7 +158,7 @@ impl ScriptCell {
 
     /// Begins a wait without a value in a replay, and returns its number and whether it is over.
     /// `None` if this is not as simple as usual: then nothing has changed.
-    pub(crate) fn begin_replayed(&self, site: Known) -> Option<(u32, bool)> {
+    pub(crate) fn take_begun(&self, site: Known) -> Option<(u32, bool)> {
         if self.is_aligned.get() {
             return None;
         }
@@ -172,9 +172,9 @@ impl ScriptCell {
         Some((number, is_over))
     }
 
-    /// Whether a wait that [has begun so](Self::begin_replayed) is over. `None` if this is not as
+    /// Whether a wait that [has begun so](Self::take_begun) is over. `None` if this is not as
     /// simple as usual.
-    pub(crate) fn end_replayed(&self, number: u32) -> Option<bool> {
+    pub(crate) fn take_ended(&self, number: u32) -> Option<bool> {
         if self.is_aligned.get() {
             return None;
         }
