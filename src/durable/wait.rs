@@ -425,7 +425,8 @@ pub struct SavedWait {
     /// The phase in which it resumes its coroutine. A wait for an end and a yield have none.
     pub phase: Option<Phase>,
     /// For a timer: the number of its clock, and the reading at which it is due, in
-    /// nanoseconds; 0 if that is reached.
+    /// nanoseconds; 0 if that is reached. Of a timer that a pause holds or has moved: the reading as it
+    /// was at its latest poll, without the pause.
     pub deadline: Option<(u64, u64)>,
     /// For a count: of what, and the number for which it waits.
     pub count: Option<(&'static str, u64)>,

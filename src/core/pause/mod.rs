@@ -3,7 +3,8 @@
 //!
 //! Nothing is taken out of queues and wheels when a coroutine is paused. A wait
 //! that is due during the pause is served, and the coroutine remembers one wake. Its timers
-//! are held. When the pause ends, they are inserted again, later by its length.
+//! are held. When the pause ends, they are inserted again, later by what
+//! their clocks have advanced meanwhile.
 
 pub(crate) mod own;
 pub(crate) mod timers;
