@@ -574,7 +574,7 @@ impl Builder {
         self
     }
 
-    /// Sets the pool that calls the jobs of [`offload`](crate::task::offload). By default each job gets
+    /// Sets the pool that calls the jobs of [`offload`](crate::task::offload()). By default each job gets
     /// a thread of its own, which targets without threads cannot start.
     ///
     /// `pool` receives each job when a script calls `offload`, and calls it once, on any thread, now or
@@ -618,7 +618,7 @@ impl Builder {
         self
     }
 
-    /// Lets the results of [`offload`](crate::task::offload) arrive in the order of the calls. Off by
+    /// Lets the results of [`offload`](crate::task::offload()) arrive in the order of the calls. Off by
     /// default: they arrive as the jobs end.
     ///
     /// A result whose job ends early waits until those of all earlier calls have arrived, or nothing

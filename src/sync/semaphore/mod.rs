@@ -373,7 +373,7 @@ impl Semaphore {
 
 /// Declares permits that scripts find by their name, in the executor that runs them.
 ///
-/// Like [`signal`](crate::sync::signal): the result is a handle with all methods of [`Semaphore`], for a
+/// Like [`signal`](crate::sync::signal()): the result is a handle with all methods of [`Semaphore`], for a
 /// constant. Each executor has `count` permits of that name at first.
 ///
 /// # Panics

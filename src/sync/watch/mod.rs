@@ -544,7 +544,7 @@ impl<T> Watch<T> {
 
 /// Declares a watch that scripts find by its name, in the executor that runs them.
 ///
-/// Like [`signal`](crate::sync::signal), for a value: the result is a handle with all methods of [`Watch`], for
+/// Like [`signal`](crate::sync::signal()), for a value: the result is a handle with all methods of [`Watch`], for
 /// a constant. In each executor, the value is first what `start` returns.
 ///
 /// # Panics

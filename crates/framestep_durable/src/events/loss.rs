@@ -115,7 +115,7 @@ impl fmt::Display for Loss {
                 f,
                 "the script `{name}` ({script}) has missed {missed} events of the signal `{signal}`: its \
                  subscription stores {limit}. Read it more often, or set the limit with \
-                 `Signal::with_limit` or, for all signals, `max_events` of the runtime's builder"
+                 `signal_with_limit` or, for all signals, `max_events` of the runtime's builder"
             ),
             Loss::Unread {
                 script,

@@ -302,7 +302,7 @@ impl RuntimeBuilder {
     }
 
     /// Sets how many events a subscription stores whose signal has no limit of its own
-    /// ([`Signal::with_limit`](crate::Signal::with_limit)): 1,024 by default. At the limit, each new
+    /// ([`signal_with_limit`](crate::signal_with_limit)): 1,024 by default. At the limit, each new
     /// event replaces the oldest, which is [reported](RuntimeHandle::on_loss).
     ///
     /// # Panics

@@ -22,7 +22,7 @@ use crate::script::{ChangesNoLocal, Recorded, ScriptCell, Shared, context, unrea
 /// script is restored, `f` is not called again: `with` returns the recorded result. Outside of a
 /// durable script, it is [`framestep::with`].
 ///
-/// All that `f` does is a part of this effect: [`time`], [`start`](crate::start), an event that it emits, a `with`
+/// All that `f` does is a part of this effect: [`time`](crate::time()), [`start`](crate::start), an event that it emits, a `with`
 /// of other state.
 ///
 /// # Panics
