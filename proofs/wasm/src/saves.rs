@@ -119,7 +119,7 @@ impl DurableScript for Lamp {
 
 /// Listens for signals, values and answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Watch {
+struct Alarm {
     least: f64,
 }
 
@@ -133,7 +133,7 @@ impl Request for MayPass {
     type Answer = Option<f64>;
 }
 
-impl DurableScript for Watch {
+impl DurableScript for Alarm {
     const NAME: &'static str = "watch";
     type Output = ();
 
@@ -152,7 +152,7 @@ impl DurableScript for Watch {
         };
         log(first);
         HEAT.set(HEAT.get() / 7.0);
-        Chapter::Next(Watch {
+        Chapter::Next(Alarm {
             least: least * 1.25,
         })
     }
@@ -224,7 +224,7 @@ fn registry() -> Registry {
     Registry::new()
         .with::<Miner>()
         .with::<Lamp>()
-        .with::<Watch>()
+        .with::<Alarm>()
         .with::<Parent>()
         .with::<Physics>()
         .with::<Weather>()
@@ -267,7 +267,7 @@ impl Play {
                 runtime.start_on(guard, miner).detach();
             }
             runtime.start(Lamp { missed: 0 }).detach();
-            runtime.start(Watch { least: 1.5 }).detach();
+            runtime.start(Alarm { least: 1.5 }).detach();
             runtime.spawn(Parent { round: 0 }).detach();
             let weather = weather(0, Default::default(), Default::default(), 0.3);
             runtime.start(weather).detach();

@@ -104,17 +104,19 @@ impl SaveState {
                 wait.named.site = needed.number(wait.named.site)?.id;
             }
         }
+        let sites = needed.into_sites();
         let mut marks = self.marks.clone();
         if adds && marks.is_empty() {
             for (topic, value, _) in &self.values {
-                let mark = self.sites.stored(topic.as_ref());
+                // Of the calls in the file: what earlier ones have said is not there after a load, and a game that
+                // was loaded has the same file.
+                let mark = sites.stored(topic.as_ref());
                 marks.push(match (mark, value) {
                     (Some(mark), Some(Content::Compact(value))) => mark.mark(value.get()),
                     _ => Mark::NONE,
                 });
             }
         }
-        let sites = needed.into_sites();
         Some(SaveState {
             sites,
             tables,

@@ -1,5 +1,7 @@
 //! Changes that are none: comments, line breaks, names, other files, loops around what there was.
 
+use framestep_durable::prelude::*;
+
 use super::{builds, loads, modules};
 
 #[test]
@@ -228,4 +230,31 @@ fn a_macro_that_expands_to_awaits_is_one_statement() {
         tell!("c");
     });
     loads(&builds).are_right();
+}
+
+/// What only ended scripts have said of a value is not there after a load. So it is not in a file.
+#[test]
+fn a_game_that_was_loaded_has_the_same_file() {
+    const STAGE: Watch<u8> = watch("patched stage of a script that ends", Default::default);
+
+    #[durable]
+    async fn sets() {
+        STAGE.set(3);
+    }
+    #[durable]
+    async fn waits() {
+        wait_seconds(9).await;
+    }
+
+    let registry = || Registry::new().script(sets).script(waits);
+    let mut runtime = Runtime::new(registry());
+    runtime.start(sets()).detach();
+    runtime.start(waits()).detach();
+    runtime.run_frame(0.25);
+    let file = runtime.save().unwrap().to_bytes();
+
+    let mut loaded = Runtime::new(registry());
+    let save = SaveState::from_bytes(&file).unwrap();
+    loaded.restore(&save, Policy::Fail).unwrap();
+    assert_eq!(loaded.save().unwrap().to_bytes(), file);
 }
