@@ -6,6 +6,8 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 
 use framestep::prelude::*;
+use framestep::task::offload;
+use framestep::wait::debounce_by_key;
 
 use framestep_testkit::timeline::unclamped;
 use framestep_testkit::{forever, poll_once};
@@ -322,6 +324,33 @@ pub(super) const SUBJECTS: &[Subject] = &[
             executor.assert_empty();
         },
     ),
+    subject("n keys of one debounce_by_key", 20_000, |n| {
+        let mut executor = unclamped();
+        let hits = Signal::with_limit(1 << 20);
+        let settled = debounce_by_key(0.5, hits.subscribe(), |&hit| hit).with_limit(1 << 20);
+        let settled = executor.start(settled.take(n as usize).count());
+        for hit in 0..n {
+            hits.emit(hit);
+        }
+        while !settled.is_finished() {
+            executor.run_frame(0.25);
+        }
+    }),
+    subject("n sources that are found by name, twice", 20_000, |n| {
+        let executor = unclamped();
+        for key in (0..n as u64).chain(0..n as u64) {
+            executor.named(&watch("gold", || 3).keyed(key)).set(4);
+        }
+    }),
+    subject("n jobs that arrive in order", 20_000, |n| {
+        let builder = Executor::builder().offload(|job| job());
+        let mut executor = builder.offload_in_order(true).build();
+        for _ in 0..n {
+            executor.start(async { offload(|| ()).await });
+        }
+        executor.run_frames(2, 0.25);
+        executor.assert_empty();
+    }),
     subject(
         "20 frames of n intervals and n streams over time",
         10_000,

@@ -171,8 +171,8 @@ fn arguments() {
     let unknown = |key| {
         format!(
             "unknown argument `{key}`: there are `name = \"..\"`, the name in files, `version = 2` \
-             and `migrate = function` for saves of earlier code, and `crate = path`, where \
-             `framestep_durable` is"
+             and `migrate = function` for saves of earlier code, `state = Name`, to name the type of \
+             the state, and `crate = path`, where `framestep_durable` is"
         )
     };
     assert_eq!(error("id = 3"), ("id".into(), unknown("id")));
