@@ -90,10 +90,10 @@ pub fn wait_until<P: Fn() -> bool>(condition: P) -> WaitUntil<P> {
 /// ```
 /// # use framestep::prelude::*;
 /// let mut executor = Executor::new();
-/// let mut left = 3;
+/// let left = std::cell::Cell::new(3);
 /// let all_gone = wait_while(move || {
-///     left -= 1;
-///     left > 0
+///     left.set(left.get() - 1);
+///     left.get() > 0
 /// });
 /// executor.run_until(all_gone, 0.1);
 /// assert_eq!(executor.time().frame, 3);
