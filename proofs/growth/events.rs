@@ -328,7 +328,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         let mut executor = unclamped();
         let hits = Signal::with_limit(1 << 20);
         let settled = debounce_by_key(0.5, hits.subscribe(), |&hit| hit).with_limit(1 << 20);
-        let settled = executor.start(settled.take(n as usize).count());
+        let settled = executor.start(settled.take(n).count());
         for hit in 0..n {
             hits.emit(hit);
         }
