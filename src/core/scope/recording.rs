@@ -22,6 +22,9 @@ use crate::inspect::Line;
 use crate::time::{PhaseIndex, Time};
 use crate::wait::{Misuse, PhaseWait, polled_again};
 
+#[cfg(all(test, framestep_loom))]
+use crate::core::wake::waker::sync::LocalCell;
+
 /// A recorder while its coroutine is polled, replayed or dropped.
 pub(crate) struct Recording<'a> {
     recorder: &'a dyn Recorder,
