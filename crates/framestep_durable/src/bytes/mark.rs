@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 
 use crate::bytes;
 use crate::bytes::StableHash;
-use crate::bytes::tree::Tree;
+use crate::bytes::tree::{Description, describe};
 
 /// Makes marks of the bytes of a type. A mark is a hash of the description of a value: of its fields and
 /// variants by name, with what is in them. Another build reads the bytes as its own type. If the mark is
@@ -56,8 +56,10 @@ impl Mark {
 
 fn mark<T: Serialize + DeserializeOwned>(value: Option<&[u8]>) -> Said {
     let read = value.and_then(bytes::read::<T>);
-    let tree = read.as_ref().and_then(|value| Tree::of(value).ok());
-    let mark = tree.map(|tree| u16::try_from(hash_of(&tree) % 0xFFFF + 1).expect("two bytes"));
+    let described = read
+        .as_ref()
+        .and_then(|value| describe::<Described>(value).ok());
+    let mark = described.map(|of| u16::try_from(of.hash % 0xFFFF + 1).expect("two bytes"));
     Said {
         mark: mark.unwrap_or(Mark::NONE),
         is_read: read.is_some(),
@@ -65,53 +67,94 @@ fn mark<T: Serialize + DeserializeOwned>(value: Option<&[u8]>) -> Said {
     }
 }
 
+/// The hash of the description of a value, which is not made.
+struct Described {
+    hash: u64,
+    /// That of a key of a map.
+    as_key: u64,
+}
+
+impl Described {
+    fn of(kind: u64, add: impl FnOnce(&mut StableHash)) -> Self {
+        let mut hash = StableHash::new();
+        hash.add(kind);
+        add(&mut hash);
+        let hash = hash.finish();
+        Described { hash, as_key: hash }
+    }
+}
+
 /// Whatever the order of a sequence or a map: those of hash tables have none.
-fn hash_of(tree: &Tree) -> u64 {
-    let mut hash = StableHash::new();
-    match tree {
-        Tree::Unit => hash.add(1),
-        Tree::None => hash.add(2),
-        Tree::Some(tree) => add(&mut hash, 3, hash_of(tree)),
-        Tree::Bool(value) => add(&mut hash, 4, u64::from(*value)),
-        Tree::Int(value) => {
-            hash.add(5);
-            hash.add_bytes(&value.to_le_bytes());
-        }
-        Tree::F32(value) => add(&mut hash, 6, u64::from(value.to_bits())),
-        Tree::F64(value) => add(&mut hash, 7, value.to_bits()),
-        Tree::Text(text) => {
-            hash.add(8);
-            hash.add_bytes(text.as_bytes());
-        }
-        Tree::Bytes(bytes) => {
-            hash.add(9);
-            hash.add_bytes(bytes);
-        }
-        Tree::Seq(items) => add(&mut hash, 10, sum(items.iter().map(hash_of))),
-        Tree::Map(entries) => {
-            let entries = entries.iter().map(|(key, value)| {
-                let mut hash = StableHash::new();
-                let key = match key {
-                    // A parameter that is not used any more.
-                    Tree::Text(name) => hash_of(&Tree::Text(name.trim_start_matches('_').into())),
-                    key => hash_of(key),
-                };
-                add(&mut hash, key, hash_of(value));
-                hash.finish()
-            });
-            add(&mut hash, 11, sum(entries));
+impl Description for Described {
+    /// The sum of the hashes.
+    type Seq = u64;
+    type Map = u64;
+
+    fn unit() -> Self {
+        Described::of(1, |_| ())
+    }
+
+    fn none() -> Self {
+        Described::of(2, |_| ())
+    }
+
+    fn some(self) -> Self {
+        Described::of(3, |hash| hash.add(self.hash))
+    }
+
+    fn bool(value: bool) -> Self {
+        Described::of(4, |hash| hash.add(value.into()))
+    }
+
+    fn int(value: i128) -> Self {
+        Described::of(5, |hash| hash.add_bytes(&value.to_le_bytes()))
+    }
+
+    fn f32(value: f32) -> Self {
+        Described::of(6, |hash| hash.add(value.to_bits().into()))
+    }
+
+    fn f64(value: f64) -> Self {
+        Described::of(7, |hash| hash.add(value.to_bits()))
+    }
+
+    fn text(value: &str) -> Self {
+        let of = |text: &str| Described::of(8, |hash| hash.add_bytes(text.as_bytes()));
+        // A parameter that is not used any more.
+        let used = value.trim_start_matches('_');
+        let text = of(value);
+        Described {
+            as_key: if used == value {
+                text.hash
+            } else {
+                of(used).hash
+            },
+            ..text
         }
     }
-    hash.finish()
-}
 
-fn add(hash: &mut StableHash, kind: u64, content: u64) {
-    hash.add(kind);
-    hash.add(content);
-}
+    fn bytes(value: &[u8]) -> Self {
+        Described::of(9, |hash| hash.add_bytes(value))
+    }
 
-fn sum(hashes: impl Iterator<Item = u64>) -> u64 {
-    hashes.fold(0, u64::wrapping_add)
+    fn add_item(items: &mut u64, item: Self) {
+        *items = items.wrapping_add(item.hash);
+    }
+
+    fn seq(items: u64) -> Self {
+        Described::of(10, |hash| hash.add(items))
+    }
+
+    fn add_entry(entries: &mut u64, key: Self, value: Self) {
+        let mut hash = StableHash::new();
+        hash.add(key.as_key);
+        hash.add(value.hash);
+        *entries = entries.wrapping_add(hash.finish());
+    }
+
+    fn map(entries: u64) -> Self {
+        Described::of(11, |hash| hash.add(entries))
+    }
 }
 
 impl fmt::Debug for Mark {

@@ -12,6 +12,8 @@ mod read;
 mod text;
 mod write;
 
+pub(crate) use self::write::{Description, describe};
+
 use std::fmt;
 
 use serde::de::DeserializeOwned;
@@ -71,7 +73,7 @@ impl serde::de::Error for Unfit {
 impl Tree {
     /// Describes a value.
     pub(crate) fn of<T: Serialize + ?Sized>(value: &T) -> Result<Tree, Unfit> {
-        value.serialize(write::Describes { depth: 0 })
+        describe(value)
     }
 
     /// Reads the value.
