@@ -115,16 +115,13 @@ impl<'a> Places<'a> {
         let tokens = of.to_token_stream();
         let head = head_of(tokens.clone());
         let shape = shape_of(head.clone());
-        let first = tokens.clone().into_iter().next();
-        let span = first.map_or_else(Span::call_site, |first| first.span());
+        let span = span_of(tokens.clone());
         self.push(&Text::of(tokens), &Text::of(head), shape, span)
     }
 
     /// The span of a note about `of`: of the expansion, for lints, in the line of the code.
     fn note_span(of: &impl ToTokens) -> Span {
-        let first = of.to_token_stream().into_iter().next();
-        let span = first.map_or_else(Span::call_site, |first| first.span());
-        Span::mixed_site().located_at(span)
+        Span::mixed_site().located_at(span_of(of.to_token_stream()))
     }
 
     fn note(&self, number: u16, of: &impl ToTokens) -> Stmt {
@@ -195,7 +192,7 @@ impl<'a> Places<'a> {
             "join" | "try_join" => {
                 let futures = Punctuated::<Expr, Token![,]>::parse_terminated;
                 if let Ok(futures) = futures.parse2(tokens) {
-                    let futures = futures.into_iter().map(|future| self.branch(future));
+                    let futures = futures.into_iter().map(|future| self.branch(future).1);
                     let futures: Vec<Expr> = futures.collect();
                     mac.tokens = quote!(#(#futures),*);
                 }
@@ -204,8 +201,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// A future that is polled beside others.
-    fn branch(&mut self, mut future: Expr) -> Expr {
+    /// A future that is polled beside others, with its number.
+    fn branch(&mut self, mut future: Expr) -> (u16, Expr) {
         let number = self.add(&future);
         self.within(number, |this| match &mut future {
             Expr::Async(future) => this.block(&mut future.block),
@@ -213,10 +210,11 @@ impl<'a> Places<'a> {
         });
         let root = self.root;
         // A literal, so that what the expression borrows lives as long as without it.
-        parse_quote!(#root::__private::At {
+        let future = parse_quote!(#root::__private::At {
             place: #root::__private::place_of(#number),
             future: #future,
-        })
+        });
+        (number, future)
     }
 
     fn select(&mut self, input: ParseStream<'_>) -> Result<TokenStream> {
@@ -251,11 +249,8 @@ impl<'a> Places<'a> {
                 input.parse()?
             };
             input.parse::<Option<Token![,]>>()?;
-            let number = self.list.len();
-            let future = self.branch(future);
-            self.within(u16::try_from(number).unwrap_or(0), |this| {
-                this.arm(&mut handler);
-            });
+            let (number, future) = self.branch(future);
+            self.within(number, |this| this.arm(&mut handler));
             out.extend(quote!(#pattern #equals #future #condition #arrow #handler,));
         }
         Ok(out)
@@ -323,6 +318,12 @@ impl VisitMut for Places<'_> {
             _ => visit_mut::visit_expr_mut(self, expr),
         }
     }
+}
+
+/// The span of the first token.
+fn span_of(tokens: TokenStream) -> Span {
+    let first = tokens.into_iter().next();
+    first.map_or_else(Span::call_site, |first| first.span())
 }
 
 /// The part of a condition that is evaluated first.
