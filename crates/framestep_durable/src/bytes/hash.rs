@@ -94,6 +94,15 @@ impl Default for StableHash {
     }
 }
 
+/// What [`fnv`] begins with.
+pub(crate) const FNV: u32 = 0x811C_9DC5;
+
+/// FNV-1a, which has 32 bits: adds bytes to the hash of what was before them.
+pub(crate) fn fnv(bytes: &[u8], from: u32) -> u32 {
+    let step = |hash: u32, &byte: &u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    bytes.iter().fold(from, step)
+}
+
 #[inline]
 const fn mixed(number: u64) -> u64 {
     // The multiplication passes changes on to higher bits only, the shift to lower ones.

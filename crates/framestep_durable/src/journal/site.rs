@@ -14,6 +14,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes::Mark;
+use crate::bytes::hash::{FNV, fnv};
 use crate::places::note::{self, Here};
 
 /// A call as the code of a script makes it.
@@ -110,10 +111,7 @@ impl Site {
     fn new(call: &str, name: &str, file: &str, at: [u32; 2], here: Here) -> Self {
         let [line, column] = at;
         Site {
-            what: hash(
-                call.as_bytes(),
-                hash(&[0xFF], hash(name.as_bytes(), 0x811C_9DC5)),
-            ),
+            what: fnv(call.as_bytes(), fnv(&[0xFF], fnv(name.as_bytes(), FNV))),
             call: call.into(),
             name: name.into(),
             file: file.into(),
@@ -163,12 +161,6 @@ impl Hash for Site {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.key().hash(state);
     }
-}
-
-/// FNV-1a.
-fn hash(bytes: &[u8], from: u32) -> u32 {
-    let step = |hash: u32, &byte: &u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    bytes.iter().fold(from, step)
 }
 
 /// A table of sites. Those of a runtime and of its save states differ only in length.

@@ -8,6 +8,8 @@ use std::task::{Context, Poll};
 
 use pin_project::pin_project;
 
+use crate::bytes::hash::{FNV, fnv};
+
 /// A statement, and the item of a list for which it runs: in the lower half the number of the
 /// statement, in the upper half the hash of the label, or 0.
 pub(crate) type Here = u64;
@@ -70,12 +72,11 @@ pub(crate) fn hash_of_label(label: &dyn fmt::Display, outer: u32) -> u32 {
     struct Hash(u32);
     impl fmt::Write for Hash {
         fn write_str(&mut self, text: &str) -> fmt::Result {
-            let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-            self.0 = text.bytes().fold(self.0, step);
+            self.0 = fnv(text.as_bytes(), self.0);
             Ok(())
         }
     }
-    let mut hash = Hash(0x811C_9DC5 ^ outer);
+    let mut hash = Hash(FNV ^ outer);
     let written = write!(hash, "{label}");
     assert!(written.is_ok(), "a label has a text");
     hash.0.max(1)
