@@ -297,6 +297,14 @@ impl Journal {
         Some((f(entry), next))
     }
 
+    /// Calls `f` with each entry.
+    pub(crate) fn each(&self, mut f: impl FnMut(Entry<'_>)) {
+        let mut at = 0;
+        while let Some(((), next)) = self.read(at, &mut f) {
+            at = next;
+        }
+    }
+
     /// The kind and the site of entry number `n`.
     pub(crate) fn at(&self, number: u32) -> Option<(Kind, SiteId)> {
         self.nth(number, |entry| (entry.kind, entry.site))
@@ -337,34 +345,28 @@ impl Journal {
 
     /// What the values of the entries say of themselves.
     pub(crate) fn marks(&self, sites: &Sites) -> Marks {
-        let (mut marks, mut at) = (Marks::default(), 0);
-        let mut mark = |entry: Entry<'_>| {
+        let mut marks = Marks::default();
+        self.each(|entry| {
             if !entry.value.is_empty() {
                 let is_value = matches!(entry.kind, Kind::Effect | Kind::Ended(_));
                 let mark = sites.get(entry.site).and_then(|site| site.mark);
                 let mark = mark.filter(|_| is_value);
                 marks.push(mark.map_or(Mark::NONE, |mark| mark.mark(entry.value)));
             }
-        };
-        while let Some(((), next)) = self.read(at, &mut mark) {
-            at = next;
-        }
+        });
         marks
     }
 
     /// The bytes of all entries in a file.
     fn to_file(&self) -> Vec<u8> {
-        let (mut bytes, mut at) = (Vec::with_capacity(self.len / 2), 0);
-        let mut write = |entry: Entry<'_>| {
+        let mut bytes = Vec::with_capacity(self.len / 2);
+        self.each(|entry| {
             let head = entry.kind.number() << 1 | u64::from(entry.is_first);
             put(&mut bytes, head);
             put(&mut bytes, u64::from(entry.site.0));
             put(&mut bytes, entry.value.len() as u64);
             bytes.extend_from_slice(entry.value);
-        };
-        while let Some(((), next)) = self.read(at, &mut write) {
-            at = next;
-        }
+        });
         bytes
     }
 

@@ -139,13 +139,8 @@ fn incompatibility(
         awaits: Vec::new(),
         joined_by: Vec::new(),
     };
-    let mut at = 0;
-    while let Some(((), next)) = image
-        .journal
-        .read(at, |entry| incompatibility.add(&entry, save))
-    {
-        at = next;
-    }
+    let journal = &image.journal;
+    journal.each(|entry| incompatibility.add(&entry, save));
     let mut awaited: Vec<NamedWait> = image.waits.iter().map(|wait| wait.named).collect();
     awaited.sort_unstable_by_key(|wait| wait.number);
     let said = awaited.iter().map(|wait| waits(&[*wait], &save.sites));

@@ -22,7 +22,7 @@ use std::mem;
 use crate::bytes::{Bytes, Mark};
 use crate::journal::shift::Shifts;
 use crate::journal::{
-    Entry, Found, Journal, Kind, Known, Marks, NamedWait, Site, SiteId, Sites, StopLines,
+    Found, Journal, Kind, Known, Marks, NamedWait, Site, SiteId, Sites, StopLines,
 };
 use crate::places::{Difference, Match};
 use crate::script::aligned::changes::Changes;
@@ -112,8 +112,8 @@ impl Aligned {
         saved: Vec<NamedWait>,
         stop_lines_then: StopLines,
     ) -> Self {
-        let (mut entries, mut at, mut values) = (Vec::new(), 0, 0);
-        let mut read = |entry: Entry<'_>| {
+        let (mut entries, mut values) = (Vec::new(), 0);
+        journal.each(|entry| {
             let mut mark = Mark::NONE;
             if !entry.value.is_empty() {
                 mark = marks.get(values);
@@ -127,10 +127,7 @@ impl Aligned {
                 mark,
                 is_taken: false,
             });
-        };
-        while let Some(((), next)) = journal.read(at, &mut read) {
-            at = next;
-        }
+        });
         Aligned {
             difference,
             file,
