@@ -40,10 +40,19 @@ impl Call {
     #[inline]
     #[track_caller]
     pub(crate) fn new(function: &'static str, name: &'static str) -> Self {
+        Call::at(function, name, Location::caller())
+    }
+
+    #[inline]
+    pub(crate) fn at(
+        function: &'static str,
+        name: &'static str,
+        at: &'static Location<'static>,
+    ) -> Self {
         Call {
             function,
             name,
-            at: Location::caller(),
+            at,
             within: "",
             gives: true,
             mark: None,

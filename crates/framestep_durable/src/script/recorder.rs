@@ -87,15 +87,7 @@ impl ScriptCell {
 
     #[inline(never)]
     fn find_site_at(&self, function: &'static str, at: &'static Location<'static>) -> Known {
-        let site = self.shared.sites.of(&Call {
-            function,
-            name: "",
-            at,
-            within: "",
-            gives: true,
-            mark: None,
-            stored: None,
-        });
+        let site = self.shared.sites.of(&Call::at(function, "", at));
         self.last_site.set(Some((function, at, note::here(), site)));
         site
     }

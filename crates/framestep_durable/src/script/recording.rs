@@ -302,17 +302,8 @@ impl ScriptCell {
         at: Line,
         read: &mut dyn FnMut() -> Option<Bytes>,
     ) -> Result<Option<Bytes>, Outside> {
-        let call = Call {
-            function,
-            name: "",
-            at,
-            within: "",
-            gives: true,
-            mark: None,
-            stored: None,
-        };
         let mut is_outside = false;
-        let value = self.effect(call, || {
+        let value = self.effect(Call::at(function, "", at), || {
             let value = read();
             is_outside = value.is_none();
             value.unwrap_or(Bytes::EMPTY)

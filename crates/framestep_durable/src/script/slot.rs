@@ -231,18 +231,11 @@ impl Awaited {
     /// The call, and the name of the signal, the value or the question.
     #[inline]
     pub(crate) fn call(&self) -> Call {
-        Call {
-            function: self.call,
-            name: match self.event {
-                Some(event) => event.name(),
-                None => "",
-            },
-            at: self.at,
-            within: "",
-            gives: true,
-            mark: None,
-            stored: None,
-        }
+        let name = match self.event {
+            Some(event) => event.name(),
+            None => "",
+        };
+        Call::at(self.call, name, self.at)
     }
 }
 
