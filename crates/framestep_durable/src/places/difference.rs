@@ -33,7 +33,7 @@ pub(crate) struct Difference {
     pub(crate) then: Vec<Match>,
     /// The lines of the earlier build.
     pub(crate) lines_then: Vec<u32>,
-    pub(crate) lines_now: Vec<u32>,
+    lines_now: Vec<u32>,
 }
 
 impl Difference {
@@ -85,6 +85,16 @@ impl Difference {
     /// What a statement of this build was.
     pub(crate) fn then(&self, now: u32) -> Match {
         self.then.get(now as usize).copied().unwrap_or(Match::None)
+    }
+
+    /// The line of a statement of the earlier build.
+    pub(crate) fn line_then(&self, then: u32) -> Option<u32> {
+        self.lines_then.get(then as usize).copied()
+    }
+
+    /// The line of a statement of this build.
+    pub(crate) fn line_now(&self, now: u32) -> Option<u32> {
+        self.lines_now.get(now as usize).copied()
     }
 
     fn is_free_then(&self, then: u32) -> bool {

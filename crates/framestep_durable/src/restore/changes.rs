@@ -133,8 +133,8 @@ impl Registry {
             let places = known.code.places;
             let difference = Difference::of(table.list(), places.list, &[]);
             let at = |now: u32| {
-                let line = difference.lines_now.get(now as usize).copied();
-                format!("{}:{}", places.file, line.unwrap_or(0))
+                let line = difference.line_now(now).unwrap_or(0);
+                format!("{}:{line}", places.file)
             };
             let then = difference.now.iter().zip(&difference.lines_then);
             for (now, &line) in then.skip(1) {

@@ -1,10 +1,9 @@
 //! Effects of changed code.
 
-use crate::bytes::{Bytes, Mark};
+use crate::bytes::Bytes;
 use crate::journal::shift::Shifts;
 use crate::journal::{Call, Found, Kind, Known, Site, Sites};
 use crate::places::Match;
-use crate::script::aligned::pending::UNKNOWN_ITEM;
 use crate::script::aligned::{Aligned, ChangeKind, Taken};
 
 impl Aligned {
@@ -31,12 +30,7 @@ impl Aligned {
             }
             self.skip(sites)?;
         }
-        self.items
-            .check(now)
-            .map_err(|says| self.found(now, says))?;
-        if self.is_unknown_item(now, sites) {
-            return Err(self.found(now, UNKNOWN_ITEM));
-        }
+        self.check_item(now, sites)?;
         if self.is_new(now) {
             return self.pass_effect(call, here, now);
         }
@@ -77,7 +71,7 @@ impl Aligned {
         if kind == Kind::Panicked {
             return Ok(Taken::Panic(self.take(at, kind, here, now)));
         }
-        self.check_mark(at, now.mark, now)?;
+        self.check_mark(at, now)?;
         if let (Match::Changed(_), true) = (self.difference.then(now.place), call.gives) {
             let (line, place) = (self.line_then(then), self.at_now(now));
             self.changes
@@ -87,14 +81,11 @@ impl Aligned {
     }
 
     /// Whether a value is still what its mark says.
-    pub(super) fn check_mark(
-        &self,
-        at: usize,
-        mark: Option<Mark>,
-        now: &Site,
-    ) -> Result<(), Found> {
+    pub(super) fn check_mark(&self, at: usize, now: &Site) -> Result<(), Found> {
         let entry = &self.entries[at];
-        let fits = mark.is_none_or(|mark| mark.fits(entry.value.get(), entry.mark));
+        let fits = now
+            .mark
+            .is_none_or(|mark| mark.fits(entry.value.get(), entry.mark));
         if fits {
             return Ok(());
         }
@@ -128,13 +119,8 @@ impl Aligned {
         now: &Site,
         sites: &Sites,
     ) -> Result<Taken, Found> {
-        let is_it = |at: &usize| {
-            let entry = &self.entries[*at];
-            !entry.is_taken && entry.kind == Kind::Effect && self.is_it(entry.site, now, sites)
-        };
-        let line = self.difference.lines_then.get(then as usize).copied();
-        let Some(at) = (self.next..self.entries.len()).find(is_it) else {
-            let line = line.unwrap_or(0);
+        let Some(at) = self.moved(now, sites, |kind| kind == Kind::Effect) else {
+            let line = self.difference.line_then(then).unwrap_or(0);
             return Err(self.found(
                 now,
                 &format!(
@@ -143,9 +129,8 @@ impl Aligned {
                 ),
             ));
         };
-        self.check_mark(at, now.mark, now)?;
-        let place = self.at_now(now);
-        self.changes.add(ChangeKind::Moved, now, line, Some(place));
+        self.check_mark(at, now)?;
+        self.note_moved(now, then);
         // What is left of the poll is before it, so the poll goes on as it was.
         let is_open = self.is_open;
         let value = self.take(at, Kind::Effect, here, now);

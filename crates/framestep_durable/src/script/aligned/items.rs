@@ -36,15 +36,8 @@ impl Items {
         self.of_lists.get(&label) == Some(&Item::Gone)
     }
 
-    /// Why a call of an item has no entry, if the item decides.
-    pub(super) fn check(&self, now: &Site) -> Result<(), &'static str> {
-        match self.of_lists.get(&now.label) {
-            Some(Item::Later) => Err(
-                "is of an item that was behind the point of the save, and is before it now: it has not been done. \
-                 Move it back",
-            ),
-            _ => Ok(()),
-        }
+    fn is_later(&self, label: u32) -> bool {
+        self.of_lists.get(&label) == Some(&Item::Later)
     }
 }
 
@@ -135,8 +128,22 @@ impl Aligned {
         (point, is_over)
     }
 
+    /// Says why a call of an item has no entry, if the item decides.
+    pub(super) fn check_item(&self, now: &Site, sites: &Sites) -> Result<(), Found> {
+        let says = if self.items.is_later(now.label) {
+            "is of an item that was behind the point of the save, and is before it now: it has not been done. \
+             Move it back"
+        } else if self.is_unknown_item(now, sites) {
+            "is of an item that is new or has not been done, which `place` alone does not say: use `labelled` for \
+             the list"
+        } else {
+            return Ok(());
+        };
+        Err(self.found(now, says))
+    }
+
     /// Whether a call is of an item whose label alone is known, and which the journal does not have.
-    pub(super) fn is_unknown_item(&self, now: &Site, sites: &Sites) -> bool {
+    fn is_unknown_item(&self, now: &Site, sites: &Sites) -> bool {
         let is_it = |site| {
             sites
                 .get(site)

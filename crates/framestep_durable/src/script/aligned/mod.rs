@@ -287,17 +287,15 @@ impl Aligned {
     }
 
     fn line_then(&self, then: &Site) -> u32 {
-        let lines = &self.difference.lines_then;
-        match lines.get(then.place as usize) {
-            Some(line) if then.place != 0 => *line,
+        match self.difference.line_then(then.place) {
+            Some(line) if then.place != 0 => line,
             _ => then.line,
         }
     }
 
     /// The file and the line of a statement of now.
     fn at_now(&self, now: &Site) -> String {
-        let lines = &self.difference.lines_now;
-        match lines.get(now.place as usize) {
+        match self.difference.line_now(now.place) {
             Some(line) if now.place != 0 => format!("{}:{line}", self.file),
             _ => format!("{}:{}", now.file, now.line),
         }
@@ -308,6 +306,21 @@ impl Aligned {
         let line = self.stop_lines_then.of(self.taken)?.to_owned();
         self.stop_lines.insert(self.journal.entries(), &line);
         Some(line)
+    }
+
+    /// The entry of a call that stands elsewhere now, if it is left.
+    fn moved(&self, now: &Site, sites: &Sites, is_kind: fn(Kind) -> bool) -> Option<usize> {
+        let is_it = |at: &usize| {
+            let entry = &self.entries[*at];
+            !entry.is_taken && is_kind(entry.kind) && self.is_it(entry.site, now, sites)
+        };
+        (self.next..self.entries.len()).find(is_it)
+    }
+
+    /// Notes that a call of now is that of an earlier statement, which stood elsewhere.
+    fn note_moved(&mut self, now: &Site, then: u32) {
+        let (line, at) = (self.difference.line_then(then), self.at_now(now));
+        self.changes.add(ChangeKind::Moved, now, line, Some(at));
     }
 
     /// Notes that what a script holds is dropped.
@@ -367,9 +380,8 @@ impl Aligned {
             _ if then.place == 0 => format!("{call} at {}:{}", then.file, then.line),
             Match::None => format!("{call} in line {line}, which is gone"),
             now => {
-                let number = now.other().unwrap_or(0);
-                let line_now = self.difference.lines_now.get(number as usize);
-                let line_now = line_now.copied().unwrap_or(0);
+                let line_now = now.other().and_then(|now| self.difference.line_now(now));
+                let line_now = line_now.unwrap_or(0);
                 format!("{call} in line {line}, now {}:{line_now}", self.file)
             }
         }

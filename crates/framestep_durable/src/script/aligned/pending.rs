@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::bytes::Bytes;
 use crate::journal::{Found, Kind, Known, NamedWait, Site, Sites};
 use crate::places::Match;
-use crate::script::aligned::{Aligned, ChangeKind, Taken, said_call};
+use crate::script::aligned::{Aligned, Taken, said_call};
 
 /// What a script that waits in an aligned replay is told.
 pub(crate) enum Next {
@@ -36,7 +36,7 @@ impl Aligned {
             return Ok(Taken::Value(Bytes::EMPTY));
         }
         if let Some(at) = self.given.remove(&number) {
-            self.check_mark(at, now.mark, now)?;
+            self.check_mark(at, now)?;
             return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
         }
         while self.may_take() {
@@ -66,7 +66,7 @@ impl Aligned {
             if let Kind::Failed(_) = kind {
                 return Ok(Taken::Panic(self.take(at, Kind::Failed(number), here, now)));
             }
-            self.check_mark(at, now.mark, now)?;
+            self.check_mark(at, now)?;
             self.next_number = self.next_number.max(numbered.saturating_add(1));
             return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
         }
@@ -128,15 +128,9 @@ impl Aligned {
                 continue;
             };
             if let Match::Moved(then) = self.difference.then(now.place) {
-                let is_end = |at: &usize| {
-                    let entry = &self.entries[*at];
-                    let is_end = matches!(entry.kind, Kind::Ended(_)) && !entry.is_taken;
-                    is_end && self.is_it(entry.site, now, sites)
-                };
-                if let Some(at) = (self.next..self.entries.len()).find(is_end) {
-                    let line = self.difference.lines_then.get(then as usize).copied();
-                    let place = self.at_now(now);
-                    self.changes.add(ChangeKind::Moved, now, line, Some(place));
+                let is_end = |kind| matches!(kind, Kind::Ended(_));
+                if let Some(at) = self.moved(now, sites, is_end) {
+                    self.note_moved(now, then);
                     self.given.insert(wait.number, at);
                     return Ok(());
                 }
@@ -147,12 +141,7 @@ impl Aligned {
         }
         match &new[..] {
             &[(number, now)] => {
-                self.items
-                    .check(now)
-                    .map_err(|says| self.found(now, says))?;
-                if self.is_unknown_item(now, sites) {
-                    return Err(self.found(now, UNKNOWN_ITEM));
-                }
+                self.check_item(now, sites)?;
                 let status = self.difference.then(now.place);
                 let may_be_more = matches!(status, Match::Changed(_))
                     || self.last == Some((now.place, now.label));
@@ -232,7 +221,3 @@ impl Aligned {
 /// What is said of a wait that is not over.
 const NOT_REACHED: &str = "is not over: the script does not come to where it was. Keep what was before that point \
                            in its order";
-
-/// What is said of an item that is new, or has not been done.
-pub(super) const UNKNOWN_ITEM: &str = "is of an item that is new or has not been done, which `place` alone does not \
-                                       say: use `labelled` for the list";
