@@ -1,7 +1,7 @@
 //! One script of a runtime: its future, its journal and its waits.
 
 use std::cell::{Cell, Ref, RefCell, RefMut};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
 use std::panic::Location;
@@ -73,10 +73,9 @@ pub(crate) struct ScriptCell {
     pub(super) aligned: RefCell<Option<Aligned>>,
     pub(super) is_aligned: Cell<bool>,
     pub(crate) realigned: RefCell<Realigned>,
-    /// The waits that the code of its save did not have, and that have yet to begin.
-    pub(super) new_waits: RefCell<BTreeSet<u32>>,
-    /// Those of framestep among them. In the replay: all that are pending.
-    pub(super) not_begun: RefCell<BTreeMap<u32, DurableWait>>,
+    /// The waits that the code of its save did not have, and that have yet to begin. Those of framestep have
+    /// their states.
+    pub(super) new_waits: RefCell<BTreeMap<u32, Option<DurableWait>>>,
     /// The subscriptions in a state with which the script restarts, until it does.
     pub(crate) carried: RefCell<Vec<Carried>>,
     /// The events that subscriptions had not read which this poll has dropped.
@@ -169,7 +168,6 @@ impl ScriptCell {
             is_aligned: Cell::new(false),
             realigned: RefCell::default(),
             new_waits: RefCell::default(),
-            not_begun: RefCell::default(),
             carried: RefCell::default(),
             unread: RefCell::default(),
             has_unread: Cell::new(false),
@@ -402,8 +400,7 @@ impl ScriptCell {
         drop(chapter);
         self.next_wait.set(0);
         // Those of the chapter that is over.
-        self.new_waits.take();
-        drop(self.not_begun.take());
+        drop(self.new_waits.take());
         self.chapters.set((self.chapters.get() + 1) & 0xFF_FFFF);
         note::replace(0);
         self.length.reset(&self.shared.long_chapters);

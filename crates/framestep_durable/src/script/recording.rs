@@ -72,7 +72,9 @@ impl Recorder for ScriptCell {
         if self.is_replayed() {
             let begun = self.begin_again(site, gives);
             if let Begun::Pending(ticket) = begun {
-                self.note_not_begun(ticket, wait);
+                if let Some(number) = self.number_of(ticket) {
+                    self.note_not_begun(number, wait);
+                }
             }
             return begun;
         }
@@ -119,8 +121,7 @@ impl Recorder for ScriptCell {
     fn forget(&self, ticket: u64) {
         if let Some(number) = self.number_of(ticket) {
             drop(self.remove_wait(number));
-            let not_begun = self.not_begun.borrow_mut().remove(&number);
-            drop(not_begun);
+            drop(self.take_not_begun(number));
         }
     }
 
@@ -241,22 +242,9 @@ impl ScriptCell {
         given(&value, gives)
     }
 
-    /// Keeps a wait that is pending in a replay of changed code: the code of the save may not have had it. Then it
-    /// begins once the script is polled again.
-    fn note_not_begun(&self, ticket: u64, wait: DurableWait) {
-        if self.is_aligned.get() {
-            if let Some(number) = self.number_of(ticket) {
-                self.not_begun.borrow_mut().insert(number, wait);
-            }
-        }
-    }
-
     /// A wait that the code of the save did not have, if it has yet to begin.
-    #[cold]
     fn take_not_begun(&self, number: u32) -> Option<DurableWait> {
-        let is_new = self.begins_new_wait(number);
-        let wait = self.not_begun.borrow_mut().remove(&number);
-        wait.filter(|_| is_new)
+        self.new_waits.borrow_mut().remove(&number).flatten()
     }
 
     /// Begins a wait in a replay.

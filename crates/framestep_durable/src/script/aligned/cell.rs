@@ -1,7 +1,9 @@
 //! A script whose journal is read to changed code.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
+
+use framestep::durable::DurableWait;
 
 use crate::bytes::Bytes;
 use crate::journal::{Call, Found, Known};
@@ -138,7 +140,7 @@ impl ScriptCell {
     /// Whether a wait has yet to begin that the code of the save did not have. It does now.
     #[cold]
     pub(crate) fn begins_new_wait(&self, number: u32) -> bool {
-        self.new_waits.borrow_mut().remove(&number)
+        self.new_waits.borrow_mut().remove(&number).is_some()
     }
 
     /// Begins another poll. Returns `false` if the script is where it was.
@@ -197,6 +199,7 @@ impl ScriptCell {
             stop_lines,
             changes,
             released,
+            mut not_begun,
         } = aligned.into_outcome();
         let mut chapter = self.change();
         chapter.journal = journal;
@@ -204,23 +207,28 @@ impl ScriptCell {
         drop(chapter);
         let mut realigned = self.realigned.borrow_mut();
         (realigned.changes, realigned.released) = (changes, released);
-        let mut not_begun = self.not_begun.take();
         if realigned.has_new_waits {
             let awaited = self.awaited();
             let numbers = awaited.iter().map(|wait| wait.number);
             let is_new = |number: &u32| !realigned.numbers.values().any(|known| known == number);
-            let new: BTreeSet<u32> = numbers.filter(is_new).collect();
             // The others go on as they were saved.
-            not_begun.retain(|number, _| new.contains(number));
-            self.not_begun.replace(not_begun);
-            self.new_waits.replace(new);
+            let new = numbers.filter(is_new);
+            let new = new.map(|number| (number, not_begun.remove(&number)));
+            self.new_waits.replace(new.collect());
             self.expect_new_waits();
         }
     }
 
+    /// Keeps a wait of framestep that is pending: the code of the save may not have had it. Then it begins once
+    /// the script is polled again.
+    pub(crate) fn note_not_begun(&self, number: u32, wait: DurableWait) {
+        self.with_aligned(|aligned| aligned.note_not_begun(number, wait));
+    }
+
     /// Forgets a wait that is over, or was dropped.
     pub(crate) fn forget_aligned(&self, number: u32) {
-        self.with_aligned(|aligned| aligned.forget(number));
+        let not_begun = self.with_aligned(|aligned| aligned.forget(number));
+        drop(not_begun);
     }
 
     /// The number of the next entry, for messages.

@@ -19,6 +19,8 @@ pub(crate) use self::holds::{Hold, Holders};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
+use framestep::durable::DurableWait;
+
 use crate::bytes::{Bytes, Mark};
 use crate::journal::shift::Shifts;
 use crate::journal::{
@@ -70,6 +72,8 @@ pub(crate) struct Aligned {
     numbers: BTreeMap<u32, u32>,
     /// Where the waits are that are not over.
     waiting: BTreeMap<u32, Spot>,
+    /// Those of framestep among them, as they begin.
+    not_begun: BTreeMap<u32, DurableWait>,
     next_number: u32,
     /// New waits that are over.
     passed: BTreeSet<u32>,
@@ -102,6 +106,8 @@ pub(crate) struct Outcome {
     pub(crate) changes: Vec<Change>,
     /// What the earlier code held, and this one does not.
     pub(crate) released: Vec<Hold>,
+    /// The waits of framestep that are pending, as they begin.
+    pub(crate) not_begun: BTreeMap<u32, DurableWait>,
 }
 
 impl Aligned {
@@ -142,6 +148,7 @@ impl Aligned {
             taken: 0,
             numbers: BTreeMap::new(),
             waiting: BTreeMap::new(),
+            not_begun: BTreeMap::new(),
             next_number: 0,
             passed: BTreeSet::new(),
             given: BTreeMap::new(),
@@ -301,13 +308,6 @@ impl Aligned {
         }
     }
 
-    /// The line that has stopped the script whose join was taken last.
-    pub(crate) fn stop_line(&mut self) -> Option<String> {
-        let line = self.stop_lines_then.of(self.taken)?.to_owned();
-        self.stop_lines.insert(self.journal.entries(), &line);
-        Some(line)
-    }
-
     /// The entry of a call that stands elsewhere now, if it is left.
     fn moved(&self, now: &Site, sites: &Sites, is_kind: fn(Kind) -> bool) -> Option<usize> {
         let is_it = |at: &usize| {
@@ -321,6 +321,13 @@ impl Aligned {
     fn note_moved(&mut self, now: &Site, then: u32) {
         let (line, at) = (self.difference.line_then(then), self.at_now(now));
         self.changes.add(ChangeKind::Moved, now, line, Some(at));
+    }
+
+    /// The line that has stopped the script whose join was taken last.
+    pub(crate) fn stop_line(&mut self) -> Option<String> {
+        let line = self.stop_lines_then.of(self.taken)?.to_owned();
+        self.stop_lines.insert(self.journal.entries(), &line);
+        Some(line)
     }
 
     /// Notes that what a script holds is dropped.
@@ -340,6 +347,7 @@ impl Aligned {
             journal: self.journal,
             stop_lines: self.stop_lines,
             changes: self.changes.into_list(),
+            not_begun: self.not_begun,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use framestep::durable::DurableWait;
+
 use crate::bytes::Bytes;
 use crate::journal::{Found, Kind, Known, NamedWait, Site, Sites};
 use crate::places::Match;
@@ -73,9 +75,15 @@ impl Aligned {
         Ok(Taken::Pending)
     }
 
-    /// Forgets a wait that is over, or was dropped.
-    pub(crate) fn forget(&mut self, number: u32) {
+    /// Keeps the state of a wait that may be new.
+    pub(crate) fn note_not_begun(&mut self, number: u32, wait: DurableWait) {
+        self.not_begun.insert(number, wait);
+    }
+
+    /// Forgets a wait that is over, or was dropped. Returns its state.
+    pub(crate) fn forget(&mut self, number: u32) -> Option<DurableWait> {
         self.waiting.remove(&number);
+        self.not_begun.remove(&number)
     }
 
     /// Decides for a script that waits for these.
