@@ -2,7 +2,7 @@
 
 use framestep_durable::prelude::*;
 
-use super::{builds, loads, modules};
+use super::{builds, loads, modules, talks};
 
 #[test]
 fn comments_and_line_breaks_are_no_change() {
@@ -189,14 +189,12 @@ fn chapters_are_told_apart() {
 
 #[test]
 fn another_version_is_refused_whatever_its_statements_are() {
-    let builds = modules!({
+    let builds = talks!({
         #[durable]
         pub(super) async fn talk() {
             line("one").await;
             line("two").await;
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
     } => {
         #[durable(version = 1)]
         pub(super) async fn talk() {
@@ -204,8 +202,6 @@ fn another_version_is_refused_whatever_its_statements_are() {
             line("and a half").await;
             line("two").await;
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
     });
     loads(&builds).are_refused(0..10, "version");
 }

@@ -1,10 +1,10 @@
 //! Functions without the attribute: what they do is done by the statement of the script that calls them.
 
-use super::{builds, loads, modules};
+use super::{builds, loads, modules, talks};
 
 #[test]
 fn a_helper_that_does_more_does_that_from_then_on() {
-    let builds = modules!({
+    let builds = talks!({
         async fn tell(text: &str) {
             say(text);
             wait_seconds(1).await;
@@ -15,8 +15,6 @@ fn a_helper_that_does_more_does_that_from_then_on() {
             tell("b").await;
             tell("c").await;
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
     } => {
         async fn tell(text: &str) {
             say(text);
@@ -29,15 +27,13 @@ fn a_helper_that_does_more_does_that_from_then_on() {
             tell("b").await;
             tell("c").await;
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
     });
     loads(&builds).are_right();
 }
 
 #[test]
 fn a_helper_that_waits_twice_waits_so_from_then_on() {
-    let builds = modules!({
+    let builds = talks!({
         async fn tell(text: &str) {
             say(text);
             wait_seconds(1).await;
@@ -48,8 +44,6 @@ fn a_helper_that_waits_twice_waits_so_from_then_on() {
             tell("b").await;
             tell("c").await;
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
     } => {
         async fn tell(text: &str) {
             say(text);
@@ -62,8 +56,6 @@ fn a_helper_that_waits_twice_waits_so_from_then_on() {
             tell("b").await;
             tell("c").await;
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
     });
     loads(&builds).are_right();
 }

@@ -47,53 +47,49 @@ pub(crate) struct Builds {
     pub(crate) begin_after: fn(&Runtime),
 }
 
-/// Two bodies of a script without parameters. What is before `=>` is the earlier build.
+/// Two bodies of a script without parameters.
 macro_rules! builds {
-    ({ $($before:tt)* } => { $($after:tt)* }) => {{
-        mod before {
-            #[allow(unused_imports)]
-            use crate::patched::*;
-            #[allow(unused_imports)]
-            use framestep_durable::prelude::*;
-            #[allow(unused_imports)]
-            use framestep_durable::place;
+    ({ $($before:tt)* } => { $($after:tt)* }) => {
+        crate::patched::talks!({
             #[durable]
             pub async fn talk() { $($before)* }
-        }
-        mod after {
-            #[allow(unused_imports)]
-            use crate::patched::*;
-            #[allow(unused_imports)]
-            use framestep_durable::prelude::*;
-            #[allow(unused_imports)]
-            use framestep_durable::place;
+        } => {
             #[durable]
             pub async fn talk() { $($after)* }
-        }
-        crate::patched::Builds {
-            before: || framestep_durable::Registry::new().with::<before::Talk>(),
-            after: || framestep_durable::Registry::new().with::<after::Talk>(),
-            begin: |runtime| runtime.spawn(before::talk()).detach(),
-            begin_after: |runtime| runtime.spawn(after::talk()).detach(),
-        }
-    }};
+        })
+    };
 }
 
-/// Two builds with items of their own, among them the script `talk`.
+/// Two builds of a script `talk`, each with items of its own.
+macro_rules! talks {
+    ({ $($before:tt)* } => { $($after:tt)* }) => {
+        crate::patched::talks!({ $($before)* } => { $($after)* } with talk() => talk())
+    };
+    ({ $($before:tt)* } => { $($after:tt)* } with $value:expr => $value_after:expr) => {
+        crate::patched::modules!({
+            $($before)*
+            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
+            pub(super) fn begin() -> Talk { $value }
+        } => {
+            $($after)*
+            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
+            pub(super) fn begin() -> Talk { $value_after }
+        })
+    };
+}
+
+/// Two builds with items of their own, among them a registry and what begins. What is before `=>` is the earlier
+/// build.
 macro_rules! modules {
     ({ $($before:tt)* } => { $($after:tt)* }) => {{
         mod before {
-            #[allow(unused_imports)]
-            use crate::patched::*;
-            #[allow(unused_imports)]
-            use framestep_durable::prelude::*;
+            #[allow(unused_imports, reason = "not each build needs all")]
+            use {crate::patched::*, framestep_durable::place, framestep_durable::prelude::*};
             $($before)*
         }
         mod after {
-            #[allow(unused_imports)]
-            use crate::patched::*;
-            #[allow(unused_imports)]
-            use framestep_durable::prelude::*;
+            #[allow(unused_imports, reason = "not each build needs all")]
+            use {crate::patched::*, framestep_durable::place, framestep_durable::prelude::*};
             $($after)*
         }
         crate::patched::Builds {
@@ -105,7 +101,7 @@ macro_rules! modules {
     }};
 }
 
-pub(crate) use {builds, modules};
+pub(crate) use {builds, modules, talks};
 
 const FRAMES: usize = 60;
 

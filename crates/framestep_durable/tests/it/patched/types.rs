@@ -1,25 +1,10 @@
 //! Types of states, values and events that have changed.
 
-use super::{loads, modules};
-
-/// Two builds of a script `talk`, each with items of its own.
-macro_rules! typed {
-    ({ $($before:tt)* } => { $($after:tt)* } with $value:expr => $value_after:expr) => {
-        modules!({
-            $($before)*
-            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-            pub(super) fn begin() -> Talk { $value }
-        } => {
-            $($after)*
-            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-            pub(super) fn begin() -> Talk { $value_after }
-        })
-    };
-}
+use super::{loads, talks};
 
 #[test]
 fn a_variant_at_the_end_is_no_change_and_one_at_the_front_is_found() {
-    let end = typed!({
+    let end = talks!({
         #[derive(Debug, Serialize, Deserialize)]
         enum Mood { Calm, Angry }
         #[durable]
@@ -30,16 +15,16 @@ fn a_variant_at_the_end_is_no_change_and_one_at_the_front_is_found() {
         }
     } => {
         #[derive(Debug, Serialize, Deserialize)]
-        enum Mood { Calm, Angry, #[allow(dead_code)] Sad }
+        enum Mood { Calm, Angry, Sad }
         #[durable]
         pub(super) async fn talk() {
             let mood = with(|story: &mut Story| if story.len() > 3 { Mood::Calm } else { Mood::Angry });
             wait_seconds(1).await;
             say(format!("{mood:?}"));
         }
-    } with talk() => talk());
+    });
     loads(&end).are_right();
-    let front = typed!({
+    let front = talks!({
         #[derive(Debug, Serialize, Deserialize)]
         enum Mood { Calm, Angry }
         #[durable]
@@ -50,20 +35,20 @@ fn a_variant_at_the_end_is_no_change_and_one_at_the_front_is_found() {
         }
     } => {
         #[derive(Debug, Serialize, Deserialize)]
-        enum Mood { #[allow(dead_code)] Sad, Calm, Angry }
+        enum Mood { Sad, Calm, Angry }
         #[durable]
         pub(super) async fn talk() {
             let mood = with(|story: &mut Story| if story.len() > 3 { Mood::Calm } else { Mood::Angry });
             wait_seconds(1).await;
             say(format!("{mood:?}"));
         }
-    } with talk() => talk());
+    });
     loads(&front).are_refused(0..10, "reads its recorded value as another one");
 }
 
 #[test]
 fn fields_that_change_places_are_found() {
-    let builds = typed!({
+    let builds = talks!({
         #[derive(Debug, Serialize, Deserialize)]
         struct Spot { x: i32, y: i32 }
         #[durable]
@@ -81,13 +66,13 @@ fn fields_that_change_places_are_found() {
             wait_seconds(1).await;
             say(format!("{} {}", spot.x, spot.y));
         }
-    } with talk() => talk());
+    });
     loads(&builds).are_refused(0..10, "reads its recorded value as another one");
 }
 
 #[test]
 fn events_that_a_wait_has_read_are_compared() {
-    let builds = typed!({
+    let builds = talks!({
         #[derive(Clone, Debug, Serialize, Deserialize)]
         struct Blow { strength: u32, side: u32 }
         const BLOW: Signal<Blow> = signal("patched blow");
@@ -111,13 +96,13 @@ fn events_that_a_wait_has_read_are_compared() {
             wait_seconds(1).await;
             say(format!("{} {}", blow.strength, blow.side));
         }
-    } with talk() => talk());
+    });
     loads(&builds).are_refused(0..10, "reads its recorded value as another one");
 }
 
 #[test]
 fn events_that_no_wait_has_read_are_compared() {
-    let builds = typed!({
+    let builds = talks!({
         const TOLD: Signal<(u8, u8)> = signal("patched told");
         #[durable]
         pub(super) async fn talk() {
@@ -135,13 +120,13 @@ fn events_that_no_wait_has_read_are_compared() {
             wait_seconds(1).await;
             say(format!("{:?}", told.next().await));
         }
-    } with talk() => talk());
+    });
     loads(&builds).are_refused(0..10, "which it is not");
 }
 
 #[test]
 fn a_value_of_another_type_is_found() {
-    let builds = typed!({
+    let builds = talks!({
         const STAGE: Watch<(u8, u8)> = watch("patched stage", Default::default);
         #[durable]
         pub(super) async fn talk() {
@@ -157,13 +142,13 @@ fn a_value_of_another_type_is_found() {
             wait_seconds(1).await;
             say(format!("{:?}", STAGE.get()));
         }
-    } with talk() => talk());
+    });
     loads(&builds).are_refused(0..10, "patched stage");
 }
 
 #[test]
 fn a_state_with_other_fields_is_found_and_described_it_is_read() {
-    let swapped = typed!({
+    let swapped = talks!({
         #[durable]
         pub(super) async fn talk(coins: u32, guests: u32) {
             wait_seconds(1).await;
@@ -188,7 +173,7 @@ fn a_state_with_other_fields_is_found_and_described_it_is_read() {
 
 #[test]
 fn a_state_with_another_number_or_variant_is_found() {
-    let number = typed!({
+    let number = talks!({
         #[durable]
         pub(super) async fn talk(coins: u32) {
             wait_seconds(1).await;
@@ -202,9 +187,9 @@ fn a_state_with_another_number_or_variant_is_found() {
         }
     } with talk(3) => talk(3));
     assert_eq!(loads(&number).refused.len(), 10);
-    let variant = typed!({
+    let variant = talks!({
         #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Mood { #[allow(dead_code)] Calm, Angry }
+        pub(super) enum Mood { Calm, Angry }
         #[durable]
         pub(super) async fn talk(mood: Mood) {
             wait_seconds(1).await;
@@ -212,7 +197,7 @@ fn a_state_with_another_number_or_variant_is_found() {
         }
     } => {
         #[derive(Debug, Serialize, Deserialize)]
-        pub(super) enum Mood { #[allow(dead_code)] Sad, #[allow(dead_code)] Calm, Angry }
+        pub(super) enum Mood { Sad, Calm, Angry }
         #[durable]
         pub(super) async fn talk(mood: Mood) {
             wait_seconds(1).await;
@@ -224,7 +209,7 @@ fn a_state_with_another_number_or_variant_is_found() {
 
 #[test]
 fn a_field_with_another_name_is_found() {
-    let builds = typed!({
+    let builds = talks!({
         #[durable]
         pub(super) async fn talk(coins: u32) {
             say(format!("{coins}"));

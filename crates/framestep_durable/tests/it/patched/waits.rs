@@ -1,6 +1,6 @@
 //! Waits, branches and joins.
 
-use super::{builds, loads, modules};
+use super::{builds, loads, modules, talks};
 
 #[test]
 fn other_lengths_hold_from_the_next_wait_on() {
@@ -261,7 +261,7 @@ fn subscriptions_in_another_order_are_told_apart() {
 
 #[test]
 fn a_signal_with_another_name_is_refused_while_it_is_awaited() {
-    let builds = modules!({
+    let builds = talks!({
         const ANSWER: Signal<u32> = signal("answer");
         #[durable]
         pub(super) async fn talk() {
@@ -270,8 +270,6 @@ fn a_signal_with_another_name_is_refused_while_it_is_awaited() {
             wait_seconds(1).await;
             say(format!("{}", answers.next().await));
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
     } => {
         const ANSWER: Signal<u32> = signal("reply");
         #[durable]
@@ -281,8 +279,6 @@ fn a_signal_with_another_name_is_refused_while_it_is_awaited() {
             wait_seconds(1).await;
             say(format!("{}", answers.next().await));
         }
-        pub(super) fn registry() -> Registry { Registry::new().with::<Talk>() }
-        pub(super) fn begin() -> Talk { talk() }
     });
     loads(&builds).are_refused(0..10, "`subscribe`");
 }
