@@ -198,10 +198,12 @@ impl ScriptCell {
         let Some(next) = replay.next.filter(|next| replay.may_take(next.word)) else {
             return Some(false);
         };
-        // Here only what is certainly equal is taken. Another kind, another line, a value, a build whose
-        // lines differ, a replay that has gone wrong: `take_entry` decides, and nothing has changed yet.
+        // Here only what is certainly equal is taken. Another kind, another line, a value, a line of another
+        // build that has yet to be compared, a replay that has gone wrong: `take_entry` decides, and nothing
+        // has changed yet.
         let is_it = next.word.is_plain(Word::new(expected, here.id));
-        if !(is_it && replay.compares_lines && replay.divergence.is_none()) {
+        let is_known = !replay.is_to_be_compared(here.id, here.id);
+        if !(is_it && is_known && replay.divergence.is_none()) {
             return None;
         }
         replay.go_on(&next)?;
