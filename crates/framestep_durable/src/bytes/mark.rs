@@ -35,9 +35,10 @@ impl Mark {
         (self.0)(Some(value)).mark
     }
 
-    /// Whether these are the bytes of a value of the type.
-    pub(crate) fn can_read(self, value: &[u8]) -> bool {
-        (self.0)(Some(value)).is_read
+    /// Whether these are the bytes of a value of the type that had this mark and has it still.
+    pub(crate) fn can_read(self, value: &[u8], mark: u16) -> bool {
+        let said = (self.0)(Some(value));
+        said.is_read && (mark == Mark::NONE || said.mark == mark)
     }
 
     pub(crate) fn type_name(self) -> &'static str {

@@ -91,11 +91,11 @@ impl SaveState {
 
     /// The same with a table of only those sites that it needs. `None` if one is missing. With `adds`, also with
     /// what files have besides: what was read from one has it.
-    fn with_needed_sites(&self, adds: bool) -> Option<Self> {
+    fn with_needed_sites(mut self, adds: bool) -> Option<Self> {
         let mut needed = Needed::of(&self.sites);
-        let mut scripts = self.scripts.clone();
         let mut tables = Tables::default();
-        for script in &mut scripts {
+        for script in &mut self.scripts {
+            let script = &mut **script;
             if adds {
                 script.add_what_files_have(&self.sites, &mut tables);
             }
@@ -105,25 +105,19 @@ impl SaveState {
             }
         }
         let sites = needed.into_sites();
-        let mut marks = self.marks.clone();
-        if adds && marks.is_empty() {
+        if adds && self.marks.is_empty() {
             for (topic, value, _) in &self.values {
                 // Of the calls in the file: what earlier ones have said is not there after a load, and a game that
                 // was loaded has the same file.
                 let mark = sites.stored(topic.as_ref());
-                marks.push(match (mark, value) {
+                self.marks.push(match (mark, value) {
                     (Some(mark), Some(Content::Compact(value))) => mark.mark(value.get()),
                     _ => Mark::NONE,
                 });
             }
         }
-        Some(SaveState {
-            sites,
-            tables,
-            scripts,
-            marks,
-            ..self.clone()
-        })
+        (self.sites, self.tables) = (sites, tables);
+        Some(self)
     }
 
     /// The values that the code of the replayed scripts reads as something else, and that no registry knows.
@@ -134,8 +128,7 @@ impl SaveState {
             else {
                 return None;
             };
-            let is_it = mark.can_read(value.get()) && mark.fits(value.get(), self.marks.get(at));
-            (!is_it).then(|| RestoreError::OtherValue {
+            (!mark.can_read(value.get(), self.marks.get(at))).then(|| RestoreError::OtherValue {
                 name: topic.to_string(),
                 type_name: mark.type_name().to_owned(),
                 why: "a script reads it as another type than it had, or its fields have other names or another \
@@ -283,7 +276,7 @@ impl Holders for SaveState {
 
 impl Serialize for SaveState {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let needed = self.with_needed_sites(true);
+        let needed = self.clone().with_needed_sites(true);
         let needed = needed.expect("its sites are in its table");
         SaveState::serialize(&needed, serializer)
     }
