@@ -90,7 +90,7 @@ const chapters = [
   ...['unity', 'unitask', 'ue5coro', 'godot', 'tokio', 'bevy', 'bevy_defer', 'bevy_flurx']
     .map((name) => [`docs/guide/coming-from/${name}.md`]),
   ['# Run scripts'],
-  ...['engines', 'hosts', 'web', 'performance', 'mods', 'live', 'hot-reload', 'rooms'].map((name) => [`docs/guide/${name}.md`]),
+  ...['engines', 'hosts', 'web', 'performance', 'mods', 'live', 'hot-reload', 'rooms', 'rooms-nats'].map((name) => [`docs/guide/${name}.md`]),
   ['# Save and repeat'],
   ...['determinism', 'saving', 'porting', 'saves-and-patches'].map((name) => [`docs/guide/${name}.md`]),
   ['# Find bugs'],
