@@ -217,7 +217,7 @@ async function tryFirstPage({ tab, page, wait, quiet }) {
   if ((await tab.evaluate(stops)).join() !== '1') throw new Error('the film has no button that stops it');
   await tab.look({ ...wide, theme: 'light', isCalm: true });
   await page('');
-  await wait("document.querySelectorAll('.film canvas').length === 1 && document.querySelector('#play').textContent === 'Play'", 'the film moves for who wants no motion');
+  await wait("document.querySelectorAll('.film canvas').length === 1 && document.querySelector('#play').textContent === 'Play'", 'the film moves for a reader who wants no motion');
   await tab.runScripts(false);
   await page('');
   const empty = await tab.evaluate("[...document.querySelectorAll('.output, pre.code')].filter(({ textContent, offsetHeight }) => !textContent.trim() || offsetHeight === 0).length");
