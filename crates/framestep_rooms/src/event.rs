@@ -316,7 +316,7 @@ pub enum ServerEvent {
         /// The panic.
         why: String,
     },
-    /// The answer of an effect is too large for the log: the script waits for ever.
+    /// The answer of an effect is too large for the log: the script waits without an end.
     AnswerTooLarge {
         /// The key of the effect.
         key: String,

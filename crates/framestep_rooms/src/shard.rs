@@ -61,7 +61,7 @@ pub struct Refused {
     pub too_old: u64,
     /// Rooms that were not opened: of an unknown kind, or too many.
     pub not_opened: u64,
-    /// Inputs of players whom the operator has removed.
+    /// Inputs of players that the operator has removed.
     #[serde(default)]
     pub kicked: u64,
     /// Inputs to rooms that are in another shard.

@@ -117,7 +117,7 @@ pub(super) struct Slot {
     /// Frames that the room has run.
     pub(super) frame: u64,
     pub(super) senders: BTreeMap<Player, Sender>,
-    /// Players whom the operator has removed.
+    /// Players that the operator has removed.
     pub(super) kicked: BTreeSet<Player>,
     pub(super) state: State,
     /// The hash of the room after its last frame, if it was asked for since.
