@@ -328,7 +328,7 @@ impl Driver {
         let mut out = Vec::new();
         let began = Instant::now();
         let alarm = self.node.alarms[self.thread].clone();
-        alarm.begin(now);
+        alarm.begin();
         self.role
             .on(now, event, &members, &mut self.rooms, &mut out);
         for command in out {
