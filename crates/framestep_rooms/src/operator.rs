@@ -178,10 +178,8 @@ impl Operator {
             let batch = read
                 .unwrap_or_else(|_| Err(LogError::Unreachable("no answer in time".to_owned())))?;
             let is_quiet = batch.entries.is_empty();
-            let ticks = batch.entries.iter().filter(|entry| entry.is_tick());
-            let mut frames = ticks.filter_map(|entry| Some(Tick::of_bytes(&entry.body)?.frame));
-            if let Some(frame) = frames.next_back() {
-                last = Some(frame);
+            if let Some(tick) = batch.entries.iter().rev().find_map(Tick::of) {
+                last = Some(tick.frame);
                 if has_read_all {
                     return Ok((last, false));
                 }

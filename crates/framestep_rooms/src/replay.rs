@@ -216,10 +216,7 @@ impl Replay {
                     return Err(LogError::Unreachable(text).into());
                 }
                 self.last = entry.seq;
-                let tick = entry
-                    .is_tick()
-                    .then(|| Tick::of_bytes(&entry.body))
-                    .flatten();
+                let tick = Tick::of(&entry);
                 self.queue.push(entry);
                 if let Some(tick) = tick.filter(|tick| self.at.accepts(tick)) {
                     return Ok(Some(self.compute(&tick)));
