@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
-use super::{CALL, Driver, Out, ToDriver};
+use super::{Driver, Out, ToDriver};
 use crate::entry::{Entry, Position};
 use crate::event::ServerEvent;
-use crate::log::{Log, LogError};
+use crate::log::{CALL, Log, LogError};
 use crate::probe::{Found, Task};
 use crate::server::Node;
 
