@@ -20,7 +20,7 @@ use tokio::sync::watch;
 
 use crate::builds;
 use crate::event::{self, Hook};
-use crate::live::{Kind, ShowInput};
+use crate::live::Kind;
 use crate::log::{Log, LogError};
 use crate::member::Members;
 use crate::probe;
@@ -266,12 +266,6 @@ impl Server {
         let kinds: Arc<[Kind]> = self.kinds.into();
         check(&self.name, &kinds, &self.options)?;
         Ok((kinds, self.options))
-    }
-
-    /// How the inputs of each kind of rooms are shown.
-    pub(crate) fn shows_inputs(&self) -> BTreeMap<String, ShowInput> {
-        let of = |kind: &Kind| (kind.name.to_owned(), kind.show_input);
-        self.kinds.iter().map(of).collect()
     }
 
     /// Whether the node is well, also while it [runs](Self::run): take it before.
