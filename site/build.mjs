@@ -90,7 +90,7 @@ const chapters = [
   ...['unity', 'unitask', 'ue5coro', 'godot', 'tokio', 'bevy', 'bevy_defer', 'bevy_flurx']
     .map((name) => [`docs/guide/coming-from/${name}.md`]),
   ['# Run scripts'],
-  ...['engines', 'hosts', 'web', 'performance', 'mods', 'live', 'hot-reload', 'rooms'].map((name) => [`docs/guide/${name}.md`]),
+  ...['engines', 'hosts', 'web', 'performance', 'mods', 'live', 'hot-reload', 'rooms', 'rooms-nats'].map((name) => [`docs/guide/${name}.md`]),
   ['# Save and repeat'],
   ...['determinism', 'saving', 'porting', 'saves-and-patches'].map((name) => [`docs/guide/${name}.md`]),
   ['# Find bugs'],
@@ -277,7 +277,7 @@ const sizesOf = (path) => {
 const cards = [];
 /// A moving picture, or a still one for those who want no motion.
 const film = (up, still, moving, words) => (moving ? `<picture><source media="(prefers-reduced-motion: reduce)" srcset="${up}${still}"><img
-  src="${up}${moving}" alt="${escape(words)}" loading="lazy" data-still="${up}${still}"></picture>` : `<img src="${up}${still}" alt="${escape(words)}" loading="lazy">`);
+  src="${up}${moving}" alt="${escape(words)}" loading="lazy"></picture>` : `<img src="${up}${still}" alt="${escape(words)}" loading="lazy">`);
 for (const scene of scenes) {
   const folder = join(plays, scene.id);
   const isBuilt = existsSync(join(folder, scene.wasm));

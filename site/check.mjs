@@ -217,7 +217,7 @@ async function tryFirstPage({ tab, page, wait, quiet }) {
   if ((await tab.evaluate(stops)).join() !== '1') throw new Error('the film has no button that stops it');
   await tab.look({ ...wide, theme: 'light', isCalm: true });
   await page('');
-  await wait("document.querySelectorAll('.film canvas').length === 1 && document.querySelector('#play').textContent === 'Play'", 'the film moves for who wants no motion');
+  await wait("document.querySelectorAll('.film canvas').length === 1 && document.querySelector('#play').textContent === 'Play'", 'the film moves for a reader who wants no motion');
   await tab.runScripts(false);
   await page('');
   const empty = await tab.evaluate("[...document.querySelectorAll('.output, pre.code')].filter(({ textContent, offsetHeight }) => !textContent.trim() || offsetHeight === 0).length");
@@ -240,7 +240,7 @@ async function tryFrames({ tab, page, wait, quiet }) {
       await tab.evaluate(`document.querySelector('#script').value = '${script}'; document.querySelector('#length').value = '${length}';
         document.querySelector('#length').dispatchEvent(new Event('change'))`);
       await wait(`Number(document.body.dataset.changes) > ${before}`, `no run of ${script} in frames of a ${length}`);
-      const { marked, last, lanes, back, notes } = await tab.evaluate(`(() => {
+      const { marked, last, strange, lanes, back, notes } = await tab.evaluate(`(() => {
         let marked = 0;
         const last = Number(document.querySelector('#frame').max);
         for (let frame = 0; frame <= last; frame += 1) {
@@ -248,11 +248,14 @@ async function tryFrames({ tab, page, wait, quiet }) {
           document.querySelector('#on').click();
         }
         document.querySelector('#back').click();
-        return { marked, last, lanes: document.querySelectorAll('.lane').length, back: document.querySelector('#frames').dataset.shown,
+        const explained = [...document.querySelectorAll('.legend [data-kind]')].map((entry) => [entry.dataset.kind, getComputedStyle(entry, '::before').backgroundColor]);
+        const strange = explained.filter(([kind, colour]) => [...document.querySelectorAll('.bar.' + kind)].some((bar) => getComputedStyle(bar).fill !== colour));
+        return { marked, last, strange: strange.join(), lanes: document.querySelectorAll('.lane').length, back: document.querySelector('#frames').dataset.shown,
           notes: document.querySelector('.notes').textContent };
       })()`);
       frames += last + 1;
       if (marked < last * 0.6 || lanes === 0 || Number(back) !== last - 1) throw new Error(`${script}, ${length}: lines in ${marked} of ${last} frames, ${lanes} lanes, back at ${back}`);
+      if (strange) throw new Error(`${script}, ${length}: bars have another colour than the legend: ${strange}`);
       if (script === 'stuck' && length === 'quarter' && !notes.includes('gate waits at line')) throw new Error(`stuck: ${notes}`);
     }
   }

@@ -1,5 +1,5 @@
-// The last step of a site: what stands in the head of every page, whoever has made it: a description
-// from its first sentence, an icon, and what a link to it shows elsewhere. And boxes for wide tables.
+// The last step of a site: what stands in the head of every page, of the book and the reference, too: a
+// description from its first sentence, an icon, and what a link to it shows elsewhere. And boxes for wide tables.
 //
 // node finish.mjs SITE [ADDRESS]: the folder of the site, and where it will be published. Pictures of shared
 // links need that address.

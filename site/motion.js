@@ -1,4 +1,4 @@
-// Moving pictures have a button that stops them. Who wants little motion sees them still.
+// Moving pictures have a button that stops them. Readers who want little motion see them still.
 
 {
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;

@@ -1,5 +1,18 @@
 # Sourced by the scripts that count the instructions of a bench with the rows of
-# `benches/instructions.rs`. They set `work`, an empty folder, and `baseline`, the file with the counts.
+# `benches/instructions.rs`, in the folder of the script. They set `work`, an empty folder, and, if they
+# compare, `baseline`, the file with the counts.
+
+# mode_of [ARGUMENT...]: prints what the first argument asks for: `print`, `check` or `update`.
+mode_of() {
+    case ${1:-} in
+    --check | --update) echo "${1#--}" ;;
+    -*)
+        sed -n 's/^#     //p' "${0##*/}" >&2
+        return 2
+        ;;
+    *) echo print ;;
+    esac
+}
 
 # built_bench FOLDER [OPTION...]: builds the bench in a package, and prints its path.
 built_bench() {
@@ -68,6 +81,34 @@ check_rows() {
             }
             exit failed
         }' "$baseline" "$work/now"
+}
+
+# print_or_compare WHO SCRIPT [ROW...]: prints the counts that `rows` prints, or does with them what else
+# `mode` says. WHO is who needs them, as the beginning of a sentence.
+print_or_compare() {
+    who=$1 script=$2
+    shift 2
+    compiler=$(rustc --version)
+    case $mode in
+    print) rows "$@" ;;
+    update)
+        # Complete or not at all: the old file stays if a row fails.
+        {
+            echo "# Written by ./instructions.sh --update, with $compiler"
+            rows
+        } >"$work/baseline"
+        cp "$work/baseline" "$baseline"
+        cat "$baseline"
+        ;;
+    check)
+        rows >"$work/now"
+        check_rows "$compiler" || {
+            echo "$who need more instructions than $baseline allows. Make it fewer, or, if the price is"
+            echo "worth paying, run $script --update and commit the file."
+            exit 1
+        }
+        ;;
+    esac
 }
 
 # cold_functions FOLDER...: the functions marked `#[cold]` in these sources, as `MODULE NAME`.

@@ -1,7 +1,7 @@
 //! What the acts tell to clients outside of the core, and the polls of observed coroutines.
 //!
 //! A [view](super::view) shows where a coroutine is; an event says that it got there. The acts tell
-//! events at two doors, [`tell`] and [`tell_of_run`], whoever hears of them. A client that hears is
+//! events at two doors, [`tell`] and [`tell_of_run`], and do not know who hears of them. A client that hears is
 //! named in these two functions and nowhere else in the core. It gets the view and the script of the
 //! event, and may keep [notes](super::view::Script::notes) of it.
 //!

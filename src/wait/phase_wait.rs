@@ -125,7 +125,7 @@ impl PhaseWait {
         let line = Location::caller();
         scope::with(|scope| {
             let Some(scope) = scope.filter(|scope| !scope.is_recorded()) else {
-                return recording::go_on_with_run(self, scope, cx, name, line);
+                return recording::poll_run(self, scope, cx, name, line);
             };
             let registration = &mut self.registration;
             Misuse::of(registration, scope).map_or(Ok(()), Err)?;

@@ -7,8 +7,6 @@ use std::rc::Rc;
 use framestep::inspect::{Call, CallChain};
 use framestep::prelude::*;
 
-use framestep_testkit::timeline::unclamped;
-
 fn noting() -> Executor {
     Executor::builder()
         .max_delta(f32::INFINITY)
@@ -167,5 +165,4 @@ fn without_the_setting_and_for_what_this_crate_does_not_know_there_is_none() {
     let snapshot = executor.snapshot();
     let chains: Vec<_> = snapshot.get(script.id()).unwrap().call_chains().collect();
     assert_eq!(chains, [None]);
-    drop(unclamped());
 }

@@ -14,22 +14,14 @@ cd "$(dirname "$0")"
 . ../../../scripts/lib/instructions.sh
 baseline=instructions.txt
 
-mode=print
-case ${1:-} in
---check | --update)
-    mode=${1#--}
-    shift
-    ;;
--*)
-    sed -n 's/^#     //p' "$0" >&2
-    exit 2
-    ;;
-esac
+mode=$(mode_of "$@")
+[ "$mode" = print ] || shift
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 binary=$(built_bench .. --ignore-rust-version)
 cold_functions ../../../src ../src >"$work/cold"
+touch "$work/scaling"
 
 # Waits for events tell observers of themselves, whether there are any or not.
 known='awaited::note_wait '
@@ -43,28 +35,10 @@ rows() {
     done
 }
 
-compiler=$(rustc --version)
+print_or_compare 'Scripts in Bevy' crates/bevy_framestep/benches/instructions.sh "$@"
 case $mode in
-print)
-    rows "$@"
-    cat "$work/scaling"
-    ;;
-update)
-    # Complete or not at all: the old file stays if a row fails.
-    {
-        echo "# Written by ./instructions.sh --update, with $compiler"
-        rows
-    } >"$work/baseline"
-    cp "$work/baseline" "$baseline"
-    cat "$baseline"
-    ;;
+print) cat "$work/scaling" ;;
 check)
-    rows >"$work/now"
-    check_rows "$compiler" || {
-        echo "Scripts in Bevy need more instructions than $baseline allows. Make it fewer, or, if the price is"
-        echo "worth paying, run crates/bevy_framestep/benches/instructions.sh --update and commit the file."
-        exit 1
-    }
     if [ -s "$work/scaling" ]; then
         echo "These functions are marked as cold, and are called as often as there are scripts:"
         cat "$work/scaling"

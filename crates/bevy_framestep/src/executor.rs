@@ -65,8 +65,8 @@ pub(crate) struct Shared {
     /// By type, in the order in which they were first used.
     feeds: RefCell<Vec<(TypeId, Rc<dyn Feed>)>>,
     conditions: Conditions,
-    /// By the type of the component, or of the watch of a resource.
-    scans: RefCell<HashMap<TypeId, Rc<dyn Any>, FixedHasher>>,
+    /// What knows of changes, by its type: a scan of a component, or the watch of a resource.
+    gates: RefCell<HashMap<TypeId, Rc<dyn Any>, FixedHasher>>,
     left: Left,
     speeds: Rc<Speeds>,
     queries: Queries,
@@ -149,7 +149,7 @@ impl Framestep {
                 seen,
                 feeds: RefCell::default(),
                 conditions: Conditions::default(),
-                scans: RefCell::default(),
+                gates: RefCell::default(),
                 left: Left::default(),
                 speeds: Rc::default(),
                 queries: Queries::default(),
@@ -306,27 +306,24 @@ impl Shared {
 
     /// The changes of a component.
     pub(crate) fn scan<C: Component>(&self, world: &mut World) -> Rc<Scan<C>> {
-        let known = self.scans.borrow().get(&TypeId::of::<C>()).cloned();
-        let scan = known.unwrap_or_else(|| {
-            let scan: Rc<dyn Any> = Rc::new(Scan::<C>::new(world));
-            self.scans
-                .borrow_mut()
-                .insert(TypeId::of::<C>(), scan.clone());
-            scan
-        });
-        scan.downcast().expect("it was made for this type")
+        self.gate(|| Scan::new(world))
     }
 
     /// What knows of the changes of a resource.
     pub(crate) fn watch<R: Resource>(&self) -> Rc<Watch<R>> {
-        let key = TypeId::of::<Watch<R>>();
-        let watch = self
-            .scans
-            .borrow_mut()
-            .entry(key)
-            .or_insert_with(|| Rc::new(Watch::<R>::default()))
-            .clone();
-        watch.downcast().expect("it was made for this type")
+        self.gate(Watch::default)
+    }
+
+    /// The gate of this type, made by `make` if there is none yet.
+    fn gate<T: 'static>(&self, make: impl FnOnce() -> T) -> Rc<T> {
+        let key = TypeId::of::<T>();
+        let known = self.gates.borrow().get(&key).cloned();
+        let gate = known.unwrap_or_else(|| {
+            let made: Rc<dyn Any> = Rc::new(make());
+            self.gates.borrow_mut().insert(key, made.clone());
+            made
+        });
+        gate.downcast().expect("it was made for this type")
     }
 
     /// Calls `f` with each feed. `f` may call wakers.

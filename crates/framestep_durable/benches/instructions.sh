@@ -13,17 +13,8 @@ cd "$(dirname "$0")"
 . ../../../scripts/lib/instructions.sh
 baseline=instructions.txt
 
-mode=print
-case ${1:-} in
---check | --update)
-    mode=${1#--}
-    shift
-    ;;
--*)
-    sed -n 's/^#     //p' "$0" >&2
-    exit 2
-    ;;
-esac
+mode=$(mode_of "$@")
+[ "$mode" = print ] || shift
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -33,24 +24,4 @@ rows() {
     count_rows "$binary" ${*:-plain plain-start start next_frame with wait_seconds save tick-2 tick-52 tick-239 room-2 room-52 room-239 load}
 }
 
-compiler=$(rustc --version)
-case $mode in
-print) rows "$@" ;;
-update)
-    # Complete or not at all: the old file stays if a row fails.
-    {
-        echo "# Written by ./instructions.sh --update, with $compiler"
-        rows
-    } >"$work/baseline"
-    cp "$work/baseline" "$baseline"
-    cat "$baseline"
-    ;;
-check)
-    rows >"$work/now"
-    check_rows "$compiler" || {
-        echo "Durable scripts need more instructions than $baseline allows. Make it fewer, or, if the price is"
-        echo "worth paying, run crates/framestep_durable/benches/instructions.sh --update and commit the file."
-        exit 1
-    }
-    ;;
-esac
+print_or_compare 'Durable scripts' crates/framestep_durable/benches/instructions.sh "$@"

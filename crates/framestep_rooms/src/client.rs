@@ -22,7 +22,7 @@ use crate::news::Absence;
 use crate::room::Room;
 use watch::Heard;
 pub use watch::{View, Watch};
-pub(crate) use wire::{close_end, close_view};
+pub(crate) use wire::{channel, close_end, close_view};
 
 /// Why a client has not done what it should.
 #[derive(Debug)]
@@ -436,10 +436,8 @@ impl<R: Room> RoomClient<R> {
     }
 
     async fn hear(&self, player: Option<&Player>) -> Result<Box<dyn Inbox>, LogError> {
-        let all = format!("view.{}.{}", self.shard, self.room);
-        match player.filter(|_| R::VIEW_PER_PLAYER) {
-            Some(player) => self.client.log.hear(&format!("{all}.{player}")).await,
-            None => self.client.log.hear(&all).await,
-        }
+        let player = player.filter(|_| R::VIEW_PER_PLAYER);
+        let channel = channel("view", self.shard, &self.room, player);
+        self.client.log.hear(&channel).await
     }
 }

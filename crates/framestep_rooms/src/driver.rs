@@ -29,9 +29,6 @@ use views::Views;
 pub(crate) use load::{newest_save, replace_saves};
 pub(crate) use trial::taken_out;
 
-/// How long a call of the log may take, whatever the log promises.
-const CALL: Duration = Duration::from_secs(8);
-
 /// What a node says about a shard each second, on the channel `status.SHARD`: for tools.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -328,7 +325,7 @@ impl Driver {
         let mut out = Vec::new();
         let began = Instant::now();
         let alarm = self.node.alarms[self.thread].clone();
-        alarm.begin(now);
+        alarm.begin();
         self.role
             .on(now, event, &members, &mut self.rooms, &mut out);
         for command in out {

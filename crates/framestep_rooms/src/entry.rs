@@ -183,6 +183,12 @@ impl Tick {
         let (tick, rest) = postcard::take_from_bytes::<Tick>(bytes).ok()?;
         (tick.format == Tick::FORMAT && rest.is_empty()).then_some(tick)
     }
+
+    /// The tick of an entry. `None` if it is something else, or cannot be read.
+    pub(crate) fn of(entry: &Entry) -> Option<Self> {
+        let tick = entry.is_tick().then(|| Tick::of_bytes(&entry.body));
+        tick.flatten()
+    }
 }
 
 /// A place in a log, after a tick.

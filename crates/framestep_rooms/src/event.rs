@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::entry::Player;
-use crate::news::Reason;
 
 /// Something that a server tells its operator, for [`Server::on_note`](crate::Server::on_note).
 #[derive(Clone, Debug, PartialEq)]
@@ -316,7 +315,7 @@ pub enum ServerEvent {
         /// The panic.
         why: String,
     },
-    /// The answer of an effect is too large for the log: the script waits for ever.
+    /// The answer of an effect is too large for the log: the script waits without an end.
     AnswerTooLarge {
         /// The key of the effect.
         key: String,
@@ -407,25 +406,6 @@ impl ServerEvent {
             _ => return None,
         };
         Some((self.name(), why))
-    }
-
-    /// What had no effect, for a reason.
-    pub(crate) fn refused(
-        reason: Reason,
-        count: u64,
-        room: Arc<str>,
-        player: Option<Player>,
-        why: String,
-    ) -> Self {
-        match player.filter(|_| reason != Reason::NotOpened) {
-            Some(player) => ServerEvent::InputsRefused {
-                count,
-                player,
-                room,
-                why,
-            },
-            None => ServerEvent::RoomsNotOpened { count, room, why },
-        }
     }
 }
 

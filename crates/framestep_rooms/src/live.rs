@@ -19,9 +19,6 @@ use crate::room::{Effect, EffectKey, Format, Later, Perform, Presence, Question,
 /// A live room, or why there is none.
 pub(crate) type Made = Result<Box<dyn Live>, String>;
 
-/// Shows an input to people.
-pub(crate) type ShowInput = fn(&[u8]) -> Option<String>;
-
 /// A kind of room.
 #[derive(Clone, Copy)]
 pub(crate) struct Kind {
@@ -30,7 +27,7 @@ pub(crate) struct Kind {
     pub(crate) restore: fn(&[u8]) -> Made,
     pub(crate) view_per_player: bool,
     /// An input in JSON, for people.
-    pub(crate) show_input: ShowInput,
+    pub(crate) show_input: fn(&[u8]) -> Option<String>,
 }
 
 impl Kind {

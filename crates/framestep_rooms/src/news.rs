@@ -45,8 +45,16 @@ pub(crate) struct Tally {
 
 impl Tally {
     fn event(&self, reason: Reason) -> ServerEvent {
-        let (room, player) = (self.room.clone(), self.player.clone());
-        ServerEvent::refused(reason, self.count, room, player, self.why.clone())
+        let (count, room, why) = (self.count, self.room.clone(), self.why.clone());
+        match self.player.clone().filter(|_| reason != Reason::NotOpened) {
+            Some(player) => ServerEvent::InputsRefused {
+                count,
+                player,
+                room,
+                why,
+            },
+            None => ServerEvent::RoomsNotOpened { count, room, why },
+        }
     }
 }
 

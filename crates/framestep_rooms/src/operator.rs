@@ -4,17 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::timeout;
-
 use crate::driver::{newest_save, replace_saves};
 use crate::entry::{Entry, Player, Position, Tick, Topic, is_name};
-use crate::log::{Log, LogError};
+use crate::log::{Log, LogError, in_time};
 use crate::member::shard_of;
 
 /// How long a shard must have no tick before it counts as one that stands still.
 const STILL: Duration = Duration::from_secs(2);
-/// How long a call of the log may take.
-const CALL: Duration = Duration::from_secs(8);
 
 /// Closes rooms, removes players, and starts shards again that no node can load.
 ///
@@ -174,14 +170,10 @@ impl Operator {
         let mut reader = self.log.read(shard, first).await?;
         let (mut last, mut has_read_all) = (None, false);
         loop {
-            let read = timeout(CALL, reader.next(STILL)).await;
-            let batch = read
-                .unwrap_or_else(|_| Err(LogError::Unreachable("no answer in time".to_owned())))?;
+            let batch = in_time(reader.next(STILL)).await?;
             let is_quiet = batch.entries.is_empty();
-            let ticks = batch.entries.iter().filter(|entry| entry.is_tick());
-            let mut frames = ticks.filter_map(|entry| Some(Tick::of_bytes(&entry.body)?.frame));
-            if let Some(frame) = frames.next_back() {
-                last = Some(frame);
+            if let Some(tick) = batch.entries.iter().rev().find_map(Tick::of) {
+                last = Some(tick.frame);
                 if has_read_all {
                     return Ok((last, false));
                 }

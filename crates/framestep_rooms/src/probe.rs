@@ -308,10 +308,7 @@ pub(crate) async fn try_rooms(
     loop {
         let read = reader.next(Duration::from_millis(200)).await?;
         for entry in read.entries {
-            let tick = entry
-                .is_tick()
-                .then(|| Tick::of_bytes(&entry.body))
-                .flatten();
+            let tick = Tick::of(&entry);
             queue.push(entry);
             if let Some(tick) = tick.filter(|tick| at.accepts(tick)) {
                 task.add(tick.frame, &queue);

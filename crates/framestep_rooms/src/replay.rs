@@ -8,11 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use framestep_durable::Runtime;
-use tokio::time::timeout;
 
 use crate::driver::{newest_save, taken_out};
 use crate::entry::{Entry, Position, Tick};
-use crate::log::{Batch, Log, LogError, Reader};
+use crate::log::{Batch, Log, LogError, Reader, in_time};
 use crate::role::Fold as _;
 use crate::room::Room;
 use crate::server::{Server, ServerError};
@@ -20,8 +19,6 @@ use crate::shard::{Place, RoomStatus, Shard};
 
 /// How long the log may take to say that there is no more.
 const IDLE: Duration = Duration::from_millis(300);
-/// How long a call of the log may take.
-const CALL: Duration = Duration::from_secs(8);
 
 /// Computes the rooms of a shard again, frame by frame, from [`Server::replay`].
 ///
@@ -216,19 +213,13 @@ impl Replay {
                     return Err(LogError::Unreachable(text).into());
                 }
                 self.last = entry.seq;
-                let tick = entry
-                    .is_tick()
-                    .then(|| Tick::of_bytes(&entry.body))
-                    .flatten();
+                let tick = Tick::of(&entry);
                 self.queue.push(entry);
                 if let Some(tick) = tick.filter(|tick| self.at.accepts(tick)) {
                     return Ok(Some(self.compute(&tick)));
                 }
             }
-            let read = timeout(CALL, self.read_on()).await;
-            let read =
-                read.unwrap_or_else(|_| Err(LogError::Unreachable("no answer in time".to_owned())));
-            match read {
+            match in_time(self.read_on()).await {
                 Ok(batch) if batch.entries.is_empty() => return Ok(None),
                 Ok(batch) => self.read.extend(batch.entries),
                 Err(error) => {

@@ -20,7 +20,7 @@ use tokio::sync::watch;
 
 use crate::builds;
 use crate::event::{self, Hook};
-use crate::live::{Kind, ShowInput};
+use crate::live::Kind;
 use crate::log::{Log, LogError};
 use crate::member::Members;
 use crate::probe;
@@ -201,20 +201,13 @@ impl Server {
             let printed = tokio::task::spawn_blocking(printing).await;
             return printed.unwrap_or_else(|panic| Err(std::io::Error::other(panic).into()));
         }
-        let is_probe = std::env::var_os(probe::VARIABLE).is_some();
-        if !is_probe {
-            check(&self.name, &self.kinds, &self.options)?;
+        if std::env::var_os(probe::VARIABLE).is_some() {
+            probe::run(&self.kinds.into(), &self.options);
         }
-        let log = if is_probe {
-            None
-        } else {
-            Some(self.log().await?)
-        };
+        check(&self.name, &self.kinds, &self.options)?;
+        let log = self.log().await?;
         let kinds: Arc<[Kind]> = self.kinds.into();
         let options = self.options;
-        let Some(log) = log else {
-            probe::run(&kinds, &options);
-        };
         log.prepare(options.shards, options.largest_entry()).await?;
         check_game(&*log, &kinds).await?;
         let me: Arc<str> = format!("{}.{:x}", self.name, crate::random()).into();
@@ -273,12 +266,6 @@ impl Server {
         let kinds: Arc<[Kind]> = self.kinds.into();
         check(&self.name, &kinds, &self.options)?;
         Ok((kinds, self.options))
-    }
-
-    /// How the inputs of each kind of rooms are shown.
-    pub(crate) fn shows_inputs(&self) -> BTreeMap<String, ShowInput> {
-        let of = |kind: &Kind| (kind.name.to_owned(), kind.show_input);
-        self.kinds.iter().map(of).collect()
     }
 
     /// Whether the node is well, also while it [runs](Self::run): take it before.

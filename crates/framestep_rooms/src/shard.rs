@@ -18,7 +18,6 @@ use crate::entry::Player;
 use crate::live::{self, Asked, Kind};
 use crate::news::{Absence, AllNews, News};
 use crate::room::{EffectKey, Room};
-use apply::is_per_player;
 use slot::{Slot, State};
 
 pub use slot::RoomStatus;
@@ -61,7 +60,7 @@ pub struct Refused {
     pub too_old: u64,
     /// Rooms that were not opened: of an unknown kind, or too many.
     pub not_opened: u64,
-    /// Inputs of players whom the operator has removed.
+    /// Inputs of players that the operator has removed.
     #[serde(default)]
     pub kicked: u64,
     /// Inputs to rooms that are in another shard.
@@ -269,8 +268,20 @@ impl Shard {
 
     /// Whether each player of a room has a view of its own.
     pub(crate) fn has_own_views(&self, room: &str) -> bool {
-        let kind = self.rooms.get(room).map(|slot| &slot.kind);
-        kind.is_some_and(|kind| is_per_player(&self.kinds, kind))
+        let slot = self.rooms.get(room);
+        let kind = slot.and_then(|slot| self.kind(&slot.kind));
+        kind.is_some_and(|kind| kind.view_per_player)
+    }
+
+    /// An input to a room in JSON, for people. `None` if there is no such room, or it cannot be read.
+    pub(crate) fn input_text(&self, room: &str, input: &[u8]) -> Option<String> {
+        let kind = self.kind(&self.rooms.get(room)?.kind)?;
+        (kind.show_input)(input)
+    }
+
+    /// A kind of rooms, by its name.
+    fn kind(&self, name: &str) -> Option<Kind> {
+        self.kinds.iter().find(|kind| kind.name == name).copied()
     }
 
     /// Who is there, in live rooms.

@@ -10,7 +10,7 @@ mod serve;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_nats::ConnectOptions;
 use framestep_rooms::log::NatsLog;
@@ -43,11 +43,11 @@ async fn main() -> Result<(), Error> {
     }
 }
 
-/// The connection of a user of `nats.conf`, encrypted.
-async fn connect(url: &str, user: &str) -> Result<NatsLog, Error> {
+/// The connection of a user of `nats.conf`, encrypted, to a server with its files in a folder.
+async fn connect(url: &str, folder: &Path, user: &str) -> Result<NatsLog, Error> {
     let options = ConnectOptions::with_user_and_password(user.to_owned(), format!("{user}-secret"))
         .custom_inbox_prefix(format!("_INBOX_{user}"));
-    Ok(NatsLog::connect_with(url, nats::with_tls(options, &folder())).await?)
+    Ok(NatsLog::connect_with(url, nats::with_tls(options, folder)).await?)
 }
 
 /// The server of a node, with what its rooms need.
@@ -85,7 +85,11 @@ fn print(view: &View) {
 }
 
 async fn play(name: &str, table: &str) -> Result<(), Error> {
-    let client = Client::on(connect(&nats::url(), name).await?, name).await?;
+    let client = Client::on(
+        connect(&nats::url(nats::PORT), &folder(), name).await?,
+        name,
+    )
+    .await?;
     let room = client.room::<Table>(table)?;
     let mut views = room.watch().await?;
     let mut lines = BufReader::new(tokio::io::stdin()).lines();

@@ -16,14 +16,10 @@ const TLS: &str = "# tls {
 #   key_file: \"server-key.pem\"
 # }";
 /// The port of `nats.conf`.
-const PORT: u16 = 4222;
+pub(crate) const PORT: u16 = 4222;
 
 /// The address, with which connections are encrypted.
-pub(crate) fn url() -> String {
-    url_at(PORT)
-}
-
-pub(crate) fn url_at(port: u16) -> String {
+pub(crate) fn url(port: u16) -> String {
     format!("tls://127.0.0.1:{port}")
 }
 

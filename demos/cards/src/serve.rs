@@ -17,8 +17,8 @@ use prometheus::Numbers;
 
 /// Starts everything, and runs until Ctrl-C.
 pub(crate) async fn all() -> Result<(), Error> {
-    let url = nats::url();
-    let _nats = nats::start(Path::new("nats-server"), &folder(), 4222).await?;
+    let url = nats::url(nats::PORT);
+    let _nats = nats::start(Path::new("nats-server"), &folder(), nats::PORT).await?;
     let mut nodes = Vec::new();
     for (name, port) in [("a", "9001"), ("b", "9002"), ("c", "9003")] {
         let node = Command::new(std::env::current_exe()?)
@@ -30,7 +30,7 @@ pub(crate) async fn all() -> Result<(), Error> {
         nodes.push(node);
     }
     // The gateway. Nobody else opens tables, or knows their seeds.
-    let gateway = Client::on(connect(&url, "gateway").await?, "gateway").await?;
+    let gateway = Client::on(connect(&url, &folder(), "gateway").await?, "gateway").await?;
     let seed = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos();
     let seed = u64::try_from(seed & u128::from(u64::MAX))?;
     gateway.open::<Table>("table-1", &seed).await?;
@@ -49,7 +49,7 @@ pub(crate) async fn all() -> Result<(), Error> {
 /// A node, until its standard input ends.
 pub(crate) async fn node(url: &str, name: &str, port: u16) -> Result<(), Error> {
     let numbers = Numbers::install();
-    let server = server(connect(url, "node").await?, name);
+    let server = server(connect(url, &folder(), "node").await?, name);
     let page = TcpListener::bind(("127.0.0.1", port)).await?;
     tokio::spawn(answer_all(page, server.health(), numbers));
     let stop = async {

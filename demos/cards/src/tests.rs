@@ -5,7 +5,6 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use async_nats::ConnectOptions;
 use framestep_rooms::log::{Log as _, NatsLog};
 use framestep_rooms::{Client, RoomClient, Watch};
 use tokio::time::timeout;
@@ -33,10 +32,7 @@ fn has(program: &str, argument: &str) -> bool {
 
 /// The connection of a user.
 async fn connect(folder: &Path, port: u16, user: &str) -> NatsLog {
-    let options = ConnectOptions::with_user_and_password(user.to_owned(), format!("{user}-secret"))
-        .custom_inbox_prefix(format!("_INBOX_{user}"));
-    let options = nats::with_tls(options, folder);
-    NatsLog::connect_with(&nats::url_at(port), options)
+    crate::connect(&nats::url(port), folder, user)
         .await
         .unwrap()
 }

@@ -10,8 +10,8 @@
 //!   local storage of the browser.
 //! - `draw.rs` shows the world; `lines.rs` tells the page where the scripts wait.
 //!
-//! Arrow keys push the ball, and take over from the pilot of the browser's `?demo`. S or F5 saves, L or F9 loads, N begins a new game. The next start
-//! continues a saved game.
+//! Arrow keys push the ball, and take over from the pilot of the browser's `?demo`. S or F5 saves, L or
+//! F9 loads, N begins a new game. The next start continues a saved game.
 
 mod code;
 #[cfg(not(target_arch = "wasm32"))]

@@ -412,7 +412,7 @@ pub(crate) fn poll_unrecorded<R>(
     })
 }
 
-/// Begins a wait for a run of a phase where it may be recorded.
+/// The same of one that has not begun: a wait for the next frame has a way of its own.
 #[inline(never)]
 pub(crate) fn begin_run(
     wait: &mut PhaseWait,
@@ -432,32 +432,9 @@ pub(crate) fn begin_run(
     poll_run(wait, scope, cx, name, line)
 }
 
-/// Polls a wait for a run of a phase that has begun, where it may be recorded.
-#[inline(never)]
-pub(crate) fn go_on_with_run(
-    wait: &mut PhaseWait,
-    scope: Option<&Scope<'_>>,
-    cx: &Context<'_>,
-    name: &'static str,
-    line: Line,
-) -> Result<Poll<()>, Misuse> {
-    if let Some(scope) = scope {
-        let registration = wait.registration_mut();
-        let resumes = |recording: &Recording<'_>| {
-            let ticket = registration.ticket_in(recording.serial);
-            ticket.is_some_and(|ticket| recording.recorder.take_resumed(ticket))
-        };
-        if scope.with_recording(resumes) == Some(true) {
-            registration.end();
-            return Ok(Poll::Ready(()));
-        }
-    }
-    poll_run(wait, scope, cx, name, line)
-}
-
-#[cold]
-#[inline(never)]
-fn poll_run(
+/// Polls a wait for a run of a phase where it may be recorded.
+#[inline]
+pub(crate) fn poll_run(
     wait: &mut PhaseWait,
     scope: Option<&Scope<'_>>,
     cx: &Context<'_>,

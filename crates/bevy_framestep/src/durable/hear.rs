@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use super::entity::{DurableEntities, DurableId};
 use super::error::Missing;
 use super::runtime::DurableRuntime;
-use super::types::SavedTypes;
+use super::types::types;
 
 /// A message or an event that durable scripts can wait for, and what they record of it.
 ///
@@ -131,9 +131,7 @@ impl HearAppExt for App {
 /// Whether it is the first time.
 fn note<T: Heard>(app: &mut App) -> bool {
     HEARD.with_borrow_mut(|heard| heard.insert(T::NAME));
-    app.init_resource::<SavedTypes>();
-    let mut types = app.world_mut().resource_mut::<SavedTypes>();
-    types.heard.insert(T::NAME)
+    types(app).heard.insert(T::NAME)
 }
 
 /// What happens while a save is loaded is not part of the game.

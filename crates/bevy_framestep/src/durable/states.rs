@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use super::entity::{Durable, DurableId};
 use super::start::EntityWorldDurableExt;
-use super::types::{SaveResource, SavedTypes, component_as, read, write};
+use super::types::{SaveResource, SavedTypes, component_as, read, types, write};
 use crate::output::hand_over;
 use crate::transitions::{has_entered, run_without_entering};
 
@@ -96,8 +96,7 @@ impl SaveStateAppExt for App {
                 Some(Box::new(saved))
             },
         };
-        self.init_resource::<SavedTypes>();
-        let mut types = self.world_mut().resource_mut::<SavedTypes>();
+        let mut types = types(self);
         types.add_state(state);
         types.add(component_as(
             format!("{name}: despawned on exit").into(),
@@ -265,14 +264,11 @@ struct Scope;
 
 /// The scopes of states are in every save.
 pub(super) fn save_scopes(app: &mut App) {
-    app.init_resource::<SavedTypes>();
-    app.world_mut()
-        .resource_mut::<SavedTypes>()
-        .add(component_as(
-            "framestep: scripts of a state".into(),
-            |_: &Scope, _: &World| Some(()),
-            |(): (), _: &World| Some(Scope),
-        ));
+    types(app).add(component_as(
+        "framestep: scripts of a state".into(),
+        |_: &Scope, _: &World| Some(()),
+        |(): (), _: &World| Some(Scope),
+    ));
 }
 
 /// Starts durable scripts that end with a state, on `Commands` and on a `World`.

@@ -177,7 +177,7 @@ where
     }
 }
 
-fn types(app: &mut App) -> Mut<'_, SavedTypes> {
+pub(super) fn types(app: &mut App) -> Mut<'_, SavedTypes> {
     app.init_resource::<SavedTypes>();
     app.world_mut().resource_mut::<SavedTypes>()
 }

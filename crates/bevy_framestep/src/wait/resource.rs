@@ -1,6 +1,6 @@
 //! Waits for conditions on a resource.
 
-use std::any::{TypeId, type_name};
+use std::any::type_name;
 use std::cell::RefCell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -35,10 +35,6 @@ impl<R> Default for Watch<R> {
 }
 
 impl<R: Resource> Gate for Watch<R> {
-    fn key(&self) -> TypeId {
-        TypeId::of::<Self>()
-    }
-
     fn may_hold(&self, world: &World, run: &Run) -> bool {
         let now = world.read_change_tick();
         // A later change can have the present tick.

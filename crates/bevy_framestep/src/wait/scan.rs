@@ -5,7 +5,6 @@
 //! once when a run begins. If none has changed, no wait is visited. Otherwise each wait only has
 //! to know whether its entity is one of those that have changed, which are few.
 
-use std::any::TypeId;
 use std::cell::{Cell, RefCell};
 
 use bevy_ecs::change_detection::Tick;
@@ -119,10 +118,6 @@ impl<C: Component> Scan<C> {
 }
 
 impl<C: Component> Gate for Scan<C> {
-    fn key(&self) -> TypeId {
-        TypeId::of::<Self>()
-    }
-
     fn may_hold(&self, world: &World, run: &Run) -> bool {
         let mut phases = self.phases.borrow_mut();
         let index = phases.iter().position(|of| of.phase == run.phase);

@@ -41,7 +41,9 @@ struct Group {
 /// Knows when the conditions of a group cannot hold: nothing that they are about has changed.
 pub(crate) trait Gate: 'static {
     /// That of its type: there is one gate of each type.
-    fn key(&self) -> TypeId;
+    fn key(&self) -> TypeId {
+        TypeId::of::<Self>()
+    }
 
     /// Whether a condition may hold that did not in the latest run of the phase. It is called in each
     /// run of the phase in which there are conditions.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::wire::{Shown, open_view};
+use super::wire::{Shown, channel, open_view};
 use super::{ClientError, RoomClient, WATCHES};
 use crate::entry::Player;
 use crate::log::Inbox;
@@ -77,10 +77,8 @@ impl<R: Room> Watch<R> {
     async fn say(&mut self) {
         if self.said.is_none_or(|said| said.elapsed() >= WATCHES) {
             self.said = Some(Instant::now());
-            let mut channel = format!("watch.{}.{}", self.room.shard, self.room.room);
-            if let Some(player) = &self.player {
-                channel = format!("{channel}.{player}");
-            }
+            let RoomClient { shard, room, .. } = &self.room;
+            let channel = channel("watch", *shard, room, self.player.as_ref());
             // It is said again.
             let _ = self.room.client.log.say(&channel, Vec::new()).await;
         }

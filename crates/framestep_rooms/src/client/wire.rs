@@ -1,11 +1,20 @@
 //! The messages to watchers.
 
+use crate::entry::Player;
 use crate::news::Absence;
 
 /// The mark of a view that is not in JSON.
 const BINARY: u8 = 2;
 /// What a message begins with that says why there is no view.
 const END: &[u8] = br#"{"end":"#;
+
+/// The channel of a room: of what all do or see there, or of a player.
+pub(crate) fn channel(kind: &str, shard: u32, room: &str, player: Option<&Player>) -> String {
+    match player {
+        Some(player) => format!("{kind}.{shard}.{room}.{player}"),
+        None => format!("{kind}.{shard}.{room}"),
+    }
+}
 
 /// A view with its frame and the entry that has opened the room: `{"f":7,"o":9,"v":..}`, or the numbers in 8
 /// bytes each before the view.

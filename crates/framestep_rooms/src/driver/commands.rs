@@ -5,11 +5,11 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::load::{load, newest_save, store};
-use super::{CALL, Driver, Read, ToDriver};
+use super::{Driver, Read, ToDriver};
 use crate::body::Answer;
 use crate::entry::Topic;
 use crate::event::ServerEvent;
-use crate::log::LogError;
+use crate::log::{CALL, LogError, in_time};
 use crate::metered;
 use crate::role::{Command, Event};
 use crate::room::EffectKey;
@@ -149,15 +149,13 @@ impl Driver {
         let node = self.node.clone();
         let task = self.node.handle.spawn(async move {
             let read = |read| ToDriver::Read(tail, read);
-            let late = |_| Err(LogError::Unreachable("no answer in time".to_owned()));
-            let reading = timeout(CALL, log.read(shard, from)).await;
-            let reading = reading.unwrap_or_else(late);
+            let reading = in_time(log.read(shard, from)).await;
             if let Err(why) = &reading {
                 node.log_fails(shard, why);
             }
             if let Ok(mut reader) = reading {
                 node.log_answers(shard);
-                while let Ok(Ok(batch)) = timeout(CALL, reader.next(IDLE)).await {
+                while let Ok(batch) = in_time(reader.next(IDLE)).await {
                     if to_me.send(read(Read::Batch(batch))).await.is_err() {
                         return;
                     }

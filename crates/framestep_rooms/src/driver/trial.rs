@@ -1,15 +1,14 @@
 //! Trying frames and saves in a child process, and which rooms are not run any more.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
-use super::{CALL, Driver, Out, ToDriver};
+use super::{Driver, Out, ToDriver};
 use crate::entry::{Entry, Position};
 use crate::event::ServerEvent;
-use crate::log::{Log, LogError};
+use crate::log::{CALL, Log, LogError};
 use crate::probe::{Found, Task};
 use crate::server::Node;
 
@@ -18,11 +17,11 @@ impl Driver {
     pub(super) fn try_frame(&self, at: &Position, state: Vec<u8>, entries: &[Entry]) {
         let mut task = Task::new(self.number, Some(state), self.rooms.taken_out().clone());
         task.add(at.frame, entries);
-        let trying = try_task(self.node.clone(), self.number, Box::new(task));
+        let (node, shard) = (self.node.clone(), self.number);
         let (to_me, at) = (self.to_me.clone(), at.seq);
         self.node.handle.spawn(async move {
-            let (task, found) = trying.await;
-            let _ = to_me.send(ToDriver::Tried(at, task, found));
+            let found = try_task(&node, shard, &task).await;
+            let _ = to_me.send(ToDriver::Tried(at, Box::new(task), found));
         });
     }
 
@@ -37,7 +36,7 @@ impl Driver {
             let answer = match take_out(&node, shard, &found).await {
                 Ok(out) => {
                     task.out = out;
-                    let (task, found) = try_task(node, shard, task).await;
+                    let found = try_task(&node, shard, &task).await;
                     ToDriver::Tried(at, task, found)
                 }
                 Err(why) => {
@@ -116,22 +115,21 @@ pub(crate) async fn taken_out(log: &dyn Log, shard: u32) -> Result<(u64, Out), L
     Ok((kept.revision, out))
 }
 
-/// Computes a task in a child process.
-async fn try_task(node: Arc<Node>, shard: u32, task: Box<Task>) -> (Box<Task>, Option<Found>) {
+/// Computes a task in a child process. Returns the room that has ended or hung it.
+async fn try_task(node: &Node, shard: u32, task: &Task) -> Option<Found> {
     if !node.options.probes {
-        return (task, None);
+        return None;
     }
     let found = node
         .probes
-        .compute(&task, node.options.watchdog_timeout)
+        .compute(task, node.options.watchdog_timeout)
         .await;
-    let found = found.unwrap_or_else(|why| {
+    found.unwrap_or_else(|why| {
         // Better a risk than a shard that stands still.
         let why = why.to_string();
         node.tell(shard, ServerEvent::NoProbe { why });
         None
-    });
-    (task, found)
+    })
 }
 
 /// Adds a room to those that are not run any more. Returns all of them.
@@ -165,20 +163,7 @@ pub(super) async fn take_out(node: &Node, shard: u32, found: &Found) -> Result<O
 
 /// Restores a save of another build in a child process. Returns why this process must not.
 pub(super) async fn try_save(node: &Node, shard: u32, state: &[u8], out: &Out) -> Option<String> {
-    if !node.options.probes {
-        return None;
-    }
     let task = Task::new(shard, Some(state.to_vec()), out.clone());
-    match node
-        .probes
-        .compute(&task, node.options.watchdog_timeout)
-        .await
-    {
-        Ok(found) => found.map(|it| format!("room {} ends or hangs the process", it.room)),
-        Err(why) => {
-            let why = why.to_string();
-            node.tell(shard, ServerEvent::NoProbe { why });
-            None
-        }
-    }
+    let found = try_task(node, shard, &task).await?;
+    Some(format!("room {} ends or hangs the process", found.room))
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::Driver;
-use crate::client::{close_end, close_view};
+use crate::client::{channel, close_end, close_view};
 use crate::entry::{Player, Topic};
 use crate::event::ServerEvent;
 use crate::log::LogError;
@@ -80,10 +80,7 @@ async fn send(node: Arc<Node>, shard: u32, mut letters: mpsc::Receiver<Letter>) 
     let mut told: HashMap<Key, Instant> = HashMap::new();
     while let Some(Letter { key, body }) = letters.recv().await {
         let (room, player) = &key;
-        let channel = match player {
-            Some(player) => format!("view.{shard}.{room}.{player}"),
-            None => format!("view.{shard}.{room}"),
-        };
+        let channel = channel("view", shard, room, player.as_ref());
         // Any other one may be lost.
         if let Err(LogError::TooLarge { size, limit }) = node.log.say(&channel, body).await {
             told.retain(|_, at| at.elapsed() < REMIND);

@@ -245,7 +245,7 @@ impl ServerEvent {
             E::AnswerTooLarge { key, size, limit } => write!(
                 f,
                 "the answer to {key} has {size} bytes, and the log takes {limit} (`Server::max_answer`): the \
-                 script waits for ever"
+                 script waits without an end"
             ),
             _ => f.write_str(self.name()),
         }

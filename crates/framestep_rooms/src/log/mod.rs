@@ -13,6 +13,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::timeout;
+
 use crate::entry::{Entry, Topic};
 
 pub use crate::room::Later;
@@ -181,6 +183,17 @@ pub trait Inbox: Send {
     ///
     /// Cancel safety: no message is lost.
     fn next(&mut self) -> Later<'_, Option<Message>>;
+}
+
+/// How long a call of a log may take, whatever the log promises.
+pub(crate) const CALL: Duration = Duration::from_secs(8);
+
+/// Waits for a call, but no longer than it may take.
+pub(crate) async fn in_time<T>(
+    call: impl Future<Output = Result<T, LogError>>,
+) -> Result<T, LogError> {
+    let answer = timeout(CALL, call).await;
+    answer.unwrap_or_else(|_| Err(LogError::Unreachable("no answer in time".to_owned())))
 }
 
 /// The number in an acknowledgement. One without a number is no acknowledgement.

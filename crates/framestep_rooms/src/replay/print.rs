@@ -1,14 +1,11 @@
 //! Prints a replay: what `rooms replay` asks a server's executable for.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::ReplayedFrame;
+use super::{Replay, ReplayedFrame};
 use crate::body::open_envelope;
 use crate::driver::newest_save;
 use crate::entry::{Entry, Topic};
-use crate::live::ShowInput;
 use crate::log::{Log, LogError};
 use crate::member::shard_of;
 use crate::news::shown;
@@ -40,14 +37,12 @@ pub(crate) fn asked() -> Option<Result<Asked, ServerError>> {
     }))
 }
 
-fn line(entry: &Entry, kinds: &BTreeMap<String, ShowInput>) -> String {
+fn line(entry: &Entry, replay: &Replay) -> String {
     let body = || shown(&String::from_utf8_lossy(&entry.body));
     match &entry.topic {
         Some(Topic::Input(room, player)) => {
-            let input = open_envelope(&entry.body).ok().and_then(|(_, input)| {
-                let show = kinds.get(&**room)?;
-                show(&input)
-            });
+            let opened = open_envelope(&entry.body).ok();
+            let input = opened.and_then(|(_, input)| replay.rooms.input_text(room, &input));
             let input = input.unwrap_or_else(|| format!("{} bytes", entry.body.len()));
             format!("{player} to {room}: {}", shown(&input))
         }
@@ -85,7 +80,6 @@ pub(crate) async fn run(mut server: Server, asked: Asked) -> Result<(), ServerEr
     let of_room = of_room.map(|room| shard_of(room, shards));
     let shard = asked.shard.or(of_room).unwrap_or(0);
     let until = asked.until.unwrap_or(u64::MAX);
-    let inputs: BTreeMap<String, ShowInput> = server.shows_inputs();
     // A shard that runs has more in each moment: as far as its log goes now.
     let end = match shards {
         0 => 0,
@@ -100,11 +94,6 @@ pub(crate) async fn run(mut server: Server, asked: Asked) -> Result<(), ServerEr
         && replay.at.seq < end
         && let Some(frame) = replay.next().await?
     {
-        let kinds: BTreeMap<String, ShowInput> = replay
-            .rooms()
-            .into_iter()
-            .filter_map(|room| Some((room.name, *inputs.get(&room.kind)?)))
-            .collect();
         let fits = |entry: &&Entry| {
             let room = entry.topic.as_ref().and_then(Topic::room);
             asked.room.is_none() || asked.room.as_deref() == room
@@ -113,7 +102,7 @@ pub(crate) async fn run(mut server: Server, asked: Asked) -> Result<(), ServerEr
             .entries
             .iter()
             .filter(fits)
-            .map(|entry| format!("    {}", line(entry, &kinds)))
+            .map(|entry| format!("    {}", line(entry, &replay)))
             .collect();
         let by = &frame.ticked_by;
         last.push(format!("frame {}, of {by}\n", frame.frame) + &lines.join("\n"));

@@ -36,6 +36,12 @@ pub(super) struct Seen {
     is_new: bool,
 }
 
+impl Seen {
+    fn watches(&self) -> bool {
+        self.at.elapsed() < WATCHED
+    }
+}
+
 /// A watcher of a room.
 #[derive(Debug)]
 pub(crate) struct Watcher {
@@ -64,7 +70,7 @@ impl Node {
     pub(crate) fn watchers(&self, shard: u32) -> Vec<Watcher> {
         let mut watched = lock(&self.watched);
         let all = watched.get_mut(&shard).into_iter().flatten();
-        all.filter(|(_, seen)| seen.at.elapsed() < WATCHED)
+        all.filter(|(_, seen)| seen.watches())
             .map(|((room, player), seen)| Watcher {
                 room: room.clone(),
                 player: player.clone(),
@@ -77,7 +83,7 @@ impl Node {
     pub(crate) fn watching(&self, shard: u32) -> BTreeSet<(Arc<str>, Player)> {
         let watched = lock(&self.watched);
         let all = watched.get(&shard).into_iter().flatten();
-        let all = all.filter(|(_, seen)| seen.at.elapsed() < WATCHED);
+        let all = all.filter(|(_, seen)| seen.watches());
         all.filter_map(|((room, player), _)| Some((room.clone(), player.clone()?)))
             .collect()
     }
@@ -199,7 +205,7 @@ impl Node {
         let mut watched = lock(&self.watched);
         let watchers = watched.entry(shard).or_default();
         if watchers.len() >= WATCHERS {
-            watchers.retain(|_, seen| seen.at.elapsed() < WATCHED);
+            watchers.retain(|_, seen| seen.watches());
         }
         let key = (room.into(), player);
         if watchers.len() < WATCHERS || watchers.contains_key(&key) {
@@ -214,7 +220,7 @@ impl Node {
     /// Forgets who does not watch any more.
     fn forget_watchers(&self) {
         for watchers in lock(&self.watched).values_mut() {
-            watchers.retain(|_, seen| seen.at.elapsed() < WATCHED);
+            watchers.retain(|_, seen| seen.watches());
         }
     }
 }

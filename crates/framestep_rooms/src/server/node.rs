@@ -224,30 +224,35 @@ impl Node {
         stop: impl Future<Output = ()>,
     ) -> Result<(), ServerError> {
         let mut tasks = JoinSet::new();
-        let node = self.clone();
-        tasks.spawn(restarted(self.clone(), "receiving heartbeats", move || {
-            node.clone().receive_heartbeats()
-        }));
-        let node = self.clone();
-        tasks.spawn(restarted(self.clone(), "hearing watchers", move || {
-            node.clone().hear_watchers()
-        }));
-        let node = self.clone();
-        tasks.spawn(restarted(self.clone(), "sending heartbeats", move || {
-            node.clone().send_heartbeats()
-        }));
-        let node = self.clone();
-        tasks.spawn(restarted(self.clone(), "reading the builds", move || {
-            node.clone().read_generation()
-        }));
+        tasks.spawn(restarted(
+            self.clone(),
+            "receiving heartbeats",
+            Node::receive_heartbeats,
+        ));
+        tasks.spawn(restarted(
+            self.clone(),
+            "hearing watchers",
+            Node::hear_watchers,
+        ));
+        tasks.spawn(restarted(
+            self.clone(),
+            "sending heartbeats",
+            Node::send_heartbeats,
+        ));
+        tasks.spawn(restarted(
+            self.clone(),
+            "reading the builds",
+            Node::read_generation,
+        ));
         let _watchdog = Watchdog::start(&self)?;
         self.health.join();
         // First it learns the members: otherwise it would take all shards, and give them back.
         sleep(self.options.failover_timeout).await;
-        let node = self.clone();
-        tasks.spawn(restarted(self.clone(), "saying what is new", move || {
-            node.clone().say_news()
-        }));
+        tasks.spawn(restarted(
+            self.clone(),
+            "saying what is new",
+            Node::say_news,
+        ));
 
         let mut workers = Vec::new();
         let (done, mut all_done) = mpsc::channel::<()>(1);
@@ -363,13 +368,13 @@ async fn ends(all_done: &mut Receiver<()>, at_most: Duration, is_over: impl Fn()
 }
 
 /// Runs a task again whenever it ends or panics.
-async fn restarted<F>(node: Arc<Node>, name: &'static str, task: impl Fn() -> F)
+async fn restarted<F>(node: Arc<Node>, name: &'static str, task: fn(Arc<Node>) -> F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
     loop {
         let mut set = JoinSet::new();
-        set.spawn(task());
+        set.spawn(task(node.clone()));
         if let Some(Err(error)) = set.join_next().await {
             node.tell_of_node(ServerEvent::TaskFailed {
                 task: name,

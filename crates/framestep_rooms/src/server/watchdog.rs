@@ -1,6 +1,6 @@
 //! The watchdog: ends the process if a room hangs.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,20 +11,20 @@ use crate::event::ServerEvent;
 /// What a thread runs, for the watchdog.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
-    /// Since when, in milliseconds of the node, plus 1. 0 if nothing runs.
-    since: AtomicU64,
+    /// Whether anything runs.
+    runs: AtomicBool,
+    /// How many frames of rooms were begun.
     frames: AtomicU64,
     what: Mutex<(u32, u64, String)>,
 }
 
 impl Alarm {
-    pub(crate) fn begin(&self, now: Duration) {
-        let millis = u64::try_from(now.as_millis()).unwrap_or(u64::MAX - 1);
-        self.since.store(millis + 1, Ordering::Relaxed);
+    pub(crate) fn begin(&self) {
+        self.runs.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn end(&self) {
-        self.since.store(0, Ordering::Relaxed);
+        self.runs.store(false, Ordering::Relaxed);
     }
 
     /// A room is run next.
@@ -55,7 +55,7 @@ impl Watchdog {
                 while ends.recv_timeout(pause) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
                     for (alarm, seen) in node.alarms.iter().zip(&mut seen) {
                         let frames = alarm.frames.load(Ordering::Relaxed);
-                        let is_idle = alarm.since.load(Ordering::Relaxed) == 0;
+                        let is_idle = !alarm.runs.load(Ordering::Relaxed);
                         if is_idle || frames != seen.0 {
                             *seen = (frames, Instant::now());
                         } else if seen.1.elapsed() >= node.options.watchdog_timeout {

@@ -9,7 +9,6 @@ use crate::body::{Answer, OpenText, open_envelope};
 use crate::doubles::{Doubles, Used};
 use crate::entry::{Entry, Player, Topic};
 use crate::event::ServerEvent;
-use crate::live::Kind;
 use crate::member::shard_of;
 use crate::news::{Absence, Reason, shown};
 use crate::room::Presence;
@@ -141,11 +140,12 @@ impl Shard {
 
     /// Ends a room, and keeps its last views for those who watch.
     pub(super) fn end(&mut self, name: &Arc<str>) {
+        let has_own_views = self.has_own_views(name);
         let Some(mut slot) = self.rooms.remove(name) else {
             return;
         };
         let mut watchers = vec![None];
-        if is_per_player(&self.kinds, &slot.kind) {
+        if has_own_views {
             let here = slot.senders.iter().filter(|(_, sender)| sender.is_here());
             watchers.extend(here.map(|(player, _)| Some(player.clone())));
         }
@@ -207,8 +207,7 @@ impl Shard {
         }
         let open = serde_json::from_slice::<OpenText<'_>>(body)
             .map_err(|error| format!("it is not opened with a kind and arguments: {error}"))?;
-        let kind = self.kinds.iter().find(|kind| kind.name == open.kind);
-        let kind = kind.ok_or_else(|| {
+        let kind = self.kind(open.kind).ok_or_else(|| {
             format!(
                 "the server has no kind of room `{}` (`Server::room`)",
                 open.kind
@@ -283,12 +282,6 @@ impl Shard {
         }
         taken.unwrap_or(Ok(())).map_err(unreadable)
     }
-}
-
-/// Whether each player of a kind of rooms has a view of its own.
-pub(super) fn is_per_player(kinds: &[Kind], name: &str) -> bool {
-    let kind = kinds.iter().find(|kind| kind.name == name);
-    kind.is_some_and(|kind| kind.view_per_player)
 }
 
 pub(super) fn broken(by: &str, why: &str) -> ServerEvent {

@@ -49,7 +49,7 @@ impl Fold for Shard {
                 before(frame_of_save, &saved.name);
             }
             let is_out = self.is_out(&saved.name, frame_of_save);
-            let kind = self.kinds.iter().find(|kind| *kind.name == *saved.kind);
+            let kind = self.kind(&saved.kind);
             let kind = kind
                 .ok_or_else(|| {
                 format!(

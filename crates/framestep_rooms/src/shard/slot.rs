@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::apply::broken;
 use crate::body::Envelope;
 use crate::doubles::{Doubles, Used};
 use crate::entry::Player;
@@ -117,7 +118,7 @@ pub(super) struct Slot {
     /// Frames that the room has run.
     pub(super) frame: u64,
     pub(super) senders: BTreeMap<Player, Sender>,
-    /// Players whom the operator has removed.
+    /// Players that the operator has removed.
     pub(super) kicked: BTreeSet<Player>,
     pub(super) state: State,
     /// The hash of the room after its last frame, if it was asked for since.
@@ -286,12 +287,7 @@ impl Slot {
         let hash = match self.state.with(|live| live.hash()) {
             Some(Ok(hash)) => hash,
             Some(Err(why)) => {
-                let by = "it cannot be saved".to_owned();
-                let event = ServerEvent::RoomBroken {
-                    by,
-                    why: shown(&why),
-                };
-                news.of(frame).add(name, event);
+                news.of(frame).add(name, broken("it cannot be saved", &why));
                 self.state.break_it(why.into());
                 0
             }
