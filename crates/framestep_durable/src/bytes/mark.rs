@@ -1,13 +1,14 @@
 //! Marks: what a value says of itself, in two bytes.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes;
-use crate::bytes::StableHash;
 use crate::bytes::tree::{Description, describe};
+use crate::bytes::{Bytes, StableHash};
 
 /// Makes marks of the bytes of a type. A mark is a hash of the description of a value: of its fields and
 /// variants by name, with what is in them. Another build reads the bytes as its own type. If the mark is
@@ -28,6 +29,18 @@ impl Mark {
 
     pub(crate) const fn of<T: Serialize + DeserializeOwned>() -> Self {
         Mark(mark::<T>)
+    }
+
+    /// That of a `T` in a `W`, which may have none.
+    pub(crate) const fn within<W: Contains, T: Serialize + DeserializeOwned>() -> Self {
+        Mark(|value| {
+            let within = value.and_then(bytes::read::<W>);
+            mark::<T>(
+                within
+                    .as_ref()
+                    .and_then(|within| Some(within.content()?.get())),
+            )
+        })
     }
 
     /// The mark of a value.
@@ -52,6 +65,98 @@ impl Mark {
         }
         let said = (self.0)(Some(value));
         !said.is_read || said.mark == mark
+    }
+}
+
+/// What may have a value in it, as it is recorded.
+pub(crate) trait Contains: DeserializeOwned {
+    fn content(&self) -> Option<&Bytes>;
+}
+
+/// A value that is stored outside of journals, and how it describes itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Marked {
+    value: Bytes,
+    says: Cell<Says>,
+}
+
+/// How a stored value describes itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Says {
+    /// As one of this type.
+    As(Mark),
+    /// With this mark, in the build that has made the file that it is from.
+    Had(u16),
+}
+
+impl Marked {
+    /// Serialises a value.
+    ///
+    /// # Panics
+    ///
+    /// If the value's `Serialize` fails.
+    #[track_caller]
+    pub(crate) fn of<T: Serialize + DeserializeOwned>(value: &T) -> Self {
+        Marked {
+            value: Bytes::of(value),
+            says: Cell::new(Says::As(Mark::of::<T>())),
+        }
+    }
+
+    pub(crate) fn value(&self) -> &Bytes {
+        &self.value
+    }
+
+    pub(crate) fn into_value(self) -> Bytes {
+        self.value
+    }
+
+    /// Its mark.
+    pub(crate) fn mark(&self) -> u16 {
+        match self.says.get() {
+            Says::As(_) if self.value.get().is_empty() => Mark::NONE,
+            Says::As(mark) => mark.mark(self.value.get()),
+            Says::Had(mark) => mark,
+        }
+    }
+
+    /// Whether it is one of this type, and means what it meant.
+    pub(crate) fn is(&self, of: Mark) -> bool {
+        of.can_read(self.value.get(), self.mark())
+    }
+
+    pub(crate) fn says(&self) -> Says {
+        self.says.get()
+    }
+
+    /// Puts back what it says of itself, which is not in its bytes.
+    pub(crate) fn set_says(&self, says: Says) {
+        self.says.set(says);
+    }
+}
+
+/// Of equal values: how they describe themselves follows from their types.
+impl PartialEq for Marked {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Eq for Marked {}
+
+/// The value alone. In a file, the marks of all stored values are beside it.
+impl Serialize for Marked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Marked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Marked {
+            value: Bytes::deserialize(deserializer)?,
+            says: Cell::new(Says::Had(Mark::NONE)),
+        })
     }
 }
 

@@ -187,8 +187,14 @@ impl Found {
                 entry,
                 what,
                 type_name,
+                is_one,
             } => {
-                let found = format!("reads that as a `{type_name}`, which it is not");
+                let why = if is_one {
+                    "which means something else there: its fields or variants had other names or another order"
+                } else {
+                    "which it is not"
+                };
+                let found = format!("reads that as a `{type_name}`, {why}");
                 (entry, what, found)
             }
             Found::Place {

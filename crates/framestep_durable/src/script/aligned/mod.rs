@@ -58,6 +58,8 @@ pub(crate) struct Aligned {
     next: usize,
     /// What the script waited for.
     saved: Vec<NamedWait>,
+    /// What its questions said, by the numbers of their waits.
+    asked: BTreeMap<u32, Bytes>,
     /// Whether the poll under way may take an entry that is the first of a poll.
     is_open: bool,
     /// Whether the next entry of the new journal is the first of a poll.
@@ -116,6 +118,7 @@ impl Aligned {
         journal: &Journal,
         marks: &Marks,
         saved: Vec<NamedWait>,
+        asked: BTreeMap<u32, Bytes>,
         stop_lines_then: StopLines,
     ) -> Self {
         let (mut entries, mut values) = (Vec::new(), 0);
@@ -140,6 +143,7 @@ impl Aligned {
             entries,
             next: 0,
             saved,
+            asked,
             is_open: false,
             begins_poll: false,
             journal: Journal::new(),

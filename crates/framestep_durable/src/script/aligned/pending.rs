@@ -87,7 +87,13 @@ impl Aligned {
     }
 
     /// Decides for a script that waits for these.
-    pub(crate) fn decide(&mut self, awaited: &[NamedWait], sites: &Sites) -> Result<Next, Found> {
+    /// `questions` is what its questions say.
+    pub(crate) fn decide(
+        &mut self,
+        awaited: &[NamedWait],
+        questions: &BTreeMap<u32, Bytes>,
+        sites: &Sites,
+    ) -> Result<Next, Found> {
         while let Some(next) = self.next() {
             let Some(then) = sites.get(next.site) else {
                 break;
@@ -98,7 +104,7 @@ impl Aligned {
             self.skip(sites)?;
         }
         if self.next().is_none() {
-            if let Some((numbers, has_new)) = self.as_saved(awaited, sites) {
+            if let Some((numbers, has_new)) = self.as_saved(awaited, questions, sites) {
                 return Ok(Next::There { numbers, has_new });
             }
         } else if self.next().is_some_and(|next| next.is_first) && !self.is_open {
@@ -111,9 +117,30 @@ impl Aligned {
 
     /// What the waits of the save are now, by their numbers, and whether there are others. `None` if one is
     /// missing.
-    fn as_saved(&self, awaited: &[NamedWait], sites: &Sites) -> Option<(BTreeMap<u32, u32>, bool)> {
+    fn as_saved(
+        &self,
+        awaited: &[NamedWait],
+        questions: &BTreeMap<u32, Bytes>,
+        sites: &Sites,
+    ) -> Option<(BTreeMap<u32, u32>, bool)> {
         let (mut numbers, mut left) = (BTreeMap::new(), awaited.to_vec());
+        // Questions that say the same, first: others take what is left.
         for saved in &self.saved {
+            let is_it = |wait: &NamedWait| {
+                let now = sites.get(wait.site);
+                let content = questions.get(&wait.number);
+                content.is_some()
+                    && content == self.asked.get(&saved.number)
+                    && now.is_some_and(|now| self.is_it(saved.site, now, sites))
+            };
+            if let Some(at) = left.iter().position(is_it) {
+                numbers.insert(saved.number, left.remove(at).number);
+            }
+        }
+        for saved in &self.saved {
+            if numbers.contains_key(&saved.number) {
+                continue;
+            }
             let is_it = |wait: &NamedWait| {
                 let now = sites.get(wait.site);
                 now.is_some_and(|now| self.is_it(saved.site, now, sites))
