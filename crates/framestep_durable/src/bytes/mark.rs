@@ -14,12 +14,23 @@ use crate::bytes::{Bytes, StableHash};
 /// variants by name, with what is in them. Another build reads the bytes as its own type. If the mark is
 /// another one then, they mean something else there, although they can be read.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark(fn(Option<&[u8]>) -> Said);
+pub(crate) struct Mark(fn(Asked<'_>) -> Said);
+
+/// What a type is asked.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    Name,
+    /// What a value says.
+    Value(&'a [u8]),
+    /// The value whose bytes are all zero.
+    Zeros,
+}
 
 /// What a type says of bytes, and what it is called.
 struct Said {
     mark: u16,
     is_read: bool,
+    zeros: Option<Bytes>,
     type_name: &'static str,
 }
 
@@ -33,29 +44,35 @@ impl Mark {
 
     /// That of a `T` in a `W`, which may have none.
     pub(crate) const fn within<W: Contains, T: Serialize + DeserializeOwned>() -> Self {
-        Mark(|value| {
-            let within = value.and_then(bytes::read::<W>);
-            mark::<T>(
-                within
-                    .as_ref()
-                    .and_then(|within| Some(within.content()?.get())),
-            )
+        Mark(|asked| {
+            let Asked::Value(value) = asked else {
+                return mark::<T>(Asked::Name);
+            };
+            let within = bytes::read::<W>(value);
+            let content = within.as_ref().and_then(W::content);
+            mark::<T>(content.map_or(Asked::Name, |content| Asked::Value(content.get())))
         })
     }
 
     /// The mark of a value.
     pub(crate) fn mark(self, value: &[u8]) -> u16 {
-        (self.0)(Some(value)).mark
+        (self.0)(Asked::Value(value)).mark
     }
 
     /// Whether these are the bytes of a value of the type that had this mark and has it still.
     pub(crate) fn can_read(self, value: &[u8], mark: u16) -> bool {
-        let said = (self.0)(Some(value));
+        let said = (self.0)(Asked::Value(value));
         said.is_read && (mark == Mark::NONE || said.mark == mark)
     }
 
     pub(crate) fn type_name(self) -> &'static str {
-        (self.0)(None).type_name
+        (self.0)(Asked::Name).type_name
+    }
+
+    /// A value for code of which nothing is done: that whose bytes are all zero. `None` if the type has none,
+    /// or no bytes.
+    pub(crate) fn zeros(self) -> Option<Bytes> {
+        (self.0)(Asked::Zeros).zeros
     }
 
     /// Whether a value that had this mark has it still. One that cannot be read is found when it is read.
@@ -63,7 +80,7 @@ impl Mark {
         if mark == Mark::NONE {
             return true;
         }
-        let said = (self.0)(Some(value));
+        let said = (self.0)(Asked::Value(value));
         !said.is_read || said.mark == mark
     }
 }
@@ -160,8 +177,16 @@ impl<'de> Deserialize<'de> for Marked {
     }
 }
 
-fn mark<T: Serialize + DeserializeOwned>(value: Option<&[u8]>) -> Said {
-    let read = value.and_then(bytes::read::<T>);
+fn mark<T: Serialize + DeserializeOwned>(asked: Asked<'_>) -> Said {
+    let (mut read, mut zeros) = (None, None);
+    match asked {
+        Asked::Name => {}
+        Asked::Value(value) => read = bytes::read::<T>(value),
+        Asked::Zeros => {
+            let value = bytes::read_zeros::<T>().map(|value| Bytes::of(&value));
+            zeros = value.filter(|value| value != &Bytes::EMPTY);
+        }
+    }
     let described = read
         .as_ref()
         .and_then(|value| describe::<Described>(value).ok());
@@ -169,6 +194,7 @@ fn mark<T: Serialize + DeserializeOwned>(value: Option<&[u8]>) -> Said {
     Said {
         mark: mark.unwrap_or(Mark::NONE),
         is_read: read.is_some(),
+        zeros,
         type_name: std::any::type_name::<T>(),
     }
 }

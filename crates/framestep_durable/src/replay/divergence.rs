@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::ids::ScriptId;
-use crate::journal::said::{at, awaited, done};
+use crate::journal::said::{COMES, at, awaited, done};
 use crate::journal::{Found, Journal, Kind, NamedWait, OtherWaits, Sites, said_at, waits};
 
 /// A script that does not do what it did when it was saved.
@@ -46,6 +46,12 @@ impl fmt::Display for Divergence {
         write!(f, "the script `{name}` ({script}) does not fit its save")?;
         match self.entry {
             Some(0) => write!(f, ": the save has {recorded}; now it {found}"),
+            Some(entry) if found.starts_with(COMES) => {
+                write!(
+                    f,
+                    ", at entry {entry}: the save has {recorded}; now it {found}"
+                )
+            }
             Some(entry) => write!(
                 f,
                 ", at entry {entry}: the save has {recorded}; now it {found}. Either its code has \

@@ -227,7 +227,7 @@ fn replay_aligned(
     let difference = Difference::of(image.statements.list(), places.list, &awaited);
     let stop_lines = image.stop_lines.clone();
     let (journal, marks) = (cell.journal(), &image.marks);
-    let code = (difference, places.file);
+    let code = (difference, places);
     let asked = image.questions();
     let asked = asked.map(|(wait, of)| (wait.number, of.content.value().clone()));
     let asked = asked.collect();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use framestep::durable::DurableWait;
 
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, Mark};
 use crate::journal::{Found, Kind, Known, NamedWait, Site, Sites};
 use crate::places::Match;
 use crate::script::aligned::{Aligned, Taken, said_call};
@@ -33,12 +33,12 @@ impl Aligned {
             self.numbers.insert(number, self.next_number);
             self.next_number = self.next_number.saturating_add(1);
         }
-        if self.passed.remove(&number) {
-            self.push(Kind::Ended(number), here, &Bytes::EMPTY);
-            return Ok(Taken::Value(Bytes::EMPTY));
+        if let Some(value) = self.passed.remove(&number) {
+            self.push(Kind::Ended(number), here, &value);
+            return Ok(Taken::Value(value));
         }
         if let Some(at) = self.given.remove(&number) {
-            self.check_mark(at, now)?;
+            self.check_entry(at, now)?;
             return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
         }
         while self.may_take() {
@@ -68,7 +68,7 @@ impl Aligned {
             if let Kind::Failed(_) = kind {
                 return Ok(Taken::Panic(self.take(at, Kind::Failed(number), here, now)));
             }
-            self.check_mark(at, now)?;
+            self.check_entry(at, now)?;
             self.next_number = self.next_number.max(numbered.saturating_add(1));
             return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
         }
@@ -174,6 +174,10 @@ impl Aligned {
                 new.push((wait.number, now));
             }
         }
+        // Of a call whose result nothing uses, it is of no consequence which wait ends first.
+        if new.iter().all(|(_, now)| self.is_of_no_use(now)) {
+            new.truncate(1);
+        }
         match &new[..] {
             &[(number, now)] => {
                 self.check_item(now, sites)?;
@@ -183,7 +187,9 @@ impl Aligned {
                 if !(self.is_new(now) || may_be_more) || self.waits_there(now, sites) {
                     return Err(self.found(now, NOT_REACHED));
                 }
-                if now.mark.is_some() {
+                let made_up = now.mark.filter(|_| self.is_of_no_use(now));
+                let value = made_up.and_then(Mark::zeros);
+                if now.mark.is_some() && value.is_none() {
                     return Err(self.found(
                         now,
                         "is a new wait for a value, which the save does not have: wait for it behind the point of \
@@ -200,7 +206,7 @@ impl Aligned {
                     self.skip(sites)?;
                 }
                 self.note_passed(now)?;
-                self.passed.insert(number);
+                self.passed.insert(number, value.unwrap_or(Bytes::EMPTY));
                 Ok(())
             }
             [] => Err(

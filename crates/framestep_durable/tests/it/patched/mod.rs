@@ -8,6 +8,7 @@
     reason = "a build is a module in a function"
 )]
 
+mod calls;
 mod data;
 mod folder;
 mod forged;
@@ -15,6 +16,7 @@ mod format;
 mod held;
 mod helpers;
 mod lines;
+mod shapes;
 mod stored;
 mod types;
 mod waits;
