@@ -54,6 +54,7 @@
 )]
 pub trait ChangesNoLocal {
     #[doc(hidden)]
+    #[must_use]
     fn another(&self) -> Self
     where
         Self: Sized;
