@@ -9,5 +9,5 @@ pub(crate) mod difference;
 pub(crate) mod note;
 pub(crate) mod table;
 
-pub(crate) use self::difference::{Difference, Match};
+pub(crate) use self::difference::{Difference, Match, Turns};
 pub(crate) use self::table::{Table, Tables};

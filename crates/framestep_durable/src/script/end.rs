@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::bytes::Bytes;
+use crate::bytes::Marked;
 use crate::ids::{Birth, Handled, ScriptId};
 use crate::script::{EndedScript, JoinError, ScriptCell, Shared, StopRequest, line_of};
 
 impl Shared {
     /// Records how a script has ended.
-    pub(crate) fn end(&self, cell: &ScriptCell, result: Result<Bytes, JoinError>) {
+    pub(crate) fn end(&self, cell: &ScriptCell, result: Result<Marked, JoinError>) {
         if self.scripts.alive.borrow_mut().remove(&cell.id).is_none() {
             return;
         }
@@ -34,7 +34,7 @@ impl Shared {
     }
 
     /// The result of a script that has ended. If it has panicked, the panic counts as joined.
-    pub(crate) fn join(&self, id: ScriptId) -> Option<Result<Bytes, JoinError>> {
+    pub(crate) fn join(&self, id: ScriptId) -> Option<Result<Marked, JoinError>> {
         self.settle_stops();
         let (result, coroutine) = {
             let mut ended = self.ends.results.borrow_mut();
@@ -142,7 +142,7 @@ impl Shared {
             if self.handles.is_held(id, request.birth) {
                 let ended = EndedScript {
                     birth: request.birth,
-                    result: Ok(Bytes::of(&request.left)),
+                    result: Ok(Marked::of(&request.left)),
                     order: 0,
                     coroutine: None,
                 };

@@ -11,7 +11,7 @@ use framestep::durable::Event;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, EventName, Keyed};
+use crate::bytes::{Bytes, EventName, Keyed, Marked};
 use crate::events::{Given, OutsideWait, SignalWait};
 use crate::journal::Call;
 use crate::script::place::{Place, in_place, place};
@@ -209,7 +209,7 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
         let name = self.name.full();
         in_place(
             caller,
-            |events| events.emit(name, &Bytes::of(&value)),
+            |events| events.emit(name, &Marked::of(&value)),
             |outside| outside.emit(name, Bytes::of(&value)),
         );
     }
@@ -267,11 +267,11 @@ impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Signal<T, N> {
             Place::Script(cell) => {
                 let events = cell.events();
                 let given = cell.effect(caller, || {
-                    Bytes::of(&events.emit_one(name, &Bytes::of(&value)))
+                    Bytes::of(&events.emit_one(name, &Marked::of(&value)))
                 });
                 given.is_none_or(|given| expect_read(&given))
             }
-            Place::Runtime(events) => events.emit_one(name, &Bytes::of(&value)),
+            Place::Runtime(events) => events.emit_one(name, &Marked::of(&value)),
             Place::Outside(outside) => outside.emit_one(name, Bytes::of(&value)),
         };
         (!is_given).then_some(value)
@@ -382,14 +382,14 @@ fn poll_wait(
     numbered.poll_known(&cell, kind, event, begin, |_, slot| match slot {
         Slot::Signal(wait) => match mem::take(&mut wait.given) {
             Given::Nothing => Poll::Pending,
-            Given::Event(value) => Poll::Ready(value),
-            Given::One(given) => Poll::Ready(given.value),
+            Given::Event(value) => Poll::Ready(value.into_value()),
+            Given::One(given) => Poll::Ready(given.value.into_value()),
         },
         _ => Poll::Pending,
     })
 }
 
-impl<T: DeserializeOwned + 'static, N: EventName> Future for WaitSignal<T, N> {
+impl<T: Serialize + DeserializeOwned + 'static, N: EventName> Future for WaitSignal<T, N> {
     type Output = T;
 
     #[track_caller]

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use framestep::durable::Event;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::bytes::{Bytes, EventName};
@@ -68,8 +69,8 @@ fn poll_accepted(
         let woken = stored > 0;
         if let Some(given) = events.take_given(wait.stream) {
             stored -= 1;
-            if cell.in_closure(|| accept(&given.value)) {
-                return Poll::Ready(given.value);
+            if cell.in_closure(|| accept(given.value.value())) {
+                return Poll::Ready(given.value.into_value());
             }
             events.pass_on(&wait.listing.topic, &given);
         }
@@ -77,8 +78,8 @@ fn poll_accepted(
             let Some(event) = events.next_event(wait.stream) else {
                 break;
             };
-            if cell.in_closure(|| accept(&event)) {
-                return Poll::Ready(event);
+            if cell.in_closure(|| accept(event.value())) {
+                return Poll::Ready(event.into_value());
             }
         }
         if woken {
@@ -93,7 +94,7 @@ fn poll_accepted(
 
 impl<T, P, N> Future for WaitSignalFor<T, P, N>
 where
-    T: DeserializeOwned + 'static,
+    T: Serialize + DeserializeOwned + 'static,
     P: Fn(&T) -> bool,
     N: EventName,
 {

@@ -14,8 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes;
 use crate::bytes::topic::interned;
-use crate::bytes::{Bytes, EventName};
-use crate::events::{PlainSubscription, ReadAs, Typed};
+use crate::bytes::{Bytes, EventName, Mark};
+use crate::events::{PlainSubscription, Typed};
 use crate::journal::Call;
 use crate::script::aligned::Hold;
 use crate::script::place::Place;
@@ -208,7 +208,7 @@ impl Inner {
     }
 
     /// Notes in a replay as what type its events are read.
-    fn note_held(&self, read_as: ReadAs) {
+    fn note_held(&self, read_as: Mark) {
         if let Inner::Script { cell, number, .. } = self {
             if let Some(cell) = cell.upgrade() {
                 cell.note_held(Typed::Events(*number, read_as));
@@ -221,15 +221,21 @@ impl<T: Serialize + DeserializeOwned + 'static> Subscription<T> {
     #[track_caller]
     pub(super) fn new<N: EventName>(name: &N, limit: Option<u64>) -> Self {
         let inner = Inner::new(name, limit);
-        inner.note_held(ReadAs::of::<T>());
+        inner.note_held(Mark::of::<T>());
         let mut made = Self::of_inner(inner);
         made.base = name.base();
-        made.numbered = Numbered::reading::<T>();
         made
     }
-}
 
-impl<T: DeserializeOwned + 'static> Subscription<T> {
+    fn of_inner(inner: Inner) -> Self {
+        Subscription {
+            base: "",
+            inner,
+            numbered: Numbered::reading::<T>(),
+            value: PhantomData,
+        }
+    }
+
     /// One for the state of a script.
     pub(super) fn of_state<N: EventName>(name: &N, limit: Option<u64>) -> Self {
         Self::of_inner(Inner::State(State {
@@ -239,7 +245,9 @@ impl<T: DeserializeOwned + 'static> Subscription<T> {
             number: None,
         }))
     }
+}
 
+impl<T: DeserializeOwned + 'static> Subscription<T> {
     /// Waits for the next event that this subscription has not returned, and returns its value. The
     /// subscription is also a [`Stream`], which does not end.
     ///
@@ -280,17 +288,6 @@ impl<T: DeserializeOwned + 'static> Subscription<T> {
             }
             (Inner::Outside(events), None) => events.missed(),
             _ => 0,
-        }
-    }
-}
-
-impl<T> Subscription<T> {
-    fn of_inner(inner: Inner) -> Self {
-        Subscription {
-            base: "",
-            inner,
-            numbered: Numbered::giving(),
-            value: PhantomData,
         }
     }
 }
@@ -352,11 +349,11 @@ impl<T> Serialize for Subscription<T> {
     }
 }
 
-impl<'de, T: DeserializeOwned + 'static> Deserialize<'de> for Subscription<T> {
+impl<'de, T: Serialize + DeserializeOwned + 'static> Deserialize<'de> for Subscription<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let state = State::deserialize(deserializer)?;
         if let Some(number) = state.number {
-            hand_over::note_read(Typed::Events(number, ReadAs::of::<T>()));
+            hand_over::note_read(Typed::Events(number, Mark::of::<T>()));
         }
         Ok(Self::of_inner(Inner::State(state)))
     }
@@ -413,7 +410,7 @@ fn poll_next(
     let event = Some(Event::Signal(base));
     let polled = numbered.poll_known(&cell, kind, event, begin, |cell, _| {
         match cell.events().next_event(stream) {
-            Some(event) => Poll::Ready(event),
+            Some(event) => Poll::Ready(event.into_value()),
             None => Poll::Pending,
         }
     });

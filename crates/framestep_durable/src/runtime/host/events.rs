@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, EventName};
+use crate::bytes::{Bytes, EventName, Marked};
 use crate::events::Settled;
 use crate::ids::ScriptId;
 use crate::runtime::RuntimeHandle;
@@ -24,7 +24,7 @@ impl RuntimeHandle {
         T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
-        let value = Bytes::of(&value);
+        let value = Marked::of(&value);
         self.shared.events.emit(signal.full_name(), &value);
     }
 
@@ -50,8 +50,8 @@ impl RuntimeHandle {
         T: Serialize + DeserializeOwned + 'static,
         N: EventName,
     {
-        let bytes = Bytes::of(&value);
-        let is_given = self.shared.events.emit_one(signal.full_name(), &bytes);
+        let event = Marked::of(&value);
+        let is_given = self.shared.events.emit_one(signal.full_name(), &event);
         (!is_given).then_some(value)
     }
 
@@ -158,7 +158,7 @@ impl RuntimeHandle {
         T: Serialize + DeserializeOwned + 'static,
     {
         let (promise, stamp) = resolver.key();
-        let value = Settled::Resolved(Bytes::of(value));
+        let value = Settled::Resolved(Marked::of(value));
         self.shared.events.settle(promise, stamp, value)
     }
 
@@ -208,7 +208,7 @@ impl RuntimeHandle {
     /// If the answer does not serialise.
     #[track_caller]
     pub fn answer<R: Request>(&self, id: RequestId<R>, answer: &R::Answer) -> bool {
-        self.shared.answer(id.key, R::NAME, &Bytes::of(answer))
+        self.shared.answer(id.key, R::NAME, &Marked::of(answer))
     }
 
     /// Whether a script waits for the answer to a question, and it has none.

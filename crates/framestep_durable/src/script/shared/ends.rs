@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use framestep::Coroutine;
 use framestep::task::CoroutineId;
 
-use crate::bytes::Bytes;
+use crate::bytes::Marked;
 use crate::ids::{Birth, ScriptId};
 use crate::script::JoinError;
 
@@ -27,7 +27,7 @@ const PANICS: usize = 16;
 /// A script that has ended.
 pub(crate) struct EndedScript {
     pub(crate) birth: Birth,
-    pub(crate) result: Result<Bytes, JoinError>,
+    pub(crate) result: Result<Marked, JoinError>,
     /// A number that is larger than that of each script that has ended before. 0 of a request to
     /// stop.
     pub(crate) order: u64,
