@@ -7,7 +7,7 @@ use crate::core::scope;
 use crate::core::scope::named::Named;
 use crate::image::Damaged;
 use crate::time::{Asks, AwaitedClock, Clock, ClockGuard, ClockIndex};
-use crate::wait::polled;
+use crate::wait::polled_outside;
 
 /// The clock of a future, as for [`on_clock`](crate::wait::on_clock). It is named at each poll, because a restore
 /// may make clocks anew.
@@ -32,14 +32,14 @@ impl FutureClock {
     /// Outside of an executor.
     #[track_caller]
     pub fn show(&mut self, clock: &Clock) -> ShowsClock {
-        let named = polled("on_clock()", |scope| {
-            let state = clock.state();
-            let is_known = |known: &AwaitedClock| known.state().index() == state.index();
-            if !self.clock.as_ref().is_some_and(is_known) {
-                self.clock = Some(clock.awaited());
-            }
-            Named::new(scope, state)
-        });
+        let state = clock.state();
+        let Some(named) = Named::here(state) else {
+            polled_outside("on_clock()")
+        };
+        let is_known = |known: &AwaitedClock| known.state().index() == state.index();
+        if !self.clock.as_ref().is_some_and(is_known) {
+            self.clock = Some(clock.awaited());
+        }
         ShowsClock { _shows: named }
     }
 

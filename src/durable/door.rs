@@ -15,7 +15,6 @@ use crate::core::life::end::requests::{self, Then};
 use crate::core::life::start::{self, Home};
 use crate::core::observe;
 use crate::core::owners::{NextEnd, OwnerKey};
-use crate::core::pause::own::OwnTime;
 use crate::core::report::{self, panics};
 use crate::core::scope::named;
 use crate::core::task::{MoveIn, Moved, Moving, move_in};
@@ -27,7 +26,7 @@ use crate::inspect::{Line, Report};
 use crate::lend::{self, LendError};
 use crate::task::coroutine::{Coroutine, CoroutineId};
 use crate::task::owner::Owner;
-use crate::time::{Clock, ClockGuard, ClockRef, ClockState, FrameClock, Phase, PhaseIndex, Time};
+use crate::time::{Clock, ClockGuard, FrameClock, Phase, PhaseIndex, Time};
 use crate::wait::polled;
 
 use super::clock::SavedGuard;
@@ -390,17 +389,6 @@ fn keys_of(core: &Core, waits: &[&DurableWait]) -> Vec<WaitKey> {
     keys.map(live).collect()
 }
 
-/// The home phase of the coroutine being polled.
-///
-/// # Panics
-///
-/// Outside of an executor.
-#[must_use]
-#[track_caller]
-pub fn home() -> Phase {
-    polled("home()", |scope| scope.home().phase())
-}
-
 /// Calls `f` with lent state, for a script that records the result itself.
 ///
 /// # Errors
@@ -430,28 +418,6 @@ pub fn borrow<S: 'static, R>(f: impl FnOnce(&S) -> R) -> Result<R, LendError> {
 #[track_caller]
 pub fn time_now() -> Time {
     polled("time()", named::time)
-}
-
-/// The time on the clock of the current coroutine, in nanoseconds, for something that continues
-/// in `phase`, or else in the home phase. With `begins`, for something that begins now.
-///
-/// # Panics
-///
-/// Outside of an executor.
-#[must_use]
-#[track_caller]
-pub fn own_time(phase: Option<Phase>, begins: bool) -> i128 {
-    polled("own_time()", |scope| {
-        let phase = phase.map_or(scope.home(), PhaseIndex::new);
-        let clock = scope.clock();
-        let clock = clock.as_ref().map_or(ClockRef::Game, ClockState::as_ref);
-        let time = if begins {
-            OwnTime::at_begin(scope, phase, clock)
-        } else {
-            OwnTime::now(scope, phase, clock)
-        };
-        time.ns()
-    })
 }
 
 /// Writes a reading of the clocks.

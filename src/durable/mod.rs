@@ -16,15 +16,16 @@ mod wait;
 pub use crate::core::scope::recording::{number_of_recorder, record, replay, unrecorded};
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;
+pub use crate::wait::interval::SavedInterval;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};
 pub use beside::beside;
 pub use clock::{FutureClock, SavedGuard, ShowsClock};
 pub use door::{
-    Door, OwnerStop, borrow, borrow_mut, home, load_time, own_time, phase_number, phase_of,
+    Door, OwnerStop, borrow, borrow_mut, load_time, phase_number, phase_of,
     save_time, saved_time, time_now,
 };
 pub use event::{Event, EventNote, in_line, take_outside_wait};
 pub use futures::stream::Stream;
 pub use image::Unsavable;
-pub use recorder::{Begun, Given, Gives, Reads, Recorder};
-pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, length_ns, next_item};
+pub use recorder::{Asks, Begun, Given, Gives, Progress, Reads, Recorder, Ticked};
+pub use wait::{DurableWait, EndOf, FrameWait, SavedWait, Shape, length_ns, next_item};

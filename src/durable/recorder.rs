@@ -40,9 +40,10 @@ pub trait Recorder {
         cx: &Context<'_>,
         wait: DurableWait,
         gives: Gives,
+        asks: Asks<'_>,
     ) -> Begun;
 
-    /// A wait that has begun is polled. A condition holds if `holds` says so.
+    /// A wait that has begun is polled.
     fn poll(
         &self,
         ticket: u64,
@@ -50,11 +51,24 @@ pub trait Recorder {
         at: Line,
         cx: &Context<'_>,
         gives: Gives,
-        holds: &mut dyn FnMut() -> bool,
+        asks: Asks<'_>,
     ) -> Poll<Given>;
 
     /// A wait is dropped, or made as new.
     fn forget(&self, ticket: u64);
+
+    /// The wait for a request to stop is polled, for the first time without a ticket.
+    fn poll_stop(&self, ticket: Option<u64>, call: &'static str, at: Line) -> Begun;
+
+    /// Whether the coroutine has been requested to stop.
+    fn is_stop_requested(&self, call: &'static str, at: Line) -> bool;
+
+    /// The coroutine drops a guard with a closure. Calls it, unless the coroutine does nothing now, as in a replay.
+    fn deferred(&self, f: &mut dyn FnMut());
+
+    /// When the tick of a pending wait is due, in the own time of the coroutine. `None` if that is not known: the wait
+    /// has no tick, or is replayed.
+    fn tick_due(&self, ticket: u64) -> Option<i128>;
 
     /// The coroutine reads a time. `None` if `read` returns that: outside of an executor.
     fn time(&self, call: &'static str, at: Line, read: Reads<'_, Time>) -> Option<Time>;
@@ -73,16 +87,59 @@ pub trait Recorder {
 /// Reads something of the executor that runs the coroutine.
 pub type Reads<'a, T> = &'a mut dyn FnMut() -> Option<T>;
 
+/// Calls the coroutine that waits: of a condition, to ask whether it holds; of an animation, with how far it is.
+pub type Asks<'a> = &'a mut dyn FnMut(Progress) -> bool;
+
+/// How far an animation is. Of a condition, nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// How much of it has passed. At the end, [`END`](Self::END).
+    pub elapsed_ns: u64,
+    /// Its length. Zero if it never ends.
+    pub length_ns: u64,
+}
+
+impl Progress {
+    /// What has passed of an animation that is over.
+    pub const END: u64 = u64::MAX;
+
+    /// What has passed of it, if its length were another one.
+    pub(crate) fn of_length(self, length_ns: u64) -> u64 {
+        if self.elapsed_ns == Self::END || self.length_ns == length_ns || self.length_ns == 0 {
+            return self.elapsed_ns;
+        }
+        let elapsed_ns =
+            u128::from(self.elapsed_ns) * u128::from(length_ns) / u128::from(self.length_ns);
+        u64::try_from(elapsed_ns).unwrap_or(u64::MAX - 1)
+    }
+}
+
 /// What the end of a wait gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gives {
     Nothing,
     /// The time at the end.
     Time,
+    /// When the tick was due, and how late it is.
+    Tick,
 }
 
 /// What it has given.
-pub type Given = Option<Time>;
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Given {
+    Nothing,
+    Time(Time),
+    Tick(Ticked),
+}
+
+/// A tick of an interval, in the own time of the coroutine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticked {
+    /// When it was due.
+    pub due_ns: i128,
+    /// When it came.
+    pub now_ns: i128,
+}
 
 /// How a wait begins that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use crate::core::base::key::WaitKey;
 use crate::core::owners::OwnerKey;
 use crate::core::pause::own::OwnTime;
 use crate::core::registration::Registration;
-use crate::core::scope::{Scope, recording};
+use crate::core::scope::recording;
 use crate::core::task::Task;
 use crate::core::timer::Unit;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
@@ -18,10 +18,12 @@ use crate::task::coroutine::{Coroutine, Finished};
 use crate::task::owner::{Ended, Owner};
 use crate::time::{Clock, ClockIndex, Nanos, Phase, PhaseIndex, Seconds};
 use crate::wait::{
-    Asked, Count, NextItem, PhaseWait, Timer, WaitSeconds, YieldNow, interval, polled, take_resumed,
+    Asked, Count, KeptAnimation, KeptTick, NextItem, PhaseWait, Timer, WaitSeconds, YieldNow, polled,
+    take_resumed,
 };
 
 use super::image::Unsavable;
+use super::recorder::{Asks, Progress, Ticked};
 
 /// A wait of the crate that can be saved.
 #[derive(Debug)]
@@ -38,6 +40,20 @@ enum Kind {
     End(Finished),
     OwnerEnd(Ended),
     Yield(YieldNow),
+    /// It consists of other waits.
+    Tick(Box<KeptTick>),
+    Animation(Box<KeptAnimation>),
+}
+
+/// What an image has of a wait beside those of its [parts](DurableWait::each_part).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nothing.
+    Single,
+    /// When a tick is due. `None` if never.
+    Tick(Option<i128>),
+    /// How far an animation is, and whether it has an end.
+    Animation(Progress, bool),
 }
 
 /// Of what a wait that is read from an image awaits the end.
@@ -94,6 +110,18 @@ impl From<Timer> for DurableWait {
 impl From<Asked> for DurableWait {
     fn from(wait: Asked) -> Self {
         DurableWait::of(Kind::Condition(wait))
+    }
+}
+
+impl From<KeptTick> for DurableWait {
+    fn from(tick: KeptTick) -> Self {
+        DurableWait::of(Kind::Tick(Box::new(tick)))
+    }
+}
+
+impl From<KeptAnimation> for DurableWait {
+    fn from(animation: KeptAnimation) -> Self {
+        DurableWait::of(Kind::Animation(Box::new(animation)))
     }
 }
 
@@ -202,24 +230,6 @@ impl DurableWait {
         Self::time(WaitSeconds { timer }, phase)
     }
 
-    /// A point in the [own time](super::own_time) of the coroutine being polled.
-    ///
-    /// # Panics
-    ///
-    /// Outside of an executor.
-    #[must_use]
-    #[track_caller]
-    pub fn own_time(point_ns: Option<i128>, phase: Phase) -> Self {
-        let until = |scope: &Scope<'_>| {
-            let clock = scope.clock();
-            let point = OwnTime::at(point_ns?);
-            interval::wait_until(scope, PhaseIndex::new(phase), clock.as_ref(), point)
-        };
-        let wait = polled("own_time()", until);
-        let never = || crate::wait::wait_seconds(f64::INFINITY);
-        Self::time(wait.unwrap_or_else(never), Some(phase))
-    }
-
     fn time(wait: WaitSeconds, phase: Option<Phase>) -> Self {
         Self::of(Kind::Time(match phase {
             Some(phase) => wait.in_phase(phase),
@@ -261,7 +271,12 @@ impl DurableWait {
             Kind::Run(wait) => wait.registration_mut(),
             Kind::Count(wait) => wait.registration_mut(),
             Kind::Time(wait) => wait.timer.registration_mut(),
-            Kind::Condition(_) | Kind::End(_) | Kind::OwnerEnd(_) | Kind::Yield(_) => return false,
+            Kind::Condition(_)
+            | Kind::End(_)
+            | Kind::OwnerEnd(_)
+            | Kind::Yield(_)
+            | Kind::Tick(_)
+            | Kind::Animation(_) => return false,
         };
         registration.has_begun() && take_resumed(registration)
     }
@@ -269,18 +284,18 @@ impl DurableWait {
     /// Polls the wait. A condition holds.
     #[track_caller]
     pub fn poll(&mut self, cx: &mut Context<'_>, name: &'static str) -> Poll<()> {
-        self.poll_asking(cx, name, &mut || true)
+        self.poll_asking(cx, name, &mut |_| true)
     }
 
-    /// Polls the wait. A condition holds if `holds` says so.
+    /// Polls the wait. A condition holds if `asks` says so, and an animation tells it how far it is.
     #[track_caller]
     pub fn poll_asking(
         &mut self,
         cx: &mut Context<'_>,
         name: &'static str,
-        holds: &mut dyn FnMut() -> bool,
+        asks: Asks<'_>,
     ) -> Poll<()> {
-        recording::poll_unrecorded(holds, |holds| self.poll_kind(cx, name, holds))
+        recording::poll_unrecorded(asks, |asks| self.poll_kind(cx, name, asks))
     }
 
     #[track_caller]
@@ -288,19 +303,96 @@ impl DurableWait {
         &mut self,
         cx: &mut Context<'_>,
         name: &'static str,
-        holds: &mut dyn FnMut() -> bool,
+        asks: Asks<'_>,
     ) -> Poll<()> {
         match &mut self.kind {
             Kind::Run(wait) => wait.poll(cx, name),
             Kind::Count(wait) => wait.poll(cx, name),
             Kind::Time(wait) => Pin::new(wait).poll(cx),
-            Kind::Condition(wait) => wait.poll(cx, name, holds),
+            Kind::Condition(wait) => wait.poll(cx, name, || asks(Progress::default())),
             Kind::End(wait) => match Pin::new(wait).poll(cx) {
                 Poll::Ready(_) => Poll::Ready(()),
                 Poll::Pending => Poll::Pending,
             },
             Kind::OwnerEnd(wait) => Pin::new(wait).poll(cx),
             Kind::Yield(wait) => Pin::new(wait).poll(cx),
+            Kind::Tick(tick) => tick.poll(cx, name),
+            Kind::Animation(animation) => animation.poll(cx, name, asks),
+        }
+    }
+
+    /// Calls `f` with each wait of which it consists, or with itself.
+    pub fn each_part<'a>(&'a self, mut f: impl FnMut(&'a DurableWait)) {
+        match &self.kind {
+            Kind::Tick(tick) => tick.timer().into_iter().for_each(f),
+            Kind::Animation(animation) => {
+                if let Some((next, end)) = animation.waits() {
+                    f(next);
+                    end.into_iter().for_each(f);
+                }
+            }
+            _ => f(self),
+        }
+    }
+
+    /// What an image has of it beside its parts.
+    #[must_use]
+    pub fn shape(&self) -> Shape {
+        match &self.kind {
+            Kind::Tick(tick) => Shape::Tick(tick.due_ns()),
+            Kind::Animation(animation) => {
+                let has_end = animation.waits().is_some_and(|(_, end)| end.is_some());
+                Shape::Animation(animation.progress(), has_end)
+            }
+            _ => Shape::Single,
+        }
+    }
+
+    /// Makes a wait of this shape from its parts.
+    ///
+    /// # Errors
+    ///
+    /// If `part` returns one.
+    pub fn of_shape<E>(
+        shape: Shape,
+        mut part: impl FnMut() -> Result<DurableWait, E>,
+    ) -> Result<Self, E> {
+        Ok(match shape {
+            Shape::Single => part()?,
+            Shape::Tick(due_ns) => KeptTick::loaded(part()?, due_ns).into(),
+            Shape::Animation(progress, has_end) => {
+                let next = part()?;
+                let end = if has_end { Some(part()?) } else { None };
+                KeptAnimation::loaded(next, end, progress).into()
+            }
+        })
+    }
+
+    /// When it is due in the own time of the coroutine, if it is the wait for a tick that comes.
+    #[must_use]
+    pub fn tick_due(&self) -> Option<i128> {
+        match self.shape() {
+            Shape::Tick(due_ns) => due_ns,
+            Shape::Single | Shape::Animation(..) => None,
+        }
+    }
+
+    /// The tick that has come, in the poll in which the wait for it is over. `None` of another wait.
+    #[must_use]
+    #[track_caller]
+    pub fn ticked(&self) -> Option<Ticked> {
+        match &self.kind {
+            Kind::Tick(tick) => tick.ticked(),
+            _ => None,
+        }
+    }
+
+    /// The own time of the coroutine on the clock of a timer.
+    #[track_caller]
+    pub(crate) fn own_time(&self) -> Option<OwnTime> {
+        match &self.kind {
+            Kind::Time(wait) => Some(polled("own_time()", |scope| wait.timer.own_time(scope))),
+            _ => None,
         }
     }
 
@@ -324,6 +416,7 @@ impl DurableWait {
             Kind::End(wait) => wait.registration(),
             Kind::OwnerEnd(wait) => wait.registration(),
             Kind::Yield(wait) => wait.outside()?.registration(),
+            Kind::Tick(_) | Kind::Animation(_) => return None,
         })
     }
 
@@ -378,6 +471,8 @@ impl DurableWait {
                 out.put(6);
                 wait.save(core, out);
             }
+            // Its parts are saved.
+            Kind::Tick(_) | Kind::Animation(_) => {}
         }
         Ok(())
     }

@@ -5,6 +5,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 
+use crate::core::scope::recording;
+
 use super::deferred::call_deferred;
 use super::kept::Origin;
 use super::own::Own;
@@ -64,6 +66,7 @@ use super::own::Own;
 pub fn defer<S: 'static, F: FnOnce(&mut S) + 'static>(f: F) -> Defer<S, F> {
     Defer {
         f: Some(f),
+        is_recorded: recording::is_recording(),
         place: Location::caller(),
         state: PhantomData,
     }
@@ -77,6 +80,8 @@ where
     F: FnOnce(&mut S) + 'static,
 {
     f: Option<F>,
+    /// Whether a durable script has made it.
+    is_recorded: bool,
     place: &'static Location<'static>,
     state: PhantomData<fn(&mut S)>,
 }
@@ -127,7 +132,9 @@ where
     fn drop(&mut self) {
         if let Some(f) = self.f.take() {
             let origin = Origin::new("defer", type_name::<S>(), self.place);
-            call_deferred::<Own<S>>(f, origin);
+            recording::deferred(self.is_recorded, || {
+                call_deferred::<Own<S>>(f, origin);
+            });
         }
     }
 }

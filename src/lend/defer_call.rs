@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::Location;
 
-use crate::core::scope;
+use crate::core::scope::{self, recording};
 use crate::inspect::NO_STATE;
 
 use super::deferred::call_alone;
@@ -56,6 +56,7 @@ use super::kept::Origin;
 pub fn defer_call<F: FnOnce()>(f: F) -> DeferCall<F> {
     DeferCall {
         f: Some(f),
+        is_recorded: recording::is_recording(),
         place: Location::caller(),
     }
 }
@@ -64,6 +65,8 @@ pub fn defer_call<F: FnOnce()>(f: F) -> DeferCall<F> {
 #[must_use = "the closure is called when the guard is dropped: bind it, as in `let _guard = defer_call(..)`"]
 pub struct DeferCall<F: FnOnce()> {
     f: Option<F>,
+    /// Whether a durable script has made it.
+    is_recorded: bool,
     place: &'static Location<'static>,
 }
 
@@ -79,10 +82,13 @@ impl<F: FnOnce()> Drop for DeferCall<F> {
         let Some(f) = self.f.take() else {
             return;
         };
-        match scope::with(|scope| scope.map(|scope| scope.core().rc())) {
-            Some(core) => call_alone(&core, f, Origin::new("defer_call", NO_STATE, self.place)),
-            None => f(),
-        }
+        let origin = Origin::new("defer_call", NO_STATE, self.place);
+        recording::deferred(self.is_recorded, || {
+            match scope::with(|scope| scope.map(|scope| scope.core().rc())) {
+                Some(core) => call_alone(&core, f, origin),
+                None => f(),
+            }
+        });
     }
 }
 

@@ -1,6 +1,7 @@
 //! Animations: calls in every frame, for a length of time.
 
 mod ease;
+mod kept;
 mod tween;
 
 use std::fmt;
@@ -13,10 +14,14 @@ use std::time::Duration;
 use futures::future::FusedFuture;
 
 use crate::core::base::call;
-use crate::core::scope::recording;
+use crate::core::registration::Registration;
+use crate::core::scope::recording::{self, Recorded};
+use crate::durable::{Asks, DurableWait, Gives};
+use crate::inspect::Line;
 use crate::time::{Phase, PhaseIndex, Seconds};
 
 pub use ease::{Ease, Easing};
+pub(crate) use kept::KeptAnimation;
 pub use tween::Tween;
 
 use super::length::Length;
@@ -107,14 +112,29 @@ enum Progress {
     Running {
         /// Of the whole animation. Zero if it never ends.
         length_ns: u64,
-        /// The argument of the latest call of `apply`.
-        share: f32,
+        /// What has passed of it, as the latest call of `apply` has shown.
+        elapsed_ns: u64,
     },
+    /// In a durable script, which keeps the animation.
+    Recorded,
     Done,
 }
 
+/// What has passed of an animation that is over.
+const END: u64 = crate::durable::Progress::END;
+
 /// The largest share before the end.
 const ALMOST_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
+
+/// The share of a length that has passed.
+fn share(length: Length, elapsed_ns: u64) -> f32 {
+    match (length, elapsed_ns) {
+        (_, END) => 1.0,
+        (_, 0) => 0.0,
+        (Length::Finite(length_ns), _) => share_of(elapsed_ns, length_ns),
+        (Length::Endless | Length::Invalid(_), _) => 0.0,
+    }
+}
 
 /// `elapsed_ns` as a share of `length_ns`, which is longer.
 #[expect(
@@ -167,14 +187,29 @@ impl Animation {
         matches!(self.progress, Progress::Done)
     }
 
-    /// Polls the animation. Returns the argument of the next call of `apply`: if the
-    /// animation is done then, of the last one.
+    /// Polls the animation. Calls `apply` with what has passed of it.
+    #[inline]
     #[track_caller]
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<f32> {
-        recording::refuse("animate", Location::caller());
+    fn poll(&mut self, cx: &mut Context<'_>, mut apply: impl FnMut(u64)) -> Poll<()> {
+        if recording::is_recording() {
+            return self.poll_recorded(cx, Location::caller(), &mut apply);
+        }
+        while let Poll::Ready(elapsed_ns) = self.poll_next(cx) {
+            apply(elapsed_ns);
+            if self.is_done() {
+                return Poll::Ready(());
+            }
+        }
+        Poll::Pending
+    }
+
+    /// Polls it until the next call. Returns what has passed.
+    #[track_caller]
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<u64> {
         match self.progress {
             Progress::New => return Poll::Ready(self.begin()),
-            Progress::Running { .. } => {}
+            // That of a recorder is refused by its wait.
+            Progress::Running { .. } | Progress::Recorded => {}
             Progress::Done => polled_again("animate()"),
         }
         // Before the timer, since the wait that is polled first is the cheaper one.
@@ -193,7 +228,7 @@ impl Animation {
     }
 
     #[track_caller]
-    fn begin(&mut self) -> f32 {
+    fn begin(&mut self) -> u64 {
         let length_ns = self.length.nanos("animate()");
         let phase = polled("animate()", |scope| match self.phase {
             PhaseIndex::HOME => scope.home(),
@@ -205,27 +240,69 @@ impl Animation {
         self.end = length_ns.map(timer);
         self.progress = Progress::Running {
             length_ns: length_ns.unwrap_or(0),
-            share: 0.0,
+            elapsed_ns: 0,
         };
-        0.0
+        0
     }
 
-    fn step(&mut self) -> f32 {
-        let Progress::Running { length_ns, share } = &mut self.progress else {
-            return 0.0;
+    fn step(&mut self) -> u64 {
+        let Progress::Running {
+            length_ns,
+            elapsed_ns,
+        } = &mut self.progress
+        else {
+            return 0;
         };
         if let Some(end) = &self.end {
-            let elapsed_ns = length_ns.saturating_sub(end.timer.left_ns());
-            *share = share.max(share_of(elapsed_ns, *length_ns));
+            let left_ns = end.timer.left_ns();
+            *elapsed_ns = (*elapsed_ns).max(length_ns.saturating_sub(left_ns));
         }
-        *share
+        *elapsed_ns
     }
 
-    fn finish(&mut self) -> f32 {
+    fn finish(&mut self) -> u64 {
         self.progress = Progress::Done;
         self.end = None;
         self.wait = PhaseWait::later(self.phase);
-        1.0
+        END
+    }
+
+    /// Polls it in a durable script, which keeps it.
+    #[cold]
+    #[inline(never)]
+    fn poll_recorded(
+        &mut self,
+        cx: &Context<'_>,
+        line: Line,
+        apply: &mut dyn FnMut(u64),
+    ) -> Poll<()> {
+        if self.is_done() {
+            polled_again("animate()");
+        }
+        let length_ns = self.length.nanos("animate()").unwrap_or(0);
+        let asks: Asks<'_> = &mut |progress| {
+            // One that code began which has another length goes on with its own.
+            apply(progress.of_length(length_ns));
+            true
+        };
+        match recording::poll_slowly(self, cx, "animate()", line, Gives::Nothing, asks) {
+            Some(Poll::Ready(_)) => {
+                self.progress = Progress::Done;
+                Poll::Ready(())
+            }
+            _ => Poll::Pending,
+        }
+    }
+}
+
+impl Recorded for Animation {
+    fn registration_mut(&mut self) -> &mut Registration {
+        self.wait.registration_mut()
+    }
+
+    fn take(&mut self) -> DurableWait {
+        self.progress = Progress::Recorded;
+        KeptAnimation::new(self.length.nanos("animate()"), self.phase).into()
     }
 }
 
@@ -235,13 +312,10 @@ impl<F: FnMut(f32)> Future for Animate<F> {
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Animate { apply, animation } = &mut *self;
-        while let Poll::Ready(share) = animation.poll_next(cx) {
-            call::out(|| apply(share));
-            if animation.is_done() {
-                return Poll::Ready(());
-            }
-        }
-        Poll::Pending
+        let length = animation.length;
+        animation.poll(cx, |elapsed_ns| {
+            call::out(|| apply(share(length, elapsed_ns)));
+        })
     }
 }
 

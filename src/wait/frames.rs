@@ -9,11 +9,11 @@ use futures::future::FusedFuture;
 
 use crate::core::Core;
 use crate::core::registration::{Bound, Registration, WaitList};
-use crate::core::scope::recording::{self, Recorded};
+use crate::core::scope::recording::{self, BeginsSimply, Recorded};
 use crate::core::scope::{self, Scope};
 use crate::core::task::Task;
 use crate::core::timer::Unit;
-use crate::durable::Gives;
+use crate::durable::{DurableWait, Given, Gives};
 use crate::image::{Damaged, Reader, Writer};
 use crate::inspect::{Line, Wait, awaited};
 use crate::time::{Phase, PhaseIndex, Time};
@@ -214,6 +214,16 @@ impl Count {
         })
     }
 
+    /// Takes the new count out, for a recorder.
+    fn take_new(&mut self) -> Self {
+        Count {
+            registration: self.registration.take_new(),
+            unit: self.unit,
+            count: self.count,
+            due: self.due,
+        }
+    }
+
     /// The part that all waits have in common.
     pub(crate) fn registration(&self) -> &Registration {
         &self.registration
@@ -263,22 +273,21 @@ impl Recorded for Count {
         &mut self.registration
     }
 
-    fn take(&mut self) -> Self {
-        Count {
-            registration: self.registration.take_new(),
-            unit: self.unit,
-            count: self.count,
-            due: self.due,
-        }
+    fn take(&mut self) -> DurableWait {
+        self.take_new().into()
     }
+}
 
+impl BeginsSimply for Count {
     fn begins_simply(&self, _: &Scope<'_>) -> bool {
         true
     }
 
-    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        self.begin(scope);
-        self.register(scope, cx);
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> DurableWait {
+        let mut begun = self.take_new();
+        begun.begin(scope);
+        begun.register(scope, cx);
+        begun.into()
     }
 }
 
@@ -310,9 +319,9 @@ impl WaitFrames {
         line: Line,
     ) -> Poll<Time> {
         let count = &mut self.count;
-        let polled = recording::poll_slowly(count, cx, name, line, Gives::Time, &mut || true);
+        let polled = recording::poll_slowly(count, cx, name, line, Gives::Time, &mut |_| true);
         match polled {
-            Some(Poll::Ready(Some(time))) => Poll::Ready(time),
+            Some(Poll::Ready(Given::Time(time))) => Poll::Ready(time),
             _ => Poll::Pending,
         }
     }

@@ -1,5 +1,7 @@
 //! Intervals: regular ticks without drift.
 
+mod kept;
+
 use std::future::Future;
 use std::mem;
 use std::panic::Location;
@@ -14,14 +16,16 @@ use crate::core::base::key::TaskKey;
 use crate::core::pause::own;
 use crate::core::pause::own::OwnTime;
 use crate::core::report;
-use crate::core::scope::Scope;
-use crate::core::scope::recording;
+use crate::core::scope::{self, Scope, recording};
 use crate::time::{AwaitedClock, ClockRef, ClockState, Nanos, Phase, PhaseIndex, Seconds};
 
 use super::length::Length;
 use super::next_item::{NextTick, NextTicks};
 use super::timer::Timer;
 use super::{WaitSeconds, polled, wait_seconds};
+
+pub use kept::SavedInterval;
+pub(crate) use kept::KeptTick;
 
 /// Ticks every `period` seconds of the coroutine's clock, without drift.
 ///
@@ -179,7 +183,7 @@ pub struct Interval {
     /// `None` if it is infinite.
     period_ns: Option<u64>,
     /// When the first tick is due, unless that is a period after the first poll.
-    first: Option<Length>,
+    first: Option<First>,
     missed: MissedTicks,
     phase: PhaseIndex,
     /// The clock on which it began, unless that is the game clock.
@@ -201,6 +205,15 @@ pub struct Interval {
     place: &'static Location<'static>,
 }
 
+/// When the first tick of an interval is due.
+#[derive(Clone, Copy, Debug)]
+enum First {
+    /// So long after the first poll.
+    After(Length),
+    /// At the time at which it was due before it was saved.
+    At(OwnTime),
+}
+
 impl Interval {
     /// Ticks in the runs of `phase`. In [`Phase::FixedUpdate`], the interval counts
     /// in [the time of the steps](crate::time::Clock#in-fixed-steps), and may tick in
@@ -212,7 +225,7 @@ impl Interval {
     #[track_caller]
     pub fn in_phase(mut self, phase: Phase) -> Self {
         assert!(
-            !self.has_begun,
+            !self.has_schedule(),
             "`in_phase` was called on an interval that has begun: call it before the first tick \
              is awaited"
         );
@@ -257,14 +270,19 @@ impl Interval {
     #[track_caller]
     pub fn first_after(mut self, seconds: impl Seconds) -> Self {
         assert!(
-            !self.has_begun,
+            !self.has_schedule(),
             "`first_after` was called on an interval that has begun: call it before the first \
              tick is awaited"
         );
         let first = Length::of(seconds);
         first.nanos("first_after()");
-        self.first = Some(first);
+        self.first = Some(First::After(first));
         self
+    }
+
+    /// Whether it has begun, also before it was saved.
+    fn has_schedule(&self) -> bool {
+        self.has_begun || matches!(self.first, Some(First::At(_)))
     }
 
     /// Begins again: the next tick is due a whole period after the next poll. The ticks that
@@ -390,7 +408,11 @@ impl Interval {
         }
         let now = OwnTime::at_begin(scope, self.phase, clock_of(self.clock.as_ref()));
         let first_ns = match self.first {
-            Some(first) => first.nanos("first_after()"),
+            Some(First::After(first)) => first.nanos("first_after()"),
+            Some(First::At(due)) => {
+                self.due = Some(due);
+                return;
+            }
             None => self.period_ns,
         };
         // Without a first tick, there is no later one.
@@ -420,7 +442,8 @@ impl Interval {
         let owed = missed - further - skipped;
         let was_reported = self.is_reported;
         self.is_reported = owed > OWED_TICKS || owed > 0 && was_reported;
-        if self.is_reported && !was_reported {
+        // A replay has taken the tick before.
+        if self.is_reported && !was_reported && scope::with(|scope| scope.is_some()) {
             report::ticks_owed(self.place, owed);
         }
         (Tick { late, skipped }, 1 + further)
@@ -434,7 +457,9 @@ impl Interval {
         cx: &mut Context<'_>,
         most: u64,
     ) -> Poll<Option<(Tick, u64)>> {
-        recording::refuse("interval", Location::caller());
+        if recording::is_recording() {
+            return self.poll_recorded(cx, Location::caller(), most);
+        }
         let has_moved = polled("interval()", |scope| self.note_poll(scope));
         let next = self.due;
         let wait = self.wait.get_or_insert_with(|| {
@@ -480,13 +505,18 @@ pub(crate) fn wait_until(
     clock: Option<&Rc<ClockState>>,
     due: OwnTime,
 ) -> Option<WaitSeconds> {
-    let counts_on = clock.map_or(ClockRef::Game, ClockState::as_ref);
+    let counts_on = counts_on(clock);
     let core = scope.core();
     let reached_ns = core.phases.get(phase).reached_ns(&core.clock, counts_on);
     let due_ns = due.reading(scope, phase, counts_on)?;
     let point = Duration::from_nanos(due_ns.max(reached_ns));
     let timer = Timer::until(point, counts_on.index(), clock.map(AwaitedClock::new));
     Some(WaitSeconds { timer }.in_phase(phase.phase()))
+}
+
+/// `None` is the game clock.
+fn counts_on(clock: Option<&Rc<ClockState>>) -> ClockRef<'_> {
+    clock.map_or(ClockRef::Game, ClockState::as_ref)
 }
 
 /// The clock of an interval that has begun.

@@ -45,6 +45,7 @@ mod yield_now;
 #[doc(alias = "Lerp")]
 #[doc(alias = "tween")]
 pub use animate::animate;
+pub(crate) use animate::KeptAnimation;
 pub use animate::{Animate, Ease, Easing, Tween};
 pub use changes_of::ChangesOf;
 #[doc(alias = "EveryValueChanged")]
@@ -64,6 +65,7 @@ pub use frames::wait_steps;
 pub use frames::{WaitFrames, WaitSteps};
 #[doc(alias = "InvokeRepeating")]
 pub use interval::interval;
+pub(crate) use interval::KeptTick;
 pub use interval::{Interval, MissedTicks, Tick};
 pub use next_frame::NextFrame;
 #[doc(alias = "yield return null")]
@@ -193,7 +195,7 @@ pub(crate) fn polled_again(wait: &'static str) -> ! {
 #[cold]
 #[inline(never)]
 #[track_caller]
-fn polled_outside(wait: &'static str) -> ! {
+pub(crate) fn polled_outside(wait: &'static str) -> ! {
     panic!(
         "`{wait}` was polled outside of an executor: await it in a coroutine, which is made \
          with `Executor::spawn` or `Executor::start`"

@@ -4,8 +4,9 @@ use std::panic::Location;
 use std::task::{Context, Poll};
 
 use crate::core::registration::{Bound, Call, Registration, WaitList};
-use crate::core::scope::recording::{self, Recorded};
+use crate::core::scope::recording::{self, BeginsSimply, Recorded};
 use crate::core::scope::{self, Inside, Scope};
+use crate::durable::DurableWait;
 use crate::inspect::{Line, Wait, awaited};
 use crate::time::PhaseIndex;
 
@@ -213,16 +214,20 @@ impl Recorded for PhaseWait {
         &mut self.registration
     }
 
-    fn take(&mut self) -> Self {
-        PhaseWait::of(self.registration.take_new())
+    fn take(&mut self) -> DurableWait {
+        PhaseWait::of(self.registration.take_new()).into()
     }
+}
 
+impl BeginsSimply for PhaseWait {
     fn begins_simply(&self, _: &Scope<'_>) -> bool {
         true
     }
 
-    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        self.registration.begin_for_run(scope, cx);
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> DurableWait {
+        let mut begun = PhaseWait::of(self.registration.take_new());
+        begun.registration.begin_for_run(scope, cx);
+        begun.into()
     }
 }
 

@@ -4,15 +4,16 @@ use std::panic::Location;
 use std::task::{Context, Poll};
 
 use crate::core::Core;
+use crate::core::pause::own::OwnTime;
 use crate::core::registration::{
     Bound, Call, Registration, WaitList, another_executor, another_script,
 };
 use crate::core::report;
-use crate::core::scope::recording::{self, Recorded};
+use crate::core::scope::recording::{self, BeginsSimply, Recorded};
 use crate::core::scope::{self, Inside, Scope};
 use crate::core::task::Task;
 use crate::core::view::View;
-use crate::durable::Unsavable;
+use crate::durable::{DurableWait, Unsavable};
 use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::inspect::{Wait, WaitId, awaited};
 use crate::time::{AwaitedClock, ClockIndex, ClockRef, Nanos, PhaseIndex, Seconds};
@@ -406,6 +407,16 @@ impl Timer {
         })
     }
 
+    /// The own time on its clock of the coroutine that `scope` polls. The timer has begun.
+    pub(crate) fn own_time(&self, scope: &Scope<'_>) -> OwnTime {
+        let index = match self.wait.deadline {
+            Deadline::At(index, _) => index,
+            _ => ClockIndex::GAME,
+        };
+        let clock = clock_ref(self.clock.as_ref(), index);
+        OwnTime::now(scope, self.wait.registration.phase(), clock)
+    }
+
     /// Resumes in `phase`, if the timer has not begun.
     #[inline]
     #[track_caller]
@@ -429,7 +440,14 @@ impl Recorded for Timer {
         &mut self.wait.registration
     }
 
-    fn take(&mut self) -> Self {
+    fn take(&mut self) -> DurableWait {
+        self.take_new().into()
+    }
+}
+
+impl Timer {
+    /// Takes the new timer out.
+    fn take_new(&mut self) -> Self {
         let deadline = self.wait.deadline;
         // For a reset.
         self.wait.deadline = Deadline::Recorded(match deadline {
@@ -445,17 +463,21 @@ impl Recorded for Timer {
             clock: clock.map(|clock| AwaitedClock::new(clock.state())),
         }
     }
+}
 
+impl BeginsSimply for Timer {
     fn begins_simply(&self, scope: &Scope<'_>) -> bool {
         matches!(self.wait.deadline, Deadline::In(ClockIndex::OWN, _))
             && scope.is_plain_but_recorded()
     }
 
-    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        if let Deadline::In(_, length_ns) = self.wait.deadline {
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> DurableWait {
+        let mut begun = self.take_new();
+        if let Deadline::In(_, length_ns) = begun.wait.deadline {
             let due = Due::After(length_ns);
-            self.wait.begin(scope, cx, ClockRef::Game, due);
+            begun.wait.begin(scope, cx, ClockRef::Game, due);
         }
+        begun.into()
     }
 }
 

@@ -11,8 +11,8 @@ use futures::future::FusedFuture;
 use crate::core::base::call;
 use crate::core::registration::{Bound, Registration, WaitList};
 use crate::core::scope::recording::{self, Recorded};
-use crate::core::scope::{self, Scope};
-use crate::durable::Gives;
+use crate::core::scope;
+use crate::durable::{Asks, DurableWait, Gives};
 use crate::inspect::{Wait, awaited};
 use crate::time::{Phase, PhaseIndex};
 
@@ -166,7 +166,7 @@ impl Asked {
         let held = match self.is_asking(name) {
             Asking::Now => Some(holds()),
             Asking::NotYet => None,
-            Asking::Recorder => return self.poll_recorded(cx, name, &mut holds),
+            Asking::Recorder => return self.poll_recorded(cx, name, &mut |_| holds()),
         };
         self.go_on(cx, name, held)
     }
@@ -178,10 +178,10 @@ impl Asked {
         &mut self,
         cx: &Context<'_>,
         name: &'static str,
-        holds: &mut dyn FnMut() -> bool,
+        asks: Asks<'_>,
     ) -> Poll<()> {
         let line = Location::caller();
-        match recording::poll_slowly(self, cx, name, line, Gives::Nothing, holds) {
+        match recording::poll_slowly(self, cx, name, line, Gives::Nothing, asks) {
             Some(polled) => polled.map(drop),
             None if self.registration.is_done() => polled_again(name),
             None => polled_outside(name),
@@ -250,17 +250,8 @@ impl Recorded for Asked {
         &mut self.registration
     }
 
-    fn take(&mut self) -> Self {
-        Asked::of(self.registration.take_new())
-    }
-
-    fn begins_simply(&self, _: &Scope<'_>) -> bool {
-        false
-    }
-
-    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) {
-        self.registration.begin_for_run(scope, cx);
-        self.registration.note_condition(scope.core());
+    fn take(&mut self) -> DurableWait {
+        Asked::of(self.registration.take_new()).into()
     }
 }
 

@@ -172,26 +172,14 @@ impl Future for YieldNow {
 #[derive(Debug)]
 struct Shell(PhaseWait);
 
-impl From<Shell> for DurableWait {
-    fn from(_: Shell) -> Self {
-        DurableWait::yield_now()
-    }
-}
-
 impl Recorded for Shell {
     fn registration_mut(&mut self) -> &mut Registration {
         self.0.registration_mut()
     }
 
-    fn take(&mut self) -> Self {
-        Shell(PhaseWait::next_run(PhaseIndex::HOME))
+    fn take(&mut self) -> DurableWait {
+        DurableWait::yield_now()
     }
-
-    fn begins_simply(&self, _: &Scope<'_>) -> bool {
-        false
-    }
-
-    fn begin_simply(&mut self, _: &Scope<'_>, _: &Context<'_>) {}
 }
 
 impl YieldNow {
@@ -204,7 +192,7 @@ impl YieldNow {
         let Stage::Recorded(shell) = &mut self.stage else {
             return Poll::Pending;
         };
-        let is_over = recording::poll(shell, None, cx, "yield_now()", line);
+        let is_over = recording::poll_other(shell, cx, "yield_now()", line);
         let is_over = is_over.is_some_and(|polled| polled.is_ready());
         if is_over {
             self.stage = Stage::Done;

@@ -83,6 +83,8 @@ pub use bytes::hash::StableHash;
 pub use bytes::topic::{EventName, Keyed};
 pub use events::loss::Loss;
 #[doc(no_inline)]
+pub use framestep::lend::{Defer, DeferCall, defer};
+#[doc(no_inline)]
 pub use framestep::sync::Canceled;
 #[doc(no_inline)]
 pub use framestep::time::{delta_seconds, time};
@@ -106,7 +108,7 @@ pub use runtime::host::RuntimeHandle;
 pub use runtime::owner::{Ended, owner, owner_on};
 pub use runtime::resimulated::{effect_once_per_frame, is_resimulated};
 pub use runtime::start::{spawn, spawn_in, spawn_on, start, start_in, start_on};
-pub use runtime::stop::{StopWithin, is_stop_requested};
+pub use runtime::stop::StopWithin;
 pub use runtime::when_each::WhenEach;
 #[doc(alias = "as_completed")]
 #[doc(alias = "JoinSet")]
@@ -119,7 +121,7 @@ pub use save::send::SendSave;
 pub use script::aligned::changes::{Change, ChangeKind};
 pub use script::clock::{clock, realtime};
 pub use script::context::unrecorded;
-pub use script::defer::{Defer, DeferCall, defer, defer_call};
+pub use script::defer::defer_call;
 pub use script::effect::{current, current_name, effect, with, with_once, with_ref};
 pub use script::guard::ClockGuard;
 pub use script::join_error::JoinError;
@@ -140,13 +142,14 @@ pub use wait::on_clock;
 #[doc(alias = "oneshot")]
 pub use wait::promise;
 #[doc(alias = "CancellationToken")]
-pub use wait::stop_requested;
+#[doc(no_inline)]
+pub use framestep::task::{StopRequested, is_stop_requested, stop_requested};
 #[doc(alias = "ThrottleFirst")]
 pub use wait::throttle;
 pub use wait::{
     Acquire, Animate, Ask, Changed, Changes, ChangesOf, Debounce, Elapsed, EveryFrames, InPhase,
     Interval, MissedTicks, NextEvent, NextFrame, NextTick, NextTicks, On, Permit, Promise, Request,
-    RequestId, Resolver, Semaphore, Signal, StopRequested, Subscription, Throttle, Tick, Timeout,
+    RequestId, Resolver, Schedule, Semaphore, Signal, Subscription, Throttle, Tick, Timeout,
     WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSignal, WaitSignalFor, WaitSteps, WaitUntil,
     WaitWatch, WaitWhile, Watch, YieldNow, animate, ask, end_of_frame, fixed_update, in_phase,
     interval, next_frame, semaphore, signal, signal_with_limit, timeout, timeout_at, wait_frames,

@@ -15,6 +15,7 @@ mod frames;
 mod futures;
 mod panics;
 pub mod phases;
+pub mod portable;
 pub mod program;
 // The unit tests have the same one.
 #[path = "../../../src/random.rs"]

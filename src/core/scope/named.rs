@@ -21,7 +21,8 @@ pub(crate) struct NamedClock {
 
 /// Ends the naming of a clock when it is dropped.
 pub(crate) struct Named {
-    core: Rc<Core>,
+    /// `None` in a replay.
+    core: Option<Rc<Core>>,
     previous: (Option<Rc<ClockState>>, u32),
 }
 
@@ -30,14 +31,38 @@ impl Named {
     pub(crate) fn new(scope: &Scope<'_>, clock: &Rc<ClockState>) -> Self {
         let core = scope.core().rc();
         let previous = core.named.replace((Some(clock.clone()), scope.depth));
+        let core = Some(core);
         Named { core, previous }
+    }
+
+    /// The same in the innermost scope, or the replay that is under way. `None` if there is neither.
+    pub(crate) fn here(clock: &Rc<ClockState>) -> Option<Self> {
+        scope::with(|scope| match scope {
+            Some(scope) => Some(Named::new(scope, clock)),
+            None => Named::in_replay(clock),
+        })
+    }
+
+    fn in_replay(clock: &Rc<ClockState>) -> Option<Self> {
+        recording::with_replay(|replay| {
+            let before = replay?.named.replace(Some(clock.clone()));
+            let previous = (before, 0);
+            Some(Named {
+                core: None,
+                previous,
+            })
+        })
     }
 }
 
 impl Drop for Named {
     fn drop(&mut self) {
+        let previous = std::mem::take(&mut self.previous);
         // If this is the last reference to the clock, no user code can observe the drop.
-        drop(self.core.named.replace(std::mem::take(&mut self.previous)));
+        drop(match &self.core {
+            Some(core) => core.named.replace(previous).0,
+            None => recording::with_replay(|replay| replay?.named.replace(previous.0)),
+        });
     }
 }
 
@@ -107,16 +132,32 @@ impl Scope<'_> {
     #[cold]
     #[inline(never)]
     fn find_clock(&self) -> Option<Rc<ClockState>> {
-        let core = self.core();
-        if self.names_clock() {
-            if let Some(named) = &*core.named.clock.borrow() {
-                let is_other = named.index() != ClockIndex::GAME;
-                return is_other.then(|| named.clone());
-            }
+        match self.named_clock() {
+            Some(named) => (named.index() != ClockIndex::GAME).then_some(named),
+            None => self.own_clock(),
         }
+    }
+
+    /// The clock that a future has named here.
+    fn named_clock(&self) -> Option<Rc<ClockState>> {
+        let is_here = self.names_clock();
+        self.core().named.clock.borrow().clone().filter(|_| is_here)
+    }
+
+    /// The clock of the coroutine itself, unless that is the game clock.
+    pub(crate) fn own_clock(&self) -> Option<Rc<ClockState>> {
+        let core = self.core();
         let owner = core.owners.of(self.current()?)?;
         core.owners.borrow().clock(owner).cloned()
     }
+}
+
+/// The clock that a future has named which is polled here.
+pub(crate) fn named_clock() -> Option<Rc<ClockState>> {
+    scope::with(|scope| match scope {
+        Some(scope) => scope.named_clock(),
+        None => recording::with_replay(|replay| replay?.named.borrow().clone()),
+    })
 }
 
 /// The time as the code of a script reads it, which is recorded if the script is. `None` outside of an executor and of

@@ -10,16 +10,17 @@
 //! A replay runs where no executor does. The scopes around it are hidden meanwhile, so a wait finds none, and asks
 //! for a replay before it panics.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ptr;
+use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use crate::core::base::cell::Restore;
 use crate::core::registration::{Bound, Registration, another_script};
 use crate::core::scope::{self, INNERMOST, Scope};
-use crate::durable::{Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder};
+use crate::durable::{Asks, Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder};
 use crate::inspect::Line;
-use crate::time::{PhaseIndex, Time};
+use crate::time::{ClockState, PhaseIndex, Time};
 use crate::wait::{Misuse, PhaseWait, polled_again};
 
 #[cfg(all(test, framestep_loom))]
@@ -42,6 +43,8 @@ pub(super) struct Replay<'a> {
     /// How many scopes there are around it.
     pub(super) depth: u32,
     outer: *const Replay<'static>,
+    /// The clock that a future has named which is replayed.
+    pub(super) named: RefCell<Option<Rc<ClockState>>>,
 }
 
 thread_local! {
@@ -114,6 +117,7 @@ pub fn replay<R>(recorder: &dyn Recorder, serial: u32, f: impl FnOnce() -> R) ->
         hidden: INNERMOST.get(),
         depth: scope::depth(),
         outer: REPLAY.get(),
+        named: RefCell::default(),
     };
     let _leave = Leave(replay.hidden, replay.outer);
     INNERMOST.set(ptr::null());
@@ -221,22 +225,25 @@ fn refuse_here(call: &'static str, at: Line) {
 }
 
 /// A wait that a recorder can keep.
-pub(crate) trait Recorded: Sized + Into<DurableWait> {
+pub(crate) trait Recorded {
     fn registration_mut(&mut self) -> &mut Registration;
 
     /// Takes the new wait out.
-    fn take(&mut self) -> Self;
+    fn take(&mut self) -> DurableWait;
+}
 
+/// One that can begin without a call of the recorder.
+pub(crate) trait BeginsSimply: Recorded {
     /// Whether the new wait can [begin](Self::begin_simply) in `scope`, in a coroutine that nobody observes.
     fn begins_simply(&self, scope: &Scope<'_>) -> bool;
 
-    /// Begins the wait. Calls no user code, and does not panic.
-    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>);
+    /// Takes the new wait out, and begins it. Calls no user code, and does not panic.
+    fn begin_simply(&mut self, scope: &Scope<'_>, cx: &Context<'_>) -> DurableWait;
 }
 
 /// Polls a wait that is recorded, or begins it. `None` if nothing is recorded here.
 #[inline(never)]
-pub(crate) fn poll<W: Recorded>(
+pub(crate) fn poll<W: BeginsSimply>(
     wait: &mut W,
     scope: Option<&Scope<'_>>,
     cx: &Context<'_>,
@@ -248,6 +255,16 @@ pub(crate) fn poll<W: Recorded>(
         None => poll_replayed(wait, name, line),
     };
     simply.or_else(|| poll_plain(wait, cx, name, line))
+}
+
+/// The same of a wait that does not begin simply.
+pub(crate) fn poll_other<W: Recorded>(
+    wait: &mut W,
+    cx: &Context<'_>,
+    name: &'static str,
+    line: Line,
+) -> Option<Poll<()>> {
+    poll_replayed(wait, name, line).or_else(|| poll_plain(wait, cx, name, line))
 }
 
 /// Polls it in a replay in the usual case: the journal says at once whether it is over. `None` if this is another case.
@@ -277,7 +294,7 @@ fn poll_replayed<W: Recorded>(wait: &mut W, name: &'static str, line: Line) -> O
 /// Polls it in the usual cases, in which no user code is called: it begins in a run, or resumes the coroutine. `None` if
 /// this is another case.
 #[inline(always)]
-fn poll_simply<W: Recorded>(
+fn poll_simply<W: BeginsSimply>(
     wait: &mut W,
     scope: &Scope<'_>,
     cx: &Context<'_>,
@@ -301,13 +318,12 @@ fn poll_simply<W: Recorded>(
         if !is_usual {
             return None;
         }
-        let mut begun = wait.take();
         let own = scope.own_task(cx);
         scope.free.set(own.filter(|own| !own.is_registered()));
-        begun.begin_simply(scope, cx);
+        let begun = wait.begin_simply(scope, cx);
         scope.free.set(None);
         let registration = wait.registration_mut();
-        let ticket = recorder.keep(registration.name_of(name), line, begun.into());
+        let ticket = recorder.keep(registration.name_of(name), line, begun);
         registration.become_shell(recording.serial, ticket);
         Some(Poll::Pending)
     };
@@ -323,7 +339,7 @@ fn poll_plain<W: Recorded>(
     name: &'static str,
     line: Line,
 ) -> Option<Poll<()>> {
-    let polled = poll_slowly(wait, cx, name, line, Gives::Nothing, &mut || true);
+    let polled = poll_slowly(wait, cx, name, line, Gives::Nothing, &mut |_| true);
     polled.map(|polled| polled.map(drop))
 }
 
@@ -336,19 +352,19 @@ pub(crate) fn poll_slowly<W: Recorded>(
     name: &'static str,
     line: Line,
     gives: Gives,
-    holds: &mut dyn FnMut() -> bool,
+    asks: Asks<'_>,
 ) -> Option<Poll<Given>> {
     recorded(|recording| {
         let name = wait.registration_mut().name_of(name);
         if !wait.registration_mut().is_new() {
             let registration = wait.registration_mut();
-            return poll_begun(registration, recording, cx, name, line, gives, holds);
+            return poll_begun(registration, recording, cx, name, line, gives, asks);
         }
         let new = wait.take();
         let registration = wait.registration_mut();
         // If the recorder panics, the wait is over.
         registration.end();
-        match recording.recorder.begin(name, line, cx, new.into(), gives) {
+        match recording.recorder.begin(name, line, cx, new, gives, asks) {
             Begun::Pending(ticket) => {
                 registration.become_shell(recording.serial, ticket);
                 Poll::Pending
@@ -365,7 +381,7 @@ fn poll_begun(
     name: &'static str,
     line: Line,
     gives: Gives,
-    holds: &mut dyn FnMut() -> bool,
+    asks: Asks<'_>,
 ) -> Poll<Given> {
     if registration.is_done() {
         polled_again(name);
@@ -377,7 +393,7 @@ fn poll_begun(
     registration.end();
     let polled = recording
         .recorder
-        .poll(ticket, name, line, cx, gives, holds);
+        .poll(ticket, name, line, cx, gives, asks);
     if polled.is_pending() {
         registration.become_shell(recording.serial, ticket);
     }
@@ -392,23 +408,20 @@ pub fn unrecorded<R>(f: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Calls `poll`, which polls a wait that a recorder keeps: it is a plain one. The condition that it gets calls `holds` as
-/// a part of the recorded coroutine.
+/// Calls `poll`, which polls a wait that a recorder keeps: it is a plain one. What it gets calls `asks` as a part of the
+/// recorded coroutine.
 #[inline]
-pub(crate) fn poll_unrecorded<R>(
-    holds: &mut dyn FnMut() -> bool,
-    poll: impl FnOnce(&mut dyn FnMut() -> bool) -> R,
-) -> R {
+pub(crate) fn poll_unrecorded<R>(asks: Asks<'_>, poll: impl FnOnce(Asks<'_>) -> R) -> R {
     scope::with(|scope| match scope.filter(|scope| scope.is_recorded()) {
         Some(scope) => {
             let recording = scope.recording.get();
             let _plain = Restore::after_setting(&scope.recording, ptr::null());
-            poll(&mut || {
+            poll(&mut |progress| {
                 let _again = Restore::after_setting(&scope.recording, recording);
-                holds()
+                asks(progress)
             })
         }
-        None => poll(holds),
+        None => poll(asks),
     })
 }
 
@@ -482,6 +495,75 @@ pub(crate) fn forget(serial: u32, ticket: u64) {
             recording.recorder.forget(ticket);
         }
     });
+}
+
+/// A wait that a recorder has by itself. It is dropped with this.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    serial: u32,
+    number: u64,
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        forget(self.serial, self.number);
+    }
+}
+
+/// Polls the wait for a request to stop, which has no ticket at first. `None` if nothing is recorded here.
+pub(crate) fn poll_stop(
+    ticket: &mut Option<Ticket>,
+    call: &'static str,
+    at: Line,
+) -> Option<Poll<()>> {
+    recorded(|recording| {
+        let serial = recording.serial;
+        if ticket.as_ref().is_some_and(|ticket| ticket.serial != serial) {
+            another_script();
+        }
+        let known = ticket.as_ref().map(|ticket| ticket.number);
+        match recording.recorder.poll_stop(known, call, at) {
+            Begun::Pending(number) => {
+                ticket.get_or_insert(Ticket { serial, number });
+                Poll::Pending
+            }
+            Begun::Over(_) => {
+                *ticket = None;
+                Poll::Ready(())
+            }
+        }
+    })
+}
+
+/// Whether the coroutine that records what it does has been requested to stop. `None` if nothing is recorded here.
+pub(crate) fn is_stop_requested(call: &'static str, at: Line) -> Option<bool> {
+    recorded(|recording| recording.recorder.is_stop_requested(call, at))
+}
+
+/// Calls `f`, for a guard that is dropped: as a part of the coroutine, if one records here, and not if that does nothing
+/// now. `is_of_recorded` says that such a one has made the guard: its replay makes it anew, so elsewhere it is not called.
+#[inline]
+pub(crate) fn deferred(is_of_recorded: bool, f: impl FnOnce()) {
+    if is_recording() {
+        let mut f = Some(f);
+        let mut f = || {
+            if let Some(f) = f.take() {
+                f();
+            }
+        };
+        recorded(|recording| recording.recorder.deferred(&mut f));
+    } else if !is_of_recorded {
+        f();
+    }
+}
+
+/// When the tick of a wait that is recorded here is due, in the own time of the coroutine, if that is known.
+pub(crate) fn tick_due(registration: &Registration) -> Option<i128> {
+    let due = |recording: &Recording<'_>| {
+        let ticket = registration.ticket_in(recording.serial)?;
+        recording.recorder.tick_due(ticket)
+    };
+    recorded(due).flatten()
 }
 
 /// Whether the recorder of this number is that of the coroutine that is polled or replayed here.

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -14,9 +15,11 @@ use crate::core::base::key::TaskKey;
 use crate::core::life::end;
 use crate::core::life::end::requests::{self, Then};
 use crate::core::owners::{Asks, NextEnd, OwnerKey};
-use crate::core::scope::recording;
+use crate::core::registration::another_script;
+use crate::core::scope::recording::{self, Ticket};
 use crate::core::task::Task;
 use crate::core::{Core, scope};
+use crate::inspect::Line;
 use crate::time::{Nanos, Seconds};
 use crate::wait::{polled, polled_again};
 
@@ -77,10 +80,7 @@ use super::Ended;
 ///
 /// `CancellationToken::cancelled` of tokio-util; `CancellationToken` of .NET.
 pub fn stop_requested() -> StopRequested {
-    StopRequested {
-        wait: None,
-        is_done: false,
-    }
+    StopRequested { stage: Stage::New }
 }
 
 /// Whether the calling coroutine has been requested to stop: see [`stop_requested`]. `false` outside
@@ -113,9 +113,14 @@ pub fn stop_requested() -> StopRequested {
 /// ```
 #[track_caller]
 pub fn is_stop_requested() -> bool {
-    match scope::with(|scope| scope.map(reads_request)) {
+    let call = "is_stop_requested";
+    let is_asked = scope::with(|scope| match scope.filter(|scope| !scope.is_recorded()) {
+        Some(scope) => Some(reads_request(scope)),
+        None => recording::is_stop_requested(call, Location::caller()),
+    });
+    match is_asked {
         Some(is_asked) => is_asked,
-        None => crate::task::coroutine::outside("is_stop_requested"),
+        None => crate::task::coroutine::outside(call),
     }
 }
 
@@ -141,8 +146,15 @@ fn reads_request_of_owner(core: &Core, task: Task<'_>) -> bool {
 /// The future of [`stop_requested`].
 #[must_use = "futures do nothing unless you `.await` or poll them"]
 pub struct StopRequested {
-    wait: Option<Wait>,
-    is_done: bool,
+    stage: Stage,
+}
+
+enum Stage {
+    New,
+    Waiting(Wait),
+    /// In a durable script, which keeps the wait.
+    Recorded(Ticket),
+    Done,
 }
 
 /// A place in the list of the coroutine's owner. It is left when this is dropped.
@@ -176,10 +188,12 @@ impl Future for StopRequested {
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        if self.is_done {
+        if let Stage::Done = self.stage {
             polled_again("stop_requested()");
         }
-        recording::refuse("stop_requested", Location::caller());
+        if recording::is_recording() {
+            return self.poll_recorded(Location::caller());
+        }
         let own = polled("stop_requested()", |scope| {
             let task = scope.current()?;
             let asks = scope.core().owners.borrow_mut().asks_of(task.member());
@@ -188,32 +202,56 @@ impl Future for StopRequested {
         let is_asked = || polled("stop_requested()", reads_request);
         if !is_asked() {
             if let Some((task, asks)) = own {
-                let moved = self.wait.take_if(|wait| !wait.is_of(task, &asks));
-                drop(moved);
-                let wait = self.wait.get_or_insert_with(|| Wait::new(asks, task));
-                wait.asks.wait(wait.place, cx);
+                match &self.stage {
+                    Stage::Waiting(wait) if wait.is_of(task, &asks) => {}
+                    Stage::Recorded(_) => another_script(),
+                    // It comes from another coroutine, whose list it leaves first.
+                    _ => {
+                        self.stage = Stage::New;
+                        self.stage = Stage::Waiting(Wait::new(asks, task));
+                    }
+                }
+                if let Stage::Waiting(wait) = &self.stage {
+                    wait.asks.wait(wait.place, cx);
+                }
             }
             // The clone of the waker is user code, which may ask.
             if !is_asked() {
                 return Poll::Pending;
             }
         }
-        self.wait = None;
-        self.is_done = true;
+        self.stage = Stage::Done;
         Poll::Ready(())
+    }
+}
+
+impl StopRequested {
+    #[cold]
+    #[inline(never)]
+    fn poll_recorded(&mut self, line: Line) -> Poll<()> {
+        let mut ticket = match mem::replace(&mut self.stage, Stage::Done) {
+            Stage::New | Stage::Done => None,
+            Stage::Recorded(ticket) => Some(ticket),
+            Stage::Waiting(_) => another_script(),
+        };
+        let polled = recording::poll_stop(&mut ticket, "stop_requested()", line);
+        if let Some(ticket) = ticket {
+            self.stage = Stage::Recorded(ticket);
+        }
+        polled.unwrap_or(Poll::Pending)
     }
 }
 
 impl FusedFuture for StopRequested {
     fn is_terminated(&self) -> bool {
-        self.is_done
+        matches!(self.stage, Stage::Done)
     }
 }
 
 impl fmt::Debug for StopRequested {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StopRequested")
-            .field("done", &self.is_done)
+            .field("done", &self.is_terminated())
             .finish_non_exhaustive()
     }
 }

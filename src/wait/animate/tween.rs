@@ -12,7 +12,7 @@ use crate::core::base::call;
 use crate::time::Phase;
 use crate::wait::length::Length;
 
-use super::{Animate, Animation, Ease, Easing, Progress, share_of};
+use super::{Animate, Animation, END, Ease, Easing, Progress, share_of};
 
 /// The future of [`animate`](super::animate) with a curve or in rounds.
 ///
@@ -48,7 +48,6 @@ struct Rounds {
     count: Option<u32>,
     /// Whether every other round runs backwards.
     yoyo: bool,
-    elapsed_ns: u64,
 }
 
 /// The length of all rounds if they have no end, or a later one: 292 years.
@@ -66,12 +65,12 @@ impl Rounds {
     }
 
     /// The share of the present round.
-    fn share(self) -> f32 {
+    fn share(self, elapsed_ns: u64) -> f32 {
         let Length::Finite(length_ns @ 1..) = self.length else {
             return 0.0;
         };
-        let share = share_of(self.elapsed_ns % length_ns, length_ns);
-        self.turned(self.elapsed_ns / length_ns, share)
+        let share = share_of(elapsed_ns % length_ns, length_ns);
+        self.turned(elapsed_ns / length_ns, share)
     }
 
     /// The share at the end of the last round.
@@ -226,7 +225,6 @@ impl<F> Animate<F> {
                 length: animation.length,
                 count: Some(1),
                 yoyo: false,
-                elapsed_ns: 0,
             },
             animation,
             curve: Ease::Linear,
@@ -297,14 +295,6 @@ impl Animation {
             "{what} of an `animate()` must be set before it is awaited: it has begun"
         );
     }
-
-    /// How much of it has passed. It does not decrease.
-    fn elapsed_ns(&self, before_ns: u64) -> u64 {
-        let (Progress::Running { length_ns, .. }, Some(end)) = (self.progress, &self.end) else {
-            return before_ns;
-        };
-        before_ns.max(length_ns.saturating_sub(end.timer.left_ns()))
-    }
 }
 
 impl<F: FnMut(f32), C: Easing> Future for Tween<F, C> {
@@ -319,17 +309,10 @@ impl<F: FnMut(f32), C: Easing> Future for Tween<F, C> {
             curve,
             place,
         } = &mut *self;
-        let mut is_first = matches!(animation.progress, Progress::New);
-        while animation.poll_next(cx).is_ready() {
-            let is_done = animation.is_done();
-            let share = if is_done {
-                rounds.last_share()
-            } else {
-                // The timer begins with its own first poll.
-                if !std::mem::take(&mut is_first) {
-                    rounds.elapsed_ns = animation.elapsed_ns(rounds.elapsed_ns);
-                }
-                rounds.share()
+        animation.poll(cx, |elapsed_ns| {
+            let share = match elapsed_ns {
+                END => rounds.last_share(),
+                _ => rounds.share(elapsed_ns),
             };
             let value = call::out(|| curve.at(share));
             assert!(
@@ -338,11 +321,7 @@ impl<F: FnMut(f32), C: Easing> Future for Tween<F, C> {
                  a curve must be a finite number for each share of the time, from 0 to 1"
             );
             call::out(|| apply(value));
-            if is_done {
-                return Poll::Ready(());
-            }
-        }
-        Poll::Pending
+        })
     }
 }
 

@@ -245,7 +245,6 @@ pub(crate) enum OutsideWait {
         wait: framestep::sync::Acquire,
         of: Rc<PlainSemaphore>,
     },
-    Stop(framestep::task::StopRequested),
 }
 
 /// A subscription outside of durable scripts.

@@ -4,7 +4,6 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use crate::script::{Begun, ChapterEnd, ChapterFuture, ScriptCell, Slot, context};
-use crate::wait::{poll_animation, reads_request};
 
 /// What the waits are called in messages.
 const NAME: &str = "a wait of earlier code";
@@ -42,15 +41,13 @@ fn is_over(slot: &mut Slot, cell: &ScriptCell, cx: &mut Context<'_>) -> bool {
         Slot::Plain(wait) => wait.poll(cx, NAME).is_ready(),
         Slot::Join(join) => join.end.poll(cx, NAME).is_ready(),
         Slot::OwnerEnd(awaited) => awaited.end.poll(cx, NAME).is_ready(),
-        Slot::Stop(_) => reads_request(cell),
-        Slot::Tick(tick) => tick.timer.poll(cx, NAME).is_ready(),
+        Slot::Stop(_) => cell.reads_request(),
         Slot::Signal(wait) => wait.given.value().is_some(),
         Slot::Next(wait) => cell.shared().events.stored_events(wait.stream) > 0,
         Slot::Value { is_new, .. } => *is_new,
         Slot::Permit(wait) => wait.granted.is_some(),
         Slot::Promise(number) => cell.shared().events.is_settled((cell.id, *number)),
         Slot::Request(request) => request.answer.is_some(),
-        Slot::Animate(animation) => poll_animation(animation, cx, |_| ()).is_ready(),
         Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => false,
     }
 }

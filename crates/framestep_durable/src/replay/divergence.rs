@@ -82,7 +82,7 @@ const EARLIER: &str = ", without the wait before it";
 
 /// The same for a wait whose number is another one.
 fn as_another_wait(saved: u32, now: u32) -> String {
-    let [saved, now] = [saved, now].map(|number| number + 1);
+    let [saved, now] = [saved, now].map(|number| u64::from(number) + 1);
     format!(
         ", as wait number {now} of its chapter instead of {saved}: before it, a wait has been added or \
          removed, such as that of a `timeout`"

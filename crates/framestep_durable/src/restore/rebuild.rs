@@ -5,7 +5,7 @@ use std::iter;
 use std::mem;
 use std::rc::Rc;
 
-use framestep::durable::{ClockNames, DurableWait, EndOf, Reader};
+use framestep::durable::{ClockNames, DurableWait, EndOf, Progress, Reader, Shape};
 use framestep::task::CoroutineId;
 use framestep::{Coroutine, Owner};
 
@@ -20,9 +20,8 @@ use crate::restore::{Fate, Prepared};
 use crate::runtime::Act;
 use crate::save::{OwnerImage, SaveState};
 use crate::script::aligned::Hold;
-use crate::script::slot::Tick;
 use crate::script::{
-    Animation, Awaited, Driver, EndedScript, Guards, Join, NextWait, OwnerEnd, OwnerEntry, Pending,
+    Awaited, Driver, EndedScript, Guards, Join, NextWait, OwnerEnd, OwnerEntry, Pending,
     ScriptCell, Shared, Slot, SlotImage, StopRequest, Waits,
 };
 
@@ -422,21 +421,15 @@ impl Shared {
             SlotImage::Animate {
                 has_end,
                 length_ns,
-                share,
-            } => Slot::Animate(Box::new(Animation {
-                next: wait_for(EndOf::Nothing)?,
-                end: if *has_end {
-                    Some(wait_for(EndOf::Nothing)?)
-                } else {
-                    None
-                },
-                length_ns: *length_ns,
-                share: f32::from_bits(*share),
-            })),
-            SlotImage::Tick { due_ns } => Slot::Tick(Box::new(Tick {
-                timer: wait_for(EndOf::Nothing)?,
-                due_ns: *due_ns,
-            })),
+                elapsed_ns,
+            } => {
+                let progress = Progress {
+                    elapsed_ns: *elapsed_ns,
+                    length_ns: *length_ns,
+                };
+                of_shape(Shape::Animation(progress, *has_end), &mut wait_for)?
+            }
+            SlotImage::Tick { due_ns } => of_shape(Shape::Tick(*due_ns), &mut wait_for)?,
         })
     }
 
@@ -500,4 +493,13 @@ impl Shared {
         let promises = save.promises.iter().cloned();
         events.promises.replace(promises.collect());
     }
+}
+
+/// The state of a wait of framestep that consists of others, which `wait_for` loads.
+fn of_shape(
+    shape: Shape,
+    wait_for: &mut dyn FnMut(EndOf<'_>) -> Result<DurableWait, RestoreError>,
+) -> Result<Slot, RestoreError> {
+    let wait = DurableWait::of_shape(shape, || wait_for(EndOf::Nothing))?;
+    Ok(Slot::Plain(wait))
 }

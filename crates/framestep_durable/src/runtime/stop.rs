@@ -18,54 +18,11 @@ use crate::journal::Call;
 use crate::runtime::{Joins, ScriptHandle};
 use crate::script::shared::owners::with_those_below;
 use crate::script::{ScriptCell, Shared, StopRequest, command, context, expect_read, line_of};
-use crate::wait::reads_request;
-
-/// Whether the calling script has been requested to stop: see [`stop_requested`](crate::stop_requested).
-///
-/// The answer is recorded. Outside of a durable script, it is [`framestep::task::is_stop_requested`].
-///
-/// # Panics
-///
-/// Outside of an executor.
-///
-/// # Examples
-///
-/// ```
-/// use framestep_durable::prelude::*;
-///
-/// #[durable]
-/// async fn swings() -> u32 {
-///     let mut count = 0;
-///     while !is_stop_requested() {
-///         wait_seconds(0.5).await; // a swing is never cut short
-///         count += 1;
-///     }
-///     count
-/// }
-///
-/// let mut runtime = Runtime::new(Registry::new().with::<Swings>());
-/// let swings = runtime.start(swings());
-/// for _ in 0..3 {
-///     runtime.run_frame(0.25);
-/// }
-/// runtime.request_stop(swings.id());
-/// runtime.run_frame(0.25);
-/// assert_eq!(runtime.take(swings), Some(Ok(2)));
-/// ```
-#[track_caller]
-pub fn is_stop_requested() -> bool {
-    let caller = Call::new("is_stop_requested", "");
-    let Some(cell) = context::current() else {
-        return framestep::task::is_stop_requested();
-    };
-    let asked = cell.effect(caller, || Bytes::of(&reads_request(&cell)));
-    asked.is_some_and(|asked| expect_read(&asked))
-}
 
 impl OwnerId {
     /// Asks the scripts of the owner, and of the owners below it, to stop. They are not stopped:
     /// each ends in its own way once it reads the request, with [`stop_requested`](crate::stop_requested)
-    /// or [`is_stop_requested`]. See [`framestep::Owner::request_stop`].
+    /// or [`is_stop_requested`](crate::is_stop_requested). See [`framestep::Owner::request_stop`].
     ///
     /// It concerns the scripts that exist now, and what these start on this owner or below it from
     /// now on. A request is saved, and cannot be withdrawn.

@@ -7,7 +7,7 @@ use std::mem;
 use std::panic::Location;
 use std::rc::{Rc, Weak};
 
-use framestep::durable::{DurableWait, home, number_of_recorder, phase_number};
+use framestep::durable::{DurableWait, number_of_recorder, phase_number};
 use framestep::task::CoroutineId;
 use framestep::{Coroutine, Phase};
 
@@ -512,12 +512,6 @@ pub(crate) fn in_closure<R>(cell: Option<&ScriptCell>, f: impl FnOnce() -> R) ->
         Some(cell) => cell.in_closure(f),
         None => f(),
     }
-}
-
-/// The home phase of a script, or of the coroutine being polled.
-#[track_caller]
-pub(crate) fn home_of(cell: Option<&ScriptCell>) -> Phase {
-    cell.map_or_else(home, |cell| cell.home)
 }
 
 /// Whether a script that is being dropped, or replayed, still has what it had: then what it drops is

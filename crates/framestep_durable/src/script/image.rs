@@ -259,10 +259,11 @@ pub(crate) enum SlotImage {
     Animate {
         has_end: bool,
         length_ns: u64,
-        share: u32,
+        elapsed_ns: u64,
     },
     Tick {
-        due_ns: i128,
+        /// `None` if it never comes.
+        due_ns: Option<i128>,
     },
 }
 

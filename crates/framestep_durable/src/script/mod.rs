@@ -27,8 +27,9 @@ pub(crate) mod replayed;
 pub(crate) mod script_fn;
 pub(crate) mod shared;
 pub(crate) mod slot;
+mod stop_wait;
 
-pub(crate) use self::cell::{ScriptCell, counts, home_of, in_closure};
+pub(crate) use self::cell::{ScriptCell, counts, in_closure};
 pub(crate) use self::clock::clock_of;
 pub(crate) use self::driver::Driver;
 pub(crate) use self::effect::{command, expect_read, type_name_of};
@@ -50,7 +51,7 @@ pub(crate) use self::shared::owners::{OwnerEntry, Owners};
 pub(crate) use self::shared::stops::StopRequest;
 pub(crate) use self::shared::trail::Lent;
 pub(crate) use self::shared::{Limits, Shared};
-pub(crate) use self::slot::{Animation, Awaited, Join, NextWait, OwnerEnd, Pending, Slot, Waits};
+pub(crate) use self::slot::{Awaited, Join, NextWait, OwnerEnd, Pending, Slot, Waits};
 
 use std::future::Future;
 use std::pin::Pin;

@@ -82,19 +82,6 @@ impl Numbered {
         }
     }
 
-    /// Whether the wait has been polled.
-    pub(crate) fn has_begun(&self) -> bool {
-        !matches!(self.state, State::New)
-    }
-
-    /// The script in which the wait has begun, and its number there. `None` if it is over.
-    pub(crate) fn begun(&self) -> Option<(Rc<ScriptCell>, u32)> {
-        match &self.state {
-            State::Begun(cell, number) => Some((cell.upgrade()?, *number)),
-            _ => None,
-        }
-    }
-
     /// Notes what a pending wait is about, in a replay: that is compared with the save.
     #[inline]
     pub(crate) fn note(&self, typed: impl FnOnce(u32) -> Typed) {

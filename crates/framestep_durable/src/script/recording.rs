@@ -5,7 +5,8 @@ use std::task::{Context, Poll};
 
 use framestep::Time;
 use framestep::durable::{
-    Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder, Writer, in_line, save_time,
+    Asks, Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder, Ticked, Writer, in_line,
+    save_time,
 };
 
 use crate::bytes::{Bytes, message_of};
@@ -66,6 +67,7 @@ impl Recorder for ScriptCell {
         cx: &Context<'_>,
         wait: DurableWait,
         gives: Gives,
+        asks: Asks<'_>,
     ) -> Begun {
         self.expect_outside_of_closures(call);
         let site = self.site_at(call, at);
@@ -79,8 +81,8 @@ impl Recorder for ScriptCell {
             return begun;
         }
         let number = self.take_number();
-        match self.poll_wait(wait, call, at, cx, number, site, &mut || true) {
-            Poll::Ready(()) => Begun::Over(self.end_with(number, site, gives)),
+        match self.poll_wait(wait, call, at, cx, number, site, asks) {
+            Poll::Ready(wait) => Begun::Over(self.end_with(number, site, gives, &wait)),
             Poll::Pending => Begun::Pending(self.ticket(number)),
         }
     }
@@ -92,15 +94,10 @@ impl Recorder for ScriptCell {
         at: Line,
         cx: &Context<'_>,
         gives: Gives,
-        holds: &mut dyn FnMut() -> bool,
+        asks: Asks<'_>,
     ) -> Poll<Given> {
         self.expect_outside_of_closures(call);
-        let Some(number) = self.number_of(ticket) else {
-            panic!(
-                "`{call}` was begun in a chapter of the script `{}` that is over: make a new one",
-                self.name()
-            )
-        };
+        let number = self.expect_number_of(ticket, call);
         if self.is_replayed() {
             return self.poll_again(number, call, at, gives);
         }
@@ -114,8 +111,8 @@ impl Recorder for ScriptCell {
                 None => return Poll::Pending,
             },
         };
-        let polled = self.poll_wait(wait, call, at, cx, number, site, holds);
-        polled.map(|()| self.end_with(number, site, gives))
+        let polled = self.poll_wait(wait, call, at, cx, number, site, asks);
+        polled.map(|wait| self.end_with(number, site, gives, &wait))
     }
 
     fn forget(&self, ticket: u64) {
@@ -123,6 +120,30 @@ impl Recorder for ScriptCell {
             drop(self.remove_wait(number));
             drop(self.take_not_begun(number));
         }
+    }
+
+    fn poll_stop(&self, ticket: Option<u64>, call: &'static str, at: Line) -> Begun {
+        self.poll_stop_wait(ticket, call, at)
+    }
+
+    fn is_stop_requested(&self, call: &'static str, at: Line) -> bool {
+        let asked = self.effect(Call::at(call, "", at), || Bytes::of(&self.reads_request()));
+        asked.is_some_and(|asked| expect_read(&asked))
+    }
+
+    fn deferred(&self, f: &mut dyn FnMut()) {
+        if self.has_effects() {
+            self.in_closure(f);
+        }
+    }
+
+    fn tick_due(&self, ticket: u64) -> Option<i128> {
+        let number = self.number_of(ticket)?;
+        let due = self.with_slot(number, |slot| match slot {
+            Slot::Plain(wait) => wait.tick_due(),
+            _ => None,
+        });
+        due.flatten()
     }
 
     fn time(&self, call: &'static str, at: Line, read: Reads<'_, Time>) -> Option<Time> {
@@ -167,26 +188,41 @@ fn refuse(call: &str, at: Line, script: &str) -> ! {
 impl ScriptCell {
     /// What the waits of the present chapter know their states by.
     #[inline]
-    fn ticket(&self, number: u32) -> u64 {
+    pub(super) fn ticket(&self, number: u32) -> u64 {
         u64::from(self.chapters.get()) << 32 | u64::from(number)
     }
 
     /// The number of a wait. `None` if it is of another chapter.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the lower half")]
-    fn number_of(&self, ticket: u64) -> Option<u32> {
+    pub(super) fn number_of(&self, ticket: u64) -> Option<u32> {
         (ticket >> 32 == u64::from(self.chapters.get())).then_some(ticket as u32)
+    }
+
+    /// The number of a wait.
+    ///
+    /// # Panics
+    ///
+    /// If it is of another chapter.
+    #[inline]
+    pub(super) fn expect_number_of(&self, ticket: u64, call: &str) -> u32 {
+        self.number_of(ticket).unwrap_or_else(|| {
+            panic!(
+                "`{call}` was begun in a chapter of the script `{}` that is over: make a new one",
+                self.name()
+            )
+        })
     }
 
     #[inline]
     #[track_caller]
-    fn expect_outside_of_closures(&self, call: &str) {
+    pub(super) fn expect_outside_of_closures(&self, call: &str) {
         if self.is_in_closure() {
             context::refuse(call, Some(self));
         }
     }
 
-    /// Polls a wait. If it is pending, it is kept.
+    /// Polls a wait, and returns it if it is over. If it is pending, it is kept.
     #[expect(clippy::too_many_arguments, reason = "each is a part of a poll")]
     fn poll_wait(
         &self,
@@ -196,9 +232,9 @@ impl ScriptCell {
         cx: &Context<'_>,
         number: u32,
         site: Known,
-        holds: &mut dyn FnMut() -> bool,
-    ) -> Poll<()> {
-        let mut asked = || self.in_closure(&mut *holds);
+        asks: Asks<'_>,
+    ) -> Poll<DurableWait> {
+        let mut asked = |progress| self.in_closure(|| asks(progress));
         let polled = catch_unwind(AssertUnwindSafe(|| {
             let mut cx = Context::from_waker(cx.waker());
             in_line(at, || wait.poll_asking(&mut cx, call, &mut asked))
@@ -208,7 +244,7 @@ impl ScriptCell {
                 self.keep(number, site, wait);
                 Poll::Pending
             }
-            Ok(Poll::Ready(())) => Poll::Ready(()),
+            Ok(Poll::Ready(())) => Poll::Ready(wait),
             Err(payload) => {
                 self.record_failure(number, &message_of(&*payload), site);
                 drop(wait);
@@ -232,10 +268,13 @@ impl ScriptCell {
     }
 
     /// Records the end of a wait.
-    fn end_with(&self, number: u32, site: Known, gives: Gives) -> Given {
+    fn end_with(&self, number: u32, site: Known, gives: Gives, wait: &DurableWait) -> Given {
         let value = match gives {
             Gives::Nothing => Bytes::EMPTY,
             Gives::Time => time_now(),
+            Gives::Tick => wait.ticked().map_or(Bytes::EMPTY, |tick| {
+                Bytes::of(&(tick.due_ns, tick.now_ns))
+            }),
         };
         self.record_end(number, value.get(), site);
         drop(self.remove_wait(number));
@@ -305,7 +344,11 @@ struct Outside;
 
 fn given(value: &Bytes, gives: Gives) -> Given {
     match gives {
-        Gives::Nothing => None,
-        Gives::Time => Some(time_of(Some(value))),
+        Gives::Nothing => Given::Nothing,
+        Gives::Time => Given::Time(time_of(Some(value))),
+        Gives::Tick => {
+            let (due_ns, now_ns) = expect_read(value);
+            Given::Tick(Ticked { due_ns, now_ns })
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::panic::Location;
 
-use framestep::durable::{DurableWait, Event, EventNote, FrameWait};
+use framestep::durable::{DurableWait, Event, EventNote, FrameWait, Shape};
 
 use crate::bytes::Topic;
 use crate::events::signals::OfSignal;
@@ -271,10 +271,6 @@ pub(crate) enum Slot {
     Promise(u64),
     /// An answer from outside.
     Request(Box<Question>),
-    /// An animation.
-    Animate(Box<Animation>),
-    /// A tick of an interval.
-    Tick(Box<Tick>),
     /// A wait outside of durable scripts.
     Outside(Box<OutsideWait>),
 }
@@ -307,13 +303,6 @@ impl OwnerEnd {
     }
 }
 
-/// A tick of an interval: its timer, and when it is due on the script's clock.
-#[derive(Debug)]
-pub(crate) struct Tick {
-    pub(crate) timer: DurableWait,
-    pub(crate) due_ns: i128,
-}
-
 /// A wait for the next event of a subscription.
 #[derive(Debug)]
 pub(crate) struct NextWait {
@@ -323,17 +312,6 @@ pub(crate) struct NextWait {
     pub(crate) stream: Owned,
     /// Of a wait that has a subscription of its own.
     pub(crate) guard: Option<StreamGuard>,
-}
-
-/// An animation under way.
-#[derive(Debug)]
-pub(crate) struct Animation {
-    /// The next frame or step.
-    pub(crate) next: DurableWait,
-    /// The end. `None` if it never comes.
-    pub(crate) end: Option<DurableWait>,
-    pub(crate) length_ns: u64,
-    pub(crate) share: f32,
 }
 
 impl Slot {
@@ -380,14 +358,9 @@ impl Slot {
     /// Calls `f` with each wait of framestep in it.
     pub(crate) fn each_wait<'a>(&'a self, mut f: impl FnMut(&'a DurableWait)) {
         match self {
-            Slot::Plain(wait) => f(wait),
+            Slot::Plain(wait) => wait.each_part(f),
             Slot::Join(join) => f(&join.end),
             Slot::OwnerEnd(awaited) => f(&awaited.end),
-            Slot::Tick(tick) => f(&tick.timer),
-            Slot::Animate(animation) => {
-                f(&animation.next);
-                animation.end.iter().for_each(f);
-            }
             Slot::Replayed
             | Slot::Typed(_)
             | Slot::Polled
@@ -405,7 +378,15 @@ impl Slot {
     /// What a save state has of it, besides waits of framestep.
     pub(crate) fn image(&self) -> SlotImage {
         match self {
-            Slot::Plain(_) => SlotImage::Plain,
+            Slot::Plain(wait) => match wait.shape() {
+                Shape::Single => SlotImage::Plain,
+                Shape::Tick(due_ns) => SlotImage::Tick { due_ns },
+                Shape::Animation(progress, has_end) => SlotImage::Animate {
+                    has_end,
+                    length_ns: progress.length_ns,
+                    elapsed_ns: progress.elapsed_ns,
+                },
+            },
             Slot::Join(join) => SlotImage::Join(join.script),
             Slot::OwnerEnd(awaited) => SlotImage::OwnerEnd(awaited.owner),
             Slot::Stop(ticket) => SlotImage::Stop { ticket: *ticket },
@@ -433,14 +414,6 @@ impl Slot {
             },
             Slot::Promise(number) => SlotImage::Promise(*number),
             Slot::Request(request) => SlotImage::Request((**request).clone()),
-            Slot::Animate(animation) => SlotImage::Animate {
-                has_end: animation.end.is_some(),
-                length_ns: animation.length_ns,
-                share: animation.share.to_bits(),
-            },
-            Slot::Tick(tick) => SlotImage::Tick {
-                due_ns: tick.due_ns,
-            },
             // Outside of polls and replays, a slot has its state.
             Slot::Replayed | Slot::Typed(_) | Slot::Polled | Slot::Outside(_) => {
                 unreachable!("the script is being polled")

@@ -150,7 +150,7 @@ fn poll_change(
             return Poll::Pending;
         };
         let mut found = None;
-        let mut asked = || {
+        let mut asked = |_| {
             found = in_closure(cell, &mut *changed);
             found.is_some()
         };

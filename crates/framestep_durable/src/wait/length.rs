@@ -1,30 +1,10 @@
-//! Lengths of time, and the waits on the clocks of a runtime.
+//! The waits on the clocks of a runtime.
 
-use framestep::durable::length_ns;
 use framestep::time::{Clock, Seconds};
 use framestep::wait::WaitSeconds;
-use serde::{Deserialize, Serialize};
 
 use crate::ids::ClockId;
 use crate::script::{clock_of, context};
-
-/// Nanoseconds.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct Ns(u64);
-
-impl Ns {
-    const INFINITE: Ns = Ns(u64::MAX);
-
-    #[track_caller]
-    pub(super) fn of(seconds: impl Seconds) -> Self {
-        length_ns(seconds).map_or(Ns::INFINITE, Ns)
-    }
-
-    /// `None` if it is infinite.
-    pub(super) fn finite(self) -> Option<u64> {
-        (self.0 != Ns::INFINITE.0).then_some(self.0)
-    }
-}
 
 impl ClockId {
     /// Waits until `seconds` of this clock have passed since the first poll. See

@@ -13,24 +13,23 @@ mod request;
 mod semaphore;
 mod signal;
 mod signal_for;
-mod stop_requested;
 mod subscription;
 mod value;
 mod value_changes;
 
-pub(crate) use animate::poll_animation;
-pub use animate::{Animate, animate};
+pub use animate::animate;
 pub use changed::{Changed, WaitWatch};
 pub use changes_of::{ChangesOf, changes_of};
 pub use condition::{wait_until, wait_while};
 #[doc(no_inline)]
 pub use framestep::wait::{
-    Debounce, Elapsed, EveryFrames, InPhase, NextFrame, Throttle, Timeout, WaitFrames, WaitSeconds,
-    WaitSecondsRealtime, WaitSteps, WaitUntil, WaitWhile, YieldNow, debounce, end_of_frame,
-    every_frames, fixed_update, in_phase, next_frame, throttle, timeout, timeout_at, wait_frames,
-    wait_seconds, wait_seconds_realtime, wait_steps, yield_now,
+    Animate, Debounce, Elapsed, EveryFrames, InPhase, Interval, MissedTicks, NextFrame, NextTick,
+    NextTicks, Throttle, Tick, Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps,
+    WaitUntil, WaitWhile, YieldNow, debounce, end_of_frame, every_frames, fixed_update, in_phase,
+    interval, next_frame, throttle, timeout, timeout_at, wait_frames, wait_seconds,
+    wait_seconds_realtime, wait_steps, yield_now,
 };
-pub use interval::{Interval, MissedTicks, NextTick, NextTicks, Tick, interval};
+pub use interval::Schedule;
 pub use on::{On, on_clock};
 pub use permit::{Acquire, Permit};
 pub use promise::{Promise, Resolver, promise};
@@ -39,8 +38,6 @@ pub(crate) use semaphore::expect_countable;
 pub use semaphore::{Semaphore, semaphore};
 pub use signal::{Signal, WaitSignal, signal, signal_with_limit};
 pub use signal_for::WaitSignalFor;
-pub(crate) use stop_requested::reads_request;
-pub use stop_requested::{StopRequested, stop_requested};
 pub use subscription::{NextEvent, Subscription};
 pub(crate) use value::read as read_value;
 pub use value::{Watch, watch};

@@ -91,11 +91,8 @@ impl<F: Future> Future for On<F> {
             panic!("`on_clock()` was polled again after it had finished");
         };
         // Not in a closure, which would hide the line of the `.await` from the future.
-        let shows = match context::find_outside_of_closures("on_clock()") {
-            // No clock is read in a replay.
-            Some(cell) if !cell.has_effects() => None,
-            cell => Some(this.shown.show(&clock_of(cell.as_deref(), this.clock))),
-        };
+        let cell = context::find_outside_of_closures("on_clock()");
+        let shows = this.shown.show(&clock_of(cell.as_deref(), this.clock));
         let polled = future.as_mut().poll(cx);
         if polled.is_ready() {
             // On its clock, too.

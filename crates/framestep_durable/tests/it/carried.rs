@@ -65,14 +65,14 @@ async fn passes(knocks: Subscription<u32>, rounds: u32) -> Chapter {
 }
 
 #[durable]
-async fn beat(mut every: Interval) -> Chapter {
+async fn beat(mut every: Schedule) -> Chapter {
     every.tick().await;
     log(format!("tick {}", time().frame));
     Chapter::Next(beat(every))
 }
 
 #[durable]
-async fn beat_in_one(mut every: Interval) {
+async fn beat_in_one(mut every: Schedule) {
     loop {
         every.tick().await;
         log(format!("tick {}", time().frame));
@@ -81,7 +81,7 @@ async fn beat_in_one(mut every: Interval) {
 
 /// Ends its chapters in the middle of a tick.
 #[durable]
-async fn between_ticks(mut every: Interval) -> Chapter {
+async fn between_ticks(mut every: Schedule) -> Chapter {
     select! {
         _ = every.tick() => log(format!("tick {}", time().frame)),
         () = wait_frames(1) => {}
@@ -94,7 +94,7 @@ async fn between_ticks(mut every: Interval) -> Chapter {
 async fn hands_a_beat() {
     let mut every = interval(0.5);
     every.tick().await;
-    start(beat(every)).detach();
+    start(beat(every.into())).detach();
 }
 
 fn registry() -> Registry {
@@ -283,13 +283,13 @@ fn an_interval_keeps_its_beat_over_chapters() {
     for missed in [MissedTicks::Burst, MissedTicks::Skip, MissedTicks::Delay] {
         for way in [Way::Plainly, Way::Loaded, Way::SyncTested] {
             let every = || interval(0.25).first_after(0.35).missed_ticks(missed);
-            let run = |begin: fn(&Runtime, Interval)| {
+            let run = |begin: fn(&Runtime, Schedule)| {
                 let mut runtime = match way {
                     Way::SyncTested => Runtime::builder(registry()).sync_test::<Log>().build(),
                     _ => self::runtime(),
                 };
                 let mut log = Log::new();
-                begin(&runtime, every());
+                begin(&runtime, every().into());
                 for frame in 0..30 {
                     if way == Way::Loaded {
                         let save = runtime.save().unwrap().to_bytes();
@@ -304,7 +304,7 @@ fn an_interval_keeps_its_beat_over_chapters() {
             };
             let expected = run(|runtime, every| runtime.start(beat_in_one(every)).detach());
             assert!(expected.len() > 8);
-            let chapters = run(|runtime, every| runtime.start(beat(every)).detach());
+            let chapters = run(|runtime, every| runtime.start(beat(every.into())).detach());
             assert_eq!(chapters, expected, "{missed:?} {way:?}");
             let between = run(|runtime, every| runtime.start(between_ticks(every)).detach());
             assert_eq!(between, expected, "{missed:?} {way:?}");
@@ -460,7 +460,7 @@ fn a_script_that_goes_on_as_a_plain_coroutine_hands_over_as_well() {
     #[durable]
     async fn begins() {
         start(door(KNOCK.subscription())).detach();
-        start(beat(interval(0.25))).detach();
+        start(beat(interval(0.25).into())).detach();
     }
     // In an executor without a runtime.
     let mut executor = framestep::Executor::new();

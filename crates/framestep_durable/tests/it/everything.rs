@@ -361,7 +361,7 @@ impl DurableScript for Answers {
 #[derive(Serialize, Deserialize)]
 struct Reads {
     noises: Subscription<u32>,
-    every: Interval,
+    every: Schedule,
     left: u32,
 }
 
@@ -551,7 +551,7 @@ pub(crate) fn begun() -> (Runtime, Log) {
         runtime
             .start(Reads {
                 noises,
-                every,
+                every: every.into(),
                 left,
             })
             .detach();

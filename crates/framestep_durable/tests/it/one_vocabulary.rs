@@ -8,67 +8,33 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use framestep_durable::prelude::*;
-
-/// Of another crate: no name of `framestep_durable`.
-mod helper {
-    use framestep::wait::{every_frames, in_phase, timeout, yield_now};
-    use framestep::{Phase, fixed_update, next_frame, time, wait_frames, wait_seconds, wait_until};
-
-    pub(super) async fn patrol(mut say: impl FnMut(String)) {
-        let mut say = |what: &str| say(format!("{what} in frame {}", time().frame));
-        next_frame().await;
-        say("next_frame");
-        wait_until(|| time().frame > 4).await;
-        say("wait_until");
-        let limited = timeout(0.45, wait_seconds(0.2)).await;
-        say(&format!("timeout {limited:?}"));
-        let limited = timeout(0.25, wait_frames(100)).await;
-        say(&format!("timeout {limited:?}"));
-        let mut moved = wait_seconds(9);
-        framestep::select! {
-            () = &mut moved => say("too early"),
-            () = wait_frames(2) => moved.reset(0.3),
-        }
-        moved.await;
-        say("a moved wait");
-        in_phase(Phase::LateUpdate).await;
-        say(&format!("{:?}", time().phase));
-        fixed_update().await;
-        say(&format!("{:?}", time().phase));
-        framestep::join!(wait_frames(3), wait_seconds(0.7), next_frame());
-        say("join");
-        yield_now().await;
-        say("yield_now");
-        let mut third = every_frames(3);
-        for _ in 0..2 {
-            let item = third.next().await.unwrap();
-            say(&format!("item of frame {}", item.frame));
-        }
-    }
-}
-
-#[derive(Default)]
-struct World {
-    log: Vec<String>,
-}
+use framestep_testkit::portable::{self, World};
 
 #[durable]
 async fn patrol() {
-    helper::patrol(|line| with(move |world: &mut World| world.log.push(line))).await;
+    portable::patrol(|line| with(move |world: &mut World| world.log.push(line))).await;
 }
 
-const FRAMES: u32 = 60;
+const FRAMES: u32 = 100;
+
+/// The frame before which the script is requested to stop.
+const ASKED: u32 = 85;
 
 fn plain() -> Vec<String> {
-    let log = Rc::new(RefCell::new(Vec::new()));
-    let lines = log.clone();
     let mut executor = framestep::Executor::builder().fixed_delta(0.1).build();
-    executor.spawn(helper::patrol(move |line| lines.borrow_mut().push(line)));
-    for _ in 0..FRAMES {
-        executor.run_frame(0.1);
+    let owner = executor.owner();
+    owner.spawn(portable::patrol(|line| {
+        framestep::with(|world: &mut World| world.log.push(line));
+    }));
+    let mut world = World::default();
+    for frame in 1..=FRAMES {
+        if frame == ASKED {
+            owner.request_stop();
+        }
+        executor.run_frame_with(&mut world, 0.1);
     }
     assert!(executor.is_empty());
-    log.take()
+    world.log
 }
 
 fn runtime() -> Runtime {
@@ -80,10 +46,13 @@ fn runtime() -> Runtime {
 #[test]
 fn a_helper_that_knows_only_framestep_does_the_same_in_both_worlds() {
     let expected = plain();
-    assert_eq!(expected.len(), 11, "{expected:#?}");
+    assert_eq!(expected.len(), 38, "{expected:#?}");
     let (mut runtime, mut world) = (runtime(), World::default());
-    runtime.spawn(patrol()).detach();
-    for _ in 0..FRAMES {
+    let script = runtime.spawn(patrol());
+    for frame in 1..=FRAMES {
+        if frame == ASKED {
+            runtime.request_stop(script.id());
+        }
         runtime.run_frame_with(&mut world, 0.1);
     }
     assert_eq!(world.log, expected);
@@ -93,8 +62,11 @@ fn a_helper_that_knows_only_framestep_does_the_same_in_both_worlds() {
 fn a_file_after_each_frame_of_it_changes_nothing() {
     let expected = plain();
     let (mut now, mut world) = (runtime(), World::default());
-    now.spawn(patrol()).detach();
-    for _ in 0..FRAMES {
+    let script = now.spawn(patrol()).id();
+    for frame in 1..=FRAMES {
+        if frame == ASKED {
+            now.request_stop(script);
+        }
         now.run_frame_with(&mut world, 0.1);
         let save = SaveState::from_bytes(&now.save().unwrap().to_bytes()).unwrap();
         now = runtime();
@@ -125,7 +97,19 @@ async fn composes(which: u32) {
             hits.next().await;
             hits.next().await;
         }
-        _ => drop(every_frames(2).next().await),
+        8 => drop(every_frames(2).next().await),
+        9 => {
+            let mut ticks = interval(0.2);
+            ticks.tick().await;
+            ticks.tick().await;
+            ticks.reset();
+            ticks.ticks().await;
+        }
+        10 => animate(0.2, |_| ()).await,
+        _ => {
+            let ease = framestep::wait::Ease::InQuad;
+            animate(0.1, |_| ()).ease(ease).repeat(2).yoyo().await;
+        }
     }
     wait_seconds(90).await;
 }
@@ -151,7 +135,7 @@ fn entries(which: u32) -> String {
 
 #[test]
 fn the_journal_of_each_composite_is_pinned() {
-    let found: Vec<String> = (0..9).map(entries).collect();
+    let found: Vec<String> = (0..12).map(entries).collect();
     let expected = [
         "1 the end of `wait_seconds()`",
         "1 the end of `wait_seconds()`",
@@ -165,6 +149,11 @@ fn the_journal_of_each_composite_is_pinned() {
          4 the end of `subscription.next()` for `hit`; 5 a `time()`; \
          6 the end of `subscription.next()` for `hit`; 7 a `time()`",
         "1 an `every_frames()`; 2 the end of `every_frames()`",
+        // Two numbers for each tick.
+        "1 the end of `interval()`; 2 the end of `interval()`; 3 the end of `interval()`",
+        // Only the end.
+        "1 the end of `animate()`",
+        "1 the end of `animate()`",
     ];
     let expected = expected.map(|entries| format!("{entries}; awaits `wait_seconds()`"));
     assert_eq!(found, expected, "{found:#?}");

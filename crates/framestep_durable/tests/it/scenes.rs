@@ -565,7 +565,7 @@ impl Actor {
                 let tap = timeout(length(*ms), taps.next()).await;
                 log(who, format!("carries after {tap:?}"));
                 let every = interval(length((*ms).max(5))).missed_ticks(MissedTicks::Skip);
-                start(reader(who, taps, every, *chapters)).detach();
+                start(reader(who, taps, every.into(), *chapters)).detach();
             }
             Op::Resolve(value) => {
                 let resolver = with(|world: &mut World| world.resolvers.pop());
@@ -588,7 +588,7 @@ impl Actor {
 async fn reader(
     who: u64,
     mut taps: Subscription<u64>,
-    mut every: Interval,
+    mut every: Schedule,
     chapters: u8,
 ) -> Chapter {
     if IS_PATCHED.get() {

@@ -261,7 +261,7 @@ enum Shift {
 #[derive(Serialize, Deserialize)]
 struct Guard {
     knocks: Subscription<u8>,
-    rounds: Interval,
+    rounds: Schedule,
     shift: Shift,
     next: OwnerId,
 }
@@ -289,7 +289,7 @@ impl DurableScript for Guard {
                 log(format!("{shift:?}, asked {}", is_stop_requested()));
                 let next = Guard {
                     knocks: self.knocks,
-                    rounds: interval(0.35),
+                    rounds: interval(0.35).into(),
                     shift: Shift::Relieved,
                     next: self.next,
                 };
@@ -343,7 +343,7 @@ fn begin(runtime: &mut Runtime, log: &mut Log) {
     runtime.lend(log, |runtime| {
         let guard = Guard {
             knocks: KNOCK.subscription(),
-            rounds: interval(0.35),
+            rounds: interval(0.35).into(),
             shift: Shift::Guards,
             next,
         };

@@ -19,9 +19,6 @@ enum Does {
     Semaphore,
     Promise,
     Join,
-    StopRequested,
-    Interval,
-    Animate,
     OnClock,
     ChangesOf,
     With,
@@ -58,9 +55,6 @@ impl DurableScript for Waits {
             Semaphore => drop(sync::Semaphore::new(0).acquire().await),
             Promise => drop(sync::promise::<u32>().1.await),
             Join => drop(PLAIN.take().unwrap().await),
-            StopRequested => task::stop_requested().await,
-            Interval => drop(wait::interval(1).tick().await),
-            Animate => wait::animate(1, |_| ()).await,
             OnClock => {
                 with(|clock: &mut Option<framestep::time::Clock>| {
                     KEPT.set(clock.clone());
@@ -99,15 +93,12 @@ thread_local! {
     static KEPT: RefCell<Option<framestep::time::Clock>> = const { RefCell::new(None) };
 }
 
-const REFUSED: [Does; 18] = [
+const REFUSED: [Does; 15] = [
     Signal,
     Watch,
     Semaphore,
     Promise,
     Join,
-    StopRequested,
-    Interval,
-    Animate,
     OnClock,
     ChangesOf,
     With,
