@@ -203,7 +203,9 @@ const KEYWORDS: [&str; 12] = [
 
 fn item(words: &[Token<'_>]) -> Item {
     let mut hasher = DefaultHasher::new();
-    words.iter().for_each(|it| it.text.hash(&mut hasher));
+    for word in words {
+        word.text.hash(&mut hasher);
+    }
     let names = words.iter().filter(|it| it.is_identifier());
     Item {
         hash: hasher.finish(),
@@ -271,7 +273,7 @@ fn end_of_group(words: &[Token<'_>], at: usize) -> Option<usize> {
 mod tests {
     use super::Linked;
 
-    const GAME: &str = r#"
+    const GAME: &str = r"
         use scripts::{HIT, fight::{begin, Config}};
         fn main() {
             // scripts::never
@@ -279,7 +281,7 @@ mod tests {
             let registry = scripts::registry();
             other::unused();
         }
-    "#;
+    ";
 
     const SCRIPTS: &str = r#"
         pub const HIT: Signal<u32> = signal(NAME);

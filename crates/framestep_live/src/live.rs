@@ -1,7 +1,7 @@
 //! `Live`: what the loop of a game calls.
 
 use std::any::type_name;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -43,11 +43,12 @@ pub struct Live {
     /// What was refused, and whether it is taken all the same.
     refused: Option<Ready>,
     is_accepted: bool,
-    /// What the process before this one has left, until the game goes on from it.
+    /// What the process before this one has left, until the first update with a world.
     left: Option<Left>,
+    /// The same, if the game did not go on from it: the next program may.
+    kept: Option<Left>,
     /// The folder of the process whose game this one only tries to continue.
     tries: Option<PathBuf>,
-    has_tried: bool,
     /// What `wait` has heard.
     heard: Option<Event>,
     pulse: Arc<Pulse>,
@@ -120,7 +121,7 @@ impl Live {
             is_accepted: false,
             left,
             tries,
-            has_tried: false,
+            kept: None,
             heard: None,
             pulse,
             library: None,
@@ -252,7 +253,7 @@ impl Live {
         if let Some(tried) = self.tries.clone() {
             self.end_trial(&tried, runtime, world);
         }
-        if !std::mem::replace(&mut self.has_tried, true) && self.left.is_some() {
+        if self.left.is_some() {
             return self.go_on(runtime, world);
         }
         match self.next(runtime, Some(type_name::<W>())) {
@@ -269,7 +270,7 @@ impl Live {
                     }
                     Err(why) => (None, Some(why)),
                 };
-                let exchanged = self.exchange(built, save, unsaved, |registry, policy| {
+                let exchanged = self.exchange(built, save.as_ref(), unsaved, |registry, policy| {
                     reload(runtime, world, registry, policy)
                 });
                 self.note_exchange(exchanged, runtime)
@@ -336,12 +337,7 @@ impl Live {
         }
     }
 
-    fn end_trial<W: DeserializeOwned>(
-        &self,
-        tried: &PathBuf,
-        runtime: &mut Runtime,
-        world: &mut W,
-    ) {
+    fn end_trial<W: DeserializeOwned>(&self, tried: &Path, runtime: &mut Runtime, world: &mut W) {
         let verdict = match &self.left {
             None => Verdict::Refused {
                 why: "what the game has left cannot be read".to_owned(),
@@ -364,7 +360,7 @@ impl Live {
     /// Goes on from what an earlier process has left.
     fn go_on<W: DeserializeOwned>(&mut self, runtime: &mut Runtime, world: &mut W) -> bool {
         let is_accepted = std::mem::take(&mut self.is_accepted);
-        let Some(mut left) = self.left.take() else {
+        let Some(mut left) = self.left.take().or_else(|| self.kept.take()) else {
             return false;
         };
         let mut lost = Lost::new(is_accepted || left.is_accepted);
@@ -383,7 +379,7 @@ impl Live {
             }
             Err(why) => {
                 left::keep(&self.folder, &mut left);
-                self.left = Some(left);
+                self.kept = Some(left);
                 self.refused = lost.why().map(|_| Ready::Continue);
                 self.trouble(format!(
                     "the game begins from the start, because the earlier one does not fit: {why}. \
@@ -541,7 +537,7 @@ impl Live {
     fn exchange(
         &mut self,
         built: Built,
-        save: Option<SaveState>,
+        save: Option<&SaveState>,
         unsaved: Option<String>,
         reload: impl FnOnce(Registry, PolicyFn<'_>) -> Result<Reloaded, HistoryError>,
     ) -> bool {
@@ -550,7 +546,7 @@ impl Live {
         let exchanged = loader::load_built(&built.library).map_err(|error| error.to_string());
         let exchanged = exchanged.and_then(|registry| {
             let loaded = Instant::now();
-            if let Some(save) = &save {
+            if let Some(save) = save {
                 lost::check_parameters(&registry, save, &mut lost)?;
             }
             let reloaded = reload(registry, &mut |divergence| lost.policy(divergence));
@@ -645,25 +641,24 @@ impl Live {
         is_accepted: bool,
         past: Past,
     ) -> Result<Left, String> {
-        let left = match self.left.clone() {
-            // What could not be continued is handed on: the change may be the remedy.
-            Some(left) => Left {
+        // What could not be continued is handed on: the change may be the remedy.
+        let left = if let Some(kept) = self.kept.clone() {
+            Left {
                 is_accepted,
-                ..left
-            },
-            None => {
-                let save = "continue.save".to_owned();
-                left::write_save(runtime, world, &self.folder.join(&save))?;
-                Left {
-                    save,
-                    frame: runtime.time().frame,
-                    library: None,
-                    program_built: self.worker.built,
-                    tried: self.worker.built,
-                    why: Why::Replacement,
-                    is_accepted,
-                    history: past,
-                }
+                ..kept
+            }
+        } else {
+            let save = "continue.save".to_owned();
+            left::write_save(runtime, world, &self.folder.join(&save))?;
+            Left {
+                save,
+                frame: runtime.time().frame,
+                library: None,
+                program_built: self.worker.built,
+                tried: self.worker.built,
+                why: Why::Replacement,
+                is_accepted,
+                history: past,
             }
         };
         left.write_for_trial(&self.folder)?;

@@ -103,9 +103,8 @@ impl fmt::Display for Status {
                     timings.total().as_secs_f64()
                 )
             }
-            Status::Panicked { why } => f.write_str(why),
             Status::Refused { why, .. } => write!(f, "refused, the earlier code goes on: {why}"),
-            Status::Trouble { why } => f.write_str(why),
+            Status::Panicked { why } | Status::Trouble { why } => f.write_str(why),
             Status::Continued {
                 why,
                 restored,

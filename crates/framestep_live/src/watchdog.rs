@@ -137,7 +137,7 @@ impl Watchdog {
             return std::mem::take(&mut self.hangs).then_some(News::GoesOn);
         }
         let (_, since) = self.still.as_ref()?;
-        let lasts = now - *since;
+        let lasts = now.saturating_sub(*since);
         if self.hangs || lasts < self.limit {
             return None;
         }

@@ -395,6 +395,11 @@ impl Work<'_> {
 
     /// Becomes the program that is there, which goes on from what was left.
     fn become_next(&self) {
+        if has_newer_framestep(self.exe) {
+            return self.say(
+                "framestep has been built since the program was: end the game, and start it with cargo. It goes on",
+            );
+        }
         self.say(&left::become_next(self.exe));
     }
 
@@ -628,6 +633,19 @@ impl Work<'_> {
             )
         })
     }
+}
+
+/// Whether a `dylib` of framestep was built that this program was not linked with: after a build that has failed
+/// behind it.
+fn has_newer_framestep(exe: &Path) -> bool {
+    let folder = exe.parent().unwrap_or(Path::new("."));
+    let dylib = format!(
+        "{}framestep_live{}",
+        std::env::consts::DLL_PREFIX,
+        std::env::consts::DLL_SUFFIX
+    );
+    let mut dylibs = [folder.join(&dylib), folder.join("deps").join(&dylib)].into_iter();
+    dylibs.any(|dylib| modified(&dylib) > modified(exe))
 }
 
 /// Whether a debugger has stopped this process, or may do so. Only Linux says so without more dependencies.

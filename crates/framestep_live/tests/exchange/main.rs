@@ -8,7 +8,7 @@ mod sources;
 use std::fs;
 use std::path::Path;
 
-use crate::sources::{MAIN, SCRIPTS, Sources, TOWN, WORLD};
+use crate::sources::{Game, MAIN, SCRIPTS, Sources, TOWN, WORLD};
 
 #[test]
 fn a_game_goes_on_while_its_sources_change() {
@@ -85,6 +85,20 @@ fn a_game_goes_on_while_its_sources_change() {
     game.told("1 continued");
     assert!(game.frames(6).contains("pen"));
 
+    scripts_are_not_lost_without_a_word(&sources, &mut game);
+    code_that_does_not_end_is_taken_back(&sources, &mut game);
+
+    // A type of the scripts is lent.
+    game.ask("lend");
+    sources.edit(SCRIPTS, "pen {number}", "ink {number}");
+    let told = game.told("refused");
+    assert!(
+        told.contains("the type `scripts::Local`, which the game lends to scripts"),
+        "{told}"
+    );
+}
+
+fn scripts_are_not_lost_without_a_word(sources: &Sources, game: &mut Game) {
     // Another script, which the game does not name. It is not registered at first.
     let errand = "#[durable]\npub async fn errand(_goods: u32, _way: u32) {\n    for _ in 0..9 {\n        \
                   wait_seconds(100).await;\n    }\n}\n\n/// A type";
@@ -121,7 +135,9 @@ fn a_game_goes_on_while_its_sources_change() {
     let [_, scripts, _, _, told] = game.ask("update");
     assert_eq!((&*before[1], &*scripts), ("2 scripts", "1 scripts"));
     assert!(told.contains("1 continued, 1 dropped"), "{told}");
+}
 
+fn code_that_does_not_end_is_taken_back(sources: &Sources, game: &mut Game) {
     // Code that does not come to its end: before the place where the script waits.
     game.frames(5);
     let [frame, _, log, ..] = game.ask("look");
@@ -170,15 +186,6 @@ fn a_game_goes_on_while_its_sources_change() {
     );
     assert!(
         told.contains("frames after exchange") && told.contains(": no ink. It has ended"),
-        "{told}"
-    );
-
-    // A type of the scripts is lent.
-    game.ask("lend");
-    sources.edit(SCRIPTS, "pen {number}", "ink {number}");
-    let told = game.told("refused");
-    assert!(
-        told.contains("the type `scripts::Local`, which the game lends to scripts"),
         "{told}"
     );
 }
