@@ -21,6 +21,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::cargo::Library;
+use crate::linked::Linked;
 use crate::loader;
 use crate::lost::{self, Lost};
 
@@ -43,6 +44,8 @@ pub(crate) struct Left {
     /// When the latest library was built that was tried.
     pub(crate) tried: SystemTime,
     pub(crate) why: Why,
+    /// When the build of the next program began. What was written since may not be in it.
+    pub(crate) build_began: Option<SystemTime>,
     /// Whether scripts may be lost.
     pub(crate) is_accepted: bool,
     /// How many frames the history had, and whether they were played in a loop.
@@ -130,6 +133,27 @@ impl Left {
     pub(crate) fn tried_by(&self, built: SystemTime) -> Option<SystemTime> {
         self.has_program(Some(built)).then_some(self.tried)
     }
+}
+
+const LINKED: &str = "linked.json";
+
+/// Notes what the program uses of the scripts that was built then: a later process of it cannot read that, if the
+/// sources have changed.
+pub(crate) fn write_linked(exe: &Path, built: SystemTime, linked: &Linked) {
+    if let Ok(json) = serde_json::to_vec(&(built, linked)) {
+        // Without it, a change of the scripts builds the game.
+        let _ = write_file(&folder_of_processes(exe).join(LINKED), &json);
+    }
+}
+
+pub(crate) fn read_linked(exe: &Path, built: SystemTime) -> Option<Linked> {
+    let json = fs::read(folder_of_processes(exe).join(LINKED)).ok()?;
+    let (of, linked): (SystemTime, Linked) = serde_json::from_slice(&json).ok()?;
+    (of == built).then_some(linked)
+}
+
+pub(crate) fn forget_linked(exe: &Path) {
+    let _ = fs::remove_file(folder_of_processes(exe).join(LINKED));
 }
 
 /// The game has gone on after an exchange: the next process begins from the start.

@@ -8,6 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use serde::{Deserialize, Serialize};
+
 use crate::tokens::{Token, tokens};
 
 /// An item of the scripts.
@@ -20,13 +22,13 @@ struct Item {
 }
 
 /// What the game uses, with a hash of its words, and by which name the game reaches it.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Linked {
     items: BTreeMap<String, (u64, Use)>,
 }
 
 /// Where the game names something of the scripts.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Use {
     name: String,
     place: String,

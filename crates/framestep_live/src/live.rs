@@ -36,8 +36,8 @@ pub struct Live {
     prints: bool,
     status: Status,
     building: Option<Building>,
-    /// The names of the crates with the scripts.
-    scripts_crates: Vec<String>,
+    /// The names of the crates with the scripts, once it watches.
+    scripts_crates: Option<Vec<String>>,
     /// Further types that scripts reach.
     lends: Vec<String>,
     /// What was refused, and whether it is taken all the same.
@@ -72,7 +72,9 @@ struct Built {
 #[derive(Clone, Debug)]
 enum Ready {
     Exchange(Built),
-    Replace,
+    Replace {
+        began: SystemTime,
+    },
     /// Goes on from what an earlier process has left.
     Continue,
 }
@@ -115,7 +117,7 @@ impl Live {
             prints,
             status: Status::Starts,
             building: None,
-            scripts_crates: Vec::new(),
+            scripts_crates: None,
             lends: Vec::new(),
             refused: None,
             is_accepted: false,
@@ -138,6 +140,12 @@ impl Live {
     /// The build under way.
     pub fn building(&self) -> Option<Building> {
         self.building
+    }
+
+    /// Whether it watches: what is saved from now on is seen as a change of the running game. Before that, cargo is
+    /// asked how the game is built.
+    pub fn is_watching(&self) -> bool {
+        self.scripts_crates.is_some()
     }
 
     /// Between two frames: exchanges the code of the scripts if new code has been built. Returns
@@ -167,7 +175,7 @@ impl Live {
                 });
                 self.note_exchange(exchanged, runtime)
             }
-            Some(Ready::Replace) => {
+            Some(Ready::Replace { .. }) => {
                 self.is_accepted = false;
                 self.trouble("the game has been built with the change: start it again".to_owned());
                 false
@@ -275,8 +283,8 @@ impl Live {
                 });
                 self.note_exchange(exchanged, runtime)
             }
-            Some(Ready::Replace) => {
-                self.replace(runtime, world, past);
+            Some(Ready::Replace { began }) => {
+                self.replace(runtime, world, past, began);
                 false
             }
         }
@@ -332,6 +340,7 @@ impl Live {
             program_built: self.worker.built,
             tried: built.modified,
             why: Why::Exchange,
+            build_began: None,
             is_accepted: false,
             history: past,
         }
@@ -470,7 +479,7 @@ impl Live {
                     folders,
                     scripts_crates,
                 } => {
-                    self.scripts_crates = scripts_crates;
+                    self.scripts_crates = Some(scripts_crates);
                     // That an earlier game goes on is not overwritten.
                     if matches!(self.status, Status::Starts) {
                         self.set(Status::Watches { folders });
@@ -490,9 +499,9 @@ impl Live {
                 Event::Unchanged => {}
                 Event::Failed(errors) => self.set(Status::Failed { errors }),
                 Event::Trouble(why) => self.trouble(why),
-                Event::Game => {
+                Event::Game { began } => {
                     self.building = None;
-                    return Some(Ready::Replace);
+                    return Some(Ready::Replace { began });
                 }
                 Event::Library {
                     library,
@@ -528,7 +537,7 @@ impl Live {
         let others = self.lends.iter().map(String::as_str);
         let mut names = lent.into_iter().chain(world).chain(others);
         let in_scripts = names.find(|name| {
-            let mut crates = self.scripts_crates.iter();
+            let mut crates = self.scripts_crates.iter().flatten();
             crates.any(|scripts| is_in_crate(name, scripts))
         });
         in_scripts.map(str::to_owned)
@@ -597,11 +606,20 @@ impl Live {
     }
 
     /// Replaces this process with the program that was built, if the game fits it.
-    fn replace<W: Serialize>(&mut self, runtime: &Runtime, world: &W, past: Past) {
+    fn replace<W: Serialize>(
+        &mut self,
+        runtime: &Runtime,
+        world: &W,
+        past: Past,
+        began: SystemTime,
+    ) {
         let is_accepted = std::mem::take(&mut self.is_accepted);
         // What could not be continued is handed on: the change may be the remedy.
         let left = match self.left_for_next(runtime, world, is_accepted, past) {
-            Ok(left) => left,
+            Ok(left) => Left {
+                build_began: Some(began),
+                ..left
+            },
             Err(why) => {
                 let why = format!("the game cannot be saved for the new program: {why}");
                 return self.trouble(why);
@@ -617,7 +635,7 @@ impl Live {
                 can_be_accepted,
             } = verdict
             {
-                self.refused = can_be_accepted.then_some(Ready::Replace);
+                self.refused = can_be_accepted.then_some(Ready::Replace { began });
                 return self.set(Status::Refused {
                     why,
                     can_be_accepted,
@@ -657,6 +675,7 @@ impl Live {
                 program_built: self.worker.built,
                 tried: self.worker.built,
                 why: Why::Replacement,
+                build_began: None,
                 is_accepted,
                 history: past,
             }

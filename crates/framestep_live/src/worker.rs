@@ -49,7 +49,10 @@ pub(crate) enum Event {
         modified: SystemTime,
     },
     /// The game has been built.
-    Game,
+    Game {
+        /// When that began.
+        began: SystemTime,
+    },
     /// Nothing can be done until the user does something else.
     Trouble(String),
 }
@@ -171,8 +174,13 @@ struct Work<'a> {
     /// What has changed, of which the game is built.
     why: String,
     sources: Sources,
-    /// What the game itself uses of the scripts, as it was linked.
-    linked: Linked,
+    /// What the game itself uses of the scripts, as it was linked. `None` if that is not known, because the sources
+    /// were written during its build.
+    linked: Option<Linked>,
+    /// When the build under way, or the last one, began.
+    build_began: SystemTime,
+    /// Sources that were written later may not be in the program.
+    newest_source: SystemTime,
     pulse: &'a Pulse,
     watchdog: Watchdog,
     /// Whether the code that has come to no end is that of the program.
@@ -180,8 +188,8 @@ struct Work<'a> {
     /// Whether new code may be in use: before that, the loop of the game is not looked at.
     looks: bool,
     libraries: u32,
-    /// Whether a build has come to its end.
-    has_built: bool,
+    /// Whether no build has come to its end, and no source has changed since it watches.
+    is_untouched: bool,
     to_self: Sender<Input>,
     tell: Sender<Event>,
 }
@@ -250,10 +258,6 @@ fn work(
     for folder in &game.more_folders {
         watch(folder, RecursiveMode::Recursive)?;
     }
-    let _ = tell.send(Event::Watches {
-        folders: layout.folders.len() + game.more_folders.len(),
-        scripts_crates: layout.scripts_crates.clone(),
-    });
     let mut work = Work {
         running: cargo::Running {
             scripts: layout.scripts.clone(),
@@ -274,29 +278,48 @@ fn work(
         seen: None,
         why: String::new(),
         sources: Sources::default(),
-        linked: Linked::default(),
+        linked: None,
+        build_began: built,
+        newest_source: left
+            .and_then(|it| it.build_began)
+            .map_or(built, |began| began.min(built)),
         pulse,
         watchdog: Watchdog::new(game.hangs_after),
         program_hangs: false,
         looks: left.is_some(),
         libraries: 0,
-        has_built: false,
+        is_untouched: true,
         to_self,
         tell,
     };
-    for file in work.files() {
-        work.sources.has_changed(&file);
-    }
-    work.linked = work.read_linked();
-    // What has been written between the build and now. Without that, a look at how cargo builds.
-    let newer = work.newer_sources();
-    let (kind, why) = newer.unwrap_or((Kind::Scripts, String::new()));
-    work.note(kind, why);
+    work.begins();
     work.run(inputs);
     Ok(())
 }
 
 impl Work<'_> {
+    /// Reads the sources as they are, and notes what is to be built first.
+    fn begins(&mut self) {
+        let built = self.running.built;
+        for file in self.files() {
+            self.sources.has_changed(&file);
+        }
+        // What has been written between the build and now. Without that, a look at how cargo builds.
+        let newer = self.newer_sources();
+        self.linked = left::read_linked(self.exe, built);
+        if self.linked.is_none() && newer.is_none() {
+            let linked = self.read_linked();
+            left::write_linked(self.exe, built, &linked);
+            self.linked = Some(linked);
+        }
+        self.tell(Event::Watches {
+            folders: self.layout.folders.len() + self.game.more_folders.len(),
+            scripts_crates: self.layout.scripts_crates.clone(),
+        });
+        let (kind, why) = newer.unwrap_or((Kind::Scripts, String::new()));
+        self.note(kind, why);
+    }
+
     fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -321,17 +344,34 @@ impl Work<'_> {
     fn read_linked(&self) -> Linked {
         let mut sources: [Vec<(String, String)>; 2] = Default::default();
         for file in self.files() {
-            let kind = self.layout.kind_of(&file);
+            let Some(kind) = self.layout.kind_of(&file) else {
+                continue;
+            };
+            let is_of_scripts = kind == Kind::Scripts;
             let is_rust = file.extension().is_some_and(|it| it == "rs");
-            if let (Some(kind), true, Ok(text)) = (kind, is_rust, fs::read_to_string(&file)) {
-                let name = self.shown(&file);
-                sources[usize::from(kind == Kind::Scripts)].push((name, text));
+            if is_rust && (is_of_scripts || self.layout.uses_scripts(&file)) {
+                let text = fs::read_to_string(&file).unwrap_or_default();
+                sources[usize::from(is_of_scripts)].push((self.shown(&file), text));
             }
         }
         let [game, scripts] = &sources;
         let game = game.iter().map(|(name, text)| (&**name, &**text));
         let scripts = scripts.iter().map(|(_, text)| &**text);
         Linked::read(&self.layout.scripts_crates, game, scripts)
+    }
+
+    /// Why the game does not fit new scripts: what it uses of them has changed, or is not known.
+    fn change_of_linked(&mut self, is_first: bool) -> Option<String> {
+        if is_first && self.newer_sources().is_none() {
+            // Cargo has built something although nothing has been written since the program was: it was written
+            // while that was built.
+            left::forget_linked(self.exe);
+            self.linked = None;
+        }
+        match &self.linked {
+            Some(linked) => linked.change_to(&self.read_linked()),
+            None => Some("sources of the scripts have changed while the game was built".to_owned()),
+        }
     }
 
     /// A file, from the folder of the game.
@@ -434,6 +474,7 @@ impl Work<'_> {
                         .into_iter()
                         .filter(|(_, path)| self.sources.has_changed(path));
                     if let Some((kind, path)) = changed.max_by_key(|(kind, _)| *kind) {
+                        self.is_untouched = false;
                         self.note(kind, format!("{} has changed", self.shown(&path)));
                     }
                 }
@@ -481,6 +522,7 @@ impl Work<'_> {
 
     fn begin(&mut self, number: u64, kind: Kind) {
         let to_self = self.to_self.clone();
+        self.build_began = SystemTime::now();
         let ended = move |ended| {
             let _ = to_self.send(Input::Ended(number, ended));
         };
@@ -505,7 +547,7 @@ impl Work<'_> {
     fn ended(&mut self, kind: Kind, ended: Ended) {
         let seen = self.seen.take().unwrap_or_else(Instant::now);
         let built = Instant::now();
-        let is_first = !std::mem::replace(&mut self.has_built, true);
+        let is_first = std::mem::replace(&mut self.is_untouched, false);
         if !ended.is_success {
             return self.tell(Event::Failed(self.shortened(&ended.errors())));
         }
@@ -516,7 +558,9 @@ impl Work<'_> {
                 return self.become_next();
             }
             return self.tell(if is_new {
-                Event::Game
+                Event::Game {
+                    began: self.build_began,
+                }
             } else {
                 Event::Unchanged
             });
@@ -531,7 +575,7 @@ impl Work<'_> {
                 )));
             }
             Verdict::Load(library) => {
-                if let Some(why) = self.linked.change_to(&self.read_linked()) {
+                if let Some(why) = self.change_of_linked(is_first) {
                     return self.note(Kind::Game, why);
                 }
                 if self.watchdog.hangs() {
@@ -585,7 +629,7 @@ impl Work<'_> {
     fn newer_sources(&self) -> Option<(Kind, String)> {
         let folders = self.layout.folders.iter();
         let files = folders.flat_map(|it| files(&it.path, it.with_those_below));
-        let newer = files.filter(|it| modified(it) > Some(self.running.built));
+        let newer = files.filter(|it| modified(it) > Some(self.newest_source));
         let newer = newer.filter_map(|it| Some((self.layout.kind_of(&it)?, it)));
         let (kind, file) = newer.max_by_key(|(kind, _)| *kind)?;
         let why = format!(

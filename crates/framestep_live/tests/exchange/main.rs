@@ -3,6 +3,7 @@
 //! The tests take as long as cargo takes to build the game. What they wait for is told by the
 //! game; the only clock is a limit after which they fail.
 
+mod evening;
 mod sources;
 
 use std::fs;
@@ -77,7 +78,8 @@ fn a_game_goes_on_while_its_sources_change() {
     assert!(game.last.contains("sign"));
 
     // The libraries are deleted meanwhile: those in use are loaded.
-    let libraries = sources.folder.join("target/debug/framestep_live");
+    let processes = sources.folder.join("target/debug/framestep_live");
+    let libraries = processes.join(game.pid().to_string());
     assert!(fs::read_dir(&libraries).unwrap().count() >= 1);
     fs::remove_dir_all(&libraries).unwrap();
     assert!(game.frames(24).contains("sign"));
@@ -285,7 +287,8 @@ fn a_game_whose_world_changes_is_replaced_and_goes_on_at_the_same_frame() {
     let [_, scripts, ..] = game.ask("look");
     assert_eq!(scripts, "2 of them");
     game.ask("accept");
-    let [_, scripts, _, _, told] = game.ask("update");
+    let told = game.told("the new program goes on");
+    let [_, scripts, ..] = game.ask("look");
     assert!(
         told.contains("1 continued, 0 restarted, 0 migrated, 1 dropped"),
         "{told}"

@@ -141,7 +141,7 @@ impl Game {
     }
 
     /// Asks for something. Returns the answer: the frame, the number of scripts, the log, and what
-    /// is told about the sources.
+    /// is told about the sources. The last but one says whether it builds, or does not watch yet.
     pub(crate) fn ask(&mut self, what: &str) -> [String; 5] {
         writeln!(self.to, "{what}").unwrap();
         let mut line = self.line();
@@ -159,6 +159,37 @@ impl Game {
         (0..frames).for_each(|_| drop(self.ask("frame")));
         let [.., log, _, _] = self.ask("look");
         log
+    }
+
+    /// Waits until something else than that is told, which contains this text.
+    pub(crate) fn told_after(&mut self, before: &str, text: &str) -> String {
+        for _ in 0..16 {
+            let [.., builds, told] = self.ask("wait");
+            if builds == "false" && told != before && told.contains(text) {
+                return told;
+            }
+        }
+        panic!("{text:?} is not told, but {}", self.last);
+    }
+
+    /// Waits until a build has begun.
+    pub(crate) fn builds(&mut self) {
+        for _ in 0..8 {
+            let [.., builds, _] = self.ask("wait");
+            if builds == "true" {
+                return;
+            }
+        }
+        panic!("it does not build, but {}", self.last);
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Waits until the process has ended.
+    pub(crate) fn has_ended(&mut self) {
+        self.process.wait().unwrap();
     }
 
     /// Waits until something is told that contains this text.

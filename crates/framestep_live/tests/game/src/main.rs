@@ -53,7 +53,11 @@ fn main() {
         let (time, scripts) = (runtime.time(), runtime.scripts().len());
         print!("frame {} | {scripts} scripts | {log} | ", time.frame);
         #[cfg(feature = "live")]
-        print!("{} | {}{loaded}", live.building().is_some(), told(&live));
+        print!(
+            "{} | {}{loaded}",
+            live.building().is_some() || !live.is_watching(),
+            told(&live)
+        );
         println!();
     }
 }
