@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use crate::bytes::Marked;
 use crate::ids::{Birth, Handled, ScriptId};
+use crate::places::note;
+use crate::script::shared::ends::PanickedScript;
 use crate::script::{EndedScript, JoinError, ScriptCell, Shared, StopRequest, line_of};
 
 impl Shared {
@@ -153,11 +155,23 @@ impl Shared {
 
     /// Notes where a script is that has panicked.
     #[cold]
-    pub(crate) fn note_panic(&self, cell: &ScriptCell) {
+    pub(crate) fn note_panic(&self, cell: &ScriptCell, text: &str) {
         let site = cell.chapter().journal.last_site();
-        if let (Some(id), Some(site)) = (cell.coroutine_id(), site) {
-            self.ends.note_panic(id, self.sites.sites().place(site));
-        }
+        let places = cell.code.places;
+        let statement = places
+            .list
+            .get(note::number_of(cell.here.get()) as usize)
+            .map(|statement| format!("{}:{}", places.file, statement.line));
+        self.ends.note_panic(PanickedScript {
+            count: 0,
+            script: cell.id,
+            name: cell.code.name,
+            frame: self.executor.time().map_or(0, |time| time.frame),
+            text: text.to_owned(),
+            statement,
+            after: site.map(|site| self.sites.sites().place(site)),
+            coroutine: cell.coroutine_id(),
+        });
     }
 
     /// The error of a script that is being stopped.
