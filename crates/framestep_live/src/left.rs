@@ -48,6 +48,8 @@ pub(crate) struct Left {
     pub(crate) build_began: Option<SystemTime>,
     /// Whether scripts may be lost.
     pub(crate) is_accepted: bool,
+    /// How many scripts had ended by a panic since the exchange before.
+    pub(crate) panicked: usize,
     /// How many frames the history had, and whether they were played in a loop.
     pub(crate) history: Option<(usize, bool)>,
 }

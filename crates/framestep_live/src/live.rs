@@ -342,6 +342,7 @@ impl Live {
             why: Why::Exchange,
             build_began: None,
             is_accepted: false,
+            panicked: self.panics.count(),
             history: past,
         }
     }
@@ -414,6 +415,7 @@ impl Live {
             migrated: migrated.clone().count(),
             restarted: lost - migrated.count(),
             dropped: restored.dropped.len(),
+            panicked: left.panicked,
             void_handles,
             lost_history,
             lost_loop,
@@ -577,7 +579,7 @@ impl Live {
                     restarted: reloaded.restarted.len() + reloaded.waiting.len(),
                     migrated: reloaded.migrated.len(),
                     dropped: reloaded.dropped.len(),
-                    panicked: self.panics.take(),
+                    panicked: self.panics.count(),
                     unsaved,
                     ..Balance::default()
                 };
@@ -677,6 +679,7 @@ impl Live {
                 why: Why::Replacement,
                 build_began: None,
                 is_accepted,
+                panicked: self.panics.count(),
                 history: past,
             }
         };

@@ -16,13 +16,14 @@ pub(crate) struct Panics {
 }
 
 impl Panics {
-    /// How many scripts have panicked since this was asked last, or since the start. Counts an exchange now.
-    pub(crate) fn take(&mut self) -> usize {
-        std::mem::take(&mut self.since).len()
+    /// How many scripts have panicked since the latest exchange, or since the start.
+    pub(crate) fn count(&self) -> usize {
+        self.since.len()
     }
 
     /// Notes that code was exchanged in this frame.
     pub(crate) fn exchanged(&mut self, runtime: &Runtime) {
+        self.since.clear();
         self.exchanges += 1;
         self.frame = runtime.time().frame;
     }

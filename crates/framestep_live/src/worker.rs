@@ -405,7 +405,7 @@ impl Work<'_> {
             Some(Running { script, place, .. }) => {
                 let at = place
                     .as_deref()
-                    .map_or(String::new(), |it| format!(" at {it}"));
+                    .map_or(String::new(), |it| format!(" in or after {it}"));
                 format!("{script}{at}: {seconds:.1} s without a wait")
             }
         };

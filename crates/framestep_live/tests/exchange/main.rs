@@ -148,7 +148,7 @@ fn code_that_does_not_end_is_taken_back(sources: &Sources, game: &mut Game) {
     sources.edit(SCRIPTS, wait, &hangs);
     let told = game.told("new code has not come to its end");
     assert!(
-        told.contains(", `clerk` (#1) at scripts/src/lib.rs:"),
+        told.contains(", `clerk` (#1) in or after scripts/src/lib.rs:"),
         "{told}"
     );
     assert!(told.contains("Its scripts have the earlier code"), "{told}");
