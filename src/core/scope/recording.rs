@@ -524,7 +524,10 @@ pub(crate) fn poll_stop(
         let known = ticket.as_ref().map(|ticket| ticket.number);
         match recording.recorder.poll_stop(known, call, at) {
             Begun::Pending(number) => {
-                ticket.get_or_insert(Ticket { serial, number });
+                // A ticket that is dropped forgets its wait, so no second one is made.
+                if ticket.is_none() {
+                    *ticket = Some(Ticket { serial, number });
+                }
                 Poll::Pending
             }
             Begun::Over(_) => {
