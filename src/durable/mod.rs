@@ -16,13 +16,13 @@ mod wait;
 pub use crate::core::scope::recording::{number_of_recorder, record, replay, unrecorded};
 pub use crate::image::{ClockNames, Damaged, Reader, Writer};
 pub use crate::inspect::to_stderr;
-pub use crate::wait::interval::SavedInterval;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};
+pub use crate::wait::interval::SavedInterval;
 pub use beside::beside;
 pub use clock::{FutureClock, SavedGuard, ShowsClock};
 pub use door::{
-    Door, OwnerStop, borrow, borrow_mut, load_time, phase_number, phase_of,
-    save_time, saved_time, time_now,
+    Door, OwnerStop, borrow, borrow_mut, load_time, phase_number, phase_of, save_time, saved_time,
+    time_now,
 };
 pub use event::{Event, EventNote, in_line, take_outside_wait};
 pub use futures::stream::Stream;

@@ -18,8 +18,8 @@ use crate::task::coroutine::{Coroutine, Finished};
 use crate::task::owner::{Ended, Owner};
 use crate::time::{Clock, ClockIndex, Nanos, Phase, PhaseIndex, Seconds};
 use crate::wait::{
-    Asked, Count, KeptAnimation, KeptTick, NextItem, PhaseWait, Timer, WaitSeconds, YieldNow, polled,
-    take_resumed,
+    Asked, Count, KeptAnimation, KeptTick, NextItem, PhaseWait, Timer, WaitSeconds, YieldNow,
+    polled, take_resumed,
 };
 
 use super::image::Unsavable;
@@ -299,12 +299,7 @@ impl DurableWait {
     }
 
     #[track_caller]
-    fn poll_kind(
-        &mut self,
-        cx: &mut Context<'_>,
-        name: &'static str,
-        asks: Asks<'_>,
-    ) -> Poll<()> {
+    fn poll_kind(&mut self, cx: &mut Context<'_>, name: &'static str, asks: Asks<'_>) -> Poll<()> {
         match &mut self.kind {
             Kind::Run(wait) => wait.poll(cx, name),
             Kind::Count(wait) => wait.poll(cx, name),

@@ -130,9 +130,9 @@ const ALMOST_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
 fn share(length: Length, elapsed_ns: u64) -> f32 {
     match (length, elapsed_ns) {
         (_, END) => 1.0,
-        (_, 0) => 0.0,
-        (Length::Finite(length_ns), _) => share_of(elapsed_ns, length_ns),
-        (Length::Endless | Length::Invalid(_), _) => 0.0,
+        // So that an animation without a length begins at 0, too.
+        (Length::Finite(length_ns), 1..) => share_of(elapsed_ns, length_ns),
+        (Length::Finite(_) | Length::Endless | Length::Invalid(_), _) => 0.0,
     }
 }
 

@@ -24,8 +24,8 @@ use super::next_item::{NextTick, NextTicks};
 use super::timer::Timer;
 use super::{WaitSeconds, polled, wait_seconds};
 
-pub use kept::SavedInterval;
 pub(crate) use kept::KeptTick;
+pub use kept::SavedInterval;
 
 /// Ticks every `period` seconds of the coroutine's clock, without drift.
 ///

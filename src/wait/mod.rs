@@ -42,10 +42,10 @@ mod timer;
 mod until;
 mod yield_now;
 
+pub(crate) use animate::KeptAnimation;
 #[doc(alias = "Lerp")]
 #[doc(alias = "tween")]
 pub use animate::animate;
-pub(crate) use animate::KeptAnimation;
 pub use animate::{Animate, Ease, Easing, Tween};
 pub use changes_of::ChangesOf;
 #[doc(alias = "EveryValueChanged")]
@@ -63,9 +63,9 @@ pub use frames::wait_frames;
 #[doc(alias = "WaitForFixedUpdate")]
 pub use frames::wait_steps;
 pub use frames::{WaitFrames, WaitSteps};
+pub(crate) use interval::KeptTick;
 #[doc(alias = "InvokeRepeating")]
 pub use interval::interval;
-pub(crate) use interval::KeptTick;
 pub use interval::{Interval, MissedTicks, Tick};
 pub use next_frame::NextFrame;
 #[doc(alias = "yield return null")]

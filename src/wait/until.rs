@@ -10,8 +10,8 @@ use futures::future::FusedFuture;
 
 use crate::core::base::call;
 use crate::core::registration::{Bound, Registration, WaitList};
-use crate::core::scope::recording::{self, Recorded};
 use crate::core::scope;
+use crate::core::scope::recording::{self, Recorded};
 use crate::durable::{Asks, DurableWait, Gives};
 use crate::inspect::{Wait, awaited};
 use crate::time::{Phase, PhaseIndex};
@@ -174,12 +174,7 @@ impl Asked {
     #[cold]
     #[inline(never)]
     #[track_caller]
-    fn poll_recorded(
-        &mut self,
-        cx: &Context<'_>,
-        name: &'static str,
-        asks: Asks<'_>,
-    ) -> Poll<()> {
+    fn poll_recorded(&mut self, cx: &Context<'_>, name: &'static str, asks: Asks<'_>) -> Poll<()> {
         let line = Location::caller();
         match recording::poll_slowly(self, cx, name, line, Gives::Nothing, asks) {
             Some(polled) => polled.map(drop),

@@ -86,6 +86,9 @@ pub use events::loss::Loss;
 pub use framestep::lend::{Defer, DeferCall, defer};
 #[doc(no_inline)]
 pub use framestep::sync::Canceled;
+#[doc(alias = "CancellationToken")]
+#[doc(no_inline)]
+pub use framestep::task::{StopRequested, is_stop_requested, stop_requested};
 #[doc(no_inline)]
 pub use framestep::time::{delta_seconds, time};
 #[doc(inline)]
@@ -141,9 +144,6 @@ pub use wait::every_frames;
 pub use wait::on_clock;
 #[doc(alias = "oneshot")]
 pub use wait::promise;
-#[doc(alias = "CancellationToken")]
-#[doc(no_inline)]
-pub use framestep::task::{StopRequested, is_stop_requested, stop_requested};
 #[doc(alias = "ThrottleFirst")]
 pub use wait::throttle;
 pub use wait::{

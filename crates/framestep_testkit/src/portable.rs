@@ -3,7 +3,9 @@
 use framestep::lend::{defer, defer_call};
 use framestep::task::{is_stop_requested, stop_requested};
 use framestep::wait::{Ease, MissedTicks, animate, every_frames, in_phase, timeout, yield_now};
-use framestep::{Phase, fixed_update, interval, next_frame, time, wait_frames, wait_seconds, wait_until};
+use framestep::{
+    Phase, fixed_update, interval, next_frame, time, wait_frames, wait_seconds, wait_until,
+};
 
 /// What a host lends to it.
 #[derive(Debug, Default)]
@@ -61,7 +63,11 @@ pub async fn patrol(mut say: impl FnMut(String)) {
     }
     animate(0.35, |share| say(&format!("{share:.2}"))).await;
     let turn = |share: f32| say(&format!("{share:.2}"));
-    animate(0.25, turn).ease(Ease::InQuad).repeat(3).yoyo().await;
+    animate(0.25, turn)
+        .ease(Ease::InQuad)
+        .repeat(3)
+        .yoyo()
+        .await;
     let _left = defer(|world: &mut World| world.log.push("left".into()));
     let silent = defer(|world: &mut World| world.log.push("cancelled".into()));
     {

@@ -391,9 +391,7 @@ fn poll_begun(
     };
     // If the recorder panics, the wait is over.
     registration.end();
-    let polled = recording
-        .recorder
-        .poll(ticket, name, line, cx, gives, asks);
+    let polled = recording.recorder.poll(ticket, name, line, cx, gives, asks);
     if polled.is_pending() {
         registration.become_shell(recording.serial, ticket);
     }
@@ -518,7 +516,10 @@ pub(crate) fn poll_stop(
 ) -> Option<Poll<()>> {
     recorded(|recording| {
         let serial = recording.serial;
-        if ticket.as_ref().is_some_and(|ticket| ticket.serial != serial) {
+        if ticket
+            .as_ref()
+            .is_some_and(|ticket| ticket.serial != serial)
+        {
             another_script();
         }
         let known = ticket.as_ref().map(|ticket| ticket.number);

@@ -3,6 +3,7 @@
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use crate::core::scope::Scope;
 use crate::durable::{Asks, DurableWait, Progress};
 use crate::time::PhaseIndex;
 use crate::wait::{PhaseWait, polled, wait_seconds};
@@ -94,10 +95,11 @@ impl KeptAnimation {
     #[track_caller]
     fn begin(&mut self, name: &'static str) {
         if self.phase == PhaseIndex::HOME {
-            self.phase = polled(name, |scope| scope.home());
+            self.phase = polled(name, |scope: &Scope<'_>| scope.home());
         }
         let phase = self.phase.phase();
-        let end = |ns| DurableWait::from(wait_seconds(Duration::from_nanos(ns)).in_phase(phase).timer);
+        let end =
+            |ns| DurableWait::from(wait_seconds(Duration::from_nanos(ns)).in_phase(phase).timer);
         let next = PhaseWait::later(self.phase).into();
         self.waits = Some((next, self.length_ns.map(end)));
     }

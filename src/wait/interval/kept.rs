@@ -85,7 +85,8 @@ impl KeptTick {
             Due::At(due) => wait_until(scope, self.phase, clock.as_ref(), due),
             Due::After(_) | Due::Never => None,
         };
-        let timer = timer.unwrap_or_else(|| wait_seconds(f64::INFINITY).in_phase(self.phase.phase()));
+        let timer =
+            timer.unwrap_or_else(|| wait_seconds(f64::INFINITY).in_phase(self.phase.phase()));
         self.timer = Some(timer.timer.into());
     }
 
@@ -110,7 +111,8 @@ impl Interval {
         line: Line,
         most: u64,
     ) -> Poll<Option<(Tick, u64)>> {
-        let polled = recording::poll_slowly(self, cx, "interval()", line, Gives::Tick, &mut |_| true);
+        let polled =
+            recording::poll_slowly(self, cx, "interval()", line, Gives::Tick, &mut |_| true);
         let Some(Poll::Ready(Given::Tick(ticked))) = polled else {
             return Poll::Pending;
         };
@@ -207,7 +209,9 @@ impl SavedInterval {
         }
         let first = match (self.due_ns, self.first_ns) {
             (Some(due_ns), _) => Some(First::At(OwnTime::at(due_ns))),
-            (None, Some(first)) => Some(First::After(first.map_or(Length::Endless, Length::Finite))),
+            (None, Some(first)) => {
+                Some(First::After(first.map_or(Length::Endless, Length::Finite)))
+            }
             (None, None) => None,
         };
         Ok(Interval {

@@ -272,9 +272,9 @@ impl ScriptCell {
         let value = match gives {
             Gives::Nothing => Bytes::EMPTY,
             Gives::Time => time_now(),
-            Gives::Tick => wait.ticked().map_or(Bytes::EMPTY, |tick| {
-                Bytes::of(&(tick.due_ns, tick.now_ns))
-            }),
+            Gives::Tick => wait
+                .ticked()
+                .map_or(Bytes::EMPTY, |tick| Bytes::of(&(tick.due_ns, tick.now_ns))),
         };
         self.record_end(number, value.get(), site);
         drop(self.remove_wait(number));

@@ -304,7 +304,7 @@ fn an_interval_keeps_its_beat_over_chapters() {
             };
             let expected = run(|runtime, every| runtime.start(beat_in_one(every)).detach());
             assert!(expected.len() > 8);
-            let chapters = run(|runtime, every| runtime.start(beat(every.into())).detach());
+            let chapters = run(|runtime, every| runtime.start(beat(every)).detach());
             assert_eq!(chapters, expected, "{missed:?} {way:?}");
             let between = run(|runtime, every| runtime.start(between_ticks(every)).detach());
             assert_eq!(between, expected, "{missed:?} {way:?}");

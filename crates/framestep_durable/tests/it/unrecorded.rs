@@ -94,21 +94,8 @@ thread_local! {
 }
 
 const REFUSED: [Does; 15] = [
-    Signal,
-    Watch,
-    Semaphore,
-    Promise,
-    Join,
-    OnClock,
-    ChangesOf,
-    With,
-    TryWithRef,
-    Start,
-    Spawn,
-    Script,
-    Owner,
-    Clock,
-    Handle,
+    Signal, Watch, Semaphore, Promise, Join, OnClock, ChangesOf, With, TryWithRef, Start, Spawn,
+    Script, Owner, Clock, Handle,
 ];
 
 const FOREIGN: [Does; 2] = [Channel, ChannelAfterSteps];
