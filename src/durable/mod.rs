@@ -19,7 +19,7 @@ pub use crate::inspect::to_stderr;
 pub use crate::task::owner::outputs::{Outputs, flat, nested};
 pub use crate::wait::interval::SavedInterval;
 pub use beside::beside;
-pub use clock::{FutureClock, SavedGuard, ShowsClock};
+pub use clock::SavedGuard;
 pub use door::{
     Door, OwnerStop, borrow, borrow_mut, load_time, phase_number, phase_of, save_time, saved_time,
     time_now,

@@ -1,9 +1,10 @@
 //! What a durable script is to the waits of the crate that it polls.
 
+use std::any::Any;
 use std::task::{Context, Poll};
 
 use crate::inspect::Line;
-use crate::time::Time;
+use crate::time::{Clock, ClockGuard, Time};
 
 use super::wait::{DurableWait, FrameWait};
 
@@ -78,6 +79,23 @@ pub trait Recorder {
 
     /// The same of the number of the frame.
     fn frame(&self, call: &'static str, at: Line, read: Reads<'_, u64>) -> Option<u64>;
+
+    /// The coroutine reads a clock, or changes it: `act` does, unless that has been done before. Returns 0 if it must not
+    /// be done and has no result.
+    fn number(&self, call: &'static str, at: Line, act: &mut dyn FnMut() -> u64) -> u64;
+
+    /// The coroutine takes a guard of a clock: `take` does, unless that has been done before. What this returns is dropped
+    /// with the guard, and ends it.
+    fn guard(
+        &self,
+        call: &'static str,
+        at: Line,
+        clock: &Clock,
+        take: &mut dyn FnMut() -> ClockGuard,
+    ) -> Box<dyn Any>;
+
+    /// The clocks of the executor that the coroutine belongs to: the game clock, and realtime.
+    fn clocks(&self) -> [Clock; 2];
 
     /// Panics because the coroutine calls what cannot be recorded. Returns if it is in a closure, such as
     /// that of a `with`, which a restored script does not call again.

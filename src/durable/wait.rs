@@ -3,7 +3,6 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use crate::core::Core;
 use crate::core::base::key::WaitKey;
@@ -12,11 +11,10 @@ use crate::core::pause::own::OwnTime;
 use crate::core::registration::Registration;
 use crate::core::scope::recording;
 use crate::core::task::Task;
-use crate::core::timer::Unit;
 use crate::image::{ClockNames, Damaged, Reader, Writer};
 use crate::task::coroutine::{Coroutine, Finished};
 use crate::task::owner::{Ended, Owner};
-use crate::time::{Clock, ClockIndex, Nanos, Phase, PhaseIndex, Seconds};
+use crate::time::{Nanos, Phase, PhaseIndex, Seconds};
 use crate::wait::{
     Asked, Count, KeptAnimation, KeptTick, NextItem, PhaseWait, Timer, WaitSeconds, YieldNow,
     polled, take_resumed,
@@ -161,80 +159,6 @@ fn index_of(phase: Option<Phase>) -> PhaseIndex {
 impl DurableWait {
     fn of(kind: Kind) -> Self {
         DurableWait { kind }
-    }
-
-    /// The next frame, at home or in `phase`.
-    #[must_use]
-    pub fn next_frame(phase: Option<Phase>) -> Self {
-        Self::of(Kind::Run(PhaseWait::later_frame(index_of(phase))))
-    }
-
-    /// The next run of `phase`.
-    #[must_use]
-    pub fn next_run(phase: Phase) -> Self {
-        Self::of(Kind::Run(PhaseWait::next_run(PhaseIndex::new(phase))))
-    }
-
-    /// In the fixed phase the next step, else the next frame, as for an animation.
-    #[must_use]
-    pub fn next_step_or_frame(phase: Phase) -> Self {
-        Self::of(Kind::Run(PhaseWait::later(PhaseIndex::new(phase))))
-    }
-
-    /// A number of frames.
-    #[must_use]
-    pub fn frames(frames: u64, phase: Option<Phase>) -> Self {
-        Self::of(Kind::Count(Count::new(
-            Unit::Frames,
-            index_of(phase),
-            frames,
-        )))
-    }
-
-    /// A number of fixed steps.
-    #[must_use]
-    pub fn steps(steps: u64) -> Self {
-        let phase = PhaseIndex::FIXED_UPDATE;
-        Self::of(Kind::Count(Count::new(Unit::Runs, phase, steps)))
-    }
-
-    /// A [length](length_ns) of time on a clock, or else on the clock of the coroutine.
-    #[must_use]
-    pub fn seconds(length_ns: Option<u64>, clock: Option<&Clock>, phase: Option<Phase>) -> Self {
-        let wait = match (length_ns.map(Duration::from_nanos), clock) {
-            (Some(length), Some(clock)) => clock.wait_seconds(length),
-            (Some(length), None) => crate::wait::wait_seconds(length),
-            (None, Some(clock)) => clock.wait_seconds(f64::INFINITY),
-            (None, None) => crate::wait::wait_seconds(f64::INFINITY),
-        };
-        Self::time(wait, phase)
-    }
-
-    /// A point in time of a clock.
-    #[must_use]
-    pub fn until(point_ns: Option<u64>, clock: &Clock, phase: Option<Phase>) -> Self {
-        let wait = match point_ns.map(Duration::from_nanos) {
-            Some(point) => clock.wait_until(point),
-            None => clock.wait_until(f64::INFINITY),
-        };
-        Self::time(wait, phase)
-    }
-
-    /// A point in time of the clock of the coroutine, as for [`timeout_at`](crate::wait::timeout_at).
-    #[must_use]
-    pub fn until_own(point_ns: Option<u64>, phase: Option<Phase>) -> Self {
-        let timer = match point_ns.map(Duration::from_nanos) {
-            Some(point) => Timer::until(point, ClockIndex::OWN, None),
-            None => Timer::until(f64::INFINITY, ClockIndex::OWN, None),
-        };
-        Self::time(WaitSeconds { timer }, phase)
-    }
-
-    fn time(wait: WaitSeconds, phase: Option<Phase>) -> Self {
-        Self::of(Kind::Time(match phase {
-            Some(phase) => wait.in_phase(phase),
-            None => wait,
-        }))
     }
 
     /// A condition, which [`poll_asking`](Self::poll_asking) checks.

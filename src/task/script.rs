@@ -71,6 +71,20 @@ fn inside<R>(function: &str, f: impl FnOnce(&Scope<'_>) -> R) -> R {
     }
 }
 
+/// A clock of the executor that runs the caller of `function`, or in a replay of the one that ran it.
+#[track_caller]
+fn clock_here(
+    function: &str,
+    of_core: fn(&Core) -> &Clock,
+    of_replay: fn([Clock; 2]) -> Clock,
+) -> Clock {
+    let clock = scope::with(|scope| Some(of_core(scope?.core()).clone()));
+    match clock.or_else(|| recording::clocks().map(of_replay)) {
+        Some(clock) => clock,
+        None => outside(function),
+    }
+}
+
 /// The executor that runs the caller of `function`.
 #[track_caller]
 #[inline]
@@ -307,8 +321,7 @@ pub fn owner_on(clock: &Clock) -> Owner {
 /// ```
 #[track_caller]
 pub fn clock() -> Clock {
-    let core = executor("clock");
-    core.game_clock().clone()
+    clock_here("clock", Core::game_clock, |[game, _]| game)
 }
 
 /// Returns realtime as a clock, like
@@ -325,8 +338,7 @@ pub fn clock() -> Clock {
 /// See [`owner_on`].
 #[track_caller]
 pub fn realtime() -> Clock {
-    let core = executor("realtime");
-    core.realtime().clone()
+    clock_here("realtime", Core::realtime, |[_, realtime]| realtime)
 }
 
 /// Returns a weak [`Handle`] of the executor that runs the caller, to start

@@ -1,5 +1,6 @@
 //! Futures on another clock than that of their coroutine.
 
+use std::borrow::Borrow;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
@@ -11,10 +12,10 @@ use pin_project::{pin_project, pinned_drop};
 
 use crate::core::base::call;
 use crate::core::scope::named::Named;
-use crate::core::scope::{self, recording};
+use crate::core::scope::{self, Scope};
 use crate::time::{AwaitedClock, Clock};
 
-use super::{polled, polled_again};
+use super::{polled_again, polled_outside};
 
 /// Runs `future` with `clock` as the coroutine's clock: plain waits inside count on
 /// it, and [`time`](crate::time()) and [`delta_seconds`](crate::time::delta_seconds) read
@@ -68,9 +69,9 @@ use super::{polled, polled_again};
 ///
 /// The `unscaled` and `ignoreTimeScale` arguments of Unity and `UniTask`.
 #[track_caller]
-pub fn on_clock<F: Future>(clock: &Clock, future: F) -> On<F> {
+pub fn on_clock<F: Future>(clock: impl Borrow<Clock>, future: F) -> On<F> {
     On {
-        clock: clock.awaited(),
+        clock: clock.borrow().awaited(),
         future: Some(future),
         place: Location::caller(),
     }
@@ -92,18 +93,19 @@ impl<F: Future> Future for On<F> {
 
     #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        recording::refuse("on_clock", Location::caller());
         let mut this = self.project();
         if this.future.is_none() {
             polled_again("on_clock()");
         }
         // The future is not polled in a closure, which would hide the line of the `.await` from it.
-        let _named = polled("on_clock()", |scope| {
-            if !this.clock.state().is_of(&scope.core().clock) {
-                clock_of_another_executor(this.place);
-            }
-            Named::new(scope, this.clock.state())
-        });
+        let state = this.clock.state();
+        let is_elsewhere = |scope: &Scope<'_>| !state.is_of(&scope.core().clock);
+        if scope::with(|scope| scope.is_some_and(is_elsewhere)) {
+            clock_of_another_executor(this.place);
+        }
+        let Some(_named) = Named::here(state) else {
+            polled_outside("on_clock()")
+        };
         let Some(future) = this.future.as_mut().as_pin_mut() else {
             return Poll::Pending;
         };

@@ -90,7 +90,7 @@ pub use framestep::sync::Canceled;
 #[doc(no_inline)]
 pub use framestep::task::{StopRequested, is_stop_requested, stop_requested};
 #[doc(no_inline)]
-pub use framestep::time::{delta_seconds, time};
+pub use framestep::time::{Clock, ClockGuard, clock, delta_seconds, realtime, time};
 #[doc(inline)]
 pub use framestep_durable_macros::{chapter, durable};
 pub use ids::{ClockId, OwnerId, ScriptId};
@@ -122,11 +122,9 @@ pub use save::diff::Difference;
 pub use save::image::SaveState;
 pub use save::send::SendSave;
 pub use script::aligned::changes::{Change, ChangeKind};
-pub use script::clock::{clock, realtime};
 pub use script::context::unrecorded;
 pub use script::defer::defer_call;
 pub use script::effect::{current, current_name, effect, with, with_once, with_ref};
-pub use script::guard::ClockGuard;
 pub use script::join_error::JoinError;
 pub use script::labels::{Labelled, labelled, place};
 pub use script::locals::ChangesNoLocal;

@@ -2,7 +2,10 @@
 
 use framestep::lend::{defer, defer_call};
 use framestep::task::{is_stop_requested, stop_requested};
-use framestep::wait::{Ease, MissedTicks, animate, every_frames, in_phase, timeout, yield_now};
+use framestep::time::{clock, realtime};
+use framestep::wait::{
+    Ease, MissedTicks, animate, every_frames, in_phase, on_clock, timeout, yield_now,
+};
 use framestep::{
     Phase, fixed_update, interval, next_frame, time, wait_frames, wait_seconds, wait_until,
 };
@@ -68,6 +71,36 @@ pub async fn patrol(mut say: impl FnMut(String)) {
         .repeat(3)
         .yoyo()
         .await;
+    let (game, real) = (clock(), realtime());
+    say(&format!("{:?}, {:?}", game.now(), real.delta()));
+    let mut beat = interval(0.2);
+    {
+        let _slow = game.scaled(0.5);
+        let _slower = game.scaled(0.5);
+        on_clock(&real, async {
+            wait_seconds(0.25).await;
+            say(&format!("realtime {:?}", time().elapsed));
+            animate(0.15, |share| say(&format!("{share:.2}"))).await;
+            beat.tick().await;
+        })
+        .await;
+        game.wait_seconds(0.05).await;
+        say(&format!(
+            "scales {} {}",
+            game.scale(),
+            game.effective_scale()
+        ));
+    }
+    say(&format!("on realtime still {:?}", beat.tick().await));
+    {
+        let _held = game.pause_guard();
+        say(&format!("held: {}", game.is_paused()));
+        on_clock(realtime(), wait_seconds(0.2)).await;
+    }
+    game.set_scale(2);
+    wait_seconds(0.5).await;
+    game.set_scale(1);
+    say(&format!("paused: {} {}", game.pause(), game.resume()));
     let _left = defer(|world: &mut World| world.log.push("left".into()));
     let silent = defer(|world: &mut World| world.log.push("cancelled".into()));
     {

@@ -36,7 +36,7 @@ pub(crate) mod fight {
     #[chapter]
     pub(crate) async fn rings(king: DurableId) -> Result<Chapter, Missing> {
         select! {
-            fought = on(foes_clock(), ring_and_leap(king)) => {
+            fought = on_clock(foes_clock(), ring_and_leap(king)) => {
                 fought?;
                 Ok(Chapter::Next(rings(king)))
             }
@@ -58,7 +58,7 @@ pub(crate) mod fight {
             let imp = effect(summon);
             imp.start(chase(imp))?.detach();
             imps.push(imp);
-            on(foes_clock(), wait_seconds(0.2)).await;
+            on_clock(foes_clock(), wait_seconds(0.2)).await;
         }
         join_all(imps.into_iter().map(DurableId::despawned)).await;
         king.get_mut(|drawn: &mut Drawn| drawn.color = Color::WHITE)?;
@@ -69,7 +69,7 @@ pub(crate) mod fight {
     /// The last phase: spirals of bolts, and no pause.
     #[chapter]
     async fn rage(king: DurableId) -> Result<Chapter, Missing> {
-        on(foes_clock(), async {
+        on_clock(foes_clock(), async {
             charge(king, 0.5).await;
             for number in 0_u8..14 {
                 effect(|| shoot(king, 150.0, TAU * f32::from(number) / 12.0));
@@ -85,13 +85,13 @@ pub(crate) mod fight {
 /// The script of an imp: it runs after the hero. Each step is a chapter.
 #[durable]
 pub(crate) async fn chase(imp: DurableId) -> Chapter {
-    let seconds = on(foes_clock(), async {
+    let seconds = on_clock(foes_clock(), async {
         next_frame().await;
         delta_seconds()
     })
     .await;
     if effect(|| approach(imp, hero_at(), 95.0 * seconds, 26.0)) == Step::Touched {
-        on(foes_clock(), wait_seconds(0.7)).await;
+        on_clock(foes_clock(), wait_seconds(0.7)).await;
     }
     Chapter::Next(chase(imp))
 }
@@ -144,8 +144,8 @@ async fn leap(king: DurableId) -> Result<(), Missing> {
 }
 
 /// The clock of the foes, which magic slows down.
-fn foes_clock() -> ClockId {
-    with_ref(|world: &World| world.resource::<DurableFoesClock>().0)
+fn foes_clock() -> Clock {
+    with_ref(|world: &World| world.resource::<DurableFoesClock>().0).clock()
 }
 
 // The functions below are called in effects: what they return is recorded.

@@ -108,7 +108,7 @@ impl DurableScript for Lamp {
             log(format!("{tick:?}"));
         }
         let slow = with(|world: &mut World| world.slow);
-        slow.wait_seconds(0.05).await;
+        slow.clock().wait_seconds(0.05).await;
         animate(0.2, |t| with(|world: &mut World| world.light *= 1.0 - t)).await;
         end_of_frame().await;
         Chapter::Next(Lamp {

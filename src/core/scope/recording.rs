@@ -20,7 +20,7 @@ use crate::core::registration::{Bound, Registration, another_script};
 use crate::core::scope::{self, INNERMOST, Scope};
 use crate::durable::{Asks, Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder};
 use crate::inspect::Line;
-use crate::time::{ClockState, PhaseIndex, Time};
+use crate::time::{Clock, ClockGuard, ClockState, PhaseIndex, Time};
 use crate::wait::{Misuse, PhaseWait, polled_again};
 
 #[cfg(all(test, framestep_loom))]
@@ -199,6 +199,38 @@ pub(crate) fn frame(call: &'static str, at: Line, read: Reads<'_, u64>) -> Optio
         Some(frame) => frame,
         None => read(),
     }
+}
+
+/// Reads a clock, or changes it. In a coroutine that records what it does, the result is recorded.
+#[inline]
+pub(crate) fn number(call: &'static str, at: Line, mut act: impl FnMut() -> u64) -> u64 {
+    if is_recording() {
+        recorded_number(call, at, &mut act)
+    } else {
+        act()
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn recorded_number(call: &'static str, at: Line, act: &mut dyn FnMut() -> u64) -> u64 {
+    recorded(|recording| recording.recorder.number(call, at, act)).unwrap_or(0)
+}
+
+/// Takes a guard of a clock. In a coroutine that records what it does, the recorder keeps it.
+pub(crate) fn guard(
+    call: &'static str,
+    at: Line,
+    clock: &Clock,
+    mut take: impl FnMut() -> ClockGuard,
+) -> ClockGuard {
+    let kept = recorded(|recording| recording.recorder.guard(call, at, clock, &mut take));
+    kept.map_or_else(take, ClockGuard::kept)
+}
+
+/// The game clock and realtime, in a replay.
+pub(crate) fn clocks() -> Option<[Clock; 2]> {
+    recorded(|recording| recording.recorder.clocks())
 }
 
 /// Whether a coroutine that records its waits is polled or replayed here.

@@ -20,8 +20,11 @@ mod speed;
 mod state;
 
 use std::fmt;
+use std::panic::Location;
 use std::rc::Rc;
 use std::time::Duration;
+
+use crate::core::scope::recording;
 
 pub(crate) use frame::{FrameClock, Step};
 pub(crate) use guard::Asks;
@@ -157,7 +160,9 @@ impl Clock {
     /// If timers of several clocks are due in one run, they resume in the order the
     /// clocks were made.
     #[must_use = "a clock without a handle or a wait has no use"]
+    #[track_caller]
     pub fn child(&self) -> Clock {
+        recording::refuse("Clock::child", Location::caller());
         Clock(Rc::new(ClockState::child(&self.0)))
     }
 
@@ -206,7 +211,11 @@ impl Clock {
             bad_scale(scale);
         }
         let scale = scale + 0.0; // no minus zero
-        self.change("set_scale", |speed| speed.set_scale(scale));
+        self.expect_speed("set_scale");
+        recording::number("set_scale", Location::caller(), || {
+            self.change(|speed| speed.set_scale(scale));
+            0
+        });
     }
 
     /// Scales the clock by `factor` until the guard is dropped: the guard multiplies
@@ -251,14 +260,19 @@ impl Clock {
             bad_scale(factor);
         }
         let factor = factor + 0.0; // no minus zero
-        let index = self.change("scaled", |speed| speed.add_factor(factor));
-        ClockGuard::scaled(self, factor, index)
+        self.expect_speed("scaled");
+        recording::guard("scaled", Location::caller(), self, || {
+            let index = self.change(|speed| speed.add_factor(factor));
+            ClockGuard::scaled(self, factor, index.unwrap_or(0))
+        })
     }
 
     /// The scale that was set last, relative to the parent: without the factors of
     /// guards, and whether the clock stands still or not.
+    #[track_caller]
     pub fn scale(&self) -> f64 {
-        self.0.speed().map_or(1.0, Speed::scale)
+        let scale = || self.0.speed().map_or(1.0, Speed::scale).to_bits();
+        f64::from_bits(recording::number("scale", Location::caller(), scale))
     }
 
     /// How fast the clock runs in this frame, or in the fixed step under way: its
@@ -266,8 +280,14 @@ impl Clock {
     /// one of them is paused.
     ///
     /// Like all readings, it does not change within a frame or a step.
+    #[track_caller]
     pub fn effective_scale(&self) -> f64 {
-        self.0.effective_scale()
+        let scale = || self.0.effective_scale().to_bits();
+        f64::from_bits(recording::number(
+            "effective_scale",
+            Location::caller(),
+            scale,
+        ))
     }
 
     /// Pauses the clock from the next frame on, and in [fixed
@@ -287,19 +307,22 @@ impl Clock {
     /// [`child`](Clock::child) of it instead.
     #[track_caller]
     pub fn pause(&self) -> bool {
-        let Some(speed) = self.0.speed() else {
-            not_on_realtime("pause");
-        };
-        self.set_paused(speed, true)
+        let speed = self.expect_speed("pause");
+        let pause = || u64::from(self.set_paused(speed, true));
+        recording::number("pause", Location::caller(), pause) != 0
     }
 
     /// Resumes the clock from the next frame on, and in [fixed
     /// steps](Clock#in-fixed-steps) from the next step on. It does not run while a
     /// parent is paused, or while a guard [holds](Clock::pause_guard) it. Returns `false` if
     /// it was not paused.
+    #[track_caller]
     pub fn resume(&self) -> bool {
-        let speed = self.0.speed();
-        speed.is_some_and(|speed| self.set_paused(speed, false))
+        let resume = || {
+            let speed = self.0.speed();
+            u64::from(speed.is_some_and(|speed| self.set_paused(speed, false)))
+        };
+        recording::number("resume", Location::caller(), resume) != 0
     }
 
     fn set_paused(&self, speed: &Speed, paused: bool) -> bool {
@@ -342,23 +365,34 @@ impl Clock {
     /// ```
     #[track_caller]
     pub fn pause_guard(&self) -> ClockGuard {
-        self.change("pause_guard", Speed::hold);
-        ClockGuard::hold(self)
+        self.expect_speed("pause_guard");
+        recording::guard("pause_guard", Location::caller(), self, || {
+            self.change(Speed::hold);
+            ClockGuard::hold(self)
+        })
     }
 
     /// Whether the clock itself is paused, or [held](Clock::pause_guard) by a guard,
     /// regardless of its parents.
+    #[track_caller]
     pub fn is_paused(&self) -> bool {
-        self.0.speed().is_some_and(Speed::is_paused)
+        let is_paused = || u64::from(self.0.speed().is_some_and(Speed::is_paused));
+        recording::number("is_paused", Location::caller(), is_paused) != 0
     }
 
     /// Makes the change of `call`, which realtime refuses.
     #[track_caller]
-    fn change<R>(&self, call: &str, change: impl FnOnce(&Speed) -> R) -> R {
+    fn expect_speed(&self, call: &str) -> &Speed {
         match self.0.speed() {
-            Some(speed) => self.0.shift(speed, change),
+            Some(speed) => speed,
             None => not_on_realtime(call),
         }
+    }
+
+    /// Changes its speed, if it has one.
+    fn change<R>(&self, change: impl FnOnce(&Speed) -> R) -> Option<R> {
+        let speed = self.0.speed()?;
+        Some(self.0.shift(speed, change))
     }
 
     /// The reading of the clock: of this frame, or, inside a fixed step, of [the
@@ -386,16 +420,20 @@ impl Clock {
     /// assert_eq!(executor.run_until(seen, 1).unwrap(), [250, 500, 500, 500]);
     /// assert_eq!(enemies.now().as_millis(), 1_000); // shows in the next frame
     /// ```
+    #[track_caller]
     pub fn now(&self) -> Duration {
-        Duration::from_nanos(self.0.now_ns())
+        let now = || self.0.now_ns();
+        Duration::from_nanos(recording::number("now", Location::caller(), now))
     }
 
     /// How far the clock advanced in this frame. Inside a fixed step, how far it
     /// advanced in the step. On realtime and below it, that is the length of the
     /// step divided by the game clock's scale.
     #[doc(alias = "deltaTime")]
+    #[track_caller]
     pub fn delta(&self) -> Duration {
-        Duration::from_nanos(self.0.delta_ns())
+        let delta = || self.0.delta_ns();
+        Duration::from_nanos(recording::number("delta", Location::caller(), delta))
     }
 }
 
@@ -429,9 +467,9 @@ impl Eq for Clock {}
 impl fmt::Debug for Clock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Clock")
-            .field("now", &self.now())
-            .field("scale", &self.scale())
-            .field("paused", &self.is_paused())
+            .field("now", &Duration::from_nanos(self.0.now_ns()))
+            .field("scale", &self.0.speed().map_or(1.0, Speed::scale))
+            .field("paused", &self.0.speed().is_some_and(Speed::is_paused))
             .finish_non_exhaustive()
     }
 }

@@ -68,7 +68,7 @@ pub fn owner() -> OwnerId {
 /// #[durable]
 /// async fn pause_menu() {
 ///     let _paused = clock().pause_guard();
-///     let scripts = owner_on(realtime());
+///     let scripts = owner_on(ClockId::REALTIME);
 ///     start_on(scripts, menu()).await.unwrap();
 ///     scripts.remove();
 /// }

@@ -1,15 +1,17 @@
 //! What a script is to the waits of framestep that it polls: it keeps them, and records how they end.
 
+use std::any::Any;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::task::{Context, Poll};
 
-use framestep::Time;
 use framestep::durable::{
     Asks, Begun, DurableWait, FrameWait, Given, Gives, Reads, Recorder, Ticked, Writer, in_line,
     save_time,
 };
+use framestep::time::{Clock, ClockGuard, Time};
 
 use crate::bytes::{Bytes, message_of};
+use crate::ids::ClockId;
 use crate::journal::{Call, Known};
 use crate::script::effect::{time_now, time_of};
 use crate::script::recorder::Polling;
@@ -168,6 +170,26 @@ impl Recorder for ScriptCell {
             .reads(call, at, &mut || Some(Bytes::of(&read()?)))
             .ok()?;
         Some(value.map_or(0, |value| expect_read(&value)))
+    }
+
+    fn number(&self, call: &'static str, at: Line, act: &mut dyn FnMut() -> u64) -> u64 {
+        let value = self.effect(Call::at(call, "", at), || Bytes::of(&act()));
+        value.map_or(0, |value| expect_read(&value))
+    }
+
+    fn guard(
+        &self,
+        call: &'static str,
+        at: Line,
+        clock: &Clock,
+        take: &mut dyn FnMut() -> ClockGuard,
+    ) -> Box<dyn Any> {
+        self.take_guard(call, at, clock, take)
+    }
+
+    fn clocks(&self) -> [Clock; 2] {
+        let clocks = &self.shared().clocks;
+        [ClockId::GAME, ClockId::REALTIME].map(|id| clocks.expect(id))
     }
 
     fn refuse(&self, call: &'static str, at: Line) {

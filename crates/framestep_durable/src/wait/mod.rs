@@ -5,8 +5,6 @@ mod changed;
 mod changes_of;
 mod condition;
 mod interval;
-mod length;
-mod on;
 mod permit;
 mod promise;
 mod request;
@@ -24,13 +22,12 @@ pub use condition::{wait_until, wait_while};
 #[doc(no_inline)]
 pub use framestep::wait::{
     Animate, Debounce, Elapsed, EveryFrames, InPhase, Interval, MissedTicks, NextFrame, NextTick,
-    NextTicks, Throttle, Tick, Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime, WaitSteps,
-    WaitUntil, WaitWhile, YieldNow, debounce, end_of_frame, every_frames, fixed_update, in_phase,
-    interval, next_frame, throttle, timeout, timeout_at, wait_frames, wait_seconds,
-    wait_seconds_realtime, wait_steps, yield_now,
+    NextTicks, On, Throttle, Tick, Timeout, WaitFrames, WaitSeconds, WaitSecondsRealtime,
+    WaitSteps, WaitUntil, WaitWhile, YieldNow, debounce, end_of_frame, every_frames, fixed_update,
+    in_phase, interval, next_frame, on_clock, throttle, timeout, timeout_at, wait_frames,
+    wait_seconds, wait_seconds_realtime, wait_steps, yield_now,
 };
 pub use interval::Schedule;
-pub use on::{On, on_clock};
 pub use permit::{Acquire, Permit};
 pub use promise::{Promise, Resolver, promise};
 pub use request::{Ask, Request, RequestId, ask};

@@ -62,7 +62,7 @@ impl Guard {
             "steps" => wait_steps(31).await,
             "seconds" => wait_seconds(0.75).await,
             "seconds in a phase" => wait_seconds(0.75).in_phase(Phase::FixedUpdate).await,
-            "seconds of a clock" => self.clock.wait_seconds(0.4).await,
+            "seconds of a clock" => self.clock.clock().wait_seconds(0.4).await,
             "realtime" => wait_seconds_realtime(0.65).await,
             "signal" => _ = BELL.wait().await,
             "value" => _ = STAGE.changed().await,

@@ -29,15 +29,18 @@ impl DurableScript for Counts {
             }
             Counts::On(clock) => {
                 for _ in 0..3 {
-                    clock.wait_seconds(0.13).await;
+                    clock.clock().wait_seconds(0.13).await;
                     log("a wait on a clock");
                 }
-                clock.wait_until(1).await;
+                clock.clock().wait_until(1).await;
                 log("one second of a clock");
             }
             Counts::InFixed(clock) => {
                 for _ in 0..3 {
-                    let wait = clock.wait_seconds(0.08).in_phase(Phase::FixedUpdate);
+                    let wait = clock
+                        .clock()
+                        .wait_seconds(0.08)
+                        .in_phase(Phase::FixedUpdate);
                     wait.await;
                     log("a wait on a clock in steps");
                 }
@@ -76,11 +79,11 @@ impl DurableScript for Changes {
     async fn run(self) -> Chapter<Self> {
         let clock = self.clock;
         for scale in [0.0, 2.5, 0.0, 0.3, 1.0] {
-            clock.set_scale(scale);
+            clock.clock().set_scale(scale);
             wait_seconds_realtime(0.17).await;
-            assert!(clock.pause() && !clock.pause());
+            assert!(clock.clock().pause() && !clock.clock().pause());
             next_frame().await;
-            assert!(clock.resume() && !clock.resume());
+            assert!(clock.clock().resume() && !clock.clock().resume());
         }
         Chapter::Done(())
     }

@@ -55,7 +55,7 @@ async fn does_all_of_it() {
             *stage += 1;
             *stage
         }));
-        (frame, current(), ClockId::GAME.is_paused())
+        (frame, current(), ClockId::GAME.clock().is_paused())
     });
     log(format!("{read:?}"));
     log(with(|_: &mut u32| reads()));

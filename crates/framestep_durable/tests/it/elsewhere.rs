@@ -37,8 +37,8 @@ async fn walk() {
     wait_steps(2).await;
     say_time("steps");
     wait_seconds_realtime(0.5).await;
-    ClockId::GAME.wait_seconds(0.25).await;
-    ClockId::REALTIME.wait_until(9).await;
+    ClockId::GAME.clock().wait_seconds(0.25).await;
+    ClockId::REALTIME.clock().wait_until(9).await;
     say_time("clocks");
     say(&format!(
         "{} after {} s",

@@ -175,10 +175,11 @@ impl One {
                 log(format!("{ended:?}"));
             }
             "on_clock" => {
-                on_clock(self.clock, wait_seconds(0.1)).await;
-                let tick = on_clock(self.clock, async { interval(0.05).tick().await }).await;
+                on_clock(self.clock.clock(), wait_seconds(0.1)).await;
+                let tick =
+                    on_clock(self.clock.clock(), async { interval(0.05).tick().await }).await;
                 log(format!("{tick:?}"));
-                on_clock(self.clock, animate(0.05, share)).await;
+                on_clock(self.clock.clock(), animate(0.05, share)).await;
             }
             "on_clock twice" => {
                 let inner = on_clock(realtime(), async {
@@ -191,7 +192,7 @@ impl One {
                     log("outer");
                     wait_seconds(0.05).await;
                 };
-                on_clock(self.clock, outer).await;
+                on_clock(self.clock.clock(), outer).await;
             }
             "on_clock of realtime, while the game is held" => {
                 let _held = clock().pause_guard();
@@ -199,24 +200,24 @@ impl One {
                 on_clock(realtime(), shown).await;
             }
             "scaled and held clocks" => {
-                let slow = self.clock.scaled(0.7);
+                let slow = self.clock.clock().scaled(0.7);
                 let slower = clock().scaled(0.3);
                 wait_seconds(0.03).await;
                 drop(slow);
-                let held = self.clock.pause_guard();
+                let held = self.clock.clock().pause_guard();
                 wait_seconds(0.03).await;
                 drop(slower);
                 let quick = clock().scaled(1.1);
                 wait_seconds(0.1).await;
                 drop((held, quick));
-                self.clock.wait_seconds(0.1).await;
+                self.clock.clock().wait_seconds(0.1).await;
             }
             "wait_seconds" => wait_seconds(0.4).await,
             "wait_seconds in_phase" => wait_seconds(0.23).in_phase(Phase::FixedUpdate).await,
-            "wait_seconds of a clock" => self.clock.wait_seconds(0.2).await,
-            "wait_seconds of realtime" => ClockId::REALTIME.wait_seconds(0.3).await,
+            "wait_seconds of a clock" => self.clock.clock().wait_seconds(0.2).await,
+            "wait_seconds of realtime" => ClockId::REALTIME.clock().wait_seconds(0.3).await,
             "wait_seconds_realtime" => wait_seconds_realtime(0.3).await,
-            "wait_until of a clock" => self.clock.wait_until(0.25).await,
+            "wait_until of a clock" => self.clock.clock().wait_until(0.25).await,
             "wait_until" => wait_until(|| with_ref(|world: &World| world.is_open)).await,
             "wait_until in_phase" => {
                 let open = wait_until(|| with_ref(|world: &World| world.is_open));
@@ -268,7 +269,11 @@ impl One {
                 log(format!("{ended:?}"));
             }
             "wait_seconds that moves" => {
-                let mut window = self.clock.wait_seconds(0.1).in_phase(Phase::LateUpdate);
+                let mut window = self
+                    .clock
+                    .clock()
+                    .wait_seconds(0.1)
+                    .in_phase(Phase::LateUpdate);
                 let mut more = interval(0.1);
                 let mut moves = 0;
                 while moves < 3 {

@@ -115,12 +115,12 @@ impl DurableScript for Actor {
                 log(format!("{both:?}"));
             }
             Role::Guards => {
-                let _slower = self.clock.scaled(0.5);
-                let _held = self.held.pause_guard();
-                on_clock(self.clock, wait_seconds(0.5)).await;
+                let _slower = self.clock.clock().scaled(0.5);
+                let _held = self.held.clock().pause_guard();
+                on_clock(self.clock.clock(), wait_seconds(0.5)).await;
                 yield_now().await;
                 log("yields");
-                on_clock(self.clock, yield_now()).await;
+                on_clock(self.clock.clock(), yield_now()).await;
             }
             Role::Rewards { chapter } => {
                 let number = with_once(format!("reward {chapter}"), |log: &mut Log| log.len());
@@ -143,8 +143,8 @@ impl DurableScript for Actor {
                 return Chapter::Done(output);
             }
             Role::Stops => {
-                self.clock.pause();
-                self.clock.resume();
+                self.clock.clock().pause();
+                self.clock.clock().resume();
                 wait_until(|| with_ref(|log: &Log| log.len() > 90)).await;
             }
             Role::Sleeps => wait_seconds(0.9).await,
@@ -164,8 +164,8 @@ impl Actor {
             "frames" => wait_frames(9).await,
             "steps" => wait_steps(33).await,
             "seconds" => wait_seconds(0.8).await,
-            "seconds of a clock" => self.clock.wait_seconds(0.7).await,
-            "point of a clock" => self.clock.wait_until(0.65).await,
+            "seconds of a clock" => self.clock.clock().wait_seconds(0.7).await,
+            "point of a clock" => self.clock.clock().wait_until(0.65).await,
             "realtime" => wait_seconds_realtime(0.9).await,
             "silence" => log(format!("{:?}", SILENCE.wait().await)),
             "condition" => {

@@ -216,7 +216,7 @@ impl DurableScript for Holds {
     type Output = ();
 
     async fn run(self) -> Chapter<Self> {
-        let _slow = ClockId::GAME.scaled(0.5);
+        let _slow = ClockId::GAME.clock().scaled(0.5);
         wait_seconds(9).await;
         Chapter::Done(())
     }

@@ -55,10 +55,10 @@ impl DurableScript for Bad {
                 let _ = pin!(next_frame()).poll(&mut cx);
             }),
             Case::WithInWith => with(|_: &mut u32| with(|_: &mut u32| ())),
-            Case::GuardInWith => with(|_: &mut u32| drop(ClockId::GAME.pause_guard())),
+            Case::GuardInWith => with(|_: &mut u32| drop(ClockId::GAME.clock().pause_guard())),
             Case::GuardInCondition => {
                 wait_until(|| {
-                    drop(ClockId::GAME.pause_guard());
+                    drop(ClockId::GAME.clock().pause_guard());
                     true
                 })
                 .await;
@@ -81,7 +81,7 @@ impl DurableScript for Bad {
                 }
             }
             Case::NoChapterEnds => return Chapter::Next(self),
-            Case::ScaleOfRealtime => ClockId::REALTIME.set_scale(2.0),
+            Case::ScaleOfRealtime => ClockId::REALTIME.clock().set_scale(2.0),
             Case::Itself => {
                 let me: ScriptHandle<()> = start(Bad(Case::OutsideState));
                 me.detach();

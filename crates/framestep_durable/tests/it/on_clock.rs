@@ -25,11 +25,14 @@ impl Drop for SaysScale {
 #[durable]
 async fn counts(clock: ClockId, below: ClockId) {
     let share = |share: f32| with(|log: &mut Log| log.push(format!("{share}")));
-    on_clock(clock, async {
+    on_clock(clock.clock(), async {
         log(format!("inside {}", scale()));
         let _says = SaysScale("left");
         wait_seconds(0.05).await;
-        join!(animate(0.04, share), on_clock(below, wait_seconds(0.03)));
+        join!(
+            animate(0.04, share),
+            on_clock(below.clock(), wait_seconds(0.03))
+        );
         let mut ticks = interval(0.02).in_phase(Phase::FixedUpdate);
         for _ in 0..3 {
             log(format!("{:?}", ticks.tick().await));
@@ -41,7 +44,7 @@ async fn counts(clock: ClockId, below: ClockId) {
     log(format!("after it {}", scale()));
     // The clock of a wait that is given up does not count any more.
     let first = select! {
-        _ = on_clock(below, async {
+        _ = on_clock(below.clock(), async {
             let _says = SaysScale("given up");
             wait_seconds(9).await;
         }) => "below",
@@ -55,10 +58,10 @@ async fn counts(clock: ClockId, below: ClockId) {
 async fn pauses(other: ScriptId, clock: ClockId) {
     wait_seconds(0.2).await;
     log(format!("paused {}", pause(other)));
-    clock.set_scale(2);
+    clock.clock().set_scale(2);
     wait_seconds(0.3).await;
     log(format!("resumed {}", resume(other)));
-    clock.set_scale(0.25);
+    clock.clock().set_scale(0.25);
 }
 
 #[durable]
@@ -72,7 +75,7 @@ async fn begins_and_moves(clock: ClockId) {
     .await;
     // As scripts of framestep name it.
     let clock = &clock;
-    on_clock(clock, wait).await;
+    on_clock(clock.clock(), wait).await;
     log("moved");
 }
 
@@ -146,7 +149,7 @@ fn on_realtime_a_menu_slides_in_while_the_game_is_held() {
 
 #[durable]
 async fn wrong(clock: ClockId) {
-    on_clock(clock, wait_seconds(1)).await;
+    on_clock(clock.clock(), wait_seconds(1)).await;
 }
 
 #[test]
@@ -165,11 +168,11 @@ fn a_clock_that_the_runtime_does_not_have_is_an_error_with_its_number() {
 #[test]
 fn it_says_what_it_is_and_drops_its_future_anywhere() {
     let held = std::rc::Rc::new(());
-    let on = on_clock(ClockId::GAME, std::future::ready(held.clone()));
-    assert_eq!(
-        format!("{on:?}"),
-        "On { clock: ClockId(0), done: false, .. }"
-    );
+    let game = blank().clock(ClockId::GAME);
+    let on = on_clock(&game, std::future::ready(held.clone()));
+    let said = format!("{on:?}");
+    assert!(said.starts_with("On { clock: Clock {"), "{said}");
+    assert!(said.ends_with("done: false, .. }"), "{said}");
     drop(on);
     assert_eq!(std::rc::Rc::strong_count(&held), 1);
 }

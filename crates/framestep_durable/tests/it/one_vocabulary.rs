@@ -15,10 +15,10 @@ async fn patrol() {
     portable::patrol(|line| with(move |world: &mut World| world.log.push(line))).await;
 }
 
-const FRAMES: u32 = 100;
+const FRAMES: u32 = 130;
 
 /// The frame before which the script is requested to stop.
-const ASKED: u32 = 85;
+const ASKED: u32 = 120;
 
 fn plain() -> Vec<String> {
     let mut executor = framestep::Executor::builder().fixed_delta(0.1).build();
@@ -46,7 +46,7 @@ fn runtime() -> Runtime {
 #[test]
 fn a_helper_that_knows_only_framestep_does_the_same_in_both_worlds() {
     let expected = plain();
-    assert_eq!(expected.len(), 38, "{expected:#?}");
+    assert_eq!(expected.len(), 47, "{expected:#?}");
     let (mut runtime, mut world) = (runtime(), World::default());
     let script = runtime.spawn(patrol());
     for frame in 1..=FRAMES {
@@ -106,6 +106,29 @@ async fn composes(which: u32) {
             ticks.ticks().await;
         }
         10 => animate(0.2, |_| ()).await,
+        11 => {
+            let _slow = clock().scaled(0.5);
+            on_clock(realtime(), wait_seconds(0.2)).await;
+            clock().set_scale(2);
+            let _ = (
+                clock().now(),
+                clock().delta(),
+                clock().scale(),
+                clock().effective_scale(),
+            );
+            clock().pause();
+            let _ = clock().is_paused();
+            clock().resume();
+            let _held = realtime().wait_until(0.5).await;
+            let _held = clock().pause_guard();
+        }
+        12 => {
+            let _left = defer(|_: &mut World| ());
+            let _called = defer_call(|| ());
+            if !is_stop_requested() {
+                stop_requested().await;
+            }
+        }
         _ => {
             let ease = framestep::wait::Ease::InQuad;
             animate(0.1, |_| ()).ease(ease).repeat(2).yoyo().await;
@@ -117,7 +140,9 @@ async fn composes(which: u32) {
 /// The entries of a composite, by call, without their lines.
 fn entries(which: u32) -> String {
     let mut runtime = runtime();
-    runtime.start(composes(which)).detach();
+    let script = runtime.start(composes(which));
+    runtime.run_frame(0.1);
+    runtime.request_stop(script.id());
     for frame in 0..8 {
         if frame % 2 == 0 {
             runtime.emit(&HIT, frame);
@@ -135,7 +160,7 @@ fn entries(which: u32) -> String {
 
 #[test]
 fn the_journal_of_each_composite_is_pinned() {
-    let found: Vec<String> = (0..12).map(entries).collect();
+    let found: Vec<String> = (0..14).map(entries).collect();
     let expected = [
         "1 the end of `wait_seconds()`",
         "1 the end of `wait_seconds()`",
@@ -153,6 +178,11 @@ fn the_journal_of_each_composite_is_pinned() {
         "1 the end of `interval()`; 2 the end of `interval()`; 3 the end of `interval()`",
         // Only the end.
         "1 the end of `animate()`",
+        "1 a `scaled`; 2 the end of `wait_seconds()`; 3 a `set_scale`; 4 a `now`; 5 a `delta`; 6 a `scale`; \
+         7 an `effective_scale`; 8 a `pause`; 9 an `is_paused`; 10 a `resume`; 11 the end of `wait_until()`; \
+         12 a `pause_guard`",
+        // A closure that is called later is no entry.
+        "1 an `is_stop_requested`; 2 the end of `stop_requested()`",
         "1 the end of `animate()`",
     ];
     let expected = expected.map(|entries| format!("{entries}; awaits `wait_seconds()`"));

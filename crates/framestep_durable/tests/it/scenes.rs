@@ -262,8 +262,8 @@ impl Actor {
                     .await;
             }
             Op::Realtime(ms) => wait_seconds_realtime(length(*ms)).await,
-            Op::OnClock(at, ms) => clock(*at).wait_seconds(length(*ms)).await,
-            Op::UntilClock(at, ms) => clock(*at).wait_until(length(*ms)).await,
+            Op::OnClock(at, ms) => clock(*at).clock().wait_seconds(length(*ms)).await,
+            Op::UntilClock(at, ms) => clock(*at).clock().wait_until(length(*ms)).await,
             Op::EndOfFrame => end_of_frame().await,
             Op::FixedUpdate => fixed_update().await,
             Op::Custom(number) => in_phase(Phase::Custom(*number)).await,
@@ -317,25 +317,25 @@ impl Actor {
             Op::Yield => yield_now().await,
             Op::Now(at) => {
                 let clock = clock(*at);
-                let (now, delta) = (clock.now(), clock.delta());
-                let scales = [clock.scale(), clock.effective_scale()];
+                let (now, delta) = (clock.clock().now(), clock.clock().delta());
+                let scales = [clock.clock().scale(), clock.clock().effective_scale()];
                 log(
                     who,
-                    format!("{now:?} {delta:?} {scales:?} {}", clock.is_paused()),
+                    format!("{now:?} {delta:?} {scales:?} {}", clock.clock().is_paused()),
                 );
             }
             Op::On(at, ops) => {
                 let clock = match at {
                     3 => framestep_durable::clock(),
                     4 => realtime(),
-                    at => clock(*at),
+                    at => clock(*at).clock(),
                 };
                 let done = on_clock(clock, self.perform(ops)).await;
                 log(who, format!("on a clock {done}"));
             }
             Op::Held(at, ops) => {
                 let held = if *at == 3 { ClockId::GAME } else { clock(*at) };
-                let _held = held.pause_guard();
+                let _held = held.clock().pause_guard();
                 // Not longer: what counts on the clock alone would never end.
                 let done = timeout(0.3, on_clock(realtime(), self.perform(ops)));
                 let done = on_clock(realtime(), done).await;
@@ -343,7 +343,7 @@ impl Actor {
             }
             Op::Scaled(at, tenths, ops) => {
                 let scaled = if *at == 3 { ClockId::GAME } else { clock(*at) };
-                let _scaled = scaled.scaled(0.3 + f64::from(*tenths) / 10.0);
+                let _scaled = scaled.clock().scaled(0.3 + f64::from(*tenths) / 10.0);
                 let done = self.perform(ops).await;
                 log(who, format!("scaled {done}"));
             }
@@ -387,13 +387,13 @@ impl Actor {
             Op::Set(value) => COUNT.set(*value),
             Op::Get => log(who, format!("count {}", COUNT.get())),
             Op::Time => log(who, format!("{:?}", time())),
-            Op::Scale(at, scale) => clock(*at).set_scale(f64::from(*scale) / 2.0),
+            Op::Scale(at, scale) => clock(*at).clock().set_scale(f64::from(*scale) / 2.0),
             Op::PauseClock(at) => {
-                let paused = clock(*at).pause();
+                let paused = clock(*at).clock().pause();
                 log(who, format!("pause clock {paused}"));
             }
             Op::ResumeClock(at) => {
-                clock(*at).resume();
+                clock(*at).clock().resume();
             }
             Op::StopOther(at) => {
                 let stopped = stop(other(*at));

@@ -19,7 +19,6 @@ enum Does {
     Semaphore,
     Promise,
     Join,
-    OnClock,
     ChangesOf,
     With,
     TryWithRef,
@@ -27,7 +26,7 @@ enum Does {
     Spawn,
     Script,
     Owner,
-    Clock,
+    ChildClock,
     Handle,
     Channel,
     ChannelAfterSteps,
@@ -55,12 +54,6 @@ impl DurableScript for Waits {
             Semaphore => drop(sync::Semaphore::new(0).acquire().await),
             Promise => drop(sync::promise::<u32>().1.await),
             Join => drop(PLAIN.take().unwrap().await),
-            OnClock => {
-                with(|clock: &mut Option<framestep::time::Clock>| {
-                    KEPT.set(clock.clone());
-                });
-                wait::on_clock(&KEPT.take().unwrap(), next_frame()).await;
-            }
             ChangesOf => drop(wait::changes_of(|| 1).next().await),
             With => framestep::with(|_: &mut u32| ()),
             TryWithRef => drop(framestep::lend::try_with_ref(|_: &u32| ())),
@@ -68,7 +61,7 @@ impl DurableScript for Waits {
             Spawn => drop(framestep::spawn(async {})),
             Script => drop(task::script("named")),
             Owner => drop(task::owner()),
-            Clock => drop(framestep::time::clock()),
+            ChildClock => drop(clock().child()),
             Handle => drop(task::handle()),
             Channel | ChannelAfterSteps => {
                 let (sender, receiver) = futures::channel::oneshot::channel();
@@ -89,13 +82,9 @@ impl DurableScript for Waits {
     }
 }
 
-thread_local! {
-    static KEPT: RefCell<Option<framestep::time::Clock>> = const { RefCell::new(None) };
-}
-
-const REFUSED: [Does; 15] = [
-    Signal, Watch, Semaphore, Promise, Join, OnClock, ChangesOf, With, TryWithRef, Start, Spawn,
-    Script, Owner, Clock, Handle,
+const REFUSED: [Does; 14] = [
+    Signal, Watch, Semaphore, Promise, Join, ChangesOf, With, TryWithRef, Start, Spawn, Script,
+    Owner, ChildClock, Handle,
 ];
 
 const FOREIGN: [Does; 2] = [Channel, ChannelAfterSteps];
@@ -116,11 +105,10 @@ fn begun(does: Does) -> Runtime {
 #[test]
 fn what_is_framesteps_own_and_cannot_be_recorded_is_refused_at_the_call_with_the_line() {
     for does in REFUSED {
-        let mut runtime = runtime();
+        let runtime = runtime();
         let plain = framestep::Executor::new();
         PLAIN.set(Some(plain.start(std::future::pending())));
-        let mut clock = Some(runtime.executor().clock());
-        let script = runtime.lend(&mut clock, |runtime| runtime.start(Waits(does)));
+        let script = runtime.start(Waits(does));
         let Some(Err(JoinError::Panicked(why))) = runtime.take(script) else {
             panic!("{does:?} is not refused");
         };

@@ -32,6 +32,23 @@ impl Clocks {
         }
     }
 
+    /// The number of a clock. `None` if the runtime does not have it.
+    pub(crate) fn id_of(&self, clock: &Clock) -> Option<ClockId> {
+        let is_it = |of: Option<Clock>| of.as_ref() == Some(clock);
+        if let Some(id) = [ClockId::GAME, ClockId::REALTIME]
+            .into_iter()
+            .find(|id| is_it(self.get(*id)))
+        {
+            return Some(id);
+        }
+        let at = self
+            .own
+            .borrow()
+            .iter()
+            .position(|entry| entry.clock == *clock)?;
+        Some(ClockId(u32::try_from(at).ok()? + ClockId::FIRST))
+    }
+
     /// A clock by its number.
     ///
     /// # Panics

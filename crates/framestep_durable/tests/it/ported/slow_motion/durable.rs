@@ -5,8 +5,8 @@ use crate::ported::harness::note;
 #[durable]
 async fn walk(name: String, clock: ClockId) {
     for step in 1.. {
-        clock.wait_seconds(0.5).await;
-        let (frame, now) = (time().frame, clock.now().as_secs_f32());
+        clock.clock().wait_seconds(0.5).await;
+        let (frame, now) = (time().frame, clock.clock().now().as_secs_f32());
         note!("frame {frame:2}: {name} takes step {step}, {now:.2} s by its clock");
     }
 }
@@ -14,7 +14,7 @@ async fn walk(name: String, clock: ClockId) {
 /// Slides in while the game is paused: it counts on realtime.
 #[durable]
 async fn menu(game: ClockId) {
-    let _paused = game.pause_guard();
+    let _paused = game.clock().pause_guard();
     for slot in ["Resume", "Options", "Quit"] {
         wait_seconds_realtime(0.5).await;
         note!("frame {:2}: the menu shows \"{slot}\"", time().frame);
@@ -26,7 +26,7 @@ async fn menu(game: ClockId) {
 async fn level(game: ClockId, enemies: ClockId) {
     wait_seconds(1).await;
     note!("frame {:2}: -- bullet time --", time().frame);
-    let slow = enemies.scaled(0.25);
+    let slow = enemies.clock().scaled(0.25);
 
     wait_seconds(2).await;
     note!("frame {:2}: -- paused --", time().frame);
