@@ -77,7 +77,7 @@ impl ClockId {
     /// runtime.restore(&SaveState::from_bytes(&file).unwrap(), Policy::Fail).unwrap();
     /// runtime.run_frame(0.25);
     /// assert!(runtime.time().elapsed.is_zero());
-    /// runtime.emit(&CLOSED, ());
+    /// runtime.named(&CLOSED).emit(());
     /// runtime.run_frame(0.25);
     /// runtime.run_frame(0.25);
     /// assert_eq!(runtime.time().elapsed.as_millis(), 250);

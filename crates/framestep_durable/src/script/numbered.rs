@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
 use std::rc::{Rc, Weak};
 use std::task::Poll;
 
@@ -12,6 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::bytes::{Bytes, Mark, message_of};
 use crate::events::{Loss, OutsideWait, Question, ReadAs, Typed};
 use crate::journal::{Call, Known};
+use crate::script::place::in_script_of;
 use crate::script::recorder::Polling;
 use crate::script::slot::Shown;
 use crate::script::{Awaited, Pending, ScriptCell, Slot, context};
@@ -129,7 +131,18 @@ impl Numbered {
         begin: impl FnOnce(&ScriptCell) -> Slot,
         poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
     ) -> Poll<Bytes> {
-        let awaited = Awaited::new(kind, event);
+        self.poll_at(cell, Awaited::new(kind, event), begin, poll)
+    }
+
+    /// The same in a known line.
+    #[track_caller]
+    pub(crate) fn poll_at(
+        &mut self,
+        cell: &Rc<ScriptCell>,
+        awaited: Awaited,
+        begin: impl FnOnce(&ScriptCell) -> Slot,
+        poll: impl FnOnce(&ScriptCell, &mut Slot) -> Poll<Bytes>,
+    ) -> Poll<Bytes> {
         let mut parts = Some((begin, poll));
         self.poll_in(cell, awaited, &mut |cell, slot| {
             let (Some(cell), Some((begin, poll))) = (cell, parts.take()) else {
@@ -285,6 +298,22 @@ impl Numbered {
         }
     }
 
+    /// The script that polls the wait, which only scripts have.
+    ///
+    /// # Errors
+    ///
+    /// If it is not its own, or polls it in a closure.
+    #[inline]
+    pub(crate) fn own_script(&self, name: &str) -> Result<Rc<ScriptCell>, String> {
+        let cell = in_script_of(name)?;
+        match &self.state {
+            State::Begun(of, _) if !ptr::eq(of.as_ptr(), Rc::as_ptr(&cell)) => {
+                Err(of_another_script(name))
+            }
+            _ => Ok(cell),
+        }
+    }
+
     /// The script that polls the wait. `None` outside of durable scripts.
     #[inline]
     #[track_caller]
@@ -339,10 +368,17 @@ impl Numbered {
 #[track_caller]
 fn expect_of(of: &Weak<ScriptCell>, cell: &Rc<ScriptCell>, name: &str) {
     assert!(
-        std::ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
-        "`{name}` was begun by one script and polled by another: durable scripts cannot share \
-         waits"
+        ptr::eq(of.as_ptr(), Rc::as_ptr(cell)),
+        "{}",
+        of_another_script(name)
     );
+}
+
+#[cold]
+fn of_another_script(name: &str) -> String {
+    format!(
+        "`{name}` was begun by one script and polled by another: durable scripts cannot share waits"
+    )
 }
 
 /// Reports that a script which goes on has dropped a question with its answer.

@@ -228,6 +228,11 @@ impl Awaited {
         Awaited { call, event, at }
     }
 
+    pub(crate) fn at(call: &'static str, event: Event, at: &'static Location<'static>) -> Self {
+        let event = Some(event);
+        Awaited { call, event, at }
+    }
+
     /// The call, and the name of the signal, the value or the question.
     #[inline]
     pub(crate) fn call(&self) -> Call {

@@ -182,7 +182,7 @@ impl Interval {
     /// let shield = runtime.start(shield());
     /// for frame in 1..=7 {
     ///     if frame == 3 {
-    ///         runtime.emit(&HIT, ());
+    ///         runtime.named(&HIT).emit(());
     ///     }
     ///     runtime.run_frame(0.25);
     /// }

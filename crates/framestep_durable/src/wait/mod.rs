@@ -16,11 +16,9 @@ mod signal_for;
 mod stop_requested;
 mod subscription;
 mod value;
-mod value_changes;
 
 pub(crate) use animate::poll_animation;
 pub use animate::{Animate, animate};
-pub use changed::{Changed, WaitWatch};
 pub use changes_of::{ChangesOf, changes_of};
 pub use condition::{wait_until, wait_while};
 #[doc(no_inline)]
@@ -32,16 +30,11 @@ pub use framestep::wait::{
 };
 pub use interval::{Interval, MissedTicks, NextTick, NextTicks, Tick, interval};
 pub use on::{On, on_clock};
-pub use permit::{Acquire, Permit};
 pub use promise::{Promise, Resolver, promise};
 pub use request::{Ask, Request, RequestId, ask};
-pub(crate) use semaphore::expect_countable;
-pub use semaphore::{Semaphore, semaphore};
-pub use signal::{Signal, WaitSignal, signal, signal_with_limit};
-pub use signal_for::WaitSignalFor;
+pub use semaphore::semaphore;
+pub use signal::{signal, signal_with_limit};
 pub(crate) use stop_requested::reads_request;
 pub use stop_requested::{StopRequested, stop_requested};
-pub use subscription::{NextEvent, Subscription};
-pub(crate) use value::read as read_value;
-pub use value::{Watch, watch};
-pub use value_changes::Changes;
+pub use subscription::Unread;
+pub use value::watch;

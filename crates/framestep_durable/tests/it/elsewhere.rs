@@ -405,7 +405,7 @@ async fn does(name: &str) {
             for call in [1_u32, 2] {
                 calls.emit(call);
             }
-            say(&format!("{}", heard.next().await));
+            say(&format!("{}", heard.next().await.unwrap()));
         }
         "spawn" => say(&format!("{:?}", spawn(Counts(1)).await)),
         "spawn_in" => say(&format!(

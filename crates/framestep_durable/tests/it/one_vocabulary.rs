@@ -136,7 +136,7 @@ fn entries(which: u32) -> String {
     runtime.start(composes(which)).detach();
     for frame in 0..8 {
         if frame % 2 == 0 {
-            runtime.emit(&HIT, frame);
+            runtime.named(&HIT).emit(frame);
         }
         runtime.run_frame(0.1);
     }
