@@ -486,13 +486,13 @@ impl<T> Watch<T> {
     /// Returns a handle that reads and waits, and cannot change the value.
     #[track_caller]
     pub fn reader(&self) -> WatchReader<T> {
-        match self.place.find("Watch::reader") {
-            Ok(shared) => WatchReader::new(shared.clone()),
-            Err(_) => panic!(
+        let Ok(shared) = self.place.find("Watch::reader") else {
+            panic!(
                 "`Watch::reader` was called on a watch of a runtime of durable scripts, which has no readers: pass \
                  the watch itself"
-            ),
-        }
+            )
+        };
+        WatchReader::new(shared.clone())
     }
 
     /// Waits for the next change after this call.

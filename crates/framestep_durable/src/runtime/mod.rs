@@ -359,7 +359,7 @@ impl RuntimeBuilder {
     /// async fn hero() -> u32 {
     ///     let mut hits = HIT.subscribe();
     ///     wait_seconds(1).await;
-    ///     hits.next().await
+    ///     hits.next().await.unwrap()
     /// }
     ///
     /// let registry = Registry::new().with::<Hero>();

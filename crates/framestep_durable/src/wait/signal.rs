@@ -75,6 +75,7 @@ use crate::wait::subscription::Subscribed;
 ///
 /// [`framestep::sync::signal`].
 #[track_caller]
+#[expect(clippy::cast_possible_truncation, reason = "a small number")]
 pub const fn signal<T: Serialize + DeserializeOwned + 'static>(name: &'static str) -> Signal<T> {
     signal_for::<T, Here>(name, DEFAULT_LIMIT as usize)
 }

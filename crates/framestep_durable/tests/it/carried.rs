@@ -60,7 +60,7 @@ async fn passes(knocks: Unread<u32>, rounds: u32) -> Chapter {
         wait_frames(1).await;
         return Chapter::Next(passes(knocks, rounds - 1));
     }
-    start(door(knocks.into())).detach();
+    start(door(knocks)).detach();
     Chapter::Done(())
 }
 

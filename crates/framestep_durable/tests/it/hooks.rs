@@ -78,10 +78,10 @@ type Happens = fn(&RuntimeHandle, u32);
 /// What happens to three scripts that wait for the same.
 const SHARED: [(Waits, Happens); 2] = [
     (Waits::Knock, |host, value| {
-        host.executor().named(&KNOCK).unwrap().emit(value)
+        host.executor().named(&KNOCK).unwrap().emit(value);
     }),
     (Waits::Level, |host, value| {
-        host.executor().named(&LEVEL).unwrap().set(value)
+        host.executor().named(&LEVEL).unwrap().set(value);
     }),
 ];
 
