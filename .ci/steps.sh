@@ -6,3 +6,9 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 step() {
     printf '\n== %s (%ss)\n' "$1" "$SECONDS"
 }
+
+format() {
+    step 'format'
+    cargo fmt --all --check
+    cargo fmt --check --manifest-path benches/compare/Cargo.toml
+}

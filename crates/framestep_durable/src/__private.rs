@@ -1,9 +1,10 @@
-//! What the expansion of `#[durable]` refers to. Not part of the public interface.
+//! What the expansion of `#[durable]` and `framestep_live` refer to. Not part of the public interface.
 
 pub use serde;
 
 pub use crate::places::note::{At, InPlace, note_place, place_of};
 pub use crate::places::table::{Place, Places};
+pub use crate::places::watch::{Running, Watched, watch_this_thread};
 pub use crate::script::place::promises_outside;
 use crate::script::{Chapter, DurableScript};
 

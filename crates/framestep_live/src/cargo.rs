@@ -67,7 +67,7 @@ impl Output {
 }
 
 /// A library of the scripts that was built against the crates that this process contains. Only
-/// [`Running::judge`] makes one, which is why the loader trusts it.
+/// [`Running::judge`] makes one, in this process or in one of the same program, which is why the loader trusts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Library {
     path: PathBuf,
@@ -76,6 +76,11 @@ pub(crate) struct Library {
 impl Library {
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// One that a process of the same program has used.
+    pub(crate) fn of_earlier_process(path: PathBuf) -> Self {
+        Library { path }
     }
 
     /// A copy of it.

@@ -1,6 +1,7 @@
 //! What the user says about the game.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Describes the game to [`Live::watch`](crate::Live::watch). [`game!`](crate::game) makes it.
 #[derive(Clone, Debug)]
@@ -14,6 +15,7 @@ pub struct Game {
     pub(crate) cargo: Vec<String>,
     pub(crate) more_folders: Vec<PathBuf>,
     pub(crate) prints: bool,
+    pub(crate) hangs_after: Duration,
 }
 
 impl Game {
@@ -29,6 +31,7 @@ impl Game {
             cargo: Vec::new(),
             more_folders: Vec::new(),
             prints: true,
+            hangs_after: Duration::from_secs(5),
         }
     }
 
@@ -67,6 +70,21 @@ impl Game {
     /// `include_str!("../assets/lines.txt")`.
     pub fn watch_folder(mut self, folder: impl AsRef<Path>) -> Self {
         self.more_folders.push(self.folder.join(folder));
+        self
+    }
+
+    /// How long a script may run without a wait, once code was exchanged, until the game counts as standing still. By
+    /// default, five seconds.
+    ///
+    /// It is printed which statement of which script runs, unless the game is [quiet](Self::quiet). If no
+    /// [update](crate::Live::update_game) has begun since the exchange, the process is started again at once, and goes
+    /// on from the save before the exchange in the earlier code; under a debugger, only when the mended code has been
+    /// built. If the loop came later, so that frames since the exchange would be lost, also then. Ended by hand, the
+    /// game goes on from that save when it is started the next time.
+    ///
+    /// What the game does outside of scripts may last as long as it likes.
+    pub fn hangs_after(mut self, limit: Duration) -> Self {
+        self.hangs_after = limit;
         self
     }
 

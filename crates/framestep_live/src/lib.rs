@@ -3,8 +3,11 @@
 //! Save a file of [durable scripts](framestep_durable). Half a second later, all of them go on
 //! where they waited, in the new code: with their deadlines, their order, their owners and their
 //! clocks. If the code does not compile, the compiler's words are shown and the earlier code goes
-//! on. If the world or a library has changed, the game is built, saved and replaced, and goes on
+//! on. If the world or a library has changed, the game is built, saved, tried and replaced, and goes on
 //! at the same frame.
+//!
+//! Nothing of the running game is lost without a word: see [`Balance`], [`Live::update_game`] and
+//! [`Game::hangs_after`].
 //!
 //! # Set-up
 //!
@@ -64,7 +67,9 @@
 //!
 //! - **The code of the scripts**, freely. A script whose new code does not do what its journal says
 //!   restarts its chapter. One that could only be dropped, because it was removed or its parameters
-//!   are others, is a reason to refuse the new code, until [`Live::accept`].
+//!   are others, or that would lose a parameter, is a reason to refuse the new code, until [`Live::accept`].
+//! - **What the game itself uses of the scripts**, other than their code: the game is built and replaced, because it
+//!   calls what is linked into it.
 //! - **Everything else**: the game is built and replaced.
 //! - **The type of the world must not be in the crate of the scripts.** Such a type would have one
 //!   layout in the game and another one in the new code. That is refused.
@@ -99,18 +104,27 @@ mod builder;
 mod cargo;
 mod game;
 mod history;
+mod left;
+mod linked;
 mod live;
 mod loader;
+mod lost;
 mod metadata;
+mod panics;
 mod process;
 mod quiet;
-mod replace;
+mod sources;
+mod status;
+mod tokens;
+mod trial;
+mod watchdog;
 mod worker;
 
 pub use game::Game;
 pub use history::{History, HistoryError};
-pub use live::{BuildTimings, Building, Live, Status};
+pub use live::Live;
 pub use loader::{LoadError, load};
+pub use status::{Balance, BuildTimings, Building, Status};
 
 /// For the macros.
 #[doc(hidden)]

@@ -111,7 +111,8 @@ pub unsafe fn load(path: &Path) -> Result<Registry, LoadError> {
 /// lends no type of the scripts.
 pub(crate) fn load_built(library: &cargo::Library) -> Result<Registry, LoadError> {
     // SAFETY: `Running::judge` has found that cargo built it from the scripts of the game, which
-    // the user trusts as much as the game, and that all other crates are those of the process. `Live`
+    // the user trusts as much as the game, and that all other crates are those of the process, or of an
+    // earlier process whose program was built at the same moment (`left::earlier_code`). `Live`
     // looks at the types that the host has lent before it calls this, and copies each library to
     // a path of its own.
     unsafe { load(library.path()) }

@@ -75,6 +75,8 @@ pub(crate) struct Layout {
     /// The names of all of them as crates.
     pub(crate) scripts_crates: Vec<String>,
     scripts_folders: Vec<PathBuf>,
+    /// The folders of the packages that use the scripts.
+    users_folders: Vec<PathBuf>,
     pub(crate) target_directory: PathBuf,
     pub(crate) folders: Vec<Folder>,
 }
@@ -153,7 +155,15 @@ pub(crate) fn read(
             )
         })?);
     }
+    let mut users_folders = Vec::new();
+    for package in &local {
+        let below = local_below(&*package.id);
+        if package.id != found.id && below.iter().any(|it| it.id == found.id) {
+            users_folders.push(folder_of(package));
+        }
+    }
     Ok(Layout {
+        users_folders,
         game: game.id.clone(),
         scripts: found.id.clone(),
         parts: all_scripts[1..]
@@ -199,6 +209,11 @@ fn folders_of(local: &[&Package], game: &Package) -> Vec<Folder> {
 }
 
 impl Layout {
+    /// Whether a file is in a package that uses the scripts.
+    pub(crate) fn uses_scripts(&self, file: &Path) -> bool {
+        self.users_folders.iter().any(|it| file.starts_with(it))
+    }
+
     /// What is to be built when a file has changed. `None` if it is not a source: the notes of an
     /// editor, what cargo writes.
     pub(crate) fn kind_of(&self, path: &Path) -> Option<Kind> {
@@ -297,6 +312,9 @@ mod tests {
             folder("/g/world", false),
         ];
         assert_eq!(layout.folders, expected);
+
+        assert!(layout.uses_scripts(Path::new("/g/src/main.rs")));
+        assert!(!layout.uses_scripts(Path::new("/framestep/src/lib.rs")));
 
         let kinds = [
             ("/g/scripts/src/fight.rs", Some(Kind::Scripts)),

@@ -1,19 +1,19 @@
-//! Runs cargo as a child process that can be cancelled.
+//! Runs cargo, and new programs on trial, as child processes that can be cancelled and end with the game.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
 
 use crate::cargo::Output;
 
-/// How a build has ended.
+/// How a command has ended.
 #[derive(Clone, Debug)]
 pub(crate) struct Ended {
     pub(crate) is_success: bool,
     pub(crate) output: Output,
-    /// What cargo itself has printed.
+    /// What it has printed to its standard error.
     pub(crate) words: String,
 }
 
@@ -59,52 +59,116 @@ fn not_started(command: &Command, error: &std::io::Error) -> String {
     format!("`{}` cannot be started: {error}", program.display())
 }
 
+/// A command and all that it starts, which end with this process, however that ends.
+///
+/// On Unix they are a process group, which a shell ends once the pipe from this process is closed. Closing it
+/// cancels them, too. On Windows, `taskkill` cancels them, and if this process is killed, they come to their end.
+#[derive(Debug)]
+pub(crate) struct Group {
+    pipe: Option<ChildStdin>,
+    pid: u32,
+}
+
+/// Runs its arguments, and ends the group of processes when its standard input is closed.
+#[cfg(unix)]
+const ENDS_WITH_PIPE: &str = r#"
+exec 3<&0
+"$@" </dev/null 3<&- &
+command=$!
+{ read -r _ <&3; kill -s TERM -- "-$$"; } >/dev/null 2>&1 &
+watch=$!
+wait "$command"
+status=$?
+kill "$watch" 2>/dev/null
+exit "$status"
+"#;
+
+impl Group {
+    /// Starts a command. Its standard input is empty.
+    pub(crate) fn start(command: &Command) -> Result<(Self, Child), String> {
+        let mut grouped = grouped(command);
+        grouped.stdin(Stdio::piped());
+        let mut child = grouped
+            .spawn()
+            .map_err(|error| not_started(command, &error))?;
+        let (pipe, pid) = (child.stdin.take(), child.id());
+        Ok((Group { pipe, pid }, child))
+    }
+
+    /// Ends all of it.
+    pub(crate) fn cancel(&mut self) {
+        drop(self.pipe.take());
+        if cfg!(windows) {
+            let pid = self.pid.to_string();
+            let mut kill = Command::new("taskkill");
+            kill.args(["/T", "/F", "/PID", &pid]).stderr(Stdio::null());
+            // If there is no such program, it comes to its end.
+            drop(kill.status());
+        }
+    }
+}
+
+#[cfg(unix)]
+fn grouped(command: &Command) -> Command {
+    use std::os::unix::process::CommandExt;
+
+    let mut shell = Command::new("sh");
+    shell.args(["-c", ENDS_WITH_PIPE, "sh"]);
+    shell.arg(command.get_program()).args(command.get_args());
+    copy_setting(command, &mut shell);
+    shell.process_group(0);
+    shell
+}
+
+#[cfg(not(unix))]
+fn grouped(command: &Command) -> Command {
+    let mut same = Command::new(command.get_program());
+    same.args(command.get_args());
+    copy_setting(command, &mut same);
+    same
+}
+
+/// The folder and the variables of a command, and pipes for what it prints.
+fn copy_setting(of: &Command, to: &mut Command) {
+    if let Some(folder) = of.get_current_dir() {
+        to.current_dir(folder);
+    }
+    for (name, value) in of.get_envs() {
+        match value {
+            Some(value) => to.env(name, value),
+            None => to.env_remove(name),
+        };
+    }
+    to.stdout(Stdio::piped()).stderr(Stdio::piped());
+}
+
 /// A running build.
 #[derive(Debug)]
 pub(crate) struct Build {
-    pid: u32,
+    group: Group,
 }
 
 impl Build {
     /// Begins a build, and calls `ended` on another thread at its end.
     pub(crate) fn begin(
-        mut command: Command,
+        command: &Command,
         ended: impl FnOnce(Ended) + Send + 'static,
     ) -> Result<Self, String> {
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A group of its own: cargo's compilers are cancelled with it.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let child = command
-            .spawn()
-            .map_err(|error| not_started(&command, &error))?;
-        let pid = child.id();
+        let (group, child) = Group::start(command)?;
         let thread = thread::Builder::new().name("framestep live: cargo".to_owned());
         let watched = thread.spawn(move || ended(watch(child)));
         watched.map_err(|error| format!("no thread can be started: {error}"))?;
-        Ok(Build { pid })
+        Ok(Build { group })
     }
 
     /// Ends cargo and its compilers.
-    pub(crate) fn cancel(&self) {
-        let pid = self.pid.to_string();
-        let (program, args) = if cfg!(windows) {
-            ("taskkill", ["/T", "/F", "/PID", &pid].map(str::to_owned))
-        } else {
-            let group = format!("-{pid}");
-            ("kill", ["-s", "TERM", "--", &group].map(str::to_owned))
-        };
-        // If there is no such program, the build comes to its end.
-        let killed = Command::new(program)
-            .args(args)
-            .stderr(Stdio::null())
-            .status();
-        drop(killed);
+    pub(crate) fn cancel(&mut self) {
+        self.group.cancel();
     }
 }
 
-/// Reads what a build prints, until it ends.
-fn watch(mut child: Child) -> Ended {
+/// Reads what a command prints, until it ends.
+pub(crate) fn watch(mut child: Child) -> Ended {
     let stderr = child.stderr.take();
     let words = thread::spawn(move || {
         let mut words = Vec::new();
@@ -150,4 +214,44 @@ impl Ended {
 pub(crate) fn shown(command: &Command) -> String {
     let args = command.get_args().map(OsStr::to_string_lossy);
     format!("cargo {}", args.collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::process::Command;
+    use std::sync::mpsc::channel;
+
+    use super::{Build, Ended};
+
+    fn run(script: &str) -> (Build, std::sync::mpsc::Receiver<Ended>) {
+        let (tell, told) = channel();
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).env("WORD", "heard");
+        let build = Build::begin(&command, move |ended| {
+            let _ = tell.send(ended);
+        });
+        (build.unwrap(), told)
+    }
+
+    #[test]
+    fn a_command_is_told_with_what_it_prints_and_how_it_ends() {
+        let (_build, told) = run("read line; echo \"$WORD $line\" >&2; exit 3");
+        let ended = told.recv().unwrap();
+        assert_eq!((ended.is_success, &*ended.words), (false, "heard \n"));
+        let (_build, told) = run("true");
+        assert!(told.recv().unwrap().is_success);
+    }
+
+    #[test]
+    fn a_command_and_what_it_has_started_end_when_the_pipe_from_this_process_closes() {
+        // Both would print for ever, until the reader is gone.
+        let (build, told) = run("while :; do echo; done & while :; do echo; done");
+        // As the system does it when this process ends.
+        drop(build);
+        // All that could write to the pipe of its output is gone.
+        assert!(!told.recv().unwrap().is_success);
+        let (mut build, told) = run("while :; do echo; done");
+        build.cancel();
+        assert!(!told.recv().unwrap().is_success);
+    }
 }

@@ -14,6 +14,9 @@ pub(crate) struct Envelope {
     /// The number of the input in the session, from 1.
     #[serde(rename = "n")]
     pub(crate) number: u64,
+    /// An entry of the log that the sender knew when it sent the input for the first time.
+    #[serde(rename = "a")]
+    pub(crate) after: u64,
 }
 
 /// The answer of the outside to a question.
@@ -24,42 +27,53 @@ pub(crate) struct Answer {
     pub(crate) content: Vec<u8>,
 }
 
-/// An input in its envelope: session and number as 16 bytes, or as `{"s":1,"n":2,"i":..}`.
+/// An input in its envelope: three numbers as 24 bytes, or as `{"s":1,"n":2,"a":3,"i":..}`.
 pub(crate) fn open_envelope(body: &[u8]) -> Result<(Envelope, Cow<'_, [u8]>), String> {
     #[derive(Deserialize)]
     struct Text<'a> {
         s: u64,
         n: u64,
+        a: u64,
         #[serde(borrow)]
         i: &'a RawValue,
     }
     if body.first() == Some(&b'{') {
         let text: Text<'_> = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-        return Ok((envelope(text.s, text.n)?, text.i.get().as_bytes().into()));
+        return Ok((
+            envelope(text.s, text.n, text.a)?,
+            text.i.get().as_bytes().into(),
+        ));
     }
     match body {
         [2, rest @ ..] => {
             let (session, rest) = rest.split_first_chunk().ok_or("it is too short")?;
-            let (number, input) = rest.split_first_chunk().ok_or("it is too short")?;
-            let (session, number) = (u64::from_le_bytes(*session), u64::from_le_bytes(*number));
-            Ok((envelope(session, number)?, input.into()))
+            let (number, rest) = rest.split_first_chunk().ok_or("it is too short")?;
+            let (after, input) = rest.split_first_chunk().ok_or("it is too short")?;
+            let [session, number, after] =
+                [session, number, after].map(|it| u64::from_le_bytes(*it));
+            Ok((envelope(session, number, after)?, input.into()))
         }
         _ => Err("it is no input in an envelope".to_owned()),
     }
 }
 
-fn envelope(session: u64, number: u64) -> Result<Envelope, String> {
+fn envelope(session: u64, number: u64, after: u64) -> Result<Envelope, String> {
     match number {
         0 => Err("its number is 0: a session counts from 1".to_owned()),
-        number => Ok(Envelope { session, number }),
+        number => Ok(Envelope {
+            session,
+            number,
+            after,
+        }),
     }
 }
 
 /// Puts an input in its envelope.
-pub(crate) fn close_envelope(session: u64, number: u64, input: &[u8]) -> Vec<u8> {
+pub(crate) fn close_envelope(session: u64, number: u64, after: u64, input: &[u8]) -> Vec<u8> {
     let mut body = vec![2];
-    body.extend_from_slice(&session.to_le_bytes());
-    body.extend_from_slice(&number.to_le_bytes());
+    for number in [session, number, after] {
+        body.extend_from_slice(&number.to_le_bytes());
+    }
     body.extend_from_slice(input);
     body
 }

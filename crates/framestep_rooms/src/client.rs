@@ -1,5 +1,6 @@
 //! The client: opens rooms, sends inputs, watches.
 
+mod places;
 mod watch;
 mod wire;
 
@@ -20,6 +21,7 @@ use crate::log::{Inbox, Log, LogError};
 use crate::member::shard_of;
 use crate::news::Absence;
 use crate::room::Room;
+use places::Places;
 use watch::Heard;
 pub use watch::{View, Watch};
 pub(crate) use wire::{channel, close_end, close_view};
@@ -79,15 +81,17 @@ const WATCHES: Duration = Duration::from_secs(1);
 /// | subject | content |
 /// |---|---|
 /// | `log.SHARD.open.ROOM` | `{"kind": "arena", "args": ..}` opens a room |
-/// | `log.SHARD.room.ROOM.PLAYER` | `{"s": session, "n": number, "i": ..}` is an input: `s` is a random number of each session, less than 2^53, and `n` counts from 1 |
+/// | `log.SHARD.room.ROOM.PLAYER` | `{"s": session, "n": number, "a": entry, "i": ..}` is an input: `s` is a random number of each session, less than 2^53, `n` counts from 1, and `a` is the last entry of the log that the page knows, by a view or an answer. Nothing, an empty message, has no effect: its answer says such an entry |
 /// | `rooms.watch.SHARD.ROOM` | anything, each second: somebody looks on |
 /// | `rooms.watch.SHARD.ROOM.PLAYER` | the same of a player, who is [there](Room::presence) then |
-/// | `rooms.view.SHARD.ROOM` | `{"f": frame, "o": opened, "v": ..}`: what all see. `opened` is the entry that has opened the room: skip a view that is not later than the last one. `{"end": why, "at": entry}`: after this entry of the log there is no such room. `why` is `"over"`, `"none"`, `"broken"` or `{"refused": text}`, if its opening had no effect |
+/// | `rooms.view.SHARD.ROOM` | `{"f": frame, "o": opened, "a": entry, "v": ..}`: what all see. `opened` is the entry that has opened the room: skip a view that is not later than the last one. `entry` is the last one that counts in it. `{"end": why, "at": entry}`: after this entry of the log there is no such room. `why` is `"over"`, `"none"`, `"broken"` or `{"refused": text}`, if its opening had no effect |
 /// | `rooms.view.SHARD.ROOM.PLAYER` | the same of one player, in a room with [`VIEW_PER_PLAYER`](Room::VIEW_PER_PLAYER) |
 ///
 /// Requests to the first two are answered once the log has them, with `{"stream": .., "seq": entry}`:
 /// that does not say that they have an effect. Anything else, also a `seq` of 0, is no such answer: send
-/// the same message again. An input with the same `s` and `n` counts once. Skip views that are neither
+/// the same message again. An input with the same `s` and `n` counts once, however late a copy of it comes: of a
+/// session that a room does not know, an input counts only if its `a` is not before what the room has
+/// forgotten, which is ten minutes old, nor before its opening. So name one that is a minute old at most. Skip views that are neither
 /// of the two: another player may have named the subject for an answer. [`Client::shard`] computes the
 /// shard, which the page gets from the server that it comes from.
 #[derive(Clone)]
@@ -98,6 +102,7 @@ pub struct Client {
     session: u64,
     /// The numbers of inputs, for each player and room.
     numbers: Arc<Mutex<AllNumbers>>,
+    places: Places,
 }
 
 type AllNumbers = HashMap<(Player, Arc<str>), Arc<Numbers>>;
@@ -163,6 +168,7 @@ impl Client {
             // As on a page, whose numbers are exact up to there.
             session: crate::random() >> 11,
             numbers: Arc::default(),
+            places: Places::default(),
         })
     }
 
@@ -238,7 +244,9 @@ impl Client {
         // Another opening after the room is over must not count as a double.
         let id = format!("open-{room}-{}-{}-{}", self.player, self.session, unique());
         let topic = Topic::Open(client.room.clone());
-        client.opened = Some(client.append(&topic, &id, &body).await?);
+        let opened = client.append(&topic, &id, &body).await?;
+        self.places.hear(client.shard, opened);
+        client.opened = Some(opened);
         Ok(client)
     }
 
@@ -341,7 +349,8 @@ impl<R: Room> RoomClient<R> {
     /// sent again until there is an answer, for 30 s.
     ///
     /// `Ok` says that it is in the log, not what the room does with it. It has no effect if the room is
-    /// not open, is over or broken, if the player sends more than
+    /// not open, is over or broken, if a room of the same name was opened since the client has last heard of the
+    /// log (by an answer or a view: it is for the room before), if the player sends more than
     /// [`Server::inputs_per_second`](crate::Server::inputs_per_second), or if it is not an `R::Input` of
     /// the server. The node that runs the room says so, and `rooms top` counts it.
     ///
@@ -359,12 +368,46 @@ impl<R: Room> RoomClient<R> {
     pub async fn send(&self, input: &R::Input) -> Result<u64, ClientError> {
         let input = R::FORMAT.write(input).map_err(ClientError::Settings)?;
         let _permit = self.numbers.under_way.acquire().await;
-        let number = self.numbers.next.fetch_add(1, Ordering::Relaxed);
-        let body = close_envelope(self.client.session, number, &input);
-        let player = &self.client.player;
-        let id = format!("{player}-{}-{}-{number}", self.room, self.client.session);
+        let Client {
+            session,
+            player,
+            places,
+            ..
+        } = &self.client;
         let topic = Topic::Input(self.room.clone(), player.clone());
-        self.append(&topic, &id, &body).await
+        let mut is_again = false;
+        loop {
+            let after = self.place(&topic).await?;
+            let number = self.numbers.next.fetch_add(1, Ordering::Relaxed);
+            let body = close_envelope(*session, number, after, &input);
+            let id = format!("{player}-{}-{session}-{number}", self.room);
+            let entry = self.append(&topic, &id, &body).await?;
+            if entry > after {
+                places.hear(self.shard, entry);
+                return Ok(entry);
+            }
+            // The log has lost its tail, with the entry that the input names. So that has no effect, and is sent
+            // once more.
+            places.begin_at(self.shard, entry);
+            if std::mem::replace(&mut is_again, true) {
+                return Err(LogError::Failed(format!(
+                    "the log has acknowledged entry {after}, and now a later one as {entry}"
+                ))
+                .into());
+            }
+        }
+    }
+
+    /// A place in the log for an input: the last entry that the client knows. If that is none or too old, it asks
+    /// for one, by an entry without content.
+    async fn place(&self, topic: &Topic) -> Result<u64, ClientError> {
+        if let Some(entry) = self.client.places.recent(self.shard) {
+            return Ok(entry);
+        }
+        let id = format!("place-{}-{:x}", self.client.player, crate::random());
+        let entry = self.append(topic, &id, &[]).await?;
+        self.client.places.hear(self.shard, entry);
+        Ok(entry)
     }
 
     /// Watches the room as the player: its views from now on, while there is an owner. The room

@@ -5,7 +5,7 @@ mod load;
 mod trial;
 mod views;
 
-use std::collections::{BTreeMap, HashSet, btree_map};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,13 +20,14 @@ use crate::log::Batch;
 use crate::metered::Metered;
 use crate::news::{Differences, Slowly};
 use crate::probe::{Found, Task};
+use crate::reminders::{MINUTE, Reminders};
 use crate::role::{Event, Loaded, Role, Settings};
 use crate::room::EffectKey;
 use crate::server::{Node, Stage};
 use crate::shard::{Out, Refused, RoomStatus, Shard, TURNS, step_of};
 use views::Views;
 
-pub(crate) use load::{newest_save, replace_saves};
+pub(crate) use load::{read_saves, replace_saves};
 pub(crate) use trial::taken_out;
 
 /// What a node says about a shard each second, on the channel `status.SHARD`: for tools.
@@ -64,8 +65,6 @@ pub struct ShardStatus {
 
 /// For how many seconds a difference is shown. One that comes back later is said once more.
 const DIFFERS: u64 = 10;
-/// After how long a node repeats why it does not have a shard.
-const REMIND: Duration = Duration::from_secs(60);
 
 /// What a driver hears from its tasks.
 enum ToDriver {
@@ -122,8 +121,7 @@ pub(crate) struct Driver {
     differences: Differences,
     /// Why the shard is not there.
     cannot: Option<String>,
-    /// What was said about that, and when.
-    reminded: BTreeMap<(&'static str, String), Instant>,
+    reminders: Reminders<(&'static str, String)>,
 }
 
 /// Runs a shard until the server stops.
@@ -168,7 +166,7 @@ pub(crate) async fn drive(node: Arc<Node>, shard: u32, thread: usize) {
         refused: Slowly::default(),
         differences: Differences::default(),
         cannot: None,
-        reminded: BTreeMap::new(),
+        reminders: Reminders::every(MINUTE),
         node,
     };
     let mut status_at = Instant::now() + Duration::from_secs(1);
@@ -235,15 +233,13 @@ impl Driver {
         }
     }
 
-    /// Tells why the node does not have the shard: not each time that it tries.
+    /// Tells why the node does not have the shard: once a minute, not each time that it tries.
     fn cannot(&mut self, event: ServerEvent) {
         self.cannot = Some(event.to_string());
         let Some(subject) = event.absence() else {
             return;
         };
-        self.reminded.retain(|_, said| said.elapsed() < REMIND);
-        if let btree_map::Entry::Vacant(place) = self.reminded.entry(subject) {
-            place.insert(Instant::now());
+        if self.reminders.is_due(subject) {
             self.node.tell(self.number, event);
         }
     }

@@ -23,6 +23,7 @@ mod metered;
 mod news;
 mod operator;
 mod probe;
+mod reminders;
 mod replay;
 mod role;
 mod room;

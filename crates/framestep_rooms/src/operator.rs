@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::driver::{newest_save, replace_saves};
+use crate::driver::{read_saves, replace_saves};
 use crate::entry::{Entry, Player, Position, Tick, Topic, is_name};
 use crate::log::{Log, LogError, in_time};
 use crate::member::shard_of;
@@ -125,8 +125,8 @@ impl Operator {
             return failed(format!("there is no shard {shard}: the log has {shards}"));
         }
         let (ticked, is_still) = self.last_frame(shard).await?;
-        let saved = newest_save(&*self.log, shard, None).await?;
-        let saved = saved.map_or(0, |(at, _)| at.frame);
+        let saves = read_saves(&*self.log, shard).await?;
+        let saved = saves.first().map_or(0, |(at, _)| at.frame);
         let frame = ticked.unwrap_or(0).max(saved);
         if !is_still {
             return failed(format!(

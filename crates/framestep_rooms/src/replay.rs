@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use framestep_durable::Runtime;
 
-use crate::driver::{newest_save, taken_out};
+use crate::driver::{read_saves, taken_out};
 use crate::entry::{Entry, Position, Tick};
 use crate::log::{Batch, Log, LogError, Reader, in_time};
 use crate::role::Fold as _;
@@ -149,13 +149,8 @@ impl Server {
         let mut rooms = Shard::new(kinds, place, options.ticks, options.limits);
         rooms.take_out(taken_out(&*log, shard).await?.1);
         let first = log.ends(shard).await?.first;
-        let mut before = None;
-        let save = loop {
-            match newest_save(&*log, shard, before).await? {
-                Some((at, _)) if at.frame > until => before = Some(at.seq),
-                save => break save,
-            }
-        };
+        let mut saves = read_saves(&*log, shard).await?.into_iter();
+        let save = saves.find(|(at, _)| at.frame <= until);
         let (at, state) = match &save {
             Some((at, state)) => (at.clone(), Some(&**state)),
             None if first == 1 => (Position::start(), None),

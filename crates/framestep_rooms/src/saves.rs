@@ -33,15 +33,21 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> Option<(Position, &[u8])> {
     postcard::take_from_bytes(content).ok()
 }
 
-/// The newest save before an entry.
-pub(crate) fn newest(
-    slots: impl IntoIterator<Item = Option<Arc<[u8]>>>,
-    before: Option<u64>,
-) -> Option<(Position, Arc<[u8]>)> {
+/// A save: its place, and the state.
+pub(crate) type Save = (Position, Arc<[u8]>);
+
+/// The saves that can be read, the newest one first.
+pub(crate) fn by_age(slots: impl IntoIterator<Item = Option<Arc<[u8]>>>) -> Vec<Save> {
     let read = |bytes: Arc<[u8]>| of_bytes(&bytes).map(|(at, state)| (at, Arc::from(state)));
-    let saves = slots.into_iter().flatten().filter_map(read);
-    let saves = saves.filter(|(at, _)| before.is_none_or(|before| at.seq < before));
-    saves.max_by_key(|(at, _)| at.seq)
+    let mut saves: Vec<Save> = slots.into_iter().flatten().filter_map(read).collect();
+    saves.sort_by_key(|(at, _)| std::cmp::Reverse(at.seq));
+    saves
+}
+
+/// The newest save before an entry.
+pub(crate) fn newest(saves: Vec<Save>, before: Option<u64>) -> Option<Save> {
+    let mut saves = saves.into_iter();
+    saves.find(|(at, _)| before.is_none_or(|before| at.seq < before))
 }
 
 /// The slot for a save, and the revision that it must still have. `None` if there is a newer save.
@@ -192,7 +198,7 @@ mod tests {
     fn the_newest_that_can_be_read_and_is_before_is_used() {
         let saved = |seq| Some(Arc::from(to_bytes(&at(seq), &[])));
         let slots = || vec![saved(5), saved(9), Some(Arc::from(*b"damaged"))];
-        let seq = |before| newest(slots(), before).map(|(at, _)| at.seq);
+        let seq = |before| newest(by_age(slots()), before).map(|(at, _)| at.seq);
         assert_eq!(
             (seq(None), seq(Some(9)), seq(Some(5))),
             (Some(9), Some(5), None)

@@ -24,6 +24,7 @@ use crate::live::Kind;
 use crate::log::{Log, LogError};
 use crate::member::Members;
 use crate::probe;
+use crate::reminders::{MINUTE, Reminders};
 use crate::replay::print;
 use crate::room::Room;
 use crate::shard::Limits;
@@ -240,7 +241,7 @@ impl Server {
             stage: watch::Sender::new(Stage::Runs),
             watched: Mutex::default(),
             hears_since: Mutex::default(),
-            told_full: Mutex::default(),
+            told_full: Mutex::new(Reminders::every(MINUTE)),
             code,
             settings: settings.into(),
             parts: Mutex::new(BTreeMap::new()),

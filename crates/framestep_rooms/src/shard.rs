@@ -55,7 +55,8 @@ pub struct Refused {
     pub too_many: u64,
     /// Inputs that were in the log before.
     pub doubles: u64,
-    /// Inputs whose numbers are so far behind that it is not known whether they were in the log before.
+    /// Inputs that are so old that it is not known whether they were in the log before, or that are for an earlier
+    /// room of the name.
     #[serde(default)]
     pub too_old: u64,
     /// Rooms that were not opened: of an unknown kind, or too many.
@@ -308,6 +309,11 @@ impl Shard {
             None => self.absent.why.get(room).cloned().unwrap_or(Absence::None),
         };
         Some((self.last_entry, why))
+    }
+
+    /// The last entry that was applied.
+    pub(crate) fn last_entry(&self) -> u64 {
+        self.last_entry
     }
 
     /// How many inputs had an effect since the last call.

@@ -244,3 +244,50 @@ async fn a_view_that_is_larger_than_a_message_is_told_and_the_node_goes_on() {
     let serving = node.serve(async { timeout(Duration::from_secs(30), play).await.unwrap() });
     Box::pin(serving).await.unwrap();
 }
+
+/// A player floods the log of a shard until it takes no tick any more. What no save needs is trimmed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shard_whose_log_is_full_says_so_and_goes_on_once_it_is_trimmed() {
+    let Some(server) = support::NatsServer::start("flood").await else {
+        return;
+    };
+    let log = NatsLog::connect(&server.url()).await.unwrap();
+    let log = log.max_bytes(1 << 20);
+    let (told, mut notes) = tokio::sync::mpsc::unbounded_channel();
+    let node = Server::on(log.clone())
+        .shards(1)
+        .probe_frames(false)
+        .snapshot_interval(Duration::from_millis(200))
+        .on_note(move |note| drop(told.send(note.clone())))
+        .room::<Sum>();
+    let play = async {
+        let client = Client::at(&server.url(), "alice").await.unwrap();
+        let room = client.open::<Sum>("sum", &7).await.unwrap();
+        let before = until(&room, |sum| sum.beats > 10).await;
+        let topic = Topic::Input("sum".into(), Player::new("eve").unwrap());
+        let flood = async {
+            for number in 0.. {
+                let id = format!("flood-{number}");
+                // What is too much is refused.
+                let _ = log.append(0, &topic, &id, &[0; 4_000]).await;
+            }
+        };
+        let full = async {
+            loop {
+                let note = notes.recv().await.expect("it says so");
+                if let ServerEvent::LogIsFull { .. } = note.event {
+                    break;
+                }
+            }
+        };
+        tokio::select! {
+            () = flood => unreachable!("it has no end"),
+            () = full => {}
+        }
+        until(&room, |sum| sum.beats > before.beats + 20).await;
+        room.send(&3).await.unwrap();
+        until(&room, |sum| sum.sum == 10).await;
+    };
+    let serving = node.serve(async { timeout(Duration::from_secs(30), play).await.unwrap() });
+    Box::pin(serving).await.unwrap();
+}

@@ -147,8 +147,9 @@ async fn a_view_that_is_not_later_than_the_last_one_is_skipped() {
     let room = client(&log, "alice").await.room::<Hands>("hands").unwrap();
     let mut views = room.spectate().await.unwrap();
     for (opened, frame) in [(7, 5), (7, 4), (7, 5), (7, 6), (9, 1), (7, 8), (9, 2)] {
-        let body =
-            format!(r#"{{"f":{frame},"o":{opened},"v":{{"heard":[],"sum":{frame},"hand":null}}}}"#);
+        let body = format!(
+            r#"{{"f":{frame},"o":{opened},"a":9,"v":{{"heard":[],"sum":{frame},"hand":null}}}}"#
+        );
         log.say("view.0.hands", body.into_bytes()).await.unwrap();
     }
     for frame in [5, 6, 1, 2] {

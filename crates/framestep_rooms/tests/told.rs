@@ -284,11 +284,14 @@ async fn a_player_whose_clock_was_ahead_is_heard_from_other_devices_and_a_number
     room.view().await.unwrap();
     let topic = Topic::Input("lot".into(), Player::new("alice").unwrap());
     let send = async |session: u64, number: u64| {
+        let shard = alice.shard("lot");
+        // Nothing: the answer is an entry that the page knows.
+        let asks = format!("asks-{session}-{number}");
+        let after = log.append(shard, &topic, &asks, &[]).await.unwrap();
         let (id, body) = (
             format!("{session}-{number}"),
-            format!(r#"{{"s":{session},"n":{number},"i":"Bid"}}"#),
+            format!(r#"{{"s":{session},"n":{number},"a":{after},"i":"Bid"}}"#),
         );
-        let shard = alice.shard("lot");
         log.append(shard, &topic, &id, body.as_bytes())
             .await
             .unwrap();

@@ -258,8 +258,14 @@ async fn stutter(
 ) {
     let subject = format!("log.{shard}.room.{room}.stutterer");
     let mut number = 0_u64;
+    // The last entry that it knows. It asks for the first one, by a message without content.
+    let mut after = 0;
     loop {
         sleep(pause).await;
+        if after == 0 {
+            after = ask(&nats, &subject, None, String::new()).await.unwrap_or(0);
+            continue;
+        }
         number += 1;
         let input = Input {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -268,27 +274,18 @@ async fn stutter(
         let Ok(input_text) = serde_json::to_string(&input) else {
             return;
         };
-        let body = format!(r#"{{"s":1,"n":{number},"i":{input_text}}}"#);
+        let body = format!(r#"{{"s":1,"n":{number},"a":{after},"i":{input_text}}}"#);
         let began = Instant::now();
         for copy in 0..3 {
-            let mut headers = async_nats::HeaderMap::new();
-            if copy < 2 {
-                headers.insert("Nats-Msg-Id", format!("stutterer-{room}-{number}").as_str());
-            }
-            let answer = nats.request_with_headers(subject.clone(), headers, body.clone().into());
-            let answer = timeout(Duration::from_secs(2), answer).await;
-            let ack = answer
-                .ok()
-                .and_then(Result::ok)
-                .and_then(|it| serde_json::from_slice::<Ack>(&it.payload).ok())
-                .filter(|ack| ack.seq > 0);
-            let Some(ack) = ack else {
+            let id = (copy < 2).then(|| format!("stutterer-{room}-{number}"));
+            let Some(seq) = ask(&nats, &subject, id, body.clone()).await else {
                 continue;
             };
+            after = seq.max(after);
             if copy == 0 {
                 let line = Acknowledged {
                     shard,
-                    seq: ack.seq,
+                    seq,
                     room: room.clone(),
                     player: "stutterer".to_owned(),
                     id: input.id,
@@ -297,4 +294,21 @@ async fn stutter(
             }
         }
     }
+}
+
+/// Publishes a message, and returns its entry in the log.
+async fn ask(
+    nats: &async_nats::Client,
+    subject: &str,
+    id: Option<String>,
+    body: String,
+) -> Option<u64> {
+    let mut headers = async_nats::HeaderMap::new();
+    if let Some(id) = id {
+        headers.insert("Nats-Msg-Id", id);
+    }
+    let answer = nats.request_with_headers(subject.to_owned(), headers, body.into());
+    let answer = timeout(Duration::from_secs(2), answer).await.ok()?.ok()?;
+    let ack: Ack = serde_json::from_slice(&answer.payload).ok()?;
+    (ack.seq > 0).then_some(ack.seq)
 }

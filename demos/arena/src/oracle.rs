@@ -294,26 +294,27 @@ impl OneRoom {
         None
     }
 
-    fn input(&mut self, player: Player, body: &[u8], frame: u64, beat: &mut Beat) {
+    fn input(&mut self, player: Player, entry: &Entry, frame: u64, beat: &mut Beat) {
         #[derive(Deserialize)]
         struct Text<'a> {
             s: u64,
             n: u64,
+            a: u64,
             #[serde(borrow)]
             i: &'a RawValue,
         }
         if self.live.is_none() {
             return;
         }
-        let (session, number, input) = match body {
-            [2, rest @ ..] if rest.len() >= 16 => {
+        let (session, number, after, input) = match &entry.body[..] {
+            [2, rest @ ..] if rest.len() >= 24 => {
                 let word = |from: usize| {
                     u64::from_le_bytes(rest[from..from + 8].try_into().unwrap_or_default())
                 };
-                (word(0), word(8), &rest[16..])
+                (word(0), word(8), word(16), &rest[24..])
             }
-            _ => match serde_json::from_slice::<Text<'_>>(body) {
-                Ok(text) => (text.s, text.n, text.i.get().as_bytes()),
+            body => match serde_json::from_slice::<Text<'_>>(body) {
+                Ok(text) => (text.s, text.n, text.a, text.i.get().as_bytes()),
                 Err(_) => return,
             },
         };
@@ -329,6 +330,10 @@ impl OneRoom {
         sender.budget = (sender.budget + earned).min(RATE * 1_000);
         sender.frame = frame;
         if sender.budget < 1_000 {
+            return;
+        }
+        // It was made for a room before this one, or names what is not before it.
+        if after < self.opened || after >= entry.seq {
             return;
         }
         if number == 0 || !sender.used.entry(session).or_default().insert(number) {
@@ -588,7 +593,7 @@ impl Shard {
             (Some("room"), Some(name), Some(player), None) => {
                 if let (Some(room), Some(player)) = (self.rooms.get_mut(name), Player::new(player))
                 {
-                    room.input(player, &entry.body, self.frame, &mut seen.beat);
+                    room.input(player, entry, self.frame, &mut seen.beat);
                 }
             }
             (Some("answer"), Some(name), None, None) => {

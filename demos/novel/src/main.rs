@@ -11,6 +11,8 @@
 
 mod fight;
 mod game;
+#[cfg(test)]
+mod patched;
 mod player;
 mod stage;
 mod story;

@@ -80,7 +80,7 @@ pub(crate) mod scenes {
 }
 
 /// Types a line, then waits for Enter. Enter before the end shows the rest.
-async fn say(line: &'static str) {
+pub(crate) async fn say(line: &'static str) {
     let (from, to) = with(move |stage: &mut Stage| stage.add(line));
     // Only the end of an animation is recorded. A loop with a wait for each letter would add an
     // entry to the journal for each.
@@ -107,7 +107,7 @@ pub(crate) fn tell(line: impl Into<String>) {
     with(move |stage: &mut Stage| stage.visible = stage.add(&line).1);
 }
 
-async fn choose<const N: usize>(options: [&'static str; N]) -> usize {
+pub(crate) async fn choose<const N: usize>(options: [&'static str; N]) -> usize {
     ask(move || Choice {
         options: options.map(str::to_owned).to_vec(),
     })

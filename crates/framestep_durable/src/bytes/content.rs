@@ -108,6 +108,16 @@ impl Type {
         }
     }
 
+    /// The names of the fields of a described one that this type does not have.
+    pub(crate) fn fields_lost_of(self, described: &Content) -> Vec<String> {
+        let mut lost = Vec::new();
+        let now = (self.convert)(described, Form::Described);
+        if let (Content::Described(then), Ok(Content::Described(now))) = (described, now) {
+            then.0.fields_not_in(&now.0, &mut lost);
+        }
+        lost
+    }
+
     /// One as the runtime has it, also if it is of another type and compact.
     pub(crate) fn compact_unread(self, content: &Content) -> Option<Bytes> {
         match content {

@@ -1,24 +1,36 @@
 //! Marks: what a value says of itself, in two bytes.
 
+use std::cell::Cell;
 use std::fmt;
 
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::bytes;
-use crate::bytes::StableHash;
 use crate::bytes::tree::{Description, describe};
+use crate::bytes::{Bytes, StableHash};
 
 /// Makes marks of the bytes of a type. A mark is a hash of the description of a value: of its fields and
 /// variants by name, with what is in them. Another build reads the bytes as its own type. If the mark is
 /// another one then, they mean something else there, although they can be read.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark(fn(Option<&[u8]>) -> Said);
+pub(crate) struct Mark(fn(Asked<'_>) -> Said);
+
+/// What a type is asked.
+#[derive(Clone, Copy)]
+enum Asked<'a> {
+    Name,
+    /// What a value says.
+    Value(&'a [u8]),
+    /// The value whose bytes are all zero.
+    Zeros,
+}
 
 /// What a type says of bytes, and what it is called.
 struct Said {
     mark: u16,
     is_read: bool,
+    zeros: Option<Bytes>,
     type_name: &'static str,
 }
 
@@ -30,19 +42,37 @@ impl Mark {
         Mark(mark::<T>)
     }
 
+    /// That of a `T` in a `W`, which may have none.
+    pub(crate) const fn within<W: Contains, T: Serialize + DeserializeOwned>() -> Self {
+        Mark(|asked| {
+            let Asked::Value(value) = asked else {
+                return mark::<T>(Asked::Name);
+            };
+            let within = bytes::read::<W>(value);
+            let content = within.as_ref().and_then(W::content);
+            mark::<T>(content.map_or(Asked::Name, |content| Asked::Value(content.get())))
+        })
+    }
+
     /// The mark of a value.
     pub(crate) fn mark(self, value: &[u8]) -> u16 {
-        (self.0)(Some(value)).mark
+        (self.0)(Asked::Value(value)).mark
     }
 
     /// Whether these are the bytes of a value of the type that had this mark and has it still.
     pub(crate) fn can_read(self, value: &[u8], mark: u16) -> bool {
-        let said = (self.0)(Some(value));
+        let said = (self.0)(Asked::Value(value));
         said.is_read && (mark == Mark::NONE || said.mark == mark)
     }
 
     pub(crate) fn type_name(self) -> &'static str {
-        (self.0)(None).type_name
+        (self.0)(Asked::Name).type_name
+    }
+
+    /// A value for code of which nothing is done: that whose bytes are all zero. `None` if the type has none,
+    /// or no bytes.
+    pub(crate) fn zeros(self) -> Option<Bytes> {
+        (self.0)(Asked::Zeros).zeros
     }
 
     /// Whether a value that had this mark has it still. One that cannot be read is found when it is read.
@@ -50,13 +80,113 @@ impl Mark {
         if mark == Mark::NONE {
             return true;
         }
-        let said = (self.0)(Some(value));
+        let said = (self.0)(Asked::Value(value));
         !said.is_read || said.mark == mark
     }
 }
 
-fn mark<T: Serialize + DeserializeOwned>(value: Option<&[u8]>) -> Said {
-    let read = value.and_then(bytes::read::<T>);
+/// What may have a value in it, as it is recorded.
+pub(crate) trait Contains: DeserializeOwned {
+    fn content(&self) -> Option<&Bytes>;
+}
+
+/// A value that is stored outside of journals, and how it describes itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Marked {
+    value: Bytes,
+    says: Cell<Says>,
+}
+
+/// How a stored value describes itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Says {
+    /// As one of this type.
+    As(Mark),
+    /// With this mark, in the build that has made the file that it is from.
+    Had(u16),
+}
+
+impl Marked {
+    /// Serialises a value.
+    ///
+    /// # Panics
+    ///
+    /// If the value's `Serialize` fails.
+    #[track_caller]
+    pub(crate) fn of<T: Serialize + DeserializeOwned>(value: &T) -> Self {
+        Marked {
+            value: Bytes::of(value),
+            says: Cell::new(Says::As(Mark::of::<T>())),
+        }
+    }
+
+    pub(crate) fn value(&self) -> &Bytes {
+        &self.value
+    }
+
+    pub(crate) fn into_value(self) -> Bytes {
+        self.value
+    }
+
+    /// Its mark.
+    pub(crate) fn mark(&self) -> u16 {
+        match self.says.get() {
+            Says::As(_) if self.value.get().is_empty() => Mark::NONE,
+            Says::As(mark) => mark.mark(self.value.get()),
+            Says::Had(mark) => mark,
+        }
+    }
+
+    /// Whether it is one of this type, and means what it meant.
+    pub(crate) fn is(&self, of: Mark) -> bool {
+        of.can_read(self.value.get(), self.mark())
+    }
+
+    pub(crate) fn says(&self) -> Says {
+        self.says.get()
+    }
+
+    /// Puts back what it says of itself, which is not in its bytes.
+    pub(crate) fn set_says(&self, says: Says) {
+        self.says.set(says);
+    }
+}
+
+/// Of equal values: how they describe themselves follows from their types.
+impl PartialEq for Marked {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Eq for Marked {}
+
+/// The value alone. In a file, the marks of all stored values are beside it.
+impl Serialize for Marked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.value.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Marked {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(Marked {
+            value: Bytes::deserialize(deserializer)?,
+            says: Cell::new(Says::Had(Mark::NONE)),
+        })
+    }
+}
+
+fn mark<T: Serialize + DeserializeOwned>(asked: Asked<'_>) -> Said {
+    let (mut read, mut zeros) = (None, None);
+    match asked {
+        Asked::Name => {}
+        Asked::Value(value) => read = bytes::read::<T>(value),
+        Asked::Zeros => {
+            let value = bytes::read_zeros::<T>().map(|value| Bytes::of(&value));
+            zeros = value.filter(|value| value != &Bytes::EMPTY);
+        }
+    }
     let described = read
         .as_ref()
         .and_then(|value| describe::<Described>(value).ok());
@@ -64,6 +194,7 @@ fn mark<T: Serialize + DeserializeOwned>(value: Option<&[u8]>) -> Said {
     Said {
         mark: mark.unwrap_or(Mark::NONE),
         is_read: read.is_some(),
+        zeros,
         type_name: std::any::type_name::<T>(),
     }
 }

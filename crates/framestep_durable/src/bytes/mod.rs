@@ -9,7 +9,7 @@ pub(crate) mod tree;
 
 pub(crate) use self::content::{Content, Type};
 pub(crate) use self::hash::StableHash;
-pub(crate) use self::mark::Mark;
+pub(crate) use self::mark::{Contains, Mark, Marked, Says};
 pub(crate) use self::quiet::{dispose, message_of};
 pub(crate) use self::topic::{SourceTopic, Topic};
 

@@ -7,8 +7,7 @@
 use std::cell::RefCell;
 use std::thread::LocalKey;
 
-use crate::bytes::{Bytes, Topic};
-use crate::events::ReadAs;
+use crate::bytes::{Bytes, Mark, Topic};
 use crate::ids::ScriptId;
 
 /// A subscription in a state.
@@ -22,7 +21,7 @@ pub(crate) struct Carried {
     /// The script that has had it. `None` if it begins with this state.
     pub(crate) from: Option<ScriptId>,
     /// As what other code than that which has stored its events reads them.
-    pub(crate) read_as: Option<ReadAs>,
+    pub(crate) read_as: Option<Mark>,
 }
 
 /// What a state has noted while it was serialised.

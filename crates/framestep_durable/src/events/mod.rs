@@ -17,7 +17,7 @@ pub(crate) use self::permits::{Held, PermitWait, PermitsEntry};
 pub(crate) use self::promises::{PromiseEntry, Settled};
 pub(crate) use self::questions::{Question, Questions};
 pub(crate) use self::signals::{Given, SignalEntry, SignalWait, Stream, StreamGuard};
-pub(crate) use self::typed::{ReadAs, Typed};
+pub(crate) use self::typed::Typed;
 pub(crate) use self::values::ValueEntry;
 
 use std::cell::{Cell, RefCell};

@@ -36,7 +36,7 @@ impl Outside {
     pub(crate) fn settle(&self, number: u64, with: Settled) -> bool {
         let resolver = self.promises.borrow_mut().remove(&number);
         match (resolver, with) {
-            (Some(resolver), Settled::Resolved(value)) => resolver.send(value).is_ok(),
+            (Some(resolver), Settled::Resolved(value)) => resolver.send(value.into_value()).is_ok(),
             (resolver, _) => resolver.is_some(),
         }
     }

@@ -4,7 +4,7 @@ use std::iter;
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::{Bytes, Topic};
+use crate::bytes::{Bytes, Contains, Marked, Topic};
 use crate::events::Events;
 use crate::ids::{Owned, ScriptId};
 
@@ -21,8 +21,17 @@ pub(crate) struct PromiseEntry {
 /// How a promise ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Settled {
-    Resolved(Bytes),
+    Resolved(Marked),
     Cancelled,
+}
+
+impl Contains for Settled {
+    fn content(&self) -> Option<&Bytes> {
+        match self {
+            Settled::Resolved(value) => Some(value.value()),
+            Settled::Cancelled => None,
+        }
+    }
 }
 
 impl Events {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::Bytes;
+use crate::bytes::Marked;
 use crate::ids::RequestKey;
 
 /// How many withdrawn questions are kept for a host that does not ask for them.
@@ -57,6 +57,6 @@ pub(crate) struct Question {
     /// Differs between questions of the same number, in timelines that a rollback separates.
     pub(crate) stamp: u64,
     pub(crate) name: String,
-    pub(crate) content: Bytes,
-    pub(crate) answer: Option<Bytes>,
+    pub(crate) content: Marked,
+    pub(crate) answer: Option<Marked>,
 }

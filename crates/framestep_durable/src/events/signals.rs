@@ -7,7 +7,7 @@ use std::rc::{Rc, Weak};
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::{Bytes, Topic};
+use crate::bytes::{Marked, Topic};
 use crate::events::{
     Carried, Events, Listed, ListedWait, Listing, Lists, Loss, WaitOf, entry, is_reported, live,
     remove,
@@ -35,7 +35,7 @@ pub(crate) struct Stream {
     pub(crate) limit: u64,
     /// How many events it has lost.
     pub(crate) missed: u64,
-    pub(crate) events: VecDeque<Bytes>,
+    pub(crate) events: VecDeque<Marked>,
     /// An event for this subscription alone, which it reads first.
     pub(crate) given: Option<GivenOne>,
     /// Whether the state of its script's chapter has it.
@@ -45,7 +45,7 @@ pub(crate) struct Stream {
 /// An event for the wait that has waited longest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GivenOne {
-    pub(crate) value: Bytes,
+    pub(crate) value: Marked,
     /// If it is not taken, it goes to a wait with a ticket up to this one.
     pub(crate) up_to: u64,
 }
@@ -58,7 +58,7 @@ const MANY: u64 = 1_000;
 
 impl Stream {
     /// Returns whether what it has missed, or keeps, is to be reported.
-    fn push(&mut self, event: Bytes) -> bool {
+    fn push(&mut self, event: Marked) -> bool {
         let is_full = self.events.len() as u64 >= self.limit;
         if is_full {
             self.events.pop_front();
@@ -118,18 +118,18 @@ pub(crate) struct SignalWait {
     pub(crate) given: Given,
 }
 
-/// What a wait for a signal has been given.
+/// What a wait for a signal has been given. In boxes: waits without an event are many.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) enum Given {
     #[default]
     Nothing,
-    Event(Bytes),
+    Event(Box<Marked>),
     /// An event for it alone.
     One(Box<GivenOne>),
 }
 
 impl Given {
-    pub(crate) fn value(&self) -> Option<&Bytes> {
+    pub(crate) fn value(&self) -> Option<&Marked> {
         match self {
             Given::Nothing => None,
             Given::Event(value) => Some(value),
@@ -210,7 +210,7 @@ impl Events {
 
     /// Passes an event to all waits for a signal and to its subscriptions, and wakes the scripts
     /// that wait, in order.
-    pub(crate) fn emit(&self, name: &str, value: &Bytes) {
+    pub(crate) fn emit(&self, name: &str, value: &Marked) {
         let mut losses = Vec::new();
         let mut waits = {
             let mut signals = self.signals.borrow_mut();
@@ -235,7 +235,7 @@ impl Events {
         waits.retain(|listed| {
             self.scripts.with_wait(listed, &mut |wait| {
                 if let ListedWait::Signal(wait) = wait {
-                    wait.given = Given::Event(value.clone());
+                    wait.given = Given::Event(Box::new(value.clone()));
                 }
             })
         });
@@ -248,7 +248,7 @@ impl Events {
 
     /// Passes an event to the wait for a signal that has waited longest. Returns `false` if there is
     /// none.
-    pub(crate) fn emit_one(&self, name: &str, value: &Bytes) -> bool {
+    pub(crate) fn emit_one(&self, name: &str, value: &Marked) -> bool {
         self.give(name, value, self.last_ticket.get())
     }
 
@@ -263,7 +263,7 @@ impl Events {
     }
 
     /// The same for a wait with a ticket up to this one.
-    pub(crate) fn give(&self, name: &str, value: &Bytes, up_to: u64) -> bool {
+    pub(crate) fn give(&self, name: &str, value: &Marked, up_to: u64) -> bool {
         while let Some(listed) = self.take_first_wait(name, up_to) {
             let mut stream = None;
             let is_given = self.scripts.with_wait(&listed, &mut |wait| match wait {
@@ -353,11 +353,9 @@ impl Events {
                 continue;
             };
             let stored = stream.events.len();
-            stream.events.retain(|event| read_as.can_read(event));
+            stream.events.retain(|event| event.is(read_as));
             let events = (stored - stream.events.len()) as u64;
-            let given = stream
-                .given
-                .take_if(|given| !read_as.can_read(&given.value));
+            let given = stream.given.take_if(|given| !given.value.is(read_as));
             let topic = stream.topic.clone();
             drop(streams);
             if let Some(given) = given {
@@ -413,7 +411,7 @@ impl Events {
     }
 
     /// The next event of a subscription.
-    pub(crate) fn next_event(&self, id: Owned) -> Option<Bytes> {
+    pub(crate) fn next_event(&self, id: Owned) -> Option<Marked> {
         let mut streams = self.streams.borrow_mut();
         let stream = streams.get_mut(&id)?;
         match stream.given.take() {

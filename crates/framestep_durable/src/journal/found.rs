@@ -78,6 +78,8 @@ pub(crate) enum Found {
         entry: u32,
         what: String,
         type_name: &'static str,
+        /// Whether it can be read as one.
+        is_one: bool,
     },
     /// A call of changed code. `recorded` is what the save has there, if the journal does not say it.
     Place {

@@ -2,6 +2,9 @@
 
 use crate::journal::{Kind, NamedWait, SiteId, Sites};
 
+/// How it is said what a script does whose code has changed.
+pub(crate) const COMES: &str = "comes to ";
+
 /// Lists what a script waits for.
 pub(crate) fn waits(waits: &[NamedWait], sites: &Sites) -> String {
     let said = waits

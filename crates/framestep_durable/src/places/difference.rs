@@ -24,6 +24,17 @@ impl Match {
     }
 }
 
+/// The loops around a statement that go round in another way than they did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turns {
+    /// None does.
+    Same,
+    /// This one does. Its turns count in their order.
+    Other(u32),
+    /// One does that is in another loop. Nothing says where its turns begin anew.
+    Unsure,
+}
+
 /// How two tables differ.
 #[derive(Clone, Debug)]
 pub(crate) struct Difference {
@@ -34,6 +45,8 @@ pub(crate) struct Difference {
     /// The lines of the earlier build.
     pub(crate) lines_then: Vec<u32>,
     lines_now: Vec<u32>,
+    /// Of each statement of this build.
+    turns: Vec<Turns>,
 }
 
 impl Difference {
@@ -45,6 +58,7 @@ impl Difference {
             then: vec![Match::None; new.len()],
             lines_then: lines(old),
             lines_now: lines(new),
+            turns: vec![Turns::Same; new.len()],
         };
         if old.is_empty() || new.is_empty() {
             return found;
@@ -74,7 +88,36 @@ impl Difference {
         for (then, now) in align(&olds, &news, is_same) {
             found.pair(then, now, Match::Same);
         }
+        for now in numbers(new) {
+            found.turns[now as usize] = found.turns_of(now, old, new);
+        }
         found
+    }
+
+    fn turns_of(&self, now: u32, old: &[Place], new: &[Place]) -> Turns {
+        let around = u32::from(at(new, now).parent);
+        let outer = self.turns[around as usize];
+        let is_other = |then: u32| at(old, then).head != at(new, now).head;
+        match self.then(now) {
+            Match::Changed(then) if at(new, now).is_loop && is_other(then) => {
+                let mut around = around;
+                while around != 0 && !at(new, around).is_loop {
+                    around = u32::from(at(new, around).parent);
+                }
+                if around == 0 {
+                    Turns::Other(now)
+                } else {
+                    Turns::Unsure
+                }
+            }
+            _ => outer,
+        }
+    }
+
+    /// How the loops around a statement of this build go round.
+    pub(crate) fn turns(&self, now: u32) -> Turns {
+        let turns = self.turns.get(now as usize).copied();
+        turns.unwrap_or(Turns::Same)
     }
 
     /// What a statement of the earlier build is now.

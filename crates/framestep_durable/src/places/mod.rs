@@ -3,11 +3,12 @@
 //! `#[durable]` numbers the statements of a script, makes a [table](table) of them, and
 //! [notes](note) which one runs. A file has the tables of its scripts. So another build finds which
 //! statements are the same, have changed, are new, are gone, or stand elsewhere: the
-//! [difference](difference).
+//! [difference](difference). `watch` tells another thread which statement runs.
 
 pub(crate) mod difference;
 pub(crate) mod note;
 pub(crate) mod table;
+pub(crate) mod watch;
 
-pub(crate) use self::difference::{Difference, Match};
+pub(crate) use self::difference::{Difference, Match, Turns};
 pub(crate) use self::table::{Table, Tables};

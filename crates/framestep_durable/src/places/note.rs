@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use pin_project::pin_project;
 
 use crate::bytes::hash::{FNV, fnv};
+use crate::places::watch;
 
 /// A statement, and the item of a list for which it runs: in the lower half the number of the
 /// statement, in the upper half the hash of the label, or 0.
@@ -24,7 +25,13 @@ const LABEL: Here = !0 << 32;
 /// Notes that a statement begins, for the same item.
 #[inline(always)]
 pub fn note_place(number: u16) {
-    HERE.set(place_of(number));
+    set(place_of(number));
+}
+
+#[inline(always)]
+fn set(here: Here) {
+    HERE.set(here);
+    watch::note(here);
 }
 
 /// A statement, for the item of now.
@@ -42,6 +49,7 @@ pub(crate) fn here() -> Here {
 /// Puts another statement in the place of this one, and returns this one.
 #[inline(always)]
 pub(crate) fn replace(here: Here) -> Here {
+    watch::note(here);
     HERE.replace(here)
 }
 
@@ -64,7 +72,7 @@ pub(crate) fn joined(number: u32, label: u32) -> Here {
 
 /// Notes that another item begins.
 pub(crate) fn note_label(label: u32) {
-    HERE.set(HERE.get() & !LABEL | Here::from(label) << 32);
+    set(HERE.get() & !LABEL | Here::from(label) << 32);
 }
 
 /// The hash of a label, for an item of an outer one. Never 0.
@@ -100,9 +108,9 @@ impl<F: IntoFuture> IntoFuture for At<F> {
     #[track_caller]
     fn into_future(self) -> InPlace<F::IntoFuture> {
         // A state that is awaited starts its script here.
-        let before = HERE.replace(self.place);
+        let before = replace(self.place);
         let future = self.future.into_future();
-        HERE.set(before);
+        set(before);
         InPlace {
             place: self.place,
             future,
@@ -130,9 +138,9 @@ impl<F: Future> Future for InPlace<F> {
     #[track_caller]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let this = self.project();
-        let before = HERE.replace(*this.place);
+        let before = replace(*this.place);
         let polled = this.future.poll(cx);
-        *this.place = HERE.replace(before);
+        *this.place = replace(before);
         polled
     }
 }

@@ -12,7 +12,7 @@ use crate::bytes::Bytes;
 pub struct Place {
     /// The hash of its text.
     pub(crate) full: u32,
-    /// The same without what is in its blocks.
+    /// The same without what is in its blocks. Of a loop, with what decides how often it goes round.
     pub(crate) head: u16,
     /// The hash of the names of what it calls.
     pub(crate) shape: u16,
@@ -21,6 +21,10 @@ pub struct Place {
     /// The statement or the branch in whose blocks it is.
     pub(crate) parent: u16,
     pub(crate) line: u32,
+    /// Whether it is a call whose result nothing uses. Not of a file.
+    pub(crate) drops_result: bool,
+    /// Whether it is a loop. Not of a file.
+    pub(crate) is_loop: bool,
 }
 
 impl Place {
@@ -35,6 +39,26 @@ impl Place {
             sketch,
             parent,
             line,
+            drops_result: false,
+            is_loop: false,
+        }
+    }
+
+    /// The same of a call whose result nothing uses.
+    #[must_use]
+    pub const fn dropping_its_result(self) -> Self {
+        Place {
+            drops_result: true,
+            ..self
+        }
+    }
+
+    /// The same of a loop.
+    #[must_use]
+    pub const fn looping(self) -> Self {
+        Place {
+            is_loop: true,
+            ..self
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Comparing what a replay has left with its save: what its waits are about, and which types they read.
 
-use crate::bytes::{Bytes, Content, Topic};
-use crate::events::{Given, Listed, PromiseEntry, ReadAs, Settled, Stream, Typed};
+use crate::bytes::{Content, Mark, Marked, Topic};
+use crate::events::{Given, Listed, PromiseEntry, Settled, Stream, Typed};
 use crate::ids::Owned;
 use crate::journal::Found;
 use crate::script::aligned::Holders;
@@ -22,6 +22,7 @@ pub(crate) struct Stored<'a> {
 struct Misread {
     what: String,
     type_name: &'static str,
+    is_one: bool,
 }
 
 /// Compares what a replay has left with its save. Without `save`, the values outside of the script are
@@ -40,12 +41,17 @@ pub(crate) fn compare(
                 wait: wait.named,
                 says,
             }),
-            None => misread(cell, typed, image, save).map(|Misread { what, type_name }| {
-                let entry = cell.replayed();
-                Found::OtherStored {
-                    entry,
+            None => misread(cell, typed, image, save).map(|found| {
+                let Misread {
                     what,
                     type_name,
+                    is_one,
+                } = found;
+                Found::OtherStored {
+                    entry: cell.replayed(),
+                    what,
+                    type_name,
+                    is_one,
                 }
             }),
         };
@@ -67,9 +73,11 @@ fn other_subject(typed: Typed, image: &ScriptImage) -> Option<(&WaitImage, [Stri
         | Typed::OwnerEnd(number, _)
         | Typed::Next(number, _)
         | Typed::Promise(number, _) => number,
-        Typed::Event(..) | Typed::Answer(..) | Typed::Events(..) | Typed::Promised(..) => {
-            return None;
-        }
+        Typed::Result(..)
+        | Typed::Event(..)
+        | Typed::Answer(..)
+        | Typed::Events(..)
+        | Typed::Promised(..) => return None,
     };
     // Whether it waits at all is compared elsewhere.
     let wait = wait_of(image, number)?;
@@ -98,14 +106,22 @@ fn misread(
     image: &ScriptImage,
     save: Option<Stored<'_>>,
 ) -> Option<Misread> {
-    let not = |read: ReadAs, value: &Bytes, what: &dyn Fn() -> String| {
-        let misread = || Misread {
-            what: what(),
-            type_name: read.name,
-        };
-        (!read.can_read(value)).then(misread)
+    let misread = |read: Mark, is_one, what: &dyn Fn() -> String| Misread {
+        what: what(),
+        type_name: read.type_name(),
+        is_one,
     };
-    let events_of = |number: u64, read: ReadAs| {
+    let not = |read: Mark, value: &Marked, what: &dyn Fn() -> String| {
+        let is_one = || read.can_read(value.value().get(), Mark::NONE);
+        (!value.is(read)).then(|| misread(read, is_one(), what))
+    };
+    let other_result = |id, read: Mark| {
+        let mut ended = save?.ended.iter();
+        let ended = ended.find(|ended| ended.id == id)?;
+        let result = ended.result.as_ref().ok()?;
+        not(read, result, &|| format!("the result of the script {id}"))
+    };
+    let events_of = |number: u64, read: Mark| {
         let mut streams = save?.streams.iter();
         let (_, stream) = streams.find(|(id, _)| *id == (cell.id, number))?;
         let given = stream.given.iter().map(|given| &given.value);
@@ -115,12 +131,7 @@ fn misread(
     };
     match typed {
         Typed::OwnerEnd(..) | Typed::Next(..) | Typed::Promise(..) => None,
-        Typed::Join(_, id, read) => {
-            let mut ended = save?.ended.iter();
-            let ended = ended.find(|ended| ended.id == id)?;
-            let result = ended.result.as_ref().ok()?;
-            not(read, result, &|| format!("the result of the script {id}"))
-        }
+        Typed::Join(_, id, read) | Typed::Result(id, read) => other_result(id, read),
         Typed::Event(number, read) => match &wait_of(image, number)?.slot {
             SlotImage::Signal { topic, given, .. } => {
                 let what = || format!("an event of `{topic}`");
@@ -136,7 +147,9 @@ fn misread(
                 let mut values = save?.values.iter();
                 let (_, value, _) = values.find(|(of, ..)| of == topic)?;
                 match value.as_ref()? {
-                    Content::Compact(value) => not(read, value, &|| format!("the value `{topic}`")),
+                    // What it says of itself is compared with what all scripts of the save read it as.
+                    Content::Compact(value) => (!read.can_read(value.get(), Mark::NONE))
+                        .then(|| misread(read, false, &|| format!("the value `{topic}`"))),
                     // The registry compares it.
                     Content::Described(_) => None,
                 }

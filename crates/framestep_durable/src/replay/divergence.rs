@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::ids::ScriptId;
-use crate::journal::said::{at, awaited, done};
+use crate::journal::said::{COMES, at, awaited, done};
 use crate::journal::{Found, Journal, Kind, NamedWait, OtherWaits, Sites, said_at, waits};
 
 /// A script that does not do what it did when it was saved.
@@ -46,6 +46,12 @@ impl fmt::Display for Divergence {
         write!(f, "the script `{name}` ({script}) does not fit its save")?;
         match self.entry {
             Some(0) => write!(f, ": the save has {recorded}; now it {found}"),
+            Some(entry) if found.starts_with(COMES) => {
+                write!(
+                    f,
+                    ", at entry {entry}: the save has {recorded}; now it {found}"
+                )
+            }
             Some(entry) => write!(
                 f,
                 ", at entry {entry}: the save has {recorded}; now it {found}. Either its code has \
@@ -187,8 +193,14 @@ impl Found {
                 entry,
                 what,
                 type_name,
+                is_one,
             } => {
-                let found = format!("reads that as a `{type_name}`, which it is not");
+                let why = if is_one {
+                    "which means something else there: its fields or variants had other names or another order"
+                } else {
+                    "which it is not"
+                };
+                let found = format!("reads that as a `{type_name}`, {why}");
                 (entry, what, found)
             }
             Found::Place {

@@ -17,6 +17,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use framestep::durable::{phase_of, take_outside_wait};
 
 use crate::bytes::{Content, dispose, message_of, quiet};
+use crate::events::Question;
 use crate::journal::{Found, Journal, NamedWait, SiteId, Sites};
 use crate::places::Difference;
 use crate::replay::compare::compare;
@@ -164,7 +165,11 @@ fn replay_journal(
     compares_lines: bool,
 ) -> Result<(), Found> {
     cell.begin_replay(compares_lines, &image.marks);
+    cell.tell_questions_apart(!compares_lines && image.has_like_questions());
     poll_until(cell, &|| cell.goes_on(), &|entry| Found::Returned { entry })?;
+    if let Some(found) = other_question(cell, image, numbers) {
+        return Err(found);
+    }
     // The same entries can lead to other waits, if the code after the last entry has changed. The waits get
     // their deadlines and places from the save by number: they must be the same calls.
     let compare = |saved: &[NamedWait], now: &[NamedWait]| match cell.other_waits(saved, now) {
@@ -183,6 +188,24 @@ fn replay_journal(
     let mut saved: Vec<_> = image.waits.iter().map(|wait| numbers.named(wait)).collect();
     saved.sort_unstable_by_key(|wait| wait.number);
     compare(&saved, &cell.awaited())
+}
+
+/// A pending question that says what another one of the save says.
+fn other_question(cell: &ScriptCell, image: &ScriptImage, numbers: &SiteNumbers) -> Option<Found> {
+    let questions = cell.questions();
+    image.questions().find_map(|(wait, saved)| {
+        let content = questions.get(&wait.number)?;
+        if saved.content.value() == content {
+            return None;
+        }
+        let is_it = |of: &Question| of.name == saved.name && of.content.value() == content;
+        let (_, now) = image.questions().find(|(_, of)| is_it(of))?;
+        Some(Found::OtherSubject {
+            entry: cell.replayed(),
+            wait: numbers.named_wait(wait),
+            says: [saved, now].map(|of| format!("the question {}", of.id)),
+        })
+    })
 }
 
 /// Replays the journal of a script whose code has changed since. Returns an error if the script does not come
@@ -204,8 +227,13 @@ fn replay_aligned(
     let difference = Difference::of(image.statements.list(), places.list, &awaited);
     let stop_lines = image.stop_lines.clone();
     let (journal, marks) = (cell.journal(), &image.marks);
-    let code = (difference, places.file);
-    cell.begin_aligned(Aligned::new(code, &journal, marks, saved, stop_lines));
+    let code = (difference, places);
+    let asked = image.questions();
+    let asked = asked.map(|(wait, of)| (wait.number, of.content.value().clone()));
+    let asked = asked.collect();
+    let aligned = Aligned::new(code, &journal, marks, saved, asked, stop_lines);
+    cell.begin_aligned(aligned);
+    cell.tell_questions_apart(image.has_like_questions());
     let replayed = poll_until(cell, &|| cell.goes_on_aligned(), &|entry| {
         cell.returned_aligned().unwrap_or(Found::Returned { entry })
     });
@@ -315,9 +343,13 @@ impl SiteNumbers {
 
     /// A wait with the number of its site.
     fn named(&self, wait: &WaitImage) -> NamedWait {
+        self.named_wait(wait.named)
+    }
+
+    fn named_wait(&self, wait: NamedWait) -> NamedWait {
         NamedWait {
-            site: self.of(wait.named.site).unwrap_or(wait.named.site),
-            ..wait.named
+            site: self.of(wait.site).unwrap_or(wait.site),
+            ..wait
         }
     }
 

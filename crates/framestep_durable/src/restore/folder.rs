@@ -64,6 +64,10 @@ impl fmt::Display for FileCheck {
             (ChangeKind::Released, "removed, released"),
             (ChangeKind::Moved, "moved, done"),
             (ChangeKind::Reworded, "with another text, done"),
+            (
+                ChangeKind::Turned,
+                "with a loop that goes round in another way",
+            ),
         ];
         let mut begin = ": ";
         for (kind, what) in counts {

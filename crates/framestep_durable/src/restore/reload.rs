@@ -18,6 +18,7 @@ use crate::restore::{Policy, Restored};
 use crate::runtime::{Runtime, RuntimeHandle};
 use crate::save::SaveState;
 use crate::script::aligned::Change;
+use crate::script::shared::ends::PanickedScript;
 use crate::script::{KeptImage, Registry, Shared};
 
 /// What a reload has done with each script.
@@ -271,6 +272,18 @@ impl Runtime {
     #[doc(hidden)]
     pub fn lent_types(&self) -> Vec<&'static str> {
         self.shared().lent.borrow().clone()
+    }
+
+    /// The scripts that have panicked last, after so many others, for `framestep_live`.
+    #[doc(hidden)]
+    pub fn panicked_since(&self, count: u64) -> Vec<PanickedScript> {
+        self.shared().ends.panicked_since(count)
+    }
+
+    /// How many handles there are that a restore would make void, for `framestep_live`.
+    #[doc(hidden)]
+    pub fn valid_handles(&self) -> usize {
+        self.shared().handles.valid()
     }
 
     /// How often the code of the scripts has been exchanged.

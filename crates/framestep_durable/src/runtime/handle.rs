@@ -10,10 +10,11 @@ use std::task::{Context, Poll, ready};
 
 use framestep::Coroutine;
 use framestep::durable::DurableWait;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
-use crate::events::{ReadAs, Typed};
+use crate::bytes::{Bytes, Contains, Mark, Marked};
+use crate::events::Typed;
 use crate::ids::{Birth, Handled, ScriptId};
 use crate::runtime::expect_from_outside;
 use crate::script::join_error::Place;
@@ -55,6 +56,8 @@ pub(crate) struct Joins {
     /// there has never been this handle.
     replayed_by: Weak<ScriptCell>,
     wait: Numbered,
+    /// How the result describes itself, if a script has the handle.
+    result: Option<Mark>,
     /// Of a script that was started outside of a durable one.
     plain: Option<Coroutine<Bytes>>,
     is_done: bool,
@@ -79,6 +82,25 @@ impl Joins {
         self
     }
 
+    /// The same handle in a script, whose result is a `T`.
+    pub(crate) fn returning<T: Serialize + DeserializeOwned>(mut self) -> Self {
+        self.wait = Numbered::reading_within::<Result<Bytes, JoinError>, T>();
+        let result = Mark::of::<T>();
+        self.result = Some(result);
+        if let Some(cell) = self.replayed_by.upgrade() {
+            cell.note_held(Typed::Result(self.id(), result));
+        }
+        self
+    }
+
+    /// Notes in a replay of which script the result is awaited.
+    fn note_join(&self) {
+        if let Some(result) = self.result {
+            let id = self.id();
+            self.wait.note(|number| Typed::Join(number, id, result));
+        }
+    }
+
     /// A handle of no script.
     pub(crate) fn void() -> Self {
         Joins {
@@ -91,6 +113,7 @@ impl Joins {
             shared: Weak::new(),
             replayed_by: Weak::new(),
             wait: Numbered::giving(),
+            result: None,
             plain: None,
             is_done: false,
             stops_on_drop: false,
@@ -198,7 +221,7 @@ impl Joins {
                     shared.scripts.get(id).is_none(),
                     "the script {id} awaits its own end, or that of a script that is being polled"
                 );
-                return Poll::Ready(Bytes::of(&Err::<Bytes, _>(JoinError::stopped())));
+                return Poll::Ready(Bytes::of(&Err::<Marked, _>(JoinError::stopped())));
             };
             if let Err(JoinError::Stopped { at, .. }) = &result {
                 line.clone_from(at);
@@ -211,6 +234,12 @@ impl Joins {
             let line = context::current().and_then(|cell| cell.stop_line(line));
             error.with_line(line.as_deref())
         }))
+    }
+}
+
+impl Contains for Result<Bytes, JoinError> {
+    fn content(&self) -> Option<&Bytes> {
+        self.as_ref().ok()
     }
 }
 
@@ -354,9 +383,7 @@ impl<T: DeserializeOwned> Future for ScriptHandle<T> {
             Poll::Ready(Ok(output)) => output,
             Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
             Poll::Pending => {
-                let id = self.id();
-                let typed = |number| Typed::Join(number, id, ReadAs::of::<T>());
-                self.joins.wait.note(typed);
+                self.joins.note_join();
                 return Poll::Pending;
             }
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::iter;
 
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, Marked};
 use crate::events::questions::KEPT;
 use crate::events::{Loss, Question, Waiters, is_reported};
 use crate::ids::RequestKey;
@@ -26,7 +26,7 @@ impl Shared {
         let received = self.questions.received.borrow();
         self.each_open(|request| {
             if request.name == name && !received.contains_key(&request.key()) {
-                found.push((request.key(), request.content.clone()));
+                found.push((request.key(), request.content.value().clone()));
             }
         });
         found.sort_unstable_by_key(|&(key, _)| key);
@@ -96,7 +96,7 @@ impl Shared {
     }
 
     /// Answers a question. Returns `false` if it is not open.
-    pub(crate) fn answer(&self, key: RequestKey, name: &str, answer: &Bytes) -> bool {
+    pub(crate) fn answer(&self, key: RequestKey, name: &str, answer: &Marked) -> bool {
         let mut script = None;
         for cell in self.scripts.alive.borrow().values() {
             for pending in cell.change().waits.iter_mut() {

@@ -81,9 +81,8 @@ fn make<S: DurableScript>(
 ) -> ScriptHandle<S::Output> {
     let mut script = Some(script);
     let code = Code::of::<S>();
-    ScriptHandle::of(make_any(function, making, code, &mut || {
-        begin_once(&mut script)
-    }))
+    let joins = make_any(function, making, code, &mut || begin_once(&mut script));
+    ScriptHandle::of(joins.returning::<S::Output>())
 }
 
 /// The part of [`make()`] that is the same for all scripts. `chapter` is called at most once.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::{Content, Mark, Topic};
-use crate::events::{Listed, PromiseEntry, Stream};
+use crate::bytes::{Content, Mark, Marked, Says, Topic};
+use crate::events::{Listed, PromiseEntry, Settled, Stream};
 use crate::ids::{Birth, ClockId, Owned, OwnerId, ScriptId};
 use crate::journal::site::Needed;
 use crate::journal::{Marks, Sites};
@@ -60,6 +60,8 @@ pub struct SaveState {
     pub(crate) values: Vec<(Topic, Option<Content>, Vec<Listed>)>,
     /// What compact values say of themselves, in a file.
     pub(crate) marks: Marks,
+    /// What the values in lists and waits, and the results, say of themselves, in a file.
+    pub(crate) stored_marks: Marks,
     pub(crate) permits: Vec<SemaphoreImage>,
     pub(crate) promises: Vec<(Owned, PromiseEntry)>,
     pub(crate) next_script: u64,
@@ -116,8 +118,43 @@ impl SaveState {
                 });
             }
         }
+        if adds {
+            let mut marks = Marks::default();
+            self.each_stored()
+                .for_each(|stored| marks.push(stored.mark()));
+            self.stored_marks = marks;
+        }
         (self.sites, self.tables) = (sites, tables);
         Some(self)
+    }
+
+    /// The values that are stored outside of journals and of the table of values: results, events, questions,
+    /// answers, and what promises were resolved with.
+    pub(crate) fn each_stored(&self) -> impl Iterator<Item = &Marked> {
+        let results = self.ended.iter();
+        let results = results.filter_map(|ended| ended.result.as_ref().ok());
+        let streams = self.streams.iter();
+        let events = streams.flat_map(|(_, stream)| {
+            let given = stream.given.iter().map(|given| &given.value);
+            given.chain(&stream.events)
+        });
+        let promises = self.promises.iter();
+        let promised = promises.filter_map(|(_, promise)| match promise.settled.as_ref()? {
+            Settled::Resolved(value) => Some(value),
+            Settled::Cancelled => None,
+        });
+        let waits = self.scripts.iter().flat_map(|script| &script.waits);
+        let awaited = waits.flat_map(|wait| {
+            let (event, question) = match &wait.slot {
+                SlotImage::Signal { given, .. } => (given.value(), None),
+                SlotImage::Request(question) => (None, Some(question)),
+                _ => (None, None),
+            };
+            let asked = question.map(|question| &question.content);
+            let answer = question.and_then(|question| question.answer.as_ref());
+            event.into_iter().chain(asked).chain(answer)
+        });
+        results.chain(events).chain(promised).chain(awaited)
     }
 
     /// The values that the code of the replayed scripts reads as something else, and that no registry knows.
@@ -289,6 +326,9 @@ impl<'de> Deserialize<'de> for SaveState {
             let table = read.tables.get(script.table);
             script.statements =
                 table.ok_or_else(|| D::Error::custom("a script has no such table"))?;
+        }
+        for (number, stored) in read.each_stored().enumerate() {
+            stored.set_says(Says::Had(read.stored_marks.get(number)));
         }
         let needed = read.with_needed_sites(false);
         needed.ok_or_else(|| D::Error::custom("an entry or a wait has no such site"))

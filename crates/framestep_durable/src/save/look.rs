@@ -23,7 +23,7 @@ pub(crate) fn stream_text(stream: &Stream) -> String {
     let unread = given
         .chain(events)
         .take(bytes::SHOWN)
-        .map(|event| text_of(event.get()));
+        .map(|event| text_of(event.value().get()));
     let unread: Vec<String> = unread.collect();
     let more = if events.len() > bytes::SHOWN {
         ", .."
@@ -54,7 +54,7 @@ pub(crate) fn promise_text(promise: &PromiseEntry) -> String {
     match &promise.settled {
         None => "open".to_owned(),
         Some(Settled::Cancelled) => "cancelled".to_owned(),
-        Some(Settled::Resolved(value)) => format!("resolved with {}", text_of(value.get())),
+        Some(Settled::Resolved(value)) => format!("resolved with {}", text_of(value.value().get())),
     }
 }
 
@@ -128,7 +128,11 @@ impl fmt::Display for SaveState {
         for ended in &self.ended {
             let script = ended.id;
             match &ended.result {
-                Ok(output) => writeln!(f, "ended: {script} returned {}", text_of(output.get()))?,
+                Ok(output) => writeln!(
+                    f,
+                    "ended: {script} returned {}",
+                    text_of(output.value().get())
+                )?,
                 Err(error) => writeln!(f, "ended: {script}: {error}")?,
             }
         }
@@ -262,7 +266,7 @@ impl SaveState {
             SlotImage::Join(script) => writeln!(f, ", the end of {script}"),
             SlotImage::OwnerEnd(owner) => writeln!(f, ", the end of owner #{}", owner.0),
             SlotImage::Signal { given, .. } => match given.value() {
-                Some(given) => writeln!(f, ", emitted with {}", text_of(given.get())),
+                Some(given) => writeln!(f, ", emitted with {}", text_of(given.value().get())),
                 None => writeln!(f),
             },
             SlotImage::Permit {
@@ -270,10 +274,12 @@ impl SaveState {
             } => writeln!(f, ", granted"),
             SlotImage::Promise(number) => writeln!(f, ", promise {number}"),
             SlotImage::Request(request) => {
-                let content = text_of(request.content.get());
+                let content = text_of(request.content.value().get());
                 write!(f, ", question {} with {content}", request.id)?;
                 match &request.answer {
-                    Some(answer) => writeln!(f, ", answered with {}", text_of(answer.get())),
+                    Some(answer) => {
+                        writeln!(f, ", answered with {}", text_of(answer.value().get()))
+                    }
                     None => writeln!(f),
                 }
             }

@@ -44,6 +44,7 @@ impl Shared {
             sites: self.sites.sites(),
             tables: Tables::default(),
             marks: Marks::default(),
+            stored_marks: Marks::default(),
             clocks: numbers.clocks.into_numbers(),
             clock_parents: self.clocks.parents(),
             guards,

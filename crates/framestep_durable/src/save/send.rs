@@ -5,7 +5,7 @@ use std::mem;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::Mark;
+use crate::bytes::{Mark, Marked, Says};
 use crate::ids::Birth;
 use crate::journal::{Journal, SendJournal};
 use crate::places::Table;
@@ -25,6 +25,8 @@ pub struct SendSave {
     code: Vec<(Table, Option<Mark>)>,
     /// Of the sites: how their values do.
     marks: Vec<[Option<Mark>; 2]>,
+    /// Of the values that are stored outside of journals: how they do.
+    stored: Vec<Says>,
     is_taken: bool,
 }
 
@@ -94,6 +96,7 @@ impl SaveState {
             .iter()
             .map(|site| [site.mark, site.stored])
             .collect();
+        let stored = self.each_stored().map(Marked::says).collect();
         let births = self.births().map(|birth| *birth).collect();
         let content = postcard::to_stdvec(&AsItIs(self)).expect("a save state serialises");
         SendSave {
@@ -102,6 +105,7 @@ impl SaveState {
             births,
             code,
             marks,
+            stored,
             is_taken,
         }
     }
@@ -130,6 +134,9 @@ impl SendSave {
             (script.statements, script.mark_of_state) = (table, mark);
         }
         save.sites.set_marks(&self.marks);
+        for (stored, says) in save.each_stored().zip(self.stored) {
+            stored.set_says(says);
+        }
         for (birth, sent) in save.births().zip(self.births) {
             *birth = sent;
         }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use framestep::durable::{record, replay};
 
 use crate::places::note::{self, Here};
+use crate::places::watch;
 use crate::script::ScriptCell;
 
 /// A script, or none.
@@ -37,6 +38,7 @@ impl Entered {
     #[inline]
     fn new(cell: &Rc<ScriptCell>) -> Self {
         let before = replace(Some(Rc::clone(cell)));
+        watch::enter(Some(cell));
         let here = note::replace(cell.here.get());
         Entered { before, here }
     }
@@ -45,6 +47,7 @@ impl Entered {
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
+        watch::enter(self.before.as_deref());
         let entered = replace(self.before.take());
         let here = note::replace(self.here);
         if let Some(entered) = &entered {

@@ -1,5 +1,8 @@
 //! Where a replay is in its journal.
 
+use std::collections::BTreeMap;
+
+use crate::bytes::Bytes;
 use crate::events::Typed;
 use crate::journal;
 use crate::journal::shift::Shifts;
@@ -28,6 +31,10 @@ pub(super) struct Replay {
     pub(super) divergence: Option<Found>,
     /// The subscriptions and promises that it has made.
     pub(super) held: Vec<Typed>,
+    /// Whether the save has several questions of one name: then what they say tells them apart.
+    pub(super) tells_questions_apart: bool,
+    /// What the questions of now say, by the numbers of their waits.
+    pub(super) questions: BTreeMap<u32, Bytes>,
     /// How many effects have had no result since.
     pub(super) without_result: u32,
 }

@@ -100,8 +100,9 @@ impl Driver {
 
     /// Records that the script has panicked, and passes the panic on.
     fn end_by_panic(&self, payload: Box<dyn Any + Send>) -> ! {
-        let panicked = JoinError::Panicked(message_of(&*payload));
-        self.cell.shared().note_panic(&self.cell);
+        let text = message_of(&*payload);
+        self.cell.shared().note_panic(&self.cell, &text);
+        let panicked = JoinError::Panicked(text);
         self.cell.shared().end(&self.cell, Err(panicked));
         resume_unwind(payload)
     }

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::bytes::Bytes;
+use crate::bytes::Marked;
 use crate::ids::{Birth, Handled, ScriptId};
+use crate::places::note;
+use crate::script::shared::ends::PanickedScript;
 use crate::script::{EndedScript, JoinError, ScriptCell, Shared, StopRequest, line_of};
 
 impl Shared {
     /// Records how a script has ended.
-    pub(crate) fn end(&self, cell: &ScriptCell, result: Result<Bytes, JoinError>) {
+    pub(crate) fn end(&self, cell: &ScriptCell, result: Result<Marked, JoinError>) {
         if self.scripts.alive.borrow_mut().remove(&cell.id).is_none() {
             return;
         }
@@ -34,7 +36,7 @@ impl Shared {
     }
 
     /// The result of a script that has ended. If it has panicked, the panic counts as joined.
-    pub(crate) fn join(&self, id: ScriptId) -> Option<Result<Bytes, JoinError>> {
+    pub(crate) fn join(&self, id: ScriptId) -> Option<Result<Marked, JoinError>> {
         self.settle_stops();
         let (result, coroutine) = {
             let mut ended = self.ends.results.borrow_mut();
@@ -142,7 +144,7 @@ impl Shared {
             if self.handles.is_held(id, request.birth) {
                 let ended = EndedScript {
                     birth: request.birth,
-                    result: Ok(Bytes::of(&request.left)),
+                    result: Ok(Marked::of(&request.left)),
                     order: 0,
                     coroutine: None,
                 };
@@ -153,11 +155,23 @@ impl Shared {
 
     /// Notes where a script is that has panicked.
     #[cold]
-    pub(crate) fn note_panic(&self, cell: &ScriptCell) {
+    pub(crate) fn note_panic(&self, cell: &ScriptCell, text: &str) {
         let site = cell.chapter().journal.last_site();
-        if let (Some(id), Some(site)) = (cell.coroutine_id(), site) {
-            self.ends.note_panic(id, self.sites.sites().place(site));
-        }
+        let places = cell.code.places;
+        let statement = places
+            .list
+            .get(note::number_of(cell.here.get()) as usize)
+            .map(|statement| format!("{}:{}", places.file, statement.line));
+        self.ends.note_panic(PanickedScript {
+            count: 0,
+            script: cell.id,
+            name: cell.code.name,
+            frame: self.executor.time().map_or(0, |time| time.frame),
+            text: text.to_owned(),
+            statement,
+            after: site.map(|site| self.sites.sites().place(site)),
+            coroutine: cell.coroutine_id(),
+        });
     }
 
     /// The error of a script that is being stopped.

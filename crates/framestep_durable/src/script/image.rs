@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::{Bytes, Content, Mark, StableHash, Topic};
+use crate::bytes::{Bytes, Content, Mark, Marked, StableHash, Topic};
 use crate::events::Given;
 use crate::events::questions::Question;
 use crate::ids::{Birth, Owned, OwnerId, ScriptId};
@@ -120,7 +120,7 @@ pub(crate) struct EndedImage {
     pub(crate) id: ScriptId,
     #[serde(skip)]
     pub(crate) birth: Birth,
-    pub(crate) result: Result<Bytes, JoinError>,
+    pub(crate) result: Result<Marked, JoinError>,
     pub(crate) order: u64,
 }
 
@@ -175,6 +175,21 @@ pub(crate) struct ScriptImage {
 }
 
 impl ScriptImage {
+    /// The questions that it waits for, with the waits.
+    pub(crate) fn questions(&self) -> impl Iterator<Item = (NamedWait, &Question)> {
+        self.waits.iter().filter_map(|wait| match &wait.slot {
+            SlotImage::Request(question) => Some((wait.named, question)),
+            _ => None,
+        })
+    }
+
+    /// Whether several of them have one name.
+    pub(crate) fn has_like_questions(&self) -> bool {
+        let mut names: Vec<&str> = self.questions().map(|(_, of)| &*of.name).collect();
+        names.sort_unstable();
+        names.windows(2).any(|two| two[0] == two[1])
+    }
+
     pub(crate) fn has_sorted_waits(&self) -> bool {
         let waits = &self.waits;
         waits.is_sorted_by(|a, b| a.named.number < b.named.number)

@@ -26,7 +26,8 @@
 /// # }
 /// ```
 ///
-/// What a closure moves into the world has to be `Clone`, too. No closure is ever cloned.
+/// What a closure moves into the world has to be `Clone`, too. Only the closure of [`ask`](crate::ask()) is ever
+/// cloned, in a load that has to tell several questions apart.
 ///
 /// A helper that passes a closure on has the same bound:
 ///
@@ -51,8 +52,18 @@
     note = "a value that is moved into the world must be `Clone`, and so must the closure that a helper \
             passes on: `f: impl FnOnce(&mut World) + Clone`"
 )]
-pub trait ChangesNoLocal {}
+pub trait ChangesNoLocal {
+    #[doc(hidden)]
+    #[must_use]
+    fn another(&self) -> Self
+    where
+        Self: Sized;
+}
 
 // The error is about the closure, not about a `&mut` that is not `Clone`.
 #[diagnostic::do_not_recommend]
-impl<F: Clone> ChangesNoLocal for F {}
+impl<F: Clone> ChangesNoLocal for F {
+    fn another(&self) -> Self {
+        self.clone()
+    }
+}

@@ -193,18 +193,21 @@ impl Shared {
             return Begun { carried, ..begun };
         }
         let name = caller.name;
+        // Which code starts it is not known: that of before, or the latest one.
         let why = match known {
-            None => "the latest code does not know it: add it with `Registry::with`",
-            Some(_) => "its parameters are others in the latest code",
+            None => format!(
+                "the script `{name}` is not in the registry of the latest code: add it with \
+                 `Registry::with`. If the latest code does not have it any more, build and start the game \
+                 again"
+            ),
+            Some(_) => format!(
+                "the script `{name}` was started by code from before the latest reload, and its \
+                 parameters are others in the latest code: build and start the game again"
+            ),
         };
         Begun {
             state,
-            future: Box::pin(async move {
-                panic!(
-                    "the script `{name}` was started by code from before the latest reload, and \
-                     {why}. Or build and start the game again"
-                )
-            }),
+            future: Box::pin(async move { panic!("{why}") }),
             carried: Vec::new(),
         }
     }

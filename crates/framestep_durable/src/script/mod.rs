@@ -58,7 +58,7 @@ use std::pin::Pin;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, Content, Mark};
+use crate::bytes::{Bytes, Content, Mark, Marked};
 use crate::events::Carried;
 use crate::events::carried::{Taken, take};
 use crate::places::table::Places;
@@ -183,7 +183,7 @@ pub(crate) type ChapterFuture = Pin<Box<dyn Future<Output = ChapterEnd>>>;
 
 /// How a chapter ended.
 pub(crate) enum ChapterEnd {
-    Done(Bytes),
+    Done(Marked),
     Next(Begun),
 }
 
@@ -237,7 +237,7 @@ pub(crate) fn begin_once<S: DurableScript>(script: &mut Option<S>) -> Begun {
 fn future_of<S: DurableScript>(script: S) -> ChapterFuture {
     Box::pin(async move {
         match script.run().await {
-            Chapter::Done(output) => ChapterEnd::Done(Bytes::of(&output)),
+            Chapter::Done(output) => ChapterEnd::Done(Marked::of(&output)),
             Chapter::Next(script) => ChapterEnd::Next(begin(script)),
         }
     })
@@ -248,7 +248,7 @@ pub(crate) async fn run_chapters(begun: Begun) -> Bytes {
     let mut future = begun.future;
     loop {
         match future.await {
-            ChapterEnd::Done(output) => return output,
+            ChapterEnd::Done(output) => return output.into_value(),
             ChapterEnd::Next(next) => future = next.future,
         }
     }

@@ -10,8 +10,8 @@ use framestep::durable::{Event, EventNote, in_line};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, Mark, message_of};
-use crate::events::{Loss, OutsideWait, Question, ReadAs, Typed};
+use crate::bytes::{Bytes, Contains, Mark, dispose, message_of, quiet};
+use crate::events::{Loss, OutsideWait, Question, Typed};
 use crate::journal::{Call, Known};
 use crate::script::place::in_script_of;
 use crate::script::recorder::Polling;
@@ -71,6 +71,19 @@ impl Numbered {
         }
     }
 
+    /// A wait for a `W`, which may have a value in it.
+    pub(crate) const fn reading_within<W: Contains, T: Serialize + DeserializeOwned>() -> Self {
+        let has_value = size_of::<T>() != 0;
+        Numbered {
+            state: State::New,
+            mark: Some(if has_value {
+                Mark::within::<W, T>()
+            } else {
+                Mark::of::<()>()
+            }),
+        }
+    }
+
     /// Whether the wait has been polled.
     pub(crate) fn has_begun(&self) -> bool {
         !matches!(self.state, State::New)
@@ -96,14 +109,28 @@ impl Numbered {
     }
 
     /// The same of a wait for an event that is read as a `T`, if it is pending.
-    pub(crate) fn note_event<T: DeserializeOwned + 'static>(
+    pub(crate) fn note_event<T: Serialize + DeserializeOwned + 'static>(
         &self,
         polled: Poll<Bytes>,
     ) -> Poll<Bytes> {
         if polled.is_pending() {
-            self.note(|number| Typed::Event(number, ReadAs::of::<T>()));
+            self.note(|number| Typed::Event(number, Mark::of::<T>()));
         }
         polled
+    }
+
+    /// Notes in a replay what a pending question says, if that tells it apart from others.
+    pub(crate) fn note_question(&self, content: impl FnOnce(&ScriptCell) -> Option<Bytes>) {
+        if let State::Begun(cell, number) = &self.state {
+            let cell = cell.upgrade();
+            if let Some(cell) = cell.filter(|cell| cell.tells_questions_apart()) {
+                match quiet::catch(|| content(&cell)) {
+                    Ok(Some(content)) => cell.note_question(*number, content),
+                    Ok(None) => {}
+                    Err(payload) => dispose(payload),
+                }
+            }
+        }
     }
 
     /// Polls the wait, which a call of `kind` has made. `begin` makes its state at the first

@@ -210,7 +210,11 @@ impl ScriptCell {
         act: &mut dyn FnMut(&mut Vec<u8>),
     ) -> Done {
         if self.is_in_closure() {
-            // A part of the effect or the wait whose closure it is. That is not called in a replay.
+            // A part of the effect or the wait whose closure it is. In a replay, only those of questions are
+            // called, to see what they say: not if that depends on an effect.
+            if self.is_replayed() {
+                resume_unwind(Box::new("an effect"));
+            }
             act(value);
             return Done::Now;
         }

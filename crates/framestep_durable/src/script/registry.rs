@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::bytes::{Bytes, Content, Type};
+use crate::ids::ScriptId;
+use crate::save::SaveState;
 use crate::script::{
     Begins, Begun, Code, Continues, DurableScript, Migrates, OldState, ScriptFn, begins, continues,
     migrates,
@@ -223,6 +225,20 @@ impl Registry {
             )),
             Some(known) => known.state.describe(state),
         }
+    }
+
+    /// The parameters that scripts of a [described](SaveState::described) save have, and that they do not have
+    /// any more in this code, for `framestep_live`: what a save may lose is more than a change in a running game.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn parameters_lost_of(&self, save: &SaveState) -> Vec<(ScriptId, String, Vec<String>)> {
+        let lost = save.scripts.iter().filter_map(|script| {
+            let known = self.find(&script.name)?;
+            let is_read = known.code.version == script.version;
+            let lost = is_read.then(|| known.state.fields_lost_of(&script.state))?;
+            (!lost.is_empty()).then(|| (script.id, script.name.to_string(), lost))
+        });
+        lost.collect()
     }
 
     /// What is known of a value. With a key, `stage[3]` is of the type of `stage`.

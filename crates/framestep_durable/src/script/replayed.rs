@@ -1,5 +1,6 @@
 //! A script whose journal is read to it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
 use std::panic::resume_unwind;
@@ -113,6 +114,27 @@ impl ScriptCell {
         if self.is_replayed() {
             self.replay.borrow_mut().held.push(held);
         }
+    }
+
+    /// Says whether the questions of the save have to be told apart. If they do, a replay calls what makes
+    /// them.
+    pub(crate) fn tell_questions_apart(&self, is_needed: bool) {
+        self.replay.borrow_mut().tells_questions_apart = is_needed && CAN_UNWIND;
+    }
+
+    pub(crate) fn tells_questions_apart(&self) -> bool {
+        self.is_replayed() && self.replay.borrow().tells_questions_apart
+    }
+
+    /// Notes what the question of a wait says.
+    pub(crate) fn note_question(&self, number: u32, content: Bytes) {
+        let mut replay = self.replay.borrow_mut();
+        replay.questions.insert(number, content);
+    }
+
+    /// What the questions of now say, as far as that is known.
+    pub(crate) fn questions(&self) -> BTreeMap<u32, Bytes> {
+        self.replay.borrow().questions.clone()
     }
 
     /// What the replay has noted.

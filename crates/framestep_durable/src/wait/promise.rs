@@ -13,8 +13,8 @@ use framestep::sync::Canceled;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::Bytes;
-use crate::events::{Loss, Outside, ReadAs, Settled, Typed};
+use crate::bytes::{Bytes, Mark, Marked};
+use crate::events::{Loss, Outside, Settled, Typed};
 use crate::ids::{Owned, ScriptId};
 use crate::journal::Call;
 use crate::script::aligned::Hold;
@@ -87,11 +87,11 @@ pub fn promise<T: Serialize + DeserializeOwned + 'static>(
     let (key, inner) = make(name);
     if let Inner::Script { cell, number } = &inner {
         if let Some(cell) = cell.upgrade() {
-            cell.note_held(Typed::Promised(*number, ReadAs::of::<T>()));
+            cell.note_held(Typed::Promised(*number, Mark::of::<T>()));
         }
     }
     let promise = Promise {
-        numbered: Numbered::giving(),
+        numbered: Numbered::reading_within::<Settled, T>(),
         name,
         inner,
         value: PhantomData,
@@ -191,7 +191,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Resolver<T> {
     /// Outside of an executor; or if the value does not serialise.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), T> {
-        let sent = settle("send", self.key, || Settled::Resolved(Bytes::of(&value)));
+        let sent = settle("send", self.key, || Settled::Resolved(Marked::of(&value)));
         if sent { Ok(()) } else { Err(value) }
     }
 
@@ -328,13 +328,12 @@ fn poll_promise(
     name: &'static str,
     inner: &mut Inner,
     cx: &mut Context<'_>,
-) -> Poll<Settled> {
+) -> Poll<Option<Bytes>> {
     let kind = "promise()";
     let (of, number) = match inner {
         Inner::Script { cell, number } => (&*cell, *number),
         Inner::Outside { receiver, .. } => {
-            let polled = Pin::new(receiver).poll(cx);
-            return polled.map(|sent| sent.map_or(Settled::Cancelled, Settled::Resolved));
+            return Pin::new(receiver).poll(cx).map(Result::ok);
         }
         Inner::Void => return Poll::Pending,
     };
@@ -358,7 +357,10 @@ fn poll_promise(
     }
     polled.map(|settled| {
         let read = settled.read();
-        read.unwrap_or_else(|| unreadable::<Settled>(format_args!("`{kind}` was changed")))
+        match read.unwrap_or_else(|| unreadable(format_args!("`{kind}` was changed"))) {
+            Settled::Resolved(value) => Some(value.into_value()),
+            Settled::Cancelled => None,
+        }
     })
 }
 
@@ -370,15 +372,13 @@ impl<T: DeserializeOwned + 'static> Future for Promise<T> {
         let this = &mut *self;
         let name = this.name;
         match poll_promise(&mut this.numbered, name, &mut this.inner, cx) {
-            Poll::Ready(Settled::Resolved(value)) => {
-                Poll::Ready(Ok(value.read().unwrap_or_else(|| {
-                    unreadable::<T>(format_args!(
-                        "the promise `{name}` was resolved with a value that is no `{}`",
-                        std::any::type_name::<T>()
-                    ))
-                })))
-            }
-            Poll::Ready(Settled::Cancelled) => Poll::Ready(Err(Canceled)),
+            Poll::Ready(Some(value)) => Poll::Ready(Ok(value.read().unwrap_or_else(|| {
+                unreadable::<T>(format_args!(
+                    "the promise `{name}` was resolved with a value that is no `{}`",
+                    std::any::type_name::<T>()
+                ))
+            }))),
+            Poll::Ready(None) => Poll::Ready(Err(Canceled)),
             Poll::Pending => Poll::Pending,
         }
     }

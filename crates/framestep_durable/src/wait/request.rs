@@ -12,8 +12,8 @@ use framestep::durable::Event;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::Bytes;
-use crate::events::{Question, ReadAs, Typed};
+use crate::bytes::{Bytes, Mark, Marked};
+use crate::events::{Question, Typed};
 use crate::ids::RequestKey;
 use crate::script::{ChangesNoLocal, Numbered, ScriptCell, Slot, unreadable};
 
@@ -105,7 +105,9 @@ impl<R> fmt::Debug for RequestId<R> {
 
 /// Asks the host, and waits for its answer: see [`Runtime::requests`](crate::RuntimeHandle::requests).
 /// `request` makes the question at the first poll. The answer is recorded. After a restore,
-/// open questions are asked again.
+/// open questions are asked again. If the code has changed, and a script has several open questions of one
+/// type, the restore calls `request` again to see which of them it is. What it reads of the world is not
+/// there then, and the questions count in their order.
 ///
 /// # Resumes
 ///
@@ -135,21 +137,21 @@ pub struct Ask<R, F> {
     answer: PhantomData<fn() -> R>,
 }
 
-impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
+impl<R: Request, F: FnOnce() -> R + ChangesNoLocal> Future for Ask<R, F> {
     type Output = R::Answer;
 
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<R::Answer> {
         let this = &mut *self;
-        let make = this.make.take();
+        let make = &mut this.make;
         let begin = |cell: &ScriptCell| {
-            let make = make.expect("it has not begun");
+            let make = make.take().expect("it has not begun");
             let next = &cell.shared().questions.next;
             let id = next.replace(next.get() + 1);
-            let content = Bytes::of(&cell.in_closure(make));
+            let content = Marked::of(&cell.in_closure(make));
             Slot::Request(Box::new(Question {
                 id,
-                stamp: cell.stamp(&[R::NAME.as_bytes(), content.get()].concat()),
+                stamp: cell.stamp(&[R::NAME.as_bytes(), content.value().get()].concat()),
                 name: R::NAME.to_owned(),
                 content,
                 answer: None,
@@ -162,7 +164,7 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
                 begin,
                 |_, slot| match slot {
                     Slot::Request(request) => match &request.answer {
-                        Some(answer) => Poll::Ready(answer.clone()),
+                        Some(answer) => Poll::Ready(answer.value().clone()),
                         None => Poll::Pending,
                     },
                     _ => Poll::Pending,
@@ -170,7 +172,11 @@ impl<R: Request, F: FnOnce() -> R> Future for Ask<R, F> {
             );
         if polled.is_pending() {
             this.numbered
-                .note(|number| Typed::Answer(number, ReadAs::of::<R>(), ReadAs::of::<R::Answer>()));
+                .note(|number| Typed::Answer(number, Mark::of::<R>(), Mark::of::<R::Answer>()));
+            this.numbered.note_question(|cell| {
+                let make = this.make.as_ref()?.another();
+                Some(Bytes::of(&cell.in_closure(make)))
+            });
         }
         polled.map(|answer| {
             answer.read().unwrap_or_else(|| {

@@ -17,8 +17,8 @@ use crate::wait::signal::expect_script;
 
 /// Declares `count` permits that scripts find by their name: durable ones in their runtime, others in their executor.
 ///
-/// It is a [`framestep::sync::Semaphore`] of which a runtime keeps, and saves, which scripts have a permit. Permits of the
-/// same name must have the same number. Without any, each wait lasts until it is stopped, or another number is
+/// It is a [`framestep::sync::Semaphore`] of which a runtime keeps, and saves, which scripts have a permit. Permits of
+/// the same name must have the same number. Without any, each wait lasts until it is stopped, or another number is
 /// [set](Semaphore::set_count); that is kept, and saved, until it is set to the number of the code again. Nothing is
 /// kept for permits that no script has.
 ///

@@ -13,7 +13,7 @@ use framestep::sync::Signal;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::{Bytes, SourceTopic};
+use crate::bytes::{Bytes, Marked, SourceTopic};
 use crate::events::{DEFAULT_LIMIT, Given, SignalWait};
 use crate::journal::Call;
 use crate::script::place::{Here, in_runtime, in_script_of};
@@ -28,11 +28,11 @@ use crate::wait::subscription::Subscribed;
 ///
 /// In a runtime, a wait counts from its first poll; it does not end, and neither does a subscription. A
 /// [`wait_for`](Signal::wait_for) of a paused script keeps its events without a limit, which is
-/// [reported](crate::RuntimeHandle::on_loss) at 1,000. Signals of the same name must have the same type. Nothing is kept
-/// for a signal without a wait or a subscription.
+/// [reported](crate::RuntimeHandle::on_loss) at 1,000. Signals of the same name must have the same type. Nothing is
+/// kept for a signal without a wait or a subscription.
 ///
-/// A signal that is made by [`Signal::new`] or [`framestep::sync::signal`] has values that nobody can save: in a durable
-/// script, calls on it panic, except in a closure such as that of [`with`](crate::with()).
+/// A signal that is made by [`Signal::new`] or [`framestep::sync::signal`] has values that nobody can save: in a
+/// durable script, calls on it panic, except in a closure such as that of [`with`](crate::with()).
 ///
 /// # Panics
 ///
@@ -108,7 +108,7 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeSignals<T> for Here {
         value: T,
     ) -> Result<(), Refused> {
         let call = Call::at("emit", signal.base, at);
-        in_runtime(call, |events| events.emit(signal.full, &Bytes::of(&value)))
+        in_runtime(call, |events| events.emit(signal.full, &Marked::of(&value)))
     }
 
     fn emit_one(
@@ -119,7 +119,7 @@ impl<T: Serialize + DeserializeOwned + 'static> RuntimeSignals<T> for Here {
     ) -> Result<Option<T>, Refused> {
         let call = Call::at("emit_one", signal.base, at);
         let is_kept = in_runtime(call, |events| {
-            !events.emit_one(signal.full, &Bytes::of(&value))
+            !events.emit_one(signal.full, &Marked::of(&value))
         })?;
         Ok(is_kept.then_some(value))
     }
@@ -196,15 +196,15 @@ fn poll_wait(
         numbered.poll_at(&cell, awaited, begin, |_, slot| match slot {
             Slot::Signal(wait) => match mem::take(&mut wait.given) {
                 Given::Nothing => Poll::Pending,
-                Given::Event(value) => Poll::Ready(value),
-                Given::One(given) => Poll::Ready(given.value),
+                Given::Event(value) => Poll::Ready(value.into_value()),
+                Given::One(given) => Poll::Ready(given.value.into_value()),
             },
             _ => Poll::Pending,
         }),
     )
 }
 
-impl<T: DeserializeOwned + 'static> RuntimeEvents<T> for Waits<T> {
+impl<T: Serialize + DeserializeOwned + 'static> RuntimeEvents<T> for Waits<T> {
     fn poll(
         &mut self,
         at: &'static Location<'static>,

@@ -62,8 +62,8 @@ fn poll_accepted(
         let woken = stored > 0;
         if let Some(given) = events.take_given(wait.stream) {
             stored -= 1;
-            if cell.in_closure(|| accept(&given.value)) {
-                return Poll::Ready(given.value);
+            if cell.in_closure(|| accept(given.value.value())) {
+                return Poll::Ready(given.value.into_value());
             }
             events.pass_on(&wait.listing.topic, &given);
         }
@@ -71,8 +71,8 @@ fn poll_accepted(
             let Some(event) = events.next_event(wait.stream) else {
                 break;
             };
-            if cell.in_closure(|| accept(&event)) {
-                return Poll::Ready(event);
+            if cell.in_closure(|| accept(event.value())) {
+                return Poll::Ready(event.into_value());
             }
         }
         if woken {
@@ -85,7 +85,7 @@ fn poll_accepted(
     }))
 }
 
-impl<T: DeserializeOwned + 'static> RuntimeEvents<T> for Accepted<T> {
+impl<T: Serialize + DeserializeOwned + 'static> RuntimeEvents<T> for Accepted<T> {
     fn poll(
         &mut self,
         at: &'static Location<'static>,

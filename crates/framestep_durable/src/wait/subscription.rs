@@ -19,9 +19,9 @@ use framestep::wait::NextItem;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::bytes::Bytes;
 use crate::bytes::topic::interned;
-use crate::events::{DEFAULT_LIMIT, ReadAs, Typed};
+use crate::bytes::{Bytes, Mark};
+use crate::events::{DEFAULT_LIMIT, Typed};
 use crate::journal::Call;
 use crate::script::aligned::Hold;
 use crate::script::place::{Here, in_script_of};
@@ -70,7 +70,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Subscribed<T> {
         limit: Limit,
         at: &'static Location<'static>,
     ) -> Result<Self, Refused> {
-        let held = subscribe(signal, limit, ReadAs::of::<T>(), at)?;
+        let held = subscribe(signal, limit, Mark::of::<T>(), at)?;
         Ok(Subscribed::of(signal.base, held))
     }
 
@@ -87,7 +87,7 @@ impl<T: Serialize + DeserializeOwned + 'static> Subscribed<T> {
 fn subscribe(
     signal: SourceName<'_>,
     limit: Limit,
-    read_as: ReadAs,
+    read_as: Mark,
     at: &'static Location<'static>,
 ) -> Result<Option<Held>, Refused> {
     let cell = in_script_of("subscribe")?;
@@ -135,7 +135,7 @@ fn poll_next(
     let awaited = Awaited::at(kind, Event::Signal(held.base), at);
     let polled = numbered.poll_at(&cell, awaited, begin, |cell, _| {
         match cell.events().next_event(stream) {
-            Some(event) => Poll::Ready(event),
+            Some(event) => Poll::Ready(event.into_value()),
             None => Poll::Pending,
         }
     });
@@ -197,9 +197,9 @@ impl<T: DeserializeOwned + 'static> RuntimeEvents<T> for Subscribed<T> {
 
 /// A subscription that can stand in the state of a script, with the events that it has not read.
 ///
-/// It is used like the [`Subscription`] that it is made of. [`Chapter::Next`](crate::Chapter::Next) hands it to the next
-/// chapter, and [`start`](crate::start()) to another script: a chapter for each event misses none. [`of`](Self::of) makes
-/// one for a parameter, and `into` one of a subscription that a script has.
+/// It is used like the [`Subscription`] that it is made of. [`Chapter::Next`](crate::Chapter::Next) hands it to the
+/// next chapter, and [`start`](crate::start()) to another script: a chapter for each event misses none.
+/// [`of`](Self::of) makes one for a parameter, and `into` one of a subscription that a script has.
 ///
 /// A script that ends, or begins another chapter, drops its other subscriptions.
 ///
@@ -439,11 +439,11 @@ impl<T: 'static> Serialize for Unread<T> {
     }
 }
 
-impl<'de, T: DeserializeOwned + 'static> Deserialize<'de> for Unread<T> {
+impl<'de, T: Serialize + DeserializeOwned + 'static> Deserialize<'de> for Unread<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let state = State::deserialize(deserializer)?;
         if let Some(number) = state.number {
-            hand_over::note_read(Typed::Events(number, ReadAs::of::<T>()));
+            hand_over::note_read(Typed::Events(number, Mark::of::<T>()));
         }
         Ok(Unread {
             inner: Inner::State(state),

@@ -79,4 +79,5 @@ mod twin;
 mod unrecorded;
 mod versions;
 mod voided;
+mod watched;
 mod yields;

@@ -301,8 +301,8 @@ fn a_start_with_other_parameters_than_the_new_code_has_panics_in_the_script() {
     let Some(Err(JoinError::Panicked(text))) = game.runtime.take(patrol) else {
         panic!("it has not panicked");
     };
-    let words = "the script `patrol` was started by code from before the latest reload, and the latest \
-                 code does not know it: add it with `Registry::with`";
+    let words = "the script `patrol` is not in the registry of the latest code: add it with \
+                 `Registry::with`. ";
     assert!(text.starts_with(words), "{text}");
     let guard = game.start(first::guard(1));
     let Some(Err(JoinError::Panicked(text))) = game.runtime.take(guard) else {

@@ -16,7 +16,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Block, Expr, ExprAsync, Macro, Pat, Result, Stmt, Token, parse_quote};
 
 use crate::arguments::Root;
-use crate::places::text::{Text, head_of, may_call, shape_of};
+use crate::places::text::{Text, head_of, may_call, may_change, shape_of};
 
 /// An entry of the table.
 struct Place {
@@ -25,6 +25,9 @@ struct Place {
     shape: u16,
     sketch: u16,
     parent: u16,
+    /// Whether it is a call whose result nothing uses.
+    drops_result: bool,
+    is_loop: bool,
     span: Span,
 }
 
@@ -47,6 +50,8 @@ impl<'a> Places<'a> {
             shape: 0,
             sketch: 0,
             parent: 0,
+            drops_result: false,
+            is_loop: false,
             span: Span::call_site(),
         }];
         Places {
@@ -83,10 +88,14 @@ impl<'a> Places<'a> {
                 shape,
                 sketch,
                 parent,
+                drops_result,
+                is_loop,
                 span,
             } = place;
             let line = quote_spanned!(*span=> ::core::line!());
-            quote!(#root::__private::Place::new(#full, [#head, #shape, #sketch, #parent], #line))
+            let drops = drops_result.then(|| quote!(.dropping_its_result()));
+            let loops = is_loop.then(|| quote!(.looping()));
+            quote!(#root::__private::Place::new(#full, [#head, #shape, #sketch, #parent], #line) #drops #loops)
         });
         quote! {
             const PLACES: #root::__private::Places =
@@ -105,6 +114,8 @@ impl<'a> Places<'a> {
             shape,
             sketch: full.sketch(),
             parent: self.parent,
+            drops_result: false,
+            is_loop: false,
             span,
         });
         number
@@ -145,6 +156,14 @@ impl<'a> Places<'a> {
         for mut stmt in std::mem::take(&mut block.stmts) {
             if !matches!(stmt, Stmt::Item(_)) && may_call(&stmt.to_token_stream()) {
                 let number = self.add(&stmt);
+                if number != 0 {
+                    let place = &mut self.list[usize::from(number)];
+                    place.drops_result = drops_result(&stmt);
+                    if is_loop(&stmt) {
+                        place.is_loop = true;
+                        place.head = Text::of(turns_of(stmt.clone())).folded();
+                    }
+                }
                 block.stmts.push(self.note(number, &stmt));
                 self.within(number, |this| this.visit_stmt_mut(&mut stmt));
             }
@@ -318,6 +337,50 @@ impl VisitMut for Places<'_> {
             _ => visit_mut::visit_expr_mut(self, expr),
         }
     }
+}
+
+fn is_loop(stmt: &Stmt) -> bool {
+    let expr = match stmt {
+        Stmt::Expr(expr, _) => expr,
+        Stmt::Local(local) => match &local.init {
+            Some(init) => &*init.expr,
+            None => return false,
+        },
+        Stmt::Item(_) | Stmt::Macro(_) => return false,
+    };
+    matches!(expr, Expr::ForLoop(_) | Expr::Loop(_) | Expr::While(_))
+}
+
+/// What decides how often a loop goes round, apart from its statements with places of their own: what it goes
+/// over, and what changes variables or leaves it.
+fn turns_of(mut stmt: Stmt) -> TokenStream {
+    struct Turns;
+    impl VisitMut for Turns {
+        fn visit_block_mut(&mut self, block: &mut Block) {
+            block.stmts.retain(|stmt| {
+                let decides = matches!(stmt, Stmt::Expr(..) | Stmt::Macro(_));
+                decides && !may_call(&stmt.to_token_stream())
+            });
+        }
+    }
+    Turns.visit_stmt_mut(&mut stmt);
+    stmt.into_token_stream()
+}
+
+/// Whether a statement is a call of a function whose result nothing uses, and whose arguments change nothing
+/// around it. What such a call reads is of no consequence for the script if nothing else of it is done.
+fn drops_result(stmt: &Stmt) -> bool {
+    let Stmt::Expr(expr, Some(_)) = stmt else {
+        return false;
+    };
+    let called = match expr {
+        Expr::Await(awaited) => &*awaited.base,
+        expr => expr,
+    };
+    let Expr::Call(call) = called else {
+        return false;
+    };
+    matches!(*call.func, Expr::Path(_)) && !may_change(call.args.to_token_stream())
 }
 
 /// The span of the first token.

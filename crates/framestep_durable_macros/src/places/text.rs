@@ -14,6 +14,39 @@ pub(super) fn may_call(tokens: &TokenStream) -> bool {
     })
 }
 
+/// Whether an argument may change a variable around it, or leave the statement: there is a closure, a `&mut`, an
+/// assignment or a jump in it, or a method that is given the result of a call, which it may keep.
+pub(super) fn may_change(tokens: TokenStream) -> bool {
+    const CHANGES: [&str; 5] = ["mut", "async", "break", "continue", "return"];
+    let mut before = ' ';
+    let mut is_method = false;
+    let mut trees = tokens.into_iter().peekable();
+    while let Some(tree) = trees.next() {
+        let mut here = ' ';
+        let changes = match tree {
+            TokenTree::Group(group) => {
+                let keeps = is_method && may_call(&group.stream());
+                is_method = false;
+                keeps || may_change(group.stream())
+            }
+            TokenTree::Ident(ident) => CHANGES.contains(&&*ident.to_string()),
+            TokenTree::Punct(punct) => {
+                here = punct.as_char();
+                is_method = here == '.' || is_method && matches!(here, ':' | '<' | '>');
+                let is_compared = matches!(before, '=' | '<' | '>' | '!')
+                    || matches!(trees.peek(), Some(TokenTree::Punct(next)) if matches!(next.as_char(), '=' | '>'));
+                matches!(here, '|' | '?') || here == '=' && !is_compared
+            }
+            TokenTree::Literal(_) => false,
+        };
+        if changes {
+            return true;
+        }
+        before = here;
+    }
+    false
+}
+
 /// A statement that contains blocks, without what is in these: that has places of its own. Closures are
 /// no such blocks.
 pub(super) fn head_of(tokens: TokenStream) -> TokenStream {

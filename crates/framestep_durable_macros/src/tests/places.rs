@@ -74,3 +74,39 @@ fn the_condition_of_a_loop_is_of_the_loop_each_time() {
     let text = body("while let Some(next) = next() && ready { one(); }");
     assert!(text.contains("note_place(2u16),next()).1&&ready"), "{text}");
 }
+
+#[test]
+fn calls_whose_results_nothing_uses_are_known() {
+    let drops = |text: &str| table(text).concat().contains("dropping_its_result");
+    assert!(drops("say(\"a\").await;"));
+    assert!(drops("crate::say(format!(\"{}\", gold()));"));
+    assert!(drops("say(if gold() >= 3 { \"rich\" } else { \"poor\" });"));
+    assert!(!drops("say(\"a\").await"), "it is what the script returns");
+    assert!(!drops("let gold = read();"));
+    assert!(!drops("gold = read();"));
+    assert!(!drops("seen.push(read());"));
+    assert!(!drops("read(&mut gold);"));
+    assert!(!drops("each(|gold| seen.push(gold));"));
+    assert!(!drops("say({ gold = read(); gold });"));
+    assert!(!drops("say(read()?);"));
+    assert!(drops("say(names.get(3));"));
+    assert!(!drops("say(seen.insert(read()));"));
+    assert!(!drops("say(seen.extend::<u32>(read()));"));
+}
+
+#[test]
+fn what_decides_the_turns_of_a_loop_is_its_head() {
+    let head = |text: &str| {
+        let entry = table(text)[2].clone();
+        assert!(table(text)[3].contains("looping()"), "{text}");
+        let (_, parts) = entry.split_once('[').unwrap();
+        parts.split(',').next().unwrap().to_owned()
+    };
+    let one = head("for n in 0..3 { say(n); }");
+    assert_eq!(
+        one,
+        head("for n in 0..3 { say(n); let text = 1; say(text); }")
+    );
+    assert_ne!(one, head("for n in 0..4 { say(n); }"));
+    assert_ne!(one, head("for n in 0..3 { say(n); if n == 1 { break; } }"));
+}

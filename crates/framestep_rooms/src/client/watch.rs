@@ -4,7 +4,7 @@ use std::fmt;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::wire::{Shown, channel, open_view};
+use super::wire::{Shown, ShownView, channel, open_view};
 use super::{ClientError, RoomClient, WATCHES};
 use crate::entry::Player;
 use crate::log::Inbox;
@@ -128,9 +128,16 @@ impl<R: Room> Watch<R> {
                     };
                     match shown {
                         // A node that has just lost the room may still send one of before.
-                        Shown::View(at, _) if self.last.is_some_and(|last| at <= last) => {}
-                        Shown::View(at, view) => {
+                        Shown::View(ShownView { at, .. })
+                            if self.last.is_some_and(|last| at <= last) => {}
+                        Shown::View(ShownView {
+                            at,
+                            last_entry,
+                            view,
+                        }) => {
                             let frame = at.1;
+                            let RoomClient { client, shard, .. } = &self.room;
+                            client.places.hear(*shard, last_entry);
                             self.last = Some(at);
                             let view = Format::read(view).map_err(|why| self.room.differs(&why))?;
                             return Ok(Heard::View(View { frame, view }));

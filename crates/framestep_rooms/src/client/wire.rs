@@ -2,6 +2,7 @@
 
 use crate::entry::Player;
 use crate::news::Absence;
+use crate::shard;
 
 /// The mark of a view that is not in JSON.
 const BINARY: u8 = 2;
@@ -16,19 +17,26 @@ pub(crate) fn channel(kind: &str, shard: u32, room: &str, player: Option<&Player
     }
 }
 
-/// A view with its frame and the entry that has opened the room: `{"f":7,"o":9,"v":..}`, or the numbers in 8
-/// bytes each before the view.
-pub(crate) fn close_view(opened: u64, frame: u64, view: &[u8]) -> Vec<u8> {
+/// A view with its frame, the entry that has opened the room, and the last entry that counts in it:
+/// `{"f":7,"o":9,"a":12,"v":..}`, or the numbers in 8 bytes each before the view.
+pub(crate) fn close_view(shown: &shard::Shown, last_entry: u64) -> Vec<u8> {
+    let shard::Shown {
+        opened,
+        frame,
+        view,
+    } = shown;
     // What `Format::write` has written in JSON never begins with a control character.
     if view.first().is_some_and(|first| *first >= b' ') {
-        let mut body = format!("{{\"f\":{frame},\"o\":{opened},\"v\":").into_bytes();
+        let mut body =
+            format!("{{\"f\":{frame},\"o\":{opened},\"a\":{last_entry},\"v\":").into_bytes();
         body.extend_from_slice(view);
         body.push(b'}');
         return body;
     }
     let mut body = vec![BINARY];
-    body.extend_from_slice(&frame.to_le_bytes());
-    body.extend_from_slice(&opened.to_le_bytes());
+    for number in [*frame, *opened, last_entry] {
+        body.extend_from_slice(&number.to_le_bytes());
+    }
     body.extend_from_slice(view);
     body
 }
@@ -46,9 +54,18 @@ pub(crate) fn close_end(at: u64, why: &Absence) -> Vec<u8> {
 /// What is shown of a room.
 #[derive(Debug, PartialEq)]
 pub(super) enum Shown<'a> {
-    /// The entry that has opened the room, its frame, and the view.
-    View((u64, u64), &'a [u8]),
+    View(ShownView<'a>),
     End(u64, Absence),
+}
+
+/// A view as it was sent.
+#[derive(Debug, PartialEq)]
+pub(super) struct ShownView<'a> {
+    /// The entry that has opened the room, and its frame.
+    pub(super) at: (u64, u64),
+    /// The last entry that counts in it.
+    pub(super) last_entry: u64,
+    pub(super) view: &'a [u8],
 }
 
 /// Reads what [`close_view`] or [`close_end`] has written. `None` if it is something else.
@@ -57,6 +74,7 @@ pub(super) fn open_view(body: &[u8]) -> Option<Shown<'_>> {
     struct Text<'a> {
         f: u64,
         o: u64,
+        a: u64,
         #[serde(borrow)]
         v: &'a serde_json::value::RawValue,
     }
@@ -67,16 +85,24 @@ pub(super) fn open_view(body: &[u8]) -> Option<Shown<'_>> {
     }
     if let Some(rest) = body.strip_prefix(&[BINARY]) {
         let (frame, rest) = rest.split_first_chunk()?;
-        let (opened, view) = rest.split_first_chunk()?;
-        let at = (u64::from_le_bytes(*opened), u64::from_le_bytes(*frame));
-        return Some(Shown::View(at, view));
+        let (opened, rest) = rest.split_first_chunk()?;
+        let (last_entry, view) = rest.split_first_chunk()?;
+        return Some(Shown::View(ShownView {
+            at: (u64::from_le_bytes(*opened), u64::from_le_bytes(*frame)),
+            last_entry: u64::from_le_bytes(*last_entry),
+            view,
+        }));
     }
     if body.starts_with(END) {
         let text: End = serde_json::from_slice(body).ok()?;
         return Some(Shown::End(text.at, text.end));
     }
     let text: Text<'_> = serde_json::from_slice(body).ok()?;
-    Some(Shown::View((text.o, text.f), text.v.get().as_bytes()))
+    Some(Shown::View(ShownView {
+        at: (text.o, text.f),
+        last_entry: text.a,
+        view: text.v.get().as_bytes(),
+    }))
 }
 
 #[cfg(test)]
@@ -86,17 +112,26 @@ mod tests {
 
     #[test]
     fn views_and_ends_are_read_as_they_were_written() {
+        let close = |view| {
+            let shown = shard::Shown {
+                opened: 9,
+                frame: 7,
+                view,
+            };
+            close_view(&shown, 12)
+        };
         for format in [Format::Json, Format::Postcard] {
-            let view = close_view(9, 7, &format.write(&(1_u32, "two")).unwrap());
-            let Some(Shown::View((9, 7), view)) = open_view(&view) else {
+            let view = close(format.write(&(1_u32, "two")).unwrap());
+            let Some(Shown::View(shown)) = open_view(&view) else {
                 panic!("{view:?}");
             };
-            assert_eq!(Format::read(view), Ok((1_u32, "two".to_owned())));
-            let nothing = close_view(9, 7, &format.write(&()).unwrap());
-            let Some(Shown::View((9, 7), nothing)) = open_view(&nothing) else {
+            assert_eq!((shown.at, shown.last_entry), ((9, 7), 12));
+            assert_eq!(Format::read(shown.view), Ok((1_u32, "two".to_owned())));
+            let nothing = close(format.write(&()).unwrap());
+            let Some(Shown::View(shown)) = open_view(&nothing) else {
                 panic!("{nothing:?}");
             };
-            assert_eq!(Format::read(nothing), Ok(()));
+            assert_eq!(Format::read(shown.view), Ok(()));
         }
         let refused = Absence::Refused("a \"reason\"".to_owned());
         for why in [Absence::None, Absence::Over, Absence::Broken, refused] {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, timeout};
 
-use super::load::{load, newest_save, store};
+use super::load::{load, read_saves, store};
 use super::{Driver, Read, ToDriver};
 use crate::body::Answer;
 use crate::entry::Topic;
@@ -269,7 +269,8 @@ async fn make_room(node: &Node, shard: u32, why: &str) {
         node.tell(shard, ServerEvent::LogIsFull { why });
     }
     if !node.options.keeps_log
-        && let Ok(Some((at, _))) = newest_save(&*node.log, shard, None).await
+        && let Ok(saves) = read_saves(&*node.log, shard).await
+        && let Some((at, _)) = saves.first()
     {
         let _ = node.log.trim(shard, at.since.0 + 1).await;
     }

@@ -9,7 +9,7 @@ use crate::event::ServerEvent;
 use crate::log::{Log, LogError};
 use crate::probe;
 use crate::role::{Event, Loaded};
-use crate::saves::{self, SLOTS};
+use crate::saves::{self, SLOTS, Save};
 use crate::server::Node;
 
 /// After so many starts of a shard at the same save without an end, its rooms are tried in another
@@ -62,18 +62,14 @@ pub(crate) async fn replace_saves(
     Ok(())
 }
 
-/// The newest save before an entry.
-pub(crate) async fn newest_save(
-    log: &dyn Log,
-    shard: u32,
-    before: Option<u64>,
-) -> Result<Option<(Position, Arc<[u8]>)>, LogError> {
+/// The saves of a shard, the newest one first.
+pub(crate) async fn read_saves(log: &dyn Log, shard: u32) -> Result<Vec<Save>, LogError> {
     let mut slots = Vec::new();
     for slot in 0..SLOTS {
         let kept = log.kept(&slot_key(shard, slot)).await?;
         slots.push(kept.map(|kept| kept.body));
     }
-    Ok(saves::newest(slots, before))
+    Ok(saves::by_age(slots))
 }
 
 /// Reads what a role needs to begin.
@@ -84,7 +80,7 @@ pub(super) async fn load(
 ) -> Result<(Loaded, Out), LogError> {
     let log = &*node.log;
     loop {
-        let save = newest_save(log, shard, before).await?;
+        let save = saves::newest(read_saves(log, shard).await?, before);
         let first = log.ends(shard).await?.first;
         let (_, out) = taken_out(log, shard).await?;
         let is_ours = save

@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 
-use framestep_durable::StableHash;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -13,6 +12,7 @@ use crate::client::{channel, close_end, close_view};
 use crate::entry::{Player, Topic};
 use crate::event::ServerEvent;
 use crate::log::LogError;
+use crate::reminders::{MINUTE, Reminders};
 use crate::server::Node;
 use crate::shard::{HERE, Shown};
 
@@ -22,8 +22,6 @@ const AGAIN: Duration = Duration::from_secs(1);
 const LOOKS: Duration = Duration::from_millis(200);
 /// After how long it tells once more what the room has not heard.
 const TELLS: Duration = Duration::from_secs(2);
-/// How often it is told that a view is too large.
-const REMIND: Duration = Duration::from_secs(60);
 /// How many messages may wait. More are dropped, and sent again later.
 const WAITING: usize = 4_096;
 
@@ -38,11 +36,11 @@ struct Letter {
 
 /// What was sent to watchers.
 pub(super) struct Views {
-    sent: HashMap<Key, (u64, Instant)>,
+    sent: HashMap<Key, (Vec<u8>, Instant)>,
     to: mpsc::Sender<Letter>,
     looked_at: Option<Instant>,
     /// What was told of players, until the room has heard it.
-    telling: HashMap<(Arc<str>, Player, bool), Instant>,
+    telling: Reminders<(Arc<str>, Player, bool)>,
 }
 
 impl Views {
@@ -54,7 +52,7 @@ impl Views {
             sent: HashMap::new(),
             to,
             looked_at: None,
-            telling: HashMap::new(),
+            telling: Reminders::every(TELLS),
         }
     }
 
@@ -64,34 +62,32 @@ impl Views {
     }
 
     /// Sends a view, if it has changed or was not sent for a while.
-    fn show(&mut self, key: &Key, shown: &Shown) {
-        let hash = StableHash::digest(&shown.view);
+    fn show(&mut self, key: &Key, shown: Shown, last_entry: u64) {
         let is_due = self
             .sent
             .get(key)
-            .is_none_or(|(sent, at)| *sent != hash || at.elapsed() >= AGAIN);
-        if is_due && self.send(key, close_view(shown.opened, shown.frame, &shown.view)) {
-            self.sent.insert(key.clone(), (hash, Instant::now()));
+            .is_none_or(|(sent, at)| *sent != shown.view || at.elapsed() >= AGAIN);
+        if is_due && self.send(key, close_view(&shown, last_entry)) {
+            self.sent.insert(key.clone(), (shown.view, Instant::now()));
         }
     }
 }
 
 async fn send(node: Arc<Node>, shard: u32, mut letters: mpsc::Receiver<Letter>) {
-    let mut told: HashMap<Key, Instant> = HashMap::new();
+    let mut reminders = Reminders::every(MINUTE);
     while let Some(Letter { key, body }) = letters.recv().await {
         let (room, player) = &key;
         let channel = channel("view", shard, room, player.as_ref());
         // Any other one may be lost.
-        if let Err(LogError::TooLarge { size, limit }) = node.log.say(&channel, body).await {
-            told.retain(|_, at| at.elapsed() < REMIND);
-            if told.insert(key.clone(), Instant::now()).is_none() {
-                let event = ServerEvent::ViewTooLarge {
-                    player: player.clone(),
-                    size,
-                    limit,
-                };
-                node.tell_of_room(shard, room, event);
-            }
+        if let Err(LogError::TooLarge { size, limit }) = node.log.say(&channel, body).await
+            && reminders.is_due(key.clone())
+        {
+            let event = ServerEvent::ViewTooLarge {
+                player: player.clone(),
+                size,
+                limit,
+            };
+            node.tell_of_room(shard, room, event);
         }
     }
 }
@@ -100,7 +96,7 @@ impl Driver {
     /// Shows rooms to those who watch.
     pub(super) fn show(&mut self) {
         let watchers = self.node.watchers(self.number);
-        let over = self.rooms.take_over();
+        let (over, last_entry) = (self.rooms.take_over(), self.rooms.last_entry());
         let mut shown = BTreeSet::new();
         for ended in over {
             let is_watched = |player: &Option<Player>| {
@@ -110,7 +106,7 @@ impl Driver {
             };
             let views = ended.views.into_iter();
             for (player, view) in views.filter(|(player, _)| is_watched(player)) {
-                let body = close_view(view.opened, view.frame, &view.view);
+                let body = close_view(&view, last_entry);
                 self.views.send(&(ended.room.clone(), player), body);
             }
             for it in watchers.iter().filter(|it| *it.room == *ended.room) {
@@ -125,7 +121,7 @@ impl Driver {
                 continue;
             }
             if let Some(view) = self.rooms.view(&key.0, key.1.as_ref()) {
-                self.views.show(&key, &view);
+                self.views.show(&key, view, last_entry);
                 shown.insert(key);
             } else if it.is_asked {
                 self.show_absence(&it.room, it.player.as_ref());
@@ -160,14 +156,12 @@ impl Driver {
         let gone = here.difference(&watching).map(|it| (it, false));
         let is_sure = self.node.hears_all_watchers();
         let gone = gone.filter(|_| is_sure);
-        views.telling.retain(|_, at| at.elapsed() < TELLS);
         for ((room, player), is_here) in come.chain(gone) {
             let told = (room.clone(), player.clone(), is_here);
             let may_come = !is_here || self.rooms.may_come(room, player);
-            if !may_come || views.telling.contains_key(&told) {
+            if !may_come || !views.telling.is_due(told) {
                 continue;
             }
-            views.telling.insert(told, Instant::now());
             let topic = Topic::Presence(room.clone(), player.clone());
             let (node, shard) = (self.node.clone(), self.number);
             self.node.handle.spawn(async move {

@@ -20,6 +20,10 @@ fn of_build(build: Option<u64>) -> String {
 }
 
 impl fmt::Display for ServerEvent {
+    #[expect(
+        clippy::too_many_lines,
+        reason = "a sentence for each event, and none is forgotten"
+    )]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use ServerEvent as E;
         match self {
@@ -77,20 +81,10 @@ impl fmt::Display for ServerEvent {
                 "the log of the shard is full: {why}. Its rooms stand still. What no save needs is trimmed; \
                  if that is not enough, give it more with `NatsLog::max_bytes`, and see who sends so much"
             ),
-            E::ThreadFailed { why } => f.write_str(why),
+            E::ThreadFailed { why } | E::NoProbe { why } => f.write_str(why),
             E::TaskFailed { task, why } => {
                 write!(f, "{task} has failed: {why}. It is started again")
             }
-            _ => self.fmt_shard(f),
-        }
-    }
-}
-
-impl ServerEvent {
-    /// Writes what is about a shard.
-    fn fmt_shard(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use ServerEvent as E;
-        match self {
             E::LogWasCut { frame } => write!(
                 f,
                 "the log does not have the tick of frame {frame} any more: it was cut back. This \
@@ -160,15 +154,6 @@ impl ServerEvent {
                 f,
                 "{starts} starts at its save have not ended: its rooms are tried in another process"
             ),
-            E::NoProbe { why } => f.write_str(why),
-            _ => self.fmt_room(f),
-        }
-    }
-
-    /// Writes what is about a room.
-    fn fmt_room(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use ServerEvent as E;
-        match self {
             E::RoomTakenOut { frame } => write!(
                 f,
                 "it ends or hangs the process in frame {frame}: it is not run any more"
@@ -247,7 +232,6 @@ impl ServerEvent {
                 "the answer to {key} has {size} bytes, and the log takes {limit} (`Server::max_answer`): the \
                  script waits without an end"
             ),
-            _ => f.write_str(self.name()),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Replay, ReplayedFrame};
 use crate::body::open_envelope;
-use crate::driver::newest_save;
+use crate::driver::read_saves;
 use crate::entry::{Entry, Topic};
 use crate::log::{Log, LogError};
 use crate::member::shard_of;
@@ -58,11 +58,8 @@ fn line(entry: &Entry, replay: &Replay) -> String {
 
 /// The frame at whose save the replay begins: before the frames that are printed, as far as there is one.
 async fn start(log: &dyn Log, shard: u32, asked: &Asked) -> Result<u64, LogError> {
-    let (mut frames, mut before) = (Vec::new(), None);
-    while let Some((at, _)) = newest_save(log, shard, before).await? {
-        frames.push(at.frame);
-        before = Some(at.seq);
-    }
+    let saves = read_saves(log, shard).await?.into_iter();
+    let frames: Vec<u64> = saves.map(|(at, _)| at.frame).collect();
     let newest = frames.first().copied().unwrap_or(0);
     let from = asked.until.unwrap_or(newest).saturating_sub(asked.frames);
     let is_there = frames.iter().any(|frame| *frame <= from) || log.ends(shard).await?.first == 1;

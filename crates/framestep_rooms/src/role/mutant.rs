@@ -52,6 +52,8 @@ pub(crate) enum Mutant {
     HighestSessionsCount,
     /// The build of which a node was started last, by its own clock, runs the shard.
     LastStartedRuns,
+    /// An input of a session that is not known counts, however long ago it was made.
+    LateCopiesCount,
     /// An acknowledgement without a number counts.
     AnyAnswerCounts,
     /// The log compares the last tick in one step, and appends in another one: a cluster of earlier
@@ -63,7 +65,7 @@ pub(crate) enum Mutant {
 }
 
 impl Mutant {
-    pub(crate) const ALL: [Mutant; 24] = [
+    pub(crate) const ALL: [Mutant; 25] = [
         Mutant::TickWithoutCompare,
         Mutant::FollowWithoutCheck,
         Mutant::GapsAreIgnored,
@@ -85,6 +87,7 @@ impl Mutant {
         Mutant::EmptyWithoutLooking,
         Mutant::HighestSessionsCount,
         Mutant::LastStartedRuns,
+        Mutant::LateCopiesCount,
         Mutant::AnyAnswerCounts,
         Mutant::CompareIsNotAtomic,
         Mutant::AnswersReachTheLog,

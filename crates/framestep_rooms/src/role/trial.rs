@@ -110,11 +110,7 @@ impl<R: Rules> Role<R> {
 
     /// The same of what the last tick has named, for a build that begins without a state.
     pub(super) fn must_take_out_to_begin(&mut self, fold: &dyn Fold) -> bool {
-        let must = self.trial.named > self.trial.known(fold);
-        if must {
-            self.trial.out_for = self.trial.named;
-        }
-        must
+        self.must_take_out(self.trial.named, fold)
     }
 
     /// Computes the frame that trails.

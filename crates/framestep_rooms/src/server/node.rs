@@ -28,6 +28,7 @@ use crate::log::{Log, LogError};
 use crate::member::{Heartbeat, Members};
 use crate::metered;
 use crate::probe;
+use crate::reminders::Reminders;
 
 /// How far a node is with stopping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -61,7 +62,7 @@ pub(crate) struct Node {
     /// Since when all watchers are heard.
     pub(super) hears_since: Mutex<Duration>,
     /// When it was told that the log of a shard is full.
-    pub(super) told_full: Mutex<HashMap<u32, Instant>>,
+    pub(super) told_full: Mutex<Reminders<u32>>,
     /// The code of the node, whatever its settings are.
     pub(super) code: u64,
     /// The settings that rooms are computed with, for people.
@@ -197,14 +198,7 @@ impl Node {
 
     /// Whether it is to be told that the log of a shard is full: once a minute.
     pub(crate) fn is_to_tell_full(&self, shard: u32) -> bool {
-        let mut told = lock(&self.told_full);
-        let is_due = told
-            .get(&shard)
-            .is_none_or(|at| at.elapsed() >= Duration::from_secs(60));
-        if is_due {
-            told.insert(shard, Instant::now());
-        }
-        is_due
+        lock(&self.told_full).is_due(shard)
     }
 
     pub(crate) fn note_saved(&self, shard: u32) {

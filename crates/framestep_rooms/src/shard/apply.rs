@@ -31,8 +31,10 @@ impl Shard {
             Topic::Close(room) => self.close(room),
             // It is shown, and not run.
             _ if is_out => {}
+            // A client asks for a place in the log, which is the answer.
+            Topic::Input(..) if entry.body.is_empty() => {}
             Topic::Input(room, player) => {
-                if let Err((reason, why)) = self.input(room, player, &entry.body) {
+                if let Err((reason, why)) = self.input(room, player, entry.seq, &entry.body) {
                     self.refuse(reason, room, Some(player), &why);
                 }
             }
@@ -65,7 +67,9 @@ impl Shard {
 
     fn answer(&mut self, room: &Arc<str>, body: &[u8]) {
         let answer = postcard::from_bytes::<Answer>(body);
+        // A room that is broken already has asked nothing that counts.
         if let (Ok(answer), Some(slot)) = (answer, self.rooms.get_mut(room))
+            && slot.is_live()
             && answer.opened == slot.opened
         {
             slot.hash = None;
@@ -241,6 +245,7 @@ impl Shard {
         &mut self,
         room: &Arc<str>,
         player: &Player,
+        seq: u64,
         body: &[u8],
     ) -> Result<(), (Reason, String)> {
         let Limits { size, rate, .. } = self.limits;
@@ -266,13 +271,15 @@ impl Shard {
             let why = format!("more than {rate} in a second (`Server::inputs_per_second`)");
             return Err((Reason::TooMany, why));
         }
-        match sender.take(&envelope) {
+        match sender.take(&envelope, seq, slot.since) {
             Used::First => self.applied += 1,
             Used::Double => {
                 self.refused.doubles += 1;
                 return Ok(());
             }
             Used::Unknown => return Err((Reason::TooOld, too_old(envelope.number))),
+            Used::Late(since) => return Err((Reason::TooOld, late(envelope.after, since))),
+            Used::Ahead => return Err((Reason::TooOld, ahead(envelope.after, seq))),
         }
         slot.hash = None;
         let taken = slot.state.with(|live| live.input(player.clone(), &input));
@@ -296,6 +303,20 @@ fn too_old(number: u64) -> String {
     format!(
         "its number {number} is {window} or more behind the newest one of its session, so it may have been \
          applied already. A session counts its inputs up from 1; one that counts anew needs another number"
+    )
+}
+
+fn late(after: u64, since: u64) -> String {
+    format!(
+        "it was made after entry {after} of the log, and the room knows its senders from entry {since} on: it may \
+         have been applied already, or is for the room that had this name before. Name the entry of the last \
+         answer or view"
+    )
+}
+
+fn ahead(after: u64, seq: u64) -> String {
+    format!(
+        "it names entry {after} of the log, and is entry {seq} itself: the log has lost what its sender knew"
     )
 }
 

@@ -20,6 +20,7 @@ struct SavedSlot {
     opened: u64,
     frame: u64,
     log: u64,
+    since: u64,
     senders: BTreeMap<Player, Sender>,
     kicked: BTreeSet<Player>,
     panics: u64,
@@ -71,6 +72,7 @@ impl Fold for Shard {
             let slot = Slot {
                 frame: saved.frame,
                 log: saved.log,
+                since: saved.since,
                 senders: saved.senders,
                 kicked: saved.kicked,
                 panics: saved.panics,
@@ -133,9 +135,7 @@ impl Fold for Shard {
         let forgets = frame.is_multiple_of(FORGETS);
         for (name, slot) in &mut self.rooms {
             if forgets {
-                let ticks = self.ticks_per_second;
-                slot.senders
-                    .retain(|_, sender| !sender.is_forgotten(frame, ticks));
+                slot.forget(frame, self.ticks_per_second);
             }
             if out.contains(name) {
                 if let State::Live(_) = slot.state {
@@ -208,6 +208,7 @@ impl Fold for Shard {
                 opened: slot.opened,
                 frame: slot.frame,
                 log: slot.log,
+                since: slot.since,
                 senders: slot.senders.clone(),
                 kicked: slot.kicked.clone(),
                 panics: slot.panics,

@@ -62,7 +62,12 @@ impl Sender {
         Some(presence)
     }
 
-    /// Whether the player has left so long ago that nothing of it may still be under way.
+    /// The last entry with an input of the player.
+    pub(super) fn last_entry(&self) -> u64 {
+        self.doubles.last_entry()
+    }
+
+    /// Whether the player has left so long ago that the room need not remember it.
     pub(super) fn is_forgotten(&self, frame: u64, ticks_per_second: u32) -> bool {
         !self.is_here() && frame > self.frame + FORGOTTEN * u64::from(ticks_per_second)
     }
@@ -81,8 +86,8 @@ impl Sender {
     }
 
     /// Takes an input that may be sent, if it was not taken before.
-    pub(super) fn take(&mut self, envelope: &Envelope) -> Used {
-        let used = self.doubles.use_number(envelope.session, envelope.number);
+    pub(super) fn take(&mut self, envelope: &Envelope, seq: u64, since: u64) -> Used {
+        let used = self.doubles.use_input(envelope, seq, since);
         if used == Used::First {
             self.budget -= 1_000;
         }
@@ -90,9 +95,9 @@ impl Sender {
     }
 }
 
-/// For how many seconds a player is remembered who is not there and sends nothing. Later, a copy of an
-/// old input would count: a client sends one again for 30 s at most, and the log takes no copy for two
-/// minutes.
+/// For how many seconds a player is remembered who is not there and sends nothing. Later, inputs of sessions
+/// that the room does not know must name a later entry than the last one of that player. Clients name one
+/// that is a minute old at most.
 const FORGOTTEN: u64 = 600;
 
 fn full_budget(rate: u32) -> u64 {
@@ -115,6 +120,9 @@ pub(super) struct Slot {
     pub(super) opened: u64,
     /// A number of the log, as it was when the room was opened.
     pub(super) log: u64,
+    /// The entry from which on the room knows all of its senders. Of new sessions, inputs that were made before
+    /// it do not count. First the one that has opened it.
+    pub(super) since: u64,
     /// Frames that the room has run.
     pub(super) frame: u64,
     pub(super) senders: BTreeMap<Player, Sender>,
@@ -204,6 +212,7 @@ impl Slot {
             kind,
             opened,
             log: 0,
+            since: opened,
             frame: 0,
             senders: BTreeMap::new(),
             kicked: BTreeSet::new(),
@@ -213,6 +222,18 @@ impl Slot {
             last_panic: None,
             has_no_view: false,
         }
+    }
+
+    /// Forgets players who have left long ago.
+    pub(super) fn forget(&mut self, frame: u64, ticks_per_second: u32) {
+        let since = &mut self.since;
+        self.senders.retain(|_, sender| {
+            let is_forgotten = sender.is_forgotten(frame, ticks_per_second);
+            if is_forgotten {
+                *since = sender.last_entry().max(*since);
+            }
+            !is_forgotten
+        });
     }
 
     pub(super) fn is_live(&self) -> bool {

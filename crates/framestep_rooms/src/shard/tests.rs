@@ -69,6 +69,9 @@ impl Room for Pot {
     }
 }
 
+/// Stands for the entry before.
+const LAST: u64 = u64::MAX;
+
 /// A shard, and the number of the next entry.
 struct Log(Shard, u64);
 
@@ -90,6 +93,16 @@ impl Log {
     fn frame(&mut self, entries: &[(Topic, Vec<u8>)]) {
         let mut numbered = Vec::new();
         for (topic, body) in entries {
+            // An input is made after the entry before it, unless it says another one.
+            let last = self.1 - 1;
+            let text = String::from_utf8_lossy(body).replace("LAST", &last.to_string());
+            let body = match (body.first(), body.get(17..25)) {
+                (Some(2), Some(after)) if after == LAST.to_le_bytes() => {
+                    [&body[..17], &last.to_le_bytes(), &body[25..]].concat()
+                }
+                (Some(b'{'), _) => text.into_bytes(),
+                _ => body.clone(),
+            };
             numbered.push(Entry {
                 seq: self.1,
                 topic: Some(topic.clone()),
@@ -119,7 +132,7 @@ fn open(room: &str, kind: &str, args: &str) -> (Topic, Vec<u8>) {
 }
 
 fn text(room: &str, player: &str, number: u64, input: &str) -> (Topic, Vec<u8>) {
-    let body = format!(r#"{{"s":1,"n":{number},"i":{input}}}"#).into_bytes();
+    let body = format!(r#"{{"s":1,"n":{number},"a":LAST,"i":{input}}}"#).into_bytes();
     (
         Topic::Input(room.into(), Player::new(player).unwrap()),
         body,
@@ -128,7 +141,7 @@ fn text(room: &str, player: &str, number: u64, input: &str) -> (Topic, Vec<u8>) 
 
 fn binary(room: &str, player: &str, number: u64, input: u64) -> (Topic, Vec<u8>) {
     let input = crate::Format::Postcard.write(&input).unwrap();
-    let body = close_envelope(1, number, &input);
+    let body = close_envelope(1, number, LAST, &input);
     (
         Topic::Input(room.into(), Player::new(player).unwrap()),
         body,
@@ -173,9 +186,15 @@ fn what_cannot_be_used_is_counted_and_changes_nothing() {
             Topic::Input("a".into(), Player::new("alice").unwrap()),
             b"{\"s\":1}".to_vec(),
         ),
+        // It asks for a place in the log, and has no effect.
         (
             Topic::Input("a".into(), Player::new("alice").unwrap()),
             Vec::new(),
+        ),
+        // It names no entry.
+        (
+            Topic::Input("a".into(), Player::new("alice").unwrap()),
+            b"{\"s\":1,\"n\":1,\"i\":1}".to_vec(),
         ),
         (
             Topic::Input("a".into(), Player::new("alice").unwrap()),
@@ -284,6 +303,7 @@ fn a_shard_that_was_loaded_goes_on_with_the_same_hashes() {
         // From the same state, and not from the one before: `log` goes its own way.
         let mut twin = Log::new();
         twin.0.load(Some(&save)).unwrap();
+        twin.1 = log.1;
         twin.frame(&next);
         assert_eq!(other.0.hash(), twin.0.hash());
         assert_ne!(other.0.hash(), log.0.hash());
@@ -355,4 +375,41 @@ fn a_room_that_is_taken_out_is_not_run_from_that_frame_on() {
     log.0.take_out(out(&[("b", 1)]));
     log.0.load(Some(&save)).unwrap();
     assert_eq!(broken(&log), ["b"]);
+}
+
+/// An input that was made after this entry.
+fn made_after(after: u64, (topic, body): (Topic, Vec<u8>)) -> (Topic, Vec<u8>) {
+    let body = String::from_utf8(body).unwrap();
+    (topic, body.replace("LAST", &after.to_string()).into_bytes())
+}
+
+#[test]
+fn an_answer_to_a_room_that_is_broken_already_is_not_told() {
+    let mut log = Log::new();
+    log.frame(&[open("a", "pot", "3000")]);
+    let (opened, frame) = (1, 1);
+    assert_eq!(log.0.take_news(frame).unwrap().events.len(), 1);
+    let answer = crate::body::Answer {
+        opened,
+        number: 0,
+        content: Vec::new(),
+    };
+    log.frame(&[(
+        Topic::Answer("a".into()),
+        postcard::to_stdvec(&answer).unwrap(),
+    )]);
+    assert_eq!(log.0.take_news(frame + 1), None);
+}
+
+#[test]
+fn an_input_that_was_made_for_the_room_before_does_not_count_in_the_next_one_of_that_name() {
+    let mut log = Log::new();
+    log.frame(&[open("a", "pot", "5")]); // entry 1
+    let surrender = made_after(1, text("a", "alice", 1, "994"));
+    log.frame(std::slice::from_ref(&surrender));
+    assert_eq!(log.view("a"), None);
+    log.frame(&[open("a", "pot", "5"), surrender]); // entry 3
+    assert_eq!((log.view("a"), log.0.refused().too_old), (Some((5, 0)), 1));
+    log.frame(&[made_after(3, text("a", "alice", 2, "1"))]);
+    assert_eq!(log.view("a").unwrap().0, 6);
 }

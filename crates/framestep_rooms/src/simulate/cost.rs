@@ -164,7 +164,7 @@ impl Node {
     pub fn input<I: serde::Serialize>(&mut self, room: usize, input: &I) {
         self.inputs += 1;
         let input = Format::Postcard.write(input).expect("an input serialises");
-        let body = close_envelope(1, self.inputs, &input);
+        let body = close_envelope(1, self.inputs, self.seq, &input);
         let player = Player::new("alice").expect("a name");
         self.read(Topic::Input(room_name(room), player), &body);
     }

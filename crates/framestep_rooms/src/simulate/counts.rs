@@ -48,6 +48,8 @@ pub struct Counts {
     pub astray: u64,
     /// New sessions of players, with any numbers.
     pub sessions: u64,
+    /// Inputs without effect, since the room may have forgotten their players, or was opened after they were made.
+    pub late: u64,
     /// Orders to go back to an earlier build.
     pub orders: u64,
     /// Starts of nodes of a build before the newest one.
@@ -80,6 +82,7 @@ impl Counts {
         self.unread += other.unread;
         self.astray += other.astray;
         self.sessions += other.sessions;
+        self.late += other.late;
         self.orders += other.orders;
         self.old_starts += other.old_starts;
         self.begun_empty += other.begun_empty;

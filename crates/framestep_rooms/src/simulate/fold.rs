@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde::{Deserialize, Serialize};
 
-use crate::body::open_envelope;
+use crate::body::{Envelope, open_envelope};
 use crate::doubles::{Doubles, Used};
 use crate::entry::{Entry, Topic};
 use crate::role::Fold;
@@ -52,10 +52,22 @@ pub(super) fn kills(number: u64) -> Option<u64> {
     (number % 13 == 5).then_some(number % 2)
 }
 
+/// For how many frames a player is remembered who sends nothing.
+pub(super) const FORGOTTEN: u64 = 8;
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Sender {
+    doubles: Doubles,
+    /// The last frame with an input of the player.
+    frame: u64,
+}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct State {
     sum: u64,
-    players: BTreeMap<String, Doubles>,
+    players: BTreeMap<String, Sender>,
+    /// The entry from which on all senders are known.
+    since: u64,
     /// The four highest sessions of each player, for an injected bug.
     highest: BTreeMap<String, BTreeSet<u64>>,
     asked: u64,
@@ -130,7 +142,7 @@ impl SimFold {
             .iter()
             .filter(|entry| matches!(entry.topic, Some(Topic::Input(..))));
         let kinds =
-            inputs.find_map(|entry| kills(input_of(&entry.body).2).filter(|kind| is_in(kind)));
+            inputs.find_map(|entry| kills(input_of(&entry.body).1).filter(|kind| is_in(kind)));
         kinds.filter(|_| self.has_killers)
     }
 
@@ -155,10 +167,24 @@ fn number_of(body: &[u8]) -> u64 {
     u64::from_le_bytes(body.try_into().expect("eight bytes"))
 }
 
-/// The session of an input, its number there, and which one of the player it is.
-fn input_of(body: &[u8]) -> (u64, u64, u64) {
+/// The envelope of an input, and which one of the player it is.
+pub(super) fn input_of(body: &[u8]) -> (Envelope, u64) {
     let (envelope, input) = open_envelope(body).expect("an input");
-    (envelope.session, envelope.number, number_of(&input))
+    (envelope, number_of(&input))
+}
+
+impl State {
+    /// Forgets players who have sent nothing for a while.
+    fn forget(&mut self, frame: u64) {
+        let since = &mut self.since;
+        self.players.retain(|_, sender| {
+            let is_forgotten = frame > sender.frame + FORGOTTEN;
+            if is_forgotten {
+                *since = sender.doubles.last_entry().max(*since);
+            }
+            !is_forgotten
+        });
+    }
 }
 
 /// Whether a session is one of the four highest ones. With this rule, a player whose clock was ahead is
@@ -208,27 +234,38 @@ impl Fold for SimFold {
         };
         self.asked_now.clear();
         for entry in entries.iter().filter(|entry| !entry.is_tick()) {
-            let (session, number, body) = match &entry.topic {
-                Some(Topic::Input(..)) => input_of(&entry.body),
-                _ => (0, 0, number_of(&entry.body)),
+            let (envelope, body) = match &entry.topic {
+                Some(Topic::Input(..)) => {
+                    let (envelope, body) = input_of(&entry.body);
+                    (Some(envelope), body)
+                }
+                _ => (None, number_of(&entry.body)),
             };
             match &entry.topic {
                 Some(Topic::Input(..)) if self.has_killers && kills(body).is_some() => {}
                 Some(Topic::Input(..)) if state.is_closed && opens(body) => {
                     state.is_closed = false;
                     state.asked = first_question(entry.seq);
+                    state.since = entry.seq;
                 }
                 Some(Topic::Input(..)) if state.is_closed => {}
                 Some(Topic::Input(_, player)) => {
+                    let Some(mut envelope) = envelope else {
+                        continue;
+                    };
                     let name = player.name().to_owned();
                     let highest = state.highest.entry(name.clone()).or_default();
                     if self.mutant == Some(Mutant::HighestSessionsCount)
-                        && !is_high(highest, session)
+                        && !is_high(highest, envelope.session)
                     {
                         continue;
                     }
-                    let doubles = state.players.entry(name).or_default();
-                    let used = doubles.use_number(session, number);
+                    if self.mutant == Some(Mutant::LateCopiesCount) {
+                        envelope.after = entry.seq - 1;
+                    }
+                    let sender = state.players.entry(name).or_default();
+                    sender.frame = frame;
+                    let used = sender.doubles.use_input(&envelope, entry.seq, state.since);
                     if used != Used::First && self.mutant != Some(Mutant::DoublesCount) {
                         continue;
                     }
@@ -251,6 +288,7 @@ impl Fold for SimFold {
                 _ => {}
             }
         }
+        state.forget(frame);
         if !state.is_closed {
             state.sum = mix(state.sum, 3, &[], frame, self.build);
         }

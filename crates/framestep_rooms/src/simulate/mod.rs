@@ -65,6 +65,8 @@ const FAILOVER_TIMEOUT: Micros = 40_000;
 const RETRY: Micros = 15_000;
 const NODES: usize = 3;
 const PLAYERS: u64 = 2;
+/// How old the place in the log may be that an input names.
+const RECENT: Micros = 20_000;
 /// How many nodes inputs of a kind may end.
 const KILLED_AT_MOST: u64 = 1;
 
@@ -106,10 +108,12 @@ fn named(name: &str) -> Mutant {
 /// What a player has sent.
 #[derive(Debug, Default)]
 struct Sent {
-    /// The session and the number there of each input.
-    all: Vec<(u64, u64)>,
+    /// Of each input: its session, the number there, and the entry that the player knew when it was made.
+    all: Vec<(u64, u64, u64)>,
     /// The session of the next one, and the last number there.
     session: (u64, u64),
+    /// The last entry that the player knows, and since when.
+    place: (u64, Micros),
     /// Those that are not acknowledged.
     open: BTreeSet<u64>,
 }
@@ -392,6 +396,7 @@ impl World {
         if self.broken.is_none() {
             let judged = OfLog::read(&self).and_then(|of_log| {
                 self.counts.begun_empty = of_log.begun_empty;
+                self.counts.late = of_log.late;
                 of_log.judge(&self)
             });
             match judged {

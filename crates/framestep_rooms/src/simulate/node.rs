@@ -133,7 +133,7 @@ impl World {
                     self.on(node, Event::LoadFailed);
                     return;
                 }
-                let save = saves::newest(self.log.saves(), before);
+                let save = saves::newest(saves::by_age(self.log.saves()), before);
                 let loaded = Loaded {
                     save,
                     first: self.log.first(),

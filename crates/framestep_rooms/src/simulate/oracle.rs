@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use crate::entry::{Entry, Position, Tick, Topic};
 use framestep_durable::StableHash;
 
-use super::fold::{asks, closes, first_question, kills, mix, opens};
+use super::fold::{FORGOTTEN, asks, closes, first_question, input_of, kills, mix, opens};
 use super::{END, FAILOVER_TIMEOUT, KILLED_AT_MOST, TROUBLE_ENDS, World};
 
 /// What the oracle says.
@@ -26,6 +26,16 @@ pub(super) fn last_build(world: &World) -> (u64, bool) {
     last.map_or((0, true), |(build, _, is_free)| (build, is_free))
 }
 
+/// A player, as the room remembers it.
+#[derive(Default)]
+struct Remembered {
+    /// Of each session, the entry before which its inputs may be forgotten.
+    sessions: BTreeMap<u64, u64>,
+    /// The last frame with an input of the player, and its last entry of a session that counts.
+    frame: u64,
+    last: u64,
+}
+
 /// The room, as the oracle computes it.
 #[derive(Default)]
 struct Folded {
@@ -34,6 +44,14 @@ struct Folded {
     applied: BTreeSet<(String, u64)>,
     /// Those that the room has seen since it was opened.
     seen: BTreeSet<(String, u64)>,
+    /// Those that had an effect in any room.
+    ever: BTreeSet<(String, u64)>,
+    /// One that had an effect twice.
+    doubled: Option<(String, u64)>,
+    players: BTreeMap<String, Remembered>,
+    /// The entry that has opened it, or the last one of a player that it has forgotten.
+    since: u64,
+    late: u64,
     asked: u64,
     open: BTreeSet<u64>,
     is_closed: bool,
@@ -45,14 +63,12 @@ impl Folded {
     }
 
     /// Applies an entry in a frame of a build.
-    fn apply(&mut self, world: &World, it: &Entry, build: u64) {
-        // Behind its envelope.
-        let last = it.body.len().saturating_sub(8);
-        let body = || u64::from_le_bytes(it.body[last..].try_into().expect("eight bytes"));
+    fn apply(&mut self, world: &World, it: &Entry, frame: u64, build: u64) {
         match &it.topic {
             Some(Topic::Input(_, player)) => {
-                let number = body();
-                self.applied.insert((player.name().to_owned(), number));
+                let (envelope, number) = input_of(&it.body);
+                let input = (player.name().to_owned(), number);
+                self.applied.insert(input.clone());
                 if world.has_killers && kills(number).is_some() {
                     return;
                 }
@@ -60,15 +76,30 @@ impl Folded {
                     if opens(number) {
                         self.is_closed = false;
                         self.asked = first_question(it.seq);
+                        self.since = it.seq;
                     }
                     return;
                 }
-                if !self.seen.insert((player.name().to_owned(), number)) {
+                let player_here = self.players.entry(input.0.clone()).or_default();
+                player_here.frame = frame;
+                let known = player_here.sessions.get(&envelope.session);
+                let since = known.copied().unwrap_or(self.since);
+                if envelope.after >= it.seq || envelope.after < since {
+                    self.late += 1;
                     return;
+                }
+                player_here.sessions.insert(envelope.session, since);
+                player_here.last = it.seq;
+                if !self.seen.insert(input.clone()) {
+                    return;
+                }
+                if !self.ever.insert(input.clone()) {
+                    self.doubled = Some(input);
                 }
                 if world.closes && closes(number) {
                     (self.is_closed, self.sum, self.asked) = (true, 0, 0);
                     self.seen.clear();
+                    self.players.clear();
                     self.open.clear();
                     return;
                 }
@@ -78,11 +109,24 @@ impl Folded {
                     self.open.insert(self.asked);
                 }
             }
-            Some(Topic::Answer(_)) if self.open.remove(&body()) => {
+            Some(Topic::Answer(_))
+                if self.open.remove(&u64::from_le_bytes(
+                    it.body[..].try_into().expect("eight bytes"),
+                )) =>
+            {
                 self.sum = mix(self.sum, 2, &it.body, 0, build);
             }
             _ => {}
         }
+    }
+
+    /// A player who has sent nothing for a while is forgotten, and whatever was made before that.
+    fn forget(&mut self, frame: u64) {
+        let is_gone = |it: &Remembered| frame > it.frame + FORGOTTEN;
+        let gone = self.players.values().filter(|it| is_gone(it));
+        let last = gone.map(|it| it.last).max().unwrap_or(0);
+        self.since = self.since.max(last);
+        self.players.retain(|_, it| !is_gone(it));
     }
 }
 
@@ -146,7 +190,13 @@ fn read(world: &World) -> Result<OfLog, String> {
             let subject = it.topic.as_ref().map(Topic::to_subject);
             hash.add_bytes(subject.unwrap_or_default().as_bytes());
             hash.add_bytes(&it.body);
-            room.apply(world, it, tick.build);
+            room.apply(world, it, tick.frame, tick.build);
+        }
+        room.forget(tick.frame);
+        if let Some((player, number)) = room.doubled {
+            return Err(format!(
+                "input {number} of player {player} has had an effect twice"
+            ));
         }
         (chain, build, hands_over) = (hash.finish(), tick.build, tick.hands_over);
         frame = tick.frame;
@@ -164,6 +214,7 @@ fn read(world: &World) -> Result<OfLog, String> {
         open: room.open,
         begun_empty,
         void,
+        late: room.late,
     })
 }
 
@@ -183,6 +234,8 @@ pub(super) struct OfLog {
     pub(super) begun_empty: u64,
     /// Ticks that do not fit what is before them.
     void: u64,
+    /// Inputs that were too late.
+    pub(super) late: u64,
 }
 
 impl OfLog {

@@ -183,13 +183,13 @@ impl World {
     pub(super) fn input(&mut self, player: u64, serial: u64) {
         let name = format!("p{player}");
         let at = usize::try_from(serial).unwrap_or(0) - 1;
-        let (session, number) = self.sent[&player].all[at];
+        let (session, number, after) = self.sent[&player].all[at];
         let id = format!("{name}-{session}-{number}");
         let answer = if self.is_astray() {
             self.log.append_to_other(&id)
         } else {
             let topic = Topic::Input("room".into(), Player::new(&name).expect("a name"));
-            let body = close_envelope(session, number, &serial.to_le_bytes());
+            let body = close_envelope(session, number, after, &serial.to_le_bytes());
             Some(self.log.append(topic, &id, &body))
         };
         let is_any = self.mutant == Some(Mutant::AnyAnswerCounts);
@@ -200,6 +200,7 @@ impl World {
         if !self.is_lost(None) {
             let sent = self.sent.get_mut(&player).expect("it has sent");
             sent.open.remove(&serial);
+            sent.place = (seq, self.now);
         }
     }
 

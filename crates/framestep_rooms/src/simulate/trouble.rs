@@ -3,7 +3,7 @@
 use framestep_durable::StableHash;
 
 use super::node::ToNode;
-use super::{END, Happens, NODES, PLAYERS_END, World, oracle};
+use super::{END, Happens, NODES, PLAYERS_END, RECENT, World, oracle};
 use crate::role::mutant::Mutant;
 
 impl World {
@@ -25,8 +25,13 @@ impl World {
             }
             if open.len() < 8 && self.random.is(700) {
                 let sent = self.sent.entry(player).or_default();
+                if self.now > sent.place.1 + RECENT {
+                    // It asks for a place.
+                    sent.place = (self.log.all.len() as u64, self.now);
+                }
                 sent.session.1 += 1;
-                sent.all.push(sent.session);
+                let (session, number) = sent.session;
+                sent.all.push((session, number, sent.place.0));
                 let serial = sent.all.len() as u64;
                 sent.open.insert(serial);
                 self.send(None, Happens::Input { player, serial });
@@ -117,6 +122,7 @@ impl World {
                 self.counts.cuts += u64::from(!lost.is_empty());
                 for entry in &lost {
                     if entry.is_tick() {
+                        self.ticked_at.remove(&entry.seq);
                         self.cut
                             .insert((entry.seq, StableHash::digest(&entry.body)));
                     }

@@ -1,6 +1,8 @@
 //! A server that speaks the protocol of NATS, and answers what a test says.
 
+use std::future::pending;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -13,19 +15,34 @@ pub(crate) async fn nats(
     version: &'static str,
     answer: impl Fn(&str) -> Option<(String, String)> + Send + Sync + 'static,
 ) -> String {
+    nats_that_hangs(version, Arc::default(), answer).await
+}
+
+/// The same, which does nothing more once it hangs. Its connections stay.
+pub(crate) async fn nats_that_hangs(
+    version: &'static str,
+    hangs: Arc<AtomicBool>,
+    answer: impl Fn(&str) -> Option<(String, String)> + Send + Sync + 'static,
+) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("nats://{}", listener.local_addr().unwrap());
     let answer: Arc<Answer> = Arc::new(answer);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(serve(stream, version, answer.clone()));
+            let _ = stream.set_nodelay(true);
+            tokio::spawn(serve(stream, version, hangs.clone(), answer.clone()));
         }
     });
     url
 }
 
 /// Serves a connection until it ends.
-async fn serve(stream: TcpStream, version: &str, answer: Arc<Answer>) -> std::io::Result<()> {
+async fn serve(
+    stream: TcpStream,
+    version: &str,
+    hangs: Arc<AtomicBool>,
+    answer: Arc<Answer>,
+) -> std::io::Result<()> {
     let mut stream = BufReader::new(stream);
     let info = format!(
         r#"INFO {{"server_id":"F","version":"{version}","proto":1,"headers":true,"max_payload":1048576,"jetstream":true}}"#
@@ -37,6 +54,9 @@ async fn serve(stream: TcpStream, version: &str, answer: Arc<Answer>) -> std::io
         line.clear();
         if stream.read_line(&mut line).await? == 0 {
             return Ok(());
+        }
+        if hangs.load(Ordering::SeqCst) {
+            pending::<()>().await;
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         match words[..] {

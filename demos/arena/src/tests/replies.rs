@@ -88,7 +88,7 @@ async fn state(context: &Context, name: &str) -> (u64, u64, u64, u64) {
 async fn attack(attacker: &Client, may_publish: &[&'static str]) {
     for reply in SUBJECTS {
         for (number, subject) in may_publish.iter().enumerate() {
-            let body = format!("{{\"s\":1,\"n\":{},\"i\":0}}", number + 1);
+            let body = format!("{{\"s\":1,\"n\":{},\"a\":1,\"i\":0}}", number + 1);
             attacker
                 .publish_with_reply(*subject, reply, body.into())
                 .await

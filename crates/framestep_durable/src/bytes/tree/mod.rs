@@ -81,6 +81,37 @@ impl Tree {
         T::deserialize(self)
     }
 
+    /// The names of the fields that `now` does not have any more, from the outside in. A field whose value
+    /// stands under a new name has been renamed.
+    pub(crate) fn fields_not_in(&self, now: &Tree, lost: &mut Vec<String>) {
+        match (self, now) {
+            (Tree::Map(then), Tree::Map(now)) => {
+                let find = |of: &'_ [(Tree, Tree)], name: &Tree| {
+                    of.iter().position(|(key, _)| key == name)
+                };
+                for (name, value) in then {
+                    if let Some(at) = find(now, name) {
+                        value.fields_not_in(&now[at].1, lost);
+                        continue;
+                    }
+                    let mut new = now.iter().filter(|(key, _)| find(then, key).is_none());
+                    if let (Tree::Text(name), None) = (name, new.find(|(_, it)| it == value)) {
+                        lost.push(name.clone());
+                    }
+                }
+            }
+            (Tree::Seq(then), Tree::Seq(now)) => {
+                for (then, now) in then.iter().zip(now) {
+                    then.fields_not_in(now, lost);
+                }
+            }
+            (Tree::Some(then), Tree::Some(now)) => then.fields_not_in(now, lost),
+            // A field that has become optional.
+            (then, Tree::Some(now)) => then.fields_not_in(now, lost),
+            _ => {}
+        }
+    }
+
     /// The value as bytes.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();

@@ -5,7 +5,7 @@ use framestep::sync::Semaphore;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, Marked};
 use crate::events::Settled;
 use crate::ids::ScriptId;
 use crate::runtime::RuntimeHandle;
@@ -43,7 +43,7 @@ impl RuntimeHandle {
         T: Serialize + DeserializeOwned + 'static,
     {
         let (promise, stamp) = resolver.key();
-        let value = Settled::Resolved(Bytes::of(value));
+        let value = Settled::Resolved(Marked::of(value));
         self.shared.events.settle(promise, stamp, value)
     }
 
@@ -93,7 +93,7 @@ impl RuntimeHandle {
     /// If the answer does not serialise.
     #[track_caller]
     pub fn answer<R: Request>(&self, id: RequestId<R>, answer: &R::Answer) -> bool {
-        self.shared.answer(id.key, R::NAME, &Bytes::of(answer))
+        self.shared.answer(id.key, R::NAME, &Marked::of(answer))
     }
 
     /// Whether a script waits for the answer to a question, and it has none.

@@ -216,7 +216,7 @@ impl RuntimeHandle {
         // The host receives its panic.
         let result = self.shared.join(handle.id())?;
         Some(result.map(|output| {
-            let read = output.read();
+            let read = output.value().read();
             read.unwrap_or_else(|| panic!("the result is not a `{}`", std::any::type_name::<T>()))
         }))
     }

@@ -148,10 +148,10 @@ impl ScriptCell {
         if let Some(found) = self.divergence() {
             return Err(found);
         }
-        let awaited = self.awaited();
+        let (awaited, questions) = (self.awaited(), self.questions());
         let sites = self.shared.sites.sites();
         let next = self.with_aligned(|aligned| {
-            let next = aligned.decide(&awaited, &sites)?;
+            let next = aligned.decide(&awaited, &questions, &sites)?;
             if matches!(next, Next::Polls) {
                 aligned.begin_poll();
             }

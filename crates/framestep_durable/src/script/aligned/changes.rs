@@ -19,6 +19,8 @@ pub enum ChangeKind {
     Moved,
     /// A statement has another text. It counts as done, with the value that the earlier one has returned.
     Reworded,
+    /// A loop goes over something else, or ends otherwise. Its turns count in their order.
+    Turned,
 }
 
 /// A change that a load has gone past, with the lines in both builds.
@@ -27,7 +29,7 @@ pub enum ChangeKind {
 pub struct Change {
     /// What has become of the statement.
     pub kind: ChangeKind,
-    /// What it calls: "`with`".
+    /// What it calls: "`with`". Of a loop, "the loop".
     pub call: String,
     /// The line of the statement in the build that has made the save. `None` if it is new.
     pub line_then: Option<u32>,
@@ -69,6 +71,10 @@ impl fmt::Display for Change {
                 f,
                 "{call} of {then} has another text at {at}: what it has returned before counts"
             )?,
+            ChangeKind::Turned => write!(
+                f,
+                "{call} of {then} goes round in another way at {at}: its turns count in their order"
+            )?,
         }
         if *times > 1 {
             write!(f, " ({times} times)")?;
@@ -91,7 +97,22 @@ impl Changes {
         line_then: Option<u32>,
         at: Option<String>,
     ) {
-        let call = super::said_call(of);
+        self.add_of(kind, super::said_call(of), line_then, at);
+    }
+
+    /// Adds a loop in which an entry was taken.
+    pub(super) fn add_turns(&mut self, line_then: Option<u32>, at: String) {
+        let call = "the loop".to_owned();
+        self.add_of(ChangeKind::Turned, call, line_then, Some(at));
+    }
+
+    fn add_of(
+        &mut self,
+        kind: ChangeKind,
+        call: String,
+        line_then: Option<u32>,
+        at: Option<String>,
+    ) {
         let is_it = |known: &&mut Change| {
             (known.kind, &known.call, known.line_then, &known.at) == (kind, &call, line_then, &at)
         };

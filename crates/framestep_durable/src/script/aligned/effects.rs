@@ -1,9 +1,9 @@
 //! Effects of changed code.
 
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, Mark};
 use crate::journal::shift::Shifts;
 use crate::journal::{Call, Found, Kind, Known, Site, Sites};
-use crate::places::Match;
+use crate::places::{Match, Turns};
 use crate::script::aligned::{Aligned, ChangeKind, Taken};
 
 impl Aligned {
@@ -71,7 +71,7 @@ impl Aligned {
         if kind == Kind::Panicked {
             return Ok(Taken::Panic(self.take(at, kind, here, now)));
         }
-        self.check_mark(at, now)?;
+        self.check_entry(at, now)?;
         if let (Match::Changed(_), true) = (self.difference.then(now.place), call.gives) {
             let (line, place) = (self.line_then(then), self.at_now(now));
             self.changes
@@ -80,8 +80,16 @@ impl Aligned {
         Ok(Taken::Value(self.take(at, kind, here, now)))
     }
 
-    /// Whether a value is still what its mark says.
-    pub(super) fn check_mark(&self, at: usize, now: &Site) -> Result<(), Found> {
+    /// Whether an entry may be taken for this call: its value is still what its mark says, and it is known in
+    /// which turn of a loop it was made.
+    pub(super) fn check_entry(&self, at: usize, now: &Site) -> Result<(), Found> {
+        if now.label == 0 && self.difference.turns(now.place) == Turns::Unsure {
+            return Err(self.found(
+                now,
+                "is in a loop in another loop, and it goes round in another way now: the save does not say in which \
+                 turn it is. Keep what it goes over and when it ends, or go over a `labelled` list",
+            ));
+        }
         let entry = &self.entries[at];
         let fits = now
             .mark
@@ -99,7 +107,9 @@ impl Aligned {
 
     /// Passes an effect that the earlier code did not have.
     fn pass_effect(&mut self, call: &Call, here: Known, now: &Site) -> Result<Taken, Found> {
-        if call.gives {
+        let made_up = call.mark.filter(|_| call.gives && self.is_of_no_use(now));
+        let value = made_up.and_then(Mark::zeros);
+        if call.gives && value.is_none() {
             return Err(self.found(
                 now,
                 "is new, and the save has no value for it: read it behind the point of the save, or in a new \
@@ -107,8 +117,9 @@ impl Aligned {
             ));
         }
         self.note_passed(now)?;
-        self.push(Kind::Effect, here, &Bytes::EMPTY);
-        Ok(Taken::Value(Bytes::EMPTY))
+        let value = value.unwrap_or(Bytes::EMPTY);
+        self.push(Kind::Effect, here, &value);
+        Ok(Taken::Value(value))
     }
 
     /// Takes the entry of a statement that stands elsewhere now.
@@ -129,7 +140,7 @@ impl Aligned {
                 ),
             ));
         };
-        self.check_mark(at, now)?;
+        self.check_entry(at, now)?;
         self.note_moved(now, then);
         // What is left of the poll is before it, so the poll goes on as it was.
         let is_open = self.is_open;

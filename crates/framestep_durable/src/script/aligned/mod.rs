@@ -16,17 +16,19 @@ pub(crate) use self::cell::Realigned;
 pub(crate) use self::changes::{Change, ChangeKind};
 pub(crate) use self::holds::{Hold, Holders};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::mem;
 
 use framestep::durable::DurableWait;
 
 use crate::bytes::{Bytes, Mark};
+use crate::journal::said::COMES;
 use crate::journal::shift::Shifts;
 use crate::journal::{
     Found, Journal, Kind, Known, Marks, NamedWait, Site, SiteId, Sites, StopLines,
 };
-use crate::places::{Difference, Match};
+use crate::places::table::Places;
+use crate::places::{Difference, Match, Turns};
 use crate::script::aligned::changes::Changes;
 use crate::script::aligned::holds::Holds;
 use crate::script::aligned::items::Items;
@@ -51,13 +53,15 @@ type Spot = (u32, u32);
 /// A replay of changed code.
 pub(crate) struct Aligned {
     difference: Difference,
-    /// The file of the script.
-    file: &'static str,
+    /// The statements of the script.
+    places: Places,
     entries: Vec<Recorded>,
     /// All before this one are taken.
     next: usize,
     /// What the script waited for.
     saved: Vec<NamedWait>,
+    /// What its questions said, by the numbers of their waits.
+    asked: BTreeMap<u32, Bytes>,
     /// Whether the poll under way may take an entry that is the first of a poll.
     is_open: bool,
     /// Whether the next entry of the new journal is the first of a poll.
@@ -76,7 +80,7 @@ pub(crate) struct Aligned {
     not_begun: BTreeMap<u32, DurableWait>,
     next_number: u32,
     /// New waits that are over.
-    passed: BTreeSet<u32>,
+    passed: BTreeMap<u32, Bytes>,
     /// Waits that stood elsewhere, and their entries.
     given: BTreeMap<u32, usize>,
     /// Where the latest entry was made.
@@ -112,10 +116,11 @@ pub(crate) struct Outcome {
 
 impl Aligned {
     pub(crate) fn new(
-        (difference, file): (Difference, &'static str),
+        (difference, places): (Difference, Places),
         journal: &Journal,
         marks: &Marks,
         saved: Vec<NamedWait>,
+        asked: BTreeMap<u32, Bytes>,
         stop_lines_then: StopLines,
     ) -> Self {
         let (mut entries, mut values) = (Vec::new(), 0);
@@ -136,10 +141,11 @@ impl Aligned {
         });
         Aligned {
             difference,
-            file,
+            places,
             entries,
             next: 0,
             saved,
+            asked,
             is_open: false,
             begins_poll: false,
             journal: Journal::new(),
@@ -150,7 +156,7 @@ impl Aligned {
             waiting: BTreeMap::new(),
             not_begun: BTreeMap::new(),
             next_number: 0,
-            passed: BTreeSet::new(),
+            passed: BTreeMap::new(),
             given: BTreeMap::new(),
             last: None,
             shifts: Shifts::default(),
@@ -208,6 +214,13 @@ impl Aligned {
         self.difference.then(now.place) == Match::None || self.items.is_new(now.label)
     }
 
+    /// Whether a call is of a statement that is new and whose result nothing uses. What it reads is made up: all
+    /// that it does is passed.
+    fn is_of_no_use(&self, now: &Site) -> bool {
+        let place = self.places.list.get(now.place as usize);
+        place.is_some_and(|place| place.drops_result) && self.is_new(now)
+    }
+
     /// Whether both are the same statement, for the same item.
     fn is_at(&self, then: &Site, now: &Site) -> bool {
         self.difference.now(then.place).other() == Some(now.place) && then.label == now.label
@@ -236,10 +249,25 @@ impl Aligned {
         self.is_open = false;
         self.since_taken = 0;
         self.holds.take(&now.call, &value);
+        self.note_turns(now);
         self.push(kind, here, &value);
         self.last = Some((now.place, now.label));
         self.go_on();
         value
+    }
+
+    /// Notes that an entry was taken in a loop that goes round in another way.
+    fn note_turns(&mut self, now: &Site) {
+        let Turns::Other(of) = self.difference.turns(now.place) else {
+            return;
+        };
+        let then = self.difference.then(of).other();
+        let line = then.and_then(|then| self.difference.line_then(then));
+        let line_now = self.difference.line_now(of).unwrap_or(0);
+        if now.label == 0 {
+            let at = format!("{}:{line_now}", self.places.file);
+            self.changes.add_turns(line, at);
+        }
     }
 
     fn go_on(&mut self) {
@@ -303,7 +331,7 @@ impl Aligned {
     /// The file and the line of a statement of now.
     fn at_now(&self, now: &Site) -> String {
         match self.difference.line_now(now.place) {
-            Some(line) if now.place != 0 => format!("{}:{line}", self.file),
+            Some(line) if now.place != 0 => format!("{}:{line}", self.places.file),
             _ => format!("{}:{}", now.file, now.line),
         }
     }
@@ -354,7 +382,7 @@ impl Aligned {
     /// A divergence at a call of now, which `says` what is wrong with it.
     fn found(&self, now: &Site, says: &str) -> Found {
         let call = said_call(now);
-        let found = format!("comes to {call} at {}, which {says}", self.at_now(now));
+        let found = format!("{COMES}{call} at {}, which {says}", self.at_now(now));
         Found::Place {
             entry: self.entry(),
             recorded: None,
@@ -390,7 +418,7 @@ impl Aligned {
             now => {
                 let line_now = now.other().and_then(|now| self.difference.line_now(now));
                 let line_now = line_now.unwrap_or(0);
-                format!("{call} in line {line}, now {}:{line_now}", self.file)
+                format!("{call} in line {line}, now {}:{line_now}", self.places.file)
             }
         }
     }

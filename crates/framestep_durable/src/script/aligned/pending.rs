@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use framestep::durable::DurableWait;
 
-use crate::bytes::Bytes;
+use crate::bytes::{Bytes, Mark};
 use crate::journal::{Found, Kind, Known, NamedWait, Site, Sites};
 use crate::places::Match;
 use crate::script::aligned::{Aligned, Taken, said_call};
@@ -33,12 +33,12 @@ impl Aligned {
             self.numbers.insert(number, self.next_number);
             self.next_number = self.next_number.saturating_add(1);
         }
-        if self.passed.remove(&number) {
-            self.push(Kind::Ended(number), here, &Bytes::EMPTY);
-            return Ok(Taken::Value(Bytes::EMPTY));
+        if let Some(value) = self.passed.remove(&number) {
+            self.push(Kind::Ended(number), here, &value);
+            return Ok(Taken::Value(value));
         }
         if let Some(at) = self.given.remove(&number) {
-            self.check_mark(at, now)?;
+            self.check_entry(at, now)?;
             return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
         }
         while self.may_take() {
@@ -68,7 +68,7 @@ impl Aligned {
             if let Kind::Failed(_) = kind {
                 return Ok(Taken::Panic(self.take(at, Kind::Failed(number), here, now)));
             }
-            self.check_mark(at, now)?;
+            self.check_entry(at, now)?;
             self.next_number = self.next_number.max(numbered.saturating_add(1));
             return Ok(Taken::Value(self.take(at, Kind::Ended(number), here, now)));
         }
@@ -87,7 +87,13 @@ impl Aligned {
     }
 
     /// Decides for a script that waits for these.
-    pub(crate) fn decide(&mut self, awaited: &[NamedWait], sites: &Sites) -> Result<Next, Found> {
+    /// `questions` is what its questions say.
+    pub(crate) fn decide(
+        &mut self,
+        awaited: &[NamedWait],
+        questions: &BTreeMap<u32, Bytes>,
+        sites: &Sites,
+    ) -> Result<Next, Found> {
         while let Some(next) = self.next() {
             let Some(then) = sites.get(next.site) else {
                 break;
@@ -98,7 +104,7 @@ impl Aligned {
             self.skip(sites)?;
         }
         if self.next().is_none() {
-            if let Some((numbers, has_new)) = self.as_saved(awaited, sites) {
+            if let Some((numbers, has_new)) = self.as_saved(awaited, questions, sites) {
                 return Ok(Next::There { numbers, has_new });
             }
         } else if self.next().is_some_and(|next| next.is_first) && !self.is_open {
@@ -111,9 +117,30 @@ impl Aligned {
 
     /// What the waits of the save are now, by their numbers, and whether there are others. `None` if one is
     /// missing.
-    fn as_saved(&self, awaited: &[NamedWait], sites: &Sites) -> Option<(BTreeMap<u32, u32>, bool)> {
+    fn as_saved(
+        &self,
+        awaited: &[NamedWait],
+        questions: &BTreeMap<u32, Bytes>,
+        sites: &Sites,
+    ) -> Option<(BTreeMap<u32, u32>, bool)> {
         let (mut numbers, mut left) = (BTreeMap::new(), awaited.to_vec());
+        // Questions that say the same, first: others take what is left.
         for saved in &self.saved {
+            let is_it = |wait: &NamedWait| {
+                let now = sites.get(wait.site);
+                let content = questions.get(&wait.number);
+                content.is_some()
+                    && content == self.asked.get(&saved.number)
+                    && now.is_some_and(|now| self.is_it(saved.site, now, sites))
+            };
+            if let Some(at) = left.iter().position(is_it) {
+                numbers.insert(saved.number, left.remove(at).number);
+            }
+        }
+        for saved in &self.saved {
+            if numbers.contains_key(&saved.number) {
+                continue;
+            }
             let is_it = |wait: &NamedWait| {
                 let now = sites.get(wait.site);
                 now.is_some_and(|now| self.is_it(saved.site, now, sites))
@@ -147,6 +174,10 @@ impl Aligned {
                 new.push((wait.number, now));
             }
         }
+        // Of a call whose result nothing uses, it is of no consequence which wait ends first.
+        if new.iter().all(|(_, now)| self.is_of_no_use(now)) {
+            new.truncate(1);
+        }
         match &new[..] {
             &[(number, now)] => {
                 self.check_item(now, sites)?;
@@ -156,7 +187,9 @@ impl Aligned {
                 if !(self.is_new(now) || may_be_more) || self.waits_there(now, sites) {
                     return Err(self.found(now, NOT_REACHED));
                 }
-                if now.mark.is_some() {
+                let made_up = now.mark.filter(|_| self.is_of_no_use(now));
+                let value = made_up.and_then(Mark::zeros);
+                if now.mark.is_some() && value.is_none() {
                     return Err(self.found(
                         now,
                         "is a new wait for a value, which the save does not have: wait for it behind the point of \
@@ -173,7 +206,7 @@ impl Aligned {
                     self.skip(sites)?;
                 }
                 self.note_passed(now)?;
-                self.passed.insert(number);
+                self.passed.insert(number, value.unwrap_or(Bytes::EMPTY));
                 Ok(())
             }
             [] => Err(

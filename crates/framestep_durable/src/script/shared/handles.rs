@@ -41,6 +41,13 @@ impl Handles {
         has(Some(birth)) || has(None)
     }
 
+    /// How many scripts have handles that are valid.
+    pub(crate) fn valid(&self) -> usize {
+        let epoch = self.epoch.get();
+        let handles = self.counts.borrow();
+        handles.keys().filter(|of| of.epoch == epoch).count()
+    }
+
     /// Counts a handle.
     pub(crate) fn add(&self, of: Handled) {
         *self.counts.borrow_mut().entry(of).or_default() += 1;

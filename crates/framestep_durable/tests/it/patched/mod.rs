@@ -8,6 +8,7 @@
     reason = "a build is a module in a function"
 )]
 
+mod calls;
 mod data;
 mod folder;
 mod forged;
@@ -15,6 +16,8 @@ mod format;
 mod held;
 mod helpers;
 mod lines;
+mod shapes;
+mod stored;
 mod types;
 mod waits;
 
@@ -64,6 +67,17 @@ macro_rules! builds {
 macro_rules! talks {
     ({ $($before:tt)* } => { $($after:tt)* }) => {
         crate::patched::talks!({ $($before)* } => { $($after)* } with talk() => talk())
+    };
+    ({ $($before:tt)* } and $other:ty => { $($after:tt)* } and $other_after:ty) => {
+        crate::patched::modules!({
+            $($before)*
+            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>().with::<$other>() }
+            pub(super) fn begin() -> Talk { talk() }
+        } => {
+            $($after)*
+            pub(super) fn registry() -> Registry { Registry::new().with::<Talk>().with::<$other_after>() }
+            pub(super) fn begin() -> Talk { talk() }
+        })
     };
     ({ $($before:tt)* } => { $($after:tt)* } with $value:expr => $value_after:expr) => {
         crate::patched::modules!({

@@ -14,14 +14,21 @@ fn main() {
     runtime.start(scripts::clerk(1)).detach();
     #[cfg(feature = "live")]
     let mut live = framestep_live::Live::watch(
-        framestep_live::game!("scripts").parts(["town"]).quiet(),
+        framestep_live::game!("scripts")
+            .parts(["town"])
+            .hangs_after(std::time::Duration::from_secs(1))
+            .quiet(),
     );
+    // The first one goes on from an earlier process, before anything else happens.
+    #[cfg(feature = "live")]
+    live.update_game(&mut runtime, &mut world);
     #[cfg(feature = "live")]
     let mut loaded = String::new();
     println!("begins");
     for line in std::io::stdin().lock().lines() {
         match line.unwrap().as_str() {
-            "elect" => runtime.start(town::mayor(1)).detach(),
+            "elect" => runtime.start(town::mayor(1, town::Pay::Much)).detach(),
+            "greet" => world.log.push(town::GREETING.to_owned()),
             "frame" => runtime.run_frame_with(&mut world, 0.25),
             #[cfg(feature = "live")]
             "update" => {
@@ -46,7 +53,11 @@ fn main() {
         let (time, scripts) = (runtime.time(), runtime.scripts().len());
         print!("frame {} | {scripts} scripts | {log} | ", time.frame);
         #[cfg(feature = "live")]
-        print!("{} | {}{loaded}", live.building().is_some(), told(&live));
+        print!(
+            "{} | {}{loaded}",
+            live.building().is_some() || !live.is_watching(),
+            told(&live)
+        );
         println!();
     }
 }

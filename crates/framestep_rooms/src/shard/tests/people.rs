@@ -78,6 +78,29 @@ fn a_player_who_has_left_is_forgotten_after_ten_minutes_and_one_who_is_there_nev
 }
 
 #[test]
+fn a_copy_of_an_input_never_counts_again_also_after_its_player_was_forgotten() {
+    let mut log = Log::new();
+    let eve = |number| made_after(number, text("a", "eve", number, "1"));
+    log.frame(&[open("a", "pot", "5"), eve(1), text("a", "bob", 1, "1")]); // entries 1 to 3
+    (0..6_100).for_each(|_| log.frame(&[]));
+    assert_eq!(log.0.status()[0].players, 0);
+    log.frame(&[eve(1)]);
+    let save = log.0.save().unwrap();
+    log.0.load(Some(&save)).unwrap();
+    log.frame(&[eve(1)]);
+    assert_eq!((log.view("a").unwrap().0, log.0.refused().too_old), (7, 2));
+    // What she sends now is made after that.
+    log.frame(&[text("a", "eve", 2, "1"), text("a", "eve", 2, "1"), eve(1)]);
+    assert_eq!((log.view("a").unwrap().0, log.0.refused().doubles), (8, 1));
+    let why =
+        "it was made after entry 1 of the log, and the room knows its senders from entry 3 on";
+    let mut late = log;
+    late.frame(&[made_after(1, text("a", "carl", 1, "1"))]);
+    let news = late.0.take_news(late.0.frame).unwrap();
+    assert!(format!("{news:?}").contains(why), "{news:?}");
+}
+
+#[test]
 fn a_player_who_is_kicked_has_no_effect_and_no_view_until_the_room_is_another_one() {
     let mut log = Log::new();
     log.frame(&[open("a", "pot", "5"), presence("a", "alice", true)]);

@@ -3,150 +3,13 @@
 //! The tests take as long as cargo takes to build the game. What they wait for is told by the
 //! game; the only clock is a limit after which they fail.
 
+mod evening;
+mod sources;
+
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::path::Path;
 
-/// Sources of a game in a folder of its own.
-struct Sources {
-    folder: PathBuf,
-}
-
-impl Sources {
-    fn new(name: &str) -> Self {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let sources = Sources { folder };
-        sources.copy(
-            "",
-            &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/game"),
-        );
-        sources
-    }
-
-    fn copy(&self, to: &str, from: &Path) {
-        fs::create_dir_all(self.folder.join(to)).unwrap();
-        for entry in fs::read_dir(from).unwrap() {
-            let (path, name) = entry.map(|it| (it.path(), it.file_name())).unwrap();
-            let to = Path::new(to).join(name.to_str().unwrap());
-            if path.is_dir() {
-                self.copy(to.to_str().unwrap(), &path);
-                continue;
-            }
-            let live = env!("CARGO_MANIFEST_DIR");
-            let durable = Path::new(live).parent().unwrap().join("framestep_durable");
-            let text = fs::read_to_string(&path).unwrap();
-            let text = text.replace("@live@", live);
-            let text = text.replace("@durable@", durable.to_str().unwrap());
-            self.write(to.to_str().unwrap().trim_end_matches(".in"), &text);
-        }
-    }
-
-    fn read(&self, file: &str) -> String {
-        fs::read_to_string(self.folder.join(file)).unwrap()
-    }
-
-    fn write(&self, file: &str, text: &str) {
-        fs::write(self.folder.join(file), text).unwrap();
-    }
-
-    /// Replaces text in a file, as the user of an editor would.
-    fn edit(&self, file: &str, from: &str, to: &str) {
-        let text = self.read(file);
-        assert!(text.contains(from), "{file} has no {from:?}");
-        self.write(file, &text.replace(from, to));
-    }
-
-    fn cargo(&self) -> Command {
-        let mut command = Command::new(env!("CARGO"));
-        command.current_dir(&self.folder);
-        command.env("CARGO_TARGET_DIR", self.folder.join("target"));
-        command
-    }
-
-    fn start(&self) -> Game {
-        self.start_with("live")
-    }
-
-    fn start_with(&self, features: &str) -> Game {
-        let mut command = self.cargo();
-        command.args(["run", "--quiet", "--features", features]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let mut process = command.spawn().unwrap();
-        let (to, from) = (
-            process.stdin.take().unwrap(),
-            process.stdout.take().unwrap(),
-        );
-        let mut game = Game {
-            process,
-            to,
-            from: BufReader::new(from),
-            last: String::new(),
-        };
-        assert_eq!(game.line(), "begins");
-        game
-    }
-}
-
-/// A running game.
-struct Game {
-    process: Child,
-    to: ChildStdin,
-    from: BufReader<ChildStdout>,
-    last: String,
-}
-
-impl Drop for Game {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-const SCRIPTS: &str = "scripts/src/lib.rs";
-const TOWN: &str = "town/src/lib.rs";
-const WORLD: &str = "world/src/lib.rs";
-
-impl Game {
-    fn line(&mut self) -> String {
-        let mut line = String::new();
-        let read = self.from.read_line(&mut line).unwrap();
-        assert!(read > 0, "the game has ended, after {}", self.last);
-        line.trim_end().to_owned()
-    }
-
-    /// Asks for something. Returns the answer: the frame, the number of scripts, the log, and what
-    /// is told about the sources.
-    fn ask(&mut self, what: &str) -> [String; 5] {
-        writeln!(self.to, "{what}").unwrap();
-        let mut line = self.line();
-        if line == "begins" {
-            // Another program has taken its place, and has not heard the question.
-            writeln!(self.to, "update").unwrap();
-            line = self.line();
-        }
-        self.last.clone_from(&line);
-        let parts: Vec<_> = line.splitn(5, " | ").map(str::to_owned).collect();
-        parts.try_into().unwrap()
-    }
-
-    fn frames(&mut self, frames: u32) -> String {
-        (0..frames).for_each(|_| drop(self.ask("frame")));
-        let [.., log, _, _] = self.ask("look");
-        log
-    }
-
-    /// Waits until something is told that contains this text.
-    fn told(&mut self, text: &str) -> String {
-        for _ in 0..8 {
-            let [.., builds, told] = self.ask("wait");
-            if builds == "false" && told.contains(text) {
-                return told;
-            }
-        }
-        panic!("{text:?} is not told, but {}", self.last);
-    }
-}
+use crate::sources::{Game, MAIN, SCRIPTS, Sources, TOWN, WORLD};
 
 #[test]
 fn a_game_goes_on_while_its_sources_change() {
@@ -215,7 +78,8 @@ fn a_game_goes_on_while_its_sources_change() {
     assert!(game.last.contains("sign"));
 
     // The libraries are deleted meanwhile: those in use are loaded.
-    let libraries = sources.folder.join("target/debug/framestep_live");
+    let processes = sources.folder.join("target/debug/framestep_live");
+    let libraries = processes.join(game.pid().to_string());
     assert!(fs::read_dir(&libraries).unwrap().count() >= 1);
     fs::remove_dir_all(&libraries).unwrap();
     assert!(game.frames(24).contains("sign"));
@@ -223,17 +87,8 @@ fn a_game_goes_on_while_its_sources_change() {
     game.told("1 continued");
     assert!(game.frames(6).contains("pen"));
 
-    // Renamed.
-    sources.edit(SCRIPTS, "clerk", "writer");
-    sources.edit(SCRIPTS, "Clerk", "Writer");
-    let told = game.told("refused");
-    assert!(told.contains("`clerk` (#1) would be lost"), "{told}");
-    assert!(told.contains("`#[durable(name = \"clerk\")]`"), "{told}");
-    let before = game.ask("look");
-    game.ask("accept");
-    let [_, scripts, _, _, told] = game.ask("update");
-    assert_eq!((&*before[1], &*scripts), ("1 scripts", "0 scripts"));
-    assert!(told.contains("0 continued, 1 dropped"), "{told}");
+    scripts_are_not_lost_without_a_word(&sources, &mut game);
+    code_that_does_not_end_is_taken_back(&sources, &mut game);
 
     // A type of the scripts is lent.
     game.ask("lend");
@@ -241,6 +96,98 @@ fn a_game_goes_on_while_its_sources_change() {
     let told = game.told("refused");
     assert!(
         told.contains("the type `scripts::Local`, which the game lends to scripts"),
+        "{told}"
+    );
+}
+
+fn scripts_are_not_lost_without_a_word(sources: &Sources, game: &mut Game) {
+    // Another script, which the game does not name. It is not registered at first.
+    let errand = "#[durable]\npub async fn errand(_goods: u32, _way: u32) {\n    for _ in 0..9 {\n        \
+                  wait_seconds(100).await;\n    }\n}\n\n/// A type";
+    sources.edit(SCRIPTS, "/// A type", errand);
+    let next = "    Chapter::Next";
+    let starts = format!("    start(errand(3, 4)).detach();\n{next}");
+    sources.edit(SCRIPTS, next, &starts);
+    sources.edit(SCRIPTS, "<Clerk>()", "<Clerk>().with::<Errand>()");
+    game.told("1 continued");
+    game.frames(5);
+    assert_eq!(game.ask("look")[1], "2 scripts");
+    sources.edit(SCRIPTS, &starts, next);
+    game.told("2 continued");
+    // A comment in its loop.
+    sources.edit(SCRIPTS, "0..9 {\n", "0..9 {\n        // Far away.\n");
+    let told = game.told("2 continued");
+    let balance = "balance: 2 continued, 0 restarted, 0 migrated, 0 dropped, 0 ended by a panic";
+    assert!(told.contains(balance), "{told}");
+    // A parameter is removed, and it is there again.
+    sources.edit(SCRIPTS, "goods: u32, _way: u32", "goods: u32");
+    let told = game.told("refused");
+    assert!(told.contains("`errand` (#2) would lose `_way`"), "{told}");
+    sources.edit(SCRIPTS, "goods: u32", "goods: u32, _way: u32");
+    game.told("2 continued");
+
+    // Renamed.
+    sources.edit(SCRIPTS, "errand", "walk");
+    sources.edit(SCRIPTS, "Errand", "Walk");
+    let told = game.told("refused");
+    assert!(told.contains("`errand` (#2) would be lost"), "{told}");
+    assert!(told.contains("`#[durable(name = \"errand\")]`"), "{told}");
+    let before = game.ask("look");
+    game.ask("accept");
+    let [_, scripts, _, _, told] = game.ask("update");
+    assert_eq!((&*before[1], &*scripts), ("2 scripts", "1 scripts"));
+    assert!(told.contains("1 continued, 1 dropped"), "{told}");
+}
+
+fn code_that_does_not_end_is_taken_back(sources: &Sources, game: &mut Game) {
+    // Code that does not come to its end: before the place where the script waits.
+    game.frames(5);
+    let [frame, _, log, ..] = game.ask("look");
+    let wait = "    next_frame()";
+    let hangs = format!("    while number > 0 {{}}\n{wait}");
+    sources.edit(SCRIPTS, wait, &hangs);
+    let told = game.told("new code has not come to its end");
+    assert!(
+        told.contains(", `clerk` (#1) in or after scripts/src/lib.rs:"),
+        "{told}"
+    );
+    assert!(told.contains("Its scripts have the earlier code"), "{told}");
+    let [frame_now, _, log_now, ..] = game.ask("look");
+    assert_eq!((frame, &log), (frame_now, &log_now));
+    assert!(game.frames(5).len() > log.len(), "the earlier code goes on");
+    assert!(game.last.contains("pen"));
+    sources.edit(SCRIPTS, &hangs, wait);
+    game.told("new code after");
+
+    // Behind it, in a later frame. It goes on where it was before the exchange once it is mended.
+    game.frames(5);
+    let stamps = "    with(move |world";
+    let hangs = format!("    while number > 0 {{}}\n{stamps}");
+    sources.edit(SCRIPTS, stamps, &hangs);
+    game.told("1 continued");
+    let [frame, _, log, ..] = game.ask("update");
+    sources.edit(SCRIPTS, &hangs, stamps);
+    let [frame_now, _, log_now, _, told] = game.ask_until_it_hangs("frame");
+    assert!(told.contains("new code has not come to its end"), "{told}");
+    assert_eq!((frame, log), (frame_now, log_now));
+    game.told("new code after");
+
+    // A panic in a later frame.
+    sources.edit(
+        SCRIPTS,
+        stamps,
+        &format!("    assert!(number == 0, \"no ink\");\n{stamps}"),
+    );
+    game.told("1 continued");
+    game.frames(5);
+    let [_, scripts, _, _, told] = game.ask("update");
+    assert_eq!(scripts, "0 scripts");
+    assert!(
+        told.contains("`clerk` (#1) has panicked at scripts/src/lib.rs:"),
+        "{told}"
+    );
+    assert!(
+        told.contains("frames after exchange") && told.contains(": no ink. It has ended"),
         "{told}"
     );
 }
@@ -264,14 +211,14 @@ fn a_game_whose_world_changes_is_replaced_and_goes_on_at_the_same_frame() {
 
     // The new program changes its scripts as the first one did.
     sources.edit(SCRIPTS, "stamp {number}", "seal {number}");
-    game.told("1 continued");
+    game.told("new code after");
     assert_eq!(game.frames(4), "stamp 1, stamp 2, seal 3");
 
     // The earlier world does not fit the new one, until it has a default.
     sources.edit(WORLD, field, &format!("    pub guests: u8,\n{field}"));
-    let told = game.told("begins from the start");
+    let told = game.told("refused");
     assert!(told.contains("missing field `guests`"), "{told}");
-    assert_eq!(game.frames(0), "");
+    assert_eq!(game.frames(0), "stamp 1, stamp 2, seal 3");
     sources.edit(
         WORLD,
         "    pub guests",
@@ -281,22 +228,85 @@ fn a_game_whose_world_changes_is_replaced_and_goes_on_at_the_same_frame() {
     assert!(told.contains("at frame 12"), "{told}");
     assert_eq!(game.frames(4), "stamp 1, stamp 2, seal 3, seal 4");
 
-    // Code of the game itself.
-    sources.edit(
-        "src/main.rs",
-        "| {scripts} scripts |",
-        "| {scripts} of them |",
+    // A program that panics before it goes on.
+    let main = "    let mut world = World::default();\n";
+    let panics = format!("{main}    assert!(world.guests > 0, \"no guests\");\n");
+    sources.edit(MAIN, main, &panics);
+    let told = game.told("refused");
+    assert!(
+        told.contains("has ended before its first `update_game`") && told.contains("no guests"),
+        "{told}"
     );
+    sources.edit(MAIN, &panics, main);
+
+    // Code of the game itself.
+    sources.edit(MAIN, "| {scripts} scripts |", "| {scripts} of them |");
     game.told("at frame 16");
     assert_eq!(game.ask("look")[1], "1 of them");
 
     // Scripts in a further package change like the others.
     game.ask("elect");
-    assert!(game.frames(4).ends_with("seal 5, speech 1"));
+    assert!(game.frames(4).ends_with("seal 5, speech 1 for Much"));
     sources.edit(TOWN, "speech {number}", "song {number}");
-    let told = game.told("new code");
+    let told = game.told("new code after");
     assert!(told.contains("2 continued"), "{told}");
-    assert!(game.frames(4).ends_with("seal 6, song 2"));
+    assert!(game.frames(4).ends_with("seal 6, song 2 for Much"));
+
+    // A constant that the game itself uses; and a variant before that which the mayor has, in one checkout.
+    game.ask("greet");
+    sources.edit(TOWN, "\"Good day\"", "\"Hello\"");
+    sources.edit(TOWN, "    Much,", "    Some,\n    Much,");
+    let told = game.told("the new program goes on");
+    assert!(
+        told.contains("balance: 2 continued, 0 restarted, 0 migrated, 0 dropped"),
+        "{told}"
+    );
+    game.ask("greet");
+    let log = game.frames(4);
+    assert!(
+        log.contains("Good day, Hello") && log.ends_with("seal 7, song 3 for Much"),
+        "{log}"
+    );
+
+    // A script is renamed and a comment is in the world: the game that runs is asked as without the comment.
+    let of_clerk = [
+        sources.read(SCRIPTS),
+        sources.read(MAIN),
+        sources.read(WORLD),
+    ];
+    sources.edit(SCRIPTS, "clerk", "writer");
+    sources.edit(SCRIPTS, "Clerk", "Writer");
+    sources.edit(MAIN, "clerk", "writer");
+    sources.write(WORLD, &format!("// The world.\n{}", of_clerk[2]));
+    let told = game.told("refused");
+    assert!(told.contains("`clerk` (#1) would be lost"), "{told}");
+    assert!(
+        game.frames(4).ends_with("seal 8, song 4 for Much"),
+        "{told}"
+    );
+    let [_, scripts, ..] = game.ask("look");
+    assert_eq!(scripts, "2 of them");
+    game.ask("accept");
+    let told = game.told("the new program goes on");
+    let [_, scripts, ..] = game.ask("look");
+    assert!(
+        told.contains("1 continued, 0 restarted, 0 migrated, 1 dropped"),
+        "{told}"
+    );
+    assert_eq!(scripts, "1 of them");
+
+    // The process ends in the middle of an exchange, and is started again.
+    let log = game.frames(4);
+    assert!(log.ends_with("song 5 for Much"), "{log}");
+    let wait = "    wait_seconds(1)";
+    let ends = format!("    if number > 0 {{ std::process::abort() }}\n{wait}");
+    sources.edit(TOWN, wait, &ends);
+    game.ends();
+    sources.edit(TOWN, &ends, wait);
+    let mut game = sources.start();
+    let told = game.told("the new program goes on");
+    assert!(told.contains("and before it went on"), "{told}");
+    assert_eq!(game.frames(0), log);
 }
 
 #[test]
